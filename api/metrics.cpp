@@ -1,0 +1,161 @@
+#include "api/metrics.h"
+
+#include "engine/model/command.h"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <limits>
+#include <utility>
+
+namespace trueup::api {
+
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+MetricFamily& family(std::vector<MetricFamily>& page, std::string name, std::string help,
+                     MetricType type) {
+    for (MetricFamily& known : page) {
+        if (known.name == name) return known;
+    }
+    page.push_back({std::move(name), std::move(help), type, {}});
+    return page.back();
+}
+
+ClientMetric labelled(const Labels& labels) {
+    ClientMetric metric;
+    for (const auto& [name, value] : labels) {
+        ClientMetric::Label label;
+        label.name = name;
+        label.value = value;
+        metric.label.push_back(label);
+    }
+    return metric;
+}
+
+class Page {
+  public:
+    void gauge(const std::string& name, const std::string& help, double value,
+               const Labels& labels = {}) {
+        ClientMetric metric = labelled(labels);
+        metric.gauge.value = value;
+        family(page_, name, help, MetricType::Gauge).metric.push_back(metric);
+    }
+    void counter(const std::string& name, const std::string& help, std::uint64_t value,
+                 const Labels& labels = {}) {
+        ClientMetric metric = labelled(labels);
+        metric.counter.value = static_cast<double>(value);
+        family(page_, name, help, MetricType::Counter).metric.push_back(metric);
+    }
+    void histogram(const std::string& name, const std::string& help,
+                   const std::vector<std::int64_t>& bounds_ms,
+                   const std::vector<std::uint64_t>& counts, double sum) {
+        ClientMetric metric;
+        std::uint64_t total = 0;
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            total += counts[i];
+            ClientMetric::Bucket bucket;
+            bucket.cumulative_count = total;
+            bucket.upper_bound = i < bounds_ms.size() ? static_cast<double>(bounds_ms[i]) / 1000.0
+                                                      : std::numeric_limits<double>::infinity();
+            metric.histogram.bucket.push_back(bucket);
+        }
+        metric.histogram.sample_count = total;
+        metric.histogram.sample_sum = sum;
+        family(page_, name, help, MetricType::Histogram).metric.push_back(metric);
+    }
+    std::string text() const { return prometheus::TextSerializer().Serialize(page_); }
+
+  private:
+    std::vector<MetricFamily> page_;
+};
+
+double flag(bool value) { return value ? 1.0 : 0.0; }
+
+void add_sources(Page& page, const std::vector<SourceView>& sources) {
+    for (const SourceView& source : sources) {
+        const Labels labels{{"source", source.name}};
+        page.gauge("trueup_source_answering", "1 while the source's last exchange succeeded.",
+                   flag(source.answering), labels);
+        page.gauge("trueup_source_known",
+                   "1 while a complete epoch says what the source has; 0: absence is unknown.",
+                   flag(source.known), labels);
+        page.gauge("trueup_source_fresh", "1 while the source's proven progress is young enough.",
+                   flag(source.fresh), labels);
+        page.gauge("trueup_source_quarantined",
+                   "1 while a suspicious drop holds every destructive rule.",
+                   flag(source.quarantined), labels);
+        page.gauge("trueup_source_progress_age_seconds",
+                   "Time since the source was last proven complete; -1 before that.",
+                   source.progress_age_seconds, labels);
+        page.gauge("trueup_source_objects", "Objects present in the source.",
+                   static_cast<double>(source.objects), labels);
+        page.counter("trueup_source_published_total", "Records published for the source.",
+                     source.published, labels);
+        page.counter("trueup_source_failures_total", "Exchanges with the source that failed.",
+                     source.failures, labels);
+        page.counter("trueup_source_epochs_total", "Complete epochs read from the source.",
+                     source.epochs, labels);
+    }
+}
+
+void add_rules(Page& page, const std::vector<RuleView>& rules) {
+    for (const RuleView& rule : rules) {
+        const Labels labels{{"rule", rule.rule}};
+        page.counter("trueup_findings_detected_total", "Findings opened.", rule.detected, labels);
+        page.counter("trueup_findings_retracted_total", "Findings that went away by themselves.",
+                     rule.retracted, labels);
+        page.counter("trueup_commands_issued_total", "Commands issued.", rule.commands, labels);
+        for (std::size_t kind = 1; kind < rule.outcomes.size(); ++kind) {
+            page.counter("trueup_outcomes_total", "Outcomes of commands.", rule.outcomes[kind],
+                         {{"rule", rule.rule},
+                          {"outcome", std::string(name_of(static_cast<OutcomeKind>(kind)))}});
+        }
+    }
+}
+
+}  // namespace
+
+std::string metrics_text(const Snapshot& snapshot) {
+    Page page;
+    page.gauge("trueup_info", "1; the label says which build this is.", 1.0,
+               {{"version", snapshot.version}});
+    page.gauge("trueup_ready", "1 while /readyz says so.", flag(snapshot.not_ready().empty()));
+    page.gauge("trueup_emitting", "1 unless the shard refuses to emit.",
+               flag(snapshot.refused.empty()));
+    page.gauge("trueup_journal_offset", "Journal offset folded last.",
+               static_cast<double>(snapshot.journal_offset));
+    page.gauge("trueup_journal_time_seconds", "Watched time since the journal's genesis.",
+               snapshot.journal_time_seconds);
+    page.gauge("trueup_subjects", "Subjects known.", static_cast<double>(snapshot.subjects));
+    page.gauge("trueup_findings_open", "Findings that are open.",
+               static_cast<double>(snapshot.open_findings));
+    page.gauge("trueup_outbox_commands", "Commands without an outcome.",
+               static_cast<double>(snapshot.outbox));
+    page.gauge("trueup_uncorrelated_subjects",
+               "Live rows without a pod that can be told; they hold orphan deletes.",
+               static_cast<double>(snapshot.uncorrelated));
+    page.gauge("trueup_cache_bytes", "Subjects kept in memory, in bytes.",
+               static_cast<double>(snapshot.cached_bytes));
+    add_sources(page, snapshot.sources);
+    add_rules(page, snapshot.rules);
+    for (const NamedCount& count : snapshot.fold_counters) {
+        page.counter("trueup_fold_events_total", "What the fold met, by kind.", count.value,
+                     {{"kind", count.name}});
+    }
+    for (const NamedCount& count : snapshot.executor_counters) {
+        page.counter("trueup_executor_events_total", "What the executors met, by kind.",
+                     count.value, {{"kind", count.name}});
+    }
+    page.histogram("trueup_check_to_write_seconds",
+                   "Time between an executor's last check and its write.",
+                   snapshot.check_to_write_bounds_ms, snapshot.check_to_write_counts,
+                   snapshot.check_to_write_sum_seconds);
+    return page.text();
+}
+
+}  // namespace trueup::api

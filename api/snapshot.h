@@ -1,0 +1,65 @@
+// What the HTTP side shows: plain values that the process hands over, so that no route reaches into
+// the engine.
+#pragma once
+
+#include "engine/base/time.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trueup::api {
+
+struct SourceView {
+    std::string name;
+    bool answering = false;
+    bool known = false;                ///< everything that it has was listed
+    bool fresh = false;                ///< its progress is younger than stale_after
+    double progress_age_seconds = -1;  ///< -1: none yet
+    std::uint64_t objects = 0;
+    std::uint64_t published = 0;
+    std::uint64_t failures = 0;
+    std::uint64_t epochs = 0;
+    bool quarantined = false;
+    std::string trouble;  ///< one sentence while something is wrong
+};
+
+struct RuleView {
+    std::string rule;
+    std::string mode;
+    std::uint64_t detected = 0;
+    std::uint64_t commands = 0;
+    std::uint64_t retracted = 0;
+    std::array<std::uint64_t, 6> outcomes{};  ///< by OutcomeKind
+};
+
+struct NamedCount {
+    std::string name;
+    std::uint64_t value = 0;
+};
+
+struct Snapshot {
+    std::string version;
+    std::string refused;  ///< why the shard does not emit; empty: it does
+    bool caught_up = false;
+    std::int64_t journal_offset = -1;
+    double journal_time_seconds = 0;
+    std::uint64_t subjects = 0;
+    std::uint64_t open_findings = 0;
+    std::uint64_t outbox = 0;
+    std::uint64_t uncorrelated = 0;
+    std::uint64_t cached_bytes = 0;
+    std::vector<SourceView> sources;
+    std::vector<RuleView> rules;
+    std::vector<NamedCount> fold_counters;      ///< journal-derived
+    std::vector<NamedCount> executor_counters;  ///< of this process
+    std::vector<std::int64_t> check_to_write_bounds_ms;
+    std::vector<std::uint64_t> check_to_write_counts;  ///< per bucket, one more than bounds
+    double check_to_write_sum_seconds = 0;
+
+    /// Empty when ready; otherwise one sentence that says what is missing.
+    std::string not_ready() const;
+};
+
+}  // namespace trueup::api

@@ -1,0 +1,177 @@
+#include "apps/config/config.h"
+
+#include "apps/config/reading.h"
+#include "apps/config/words.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+namespace trueup::config {
+
+namespace {
+
+constexpr std::size_t kMaxFile = std::size_t{1} << 20U;
+
+Result<std::string> read_file(const std::string& path, const std::string& what) {
+    const auto refuse = [&](const std::string& why) {
+        return Error{Next::kStop, fmt::format("{}: cannot read {}: {}", path, what, why)};
+    };
+    std::error_code failed;
+    if (std::filesystem::is_directory(path, failed)) return refuse("it is a folder");
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return refuse(std::generic_category().message(errno));
+    std::string text(kMaxFile + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (file.bad()) return refuse(std::generic_category().message(errno));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kMaxFile) return refuse("it is longer than 1MiB");
+    return text;
+}
+
+void read_version(Section& root) {
+    if (!root.require("version", "version: 1")) return;
+    const std::string version = root.text("version", "1");
+    if (version == "1") return;
+    root.problem("version",
+                 fmt::format("is '{}', which this release does not know; write 1", version));
+}
+
+void read_bus(Section bus, Config& config) {
+    bus.refuse("kafka", "comes with a later release; write embedded: {}");
+    Section embedded = bus.section("embedded");
+    config.fsync = embedded.flag("fsync", config.fsync);
+    embedded.finish();
+    config.max_step = bus.duration("max_step", config.max_step);
+    if (config.max_step < Millis(100)) {
+        bus.problem("max_step", "is shorter than 100ms, so that time would hardly pass; write 10s");
+    }
+    config.max_skew = bus.duration("max_skew", config.max_skew);
+    bus.finish();
+}
+
+void read_rest(Section& root, const std::string& folder, Config& config) {
+    config.state_dir = read_path(root, "state_dir", config.state_dir, folder);
+    if (config.state_dir.empty()) {
+        root.problem("state_dir",
+                     "is empty; write the folder that keeps the journal, as in "
+                     "/var/lib/trueup");
+    }
+    config.memory_bytes = root.size("memory", config.memory_bytes);
+    if (config.memory_bytes < std::uint64_t{16} << 20U) {
+        root.problem("memory", fmt::format("{} is too little; write at least 16MiB",
+                                           size_text(config.memory_bytes)));
+    }
+    Section http = root.section("http");
+    config.listen = http.text("listen", config.listen);
+    if (config.listen == "off") {
+        config.listen.clear();
+    } else if (!is_address(config.listen)) {
+        http.problem("listen", fmt::format("is '{}'; write host:port, as in 127.0.0.1:9464, or off",
+                                           config.listen));
+    }
+    http.finish();
+    Section log = root.section("log");
+    config.log_level = static_cast<LogLevel>(log.choice(
+        "level", static_cast<std::size_t>(config.log_level), {"debug", "info", "warn", "error"}));
+    config.log_format = static_cast<LogFormat>(
+        log.choice("format", static_cast<std::size_t>(config.log_format), {"json", "text"}));
+    log.finish();
+}
+
+}  // namespace
+
+Topic SourceConfig::topic() const {
+    const KubernetesSource* watched = kubernetes();
+    if (watched == nullptr) return Topic::kChangesRows;
+    const bool pods = watched->resource.plural == "pods" && watched->resource.api_path == "/api/v1";
+    return pods ? Topic::kChangesPods : Topic::kChangesResources;
+}
+
+const SourceConfig* Config::source(std::string_view name) const {
+    for (const SourceConfig& one : sources) {
+        if (one.name == name) return &one;
+    }
+    return nullptr;
+}
+
+Result<Config> load_config(const std::string& path) {
+    Result<std::string> text = read_file(path, "the configuration");
+    if (!text) return text.error();
+    return parse_config(*text, path);
+}
+
+Result<Config> parse_config(std::string_view text, const std::string& file_name) {
+    const Result<Tree> tree = read_tree(text, file_name);
+    if (!tree) return tree.error();
+    const std::string folder = std::filesystem::path(file_name).parent_path().string();
+    Problems problems(file_name);
+    Config config;
+    Section root(&*tree, "", 1, problems);
+    read_version(root);
+    read_bus(root.section("bus"), config);
+    read_rest(root, folder, config);
+    if (root.require("sources", "sources: {pods: {kubernetes: ...}, rows: {postgres: ...}}")) {
+        config.sources = read_sources(root.section("sources"), folder);
+    }
+    read_executors(root.section("executors"), config);
+    read_policies(root, config, problems);
+    root.finish();
+    if (!problems.none()) return Error{Next::kStop, problems.text()};
+    return config;
+}
+
+Settings policy_settings(const Config& config) {
+    TRUEUP_CHECK(config.policies.size() == 1);
+    const PolicyConfig& policy = config.policies.front();
+    Settings settings;
+    settings.policy = policy.name;
+    settings.use = policy.use;
+    for (const SourceConfig& source : config.sources) {
+        const auto id = static_cast<SourceId>(settings.sources.size());
+        if (source.name == policy.pods) settings.pods = id;
+        if (source.name == policy.rows) settings.rows = id;
+        settings.sources.push_back({source.name, source.topic()});
+    }
+    settings.rules = policy.rules;
+    settings.max_step = config.max_step;
+    settings.max_skew = config.max_skew;
+    settings.stale_after = policy.stale_after;
+    settings.command_ttl = policy.command_ttl;
+    settings.max_drop_percent = policy.max_drop_percent;
+    return settings;
+}
+
+Result<std::string> read_conninfo(const SourceConfig& source) {
+    const PostgresSource* postgres = source.postgres();
+    TRUEUP_CHECK(postgres != nullptr);
+    if (postgres->from == Conninfo::kText) return postgres->conninfo;
+    const std::string place = fmt::format("the connection of sources.{}", source.name);
+    std::string text;
+    if (postgres->from == Conninfo::kFile) {
+        Result<std::string> read = read_file(postgres->conninfo, place);
+        if (!read) return read.error();
+        text = std::move(*read);
+    } else if (const char* value = std::getenv(postgres->conninfo.c_str())) {
+        text = value;
+    }
+    const std::size_t last = text.find_last_not_of(" \t\r\n");
+    text.resize(last == std::string::npos ? 0 : last + 1);
+    if (!text.empty()) return text;
+    return Error{Next::kStop,
+                 fmt::format("{} is empty, and {} should be in it; write \"host=... dbname=... "
+                             "user=... password=...\" there",
+                             postgres->from == Conninfo::kFile
+                                 ? postgres->conninfo
+                                 : "the environment variable " + postgres->conninfo,
+                             place)};
+}
+
+}  // namespace trueup::config

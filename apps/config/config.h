@@ -1,0 +1,108 @@
+// The configuration file, read and checked: what to watch, which policy joins it, and how far the
+// engine may go. One YAML file; docs and deploy/examples/quickstart.yaml show it whole.
+//
+// A Config that came out of `load_config` or `parse_config` holds together: every name refers to
+// something, every time fits the others (design §4.8), and exactly one policy is in it. Secrets are
+// in it only where the file itself holds them (`Conninfo::kText`); print it with describe.h.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/time.h"
+#include "engine/model/settings.h"
+#include "engine/ports/cluster.h"
+#include "engine/ports/database.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace trueup::config {
+
+struct KubernetesSource {
+    bool in_cluster = false;
+    std::string kubeconfig;  ///< a file; empty: `in_cluster`
+    std::string context;     ///< of the kubeconfig; empty: its current one
+    ports::Resource resource;
+    std::string selector;             ///< never empty for pods (S31)
+    std::vector<std::string> labels;  ///< published with each object
+    std::string hold = "trueup.io/hold";
+    std::string key_label;  ///< empty: the object's name is its key
+};
+
+/// Where the connection string of a database is.
+enum class Conninfo : std::uint8_t { kText, kFile, kEnvironment };
+
+struct PostgresSource {
+    Conninfo from = Conninfo::kText;
+    std::string conninfo;  ///< the text itself, the file's path, or the variable's name
+    ports::Table table;
+    std::string publication = "trueup";
+    std::string slot;                  ///< default: `trueup_<source>`
+    std::vector<std::string> columns;  ///< what the policy reads, what `correlate` names, and more
+    std::string hold_column;           ///< empty: there is none
+    bool emit_message = false;
+};
+
+struct SourceConfig {
+    std::string name;
+    std::variant<KubernetesSource, PostgresSource> world;
+    Millis idle{15'000};                        ///< between proofs of progress
+    Millis waiting{2'000};                      ///< the same while a finding waits
+    Millis resnapshot = std::chrono::hours(6);  ///< between full audits
+    int line = 0;                               ///< where it stands in the file, from 1
+
+    const KubernetesSource* kubernetes() const { return std::get_if<KubernetesSource>(&world); }
+    const PostgresSource* postgres() const { return std::get_if<PostgresSource>(&world); }
+    Topic topic() const;
+};
+
+struct PolicyConfig {
+    std::string name;
+    std::string use;
+    std::string pods;                 ///< a source
+    std::string rows;                 ///< a source
+    std::string correlate;            ///< connectors/postgres/correlation.h reads it
+    std::vector<RuleSettings> rules;  ///< orphaned_pod, missing_pod, status_drift
+    Millis stale_after{45'000};
+    Millis command_ttl{60'000};
+    std::uint32_t max_drop_percent = 50;
+};
+
+enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError };
+enum class LogFormat : std::uint8_t { kJson, kText };
+
+struct Config {
+    std::string state_dir = "/var/lib/trueup";
+    std::uint64_t memory_bytes = std::uint64_t{512} << 20U;
+    bool fsync = true;  ///< of the embedded bus
+    Millis max_step{10'000};
+    Millis max_skew{0};
+    std::vector<SourceConfig> sources;             ///< in the order of the file
+    std::vector<PolicyConfig> policies;            ///< exactly one in this release
+    std::map<std::string, std::string> executors;  ///< `delete_pod`, `update_row` → source
+    std::string listen = "127.0.0.1:9464";         ///< empty: no HTTP
+    LogLevel log_level = LogLevel::kInfo;
+    LogFormat log_format = LogFormat::kJson;
+
+    /// nullptr when there is none of that name.
+    const SourceConfig* source(std::string_view name) const;
+};
+
+/// Reads and checks the file. The error holds one sentence per line, `file:line: what is wrong;
+/// what to write`, in the order of the file. Relative paths in it are relative to its folder.
+Result<Config> load_config(const std::string& path);
+/// The same of a text. `file_name` is for the sentences and for relative paths.
+Result<Config> parse_config(std::string_view text, const std::string& file_name);
+
+/// What goes into the journal. Sources and rules keep their order.
+Settings policy_settings(const Config& config);
+
+/// The connection string itself, from the file or the environment where the source says so; reading
+/// it anew each time lets a password be changed. Holds secrets: never logged.
+Result<std::string> read_conninfo(const SourceConfig& source);
+
+}  // namespace trueup::config

@@ -1,0 +1,278 @@
+#include "apps/config/describe.h"
+
+#include "apps/config/words.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace trueup::config {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warn", "error"};
+constexpr std::array<std::string_view, 2> kFormats{"json", "text"};
+
+std::string_view name_of(Mode mode) { return mode == Mode::kEnforce ? "enforce" : "observe"; }
+std::string_view name_of(LogLevel level) { return kLevels[static_cast<std::size_t>(level)]; }
+std::string_view name_of(LogFormat format) { return kFormats[static_cast<std::size_t>(format)]; }
+
+std::string listen_text(const Config& config) {
+    return config.listen.empty() ? "off" : config.listen;
+}
+
+std::string resource_text(const ports::Resource& resource) {
+    constexpr std::string_view kGroups = "/apis/";
+    if (resource.api_path.starts_with(kGroups)) {
+        return fmt::format("{}/{}", resource.api_path.substr(kGroups.size()), resource.plural);
+    }
+    return resource.plural == "pods" ? "pods" : "v1/" + resource.plural;
+}
+
+std::string table_text(const ports::Table& table) {
+    return fmt::format("{}.{}", table.schema, table.name);
+}
+
+/// The key of the file, and what may be shown of its value.
+std::pair<std::string, std::string> conninfo_entry(const PostgresSource& source) {
+    if (source.from == Conninfo::kFile) return {"conninfo_file", source.conninfo};
+    if (source.from == Conninfo::kEnvironment) return {"conninfo_env", source.conninfo};
+    return {"conninfo", redact_conninfo(source.conninfo)};
+}
+
+Json json_of(const KubernetesSource& source) {
+    Json json;
+    if (source.in_cluster) {
+        json["in_cluster"] = true;
+    } else {
+        json["kubeconfig"] = source.kubeconfig;
+    }
+    if (!source.context.empty()) json["context"] = source.context;
+    if (source.resource.name_space.empty()) {
+        json["all_namespaces"] = true;
+    } else {
+        json["namespace"] = source.resource.name_space;
+    }
+    json["resource"] = resource_text(source.resource);
+    json["selector"] = source.selector;
+    json["labels"] = source.labels;
+    json["hold"] = source.hold;
+    if (!source.key_label.empty()) json["key_label"] = source.key_label;
+    return json;
+}
+
+Json json_of(const PostgresSource& source) {
+    Json json;
+    const auto [key, value] = conninfo_entry(source);
+    json[key] = value;
+    json["table"] = table_text(source.table);
+    json["publication"] = source.publication;
+    json["slot"] = source.slot;
+    json["columns"] = source.columns;
+    if (!source.hold_column.empty()) json["hold_column"] = source.hold_column;
+    json["emit_message"] = source.emit_message;
+    return json;
+}
+
+Json json_of(const SourceConfig& source) {
+    Json json;
+    if (const KubernetesSource* kubernetes = source.kubernetes()) {
+        json["kubernetes"] = json_of(*kubernetes);
+    } else {
+        json["postgres"] = json_of(*source.postgres());
+    }
+    json["progress"] = {{"idle", duration_text(source.idle)},
+                        {"waiting", duration_text(source.waiting)}};
+    json["resnapshot"] = duration_text(source.resnapshot);
+    return json;
+}
+
+/// Both sides speak in status_drift: it has no time to show.
+bool has_times(const RuleSettings& rule) { return rule.rule != "status_drift"; }
+
+Json json_of(const PolicyConfig& policy) {
+    Json json;
+    json["name"] = policy.name;
+    json["use"] = policy.use;
+    json["pods"] = policy.pods;
+    json["rows"] = policy.rows;
+    json["correlate"] = policy.correlate;
+    for (const RuleSettings& rule : policy.rules) {
+        Json& entry = json["rules"][rule.rule];
+        entry["mode"] = name_of(rule.mode);
+        if (!has_times(rule)) continue;
+        entry["grace"] = duration_text(rule.grace);
+        entry["create_window"] = duration_text(rule.create_window);
+    }
+    json["stale_after"] = duration_text(policy.stale_after);
+    json["max_drop"] = fmt::format("{}%", policy.max_drop_percent);
+    json["command_ttl"] = duration_text(policy.command_ttl);
+    return json;
+}
+
+std::string line_of(const SourceConfig& source) {
+    if (const KubernetesSource* kubernetes = source.kubernetes()) {
+        const std::string& space = kubernetes->resource.name_space;
+        return fmt::format("source    {}: {} in {}, selector \"{}\"\n", source.name,
+                           resource_text(kubernetes->resource),
+                           space.empty() ? "all namespaces" : "namespace " + space,
+                           kubernetes->selector);
+    }
+    const PostgresSource& postgres = *source.postgres();
+    const auto [key, value] = conninfo_entry(postgres);
+    return fmt::format("source    {}: rows of {} ({}), publication {}, slot {}, {} \"{}\"\n",
+                       source.name, table_text(postgres.table), fmt::join(postgres.columns, ", "),
+                       postgres.publication, postgres.slot, key, value);
+}
+
+std::string lines_of(const PolicyConfig& policy) {
+    std::string text = fmt::format("policy    {}: {} against {}, by {}\n", policy.name, policy.pods,
+                                   policy.rows, policy.correlate);
+    for (const RuleSettings& rule : policy.rules) {
+        text += fmt::format("rule      {}: {}", rule.rule, name_of(rule.mode));
+        if (has_times(rule)) {
+            text += fmt::format(", grace {}, create window {}", duration_text(rule.grace),
+                                duration_text(rule.create_window));
+        }
+        text += '\n';
+    }
+    return text + fmt::format("limits    stale after {}, an epoch may drop {}%, commands live {}\n",
+                              duration_text(policy.stale_after), policy.max_drop_percent,
+                              duration_text(policy.command_ttl));
+}
+
+void warn_of_source(const SourceConfig& source, const Config& config,
+                    std::vector<std::string>& all) {
+    const bool used = std::any_of(
+        config.policies.begin(), config.policies.end(), [&source](const PolicyConfig& policy) {
+            return policy.pods == source.name || policy.rows == source.name;
+        });
+    if (!used) {
+        all.push_back(
+            fmt::format("sources.{} belongs to no policy: it is watched, and nothing "
+                        "judges it",
+                        source.name));
+    }
+    if (source.resnapshot < std::chrono::minutes(5)) {
+        all.push_back(
+            fmt::format("sources.{}.resnapshot {} reads the whole source very often; 6h "
+                        "is usual",
+                        source.name, duration_text(source.resnapshot)));
+    }
+    const KubernetesSource* kubernetes = source.kubernetes();
+    if (kubernetes != nullptr && used && kubernetes->resource.name_space.empty()) {
+        all.push_back(
+            fmt::format("sources.{} watches all namespaces: two pods of one name claim "
+                        "one subject, and then nothing is done about either",
+                        source.name));
+    }
+    const PostgresSource* postgres = source.postgres();
+    if (postgres != nullptr && postgres->from == Conninfo::kText &&
+        redact_conninfo(postgres->conninfo) != postgres->conninfo) {
+        all.push_back(
+            fmt::format("sources.{}.postgres.conninfo seems to hold a password; "
+                        "conninfo_file or conninfo_env keeps it out of this file",
+                        source.name));
+    }
+}
+
+void warn_of_policy(const PolicyConfig& policy, std::vector<std::string>& all) {
+    for (const RuleSettings& rule : policy.rules) {
+        if (rule.mode != Mode::kEnforce || !has_times(rule)) continue;
+        if (rule.grace < Millis(10'000)) {
+            all.push_back(
+                fmt::format("rules.{} is enforced after {} only; below 10s what merely "
+                            "starts slowly is taken for a disagreement",
+                            rule.rule, duration_text(rule.grace)));
+        }
+        if (rule.create_window == Millis(0)) {
+            all.push_back(
+                fmt::format("rules.{}.create_window is 0s: a pod that is seen before its "
+                            "row, or a row before its pod, is at risk",
+                            rule.rule));
+        }
+    }
+    if (policy.command_ttl < Millis(10'000)) {
+        all.push_back(
+            fmt::format("command_ttl {} is shorter than 10s: a command that got lost is "
+                        "never sent again",
+                        duration_text(policy.command_ttl)));
+    }
+    if (policy.max_drop_percent > 90) {
+        all.push_back(fmt::format("max_drop {}% believes a source that lost nearly everything",
+                                  policy.max_drop_percent));
+    }
+}
+
+bool is_loopback(const std::string& listen) {
+    return listen.starts_with("127.") || listen.starts_with("localhost:") ||
+           listen.starts_with("[::1]:");
+}
+
+}  // namespace
+
+std::string describe(const Config& config) {
+    std::string text = fmt::format(
+        "bus       embedded, fsync {}, max_step {}, max_skew {}\n"
+        "state     {}, {} of memory\n",
+        config.fsync ? "on" : "off", duration_text(config.max_step), duration_text(config.max_skew),
+        config.state_dir, size_text(config.memory_bytes));
+    for (const SourceConfig& source : config.sources) text += line_of(source);
+    for (const PolicyConfig& policy : config.policies) text += lines_of(policy);
+    for (const auto& [name, source] : config.executors) {
+        text += fmt::format("executor  {}: on {}\n", name, source);
+    }
+    return text + fmt::format("http      {}\nlog       {}, {}\n", listen_text(config),
+                              name_of(config.log_level), name_of(config.log_format));
+}
+
+std::string describe_json(const Config& config) {
+    Json json;
+    json["version"] = 1;
+    json["bus"] = {{"embedded", {{"fsync", config.fsync}}},
+                   {"max_step", duration_text(config.max_step)},
+                   {"max_skew", duration_text(config.max_skew)}};
+    json["state_dir"] = config.state_dir;
+    json["memory"] = size_text(config.memory_bytes);
+    json["sources"] = Json::object();
+    for (const SourceConfig& source : config.sources) {
+        json["sources"][source.name] = json_of(source);
+    }
+    json["policies"] = Json::array();
+    for (const PolicyConfig& policy : config.policies) json["policies"].push_back(json_of(policy));
+    json["executors"] = Json::object();
+    for (const auto& [name, source] : config.executors) {
+        json["executors"][name] = {{"source", source}};
+    }
+    json["http"] = {{"listen", listen_text(config)}};
+    json["log"] = {{"level", name_of(config.log_level)}, {"format", name_of(config.log_format)}};
+    return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<std::string> warnings(const Config& config) {
+    std::vector<std::string> all;
+    for (const SourceConfig& source : config.sources) warn_of_source(source, config, all);
+    for (const PolicyConfig& policy : config.policies) warn_of_policy(policy, all);
+    if (config.memory_bytes < std::uint64_t{64} << 20U) {
+        all.push_back(
+            fmt::format("memory {} is little; below 64MiB the projection reads from disk "
+                        "all the time",
+                        size_text(config.memory_bytes)));
+    }
+    if (!config.fsync) {
+        all.emplace_back("bus.embedded.fsync is false: a power cut may take back what was decided");
+    }
+    if (!config.listen.empty() && !is_loopback(config.listen)) {
+        all.push_back(
+            fmt::format("http.listen {} is open to other machines, and nobody is asked "
+                        "who they are",
+                        config.listen));
+    }
+    return all;
+}
+
+}  // namespace trueup::config

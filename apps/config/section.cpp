@@ -1,0 +1,246 @@
+#include "apps/config/section.h"
+
+#include "apps/config/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::config {
+
+namespace {
+
+std::string_view name_of(Tree::Kind kind) {
+    switch (kind) {
+        case Tree::Kind::kText:
+            return "a single value";
+        case Tree::Kind::kList:
+            return "a list";
+        case Tree::Kind::kMap:
+            return "a map of keys";
+        case Tree::Kind::kNull:
+            break;
+    }
+    return "empty";
+}
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+void Problems::add(int line, std::string sentence) {
+    found_.push_back({line, std::move(sentence)});
+}
+
+std::string Problems::text() const {
+    std::vector<Found> sorted = found_;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Found& a, const Found& b) { return a.line < b.line; });
+    std::string text;
+    for (const Found& found : sorted) {
+        if (!text.empty()) text += '\n';
+        text += fmt::format("{}:{}: {}", file_name_, found.line, found.sentence);
+    }
+    return text;
+}
+
+Section::Section(const Tree* tree, std::string path, int line, Problems& problems)
+    : tree_(tree), path_(std::move(path)), line_(line), problems_(&problems) {
+    if (tree_ == nullptr) return;
+    line_ = tree_->line;
+    key_ = tree_->key;
+    if (tree_->kind != Tree::Kind::kMap) {
+        problems_->add(
+            line_, fmt::format("{} is {}; write a map of keys", path_.empty() ? "the file" : path_,
+                               name_of(tree_->kind)));
+        tree_ = nullptr;
+        return;
+    }
+    for (const Tree& child : tree_->children) {
+        const Tree* first = find(child.key);
+        if (first == &child) continue;
+        problems_->add(child.line, fmt::format("{} comes twice, first in line {}; leave one out",
+                                               path_of(child.key), first->line));
+    }
+}
+
+std::string Section::path_of(std::string_view key) const {
+    return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+const Tree* Section::find(std::string_view key) const {
+    if (tree_ == nullptr) return nullptr;
+    for (const Tree& child : tree_->children) {
+        if (child.key == key) return &child;
+    }
+    return nullptr;
+}
+
+int Section::line_of(std::string_view key) const {
+    const Tree* value = find(key);
+    return value == nullptr ? line_ : value->line;
+}
+
+const Tree* Section::take(std::string_view key, Tree::Kind kind) {
+    known_.emplace_back(key);
+    const Tree* value = find(key);
+    if (value == nullptr || value->kind == kind) return value;
+    problem(key, value->kind == Tree::Kind::kNull
+                     ? "is empty; write a value or leave the key out"
+                     : fmt::format("is {}; write {}", name_of(value->kind), name_of(kind)));
+    broken_.emplace_back(key);
+    return nullptr;
+}
+
+bool Section::require(std::string_view key, std::string_view example) {
+    if (has(key)) return true;
+    known_.emplace_back(key);
+    if (tree_ == nullptr) return false;
+    problems_->add(line_, fmt::format("{} needs the key '{}'; write {}",
+                                      path_.empty() ? "the file" : path_, key, example));
+    return false;
+}
+
+std::string Section::text(std::string_view key, std::string fallback) {
+    const std::string* value = scalar(key);
+    return value == nullptr ? std::move(fallback) : *value;
+}
+
+bool Section::flag(std::string_view key, bool fallback) {
+    const std::string* value = scalar(key);
+    if (value == nullptr) return fallback;
+    if (*value != "true" && *value != "false") {
+        problem(key, fmt::format("is '{}'; write true or false", *value));
+        return fallback;
+    }
+    return *value == "true";
+}
+
+Millis Section::duration(std::string_view key, Millis fallback) {
+    const std::string* value = scalar(key);
+    if (value == nullptr) return fallback;
+    const std::optional<Millis> parsed = parse_duration(*value);
+    if (parsed) return *parsed;
+    problem(key, parse_number(*value)
+                     ? fmt::format("has no unit; write {0}s, not {0}", *value)
+                     : fmt::format("is '{}', which is no duration; write it as 500ms, 30s, 5m or "
+                                   "6h, at most 8784h",
+                                   *value));
+    return fallback;
+}
+
+std::uint64_t Section::size(std::string_view key, std::uint64_t fallback) {
+    const std::string* value = scalar(key);
+    if (value == nullptr) return fallback;
+    const std::optional<std::uint64_t> parsed = parse_size(*value);
+    if (parsed && *parsed > 0) return *parsed;
+    problem(key, parse_number(*value)
+                     ? fmt::format("has no unit; write {0}MiB, not {0}", *value)
+                     : fmt::format("is '{}', which is no size; write it as 64KiB, 512MiB or 2GiB",
+                                   *value));
+    return fallback;
+}
+
+std::uint32_t Section::percent(std::string_view key, std::uint32_t fallback) {
+    const std::string* value = scalar(key);
+    if (value == nullptr) return fallback;
+    const std::optional<std::uint32_t> parsed = parse_percent(*value);
+    if (parsed) return *parsed;
+    const bool bare = parse_percent(*value + "%").has_value();
+    problem(key, bare ? fmt::format("has no unit; write {0}%, not {0}", *value)
+                      : fmt::format("is '{}'; write a whole percentage from 1% to 99%", *value));
+    return fallback;
+}
+
+std::size_t Section::choice(std::string_view key, std::size_t fallback,
+                            const std::vector<std::string>& choices) {
+    const std::string* value = scalar(key);
+    if (value == nullptr) return fallback;
+    const auto found = std::find(choices.begin(), choices.end(), *value);
+    if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
+    problem(key, fmt::format("is '{}'; write {}", *value, enumerate(choices, "or")));
+    return fallback;
+}
+
+std::vector<std::string> Section::texts(std::string_view key) {
+    std::vector<std::string> all;
+    const Tree* value = take(key, Tree::Kind::kList);
+    if (value == nullptr) return all;
+    for (const Tree& item : value->children) {
+        if (item.kind == Tree::Kind::kText && !item.text.empty()) {
+            all.push_back(item.text);
+        } else {
+            problems_->add(item.line, fmt::format("{} holds an item that is no text; write a list "
+                                                  "of names, as in [one, two]",
+                                                  path_of(key)));
+        }
+    }
+    return all;
+}
+
+Section Section::section(std::string_view key) {
+    known_.emplace_back(key);
+    return Section(find(key), path_of(key), line_, *problems_);
+}
+
+std::vector<Section> Section::entries() {
+    std::vector<Section> all;
+    if (tree_ == nullptr) return all;
+    for (const Tree& child : tree_->children) {
+        known_.push_back(child.key);
+        if (find(child.key) != &child) continue;
+        all.emplace_back(&child, path_of(child.key), line_, *problems_);
+    }
+    return all;
+}
+
+std::vector<Section> Section::items(std::string_view key) {
+    std::vector<Section> all;
+    const Tree* value = take(key, Tree::Kind::kList);
+    if (value == nullptr) return all;
+    for (const Tree& item : value->children) {
+        all.emplace_back(&item, fmt::format("{}[{}]", path_of(key), all.size()), line_, *problems_);
+    }
+    return all;
+}
+
+void Section::refuse(std::string_view key, std::string_view sentence) {
+    refused_.emplace_back(key);
+    if (has(key)) problem(key, sentence);
+}
+
+void Section::problem(std::string_view key, std::string_view sentence) {
+    if (contains(broken_, key)) return;
+    problems_->add(line_of(key), fmt::format("{} {}", path_of(key), sentence));
+}
+
+void Section::finish() {
+    if (tree_ == nullptr) return;
+    for (const Tree& child : tree_->children) {
+        if (contains(known_, child.key) || contains(refused_, child.key)) continue;
+        const std::string where = path_.empty() ? "at the top of the file" : "under " + path_;
+        if (child.kind == Tree::Kind::kNull && has("conninfo")) {
+            problems_->add(child.line,
+                           fmt::format("a key without a value {}; it is not shown, for it may be a "
+                                       "part of conninfo: put quotes around that",
+                                       where));
+            continue;
+        }
+        const std::string meant = nearest(child.key, known_);
+        problems_->add(child.line,
+                       fmt::format("unknown key '{}' {}; {}", child.key, where,
+                                   meant.empty() ? "known are " + enumerate(known_)
+                                                 : fmt::format("did you mean '{}'?", meant)));
+    }
+}
+
+Section Section::called(std::string path) const {
+    Section same = *this;
+    same.path_ = std::move(path);
+    return same;
+}
+
+}  // namespace trueup::config

@@ -1,0 +1,306 @@
+#include "apps/config/reading.h"
+#include "apps/config/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace trueup::config {
+
+namespace {
+
+bool only(std::string_view text, std::string_view more) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [more](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               more.find(c) != std::string_view::npos;
+    });
+}
+
+bool is_blank(std::string_view text) {
+    return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+    std::vector<std::string> parts(1);
+    for (const char c : text) {
+        if (c == at) {
+            parts.emplace_back();
+        } else {
+            parts.back() += c;
+        }
+    }
+    return parts;
+}
+
+void read_access(Section& section, const std::string& folder, KubernetesSource& source) {
+    source.in_cluster = section.flag("in_cluster", false);
+    source.kubeconfig = read_path(section, "kubeconfig", {}, folder);
+    source.context = section.text("context");
+    if (!section.present()) return;
+    if (!section.has("kubeconfig") && !source.in_cluster) {
+        section.require("kubeconfig",
+                        "kubeconfig: FILE, or in_cluster: true where it runs in a pod");
+    }
+    if (section.has("kubeconfig") && source.kubeconfig.empty()) {
+        section.problem("kubeconfig", "is empty; write the file's path");
+    }
+    if (section.has("kubeconfig") && source.in_cluster) {
+        section.problem("in_cluster", "and kubeconfig exclude each other; leave one out");
+    }
+    if (section.has("context") && source.in_cluster) {
+        section.problem("context", "belongs to a kubeconfig; leave it out with in_cluster: true");
+    }
+}
+
+void read_collection(Section& section, ports::Resource& resource) {
+    const std::string text = section.text("resource", "pods");
+    const std::vector<std::string> parts = split(text, '/');
+    const bool sound = std::all_of(parts.begin(), parts.end(),
+                                   [](const std::string& part) { return only(part, "-."); });
+    if (text == "pods" || text == "v1/pods") {
+        resource.plural = "pods";
+    } else if (sound && parts.size() == 2 && parts[0] == "v1") {
+        resource.plural = parts[1];
+    } else if (sound && parts.size() == 3) {
+        resource.api_path = fmt::format("/apis/{}/{}", parts[0], parts[1]);
+        resource.plural = parts[2];
+    } else {
+        section.problem("resource",
+                        fmt::format("is '{}'; write pods, v1/nodes for another one of the core, or "
+                                    "group/version/plural, as in apps/v1/deployments",
+                                    text));
+    }
+}
+
+void read_namespace(Section& section, ports::Resource& resource) {
+    const bool all = section.flag("all_namespaces", false);
+    resource.name_space = section.text("namespace");
+    if (!section.present()) return;
+    if (!section.has("namespace")) {
+        if (!all) section.require("namespace", "namespace: NAME, or all_namespaces: true");
+        return;
+    }
+    if (all) {
+        section.problem("all_namespaces", "and namespace exclude each other; leave one out");
+    } else if (is_blank(resource.name_space)) {
+        section.problem("namespace",
+                        "is empty, which would mean every namespace of the cluster; write its "
+                        "name, or all_namespaces: true where that is meant");
+    } else if (!only(resource.name_space, "-") || resource.name_space.size() > 63) {
+        section.problem("namespace", fmt::format("is '{}'; write a name of small letters, digits "
+                                                 "and '-'",
+                                                 resource.name_space));
+    }
+}
+
+void read_selector(Section& section, KubernetesSource& source) {
+    source.selector = section.text("selector");
+    const bool pods = source.resource.plural == "pods" && source.resource.api_path == "/api/v1";
+    if (!section.present() || !pods || !is_blank(source.selector)) return;
+    section.problem("selector",
+                    fmt::format("is {}, and an empty selector would make every pod in the "
+                                "namespace a candidate; write one, as in \"app in (one, two)\"",
+                                section.has("selector") ? "empty" : "missing"));
+}
+
+KubernetesSource read_kubernetes(Section section, const std::string& folder) {
+    KubernetesSource source;
+    read_access(section, folder, source);
+    read_collection(section, source.resource);
+    read_namespace(section, source.resource);
+    read_selector(section, source);
+    source.labels = section.texts("labels");
+    for (const std::string& label : source.labels) {
+        if (!looks_secret(label)) continue;
+        section.problem("labels", fmt::format("has '{}', which looks like a secret, and what is "
+                                              "listed is published and kept; leave it out",
+                                              label));
+    }
+    source.hold = section.text("hold", source.hold);
+    if (is_blank(source.hold)) {
+        section.problem("hold",
+                        "is empty; write the label or annotation that holds an object, as "
+                        "in trueup.io/hold");
+    }
+    source.key_label = section.text("key_label");
+    section.finish();
+    return source;
+}
+
+void read_conninfo_key(Section& section, const std::string& folder, PostgresSource& source) {
+    const std::string text = section.text("conninfo");
+    const std::string file = read_path(section, "conninfo_file", {}, folder);
+    const std::string variable = section.text("conninfo_env");
+    if (!section.present()) return;
+    std::vector<std::string> given;
+    for (const char* key : {"conninfo", "conninfo_file", "conninfo_env"}) {
+        if (section.has(key)) given.emplace_back(key);
+    }
+    if (given.empty()) {
+        section.require("conninfo_env",
+                        "conninfo_env: VARIABLE, conninfo_file: FILE or conninfo: "
+                        "\"host=... dbname=...\"");
+        return;
+    }
+    if (given.size() > 1) {
+        section.problem(given[1],
+                        fmt::format("and {} exclude each other; leave one out", given[0]));
+    }
+    source.from = given[0] == "conninfo"        ? Conninfo::kText
+                  : given[0] == "conninfo_file" ? Conninfo::kFile
+                                                : Conninfo::kEnvironment;
+    source.conninfo = text + file + variable;
+    if (given.size() == 1 && is_blank(source.conninfo)) {
+        section.problem(given[0], "is empty; write where the database is");
+    }
+    const bool plain = std::all_of(variable.begin(), variable.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    });
+    if (!plain) {
+        section.problem("conninfo_env",
+                        "is no name of an environment variable; write one of "
+                        "letters, digits and '_', as in TRUEUP_DATABASE");
+    }
+}
+
+void read_table(Section& section, ports::Table& table) {
+    if (!section.require("table", "table: public.instances")) return;
+    const std::string text = section.text("table");
+    const std::vector<std::string> parts = split(text, '.');
+    if (parts.size() > 2 || parts.front().empty() || parts.back().empty()) {
+        section.problem("table",
+                        fmt::format("is '{}'; write schema.table, as in public.instances", text));
+        return;
+    }
+    if (parts.size() == 2) table.schema = parts[0];
+    table.name = parts.back();
+}
+
+void read_slot(Section& section, const std::string& name, PostgresSource& source) {
+    std::string fallback = "trueup_" + name;
+    for (char& c : fallback) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        if (c == '-' || c == '.') c = '_';
+    }
+    source.slot = section.text("slot", fallback.substr(0, 63));
+    if (!only(source.slot, "_") || source.slot.size() > 63) {
+        section.problem("slot", fmt::format("is '{}'; a replication slot has a name of 1 to 63 "
+                                            "small letters, digits and '_'",
+                                            source.slot));
+    }
+    source.publication = section.text("publication", source.publication);
+    if (is_blank(source.publication)) section.problem("publication", "is empty; write its name");
+}
+
+void read_columns(Section& section, PostgresSource& source) {
+    source.columns = section.texts("columns");
+    if (section.has("columns") && source.columns.empty()) {
+        section.problem("columns", "names none; leave the key out for what the policy reads");
+    }
+    std::vector<std::string> seen;
+    for (const std::string& column : source.columns) {
+        if (std::find(seen.begin(), seen.end(), column) != seen.end()) {
+            section.problem("columns", fmt::format("has '{}' twice; leave one out", column));
+        }
+        seen.push_back(column);
+        if (!looks_secret(column)) continue;
+        section.problem("columns", fmt::format("has '{}', which looks like a secret, and what is "
+                                               "listed is published and kept; leave it out",
+                                               column));
+    }
+    source.hold_column = section.text("hold_column");
+}
+
+PostgresSource read_postgres(Section section, const std::string& name, const std::string& folder) {
+    PostgresSource source;
+    read_conninfo_key(section, folder, source);
+    read_table(section, source.table);
+    read_slot(section, name, source);
+    read_columns(section, source);
+    source.emit_message = section.flag("emit_message", false);
+    section.finish();
+    return source;
+}
+
+void read_pace(Section& section, SourceConfig& source) {
+    Section progress = section.section("progress");
+    source.idle = progress.duration("idle", source.idle);
+    source.waiting = progress.duration("waiting", std::min(source.waiting, source.idle));
+    if (source.waiting <= Millis(0)) {
+        progress.problem("waiting", "is 0s; write at least 500ms, as in 2s");
+    } else if (source.waiting > source.idle) {
+        progress.problem("waiting",
+                         fmt::format("{} is longer than idle {}; write at most that",
+                                     duration_text(source.waiting), duration_text(source.idle)));
+    }
+    progress.finish();
+    source.resnapshot = section.duration("resnapshot", source.resnapshot);
+    if (source.resnapshot <= Millis(0)) {
+        section.problem("resnapshot", "is 0s; write how often the source is read anew, as in 6h");
+    }
+}
+
+SourceConfig read_source(Section section, const std::string& folder) {
+    SourceConfig source;
+    source.name = section.key();
+    source.line = section.line();
+    const bool kubernetes = section.has("kubernetes");
+    const bool postgres = section.has("postgres");
+    Section pods = section.section("kubernetes");
+    Section rows = section.section("postgres");
+    if (kubernetes && postgres) {
+        section.problem("postgres", "and kubernetes exclude each other; a source has one world");
+    } else if (!kubernetes && !postgres) {
+        section.require("kubernetes", "kubernetes: {...} or postgres: {...}");
+    }
+    if (kubernetes) {
+        source.world = read_kubernetes(std::move(pods), folder);
+    } else if (postgres) {
+        source.world = read_postgres(std::move(rows), source.name, folder);
+    }
+    read_pace(section, source);
+    section.finish();
+    return source;
+}
+
+}  // namespace
+
+std::string read_path(Section& section, std::string_view key, std::string fallback,
+                      const std::string& folder) {
+    const std::string text = section.text(key, std::move(fallback));
+    if (!section.has(key) || text.empty()) return text;
+    if (text.front() == '~') {
+        section.problem(
+            key, fmt::format("is '{}', and ~ is a shell's word; write the whole path", text));
+        return text;
+    }
+    return (std::filesystem::path(folder) / text).lexically_normal().string();
+}
+
+std::vector<SourceConfig> read_sources(Section sources, const std::string& folder) {
+    std::vector<SourceConfig> all;
+    for (Section& section : sources.entries()) {
+        if (!is_name(section.key())) {
+            sources.problem(section.key(),
+                            "cannot be a name; write 1 to 63 letters, digits, '-', "
+                            "'_' or '.', a letter or digit first");
+        }
+        SourceConfig source = read_source(section, folder);
+        for (const SourceConfig& other : all) {
+            const PostgresSource* mine = source.postgres();
+            const PostgresSource* theirs = other.postgres();
+            if (mine == nullptr || theirs == nullptr || mine->slot != theirs->slot) continue;
+            sources.problem(source.name,
+                            fmt::format("uses the slot '{}' of sources.{}; write another slot, for "
+                                        "two readers of one slot take each other's changes",
+                                        mine->slot, other.name));
+        }
+        all.push_back(std::move(source));
+    }
+    return all;
+}
+
+}  // namespace trueup::config

@@ -1,0 +1,166 @@
+#include "apps/config/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace trueup::config {
+
+namespace {
+
+using Unit = std::pair<std::string_view, std::uint64_t>;
+
+// The largest first, for printing.
+constexpr std::array<Unit, 4> kTimes{{{"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
+constexpr std::array<Unit, 3> kSizes{
+    {{"GiB", std::uint64_t{1} << 30U}, {"MiB", std::uint64_t{1} << 20U}, {"KiB", 1024}}};
+constexpr std::uint64_t kLongest = std::uint64_t{366} * 24 * 3'600'000;
+constexpr std::uint64_t kLargest = std::uint64_t{1} << 40U;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+template <std::size_t kCount>
+std::optional<std::uint64_t> measure(std::string_view text, const std::array<Unit, kCount>& units,
+                                     std::uint64_t most) {
+    const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+    const auto digits = static_cast<std::size_t>(end - text.begin());
+    const std::optional<std::uint64_t> count = parse_number(text.substr(0, digits));
+    if (!count) return std::nullopt;
+    for (const auto& [name, factor] : units) {
+        if (text.substr(digits) != name) continue;
+        if (*count > most / factor) return std::nullopt;
+        return *count * factor;
+    }
+    return std::nullopt;
+}
+
+template <std::size_t kCount>
+std::string print(std::uint64_t value, const std::array<Unit, kCount>& units) {
+    for (const auto& [name, factor] : units) {
+        if (value >= factor && value % factor == 0)
+            return fmt::format("{}{}", value / factor, name);
+    }
+    return fmt::format("{}", value);
+}
+
+/// Insertions, deletions, changed letters and swapped neighbours between the two.
+std::size_t distance(std::string_view from, std::string_view to) {
+    std::vector<std::vector<std::size_t>> cost(from.size() + 1,
+                                               std::vector<std::size_t>(to.size() + 1));
+    for (std::size_t i = 0; i <= from.size(); ++i) {
+        for (std::size_t j = 0; j <= to.size(); ++j) {
+            if (i == 0 || j == 0) {
+                cost[i][j] = i + j;
+                continue;
+            }
+            const bool same = lower(from[i - 1]) == lower(to[j - 1]);
+            cost[i][j] = std::min(
+                {cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (same ? 0 : 1)});
+            if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1]) {
+                cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    return cost[from.size()][to.size()];
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+    if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+    std::uint64_t value = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (read.ec != std::errc()) return std::nullopt;
+    return value;
+}
+
+std::optional<Millis> parse_duration(std::string_view text) {
+    const std::optional<std::uint64_t> value = measure(text, kTimes, kLongest);
+    if (!value) return std::nullopt;
+    return Millis(static_cast<Millis::rep>(*value));
+}
+
+std::string duration_text(Millis duration) {
+    if (duration.count() <= 0) return "0s";
+    return print(static_cast<std::uint64_t>(duration.count()), kTimes);
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+    return measure(text, kSizes, kLargest);
+}
+
+std::string size_text(std::uint64_t bytes) { return print(bytes, kSizes); }
+
+std::optional<std::uint32_t> parse_percent(std::string_view text) {
+    if (text.empty() || text.back() != '%') return std::nullopt;
+    const std::optional<std::uint64_t> value = parse_number(text.substr(0, text.size() - 1));
+    if (!value || *value < 1 || *value > 99) return std::nullopt;
+    return static_cast<std::uint32_t>(*value);
+}
+
+bool is_name(std::string_view text) {
+    if (text.empty() || text.size() > 63) return false;
+    if (!is_letter(text.front()) && !is_digit(text.front())) return false;
+    return std::all_of(text.begin(), text.end(), [](char c) {
+        return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
+    });
+}
+
+bool is_address(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos || colon == 0) return false;
+    const std::string_view host = text.substr(0, colon);
+    const bool bracketed = host.front() == '[' && host.back() == ']' && host.size() > 2;
+    if (host.find_first_of(" \t/") != std::string_view::npos) return false;
+    if (!bracketed && host.find_first_of(":[]") != std::string_view::npos) return false;
+    const std::optional<std::uint64_t> port = parse_number(text.substr(colon + 1));
+    return port && *port <= std::numeric_limits<std::uint16_t>::max();
+}
+
+bool looks_secret(std::string_view name) {
+    constexpr std::array<std::string_view, 15> kParts{
+        "password",   "passwd",     "passphrase",  "secret",     "token",
+        "credential", "connection", "conninfo",    "api_key",    "apikey",
+        "access_key", "accesskey",  "private_key", "privatekey", "bearer"};
+    constexpr std::array<std::string_view, 4> kWords{"pwd", "pass", "dsn", "auth"};
+    std::string plain;
+    for (const char c : name) plain += is_letter(c) || is_digit(c) ? lower(c) : '_';
+    for (const std::string_view part : kParts) {
+        if (plain.find(part) != std::string::npos) return true;
+    }
+    const std::string framed = "_" + plain + "_";
+    return std::any_of(kWords.begin(), kWords.end(), [&framed](std::string_view word) {
+        return framed.find("_" + std::string(word) + "_") != std::string::npos;
+    });
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+    std::string best;
+    std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+    if (word.size() > 64) return best;
+    for (const std::string& candidate : known) {
+        const std::size_t cost = distance(word, candidate);
+        // Of a short word every letter counts: `a` is not near to `b`.
+        if (cost >= least || cost >= std::min(word.size(), candidate.size())) continue;
+        least = cost;
+        best = candidate;
+    }
+    return best;
+}
+
+std::string enumerate(const std::vector<std::string>& words, std::string_view last) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0) text += i + 1 == words.size() ? fmt::format(" {} ", last) : ", ";
+        text += words[i];
+    }
+    return text;
+}
+
+}  // namespace trueup::config

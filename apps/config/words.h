@@ -1,0 +1,45 @@
+// The small words of a configuration: times, sizes, percentages, names. Pure text in, value out.
+#pragma once
+
+#include "engine/base/time.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::config {
+
+/// `500ms`, `30s`, `5m`, `6h`; at most 366 days.
+std::optional<Millis> parse_duration(std::string_view text);
+/// In the largest of these units that leaves no rest.
+std::string duration_text(Millis duration);
+
+/// `64KiB`, `512MiB`, `2GiB` in bytes; at most 1024GiB.
+std::optional<std::uint64_t> parse_size(std::string_view text);
+std::string size_text(std::uint64_t bytes);
+
+/// `1%` to `99%`.
+std::optional<std::uint32_t> parse_percent(std::string_view text);
+
+/// A whole number without sign.
+std::optional<std::uint64_t> parse_number(std::string_view text);
+
+/// 1 to 63 letters, digits, `-`, `_` and `.`, a letter or a digit first: it may be the first part
+/// of a subject key (details 5), and part of a metric's label.
+bool is_name(std::string_view text);
+
+/// `host:port`; an IPv6 address stands in brackets.
+bool is_address(std::string_view text);
+
+/// Names that usually hold a password, a key, a token or the like (design §4.15).
+bool looks_secret(std::string_view name);
+
+/// The one of `known` that was most likely meant, or empty when none is near.
+std::string nearest(std::string_view word, const std::vector<std::string>& known);
+
+/// `a`, `a and b`, `a, b and c`.
+std::string enumerate(const std::vector<std::string>& words, std::string_view last = "and");
+
+}  // namespace trueup::config

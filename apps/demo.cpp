@@ -1,0 +1,220 @@
+#include "apps/demo.h"
+
+#include "apps/host.h"
+#include "connectors/kubernetes/connector.h"
+#include "connectors/postgres/connector.h"
+#include "connectors/postgres/correlation.h"
+#include "engine/ports/clock.h"
+#include "sandbox/drama.h"
+#include "sandbox/world.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <random>
+
+namespace trueup::apps {
+
+namespace {
+
+namespace postgres = connectors::postgres;
+
+constexpr const char* kCorrelate = "coalesce(pod_name, 'wrapper-' || url_slug)";
+constexpr const char* kSelector = "app in (ryugraph-wrapper, falkordb-wrapper)";
+constexpr Millis kFeedEvery{100};
+
+/// The graph-instances policy at a pace that a reader can follow.
+Settings demo_policy() {
+    Settings settings;
+    settings.policy = settings.use = "graph-instances";
+    settings.sources = {{"pods", Topic::kChangesPods}, {"rows", Topic::kChangesRows}};
+    settings.pods = 0;
+    settings.rows = 1;
+    settings.rules = {{"orphaned_pod", Mode::kEnforce, Millis{5'000}, Millis{3'000}},
+                      {"missing_pod", Mode::kEnforce, Millis{3'000}, Millis{2'000}},
+                      {"status_drift", Mode::kEnforce, Millis{0}, Millis{0}}};
+    settings.max_step = Millis{1'000};
+    settings.stale_after = Millis{15'000};
+    return settings;
+}
+
+/// Evaluates a key expression the way PostgreSQL would.
+std::optional<std::string> evaluate_key(const std::string& expression, const sandbox::Row& row) {
+    const auto parsed = postgres::Correlation::parse(expression);
+    if (!parsed) return std::nullopt;
+    std::vector<postgres::Cell> cells;
+    for (const std::string& column : parsed->columns()) {
+        const auto found = row.find(column);
+        postgres::Cell cell;
+        if (found != row.end() && found->second) {
+            cell = {postgres::Cell::Kind::kText, *found->second};
+        }
+        cells.push_back(cell);
+    }
+    const postgres::Correlated key = parsed->evaluate(cells);
+    if (key.kind != postgres::Correlated::Kind::kText) return std::nullopt;
+    return key.text;
+}
+
+SourceSpec demo_source(const std::string& name, Topic topic) {
+    SourceSpec spec;
+    spec.name = name;
+    spec.topic = topic;
+    spec.pace_idle = Millis{2'000};
+    spec.pace_waiting = Millis{500};
+    return spec;
+}
+
+SourceSpec pods_source(sandbox::World& world) {
+    SourceSpec spec = demo_source("pods", Topic::kChangesPods);
+    spec.cluster = world.cluster();
+    connectors::KubernetesSettings settings;
+    settings.resource.name_space = "graph";
+    settings.label_selector = kSelector;
+    settings.subject_prefix = "graph-instances/";
+    spec.connector = std::make_unique<connectors::KubernetesConnector>(*spec.cluster, settings);
+    return spec;
+}
+
+Result<SourceSpec> rows_source(sandbox::World& world) {
+    SourceSpec spec = demo_source("rows", Topic::kChangesRows);
+    spec.database = world.database();
+    auto correlate = postgres::Correlation::parse(kCorrelate);
+    if (!correlate) return correlate.error();
+    postgres::Settings settings{{"public", "instances"},
+                                "trueup_rows",
+                                "trueup",
+                                {"pod_name", "status", "url_slug"},
+                                *correlate,
+                                "graph-instances/",
+                                "rows"};
+    auto connector = postgres::PostgresConnector::open(settings, *spec.database);
+    if (!connector) return connector.error();
+    spec.connector = std::move(*connector);
+    return spec;
+}
+
+ExecutorSpec demo_executors(sandbox::World& world) {
+    ExecutorSpec spec;
+    spec.clusters.push_back(world.cluster());
+    spec.databases.push_back(world.database());
+    executors::PodSource pods;
+    pods.cluster = spec.clusters.back().get();
+    pods.resource.name_space = "graph";
+    executors::RowSource rows;
+    rows.database = spec.databases.back().get();
+    rows.table = {"public", "instances"};
+    rows.pk_columns = {"id"};
+    rows.key_expression = kCorrelate;
+    rows.key_columns = {"pod_name", "url_slug"};
+    spec.sources.pods.emplace("pods", pods);
+    spec.sources.rows.emplace("rows", rows);
+    spec.settings.executor = "demo";
+    return spec;
+}
+
+/// A folder that goes when the demo ends, unless the user named one.
+class StateDir {
+  public:
+    explicit StateDir(const std::string& wanted) : path_(wanted), ours_(wanted.empty()) {
+        if (!ours_) return;
+        std::string pattern = (std::filesystem::temp_directory_path() / "trueup-demo-XXXXXX");
+        const char* made = mkdtemp(pattern.data());
+        if (made != nullptr) path_ = made;
+    }
+    StateDir(const StateDir&) = delete;
+    StateDir& operator=(const StateDir&) = delete;
+    ~StateDir() {
+        std::error_code ignored;
+        if (ours_ && !path_.empty()) std::filesystem::remove_all(path_, ignored);
+    }
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+    bool ours_;
+};
+
+Result<std::unique_ptr<Host>> start_demo(sandbox::World& world, const std::string& state_dir) {
+    std::vector<SourceSpec> sources;
+    sources.push_back(pods_source(world));
+    auto rows = rows_source(world);
+    if (!rows) return rows.error();
+    sources.push_back(std::move(*rows));
+    HostSettings settings;
+    settings.state_dir = state_dir;
+    settings.memory_bytes = std::size_t{256} << 20U;
+    settings.policy = demo_policy();
+    settings.listen = "127.0.0.1:0";
+    return Host::start(std::move(settings), std::move(sources), demo_executors(world));
+}
+
+/// The feed prints times of its own.
+std::string_view without_clock(std::string_view note) {
+    const std::size_t space = note.find(' ');
+    return space == std::string_view::npos ? note : note.substr(space + 1);
+}
+
+void summarise(const Host& host, const Feed& feed, FeedFormat format) {
+    if (format == FeedFormat::kJson) return;
+    const api::Snapshot end = host.snapshot();
+    fmt::print(
+        "\n{} finding edges, {} commands, {} outcomes; {} findings open, {} subjects, "
+        "journal offset {}\n",
+        feed.findings(), feed.commands(), feed.outcomes(), end.open_findings, end.subjects,
+        end.journal_offset);
+}
+
+}  // namespace
+
+int run_demo(const DemoOptions& options, StopSignal& stop) {
+    ports::Clock& clock = ports::system_clock();
+    const std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
+    const StateDir state(options.state_dir);
+    sandbox::WorldSettings world_settings;
+    world_settings.evaluate_key = evaluate_key;
+    sandbox::World world(seed, clock, world_settings);
+    if (!options.state_dir.empty()) {
+        std::error_code ignored;
+        std::filesystem::create_directories(options.state_dir, ignored);
+        if (Status restored = world.restore(options.state_dir + "/world.jsonl"); !restored) {
+            fmt::print(stderr, "trueup demo: {}\n", restored.error().what);
+            return 1;
+        }
+    }
+    sandbox::Drama drama(world, seed);
+    if (!options.calm) drama.step(clock.steady_now());  // sets the scene
+    auto host = start_demo(world, state.path());
+    if (!host) {
+        fmt::print(stderr, "trueup demo: {}\n", host.error().what);
+        return 1;
+    }
+    Feed feed((*host)->log(), options.format, options.colours);
+    if (options.format == FeedFormat::kText) {
+        fmt::print(
+            "A small cluster and its table, in memory. Things go wrong by themselves; watch "
+            "them being put right.\nseed {}; metrics at http://{}/metrics; Ctrl-C ends it\n\n",
+            seed, (*host)->address());
+    }
+    const SteadyTime start = clock.steady_now();
+    const Millis length = std::chrono::seconds(options.seconds);
+    while (!stop.wait(kFeedEvery)) {
+        const SteadyTime now = clock.steady_now();
+        if (options.seconds > 0 && now - start >= length) break;
+        if (!options.calm) drama.step(now);
+        for (const std::string& note : drama.take_notes()) feed.note(without_clock(note));
+        feed.show_new();
+        if (const std::string fatal = (*host)->fatal(); !fatal.empty()) {
+            fmt::print(stderr, "trueup demo: {}\n", fatal);
+            return 1;
+        }
+    }
+    const Status stopped = (*host)->stop();
+    feed.show_new();
+    summarise(**host, feed, options.format);
+    if (!stopped) fmt::print(stderr, "trueup demo: {}\n", stopped.error().what);
+    return stopped ? 0 : 1;
+}
+
+}  // namespace trueup::apps

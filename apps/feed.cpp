@@ -1,0 +1,179 @@
+#include "apps/feed.h"
+
+#include "engine/codec/command_codec.h"
+#include "engine/codec/finding_codec.h"
+#include "engine/codec/outcome_codec.h"
+#include "engine/ports/clock.h"
+
+#include <fmt/chrono.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <vector>
+
+namespace trueup::apps {
+
+namespace {
+
+constexpr std::string_view kRed = "\033[31m";
+constexpr std::string_view kGreen = "\033[32m";
+constexpr std::string_view kYellow = "\033[33m";
+constexpr std::string_view kBlue = "\033[34m";
+constexpr std::string_view kGrey = "\033[90m";
+constexpr std::string_view kPlain = "\033[0m";
+constexpr std::size_t kMostOrdered = 10'000;
+
+std::string clock_text(BrokerTime at) {
+    const std::time_t seconds = static_cast<std::time_t>(to_millis(at) / 1000);
+    return fmt::format("{:%H:%M:%S}", fmt::localtime(seconds));
+}
+
+void print_json(const nlohmann::json& object) {
+    fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    std::fflush(stdout);
+}
+
+std::string what(const Command& command) {
+    const CommandDraft& draft = command.draft;
+    std::string text =
+        fmt::format("{} {}", name_of(draft.action.kind),
+                    draft.target.name.empty() ? draft.target.object_id : draft.target.name);
+    if (draft.action.kind == Action::Kind::kDeletePod) {
+        return text + fmt::format(" (uid {})", draft.target.object_id);
+    }
+    for (const Assignment& set : draft.action.sets) {
+        text += fmt::format(" {}={}", set.column, set.value ? "'" + *set.value + "'" : "null");
+    }
+    return text;
+}
+
+}  // namespace
+
+Feed::Feed(ports::Log& log, FeedFormat format, bool colours)
+    : log_(log), format_(format), colours_(colours) {
+    for (const Topic topic : {Topic::kFindings, Topic::kCommands, Topic::kOutcomes}) {
+        const auto extent = log_.describe({topic, 0});
+        next_[topic] = extent ? extent->next_offset : 0;
+    }
+}
+
+void Feed::show_new() {
+    struct Line {
+        Topic topic;
+        ports::Record record;
+    };
+    std::vector<Line> lines;
+    std::vector<ports::Fetched> pages;
+    for (auto& [topic, next] : next_) {
+        auto fetched = log_.read({topic, 0}, next, std::size_t{1} << 20U);
+        if (!fetched || fetched->records.empty()) continue;
+        next = fetched->next_offset;
+        for (const ports::Record& record : fetched->records) lines.push_back({topic, record});
+        pages.push_back(std::move(*fetched));  // keeps the bytes alive
+    }
+    // The topics are read one after another, so what happened is put in order again.
+    std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+        return a.record.append_time < b.record.append_time;
+    });
+    for (const Line& line : lines) show(line.topic, line.record);
+}
+
+void Feed::show(Topic topic, const ports::Record& record) {
+    if (topic == Topic::kFindings) show_finding(record);
+    if (topic == Topic::kCommands) show_command(record);
+    if (topic == Topic::kOutcomes) show_outcome(record);
+}
+
+void Feed::note(std::string_view sentence) {
+    if (format_ == FeedFormat::kJson) return print_json({{"kind", "world"}, {"text", sentence}});
+    const auto now = from_millis<BrokerTime>(ports::system_clock().wall_millis());
+    line(now, "world", kBlue, sentence);
+}
+
+void Feed::line(BrokerTime at, std::string_view word, std::string_view colour,
+                std::string_view text) {
+    if (colours_) {
+        fmt::print("{}{}{}  {}{:<9}{} {}\n", kGrey, clock_text(at), kPlain, colour, word, kPlain,
+                   text);
+    } else {
+        fmt::print("{}  {:<9} {}\n", clock_text(at), word, text);
+    }
+    std::fflush(stdout);
+}
+
+void Feed::show_finding(const ports::Record& record) {
+    const auto edge = codec::decode_finding(record.value);
+    if (!edge) return;
+    ++findings_;
+    if (format_ == FeedFormat::kJson) {
+        nlohmann::json object{{"kind", "finding"},
+                              {"id", to_hex(edge->id)},
+                              {"rule", edge->rule},
+                              {"subject", edge->subject},
+                              {"object_id", edge->object_id},
+                              {"state", name_of(edge->state)},
+                              {"reason", name_of(edge->reason)},
+                              {"text", edge->sentence},
+                              {"journal_offset", edge->offset},
+                              {"evidence", edge->evidence},
+                              {"time_ms", to_millis(edge->append_time)}};
+        if (edge->command_id) object["command_id"] = to_hex(*edge->command_id);
+        return print_json(object);
+    }
+    if (edge->state == FindingState::kCommanded) return;  // the command says it better
+    const bool resolved = edge->state == FindingState::kResolved;
+    const std::string_view word =
+        resolved ? "resolved" : (edge->state == FindingState::kSuspected ? "found" : "waiting");
+    line(edge->append_time, word, resolved ? kGreen : kYellow,
+         fmt::format("{:<13} {}", edge->rule, edge->sentence));
+}
+
+void Feed::show_command(const ports::Record& record) {
+    const auto command = codec::decode_command(record.value);
+    if (!command) return;
+    ++commands_;
+    if (ordered_.size() >= kMostOrdered) ordered_.clear();
+    ordered_[to_hex(command->id)] = what(*command);
+    if (format_ == FeedFormat::kJson) {
+        return print_json({{"kind", "command"},
+                           {"id", to_hex(command->id)},
+                           {"rule", command->rule},
+                           {"subject", command->subject},
+                           {"action", name_of(command->draft.action.kind)},
+                           {"target", command->draft.target.object_id},
+                           {"emission", command->emission},
+                           {"text", what(*command)},
+                           {"evidence", command->evidence},
+                           {"time_ms", to_millis(record.append_time)}});
+    }
+    line(record.append_time, "do", kRed, fmt::format("{:<13} {}", command->rule, what(*command)));
+}
+
+void Feed::show_outcome(const ports::Record& record) {
+    if (record.value.empty()) return;  // a heartbeat
+    const auto outcome = codec::decode_outcome(record.value);
+    if (!outcome) return;
+    ++outcomes_;
+    const std::string id = to_hex(outcome->command_id);
+    if (format_ == FeedFormat::kJson) {
+        return print_json({{"kind", "outcome"},
+                           {"command_id", id},
+                           {"subject", outcome->subject},
+                           {"outcome", name_of(outcome->kind)},
+                           {"retryable", outcome->retryable},
+                           {"text", outcome->reason},
+                           {"check_to_write_us", outcome->check_to_write_micros},
+                           {"time_ms", to_millis(record.append_time)}});
+    }
+    const bool good =
+        outcome->kind == OutcomeKind::kDone || outcome->kind == OutcomeKind::kAlreadyDone;
+    std::string text = fmt::format("{:<13} {}", name_of(outcome->kind),
+                                   ordered_.count(id) != 0 ? ordered_[id] : outcome->subject);
+    if (!outcome->reason.empty()) text += "; " + outcome->reason;
+    line(record.append_time, good ? "done" : "not done", good ? kGreen : kRed, text);
+}
+
+}  // namespace trueup::apps

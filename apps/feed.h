@@ -1,0 +1,49 @@
+// What happens, as people read it: findings, commands and outcomes from their public topics, and
+// what befell the sandbox. Text with colours, or one JSON object a line.
+//
+// A reader like any other: it sees the topics and nothing else of the engine.
+#pragma once
+
+#include "engine/ports/log.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace trueup::apps {
+
+enum class FeedFormat : std::uint8_t { kText, kJson };
+
+class Feed {
+  public:
+    /// Shows what is appended from now on. `colours`: for a terminal.
+    Feed(ports::Log& log, FeedFormat format, bool colours);
+
+    /// Prints what came in since the last call.
+    void show_new();
+    /// One line about the world itself.
+    void note(std::string_view sentence);
+
+    std::uint64_t findings() const { return findings_; }
+    std::uint64_t commands() const { return commands_; }
+    std::uint64_t outcomes() const { return outcomes_; }
+
+  private:
+    void show(Topic topic, const ports::Record& record);
+    void show_finding(const ports::Record& record);
+    void show_command(const ports::Record& record);
+    void show_outcome(const ports::Record& record);
+    void line(BrokerTime at, std::string_view word, std::string_view colour, std::string_view text);
+
+    ports::Log& log_;
+    FeedFormat format_;
+    bool colours_;
+    std::map<Topic, std::int64_t> next_;
+    std::map<std::string, std::string> ordered_;  ///< command id → what it was to do
+    std::uint64_t findings_ = 0;
+    std::uint64_t commands_ = 0;
+    std::uint64_t outcomes_ = 0;
+};
+
+}  // namespace trueup::apps

@@ -1,0 +1,295 @@
+#include "apps/host.h"
+
+#include "apps/version.h"
+#include "engine/ports/clock.h"
+#include "projections/rocksdb_store.h"
+
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <random>
+
+namespace trueup::apps {
+
+namespace {
+
+constexpr Millis kSourceWait{50};
+constexpr Millis kExecutorWait{20};
+constexpr Millis kRetryPause{200};
+constexpr Millis kHealEvery{10'000};  // a source that only an epoch can heal is asked this often
+
+std::uint64_t fresh_number() {
+    std::random_device device;
+    return (std::uint64_t{device()} << 32U) | device();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::vector<SourceSpec> sources,
+                                          ExecutorSpec executors) {
+    std::unique_ptr<Host> host(new Host);
+    host->settings_ = std::move(settings);
+    std::error_code made;
+    std::filesystem::create_directories(host->settings_.state_dir, made);
+    if (made) {
+        return Error{Next::kStop, "cannot make the state folder " + host->settings_.state_dir +
+                                      ": " + made.message()};
+    }
+    connectors::EmbeddedLog::Settings log;
+    log.path = host->settings_.state_dir + "/log";
+    log.fsync = host->settings_.fsync;
+    log.memory_bytes = host->settings_.memory_bytes / 4;
+    auto opened = connectors::EmbeddedLog::open(log);
+    if (!opened) return opened.error();
+    host->log_ = std::move(*opened);
+    if (Status shard = host->open_shard(); !shard) return shard.error();
+
+    const std::uint64_t nonce = fresh_number();
+    for (SourceSpec& spec : sources) {
+        auto source = std::make_unique<Source>();
+        runtime::SourceTaskSettings task;
+        task.source = spec.name;
+        task.topic = spec.topic;
+        task.nonce_seed = nonce;
+        source->spec = std::move(spec);
+        source->task =
+            std::make_unique<runtime::SourceTask>(task, *host->log_, *source->spec.connector);
+        host->sources_.push_back(std::move(source));
+    }
+    host->executors_ = std::move(executors);
+    host->dispatcher_ = std::make_unique<executors::Dispatcher>(
+        *host->log_, host->executors_.sources, host->executors_.settings);
+    if (!host->settings_.listen.empty()) {
+        auto server = api::Server::start(host->settings_.listen,
+                                         [raw = host.get()] { return raw->snapshot(); });
+        if (!server) return server.error();
+        host->server_ = std::move(*server);
+    }
+    host->shard_thread_ = std::thread([raw = host.get()] { raw->run_shard(); });
+    host->executor_thread_ = std::thread([raw = host.get()] { raw->run_executor(); });
+    for (const auto& source : host->sources_) {
+        source->thread = std::thread([raw = host.get(), s = source.get()] { raw->run_source(*s); });
+    }
+    return host;
+}
+
+/// Opens the projection; one that is damaged is set aside and rebuilt from the journal, once.
+Status Host::open_shard() {
+    const std::string path = settings_.state_dir + "/projection";
+    for (int attempt = 0;; ++attempt) {
+        projections::RocksdbStore::Settings store;
+        store.path = path;
+        store.memory_bytes = settings_.memory_bytes / 4;
+        Error error;
+        if (auto opened = projections::RocksdbStore::open(store)) {
+            store_ = std::move(*opened);
+            runtime::ShardSettings shard;
+            shard.policy = settings_.policy;
+            shard.cache_bytes = settings_.memory_bytes / 4;
+            shard.write_behind_bytes = settings_.memory_bytes / 16;
+            shard.new_journal_id = {fresh_number(), fresh_number()};
+            auto ready = runtime::Shard::open(shard, *log_, *store_, ports::system_clock());
+            if (ready) {
+                shard_ = std::move(*ready);
+                return Done{};
+            }
+            error = ready.error();
+            store_.reset();
+        } else {
+            error = opened.error();
+        }
+        if (error.next != Next::kSkip || attempt > 0) return error;
+        spdlog::warn("{}; it is set aside and rebuilt from the journal", error.what);
+        if (Status moved = projections::RocksdbStore::set_aside(path); !moved) return moved;
+    }
+}
+
+void Host::give_up(const std::string& why) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (fatal_.empty()) fatal_ = why;
+    }
+    spdlog::error("the engine stops emitting: {}", why);
+}
+
+std::string Host::fatal() const {
+    const std::lock_guard lock(mutex_);
+    return fatal_;
+}
+
+void Host::tell_sources(const runtime::ShardStatus& status) {
+    findings_wait_ = status.findings_wait;
+    for (const SourceId id : status.wants_epoch) {
+        for (const auto& source : sources_) {
+            if (source->spec.name == status.meta.sources[id].name) source->wants_epoch = true;
+        }
+    }
+}
+
+void Host::run_shard() {
+    bool alive = true;
+    while (!stopping_) {
+        const std::uint64_t seen = log_->changes_seen();
+        if (!alive) {
+            log_->wait(seen, kRetryPause);
+            continue;
+        }
+        const Result<bool> busy = shard_->step();
+        if (!busy) {
+            alive = busy.error().next != Next::kStop;
+            if (!alive) give_up(busy.error().what);
+            if (alive) spdlog::warn("shard: {}", busy.error().what);
+            log_->wait(log_->changes_seen(), kRetryPause);
+            continue;
+        }
+        if (*busy) continue;
+        tell_sources(shard_->status());
+        log_->wait(seen, shard_->idle_time());
+    }
+    // A shard that gave up keeps its last good rows.
+    stopped_ = alive ? shard_->stop() : store_->flush();
+}
+
+void Host::run_source(Source& source) {
+    ports::Clock& clock = ports::system_clock();
+    ports::Connector& connector = *source.spec.connector;
+    SteadyTime next_epoch = clock.steady_now() + source.spec.resnapshot;
+    SteadyTime next_heal{};
+    std::string trouble;
+    while (!stopping_) {
+        const SteadyTime now = clock.steady_now();
+        connector.pace_progress(findings_wait_ ? source.spec.pace_waiting : source.spec.pace_idle);
+        if (now >= next_epoch) {
+            connector.resnapshot();
+            next_epoch = now + source.spec.resnapshot;
+        }
+        if (source.wants_epoch.exchange(false) && now >= next_heal) {
+            connector.resnapshot();
+            next_heal = now + kHealEvery;
+        }
+        if (Status stepped = source.task->step(now, kSourceWait); !stepped) {
+            spdlog::warn("source {}: {}", source.spec.name, stepped.error().what);
+        }
+        const ports::SourceHealth health = connector.health();
+        if (health.trouble != trouble) {
+            trouble = health.trouble;
+            if (!trouble.empty()) spdlog::warn("source {}: {}", source.spec.name, trouble);
+            if (trouble.empty()) spdlog::info("source {}: answers again", source.spec.name);
+        }
+        const std::lock_guard lock(source.mutex);
+        source.health = health;
+        source.published = source.task->published();
+    }
+    if (Status drained = source.task->drain(); !drained) {
+        spdlog::warn("source {}: {}", source.spec.name, drained.error().what);
+    }
+}
+
+void Host::run_executor() {
+    ports::Clock& clock = ports::system_clock();
+    while (!stopping_) dispatcher_->step(clock.steady_now(), kExecutorWait);
+}
+
+Status Host::stop() {
+    if (stopping_.exchange(true)) return Done{};
+    log_->wake();
+    for (const auto& source : sources_) {
+        if (source->thread.joinable()) source->thread.join();
+    }
+    if (executor_thread_.joinable()) executor_thread_.join();
+    if (shard_thread_.joinable()) shard_thread_.join();
+    server_.reset();
+    return stopped_;
+}
+
+Host::~Host() {
+    if (Status stopped = stop(); !stopped) spdlog::error("{}", stopped.error().what);
+}
+
+namespace {
+
+std::vector<api::NamedCount> fold_counters(const core::Counters& c) {
+    return {{"items", c.items},
+            {"duplicates", c.duplicates},
+            {"gaps", c.gaps},
+            {"parked", c.parked},
+            {"foreign_tokens", c.foreign_tokens},
+            {"repeated_seq", c.repeated_seq},
+            {"holes", c.holes},
+            {"unchanged", c.unchanged},
+            {"stale_versions", c.stale_versions},
+            {"swept", c.swept},
+            {"quarantines", c.quarantines},
+            {"clamped_steps", c.clamped_steps},
+            {"unknown_outcomes", c.unknown_outcomes},
+            {"late_outcomes", c.late_outcomes}};
+}
+
+void add_executor(api::Snapshot& view, const executors::DispatcherStats& stats) {
+    view.executor_counters = {{"known", stats.known},
+                              {"duplicates", stats.duplicates},
+                              {"parked", stats.parked},
+                              {"skipped", stats.skipped},
+                              {"append_failures", stats.append_failures}};
+    const auto& bounds = executors::CheckToWrite::kBoundsMillis;
+    view.check_to_write_bounds_ms.assign(bounds.begin(), bounds.end());
+    view.check_to_write_counts.assign(stats.check_to_write.counts.begin(),
+                                      stats.check_to_write.counts.end());
+    view.check_to_write_sum_seconds = static_cast<double>(stats.check_to_write.sum_micros) / 1e6;
+}
+
+api::SourceView source_view(const core::SourceState& source, const core::Meta& meta) {
+    api::SourceView view;
+    view.name = source.name;
+    view.known = source.known;
+    view.quarantined = source.quarantined_at != 0;
+    view.objects = source.population;
+    const bool proven = source.complete_as_of != BrokerTime{};
+    const Millis age = meta.broker_now - source.complete_as_of;
+    view.fresh = proven && age <= meta.settings.stale_after;
+    if (proven) view.progress_age_seconds = static_cast<double>(age.count()) / 1000.0;
+    return view;
+}
+
+}  // namespace
+
+api::Snapshot Host::snapshot() const {
+    const runtime::ShardStatus status = shard_->status();
+    const core::Meta& meta = status.meta;
+    api::Snapshot view;
+    view.version = kVersion;
+    view.refused = status.refused.empty() ? fatal() : status.refused;
+    view.caught_up = status.caught_up;
+    view.journal_offset = meta.applied;
+    view.journal_time_seconds = static_cast<double>(to_millis(meta.now)) / 1000.0;
+    view.subjects = meta.subjects;
+    view.open_findings = meta.open_findings;
+    view.outbox = meta.outbox;
+    view.uncorrelated = meta.uncorrelated;
+    view.cached_bytes = status.cached_bytes;
+    for (const auto& source : sources_) {
+        api::SourceView shown;
+        shown.name = source->spec.name;
+        for (const core::SourceState& known : meta.sources) {
+            if (known.name == source->spec.name) shown = source_view(known, meta);
+        }
+        const std::lock_guard lock(source->mutex);
+        shown.answering = source->health.answering;
+        shown.trouble = source->health.trouble;
+        shown.failures = source->health.failures;
+        shown.epochs = source->health.epochs;
+        shown.published = source->published;
+        view.sources.push_back(std::move(shown));
+    }
+    for (std::size_t i = 0; i < meta.rules.size() && i < meta.settings.rules.size(); ++i) {
+        const core::RuleCounters& counts = meta.rules[i];
+        view.rules.push_back({meta.settings.rules[i].rule,
+                              meta.settings.rules[i].mode == Mode::kEnforce ? "enforce" : "observe",
+                              counts.detected, counts.commands, counts.retracted, counts.outcomes});
+    }
+    view.fold_counters = fold_counters(meta.counters);
+    add_executor(view, dispatcher_->stats());
+    return view;
+}
+
+}  // namespace trueup::apps

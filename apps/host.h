@@ -1,0 +1,112 @@
+// One process with everything in it: log, shard, connectors, executors and the HTTP side, each on a
+// thread of its own. `trueup up` fills it with real sources, `trueup demo` with the sandbox.
+#pragma once
+
+#include "api/server.h"
+#include "api/snapshot.h"
+#include "connectors/embedded/embedded_log.h"
+#include "engine/model/settings.h"
+#include "engine/ports/cluster.h"
+#include "engine/ports/connector.h"
+#include "engine/ports/database.h"
+#include "engine/ports/store.h"
+#include "engine/runtime/shard.h"
+#include "engine/runtime/source_task.h"
+#include "executors/dispatcher.h"
+#include "executors/sources.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace trueup::apps {
+
+/// A source with its machine and the port that the machine owns.
+struct SourceSpec {
+    std::string name;
+    Topic topic = Topic::kUnspecified;
+    Millis pace_idle{15'000};
+    Millis pace_waiting{2'000};
+    Millis resnapshot{std::chrono::hours(6)};
+    std::unique_ptr<ports::Cluster> cluster;
+    std::unique_ptr<ports::Database> database;
+    std::unique_ptr<ports::Connector> connector;
+};
+
+/// The executors' own ports and what they may touch through them.
+struct ExecutorSpec {
+    std::vector<std::unique_ptr<ports::Cluster>> clusters;
+    std::vector<std::unique_ptr<ports::Database>> databases;
+    executors::Sources sources;
+    executors::DispatcherSettings settings;
+};
+
+struct HostSettings {
+    std::string state_dir;
+    std::size_t memory_bytes = std::size_t{512} << 20U;
+    bool fsync = true;
+    Settings policy;
+    std::string listen;  ///< empty: no HTTP
+};
+
+/// Thread-safe once started.
+class Host {
+  public:
+    /// Opens what is in the state folder (a damaged projection is set aside and rebuilt) and starts
+    /// the threads. The error is one sentence for the operator.
+    static Result<std::unique_ptr<Host>> start(HostSettings settings,
+                                               std::vector<SourceSpec> sources,
+                                               ExecutorSpec executors);
+    /// Stops the threads; publishes and saves what was folded.
+    ~Host();
+
+    Status stop();
+
+    api::Snapshot snapshot() const;
+    ports::Log& log() { return *log_; }
+    /// `host:port` of the HTTP side; empty without one.
+    std::string address() const { return server_ ? server_->address() : std::string(); }
+    /// Why the engine gave up; empty while it runs.
+    std::string fatal() const;
+
+  private:
+    struct Source {
+        SourceSpec spec;
+        std::unique_ptr<runtime::SourceTask> task;
+        std::thread thread;
+        std::atomic<bool> wants_epoch{false};
+        mutable std::mutex mutex;
+        ports::SourceHealth health;
+        std::uint64_t published = 0;
+    };
+
+    Host() = default;
+    Status open_shard();
+    void run_shard();
+    void run_source(Source& source);
+    void run_executor();
+    void give_up(const std::string& why);
+    void tell_sources(const runtime::ShardStatus& status);
+
+    HostSettings settings_;
+    std::unique_ptr<connectors::EmbeddedLog> log_;
+    std::unique_ptr<ports::Store> store_;
+    std::unique_ptr<runtime::Shard> shard_;
+    std::vector<std::unique_ptr<Source>> sources_;
+    ExecutorSpec executors_;
+    std::unique_ptr<executors::Dispatcher> dispatcher_;
+    std::unique_ptr<api::Server> server_;
+    std::thread shard_thread_;
+    std::thread executor_thread_;
+    std::atomic<bool> stopping_{false};
+    std::atomic<bool> findings_wait_{false};
+    mutable std::mutex mutex_;
+    std::string fatal_;
+    Status stopped_ = Done{};
+};
+
+}  // namespace trueup::apps

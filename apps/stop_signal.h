@@ -1,0 +1,19 @@
+// Ctrl-C and SIGTERM as something to wait for. Make one before any thread starts: threads inherit
+// the blocked signals.
+#pragma once
+
+#include "engine/base/time.h"
+
+namespace trueup::apps {
+
+class StopSignal {
+  public:
+    StopSignal();
+    /// Waits at most `max_wait`; true once the process was asked to stop.
+    bool wait(Millis max_wait);
+
+  private:
+    bool asked_ = false;
+};
+
+}  // namespace trueup::apps

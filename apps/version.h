@@ -1,0 +1,8 @@
+// The version of this build.
+#pragma once
+
+namespace trueup::apps {
+
+inline constexpr const char* kVersion = "0.1.0";
+
+}  // namespace trueup::apps

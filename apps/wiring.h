@@ -1,0 +1,23 @@
+// From a configuration to the parts of a process: connectors and executors over real servers.
+#pragma once
+
+#include "apps/config/config.h"
+#include "apps/host.h"
+#include "engine/base/result.h"
+
+#include <vector>
+
+namespace trueup::apps {
+
+/// The configured sources, each with a connection of its own that was not used yet.
+Result<std::vector<SourceSpec>> make_sources(const config::Config& config);
+
+/// The executors with connections of their own. Asks each database for the primary key of its table
+/// (blocking, at most 5 s).
+Result<ExecutorSpec> make_executors(const config::Config& config);
+
+/// Asks every source whether it can be read as configured, one after another. One sentence for each
+/// that cannot; empty: all can.
+std::vector<std::string> check_sources(const config::Config& config);
+
+}  // namespace trueup::apps

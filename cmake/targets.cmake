@@ -1,0 +1,55 @@
+# One function per kind of target. Every library is linked by its alias trueup::NAME, so that a typo
+# fails at configure time.
+
+add_library(trueup_flags INTERFACE)
+target_include_directories(trueup_flags INTERFACE "${CMAKE_SOURCE_DIR}")
+target_compile_options(trueup_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                                              -Wsign-conversion)
+if(TRUEUP_MUTANTS)
+    target_compile_definitions(trueup_flags INTERFACE TRUEUP_MUTANTS=1)
+endif()
+if(TRUEUP_SANITIZE)
+    add_compile_options(-fsanitize=${TRUEUP_SANITIZE} -fno-omit-frame-pointer
+                        -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${TRUEUP_SANITIZE})
+endif()
+
+# trueup_library(NAME core SRCS a.cpp HDRS a.h DEPS trueup::model PRIVATE_DEPS RocksDB::rocksdb)
+# HDRS are compiled alone by the target all_verify_interface_header_sets.
+function(trueup_library)
+    cmake_parse_arguments(A "" "NAME" "SRCS;HDRS;DEPS;PRIVATE_DEPS" ${ARGN})
+    set(target trueup_${A_NAME})
+    if(A_SRCS)
+        add_library(${target} STATIC ${A_SRCS})
+        set(scope PUBLIC)
+        target_link_libraries(${target} PRIVATE trueup_flags ${A_PRIVATE_DEPS})
+    else()
+        add_library(${target} INTERFACE)
+        set(scope INTERFACE)
+    endif()
+    target_include_directories(${target} ${scope} "${CMAKE_SOURCE_DIR}")
+    target_link_libraries(${target} ${scope} ${A_DEPS})
+    target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS "${CMAKE_SOURCE_DIR}" FILES
+                                      ${A_HDRS})
+    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    add_library(trueup::${A_NAME} ALIAS ${target})
+endfunction()
+
+# trueup_test(NAME fold_test LABEL unit SRCS fold_test.cpp DEPS trueup::core)
+function(trueup_test)
+    cmake_parse_arguments(A "" "NAME;LABEL;TIMEOUT" "SRCS;DEPS" ${ARGN})
+    if(NOT A_TIMEOUT)
+        set(A_TIMEOUT 300)
+    endif()
+    add_executable(${A_NAME} ${A_SRCS})
+    target_link_libraries(${A_NAME} PRIVATE trueup_flags ${A_DEPS} GTest::gtest GTest::gtest_main)
+    add_test(NAME ${A_NAME} COMMAND ${A_NAME})
+    set_tests_properties(${A_NAME} PROPERTIES LABELS "${A_LABEL}" TIMEOUT ${A_TIMEOUT})
+endfunction()
+
+# trueup_benchmark(NAME fold_bench SRCS fold_bench.cpp DEPS trueup::core)
+function(trueup_benchmark)
+    cmake_parse_arguments(A "" "NAME" "SRCS;DEPS" ${ARGN})
+    add_executable(${A_NAME} ${A_SRCS})
+    target_link_libraries(${A_NAME} PRIVATE trueup_flags ${A_DEPS})
+endfunction()

@@ -1,0 +1,343 @@
+#include "connectors/embedded/disk.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string_view>
+#include <system_error>
+
+namespace trueup::connectors {
+
+namespace {
+
+constexpr char kBlockTag = 'b';
+constexpr char kFirstTag = 'f';
+constexpr std::string_view kFormatKey = "v";
+constexpr std::string_view kFormatValue = "1";
+constexpr std::size_t kPrefixSize = 6;  ///< tag, topic, partition
+constexpr std::size_t kBlockKeySize = kPrefixSize + sizeof(std::uint64_t);
+constexpr std::int64_t kNoOffset = INT64_MAX;  ///< above every offset
+
+template <typename Word>
+void put_big_endian(std::string& out, Word word) {
+    for (std::size_t shift = 8 * sizeof word; shift > 0; shift -= 8) {
+        out += static_cast<char>(word >> (shift - 8) & 0xffU);
+    }
+}
+
+std::uint64_t big_endian(std::string_view bytes) {
+    std::uint64_t word = 0;
+    for (const char c : bytes) word = word << 8U | static_cast<unsigned char>(c);
+    return word;
+}
+
+std::string partition_key(char tag, ports::Partition partition) {
+    std::string key{tag, static_cast<char>(partition.topic)};
+    put_big_endian(key, static_cast<std::uint32_t>(partition.index));
+    return key;
+}
+
+std::string block_key(ports::Partition partition, std::int64_t offset) {
+    std::string key = partition_key(kBlockTag, partition);
+    put_big_endian(key, static_cast<std::uint64_t>(offset));
+    return key;
+}
+
+ports::Partition partition_of_key(std::string_view key) {
+    return {static_cast<Topic>(key[1]),
+            static_cast<std::int32_t>(big_endian(key.substr(2, sizeof(std::uint32_t))))};
+}
+
+std::int64_t offset_of_key(std::string_view key) {
+    return static_cast<std::int64_t>(big_endian(key.substr(kPrefixSize)));
+}
+
+bool is_key_of(std::string_view key, std::string_view prefix, std::size_t size) {
+    return key.size() == size && key.starts_with(prefix);
+}
+
+std::string partition_name(ports::Partition partition) {
+    return std::string(name_of(partition.topic)) + "/" + std::to_string(partition.index);
+}
+
+Error error_of(const rocksdb::Status& status, const std::string& path) {
+    const Next next = status.IsCorruption() ? Next::kStop : Next::kRetry;
+    return {next, "embedded log " + path + ": " + status.ToString()};
+}
+
+Error open_error(const rocksdb::Status& status, const std::string& path) {
+    const std::string text = status.ToString();
+    if (text.find("lock") != std::string::npos) {
+        return {Next::kStop, "embedded log " + path +
+                                 " is in use by another process; stop that one, or give this one a "
+                                 "state_dir of its own"};
+    }
+    if (status.IsCorruption()) {
+        return {Next::kStop, "embedded log " + path + " is damaged (" + text +
+                                 "); it is the only copy of what was seen and decided: restore it "
+                                 "from a backup, or move it away to begin anew"};
+    }
+    return error_of(status, path);
+}
+
+rocksdb::Options options_for(std::size_t memory_bytes) {
+    rocksdb::Options options;
+    options.create_if_missing = true;
+    // Three eighths of the memory: the tail cache and the queue have the rest.
+    options.write_buffer_size = std::max<std::size_t>(memory_bytes / 8, std::size_t{256} << 10U);
+    options.max_write_buffer_number = 3;
+    options.max_total_wal_size = 4 * options.write_buffer_size;
+    options.enable_blob_files = true;
+    options.min_blob_size = 4096;
+    options.blob_file_size = std::uint64_t{256} << 20U;
+    options.compression = rocksdb::kNoCompression;
+    options.bytes_per_sync = std::uint64_t{1} << 20U;  // or one flush holds up the next fsync
+    options.allow_concurrent_memtable_write = false;   // one writer
+    options.max_background_jobs = 2;
+    options.max_open_files = 256;
+    options.info_log_level = rocksdb::WARN_LEVEL;
+    options.max_log_file_size = std::size_t{1} << 20U;
+    options.keep_log_file_num = 2;
+    options.stats_dump_period_sec = 0;
+    rocksdb::BlockBasedTableOptions table;
+    table.block_cache = rocksdb::NewLRUCache(
+        std::clamp<std::size_t>(memory_bytes / 16, std::size_t{1} << 20U, std::size_t{16} << 20U));
+    table.cache_index_and_filter_blocks = true;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    return options;
+}
+
+rocksdb::ReadOptions read_options() {
+    rocksdb::ReadOptions options;
+    options.verify_checksums = false;  // the blocks carry their own
+    return options;
+}
+
+std::optional<ports::Extent> parse_first(std::string_view value) {
+    if (value.size() != 2 * sizeof(std::int64_t)) return std::nullopt;
+    std::int64_t words[2];
+    std::memcpy(words, value.data(), sizeof words);
+    return ports::Extent{words[0], words[0], from_millis<BrokerTime>(words[1])};
+}
+
+std::string first_value(const ports::Extent& extent) {
+    const std::int64_t words[2]{extent.first_offset, to_millis(extent.last_append)};
+    return {reinterpret_cast<const char*>(words), sizeof words};
+}
+
+}  // namespace
+
+struct Disk::Rocks {
+    std::string path;
+    std::size_t memory_bytes;
+    bool fsync;
+    std::shared_mutex mutex;  ///< exclusive: the database is being closed and opened
+    std::unique_ptr<rocksdb::DB> db;
+
+    Status open();
+    Error closed() const { return {Next::kRetry, "embedded log " + path + " is not open"}; }
+    rocksdb::WriteOptions write_options() const;
+    Result<BlockRef> parse_at(const rocksdb::Iterator& it) const;
+    Status truncated_extents(Extents& extents);
+    rocksdb::Status free_range(const std::string& begin, const std::string& end);
+};
+
+rocksdb::WriteOptions Disk::Rocks::write_options() const {
+    rocksdb::WriteOptions options;
+    options.sync = fsync;
+    return options;
+}
+
+Status Disk::Rocks::open() {
+    db.reset();
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (error) {
+        return Error{Next::kStop, "embedded log " + path + ": cannot make it: " + error.message()};
+    }
+    rocksdb::DB* opened = nullptr;
+    rocksdb::Status status = rocksdb::DB::Open(options_for(memory_bytes), path, &opened);
+    if (!status.ok()) return open_error(status, path);
+    std::unique_ptr<rocksdb::DB> fresh(opened);
+    std::string format;
+    status = fresh->Get(rocksdb::ReadOptions(), std::string(kFormatKey), &format);
+    if (status.IsNotFound()) {
+        format = kFormatValue;
+        status = fresh->Put(write_options(), std::string(kFormatKey), format);
+    }
+    if (!status.ok()) return error_of(status, path);
+    if (format != kFormatValue) {
+        return Error{Next::kStop, "embedded log " + path + " has format " + format +
+                                      ", this build reads " + std::string(kFormatValue) +
+                                      ": use the build that wrote it"};
+    }
+    db = std::move(fresh);
+    return Done{};
+}
+
+Result<BlockRef> Disk::Rocks::parse_at(const rocksdb::Iterator& it) const {
+    const std::string_view key = it.key().ToStringView();
+    Result<BlockRef> block = parse(it.value().ToString(), offset_of_key(key));
+    if (block.ok()) return block;
+    return Error{Next::kStop, "embedded log " + path + ", " +
+                                  partition_name(partition_of_key(key)) + " at offset " +
+                                  std::to_string(offset_of_key(key)) + ": " + block.error().what};
+}
+
+Status Disk::Rocks::truncated_extents(Extents& extents) {
+    const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(read_options()));
+    const std::string prefix{kFirstTag};
+    for (it->Seek(prefix); it->Valid(); it->Next()) {
+        const std::string_view key = it->key().ToStringView();
+        if (!is_key_of(key, prefix, kPrefixSize)) break;
+        const std::optional<ports::Extent> extent = parse_first(it->value().ToStringView());
+        if (!extent) return error_of(rocksdb::Status::Corruption("first offset"), path);
+        extents[partition_of_key(key)] = *extent;
+    }
+    if (!it->status().ok()) return error_of(it->status(), path);
+    return Done{};
+}
+
+/// Compacts the references to a truncated range away: a blob file that holds nothing else goes with
+/// them. Blob files of mixed content are rewritten once more than half of all their bytes are
+/// garbage, and never otherwise: as a matter of course in each compaction it doubled the CPU of an
+/// append (measured).
+rocksdb::Status Disk::Rocks::free_range(const std::string& begin, const std::string& end) {
+    const rocksdb::Slice from(begin);
+    const rocksdb::Slice to(end);
+    rocksdb::CompactRangeOptions compact;
+    compact.exclusive_manual_compaction = false;
+    compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    rocksdb::Status compacted = db->CompactRange(compact, &from, &to);
+    if (!compacted.ok()) return compacted;
+    std::uint64_t all = 0;
+    std::uint64_t garbage = 0;
+    db->GetIntProperty(rocksdb::DB::Properties::kLiveBlobFileSize, &all);
+    db->GetIntProperty(rocksdb::DB::Properties::kLiveBlobFileGarbageSize, &garbage);
+    if (garbage <= all / 2) return compacted;
+    compact.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+    compact.blob_garbage_collection_age_cutoff = 1.0;
+    return db->CompactRange(compact, nullptr, nullptr);
+}
+
+Disk::Disk(std::unique_ptr<Rocks> rocks) : rocks_(std::move(rocks)) {}
+Disk::~Disk() = default;
+
+Result<std::unique_ptr<Disk>> Disk::open(std::string path, std::size_t memory_bytes, bool fsync) {
+    auto rocks = std::make_unique<Rocks>();
+    rocks->path = std::move(path);
+    rocks->memory_bytes = memory_bytes;
+    rocks->fsync = fsync;
+    if (Status opened = rocks->open(); !opened.ok()) return opened.error();
+    return std::unique_ptr<Disk>(new Disk(std::move(rocks)));
+}
+
+Status Disk::reopen() {
+    const std::unique_lock lock(rocks_->mutex);
+    return rocks_->open();
+}
+
+Result<Extents> Disk::extents() {
+    const std::shared_lock lock(rocks_->mutex);
+    if (!rocks_->db) return rocks_->closed();
+    Extents extents;
+    if (Status read = rocks_->truncated_extents(extents); !read.ok()) return read.error();
+    const std::unique_ptr<rocksdb::Iterator> it(rocks_->db->NewIterator(read_options()));
+    const std::string prefix{kBlockTag};
+    for (it->Seek(prefix);
+         it->Valid() && is_key_of(it->key().ToStringView(), prefix, kBlockKeySize); it->Next()) {
+        // On some block of a partition: on to its last one, whose end is the partition's.
+        const ports::Partition partition = partition_of_key(it->key().ToStringView());
+        it->SeekForPrev(block_key(partition, kNoOffset));
+        if (!it->Valid()) break;
+        const Result<BlockRef> last = rocks_->parse_at(*it);
+        if (!last.ok()) return last.error();
+        ports::Extent& extent = extents[partition];
+        extent.next_offset = (*last)->next_offset();
+        extent.last_append = (*last)->append_time;
+    }
+    if (!it->status().ok()) return error_of(it->status(), rocks_->path);
+    return extents;
+}
+
+Status Disk::write(const std::vector<std::pair<ports::Partition, BlockRef>>& blocks) {
+    const std::shared_lock lock(rocks_->mutex);
+    if (!rocks_->db) return rocks_->closed();
+    std::size_t size = 64;
+    for (const auto& [partition, block] : blocks) size += block->bytes.size() + 32;
+    rocksdb::WriteBatch batch(size);
+    for (const auto& [partition, block] : blocks) {
+        const rocksdb::Status put =
+            batch.Put(block_key(partition, block->first_offset), block->bytes);
+        if (!put.ok()) return error_of(put, rocks_->path);
+    }
+    const rocksdb::Status written = rocks_->db->Write(rocks_->write_options(), &batch);
+    if (!written.ok()) return error_of(written, rocks_->path);
+    return Done{};
+}
+
+Result<std::vector<BlockRef>> Disk::read(ports::Partition partition, std::int64_t offset,
+                                         std::int64_t end, std::size_t max_bytes) {
+    const std::shared_lock lock(rocks_->mutex);
+    if (!rocks_->db) return rocks_->closed();
+    const std::unique_ptr<rocksdb::Iterator> it(rocks_->db->NewIterator(read_options()));
+    const std::string prefix = partition_key(kBlockTag, partition);
+    std::vector<BlockRef> blocks;
+    std::size_t bytes = 0;
+    std::int64_t expected = offset;
+    for (it->SeekForPrev(block_key(partition, offset)); it->Valid(); it->Next()) {
+        const std::string_view key = it->key().ToStringView();
+        if (!is_key_of(key, prefix, kBlockKeySize) || offset_of_key(key) >= end) break;
+        Result<BlockRef> block = rocks_->parse_at(*it);
+        if (!block.ok()) return block.error();
+        const bool holds =
+            blocks.empty() ? (*block)->next_offset() > offset : (*block)->first_offset == expected;
+        if (!holds) break;
+        expected = (*block)->next_offset();
+        if (!blocks.empty()) bytes += (*block)->bytes.size();  // the first one may be left early
+        blocks.push_back(std::move(block).value());
+        if (bytes >= max_bytes) break;
+    }
+    if (!it->status().ok()) return error_of(it->status(), rocks_->path);
+    if (blocks.empty()) {
+        return Error{Next::kStop, "embedded log " + rocks_->path + ", " +
+                                      partition_name(partition) + ": no block holds offset " +
+                                      std::to_string(offset)};
+    }
+    return blocks;
+}
+
+Status Disk::truncate(ports::Partition partition, const ports::Extent& extent) {
+    const std::shared_lock lock(rocks_->mutex);
+    if (!rocks_->db) return rocks_->closed();
+    rocksdb::DB& db = *rocks_->db;
+    std::string end = block_key(partition, extent.first_offset);
+    if (extent.first_offset < extent.next_offset) {
+        const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(read_options()));
+        it->SeekForPrev(end);
+        if (!it->status().ok()) return error_of(it->status(), rocks_->path);
+        if (it->Valid()) end = it->key().ToString();
+    }
+    const std::string begin = block_key(partition, 0);
+    rocksdb::WriteBatch batch;
+    rocksdb::Status status = batch.Put(partition_key(kFirstTag, partition), first_value(extent));
+    if (status.ok()) {
+        status = batch.DeleteRange(db.DefaultColumnFamily(), begin, end);
+    }
+    if (status.ok()) status = db.Write(rocks_->write_options(), &batch);
+    if (!status.ok()) return error_of(status, rocks_->path);
+    status = rocks_->free_range(begin, end);
+    if (!status.ok()) return error_of(status, rocks_->path);
+    return Done{};
+}
+
+}  // namespace trueup::connectors

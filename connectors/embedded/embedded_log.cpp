@@ -1,0 +1,137 @@
+#include "connectors/embedded/embedded_log.h"
+
+#include "connectors/embedded/writer.h"
+#include "engine/base/check.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace trueup::connectors {
+
+namespace {
+
+class Pending final : public ports::PendingAppend {
+  public:
+    explicit Pending(std::shared_ptr<AppendAnswer> answer) : answer_(std::move(answer)) {}
+    bool ready() const override { return answer_->ready(); }
+    Result<ports::Appended> take() override { return answer_->take(); }
+
+  private:
+    std::shared_ptr<AppendAnswer> answer_;
+};
+
+std::string partition_name(ports::Partition partition) {
+    return std::string(name_of(partition.topic)) + "/" + std::to_string(partition.index);
+}
+
+std::optional<Error> refusal(ports::Partition partition, const std::vector<ports::Entry>& entries) {
+    std::size_t largest = 0;
+    for (const ports::Entry& entry : entries) {
+        largest = std::max(largest, entry.key.size() + entry.value.size());
+    }
+    if (largest > EmbeddedLog::kMaxRecordBytes) {
+        return Error{Next::kSkip, "a record of " + std::to_string(largest) + " bytes for " +
+                                      partition_name(partition) + " is above the limit of " +
+                                      std::to_string(EmbeddedLog::kMaxRecordBytes)};
+    }
+    if (const std::size_t size = packed_size(entries); size > EmbeddedLog::kMaxUnitBytes) {
+        return Error{Next::kSkip, "a unit of " + std::to_string(size) + " bytes for " +
+                                      partition_name(partition) + " is above the limit of " +
+                                      std::to_string(EmbeddedLog::kMaxUnitBytes)};
+    }
+    return std::nullopt;
+}
+
+Error below_first(ports::Partition partition, std::int64_t offset, std::int64_t first) {
+    return {Next::kStop, partition_name(partition) + ": offset " + std::to_string(offset) +
+                             " was truncated; the first one is " + std::to_string(first)};
+}
+
+/// The block that holds `offset` and about `max_bytes` more; empty at the end of the partition.
+Result<std::vector<BlockRef>> find_blocks(const Tail& tail, Disk& disk, ports::Partition partition,
+                                          std::int64_t offset, std::size_t max_bytes) {
+    Tail::View view = tail.view(partition, offset, max_bytes);
+    if (offset < view.extent.first_offset) {
+        return below_first(partition, offset, view.extent.first_offset);
+    }
+    if (offset >= view.extent.next_offset || !view.blocks.empty()) return std::move(view.blocks);
+    Result<std::vector<BlockRef>> blocks =
+        disk.read(partition, offset, view.extent.next_offset, max_bytes);
+    // A truncation may have overtaken us.
+    const std::int64_t first = tail.extent(partition).first_offset;
+    if (!blocks.ok() && offset < first) return below_first(partition, offset, first);
+    return blocks;
+}
+
+}  // namespace
+
+EmbeddedLog::EmbeddedLog(std::unique_ptr<Writer> writer) : writer_(std::move(writer)) {}
+EmbeddedLog::~EmbeddedLog() = default;
+
+Result<std::unique_ptr<EmbeddedLog>> EmbeddedLog::open(Settings settings) {
+    TRUEUP_CHECK(settings.clock != nullptr);
+    Result<std::unique_ptr<Disk>> disk =
+        Disk::open(settings.path, settings.memory_bytes, settings.fsync);
+    if (!disk.ok()) return disk.error();
+    auto writer = std::make_unique<Writer>(std::move(disk).value(), std::move(settings));
+    if (Status loaded = writer->load(); !loaded.ok()) return loaded.error();
+    return std::unique_ptr<EmbeddedLog>(new EmbeddedLog(std::move(writer)));
+}
+
+std::unique_ptr<ports::PendingAppend> EmbeddedLog::append(ports::Partition partition,
+                                                          std::vector<ports::Entry> entries) {
+    TRUEUP_CHECK(!entries.empty());
+    TRUEUP_CHECK(partition.topic != Topic::kUnspecified && partition.index >= 0);
+    auto answer = std::make_shared<AppendAnswer>();
+    Unit unit{partition, {}, refusal(partition, entries), answer, nullptr};
+    if (!unit.refused) unit.packed = pack(entries);
+    writer_->enqueue(std::move(unit));
+    return std::make_unique<Pending>(std::move(answer));
+}
+
+Result<ports::Fetched> EmbeddedLog::read(ports::Partition partition, std::int64_t offset,
+                                         std::size_t max_bytes) {
+    if (Status settled = writer_->settle(); !settled.ok()) return settled.error();
+    const Result<std::vector<BlockRef>> blocks =
+        find_blocks(writer_->tail(), writer_->disk(), partition, offset, max_bytes);
+    if (!blocks.ok()) return blocks.error();
+    ports::Fetched out;
+    out.next_offset = offset;
+    std::size_t taken = 0;
+    for (const BlockRef& block : *blocks) {
+        out.records.reserve(out.records.size() + static_cast<std::size_t>(block->count));
+        if (!add_records(block, offset, max_bytes, taken, out)) break;
+    }
+    return out;
+}
+
+Result<ports::Headers> EmbeddedLog::headers(ports::Partition partition, std::int64_t offset) {
+    if (Status settled = writer_->settle(); !settled.ok()) return settled.error();
+    const Error none{Next::kSkip,
+                     partition_name(partition) + " has no offset " + std::to_string(offset)};
+    const ports::Extent extent = writer_->tail().extent(partition);
+    if (offset < extent.first_offset) return none;
+    const Result<std::vector<BlockRef>> blocks =
+        find_blocks(writer_->tail(), writer_->disk(), partition, offset, 0);
+    if (!blocks.ok()) return blocks.error();
+    if (blocks->empty()) return none;
+    return headers_of(*blocks->front(), offset);
+}
+
+std::uint64_t EmbeddedLog::changes_seen() const { return writer_->changes(); }
+
+void EmbeddedLog::wait(std::uint64_t seen, Millis max_wait) { writer_->wait(seen, max_wait); }
+
+void EmbeddedLog::wake() { writer_->wake(); }
+
+Status EmbeddedLog::truncate(ports::Partition partition, std::int64_t offset) {
+    return writer_->truncate(partition, offset);
+}
+
+Result<ports::Extent> EmbeddedLog::describe(ports::Partition partition) {
+    if (Status settled = writer_->settle(); !settled.ok()) return settled.error();
+    return writer_->tail().extent(partition);
+}
+
+}  // namespace trueup::connectors

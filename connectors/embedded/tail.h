@@ -1,0 +1,57 @@
+// What the embedded log knows of its partitions without asking the disk: their extents, and the
+// newest blocks, bounded in bytes. Whoever reads close behind the writer (the sequencer, a shard
+// that reads its journal back) is served from here.
+//
+// Only what is durable gets in: a block becomes readable by `publish`. Thread-safe.
+#pragma once
+
+#include "connectors/embedded/block.h"
+#include "engine/ports/log.h"
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace trueup::connectors {
+
+using Extents = std::map<ports::Partition, ports::Extent>;
+
+class Tail {
+  public:
+    explicit Tail(std::size_t cache_bytes) : capacity_(cache_bytes) {}
+
+    /// Takes what the disk says, after an open; drops the blocks.
+    void reset(const Extents& extents);
+
+    /// All zero for a partition that nobody wrote to.
+    ports::Extent extent(ports::Partition partition) const;
+
+    /// The block follows the partition's last one.
+    void publish(ports::Partition partition, BlockRef block);
+
+    void set_first(ports::Partition partition, std::int64_t first_offset);
+
+    struct View {
+        ports::Extent extent;
+        std::vector<BlockRef> blocks;  ///< from the one that holds `offset` on; empty: ask the disk
+    };
+    /// Blocks of about `max_bytes`.
+    View view(ports::Partition partition, std::int64_t offset, std::size_t max_bytes) const;
+
+  private:
+    struct State {
+        ports::Extent extent;
+        std::deque<BlockRef> blocks;  ///< adjacent; the last one ends the partition
+    };
+
+    void evict();
+
+    const std::size_t capacity_;
+    mutable std::mutex mutex_;
+    std::map<ports::Partition, State> states_;
+    std::deque<State*> order_;  ///< whose front block is the oldest of all; a map's nodes stay put
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace trueup::connectors

@@ -1,0 +1,108 @@
+// From the API server's JSON to objects as the engine keeps them. Works for any resource: what an
+// object has no place for (a phase, a node) is left out. Bytes from outside never stop the process.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/time.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::connectors {
+
+/// Which parts of an object are published, and how it is keyed.
+struct Mapping {
+    std::vector<std::string> labels;
+    std::string hold_key;
+    std::string key_label;
+};
+
+struct KubeObject {
+    std::string uid;
+    std::string name;
+    std::string name_space;     ///< empty for a cluster-wide resource
+    std::string key;            ///< the key label's value, or the name
+    std::uint64_t version = 0;  ///< metadata.resourceVersion; never 0
+    /// As the last state before a DELETED event: nothing is left that could keep it alive (it was
+    /// being deleted, with no grace to wait out and no finalizer).
+    bool ending = false;
+    std::string encoded;  ///< its fields, see engine/model/object.h
+};
+
+/// A `Status` body: why a call failed.
+struct KubeStatus {
+    int code = 0;
+    std::string reason;
+    std::string message;
+    std::string name;  ///< of the object that it is about; empty: of none
+    Millis retry_after{0};
+};
+
+struct KubePage {
+    std::uint64_t version = 0;   ///< of the list: the same on all its pages
+    std::string continue_token;  ///< empty: this was the last page
+    std::vector<KubeObject> items;
+};
+
+struct WatchEvent {
+    enum class Type : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
+    Type type = Type::kError;
+    std::uint64_t version = 0;  ///< of the object or bookmark; 0 for an error
+    KubeObject object;          ///< of kAdded, kModified, kDeleted
+    KubeStatus status;          ///< of kError
+};
+
+/// One decoder serves one thread.
+class Decoder {
+  public:
+    explicit Decoder(Mapping mapping);
+    ~Decoder();
+    Decoder(const Decoder&) = delete;
+    Decoder& operator=(const Decoder&) = delete;
+
+    /// A page of a list. Any flaw, be it in one item, makes the page worthless: what it lacks would
+    /// be read as absent.
+    Result<KubePage> page(std::string_view body);
+
+    /// One line of a watch. kSkip: JSON, but not an event that can be used; kRetry: not JSON.
+    Result<WatchEvent> event(std::string_view line);
+
+    /// The answer to a GET by name, encoded as an object that left the selector (`in_scope=false`).
+    Result<KubeObject> stray(std::string_view body);
+
+    /// nullopt when the body is not a Status.
+    std::optional<KubeStatus> status(std::string_view body);
+
+  private:
+    struct Parser;
+    Mapping mapping_;
+    std::unique_ptr<Parser> parser_;
+};
+
+/// Cuts a stream into lines. Chunks may be cut anywhere.
+class LineReader {
+  public:
+    static constexpr std::size_t kMaxLine = 4U << 20U;
+
+    void feed(std::string_view chunk);
+    /// The next whole line without its end, valid until the next call; nullopt: none yet.
+    std::optional<std::string_view> next();
+    /// A line grew beyond kMaxLine: this stream cannot be read on.
+    bool too_long() const { return too_long_; }
+    /// Bytes after the last line end.
+    bool partial() const { return begin_ < buffer_.size(); }
+    void clear();
+
+  private:
+    std::string buffer_;
+    std::size_t begin_ = 0;    ///< the first byte not yet handed out
+    std::size_t scanned_ = 0;  ///< no line end before this one
+    bool too_long_ = false;
+};
+
+}  // namespace trueup::connectors

@@ -1,0 +1,76 @@
+#include "connectors/kubernetes/exchange.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::connectors {
+
+namespace {
+
+constexpr std::size_t kMaxBody = 256U << 20U;
+
+}  // namespace
+
+void Exchange::begin(ports::CallId call, SteadyTime deadline) {
+    TRUEUP_CHECK(!running());
+    call_ = call;
+    deadline_ = deadline;
+    answer_ = Answer{};
+}
+
+std::optional<Answer> Exchange::feed(const ports::ClusterEvent& event) {
+    using Kind = ports::ClusterEvent::Kind;
+    switch (event.kind) {
+        case Kind::kHead:
+            answer_.status = event.status;
+            answer_.retry_after = Millis(event.retry_after_ms);
+            return std::nullopt;
+        case Kind::kData:
+            answer_.body += event.data;
+            if (answer_.body.size() > kMaxBody) return fail("the answer is larger than 256 MiB");
+            return std::nullopt;
+        case Kind::kEnd:
+            return finish();
+        case Kind::kFailed:
+            answer_.failure = event.error;
+            return finish();
+    }
+    return std::nullopt;
+}
+
+std::optional<Answer> Exchange::expire(SteadyTime now) {
+    if (!running() || now < deadline_) return std::nullopt;
+    return fail("no whole answer in time");
+}
+
+void Exchange::cancel() {
+    if (running()) cluster_.cancel(call_);
+    call_ = 0;
+}
+
+Answer Exchange::finish() {
+    call_ = 0;
+    return std::exchange(answer_, Answer{});
+}
+
+Answer Exchange::fail(std::string why) {
+    cancel();
+    answer_.failure = Error{Next::kRetry, std::move(why)};
+    return finish();
+}
+
+std::string explain(const Answer& answer, Decoder& decoder) {
+    if (answer.failure) return answer.failure->what;
+    std::string text = "HTTP " + std::to_string(answer.status);
+    const std::optional<KubeStatus> status = decoder.status(answer.body);
+    if (status && !status->reason.empty()) text += " " + status->reason;
+    if (status && !status->message.empty()) text += ": " + status->message;
+    return text;
+}
+
+Millis asked_wait(const Answer& answer, Decoder& decoder) {
+    const std::optional<KubeStatus> status = decoder.status(answer.body);
+    return std::max(answer.retry_after, status ? status->retry_after : Millis(0));
+}
+
+}  // namespace trueup::connectors

@@ -1,0 +1,64 @@
+// One call that is answered by one body (a page of a list, a GET), gathered until it is whole.
+#pragma once
+
+#include "connectors/kubernetes/decode.h"
+#include "engine/base/result.h"
+#include "engine/base/time.h"
+#include "engine/ports/cluster.h"
+
+#include <optional>
+#include <string>
+
+namespace trueup::connectors {
+
+/// Hands out call ids of one port.
+class CallIds {
+  public:
+    ports::CallId next() { return ++last_; }
+
+  private:
+    ports::CallId last_ = 0;
+};
+
+struct Answer {
+    int status = 0;
+    Millis retry_after{0};
+    std::string body;
+    std::optional<Error> failure;  ///< there is no whole answer; nothing above counts
+
+    bool good() const { return !failure && status == 200; }
+};
+
+class Exchange {
+  public:
+    explicit Exchange(ports::Cluster& cluster) : cluster_(cluster) {}
+
+    /// A call was started under this id.
+    void begin(ports::CallId call, SteadyTime deadline);
+    bool running() const { return call_ != 0; }
+    bool owns(ports::CallId call) const { return call_ != 0 && call_ == call; }
+    SteadyTime deadline() const { return deadline_; }
+
+    /// The answer, once it is whole or has failed; the exchange is idle then.
+    std::optional<Answer> feed(const ports::ClusterEvent& event);
+    /// The same, when the deadline passed.
+    std::optional<Answer> expire(SteadyTime now);
+    void cancel();
+
+  private:
+    Answer finish();
+    Answer fail(std::string why);
+
+    ports::Cluster& cluster_;
+    ports::CallId call_ = 0;
+    SteadyTime deadline_{};
+    Answer answer_;
+};
+
+/// Why an answer is not a good one, in one phrase for the operator.
+std::string explain(const Answer& answer, Decoder& decoder);
+
+/// How long the server asks us to stay away; 0: it did not say.
+Millis asked_wait(const Answer& answer, Decoder& decoder);
+
+}  // namespace trueup::connectors

@@ -1,0 +1,201 @@
+#include "connectors/kubernetes/kubeconfig.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace trueup::connectors {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+Error refusal(std::string what) { return Error{Next::kStop, std::move(what)}; }
+
+std::optional<std::string> decode_base64(std::string_view text) {
+    std::string bytes;
+    std::uint32_t window = 0;
+    unsigned bits = 0;
+    for (const char c : text) {
+        if (c == '=' || c == '\n' || c == '\r' || c == ' ') continue;
+        const std::size_t digit = kDigits.find(c);
+        if (digit == std::string_view::npos) return std::nullopt;
+        window = (window << 6U | static_cast<std::uint32_t>(digit)) & 0xffffffU;
+        bits += 6;
+        if (bits >= 8) {
+            bits -= 8;
+            bytes += static_cast<char>(window >> bits & 0xffU);
+        }
+    }
+    return bytes;
+}
+
+std::string text_of(const YAML::Node& parent, const char* name) {
+    if (!parent || !parent.IsMap()) return "";
+    const YAML::Node node = parent[name];
+    return node && node.IsScalar() ? node.as<std::string>() : "";
+}
+
+/// The entry of that name in a kubeconfig's list: `clusters` has {name, cluster}, and so on.
+Result<YAML::Node> entry(const YAML::Node& config, const char* list, const char* part,
+                         const std::string& name) {
+    const YAML::Node entries = config[list];
+    if (entries && entries.IsSequence()) {
+        for (const YAML::Node& candidate : entries) {
+            if (text_of(candidate, "name") != name) continue;
+            const YAML::Node body = candidate[part];
+            if (body && body.IsMap()) return body;
+        }
+    }
+    return refusal("the kubeconfig has no " + std::string(part) + " '" + name + "'");
+}
+
+/// `<field>-data` in base64, else the file named by `<field>`; empty when there is neither.
+Result<std::string> material(const YAML::Node& body, const std::string& field, const fs::path& at) {
+    const std::string data = text_of(body, (field + "-data").c_str());
+    if (!data.empty()) {
+        std::optional<std::string> bytes = decode_base64(data);
+        if (!bytes) return refusal("the kubeconfig's " + field + "-data is not base64");
+        return *std::move(bytes);
+    }
+    const std::string path = text_of(body, field.c_str());
+    if (path.empty()) return std::string();
+    return read_text_file((at / path).string());
+}
+
+Status take_cluster(const YAML::Node& cluster, const fs::path& at, bool allow_insecure,
+                    ClusterAccess& access) {
+    access.server = text_of(cluster, "server");
+    while (access.server.ends_with('/')) access.server.pop_back();
+    if (access.server.empty()) return refusal("the kubeconfig's cluster has no server");
+    access.tls_name = text_of(cluster, "tls-server-name");
+    access.verify = text_of(cluster, "insecure-skip-tls-verify") != "true";
+    if (!access.verify && !allow_insecure) {
+        return refusal(
+            "the kubeconfig says insecure-skip-tls-verify, which is refused: give it a "
+            "certificate-authority, or allow it explicitly");
+    }
+    if (!text_of(cluster, "proxy-url").empty()) {
+        return refusal("the kubeconfig's proxy-url is not supported");
+    }
+    Result<std::string> ca = material(cluster, "certificate-authority", at);
+    if (!ca) return ca.error();
+    access.ca = std::move(*ca);
+    return Done{};
+}
+
+Status take_user(const YAML::Node& user, const fs::path& at, ClusterAccess& access) {
+    for (const char* unsupported : {"exec", "auth-provider"}) {
+        if (!user[unsupported]) continue;
+        return refusal("the kubeconfig's user gets its credentials by '" +
+                       std::string(unsupported) +
+                       "', which is not supported: use a client certificate, a token or a "
+                       "tokenFile");
+    }
+    if (!text_of(user, "username").empty()) {
+        return refusal("the kubeconfig's user has a password, which is not supported");
+    }
+    Result<std::string> cert = material(user, "client-certificate", at);
+    if (!cert) return cert.error();
+    Result<std::string> key = material(user, "client-key", at);
+    if (!key) return key.error();
+    if (cert->empty() != key->empty()) {
+        return refusal(
+            "the kubeconfig's user has a client certificate without its key, or a key "
+            "without its certificate");
+    }
+    access.cert = std::move(*cert);
+    access.key = std::move(*key);
+    access.token = text_of(user, "token");
+    const std::string token_file = text_of(user, "tokenFile");
+    if (!token_file.empty()) access.token_file = (at / token_file).string();
+    return Done{};
+}
+
+Result<ClusterAccess> take_config(const YAML::Node& config, const fs::path& at,
+                                  const std::string& wanted, bool allow_insecure) {
+    if (!config.IsMap()) return refusal("the kubeconfig is not a YAML map");
+    const std::string name = wanted.empty() ? text_of(config, "current-context") : wanted;
+    if (name.empty()) return refusal("the kubeconfig has no current-context, and none was given");
+    const Result<YAML::Node> context = entry(config, "contexts", "context", name);
+    if (!context) return context.error();
+    const Result<YAML::Node> cluster =
+        entry(config, "clusters", "cluster", text_of(*context, "cluster"));
+    if (!cluster) return cluster.error();
+    const Result<YAML::Node> user = entry(config, "users", "user", text_of(*context, "user"));
+    if (!user) return user.error();
+    ClusterAccess access;
+    access.name_space = text_of(*context, "namespace");
+    if (Status taken = take_cluster(*cluster, at, allow_insecure, access); !taken) {
+        return taken.error();
+    }
+    if (Status taken = take_user(*user, at, access); !taken) return taken.error();
+    return access;
+}
+
+std::string from_environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+Result<std::string> read_text_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) return refusal("cannot read " + path);
+    return std::move(text).str();
+}
+
+Result<ClusterAccess> read_kubeconfig(const std::string& path, const std::string& context,
+                                      bool allow_insecure) {
+    Result<std::string> text = read_text_file(path);
+    if (!text) return text.error();
+    const auto failed = [&path](const std::string& why) { return refusal(path + ": " + why); };
+    try {
+        const YAML::Node config = YAML::Load(*text);
+        Result<ClusterAccess> access =
+            take_config(config, fs::path(path).parent_path(), context, allow_insecure);
+        if (!access) return failed(access.error().what);
+        return access;
+    } catch (const YAML::Exception& flaw) {
+        // Only where, not what: the text may hold secrets.
+        return failed("not YAML at line " + std::to_string(flaw.mark.line + 1));
+    }
+}
+
+Result<ClusterAccess> in_cluster_access(const std::string& folder) {
+    const std::string host = from_environment("KUBERNETES_SERVICE_HOST");
+    const std::string port = from_environment("KUBERNETES_SERVICE_PORT");
+    if (host.empty() || port.empty()) {
+        return refusal(
+            "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; name "
+            "a kubeconfig");
+    }
+    ClusterAccess access;
+    const bool v6 = host.find(':') != std::string::npos;
+    access.server = "https://" + (v6 ? "[" + host + "]" : host) + ":" + port;
+    Result<std::string> ca = read_text_file(folder + "/ca.crt");
+    if (!ca) return ca.error();
+    access.ca = std::move(*ca);
+    access.token_file = folder + "/token";
+    const Result<std::string> token = read_text_file(access.token_file);
+    if (!token) return token.error();
+    if (const Result<std::string> own = read_text_file(folder + "/namespace")) {
+        access.name_space = *own;
+    }
+    return access;
+}
+
+}  // namespace trueup::connectors

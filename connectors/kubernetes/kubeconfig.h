@@ -1,0 +1,37 @@
+// Where the API server is and how to prove who we are: from a kubeconfig file, or from what a pod
+// finds mounted.
+#pragma once
+
+#include "engine/base/result.h"
+
+#include <string>
+
+namespace trueup::connectors {
+
+/// Everything that a connection needs. Holds secrets: never logged.
+struct ClusterAccess {
+    std::string server;      ///< `https://host:port`, without a trailing slash
+    std::string ca;          ///< PEM; empty: the system's authorities
+    std::string cert;        ///< PEM of the client certificate; empty: none
+    std::string key;         ///< PEM of its key
+    std::string token;       ///< bearer token; empty: none
+    std::string token_file;  ///< read again every minute and after a 401; wins over `token`
+    std::string tls_name;    ///< the name in the server's certificate, where it is not the host's
+    std::string name_space;  ///< the context's own; empty: it has none
+    bool verify = true;      ///< false only where insecure-skip-tls-verify was allowed
+};
+
+/// Reads a kubeconfig. `context` empty: its current one. Relative paths are relative to the file.
+/// `insecure-skip-tls-verify: true` is refused unless `allow_insecure`; exec and auth-provider
+/// credentials are refused.
+Result<ClusterAccess> read_kubeconfig(const std::string& path, const std::string& context = "",
+                                      bool allow_insecure = false);
+
+/// The same from the environment and the service account's folder of a pod.
+Result<ClusterAccess> in_cluster_access(
+    const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
+
+/// A whole file; its name is in the error.
+Result<std::string> read_text_file(const std::string& path);
+
+}  // namespace trueup::connectors

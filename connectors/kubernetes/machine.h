@@ -1,0 +1,98 @@
+// The parts of a KubernetesConnector and how they hang together. Private to connector.cpp.
+#pragma once
+
+#include "connectors/kubernetes/backoff.h"
+#include "connectors/kubernetes/connector.h"
+#include "connectors/kubernetes/lookup.h"
+#include "connectors/kubernetes/pages.h"
+#include "connectors/kubernetes/progress.h"
+#include "connectors/kubernetes/roster.h"
+#include "connectors/kubernetes/watch.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::connectors {
+
+class KubernetesConnector::Machine {
+  public:
+    Machine(ports::Cluster& cluster, KubernetesSettings settings);
+
+    void restart(SteadyTime now);
+    void step(SteadyTime now, Millis max_wait, std::vector<Fact>& out);
+    void marker_appended(BrokerTime t, SteadyTime now);
+    void pace_progress(Millis interval);
+    void resnapshot() { epoch_wanted_ = true; }
+    ports::SourceHealth health() const;
+    bool rewound() const { return rewound_; }
+    std::uint64_t unreadable() const { return unreadable_; }
+
+  private:
+    using Facts = std::vector<Fact>;
+
+    void advance(SteadyTime now, Facts& out);
+    void dispatch(const ports::ClusterEvent& event, SteadyTime now, Facts& out);
+    Millis wait_until_due(SteadyTime now, Millis max_wait) const;
+
+    void begin_epoch(SteadyTime now);
+    void take_part(PagedList::Part part, SteadyTime now, Facts& out);
+    void list_failed(const PagedList::Flaw& flaw, SteadyTime now);
+    void list_ended(std::uint64_t version, SteadyTime now);
+    void rewind();
+    void end_epoch(SteadyTime now, Facts& out);
+    /// Gives the stream up; only a complete epoch leads on.
+    void relist(SteadyTime now);
+
+    void take_event(const Result<WatchEvent>& event, Facts& out);
+    void take_ending(const WatchStream::Ending& ending, SteadyTime now);
+    void take_object(const WatchEvent& event, Facts& out);
+
+    void prove(SteadyTime now, Facts& out);
+    void beat(SteadyTime now, Facts& out);
+
+    void succeeded();
+    void failed(std::string why);
+
+    ports::Cluster& cluster_;
+    KubernetesSettings settings_;
+    CallIds ids_;
+    Decoder decoder_;
+    Roster roster_;
+    Lookups lookups_;
+    PagedList list_;
+    WatchStream watch_;
+    ProgressProof proof_;
+    Backoff epoch_backoff_;
+    Backoff watch_backoff_;
+    std::vector<ports::ClusterEvent> events_;
+
+    // The stream.
+    std::uint64_t position_ = 0;        ///< everything up to it was delivered; 0: nowhere
+    bool streaming_ = false;            ///< a list gave the position from which to watch
+    std::uint32_t watch_failures_ = 0;  ///< in a row
+    SteadyTime next_watch_{};
+
+    // The epoch.
+    bool epoch_wanted_ = true;
+    bool complete_ = false;          ///< an epoch ended, and no new one is needed since
+    std::uint64_t closes_at_ = 0;    ///< version of a list that ended, while lookups are open
+    std::uint64_t listed_from_ = 0;  ///< position_ when the list was asked for
+    SteadyTime next_epoch_{};
+    SteadyTime epoch_began_{};
+    bool hole_ = false;          ///< an event could not be read
+    bool hole_covered_ = false;  ///< and the epoch under way began after it
+    bool rewound_ = false;
+
+    // Progress.
+    Millis interval_{15'000};
+    SteadyTime last_beat_{};
+    SteadyTime next_beat_{};
+    SteadyTime next_strays_{};
+    bool prove_soon_ = false;  ///< the first proof after an epoch does not wait for its turn
+
+    ports::SourceHealth health_;
+    std::uint64_t unreadable_ = 0;
+};
+
+}  // namespace trueup::connectors

@@ -1,0 +1,54 @@
+// A consistent list, page by page: the raw material of an epoch. All pages show one version of the
+// collection or the list is given up: a `continue` token that expired (410) brings a fresh one that
+// goes on inconsistently, which is never used, since absence could not be concluded from it.
+#pragma once
+
+#include "connectors/kubernetes/decode.h"
+#include "connectors/kubernetes/exchange.h"
+#include "connectors/kubernetes/settings.h"
+
+#include <optional>
+
+namespace trueup::connectors {
+
+class PagedList {
+  public:
+    struct Flaw {
+        std::string what;
+        Millis retry_after{0};
+    };
+    struct Part {
+        std::optional<Flaw> flaw;  ///< the list is over and proves nothing
+        KubePage page;
+        bool first = false;
+        bool last = false;
+    };
+
+    PagedList(ports::Cluster& cluster, CallIds& ids, Decoder& decoder,
+              const KubernetesSettings& settings)
+        : cluster_(cluster), ids_(ids), decoder_(decoder), settings_(settings), page_(cluster) {}
+
+    /// Asks for the first page of the newest state.
+    void begin(SteadyTime now);
+    bool running() const { return page_.running(); }
+    bool owns(ports::CallId call) const { return page_.owns(call); }
+    SteadyTime deadline() const { return page_.deadline(); }
+    void cancel() { page_.cancel(); }
+
+    /// What an event brought; the next page is asked for by itself.
+    std::optional<Part> feed(const ports::ClusterEvent& event, SteadyTime now);
+    std::optional<Part> expire(SteadyTime now);
+
+  private:
+    void ask(std::string continue_token, SteadyTime now);
+    Part take(const Answer& answer, SteadyTime now);
+
+    ports::Cluster& cluster_;
+    CallIds& ids_;
+    Decoder& decoder_;
+    const KubernetesSettings& settings_;
+    Exchange page_;
+    std::uint64_t version_ = 0;  ///< of the first page; 0: it did not come yet
+};
+
+}  // namespace trueup::connectors

@@ -1,0 +1,94 @@
+#include "connectors/kubernetes/paths.h"
+
+namespace trueup::connectors {
+
+namespace {
+
+constexpr std::string_view kHex = "0123456789ABCDEF";
+
+bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+/// Appends `&name=value`, or nothing for an empty value.
+void add(std::string& path, std::string_view name, std::string_view value) {
+    if (value.empty()) return;
+    path += path.find('?') == std::string::npos ? '?' : '&';
+    path += name;
+    path += '=';
+    path += url_encode(value);
+}
+
+std::string json_string(std::string_view text) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            quoted += '\\';
+            quoted += c;
+        } else if (byte < 0x20) {
+            quoted += "\\u00";
+            quoted += kHex[byte >> 4U];
+            quoted += kHex[byte & 15U];
+        } else {
+            quoted += c;
+        }
+    }
+    return quoted + '"';
+}
+
+}  // namespace
+
+std::string url_encode(std::string_view text) {
+    std::string encoded;
+    for (const char c : text) {
+        if (is_plain(c)) {
+            encoded += c;
+            continue;
+        }
+        const auto byte = static_cast<unsigned char>(c);
+        encoded += '%';
+        encoded += kHex[byte >> 4U];
+        encoded += kHex[byte & 15U];
+    }
+    return encoded;
+}
+
+std::string collection_path(const ports::Resource& resource) {
+    std::string path = resource.api_path;
+    if (!resource.name_space.empty()) path += "/namespaces/" + url_encode(resource.name_space);
+    return path + "/" + url_encode(resource.plural);
+}
+
+std::string object_path(const ports::Resource& resource, std::string_view name) {
+    return collection_path(resource) + "/" + url_encode(name);
+}
+
+std::string list_path(const ports::ListPage& request) {
+    std::string path = collection_path(request.resource);
+    add(path, "labelSelector", request.label_selector);
+    if (request.limit != 0) add(path, "limit", std::to_string(request.limit));
+    add(path, "continue", request.continue_token);
+    add(path, "resourceVersion", request.resource_version);
+    return path;
+}
+
+std::string watch_path(const ports::WatchFrom& request) {
+    std::string path = collection_path(request.resource);
+    add(path, "watch", "1");
+    add(path, "labelSelector", request.label_selector);
+    add(path, "resourceVersion", request.resource_version);
+    add(path, "timeoutSeconds", std::to_string(request.timeout_seconds));
+    if (request.bookmarks) add(path, "allowWatchBookmarks", "true");
+    return path;
+}
+
+std::string delete_body(const ports::DeleteObject& request) {
+    return R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":)" +
+           std::to_string(request.grace_period_seconds) + R"(,"preconditions":{"uid":)" +
+           json_string(request.uid) + R"(,"resourceVersion":)" +
+           json_string(request.resource_version) + "}}";
+}
+
+}  // namespace trueup::connectors

@@ -1,0 +1,168 @@
+#include "connectors/kubernetes/roster.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::connectors {
+
+namespace {
+
+Fact fact_of(Fact::Kind kind, const std::string& uid, std::string key, std::uint64_t version) {
+    Fact fact;
+    fact.kind = kind;
+    fact.event_id = std::to_string(version);
+    fact.object_id = uid;
+    fact.subject_key = std::move(key);
+    fact.version = Version{version, 0};
+    return fact;
+}
+
+}  // namespace
+
+bool Roster::tracks() const {
+    return !settings_.label_selector.empty() || !settings_.key_label.empty();
+}
+
+void Roster::present(const KubeObject& object, bool in_epoch, std::vector<Fact>& out) {
+    std::string key = settings_.subject_prefix + object.key;
+    if (tracks()) {
+        Known& known = known_[object.uid];
+        if (in_epoch) known.epoch = epoch_;
+        if (object.version >= known.version) {
+            // A moved key: the facet under the old one goes, at the version that moved it.
+            if (!known.key.empty() && known.key != key) {
+                out.push_back(fact_of(Fact::Kind::kRemove, object.uid, known.key, object.version));
+            }
+            known.name = object.name;
+            known.name_space = object.name_space;
+            known.key = key;
+            known.version = object.version;
+            set_scope(known, true);
+        }
+    }
+    Fact fact = fact_of(Fact::Kind::kUpsert, object.uid, std::move(key), object.version);
+    fact.in_epoch = in_epoch;
+    fact.object = object.encoded;
+    out.push_back(std::move(fact));
+}
+
+std::optional<Lookup> Roster::deleted(const KubeObject& object, std::vector<Fact>& out) {
+    const auto known = known_.find(object.uid);
+    if (settings_.label_selector.empty() || object.ending) {
+        std::string key =
+            known == known_.end() ? settings_.subject_prefix + object.key : known->second.key;
+        out.push_back(fact_of(Fact::Kind::kRemove, object.uid, std::move(key), object.version));
+        if (known != known_.end()) forget(known);
+        return std::nullopt;
+    }
+    if (known == known_.end()) {  // an answer needs the key that only this event carries
+        Known entry{object.name,
+                    object.name_space,
+                    settings_.subject_prefix + object.key,
+                    object.version,
+                    epoch_,
+                    true};
+        known_.emplace(object.uid, std::move(entry));
+    }
+    return Lookup{object.uid, object.name, object.name_space, object.version, 0};
+}
+
+void Roster::found(const Found& found, std::vector<Fact>& out) {
+    const Lookup& asked = found.lookup;
+    const auto entry = known_.find(asked.uid);
+    if (entry == known_.end()) return;
+    if (found.exists) {
+        stays(found, entry->second, out);
+        return;
+    }
+    // Nothing newer than the last version seen exists of this uid, so the one after it is as good
+    // as the deletion's own, which nobody told us.
+    const std::uint64_t version =
+        std::max({asked.left_at, asked.closes_at, entry->second.version + 1});
+    out.push_back(fact_of(Fact::Kind::kRemove, asked.uid, entry->second.key, version));
+    forget(entry);
+}
+
+void Roster::stays(const Found& found, Known& known, std::vector<Fact>& out) {
+    const Lookup& asked = found.lookup;
+    // The version at which it is known to be out of the selector: that of its leaving, or of the
+    // list that lacks it. A newer version of the object itself may already be back in scope, which
+    // the stream then tells under that version.
+    std::uint64_t version = known.version;
+    if (asked.left_at != 0) version = asked.left_at;
+    if (asked.left_at == 0 && asked.closes_at != 0 && known.in_scope) {
+        version = std::max(known.version, std::min(found.object.version, asked.closes_at));
+    }
+    if (version < known.version) return;  // the stream knows better
+    known.version = version;
+    set_scope(known, false);
+    const bool in_epoch = asked.closes_at != 0;
+    if (in_epoch) known.epoch = epoch_;
+    if (asked.left_at != 0 || in_epoch) {
+        Fact fact = fact_of(Fact::Kind::kUpsert, asked.uid, known.key, version);
+        fact.in_epoch = in_epoch;
+        fact.object = found.object.encoded;
+        out.push_back(std::move(fact));
+    }
+    bound_strays();
+}
+
+std::vector<Lookup> Roster::missing(std::uint64_t as_of) {
+    std::vector<Lookup> strays;
+    std::vector<Lookup> unlisted;
+    for (const auto& [uid, known] : known_) {
+        if (known.epoch == epoch_ || known.version > as_of) continue;
+        (known.in_scope ? unlisted : strays)
+            .push_back(Lookup{uid, known.name, known.name_space, 0, as_of});
+    }
+    if (unlisted.size() > settings_.max_followed) {
+        for (const Lookup& lookup : unlisted) known_.erase(lookup.uid);
+        return strays;
+    }
+    strays.insert(strays.end(), unlisted.begin(), unlisted.end());
+    return strays;
+}
+
+std::vector<Lookup> Roster::strays() const {
+    std::vector<Lookup> found;
+    for (const auto& [uid, known] : known_) {
+        if (!known.in_scope) found.push_back(Lookup{uid, known.name, known.name_space, 0, 0});
+    }
+    return found;
+}
+
+void Roster::forget_versions() {
+    for (auto& [uid, known] : known_) {
+        known.version = 0;
+        set_scope(known, true);
+    }
+}
+
+void Roster::set_scope(Known& known, bool in_scope) {
+    if (known.in_scope == in_scope) return;
+    known.in_scope = in_scope;
+    if (in_scope) {
+        --strays_;
+    } else {
+        ++strays_;
+    }
+}
+
+void Roster::forget(Entries::iterator entry) {
+    set_scope(entry->second, true);
+    known_.erase(entry);
+}
+
+void Roster::bound_strays() {
+    if (strays_ <= settings_.max_followed) return;
+    auto oldest = known_.end();
+    for (auto entry = known_.begin(); entry != known_.end(); ++entry) {
+        if (entry->second.in_scope) continue;
+        if (oldest == known_.end() || entry->second.version < oldest->second.version) {
+            oldest = entry;
+        }
+    }
+    if (oldest != known_.end()) forget(oldest);
+}
+
+}  // namespace trueup::connectors

@@ -1,0 +1,67 @@
+// The objects that were published and may need a second look: what is in the selector, and what
+// left it and is followed until it is gone. Turns what the server says of an object into facts.
+//
+// Nothing is kept for a source without selector and key label, whose stream says it all.
+#pragma once
+
+#include "connectors/kubernetes/decode.h"
+#include "connectors/kubernetes/lookup.h"
+#include "connectors/kubernetes/settings.h"
+#include "engine/model/change.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::connectors {
+
+class Roster {
+  public:
+    explicit Roster(const KubernetesSettings& settings) : settings_(settings) {}
+
+    /// A list begins; `listed` belongs to it until the next one.
+    void begin_epoch() { ++epoch_; }
+    void listed(const KubeObject& object, std::vector<Fact>& out) { present(object, true, out); }
+    /// ADDED or MODIFIED.
+    void changed(const KubeObject& object, std::vector<Fact>& out) { present(object, false, out); }
+    /// DELETED: says Remove, or returns what has to be asked first.
+    std::optional<Lookup> deleted(const KubeObject& object, std::vector<Fact>& out);
+    /// A lookup was answered.
+    void found(const Found& found, std::vector<Fact>& out);
+
+    /// What was known at the version of the list that just ended and is not in it. Objects in scope
+    /// are left out when more than `max_followed` of them are missing: that is for the engine's
+    /// breaker, not for a thousand GETs.
+    std::vector<Lookup> missing(std::uint64_t as_of);
+    /// What left the selector and still existed when last seen.
+    std::vector<Lookup> strays() const;
+
+    /// The server went back in time: no version known so far can be compared.
+    void forget_versions();
+    std::size_t size() const { return known_.size(); }
+
+  private:
+    struct Known {
+        std::string name;
+        std::string name_space;
+        std::string key;  ///< its whole subject key
+        std::uint64_t version = 0;
+        std::uint64_t epoch = 0;  ///< the last one that listed it
+        bool in_scope = true;
+    };
+    bool tracks() const;
+    void present(const KubeObject& object, bool in_epoch, std::vector<Fact>& out);
+    void stays(const Found& found, Known& known, std::vector<Fact>& out);
+    using Entries = std::map<std::string, Known, std::less<>>;
+    void set_scope(Known& known, bool in_scope);
+    void forget(Entries::iterator entry);
+    void bound_strays();
+
+    const KubernetesSettings& settings_;
+    Entries known_;           ///< by uid
+    std::size_t strays_ = 0;  ///< of them, how many are out of scope
+    std::uint64_t epoch_ = 0;
+};
+
+}  // namespace trueup::connectors

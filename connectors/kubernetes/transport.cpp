@@ -1,0 +1,319 @@
+#include "connectors/kubernetes/transport.h"
+
+#include "connectors/kubernetes/paths.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <utility>
+
+namespace trueup::connectors {
+
+namespace {
+
+using ports::CallId;
+using ports::ClusterEvent;
+using Steady = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kTokenLife{60};
+constexpr long kConnectSeconds = 10;
+constexpr long kStallSeconds = 20;
+
+/// One call in flight. Its address is known to libcurl: it never moves.
+struct Transfer {
+    CallId call = 0;
+    CURL* easy = nullptr;
+    curl_slist* headers = nullptr;
+    std::string body;  ///< of the request
+    std::array<char, CURL_ERROR_SIZE> error{};
+    std::vector<ClusterEvent>* events = nullptr;
+    bool head_sent = false;
+
+    Transfer() = default;
+    Transfer(const Transfer&) = delete;
+    Transfer& operator=(const Transfer&) = delete;
+    ~Transfer() {
+        if (easy != nullptr) curl_easy_cleanup(easy);
+        curl_slist_free_all(headers);
+    }
+
+    void add_header(const std::string& line) {
+        headers = curl_slist_append(headers, line.c_str());
+        TRUEUP_CHECK(headers != nullptr);
+    }
+
+    ClusterEvent event(ClusterEvent::Kind kind) const {
+        ClusterEvent made;
+        made.call = call;
+        made.kind = kind;
+        return made;
+    }
+
+    void send_head() {
+        long status = 0;
+        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+        if (head_sent || status < 200) return;
+        head_sent = true;
+        curl_off_t wait = 0;
+        curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &wait);
+        ClusterEvent head = event(ClusterEvent::Kind::kHead);
+        head.status = static_cast<int>(status);
+        head.retry_after_ms = 1000 * std::clamp<std::int64_t>(wait, 0, 3600);
+        events->push_back(std::move(head));
+    }
+};
+
+/// Called once per header line; the empty one ends the head.
+std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* transfer) {
+    if (std::string_view(bytes, size * count) == "\r\n") {
+        static_cast<Transfer*>(transfer)->send_head();
+    }
+    return size * count;
+}
+
+std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* target) {
+    auto* transfer = static_cast<Transfer*>(target);
+    ClusterEvent data = transfer->event(ClusterEvent::Kind::kData);
+    data.data.assign(bytes, size * count);
+    transfer->events->push_back(std::move(data));
+    return size * count;
+}
+
+bool is_loopback(std::string_view server) {
+    const std::size_t scheme = server.find("://");
+    std::string_view host = scheme == std::string_view::npos ? server : server.substr(scheme + 3);
+    host = host.substr(0, host.find('/'));
+    return host.starts_with("127.") || host.starts_with("[::1]") || host == "localhost" ||
+           host.starts_with("localhost:");
+}
+
+curl_blob blob(const std::string& pem) {
+    curl_blob view{};
+    // libcurl copies it (CURL_BLOB_COPY) and never writes to it.
+    view.data = const_cast<char*>(pem.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    view.len = pem.size();
+    view.flags = CURL_BLOB_COPY;
+    return view;
+}
+
+bool is_tls(CURLcode code) {
+    return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CONNECT_ERROR ||
+           code == CURLE_SSL_CERTPROBLEM || code == CURLE_SSL_CACERT_BADFILE ||
+           code == CURLE_SSL_ISSUER_ERROR;
+}
+
+Error error_of(CURLcode code, const Transfer& transfer) {
+    const std::string detail =
+        transfer.error[0] != '\0' ? transfer.error.data() : curl_easy_strerror(code);
+    if (is_tls(code)) return Error{Next::kStop, "TLS: " + detail};
+    return Error{Next::kRetry, detail};
+}
+
+}  // namespace
+
+struct HttpCluster::Wire {
+    explicit Wire(ClusterAccess given) : access(std::move(given)), multi(curl_multi_init()) {
+        TRUEUP_CHECK(multi != nullptr);
+    }
+    Wire(const Wire&) = delete;
+    Wire& operator=(const Wire&) = delete;
+    ~Wire() {
+        for (const auto& [call, transfer] : transfers) {
+            curl_multi_remove_handle(multi, transfer->easy);
+        }
+        transfers.clear();
+        curl_multi_cleanup(multi);
+    }
+
+    void start(CallId call, const HttpRequest& request, bool is_watch);
+    void set_security(CURL* easy) const;
+    std::string bearer();
+    void gather();
+    void finish(const CURLMsg& done);
+
+    ClusterAccess access;
+    CURLM* multi;
+    std::map<CallId, std::unique_ptr<Transfer>> transfers;
+    std::vector<ClusterEvent> events;
+    Steady::time_point token_read{};
+    bool token_stale = true;
+};
+
+std::string HttpCluster::Wire::bearer() {
+    if (access.token_file.empty()) return access.token;
+    const Steady::time_point now = Steady::now();
+    if (token_stale || now - token_read > kTokenLife) {
+        // A token that cannot be read for once leaves the last one in use.
+        if (Result<std::string> text = read_text_file(access.token_file)) {
+            access.token = std::move(*text);
+            while (!access.token.empty() && access.token.back() <= ' ') access.token.pop_back();
+            token_stale = false;
+            token_read = now;
+        }
+    }
+    return access.token;
+}
+
+void HttpCluster::Wire::set_security(CURL* easy) const {
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, access.verify ? 1L : 0L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, access.verify ? 2L : 0L);
+    if (!access.ca.empty()) {
+        const curl_blob ca = blob(access.ca);
+        curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &ca);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);  // that authority and no other
+    }
+    if (!access.cert.empty()) {
+        const curl_blob cert = blob(access.cert);
+        const curl_blob key = blob(access.key);
+        curl_easy_setopt(easy, CURLOPT_SSLCERT_BLOB, &cert);
+        curl_easy_setopt(easy, CURLOPT_SSLKEY_BLOB, &key);
+    }
+    if (is_loopback(access.server)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
+}
+
+void HttpCluster::Wire::start(CallId call, const HttpRequest& request, bool is_watch) {
+    TRUEUP_CHECK(!transfers.contains(call));
+    auto transfer = std::make_unique<Transfer>();
+    transfer->call = call;
+    transfer->events = &events;
+    transfer->body = request.body;
+    transfer->easy = curl_easy_init();
+    CURL* easy = transfer->easy;
+    TRUEUP_CHECK(easy != nullptr);
+    curl_easy_setopt(easy, CURLOPT_URL, (access.server + request.path).c_str());
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's 200 is not an answer
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->error.data());
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer.get());
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer.get());
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer.get());
+    if (!is_watch) {  // a quiet watch is no stalled one
+        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, kStallSeconds);
+    }
+    set_security(easy);
+    transfer->add_header("Accept: application/json");
+    if (const std::string token = bearer(); !token.empty()) {
+        transfer->add_header("Authorization: Bearer " + token);
+    }
+    if (request.method != "GET") {
+        curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer->body.data());
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                         static_cast<curl_off_t>(transfer->body.size()));
+        transfer->add_header("Content-Type: " + request.content_type);
+        transfer->add_header("Expect:");
+    }
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
+    TRUEUP_CHECK(curl_multi_add_handle(multi, easy) == CURLM_OK);
+    transfers.emplace(call, std::move(transfer));
+}
+
+void HttpCluster::Wire::gather() {
+    int running = 0;
+    curl_multi_perform(multi, &running);
+    int waiting = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi, &waiting)) {
+        if (message->msg == CURLMSG_DONE) finish(*message);
+    }
+}
+
+void HttpCluster::Wire::finish(const CURLMsg& done) {
+    char* target = nullptr;
+    curl_easy_getinfo(done.easy_handle, CURLINFO_PRIVATE, &target);
+    Transfer& transfer = *static_cast<Transfer*>(static_cast<void*>(target));
+    const CURLcode code = done.data.result;
+    long status = 0;
+    curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status == 401) token_stale = true;
+    if (code == CURLE_OK) {
+        transfer.send_head();
+        events.push_back(transfer.event(ClusterEvent::Kind::kEnd));
+    } else {
+        ClusterEvent failed = transfer.event(ClusterEvent::Kind::kFailed);
+        failed.error = error_of(code, transfer);
+        events.push_back(std::move(failed));
+    }
+    curl_multi_remove_handle(multi, transfer.easy);
+    transfers.erase(transfer.call);
+}
+
+Result<std::unique_ptr<HttpCluster>> HttpCluster::open(ClusterAccess access) {
+    static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (ready != CURLE_OK) return Error{Next::kStop, "libcurl cannot be initialised"};
+    const bool secure = access.server.starts_with("https://");
+    const bool plain = access.server.starts_with("http://") && is_loopback(access.server);
+    if (!secure && !plain) {
+        return Error{Next::kStop, "the server '" + access.server +
+                                      "' is not an https address (http only on loopback)"};
+    }
+    if (!access.tls_name.empty()) {
+        return Error{Next::kStop, "the kubeconfig's tls-server-name is not supported"};
+    }
+    if (!access.token_file.empty()) {
+        const Result<std::string> token = read_text_file(access.token_file);
+        if (!token) return token.error();
+    }
+    return std::unique_ptr<HttpCluster>(new HttpCluster(std::make_unique<Wire>(std::move(access))));
+}
+
+HttpCluster::HttpCluster(std::unique_ptr<Wire> wire) : wire_(std::move(wire)) {}
+
+HttpCluster::~HttpCluster() = default;
+
+void HttpCluster::list_page(CallId call, const ports::ListPage& request) {
+    wire_->start(call, HttpRequest{"GET", list_path(request), "", ""}, false);
+}
+
+void HttpCluster::watch(CallId call, const ports::WatchFrom& request) {
+    wire_->start(call, HttpRequest{"GET", watch_path(request), "", ""}, true);
+}
+
+void HttpCluster::get(CallId call, const ports::GetObject& request) {
+    wire_->start(call, HttpRequest{"GET", object_path(request.resource, request.name), "", ""},
+                 false);
+}
+
+void HttpCluster::erase(CallId call, const ports::DeleteObject& request) {
+    wire_->start(call,
+                 HttpRequest{"DELETE", object_path(request.resource, request.name),
+                             "application/json", delete_body(request)},
+                 false);
+}
+
+void HttpCluster::send(CallId call, const HttpRequest& request) {
+    wire_->start(call, request, false);
+}
+
+void HttpCluster::cancel(CallId call) {
+    const auto transfer = wire_->transfers.find(call);
+    if (transfer != wire_->transfers.end()) {
+        curl_multi_remove_handle(wire_->multi, transfer->second->easy);
+        wire_->transfers.erase(transfer);
+    }
+    std::erase_if(wire_->events, [call](const ClusterEvent& event) { return event.call == call; });
+}
+
+void HttpCluster::poll(Millis max_wait, std::vector<ClusterEvent>& out) {
+    wire_->gather();
+    if (wire_->events.empty()) {
+        const auto wait = std::clamp<std::int64_t>(max_wait.count(), 0, 60'000);
+        curl_multi_poll(wire_->multi, nullptr, 0, static_cast<int>(wait), nullptr);
+        wire_->gather();
+    }
+    std::move(wire_->events.begin(), wire_->events.end(), std::back_inserter(out));
+    wire_->events.clear();
+}
+
+}  // namespace trueup::connectors

@@ -1,0 +1,111 @@
+#include "connectors/kubernetes/watch.h"
+
+#include <utility>
+
+namespace trueup::connectors {
+
+namespace {
+
+constexpr std::size_t kMaxRefusal = 64U << 10U;
+
+}  // namespace
+
+void WatchStream::begin(std::uint64_t version, std::uint32_t seconds, Millis slack,
+                        SteadyTime now) {
+    TRUEUP_CHECK(!running());
+    ports::WatchFrom request;
+    request.resource = settings_.resource;
+    request.label_selector = settings_.label_selector;
+    request.resource_version = std::to_string(version);
+    request.timeout_seconds = seconds;
+    request.bookmarks = true;
+    call_ = ids_.next();
+    status_ = 0;
+    retry_after_ = Millis(0);
+    patience_ = Millis(1000 * static_cast<std::int64_t>(seconds)) + slack;
+    began_ = now;
+    deadline_ = now + patience_;
+    lines_ = 0;
+    refusal_.clear();
+    reader_.clear();
+    cluster_.watch(call_, request);
+}
+
+void WatchStream::cancel() {
+    if (running()) cluster_.cancel(call_);
+    call_ = 0;
+}
+
+std::optional<WatchStream::Ending> WatchStream::feed(const ports::ClusterEvent& event,
+                                                     SteadyTime now, const Sink& sink) {
+    using Kind = ports::ClusterEvent::Kind;
+    deadline_ = now + patience_;
+    switch (event.kind) {
+        case Kind::kHead:
+            status_ = event.status;
+            retry_after_ = Millis(event.retry_after_ms);
+            return std::nullopt;
+        case Kind::kData:
+            if (status_ == 200) return read(event.data, sink);
+            if (refusal_.size() < kMaxRefusal) refusal_ += event.data;
+            return std::nullopt;
+        case Kind::kEnd:
+            return end_of_body();
+        case Kind::kFailed:
+            call_ = 0;
+            return Ending{Ending::Kind::kTrouble, event.error.what, Millis(0)};
+    }
+    return std::nullopt;
+}
+
+std::optional<WatchStream::Ending> WatchStream::read(std::string_view chunk, const Sink& sink) {
+    reader_.feed(chunk);
+    while (const std::optional<std::string_view> line = reader_.next()) {
+        if (line->empty()) continue;
+        Result<WatchEvent> event = decoder_.event(*line);
+        if (!event && event.error().next != Next::kSkip) return trouble(event.error().what);
+        if (event && event->type == WatchEvent::Type::kError) return end_of(event->status);
+        ++lines_;
+        sink(std::move(event));
+        // The sink may have found a reason to end this watch itself.
+        if (!running()) return std::nullopt;
+    }
+    if (reader_.too_long()) return trouble("a line of the watch is longer than 4 MiB");
+    return std::nullopt;
+}
+
+WatchStream::Ending WatchStream::end_of(const KubeStatus& error) {
+    cancel();
+    Ending ending;
+    ending.kind = error.code == 410 ? Ending::Kind::kExpired : Ending::Kind::kTrouble;
+    ending.what = "the watch said " + std::to_string(error.code) + " " + error.message;
+    ending.retry_after = error.retry_after;
+    return ending;
+}
+
+WatchStream::Ending WatchStream::end_of_body() {
+    call_ = 0;
+    if (status_ == 200) {
+        if (reader_.partial()) return trouble("the watch was cut within a line");
+        return Ending{Ending::Kind::kEof, "", Millis(0)};
+    }
+    const Answer answer{status_, retry_after_, std::move(refusal_), std::nullopt};
+    Ending ending;
+    ending.kind = status_ == 410 ? Ending::Kind::kExpired : Ending::Kind::kTrouble;
+    ending.what = "watch: " + explain(answer, decoder_);
+    ending.retry_after = asked_wait(answer, decoder_);
+    refusal_.clear();
+    return ending;
+}
+
+WatchStream::Ending WatchStream::trouble(std::string what) {
+    cancel();
+    return Ending{Ending::Kind::kTrouble, std::move(what), Millis(0)};
+}
+
+std::optional<WatchStream::Ending> WatchStream::expire(SteadyTime now) {
+    if (!running() || now < deadline_) return std::nullopt;
+    return trouble("the watch brought nothing at all for too long");
+}
+
+}  // namespace trueup::connectors

@@ -1,0 +1,329 @@
+#include "connectors/postgres/connector.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::connectors::postgres {
+
+namespace {
+
+constexpr Millis kStatusEvery{10000};
+/// TCP keepalives find a dead peer sooner; this is for a server that lives and says nothing.
+constexpr Millis kSilence{180000};
+
+Error refuse(const std::string& what) { return {Next::kStop, "PostgreSQL source: " + what}; }
+
+}  // namespace
+
+Result<std::unique_ptr<PostgresConnector>> PostgresConnector::open(Settings settings,
+                                                                   ports::Database& database) {
+    if (settings.columns.empty()) return refuse("no columns are mapped");
+    if (settings.table.name.empty() || settings.table.schema.empty()) {
+        return refuse("the table has no name");
+    }
+    if (settings.slot.empty() || settings.publication.empty() || settings.source_name.empty()) {
+        return refuse("slot, publication and source need a name");
+    }
+    std::sort(settings.columns.begin(), settings.columns.end());
+    settings.columns.erase(std::unique(settings.columns.begin(), settings.columns.end()),
+                           settings.columns.end());
+    return std::unique_ptr<PostgresConnector>(new PostgresConnector(std::move(settings), database));
+}
+
+PostgresConnector::PostgresConnector(Settings settings, ports::Database& database)
+    : settings_(std::move(settings)),
+      database_(&database),
+      link_(settings_, database, ids_),
+      stream_(settings_),
+      epoch_(settings_, database),
+      epoch_retry_(settings_.backoff, settings_.jitter_seed + 1) {}
+
+void PostgresConnector::restart(SteadyTime now) {
+    stream_ended();
+    epoch_.cancel();
+    link_.restart(now);
+    stream_ = Stream(settings_);
+    confirms_.restart();
+    complete_ = false;
+    audit_ = false;
+    next_epoch_ = now;
+    next_beat_ = now;
+    now_ = now;
+}
+
+void PostgresConnector::step(SteadyTime now, Millis max_wait, std::vector<Fact>& out) {
+    now_ = now;
+    const std::size_t before = out.size();
+    start_due(now, out);
+    send_status(now);
+    const Millis wait = out.size() > before ? Millis(0) : std::min(max_wait, until_due(now));
+    events_.clear();
+    database_->poll(wait, events_);
+    for (const ports::DatabaseEvent& event : events_) handle(event, now, out);
+    if (events_.empty()) return;
+    start_due(now, out);
+    send_status(now);
+}
+
+void PostgresConnector::marker_appended(BrokerTime t, SteadyTime now) {
+    (void)now;
+    proof_.marker_appended(t);
+}
+
+void PostgresConnector::delivered(std::uint64_t confirm) { confirms_.delivered(confirm); }
+
+void PostgresConnector::pace_progress(Millis interval) {
+    pace_ = interval;
+    next_beat_ = std::min(next_beat_, last_beat_ + interval);
+}
+
+ports::SourceHealth PostgresConnector::health() const {
+    ports::SourceHealth health;
+    health.failures = failures_ + link_.failures();
+    health.epochs = epochs_;
+    if (!link_.trouble().empty()) {
+        health.trouble = link_.trouble();
+    } else if (!stream_.trouble().empty()) {
+        health.trouble = stream_.trouble();
+    } else if (!epoch_.trouble().empty()) {
+        health.trouble = epoch_.trouble();
+    } else if (proof_.stale(now_)) {
+        health.trouble = "the stream has not caught up with the server for 15 s";
+    }
+    health.answering = heard_ && link_.up() && health.trouble.empty();
+    return health;
+}
+
+void PostgresConnector::start_due(SteadyTime now, std::vector<Fact>& out) {
+    link_.tick(now, confirms_.durable());
+    if (link_.up() && now - last_message_ >= kSilence) {
+        link_.drop("the replication stream was silent for 180 s", now);
+        stream_ended();
+    }
+    start_epoch_if_due(now);
+    advance_proof(now, out);
+    if (now < next_beat_) return;
+    last_beat_ = now;
+    next_beat_ = now + pace_;
+    if (may_prove() && proof_.idle()) {
+        proof_.start(now);
+        advance_proof(now, out);
+    } else {
+        out.emplace_back().kind = Fact::Kind::kAlive;
+    }
+}
+
+void PostgresConnector::start_epoch_if_due(SteadyTime now) {
+    const bool wanted = !complete_ || audit_ || stream_.hole() != 0 || !stream_.trouble().empty();
+    if (!wanted || epoch_.running() || !heard_ || !link_.up() || !link_.fit() || now < next_epoch_)
+        return;
+    audit_ = false;
+    epoch_.start(ids_.next(), link_.inspection().pk_columns);
+}
+
+bool PostgresConnector::may_prove() const {
+    return complete_ && link_.up() && link_.fit() && stream_.hole() == 0 &&
+           stream_.trouble().empty();
+}
+
+void PostgresConnector::advance_proof(SteadyTime now, std::vector<Fact>& out) {
+    if (!proof_.idle() && !may_prove()) proof_.abandon();
+    switch (proof_.next(now)) {
+        case ProgressProof::Step::kMarker:
+            out.emplace_back().kind = Fact::Kind::kMarker;
+            break;
+        case ProgressProof::Step::kAsk:
+            ask_call_ = ids_.next();
+            ask_row_.clear();
+            position_at_ask_ = position_;
+            database_->insert_lsn(ask_call_, {settings_.emit_message});
+            break;
+        case ProgressProof::Step::kUrge:
+            tell_status(now, true);
+            break;
+        case ProgressProof::Step::kNothing:
+            break;
+    }
+}
+
+Millis PostgresConnector::until_due(SteadyTime now) const {
+    SteadyTime due = std::min(next_beat_, link_.due());
+    if (const std::optional<SteadyTime> proof = proof_.due()) due = std::min(due, *proof);
+    if (link_.up()) due = std::min(due, last_status_ + kStatusEvery);
+    if (link_.up() && next_epoch_ > now) due = std::min(due, next_epoch_);
+    return due > now ? due - now : Millis(0);
+}
+
+void PostgresConnector::handle(const ports::DatabaseEvent& event, SteadyTime now,
+                               std::vector<Fact>& out) {
+    if (link_.owns(event.call)) {
+        handle_link(event, now, out);
+    } else if (epoch_.owns(event.call)) {
+        handle_epoch(event, now, out);
+    } else if (event.call != 0 && event.call == ask_call_) {
+        handle_position(event, now, out);
+    }
+}
+
+void PostgresConnector::handle_link(const ports::DatabaseEvent& event, SteadyTime now,
+                                    std::vector<Fact>& out) {
+    switch (link_.take(event, now)) {
+        case Link::News::kUp:
+            stream_began(now);
+            break;
+        case Link::News::kMessage:
+            take_message(event.data, now, out);
+            break;
+        case Link::News::kDown:
+            stream_ended();
+            if (link_.fenced()) epoch_.cancel();
+            break;
+        case Link::News::kRefit:
+            // What was not published or not sent meanwhile is only in the table.
+            stream_.replace_pk(link_.inspection().pk_columns);
+            epoch_.cancel();
+            complete_ = false;
+            next_epoch_ = now;
+            break;
+        case Link::News::kNothing:
+            break;
+    }
+}
+
+void PostgresConnector::stream_began(SteadyTime now) {
+    stream_.reconnect(link_.inspection().pk_columns);
+    position_ = 0;
+    last_message_ = now;
+    heard_ = false;
+    tell_status(now, true);  // A quiet server would not say a word by itself.
+}
+
+void PostgresConnector::stream_ended() {
+    proof_.abandon();
+    if (ask_call_ != 0) database_->cancel(ask_call_);
+    ask_call_ = 0;
+    position_ = 0;
+    heard_ = false;
+}
+
+void PostgresConnector::handle_epoch(const ports::DatabaseEvent& event, SteadyTime now,
+                                     std::vector<Fact>& out) {
+    switch (epoch_.take(event, out)) {
+        case Epoch::State::kRunning:
+            return;
+        case Epoch::State::kFailed:
+            ++failures_;
+            next_epoch_ = epoch_retry_.failed(now);
+            audit_ = audit_ || complete_;  // an audit that failed is still owed
+            return;
+        case Epoch::State::kComplete:
+            break;
+    }
+    ++epochs_;
+    epoch_retry_.succeeded();
+    const bool first = !complete_;
+    complete_ = true;
+    if (!stream_.covered_by(epoch_.as_of())) {
+        next_epoch_ = epoch_retry_.failed(now);
+    } else if (first) {
+        next_beat_ = now;  // The first proof need not wait for its turn.
+    }
+}
+
+void PostgresConnector::handle_position(const ports::DatabaseEvent& event, SteadyTime now,
+                                        std::vector<Fact>& out) {
+    using Kind = ports::DatabaseEvent::Kind;
+    if (event.kind == Kind::kRows && !event.rows.empty()) ask_row_ = event.rows.front();
+    if (event.kind != Kind::kEnd && event.kind != Kind::kFailed) return;
+    ask_call_ = 0;
+    const auto column = [this](std::size_t i) {
+        return i < ask_row_.size() ? ask_row_[i].value_or("") : std::string();
+    };
+    const std::optional<Lsn> insert = parse_lsn(column(0));
+    if (event.kind == Kind::kFailed || !insert) {
+        ++failures_;
+        proof_.not_answered(now);
+        return;
+    }
+    const Lsn target =
+        before_page_header(*insert, parse_number(column(2)).value_or(kDefaultSegmentSize));
+    if (target < position_at_ask_) {
+        link_.fence("the server's log went back to " + format_lsn(*insert), true);
+        stream_ended();
+        epoch_.cancel();
+        return;
+    }
+    const auto clock = static_cast<std::int64_t>(parse_number(column(1)).value_or(0));
+    if (auto progress = proof_.answered(target, from_millis<SourceTime>(clock), position_)) {
+        out.push_back(std::move(*progress));
+    }
+}
+
+void PostgresConnector::take_message(const std::string& bytes, SteadyTime now,
+                                     std::vector<Fact>& out) {
+    last_message_ = now;
+    heard_ = true;
+    Result<StreamMessage> message = decode_stream_message(bytes);
+    if (!message) {
+        link_.drop(message.error().what, now);
+        stream_ended();
+    } else if (const auto* data = std::get_if<WalData>(&*message)) {
+        take_wal(*data, now, out);
+    } else {
+        take_keepalive(std::get<Keepalive>(*message), now, out);
+    }
+}
+
+void PostgresConnector::take_wal(const WalData& data, SteadyTime now, std::vector<Fact>& out) {
+    const Result<StreamNote> note = stream_.take(data.payload, out);
+    if (!note) {
+        link_.drop(note.error().what, now);
+        stream_ended();
+        return;
+    }
+    if (note->relation_changed) link_.recheck(now);
+    if (note->truncated && epoch_.running()) {
+        // Its begin was overtaken by the empty epoch; one of this table starts again.
+        epoch_.cancel();
+        audit_ = true;
+        next_epoch_ = now;
+    }
+    if (note->commit_end == 0) return;
+    confirms_.published(note->commit_end);
+    moved_to(note->commit_end, out);
+}
+
+void PostgresConnector::take_keepalive(const Keepalive& keepalive, SteadyTime now,
+                                       std::vector<Fact>& out) {
+    reply_now_ = reply_now_ || keepalive.reply_now;
+    // Within a transaction it says nothing about this transaction's end.
+    if (stream_.in_transaction()) return;
+    if (auto confirm = confirms_.quiet_until(keepalive.end, now)) {
+        out.push_back(std::move(*confirm));
+    }
+    moved_to(keepalive.end, out);
+}
+
+void PostgresConnector::moved_to(Lsn position, std::vector<Fact>& out) {
+    position_ = std::max(position_, position);
+    if (!may_prove()) return;
+    if (auto progress = proof_.moved(position_)) out.push_back(std::move(*progress));
+}
+
+void PostgresConnector::send_status(SteadyTime now) {
+    if (!link_.up()) return;
+    const bool moved = confirms_.take_moved();
+    const bool due = now - last_status_ >= kStatusEvery;
+    if (!moved && !reply_now_ && !due) return;
+    tell_status(now, due && now - last_message_ >= kStatusEvery);
+}
+
+void PostgresConnector::tell_status(SteadyTime now, bool want_reply) {
+    const Lsn flushed = confirms_.durable();
+    database_->wal_status(link_.stream_call(), std::max(position_, flushed), flushed, want_reply);
+    link_.told_flushed(flushed);
+    last_status_ = now;
+    reply_now_ = false;
+}
+
+}  // namespace trueup::connectors::postgres

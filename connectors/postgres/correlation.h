@@ -1,0 +1,70 @@
+// The correlation expression: which name a row claims, e.g. coalesce(pod_name, 'wrapper-' || slug).
+//
+// Grammar, with SQL's meaning for each part (a null operand makes `||` null; coalesce takes the
+// first value that is not null):
+//
+//   expression = operand { "||" operand }
+//   operand    = column | 'literal' | coalesce(expression, ...) | ( expression )
+//   column     = identifier (folded to lower case) | "quoted identifier"
+//
+// The same text serves as SQL on the server (`sql()`); the connector compares both results for each
+// copied row, so that a type whose text differs there (char(n), boolean) is found at once.
+//
+// A value type; const calls are thread-safe.
+#pragma once
+
+#include "connectors/postgres/pgoutput.h"
+#include "engine/base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::connectors::postgres {
+
+/// kUnknown: a needed column was not sent.
+struct Correlated {
+    enum class Kind : std::uint8_t { kNull, kText, kUnknown };
+    Kind kind = Kind::kNull;
+    std::string text = {};
+    bool operator==(const Correlated&) const = default;
+};
+
+class Correlation {
+  public:
+    /// The error names the position (from 1) and what was expected there.
+    static Result<Correlation> parse(std::string_view text);
+
+    /// `cells` in the order of `columns()`.
+    Correlated evaluate(const std::vector<Cell>& cells) const;
+
+    /// The expression as SQL text, every column quoted.
+    std::string sql() const { return print(root_); }
+
+    /// The columns that it reads, ascending, each once; at least one.
+    const std::vector<std::string>& columns() const { return columns_; }
+
+  private:
+    friend class CorrelationParser;
+    enum class Op : std::uint8_t { kColumn, kLiteral, kConcat, kCoalesce };
+    struct Node {
+        Op op = Op::kLiteral;
+        std::string text = {};                   ///< literal, or the column's name
+        std::size_t column = 0;                  ///< index into columns_
+        std::vector<std::size_t> operands = {};  ///< indices into nodes_
+    };
+    Correlation() = default;
+    Correlated evaluate(std::size_t node, const std::vector<Cell>& cells) const;
+    std::string print(std::size_t node) const;
+
+    std::vector<Node> nodes_;
+    std::size_t root_ = 0;
+    std::vector<std::string> columns_;
+};
+
+/// `name` as a quoted SQL identifier.
+std::string quote_identifier(std::string_view name);
+
+}  // namespace trueup::connectors::postgres

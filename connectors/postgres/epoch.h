@@ -1,0 +1,54 @@
+// One complete copy of the table, under the exported snapshot of a temporary slot: a begin, every
+// row, and an end only when the server said that this was all.
+#pragma once
+
+#include "connectors/postgres/rows.h"
+#include "connectors/postgres/settings.h"
+#include "engine/model/change.h"
+#include "engine/ports/database.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::connectors::postgres {
+
+/// Keeps references to settings and port. Not thread-safe.
+class Epoch {
+  public:
+    enum class State : std::uint8_t { kRunning, kComplete, kFailed };
+
+    Epoch(const Settings& settings, ports::Database& database)
+        : settings_(&settings), database_(&database) {}
+
+    /// Starts a copy under `call`; a running one is cancelled.
+    void start(ports::CallId call, const std::vector<std::string>& pk_columns);
+    /// No end will be published for what was begun.
+    void cancel();
+
+    bool running() const { return call_ != 0; }
+    bool owns(ports::CallId call) const { return call_ != 0 && call == call_; }
+
+    /// Handles an event of the running copy.
+    State take(const ports::DatabaseEvent& event, std::vector<Fact>& out);
+
+    /// The consistent point of the last copy that began.
+    ports::Lsn as_of() const { return as_of_; }
+    /// Why the last copy failed; empty after one that did not.
+    const std::string& trouble() const { return trouble_; }
+
+  private:
+    State fail(const std::string& why);
+    bool copy_row(const ports::SqlRow& row, std::vector<Fact>& out);
+
+    const Settings* settings_;
+    ports::Database* database_;
+    ports::CallId call_ = 0;
+    bool begun_ = false;
+    ports::Lsn as_of_ = 0;
+    std::optional<RowMap> map_;
+    std::string trouble_;
+};
+
+}  // namespace trueup::connectors::postgres

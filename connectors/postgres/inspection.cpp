@@ -1,0 +1,119 @@
+#include "connectors/postgres/inspection.h"
+
+#include <algorithm>
+
+namespace trueup::connectors::postgres {
+
+namespace {
+
+constexpr std::size_t kFields = 7;
+
+std::vector<std::string> split(const std::string& text) {
+    std::vector<std::string> parts;
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t comma = std::min(text.find(',', start), text.size());
+        parts.push_back(text.substr(start, comma - start));
+        start = comma + 1;
+    }
+    return parts;
+}
+
+Error stop(std::string what) { return {Next::kStop, std::move(what)}; }
+
+std::string create_publication(const Settings& settings) {
+    return "CREATE PUBLICATION " + quote_identifier(settings.publication) + " FOR TABLE " +
+           quoted_table(settings.table) + ";";
+}
+
+Status judge_coverage(const Inspection& inspection, const Settings& settings) {
+    const std::string publication = "publication " + settings.publication;
+    const std::string table = table_text(settings.table);
+    if (inspection.coverage == "rows") {
+        return stop(publication + " shows only some rows of " + table +
+                    " (it has a WHERE); make one without: " + create_publication(settings));
+    }
+    if (inspection.coverage == "children") {
+        return stop("table " + table +
+                    " has inheriting tables, whose changes do not come under its "
+                    "name; watch each of them, or a partitioned table");
+    }
+    if (inspection.coverage == "parts") {
+        return stop(publication + " shows the changes of " + table +
+                    " under the names of its partitions: ALTER PUBLICATION " +
+                    quote_identifier(settings.publication) +
+                    " SET (publish_via_partition_root = true);");
+    }
+    if (inspection.coverage == "kinds") {
+        return stop(publication + " must publish insert, update, delete and truncate: ALTER " +
+                    "PUBLICATION " + quote_identifier(settings.publication) +
+                    " SET (publish = 'insert, update, delete, truncate');");
+    }
+    if (inspection.coverage != "t") {
+        return stop(publication + " does not exist or does not cover " + table + ": " +
+                    create_publication(settings));
+    }
+    return Done{};
+}
+
+}  // namespace
+
+std::string table_text(const ports::Table& table) { return table.schema + "." + table.name; }
+
+std::string quoted_table(const ports::Table& table) {
+    return quote_identifier(table.schema) + "." + quote_identifier(table.name);
+}
+
+Result<Inspection> read_inspection(const ports::SqlRow& row) {
+    if (row.size() < kFields) {
+        return Error{Next::kRetry, "the server's description has " + std::to_string(row.size()) +
+                                       " fields where 7 are due"};
+    }
+    const auto text = [&row](std::size_t i) { return row[i].value_or(""); };
+    Inspection inspection;
+    inspection.system_id = text(0);
+    inspection.timeline = text(1);
+    inspection.identity = text(3);
+    inspection.pk_columns = split(text(4));
+    inspection.coverage = text(5);
+    inspection.wal_level = text(6);
+    return inspection;
+}
+
+bool identity_suffices(char identity, const std::vector<std::string>& pk_columns,
+                       const Settings& settings) {
+    if (identity == 'f') return true;
+    if (identity != 'd') return false;
+    const std::vector<std::string>& needed = settings.correlate.columns();
+    return std::all_of(needed.begin(), needed.end(), [&](const std::string& column) {
+        return std::find(pk_columns.begin(), pk_columns.end(), column) != pk_columns.end();
+    });
+}
+
+std::string identity_trouble(const Settings& settings) {
+    return "the replica identity of " + table_text(settings.table) +
+           " does not show which name a deleted row had: ALTER TABLE " +
+           quoted_table(settings.table) + " REPLICA IDENTITY FULL;";
+}
+
+Status judge_inspection(const Inspection& inspection, const Settings& settings) {
+    if (inspection.wal_level != "logical") {
+        return stop("wal_level is " + inspection.wal_level +
+                    ", logical replication needs: ALTER SYSTEM SET wal_level = logical; and a "
+                    "restart of the server");
+    }
+    if (inspection.identity.empty()) {
+        return stop("table " + table_text(settings.table) + " does not exist");
+    }
+    if (inspection.pk_columns.empty()) {
+        return stop("table " + table_text(settings.table) +
+                    " has no primary key, so that its rows have no identity: ALTER TABLE " +
+                    quoted_table(settings.table) + " ADD PRIMARY KEY (...);");
+    }
+    if (Status covered = judge_coverage(inspection, settings); !covered) return covered;
+    if (!identity_suffices(inspection.identity.front(), inspection.pk_columns, settings)) {
+        return stop(identity_trouble(settings));
+    }
+    return Done{};
+}
+
+}  // namespace trueup::connectors::postgres

@@ -1,0 +1,37 @@
+// Is a table fit to be watched? Reads the answer to ports::Inspect and judges it against the
+// settings. The connector asks at each connect and once a minute; `config check` asks once.
+#pragma once
+
+#include "connectors/postgres/settings.h"
+
+#include <string>
+#include <vector>
+
+namespace trueup::connectors::postgres {
+
+/// The answer to ports::Inspect. An empty `identity` says that there is no such table.
+struct Inspection {
+    std::string system_id;
+    std::string timeline;
+    std::string identity;  ///< d n f i
+    std::vector<std::string> pk_columns;
+    std::string coverage;  ///< t, f, or what is amiss: rows, kinds, children, parts
+    std::string wal_level;
+
+    /// Two servers with one history have the same text.
+    std::string server() const { return system_id + "/" + timeline; }
+};
+
+Result<Inspection> read_inspection(const ports::SqlRow& row);
+
+/// Ok, or an error of kStop that says in one sentence what is wrong and which statement mends it.
+Status judge_inspection(const Inspection& inspection, const Settings& settings);
+
+/// May deletes and updates be followed with this replica identity? The old row must be sent unless
+/// the name that it claimed follows from its primary key.
+bool identity_suffices(char identity, const std::vector<std::string>& pk_columns,
+                       const Settings& settings);
+/// The sentence for when it does not.
+std::string identity_trouble(const Settings& settings);
+
+}  // namespace trueup::connectors::postgres

@@ -1,0 +1,248 @@
+#include "connectors/postgres/link.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::connectors::postgres {
+
+namespace {
+
+constexpr Millis kRecheckEvery{60000};
+/// A stream that held for this long was no failed attempt.
+constexpr Millis kProvenAfter{10000};
+
+}  // namespace
+
+Link::Link(const Settings& settings, ports::Database& database, CallIds& ids)
+    : settings_(&settings),
+      database_(&database),
+      ids_(&ids),
+      retry_(settings.backoff, settings.jitter_seed) {}
+
+void Link::restart(SteadyTime now) {
+    if (call_ != 0) database_->cancel(call_);
+    if (recheck_call_ != 0) database_->cancel(recheck_call_);
+    call_ = recheck_call_ = 0;
+    state_ = State::kDown;
+    server_.clear();
+    fit_ = false;
+    durable_ = floor_ = confirmed_ = 0;
+    slot_seen_ = false;
+    publication_failures_ = 0;
+    retry_at_ = now;
+}
+
+bool Link::owns(ports::CallId call) const {
+    return call != 0 && (call == call_ || call == recheck_call_);
+}
+
+SteadyTime Link::due() const {
+    if (state_ == State::kDown) return retry_at_;
+    if (up() && recheck_call_ == 0) return recheck_at_;
+    return SteadyTime::max();
+}
+
+void Link::tick(SteadyTime now, Lsn durable) {
+    durable_ = durable;
+    if (state_ == State::kDown && now >= retry_at_) inspect();
+    if (up() && recheck_call_ == 0 && now >= recheck_at_) {
+        recheck_call_ = ids_->next();
+        recheck_row_.clear();
+        database_->inspect(recheck_call_, {settings_->table, settings_->publication});
+    }
+}
+
+void Link::inspect() {
+    state_ = State::kInspecting;
+    call_ = ids_->next();
+    row_.clear();
+    database_->inspect(call_, {settings_->table, settings_->publication});
+}
+
+void Link::ensure() {
+    call_ = ids_->next();
+    row_.clear();
+    if (drop_slot_) {
+        state_ = State::kDropping;
+        database_->drop_slot(call_, settings_->slot);
+    } else {
+        state_ = State::kEnsuring;
+        trouble_ = "waiting for slot " + settings_->slot +
+                   "; making one waits for the transactions that run";
+        database_->ensure_slot(call_, {settings_->slot, settings_->publication});
+    }
+}
+
+void Link::refuse(const std::string& why, SteadyTime now) {
+    if (call_ != 0) database_->cancel(call_);
+    call_ = 0;
+    state_ = State::kDown;
+    trouble_ = why;
+    ++failures_;
+    retry_at_ = retry_.failed(now);
+}
+
+void Link::drop(const std::string& why, SteadyTime now) {
+    if (now - up_since_ >= kProvenAfter) retry_.succeeded();
+    refuse(why, now);
+}
+
+void Link::fence(const std::string& why, bool drop_slot) {
+    if (call_ != 0) database_->cancel(call_);
+    if (recheck_call_ != 0) database_->cancel(recheck_call_);
+    call_ = recheck_call_ = 0;
+    state_ = State::kFenced;
+    drop_slot_ = drop_slot_ || drop_slot;
+    fit_ = false;
+    ++failures_;
+    trouble_ = why + "; changes may be missing, so that everything is read again";
+}
+
+Link::News Link::take(const Event& event, SteadyTime now) {
+    if (event.call == recheck_call_) return rechecked(event, now);
+    switch (event.kind) {
+        case Event::Kind::kFailed:
+            return failed(event, now);
+        case Event::Kind::kRows:
+            if (!event.rows.empty()) row_ = event.rows.front();
+            return News::kNothing;
+        case Event::Kind::kWal:
+            return up() ? News::kMessage : News::kNothing;
+        case Event::Kind::kEnd:
+            return ended(now);
+        case Event::Kind::kSnapshot:
+            break;
+    }
+    return News::kNothing;
+}
+
+Link::News Link::ended(SteadyTime now) {
+    switch (state_) {
+        case State::kInspecting:
+            return inspected(now);
+        case State::kDropping:
+            drop_slot_ = false;
+            ensure();
+            return News::kNothing;
+        case State::kEnsuring:
+            return ensured();
+        case State::kComparing:
+            return compared(now);
+        case State::kStreaming:
+            call_ = 0;
+            drop("the server ended the replication stream", now);
+            return News::kDown;
+        case State::kDown:
+        case State::kFenced:
+            break;
+    }
+    return News::kNothing;
+}
+
+Link::News Link::failed(const Event& event, SteadyTime now) {
+    const bool was_up = up();
+    call_ = 0;
+    const Failure failure = classify_failure(event);
+    if (failure == Failure::kPublicationGone) ++publication_failures_;
+    // The inspection found the publication, the slot's position does not: it was made again since,
+    // and will be missing there for ever.
+    const bool hopeless = failure == Failure::kPublicationGone && publication_failures_ > 1;
+    if (hopeless || failure == Failure::kSlotGone) {
+        fence(event.error.what, true);
+        return News::kDown;
+    }
+    drop(event.error.what, now);
+    return was_up ? News::kDown : News::kNothing;
+}
+
+Link::News Link::inspected(SteadyTime now) {
+    call_ = 0;
+    Result<Inspection> read = read_inspection(row_);
+    Status judged = read ? judge_inspection(*read, *settings_) : Status(read.error());
+    fit_ = judged.ok();
+    if (!judged) {
+        refuse(judged.error().what, now);
+        return News::kNothing;
+    }
+    if (server_.empty()) server_ = read->server();
+    inspection_ = std::move(*read);
+    if (server_ != inspection_.server()) {
+        fence("another server or timeline answers (" + inspection_.server() + " instead of " +
+                  server_ + ")",
+              true);
+        return News::kDown;
+    }
+    ensure();
+    return News::kNothing;
+}
+
+std::optional<std::string> Link::answer(std::size_t column) const {
+    return column < row_.size() ? row_[column] : std::nullopt;
+}
+
+Link::News Link::ensured() {
+    call_ = 0;
+    const std::optional<Lsn> confirmed = parse_lsn(answer(1).value_or(""));
+    if (answer(2) == "lost") {
+        fence("slot " + settings_->slot + " lost its WAL (max_slot_wal_keep_size)", true);
+        return News::kDown;
+    }
+    confirmed_ = confirmed.value_or(0);
+    if (slot_seen_ && confirmed_ > floor_) {
+        fence("slot " + settings_->slot + " was made anew or moved by somebody else", false);
+        return News::kDown;
+    }
+    slot_seen_ = true;
+    floor_ = std::max(floor_, confirmed_);
+    state_ = State::kComparing;
+    call_ = ids_->next();
+    row_.clear();
+    database_->insert_lsn(call_, {});
+    return News::kNothing;
+}
+
+Link::News Link::compared(SteadyTime now) {
+    const std::optional<Lsn> insert = parse_lsn(answer(0).value_or(""));
+    if (!insert) {
+        refuse("the server did not say its WAL position", now);
+        return News::kNothing;
+    }
+    if (*insert < std::max(floor_, durable_)) {
+        fence("the server's log went back to " + format_lsn(*insert), true);
+        return News::kDown;
+    }
+    state_ = State::kStreaming;
+    up_since_ = now;
+    recheck_at_ = now + kRecheckEvery;
+    call_ = ids_->next();
+    trouble_.clear();
+    database_->start_wal(call_, {settings_->slot, settings_->publication, durable_});
+    return News::kUp;
+}
+
+Link::News Link::rechecked(const Event& event, SteadyTime now) {
+    if (event.kind == Event::Kind::kRows) {
+        if (!event.rows.empty()) recheck_row_ = event.rows.front();
+        return News::kNothing;
+    }
+    recheck_call_ = 0;
+    recheck_at_ = now + kRecheckEvery;
+    if (event.kind == Event::Kind::kFailed) return News::kNothing;  // the proof will tell
+    Result<Inspection> read = read_inspection(recheck_row_);
+    if (!read) return News::kNothing;
+    if (read->server() != server_) {
+        fence("another server or timeline answers (" + read->server() + " instead of " + server_ +
+                  ")",
+              true);
+        return News::kDown;
+    }
+    const Status judged = judge_inspection(*read, *settings_);
+    const bool was_fit = std::exchange(fit_, judged.ok());
+    trouble_ = judged ? "" : judged.error().what;
+    if (!judged) return News::kNothing;
+    const bool same_key = read->pk_columns == inspection_.pk_columns;
+    inspection_ = std::move(*read);
+    return was_fit && same_key ? News::kNothing : News::kRefit;
+}
+
+}  // namespace trueup::connectors::postgres

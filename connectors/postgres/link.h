@@ -1,0 +1,119 @@
+// The way to the live stream: inspect the server, see to the slot, compare positions, start
+// streaming; once a minute see whether the table is still fit to be watched; begin anew with
+// backoff when the stream ends.
+//
+// Fencing (S14). An incarnation relies on a stream without holes. Where that is not certain
+// (another server or timeline, a slot that is missing, lost, recreated or moved by others, a log
+// that went back), the link stays down and `fenced()` until a new incarnation restarts it.
+#pragma once
+
+#include "connectors/postgres/failure.h"
+#include "connectors/postgres/inspection.h"
+#include "connectors/postgres/lsn.h"
+#include "connectors/postgres/settings.h"
+#include "engine/ports/database.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace trueup::connectors::postgres {
+
+/// Ids for the calls of one connector; 0 is none.
+class CallIds {
+  public:
+    ports::CallId next() { return ++last_; }
+
+  private:
+    ports::CallId last_ = 0;
+};
+
+/// Keeps references to what it is given. Not thread-safe.
+class Link {
+  public:
+    enum class News : std::uint8_t {
+        kNothing,
+        kUp,       ///< the stream was started
+        kMessage,  ///< the event carries a message of the stream
+        kDown,     ///< the stream ended, or a new incarnation is needed
+        kRefit,    ///< the table was unfit for a while, or has another key: read it anew
+    };
+
+    Link(const Settings& settings, ports::Database& database, CallIds& ids);
+
+    /// A new incarnation: everything that it relied on may be new.
+    void restart(SteadyTime now);
+    /// Starts what is due. `durable`: all commits that end at or before it are durable in our log.
+    void tick(SteadyTime now, Lsn durable);
+    bool owns(ports::CallId call) const;
+    News take(const ports::DatabaseEvent& event, SteadyTime now);
+
+    /// The stream cannot be used any further; it is started anew after a backoff.
+    void drop(const std::string& why, SteadyTime now);
+    /// See above. `drop_slot`: the slot is of no use any more.
+    void fence(const std::string& why, bool drop_slot);
+    /// Inspects the table again at the next tick.
+    void recheck(SteadyTime now) { recheck_at_ = now; }
+    /// The server was told that everything up to here is safe with us.
+    void told_flushed(Lsn flushed) { floor_ = std::max(floor_, flushed); }
+
+    bool up() const { return state_ == State::kStreaming; }
+    bool fenced() const { return state_ == State::kFenced; }
+    /// The last inspection found nothing to complain about.
+    bool fit() const { return fit_; }
+    ports::CallId stream_call() const { return up() ? call_ : 0; }
+    const Inspection& inspection() const { return inspection_; }
+    const std::string& trouble() const { return trouble_; }
+    std::uint64_t failures() const { return failures_; }
+    SteadyTime due() const;
+
+  private:
+    enum class State : std::uint8_t {
+        kDown,
+        kInspecting,
+        kDropping,
+        kEnsuring,
+        kComparing,
+        kStreaming,
+        kFenced,
+    };
+    using Event = ports::DatabaseEvent;
+
+    void inspect();
+    void ensure();
+    News ended(SteadyTime now);
+    News failed(const Event& event, SteadyTime now);
+    News inspected(SteadyTime now);
+    News ensured();
+    News compared(SteadyTime now);
+    News rechecked(const Event& event, SteadyTime now);
+    void refuse(const std::string& why, SteadyTime now);
+    std::optional<std::string> answer(std::size_t column) const;
+
+    const Settings* settings_;
+    ports::Database* database_;
+    CallIds* ids_;
+    RetryTimer retry_;
+    State state_ = State::kDown;
+    ports::CallId call_ = 0;
+    ports::CallId recheck_call_ = 0;
+    ports::SqlRow row_;  ///< of the running call's answer
+    ports::SqlRow recheck_row_;
+    Inspection inspection_;
+    std::string server_;  ///< of this incarnation; empty before its first inspection
+    bool fit_ = false;
+    bool drop_slot_ = false;
+    Lsn durable_ = 0;
+    Lsn floor_ = 0;      ///< the slot cannot be confirmed beyond this without others' doing
+    Lsn confirmed_ = 0;  ///< what the slot says
+    bool slot_seen_ = false;
+    unsigned publication_failures_ = 0;
+    SteadyTime retry_at_{};
+    SteadyTime recheck_at_{};
+    SteadyTime up_since_{};
+    std::string trouble_;
+    std::uint64_t failures_ = 0;
+};
+
+}  // namespace trueup::connectors::postgres

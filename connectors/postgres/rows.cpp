@@ -1,0 +1,124 @@
+#include "connectors/postgres/rows.h"
+
+#include "engine/base/id.h"
+#include "engine/model/object.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trueup::connectors::postgres {
+
+namespace {
+
+constexpr std::size_t kMaxKey = 253;
+constexpr char kPkSeparator = '\x1f';
+constexpr std::string_view kHoldField = "hold";
+constexpr std::array<std::string_view, 7> kNo = {"", "f", "false", "off", "no", "n", "0"};
+
+bool is_veto(std::string_view text) { return std::find(kNo.begin(), kNo.end(), text) == kNo.end(); }
+
+/// Does the part after the slash fit the key grammar?
+bool fits(const std::string& prefix, std::string_view name) {
+    return !name.empty() && name.find('/') == std::string_view::npos &&
+           prefix.size() + name.size() <= kMaxKey;
+}
+
+}  // namespace
+
+std::vector<std::string> RowMap::needed(const Settings& settings,
+                                        const std::vector<std::string>& pk_columns) {
+    std::vector<std::string> all = settings.columns;
+    all.insert(all.end(), pk_columns.begin(), pk_columns.end());
+    const std::vector<std::string>& correlated = settings.correlate.columns();
+    all.insert(all.end(), correlated.begin(), correlated.end());
+    if (!settings.hold_column.empty()) all.push_back(settings.hold_column);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+Result<RowMap> RowMap::make(const Settings& settings, const std::vector<std::string>& pk_columns,
+                            const std::vector<std::string>& names) {
+    for (const std::string& column : needed(settings, pk_columns)) {
+        if (std::find(names.begin(), names.end(), column) == names.end()) {
+            return Error{Next::kStop, "table " + table_text(settings.table) + " has no column " +
+                                          column + " any more, or it is not published"};
+        }
+    }
+    const auto place = [&names](const std::string& column) {
+        return static_cast<std::size_t>(std::find(names.begin(), names.end(), column) -
+                                        names.begin());
+    };
+    RowMap map(settings);
+    map.width_ = names.size();
+    for (const std::string& column : pk_columns) map.pk_.push_back(place(column));
+    for (const std::string& column : settings.correlate.columns()) {
+        map.correlated_.push_back(place(column));
+    }
+    for (const std::string& column : settings.columns) {
+        if (column == kHoldField && !settings.hold_column.empty()) continue;
+        map.mapped_.push_back({column, place(column), false});
+    }
+    if (!settings.hold_column.empty()) {
+        map.mapped_.push_back({std::string(kHoldField), place(settings.hold_column), true});
+    }
+    std::sort(map.mapped_.begin(), map.mapped_.end(),
+              [](const Mapped& a, const Mapped& b) { return a.field < b.field; });
+    return map;
+}
+
+std::optional<std::string> RowMap::pk_text(const Tuple& row) const {
+    std::string text;
+    for (std::size_t i = 0; i < pk_.size(); ++i) {
+        const Cell& cell = row[pk_[i]];
+        if (cell.kind != Cell::Kind::kText) return std::nullopt;
+        if (i > 0) text += kPkSeparator;
+        text += cell.text;
+    }
+    return text;
+}
+
+std::optional<std::string> RowMap::object_id(const Tuple& row) const {
+    const std::optional<std::string> pk = pk_text(row);
+    if (!pk) return std::nullopt;
+    return table_text(settings_->table) + "/" + *pk;
+}
+
+Correlated RowMap::correlate(const Tuple& row) const {
+    std::vector<Cell> cells;
+    cells.reserve(correlated_.size());
+    for (const std::size_t place : correlated_) cells.push_back(row[place]);
+    return settings_->correlate.evaluate(cells);
+}
+
+std::optional<std::string> RowMap::subject_key(const Tuple& row) const {
+    const std::optional<std::string> pk = pk_text(row);
+    const Correlated name = correlate(row);
+    if (!pk || name.kind == Correlated::Kind::kUnknown) return std::nullopt;
+    if (name.kind == Correlated::Kind::kText && fits(settings_->subject_prefix, name.text)) {
+        return settings_->subject_prefix + name.text;
+    }
+    const std::string prefix = "!" + settings_->source_name + "/";
+    // A key that the grammar forbids stands in by its hash: the same for the same row, always.
+    return prefix + (fits(prefix, *pk) ? *pk : to_hex(hash128(*pk)));
+}
+
+std::string RowMap::object(const Tuple& row) const {
+    ObjectBuilder fields;
+    for (const Mapped& mapped : mapped_) {
+        const Cell& cell = row[mapped.cell];
+        if (cell.kind == Cell::Kind::kUnchanged) {
+            fields.add_unchanged(mapped.field);
+        } else if (mapped.hold) {
+            const bool veto = cell.kind == Cell::Kind::kText && is_veto(cell.text);
+            fields.add(mapped.field, veto ? "true" : "false");
+        } else if (cell.kind == Cell::Kind::kNull) {
+            fields.add_null(mapped.field);
+        } else {
+            fields.add(mapped.field, cell.text);
+        }
+    }
+    return fields.take();
+}
+
+}  // namespace trueup::connectors::postgres

@@ -1,0 +1,330 @@
+#include "connectors/postgres/session.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+
+namespace trueup::connectors::postgres {
+
+namespace {
+
+constexpr std::chrono::seconds kConnectLimit{10};
+constexpr std::chrono::seconds kStatementLimit{30};
+constexpr std::size_t kPollBytes = 4UL * 1024 * 1024;
+
+/// libpq 15 keeps no SQLSTATE of a failed connection; the server's words must do.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kConnectStates = {{
+    {"authentication failed", "28P01"},
+    {"no pg_hba.conf entry", "28000"},
+    {"no password supplied", "28P01"},
+    {"must be superuser or replication role", "42501"},
+    {"permission denied to start WAL sender", "42501"},
+    {"is not permitted to log in", "28000"},
+    {"too many", "53300"},
+    {"starting up", "57P03"},
+}};
+
+std::string connect_state(std::string_view message) {
+    for (const auto& [words, state] : kConnectStates) {
+        if (message.find(words) != std::string_view::npos) return std::string(state);
+    }
+    if (message.find("does not exist") == std::string_view::npos) return {};
+    return message.find("database \"") != std::string_view::npos ? "3D000" : "28000";
+}
+
+ports::DatabaseEvent event(ports::CallId call, ports::DatabaseEvent::Kind kind) {
+    ports::DatabaseEvent made;
+    made.call = call;
+    made.kind = kind;
+    return made;
+}
+
+int send(pg_conn* connection, const Statement& statement) {
+    if (statement.simple) return PQsendQuery(connection, statement.sql.c_str());
+    std::vector<const char*> values;
+    for (const auto& value : statement.values) values.push_back(value ? value->c_str() : nullptr);
+    return PQsendQueryParams(connection, statement.sql.c_str(), static_cast<int>(values.size()),
+                             nullptr, values.data(), nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+Next next_move(std::string_view sqlstate) {
+    const std::string_view family = sqlstate.substr(0, 2);
+    if (family == "42" || family == "28" || family == "3D" || family == "0A") return Next::kStop;
+    if (family == "22" || family == "23") return Next::kSkip;
+    return Next::kRetry;
+}
+
+Status Exchange::data(std::string_view bytes, std::vector<ports::DatabaseEvent>& out) {
+    (void)out;
+    return Error{Next::kRetry, std::to_string(bytes.size()) + " bytes that nobody asked for"};
+}
+
+void Session::enqueue(std::unique_ptr<Exchange> exchange) { queue_.push_back(std::move(exchange)); }
+
+bool Session::cancel(ports::CallId call) {
+    for (auto it = queue_.begin(); it != queue_.end(); ++it) {
+        if ((*it)->call() != call) continue;
+        const bool running = it == queue_.begin() && state_ != State::kClosed;
+        const bool ends_session = (*it)->ends_session();
+        queue_.erase(it);
+        if (running && (state_ != State::kReady || ends_session)) close();
+        return true;
+    }
+    return false;
+}
+
+void Session::close() {
+    if (connection_ != nullptr) PQfinish(connection_);
+    connection_ = nullptr;
+    state_ = State::kClosed;
+    wants_write_ = false;
+    deadline_.reset();
+    failure_.reset();
+    pending_copy_data_.clear();
+}
+
+std::string Session::clean(const char* message) const {
+    std::string text = message == nullptr ? "" : message;
+    for (const auto& [keyword, value] : keywords_) {
+        if (keyword != "password" && keyword != "sslpassword") continue;
+        for (std::size_t at = 0; !value.empty();) {
+            at = text.find(value, at);
+            if (at == std::string::npos) break;
+            text.replace(at, value.size(), "***");
+            at += 3;
+        }
+    }
+    for (char& c : text) {
+        if (c == '\n' || c == '\r') c = ' ';
+    }
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+    return text;
+}
+
+void Session::advance(std::vector<ports::DatabaseEvent>& out) {
+    if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) {
+        const bool connecting = state_ == State::kConnecting;
+        const auto limit = connecting ? kConnectLimit : kStatementLimit;
+        fail("",
+             {Next::kRetry, "PostgreSQL gave no answer in " + std::to_string(limit.count()) + " s"},
+             true, out);
+    }
+    room_ = kPollBytes;
+    for (bool more = true; more && room_ > 0;) {
+        const State before = state_;
+        const std::size_t queued = queue_.size();
+        more = false;
+        if (state_ == State::kClosed && !queue_.empty()) connect(out);
+        if (state_ == State::kConnecting) go_on_connecting(out);
+        if (state_ == State::kReady && !queue_.empty()) send_next(out);
+        if (state_ == State::kBusy) more = read_results(out);
+        if (state_ == State::kCopy) more = read_copy(out);
+        // Another state may have something to do at once; a failed connection is not tried again
+        // within one call.
+        more = more || (state_ != State::kClosed && (state_ != before || queue_.size() != queued));
+    }
+}
+
+void Session::connect(std::vector<ports::DatabaseEvent>& out) {
+    std::vector<const char*> keys;
+    std::vector<const char*> values;
+    for (const auto& [keyword, value] : keywords_) {
+        keys.push_back(keyword.c_str());
+        values.push_back(value.c_str());
+    }
+    keys.push_back(nullptr);
+    values.push_back(nullptr);
+    connection_ = PQconnectStartParams(keys.data(), values.data(), 0);
+    state_ = State::kConnecting;
+    deadline_ = std::chrono::steady_clock::now() + kConnectLimit;
+    if (connection_ == nullptr || PQstatus(connection_) == CONNECTION_BAD) return lost(out);
+    PQsetNoticeProcessor(
+        connection_, [](void*, const char*) {}, nullptr);
+    wants_write_ = true;
+}
+
+void Session::go_on_connecting(std::vector<ports::DatabaseEvent>& out) {
+    // Polling a socket that is not ready makes libpq wait for it.
+    pollfd ready{PQsocket(connection_), static_cast<short>(wants_write_ ? POLLOUT : POLLIN), 0};
+    if (ready.fd >= 0 && ::poll(&ready, 1, 0) == 0) return;
+    switch (PQconnectPoll(connection_)) {
+        case PGRES_POLLING_READING:
+            wants_write_ = false;
+            return;
+        case PGRES_POLLING_WRITING:
+            wants_write_ = true;
+            return;
+        case PGRES_POLLING_OK:
+            PQsetnonblocking(connection_, 1);
+            state_ = State::kReady;
+            wants_write_ = false;
+            deadline_.reset();
+            return;
+        default:
+            return lost(out);
+    }
+}
+
+void Session::send_next(std::vector<ports::DatabaseEvent>& out) {
+    const std::optional<Statement> statement = queue_.front()->next(PQbackendPID(connection_));
+    if (!statement) return finish(out);
+    if (send(connection_, *statement) == 0) return lost(out);
+    state_ = State::kBusy;
+    wants_write_ = PQflush(connection_) == 1;
+    deadline_.reset();
+    if (!queue_.front()->unhurried()) {
+        deadline_ = std::chrono::steady_clock::now() + kStatementLimit;
+    }
+}
+
+void Session::finish(std::vector<ports::DatabaseEvent>& out) {
+    const std::unique_ptr<Exchange> done = std::move(queue_.front());
+    queue_.pop_front();
+    done->flush(out);
+    out.push_back(event(done->call(), ports::DatabaseEvent::Kind::kEnd));
+    deadline_.reset();
+    if (done->ends_session()) close();
+}
+
+void Session::fail(std::string sqlstate, Error error, bool broken,
+                   std::vector<ports::DatabaseEvent>& out) {
+    deadline_.reset();
+    if (!queue_.empty()) {
+        ports::DatabaseEvent failed =
+            event(queue_.front()->call(), ports::DatabaseEvent::Kind::kFailed);
+        failed.sqlstate = std::move(sqlstate);
+        failed.error = std::move(error);
+        broken = broken || queue_.front()->ends_session();
+        out.push_back(std::move(failed));
+        queue_.pop_front();
+    }
+    failure_.reset();
+    if (broken) close();
+}
+
+void Session::lost(std::vector<ports::DatabaseEvent>& out) {
+    const bool connecting = state_ == State::kConnecting;
+    const std::string words = clean(connection_ == nullptr ? "" : PQerrorMessage(connection_));
+    const std::string sqlstate = connecting ? connect_state(words) : "";
+    const Next next = sqlstate.empty() ? Next::kRetry : next_move(sqlstate);
+    fail(sqlstate,
+         {next, (connecting ? "cannot connect to PostgreSQL: " : "connection lost: ") + words},
+         true, out);
+}
+
+bool Session::read_results(std::vector<ports::DatabaseEvent>& out) {
+    // What came in before a connection broke is read before that is said: it tells more.
+    const bool alive = PQflush(connection_) >= 0 && PQconsumeInput(connection_) == 1;
+    wants_write_ = alive && PQflush(connection_) == 1;
+    while (PQisBusy(connection_) == 0) {
+        PGresult* result = PQgetResult(connection_);
+        if (result == nullptr) break;
+        const ExecStatusType status = PQresultStatus(result);
+        if (status != PGRES_COPY_OUT && status != PGRES_COPY_BOTH) take_result(result, out);
+        PQclear(result);
+        if (status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
+            state_ = State::kCopy;
+            deadline_.reset();
+            return true;
+        }
+        if (status == PGRES_COPY_IN) {  // Half closed: the server sends no more.
+            fail("", {Next::kRetry, "the server ended the replication stream"}, true, out);
+            return false;
+        }
+    }
+    const bool broken = !alive || PQstatus(connection_) == CONNECTION_BAD;
+    if (failure_ && (broken || PQisBusy(connection_) == 0)) {
+        auto failure = std::move(*failure_);
+        state_ = State::kReady;
+        fail(std::move(failure.first), std::move(failure.second), broken, out);
+        return !broken;
+    }
+    if (broken) {
+        lost(out);
+        return false;
+    }
+    if (PQisBusy(connection_) != 0) return false;
+    state_ = State::kReady;
+    return true;
+}
+
+void Session::take_result(const pg_result* result, std::vector<ports::DatabaseEvent>& out) {
+    const ExecStatusType status = PQresultStatus(result);
+    if (failure_ || status == PGRES_COPY_IN) return;
+    if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
+        const Status taken = queue_.front()->result(result, out);
+        if (!taken) failure_ = std::pair(std::string(), taken.error());
+        return;
+    }
+    const char* code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const std::string sqlstate = code == nullptr ? "" : code;
+    if (queue_.front()->forgives(sqlstate)) return;
+    std::string words = clean(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
+    const std::string detail = clean(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL));
+    // The detail of a data error shows row values; that of a slot says why it is lost.
+    if (!detail.empty() && sqlstate.starts_with("55")) words += " (" + detail + ")";
+    if (words.empty()) words = clean(PQresultErrorMessage(result));
+    failure_ = std::pair(sqlstate, Error{next_move(sqlstate), "PostgreSQL: " + words});
+}
+
+bool Session::send_pending() {
+    while (!pending_copy_data_.empty()) {
+        const std::string& bytes = pending_copy_data_.front();
+        const int put = PQputCopyData(connection_, bytes.data(), static_cast<int>(bytes.size()));
+        if (put < 0) return false;
+        if (put == 0) break;  // The buffer is full: later.
+        pending_copy_data_.pop_front();
+    }
+    const int flushed = PQflush(connection_);
+    wants_write_ = flushed == 1;
+    return flushed >= 0;
+}
+
+bool Session::read_copy(std::vector<ports::DatabaseEvent>& out) {
+    const bool alive = send_pending() && PQconsumeInput(connection_) == 1;
+    while (room_ > 0) {
+        char* bytes = nullptr;
+        const int size = PQgetCopyData(connection_, &bytes, 1);
+        if (size == -1) {  // Done or refused: the result says which.
+            state_ = State::kBusy;
+            return true;
+        }
+        if (size < 0 || (size == 0 && !alive)) {
+            lost(out);
+            return false;
+        }
+        if (size == 0) return false;
+        const auto length = static_cast<std::size_t>(size);
+        room_ -= std::min(room_, length);
+        const Status taken = queue_.front()->data({bytes, length}, out);
+        PQfreemem(bytes);
+        if (!taken) {
+            fail("", taken.error(), true, out);
+            return false;
+        }
+    }
+    return false;
+}
+
+std::optional<pollfd> Session::interest() const {
+    if (connection_ == nullptr || PQsocket(connection_) < 0) return std::nullopt;
+    if (state_ == State::kClosed) return std::nullopt;
+    pollfd wanted{PQsocket(connection_), POLLIN, 0};
+    if (state_ == State::kConnecting) {
+        wanted.events = wants_write_ ? POLLOUT : POLLIN;
+    } else if (wants_write_ || (state_ == State::kCopy && !pending_copy_data_.empty())) {
+        wanted.events = POLLIN | POLLOUT;
+    }
+    return wanted;
+}
+
+void Session::send_copy_data(ports::CallId call, std::string bytes) {
+    if (queue_.empty() || queue_.front()->call() != call) return;
+    pending_copy_data_.push_back(std::move(bytes));
+}
+
+}  // namespace trueup::connectors::postgres

@@ -1,0 +1,113 @@
+// One connection to a server, made when it is first needed, never waited for: calls queue up on it
+// and run one after another. Internal to the transport.
+#pragma once
+
+#include "connectors/postgres/statements.h"
+#include "engine/base/time.h"
+#include "engine/ports/database.h"
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+struct pg_conn;
+struct pg_result;
+struct pollfd;
+
+namespace trueup::connectors::postgres {
+
+using Instant = std::chrono::steady_clock::time_point;
+using Keywords = std::vector<std::pair<std::string, std::string>>;
+
+/// One call: the statements that it takes, and what their results mean.
+class Exchange {
+  public:
+    explicit Exchange(ports::CallId call) : call_(call) {}
+    virtual ~Exchange() = default;
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+
+    /// The next statement; nullopt when the call is answered. `backend`: the server's process.
+    virtual std::optional<Statement> next(int backend) = 0;
+    /// A statement succeeded with this result. An error ends the call.
+    virtual Status result(const pg_result* result, std::vector<ports::DatabaseEvent>& out) = 0;
+    /// The server refused the statement. True: that is fine, go on.
+    virtual bool forgives(std::string_view sqlstate) {
+        (void)sqlstate;
+        return false;
+    }
+    /// One CopyData message.
+    virtual Status data(std::string_view bytes, std::vector<ports::DatabaseEvent>& out);
+    /// The COPY ended as it should, or the call is answered: what was held back goes out.
+    virtual void flush(std::vector<ports::DatabaseEvent>& out) { (void)out; }
+
+    /// May run longer than the limit for a statement.
+    virtual bool unhurried() const { return false; }
+    /// The session is closed after this call, so that nothing of it stays at the server.
+    virtual bool ends_session() const { return false; }
+
+    ports::CallId call() const { return call_; }
+
+  private:
+    ports::CallId call_;
+};
+
+class Session {
+  public:
+    explicit Session(Keywords keywords) : keywords_(std::move(keywords)) {}
+    ~Session() { close(); }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    void enqueue(std::unique_ptr<Exchange> exchange);
+    /// Forgets a call; one that runs takes the connection with it. False: not here.
+    bool cancel(ports::CallId call);
+    void close();
+
+    /// Moves on as far as possible without waiting, and up to some MiB.
+    void advance(std::vector<ports::DatabaseEvent>& out);
+    /// What to wait for; nullopt when there is nothing.
+    std::optional<pollfd> interest() const;
+    /// When `advance` has something to do even if nothing comes.
+    std::optional<Instant> deadline() const { return deadline_; }
+
+    /// Sends CopyData on a running stream of that call; kept back until the stream runs.
+    void send_copy_data(ports::CallId call, std::string bytes);
+
+  private:
+    enum class State { kClosed, kConnecting, kReady, kBusy, kCopy };
+
+    void connect(std::vector<ports::DatabaseEvent>& out);
+    void go_on_connecting(std::vector<ports::DatabaseEvent>& out);
+    void send_next(std::vector<ports::DatabaseEvent>& out);
+    bool read_results(std::vector<ports::DatabaseEvent>& out);
+    void take_result(const pg_result* result, std::vector<ports::DatabaseEvent>& out);
+    bool read_copy(std::vector<ports::DatabaseEvent>& out);
+    bool send_pending();
+    void finish(std::vector<ports::DatabaseEvent>& out);
+    void fail(std::string sqlstate, Error error, bool broken,
+              std::vector<ports::DatabaseEvent>& out);
+    void lost(std::vector<ports::DatabaseEvent>& out);
+    std::string clean(const char* message) const;
+
+    Keywords keywords_;
+    pg_conn* connection_ = nullptr;
+    State state_ = State::kClosed;
+    bool wants_write_ = false;
+    std::optional<Instant> deadline_;
+    std::deque<std::unique_ptr<Exchange>> queue_;
+    std::optional<std::pair<std::string, Error>> failure_;  ///< of the running statement
+    std::deque<std::string> pending_copy_data_;
+    std::size_t room_ = 0;  ///< bytes that this call of `advance` may still read
+};
+
+/// Turns a refused statement or a failed connection into the caller's next move.
+Next next_move(std::string_view sqlstate);
+
+}  // namespace trueup::connectors::postgres

@@ -1,0 +1,41 @@
+// What a PostgreSQL source is told by the configuration.
+#pragma once
+
+#include "connectors/postgres/correlation.h"
+#include "engine/base/time.h"
+#include "engine/ports/database.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trueup::connectors::postgres {
+
+/// Waits between failed attempts double from `first` to `most`, less a random part of up to half.
+struct Backoff {
+    Millis first{500};
+    Millis most{30000};
+};
+
+struct Settings {
+    ports::Table table;
+    std::string slot;
+    std::string publication;
+    std::vector<std::string> columns;  ///< mapped ones; at least one
+    Correlation correlate;
+    std::string subject_prefix = "graph-instances/";  ///< `<policy>/`
+    std::string source_name;
+    /// A column whose value, when it is not null, empty, f, false, off, no, n or 0, is a veto: the
+    /// object then carries the field `hold` = "true". Empty: there is none.
+    std::string hold_column = {};
+    bool emit_message = false;  ///< prove progress with a WAL message of our own
+    Backoff backoff = {};
+    std::uint64_t jitter_seed = 0;
+};
+
+/// "public.instances", the first part of every object id.
+std::string table_text(const ports::Table& table);
+/// The same with quoted parts, for SQL that an operator is asked to run.
+std::string quoted_table(const ports::Table& table);
+
+}  // namespace trueup::connectors::postgres

@@ -1,0 +1,238 @@
+#include "connectors/postgres/statements.h"
+
+#include "connectors/postgres/correlation.h"
+#include "connectors/postgres/inspection.h"
+#include "connectors/postgres/lsn.h"
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace trueup::connectors::postgres {
+
+namespace {
+
+/// The timeline that the server writes now; the control file lags behind after a promotion.
+constexpr std::string_view kTimeline =
+    "('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int::text";
+
+Statement simple(std::string sql) { return {std::move(sql), {}, true}; }
+
+/// Appends a value and returns its place holder.
+std::string bind(Statement& statement, std::optional<std::string> value) {
+    statement.values.push_back(std::move(value));
+    return "$" + std::to_string(statement.values.size());
+}
+
+/// `"a" = $1 AND "b" = $2`
+void add_key(Statement& statement, const std::vector<std::string>& columns,
+             const std::vector<std::string>& values) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (i > 0) statement.sql += " AND ";
+        statement.sql += quote_identifier(columns[i]) + " = ";
+        statement.sql +=
+            bind(statement, i < values.size() ? std::optional(values[i]) : std::nullopt);
+    }
+}
+
+}  // namespace
+
+std::string quote_literal(std::string_view text) {
+    std::string out = "'";
+    for (const char c : text) {
+        out += c;
+        if (c == '\'') out += c;
+    }
+    return out + "'";
+}
+
+Statement inspect_statement(const ports::Inspect& request) {
+    std::string sql = "SELECT s.system_identifier::text, ";
+    sql += kTimeline;
+    // rowfilter exists from 15 on; to_jsonb answers null for a column that a server does not have.
+    sql += R"(, current_setting('server_version_num'), coalesce(c.relreplident::text, ''),
+ coalesce((SELECT string_agg(a.attname::text, ',' ORDER BY k.n) FROM pg_index i
+  CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, n)
+  JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+  WHERE i.indrelid = c.oid AND i.indisprimary AND k.n <= i.indnkeyatts), ''),
+ CASE WHEN c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
+  THEN 'children'
+ WHEN c.relkind = 'p' AND EXISTS (SELECT FROM pg_publication p
+  WHERE p.pubname = $3 AND to_jsonb(p) ->> 'pubviaroot' <> 'true') THEN 'parts'
+ ELSE coalesce((SELECT CASE
+   WHEN NOT (p.pubinsert AND p.pubupdate AND p.pubdelete AND p.pubtruncate) THEN 'kinds'
+   WHEN to_jsonb(t) ->> 'rowfilter' IS NOT NULL THEN 'rows' ELSE 't' END
+  FROM pg_publication p JOIN pg_publication_tables t
+   ON t.pubname = p.pubname AND t.schemaname = $1 AND t.tablename = $2
+  WHERE p.pubname = $3), 'f') END,
+ current_setting('wal_level')
+FROM pg_control_system() s LEFT JOIN (SELECT c.oid, c.relreplident, c.relkind FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')) c ON true)";
+    return {std::move(sql), {request.table.schema, request.table.name, request.publication}};
+}
+
+Statement insert_lsn_statement() {
+    std::string sql =
+        "SELECT pg_current_wal_insert_lsn()::text, "
+        "(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text, "
+        "pg_size_bytes(current_setting('wal_segment_size'))::text, "
+        "(SELECT system_identifier::text FROM pg_control_system()) || '/' || ";
+    sql += kTimeline;
+    return {std::move(sql)};
+}
+
+Statement emit_message_statement() {
+    return {"SELECT pg_logical_emit_message(true, 'trueup', '')"};
+}
+
+std::vector<std::string> split_key(std::string_view pk) {
+    std::vector<std::string> parts;
+    for (std::size_t end = pk.find('\x1f'); end != std::string_view::npos; end = pk.find('\x1f')) {
+        parts.emplace_back(pk.substr(0, end));
+        pk.remove_prefix(end + 1);
+    }
+    parts.emplace_back(pk);
+    return parts;
+}
+
+Statement read_rows_statement(const ports::ReadRows& request) {
+    Statement statement{"SELECT "};
+    for (const std::string& column : request.pk_columns) {
+        statement.sql += quote_identifier(column) + ", ";
+    }
+    statement.sql += "xmin::text";
+    for (const std::string& column : request.columns) {
+        statement.sql += ", " + quote_identifier(column);
+    }
+    statement.sql += " FROM " + quoted_table(request.table) + " WHERE ";
+    if (request.pk) {
+        add_key(statement, request.pk_columns, split_key(*request.pk));
+    } else {
+        statement.sql += "(" + request.key_expression + ")::text = ";
+        statement.sql += bind(statement, request.key);
+    }
+    return statement;
+}
+
+Statement update_statement(const ports::UpdateRow& request) {
+    Statement statement{"UPDATE " + quoted_table(request.table) + " SET "};
+    for (std::size_t i = 0; i < request.sets.size(); ++i) {
+        if (i > 0) statement.sql += ", ";
+        statement.sql += quote_identifier(request.sets[i].column) + " = ";
+        statement.sql += bind(statement, request.sets[i].value);
+    }
+    statement.sql += " WHERE ";
+    add_key(statement, request.pk_columns, split_key(request.pk));
+    statement.sql += " AND xmin = " + bind(statement, request.xmin) + "::xid";
+    for (const ports::ColumnValue& guard : request.guards) {
+        statement.sql += " AND " + quote_identifier(guard.column) + " IS NOT DISTINCT FROM ";
+        statement.sql += bind(statement, guard.value);
+    }
+    return statement;
+}
+
+Statement identify_statement() { return simple("IDENTIFY_SYSTEM"); }
+
+Statement describe_slot_statement(const std::string& slot) {
+    return simple(
+        "SELECT slot_name, coalesce(confirmed_flush_lsn::text, ''), "
+        "coalesce(to_jsonb(s) ->> 'wal_status', ''), coalesce(plugin, ''), "
+        "(coalesce(database, '') = current_database())::text "
+        "FROM pg_replication_slots s WHERE slot_name = " +
+        quote_literal(slot));
+}
+
+Statement create_slot_statement(const std::string& slot) {
+    return simple("CREATE_REPLICATION_SLOT " + quote_identifier(slot) +
+                  " LOGICAL pgoutput NOEXPORT_SNAPSHOT");
+}
+
+Statement drop_slot_statement(const std::string& slot) {
+    return simple("DROP_REPLICATION_SLOT " + quote_identifier(slot));
+}
+
+Statement start_wal_statement(const ports::StartWal& request) {
+    return simple("START_REPLICATION SLOT " + quote_identifier(request.slot) + " LOGICAL " +
+                  format_lsn(request.from) + " (proto_version '1', publication_names " +
+                  quote_literal(quote_identifier(request.publication)) + ")");
+}
+
+Statement begin_copy_statement() {
+    return simple("BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ");
+}
+
+Statement create_copy_slot_statement(const std::string& slot) {
+    return simple("CREATE_REPLICATION_SLOT " + quote_identifier(slot) +
+                  " TEMPORARY LOGICAL pgoutput USE_SNAPSHOT");
+}
+
+Statement copy_statement(const ports::CopyTable& request) {
+    std::string sql = "COPY (SELECT ";
+    for (const std::string& column : request.columns) sql += quote_identifier(column) + ", ";
+    sql += "(" + request.key_expression + ")::text FROM " + quoted_table(request.table) +
+           ") TO STDOUT";
+    return simple(std::move(sql));
+}
+
+namespace {
+
+constexpr std::array<std::pair<char, char>, 6> kEscapes = {
+    {{'b', '\b'}, {'f', '\f'}, {'n', '\n'}, {'r', '\r'}, {'t', '\t'}, {'v', '\v'}}};
+
+/// What stands after a backslash; servers escape exactly these, any other stands for itself.
+char unescaped(char c) {
+    for (const auto& [letter, meaning] : kEscapes) {
+        if (c == letter) return meaning;
+    }
+    return c;
+}
+
+std::optional<std::string> unescaped_field(std::string_view field, bool& good) {
+    if (field == "\\N") return std::nullopt;
+    std::string text;
+    text.reserve(field.size());
+    for (std::size_t i = 0; i < field.size(); ++i) {
+        if (field[i] != '\\') {
+            text += field[i];
+        } else if (++i < field.size()) {
+            text += unescaped(field[i]);
+        } else {
+            good = false;
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+std::optional<ports::SqlRow> parse_copy_line(std::string_view line) {
+    if (!line.empty() && line.back() == '\n') line.remove_suffix(1);
+    ports::SqlRow row;
+    bool good = true;
+    for (std::size_t tab = line.find('\t'); tab != std::string_view::npos; tab = line.find('\t')) {
+        row.push_back(unescaped_field(line.substr(0, tab), good));
+        line.remove_prefix(tab + 1);
+    }
+    row.push_back(unescaped_field(line, good));
+    if (!good) return std::nullopt;
+    return row;
+}
+
+std::string standby_status(ports::Lsn written, ports::Lsn flushed, std::int64_t postgres_micros,
+                           bool want_reply) {
+    std::string bytes = "r";
+    const auto put = [&bytes](std::uint64_t value) {
+        for (unsigned shift = 64; shift > 0; shift -= 8) {
+            bytes += static_cast<char>((value >> (shift - 8)) & 0xffU);
+        }
+    };
+    put(written);
+    put(flushed);
+    put(flushed);
+    put(static_cast<std::uint64_t>(postgres_micros));
+    bytes += want_reply ? '\1' : '\0';
+    return bytes;
+}
+
+}  // namespace trueup::connectors::postgres

@@ -1,0 +1,172 @@
+#include "connectors/postgres/transport.h"
+
+#include "connectors/postgres/exchanges.h"
+#include "connectors/postgres/session.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace trueup::connectors::postgres {
+
+namespace {
+
+constexpr std::int64_t kMicrosTo2000 = 946684800000000;
+constexpr std::string_view kOptions =
+    "-c standard_conforming_strings=on -c datestyle=ISO -c timezone=UTC -c intervalstyle=postgres "
+    "-c bytea_output=hex -c extra_float_digits=1 -c row_security=off "
+    "-c idle_in_transaction_session_timeout=0";
+
+struct Freed {
+    void operator()(PQconninfoOption* options) const { PQconninfoFree(options); }
+};
+
+bool has(const Keywords& keywords, std::string_view name) {
+    return std::any_of(keywords.begin(), keywords.end(),
+                       [name](const auto& keyword) { return keyword.first == name; });
+}
+
+std::string& entry(Keywords& keywords, const std::string& name) {
+    for (auto& [keyword, value] : keywords) {
+        if (keyword == name) return value;
+    }
+    return keywords.emplace_back(name, "").second;
+}
+
+void set_default(Keywords& keywords, const std::string& name, const std::string& value) {
+    if (!has(keywords, name)) keywords.emplace_back(name, value);
+}
+
+Keywords with_defaults(Keywords keywords) {
+    entry(keywords, "client_encoding") = "UTF8";
+    set_default(keywords, "application_name", "trueup");
+    set_default(keywords, "keepalives_idle", "10");
+    set_default(keywords, "keepalives_interval", "5");
+    set_default(keywords, "keepalives_count", "3");
+    set_default(keywords, "tcp_user_timeout", "30000");
+    std::string& options = entry(keywords, "options");
+    options += (options.empty() ? "" : " ") + std::string(kOptions);
+    return keywords;
+}
+
+Keywords for_sql(Keywords keywords) {
+    entry(keywords, "options") += " -c statement_timeout=30000";
+    return keywords;
+}
+
+Keywords for_replication(Keywords keywords) {
+    entry(keywords, "options") += " -c statement_timeout=0";
+    entry(keywords, "replication") = "database";
+    return keywords;
+}
+
+std::int64_t postgres_now() {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::microseconds>(since).count() - kMicrosTo2000;
+}
+
+}  // namespace
+
+struct LibpqDatabase::Sessions {
+    explicit Sessions(const Keywords& keywords)
+        : sql(for_sql(keywords)),
+          stream(for_replication(keywords)),
+          copying(for_replication(keywords)) {}
+
+    std::array<Session*, 3> all() { return {&sql, &stream, &copying}; }
+
+    ServerName server = std::make_shared<std::string>();
+    Session sql;
+    Session stream;
+    Session copying;
+};
+
+Result<std::unique_ptr<LibpqDatabase>> LibpqDatabase::open(const std::string& conninfo) {
+    char* problem = nullptr;
+    const std::unique_ptr<PQconninfoOption, Freed> options(
+        PQconninfoParse(conninfo.c_str(), &problem));
+    // libpq's words quote the text, password included.
+    if (problem != nullptr) PQfreemem(problem);
+    if (!options) {
+        return Error{Next::kStop,
+                     "the PostgreSQL connection string does not parse: expected host=... user=... "
+                     "password=... dbname=..., or a postgresql:// URI"};
+    }
+    Keywords keywords;
+    for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
+        if (option->val != nullptr) keywords.emplace_back(option->keyword, option->val);
+    }
+    return std::unique_ptr<LibpqDatabase>(
+        new LibpqDatabase(std::make_unique<Sessions>(with_defaults(std::move(keywords)))));
+}
+
+LibpqDatabase::LibpqDatabase(std::unique_ptr<Sessions> sessions) : sessions_(std::move(sessions)) {}
+LibpqDatabase::~LibpqDatabase() = default;
+
+void LibpqDatabase::inspect(ports::CallId call, const ports::Inspect& request) {
+    sessions_->sql.enqueue(inspect_exchange(call, request, sessions_->server));
+}
+
+void LibpqDatabase::ensure_slot(ports::CallId call, const ports::EnsureSlot& request) {
+    sessions_->stream.enqueue(ensure_slot_exchange(call, request.slot));
+}
+
+void LibpqDatabase::drop_slot(ports::CallId call, const std::string& slot) {
+    sessions_->stream.enqueue(drop_slot_exchange(call, slot));
+}
+
+void LibpqDatabase::copy(ports::CallId call, const ports::CopyTable& request) {
+    sessions_->copying.enqueue(copy_exchange(call, request, sessions_->server));
+}
+
+void LibpqDatabase::start_wal(ports::CallId call, const ports::StartWal& request) {
+    sessions_->stream.enqueue(start_wal_exchange(call, request, sessions_->server));
+}
+
+void LibpqDatabase::insert_lsn(ports::CallId call, const ports::AskInsertLsn& request) {
+    sessions_->sql.enqueue(insert_lsn_exchange(call, request, sessions_->server));
+}
+
+void LibpqDatabase::read_rows(ports::CallId call, const ports::ReadRows& request) {
+    sessions_->sql.enqueue(read_rows_exchange(call, request));
+}
+
+void LibpqDatabase::update_row(ports::CallId call, const ports::UpdateRow& request) {
+    sessions_->sql.enqueue(update_exchange(call, request));
+}
+
+void LibpqDatabase::wal_status(ports::CallId call, ports::Lsn written, ports::Lsn flushed,
+                               bool want_reply) {
+    sessions_->stream.send_copy_data(call,
+                                     standby_status(written, flushed, postgres_now(), want_reply));
+}
+
+void LibpqDatabase::cancel(ports::CallId call) {
+    for (Session* session : sessions_->all()) {
+        if (session->cancel(call)) return;
+    }
+}
+
+void LibpqDatabase::poll(Millis max_wait, std::vector<ports::DatabaseEvent>& out) {
+    const std::size_t before = out.size();
+    const Instant end = std::chrono::steady_clock::now() + std::max(max_wait, Millis(0));
+    while (true) {
+        for (Session* session : sessions_->all()) session->advance(out);
+        const Instant now = std::chrono::steady_clock::now();
+        if (out.size() > before || now >= end) return;
+        std::vector<pollfd> sockets;
+        Instant wake = end;
+        for (const Session* session : sessions_->all()) {
+            if (const auto wanted = session->interest()) sockets.push_back(*wanted);
+            if (const auto deadline = session->deadline()) wake = std::min(wake, *deadline);
+        }
+        const auto wait = std::chrono::ceil<Millis>(std::max(wake, now) - now);
+        ::poll(sockets.data(), sockets.size(), static_cast<int>(wait.count()));
+    }
+}
+
+}  // namespace trueup::connectors::postgres

@@ -1,0 +1,195 @@
+#include "engine/codec/change_codec.h"
+
+#include "engine/codec/limits.h"
+#include "engine/codec/text.h"
+#include "engine/codec/wire.h"
+#include "engine/model/object.h"
+
+namespace trueup::codec {
+
+namespace {
+
+// Field numbers of trueup.v1.Change.
+constexpr std::uint32_t kKind = 1;
+constexpr std::uint32_t kSource = 2;
+constexpr std::uint32_t kIncarnation = 3;
+constexpr std::uint32_t kSeq = 4;
+constexpr std::uint32_t kEpoch = 5;
+constexpr std::uint32_t kEventId = 6;
+constexpr std::uint32_t kObjectId = 7;
+constexpr std::uint32_t kSubjectKey = 8;
+constexpr std::uint32_t kVersionHi = 9;
+constexpr std::uint32_t kVersionLo = 10;
+constexpr std::uint32_t kSourceTime = 11;
+constexpr std::uint32_t kObject = 12;
+constexpr std::uint32_t kCount = 13;
+constexpr std::uint32_t kCompleteAsOf = 14;
+constexpr std::uint32_t kSourceClock = 15;
+constexpr std::uint32_t kNonce = 16;
+constexpr std::size_t kFields = 16;
+
+constexpr auto kLastKind = static_cast<std::uint64_t>(ChangeKind::kMarker);
+
+template <typename Number>
+std::uint64_t bits(Number n) {
+    return static_cast<std::uint64_t>(n);
+}
+
+/// What the fields say as the wire has them, before anybody asks whether they make sense together.
+struct Raw {
+    std::uint64_t kind = 0;
+    std::uint64_t incarnation = bits(Incarnation{-1});
+    std::uint64_t source_time = 0;
+    std::uint64_t complete_as_of = 0;
+    std::uint64_t source_clock = 0;
+    bool has_incarnation = false;
+    bool has_object = false;
+};
+
+bool read_text(WireReader& reader, std::string_view& out, const char*& why) {
+    if (!reader.bytes(out)) return false;
+    const bool good = is_utf8(out);
+    if (!good) why = "a text of the change is not UTF-8";
+    return good;
+}
+
+bool read_object(WireReader& reader, Raw& raw, ChangeView& out, const char*& why) {
+    // Two would have to be merged, which views cannot do; no writer does that.
+    const bool first = !raw.has_object;
+    if (!first) why = "the change has two objects";
+    raw.has_object = true;
+    return first && reader.bytes(out.object);
+}
+
+bool read_field(std::uint32_t tag, WireReader& reader, Raw& raw, ChangeView& out,
+                const char*& why) {
+    switch (tag) {
+        case varint_tag(kKind):
+            return reader.varint(raw.kind);
+        case bytes_tag(kSource):
+            return read_text(reader, out.source, why);
+        case varint_tag(kIncarnation):
+            raw.has_incarnation = true;
+            return reader.varint(raw.incarnation);
+        case varint_tag(kSeq):
+            return reader.varint(out.seq);
+        case varint_tag(kEpoch):
+            return reader.varint(out.epoch);
+        case bytes_tag(kEventId):
+            return read_text(reader, out.event_id, why);
+        case bytes_tag(kObjectId):
+            return read_text(reader, out.object_id, why);
+        case bytes_tag(kSubjectKey):
+            return read_text(reader, out.subject_key, why);
+        case varint_tag(kVersionHi):
+            return reader.varint(out.version.hi);
+        case varint_tag(kVersionLo):
+            return reader.varint(out.version.lo);
+        case varint_tag(kSourceTime):
+            return reader.varint(raw.source_time);
+        case bytes_tag(kObject):
+            return read_object(reader, raw, out, why);
+        case varint_tag(kCount):
+            return reader.varint(out.count);
+        case varint_tag(kCompleteAsOf):
+            return reader.varint(raw.complete_as_of);
+        case varint_tag(kSourceClock):
+            return reader.varint(raw.source_clock);
+        case bytes_tag(kNonce):
+            return reader.bytes(out.nonce);
+        default:
+            return reader.skip(tag);
+    }
+}
+
+bool read_fields(std::string_view bytes, Raw& raw, ChangeView& out, const char*& why) {
+    WireReader reader(bytes);
+    while (!reader.done()) {
+        std::uint32_t tag = 0;
+        if (!reader.tag(tag) || !read_field(tag, reader, raw, out, why)) return false;
+    }
+    return true;
+}
+
+/// One scan instead of one per field: lengths below 128 are ASCII too, so that nearly every object
+/// passes without being walked for its text.
+bool object_is_text(std::string_view object) {
+    if (is_ascii(object)) return true;
+    bool good = true;
+    ObjectView(object).each([&](const Field& field) {
+        good = good && is_utf8(field.name) && (!field.value || is_utf8(*field.value));
+    });
+    return good;
+}
+
+const char* judge(const Raw& raw, const ChangeView& change) {
+    if (raw.kind == 0 || raw.kind > kLastKind) return "the change is of an unknown kind";
+    if (change.source.empty()) return "the change has no source";
+    if (raw.has_incarnation && change.incarnation < 0) return "the incarnation is negative";
+    const bool upsert = change.kind == ChangeKind::kUpsert;
+    if (change.object_id.empty() && (upsert || change.kind == ChangeKind::kRemove)) {
+        return "the change has no object_id";
+    }
+    if (change.subject_key.empty() && upsert) return "the upsert has no subject_key";
+    if (!change.subject_key.empty() && !is_key(change.subject_key)) {
+        return "the subject_key is not <policy>/<name> or !<source>/<object>, 1 to 253 bytes";
+    }
+    if (!ObjectView(change.object).valid()) return "the object is not a list of fields";
+    if (!object_is_text(change.object)) return "a field of the object is not UTF-8";
+    return nullptr;
+}
+
+}  // namespace
+
+const char* read_change(std::string_view bytes, ChangeView& out) {
+    if (bytes.size() > kMaxItemBytes) return "the change is larger than 256 KiB";
+    out = ChangeView{};
+    Raw raw;
+    const char* why = "the bytes are not a change";
+    if (!read_fields(bytes, raw, out, why)) return why;
+    out.kind = static_cast<ChangeKind>(raw.kind <= kLastKind ? raw.kind : 0);
+    out.incarnation = static_cast<Incarnation>(raw.incarnation);
+    out.source_time = from_millis<SourceTime>(static_cast<std::int64_t>(raw.source_time));
+    out.complete_as_of = from_millis<BrokerTime>(static_cast<std::int64_t>(raw.complete_as_of));
+    out.source_clock = from_millis<SourceTime>(static_cast<std::int64_t>(raw.source_clock));
+    return judge(raw, out);
+}
+
+Result<ChangeView> decode_change(std::string_view bytes) {
+    ChangeView change;
+    if (const char* why = read_change(bytes, change)) return Error{Next::kSkip, why};
+    return change;
+}
+
+std::string encode_change(const ChangeView& c) {
+    const std::size_t text = c.source.size() + c.event_id.size() + c.object_id.size() +
+                             c.subject_key.size() + c.object.size() + c.nonce.size();
+    std::string bytes(text + kFields * (2 + kMaxVarint), '\0');
+    WireWriter writer(bytes.data());
+    const auto number = [&](std::uint32_t field, std::uint64_t n) {
+        if (n != 0) writer.number(field, n);
+    };
+    const auto words = [&](std::uint32_t field, std::string_view value) {
+        if (!value.empty()) writer.text(field, value);
+    };
+    writer.number(kKind, bits(c.kind));
+    words(kSource, c.source);
+    if (c.incarnation != -1) writer.number(kIncarnation, bits(c.incarnation));
+    number(kSeq, c.seq);
+    number(kEpoch, c.epoch);
+    words(kEventId, c.event_id);
+    words(kObjectId, c.object_id);
+    words(kSubjectKey, c.subject_key);
+    number(kVersionHi, c.version.hi);
+    number(kVersionLo, c.version.lo);
+    number(kSourceTime, bits(to_millis(c.source_time)));
+    words(kObject, c.object);
+    number(kCount, c.count);
+    number(kCompleteAsOf, bits(to_millis(c.complete_as_of)));
+    number(kSourceClock, bits(to_millis(c.source_clock)));
+    words(kNonce, c.nonce);
+    bytes.resize(static_cast<std::size_t>(writer.at() - bytes.data()));
+    return bytes;
+}
+
+}  // namespace trueup::codec

@@ -1,0 +1,34 @@
+// The headers that make a public record a CloudEvents 1.0 event in binary mode: `ce_specversion`,
+// `ce_id`, `ce_source`, `ce_type`, `ce_subject`, `ce_time` and `content-type`. The value stays what
+// the codec wrote.
+//
+// (ce_source, ce_id) is the same whenever the same event is published again, so that a consumer may
+// drop what it has seen.
+#pragma once
+
+#include "engine/base/time.h"
+#include "engine/model/command.h"
+#include "engine/model/finding_edge.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trueup::codec {
+
+/// The same type as ports::Headers.
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+/// `trueup.finding.v1`; one event per edge.
+Headers headers_for(const FindingEdge& edge);
+/// `trueup.command.v1`; a command that is emitted again is the same event.
+Headers headers_for(const Command& command);
+/// `trueup.outcome.v1`. `time` is the executor's broker time; without it there is no `ce_time`.
+Headers headers_for(const Outcome& outcome, std::optional<BrokerTime> time = std::nullopt);
+
+/// RFC 3339 in UTC with milliseconds. Years 1970 to 9999; what is outside is moved to the border.
+std::string rfc3339(std::int64_t ms_since_1970);
+
+}  // namespace trueup::codec

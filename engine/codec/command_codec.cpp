@@ -1,0 +1,112 @@
+#include "engine/codec/command_codec.h"
+
+#include "engine/codec/message.h"
+#include "trueup/v1/command.pb.h"
+
+namespace trueup::codec {
+
+namespace {
+
+void write_draft(const CommandDraft& draft, v1::Command& m) {
+    v1::Target& target = *m.mutable_target();
+    target.set_source(draft.target.source);
+    target.set_object_id(draft.target.object_id);
+    if (!draft.target.name.empty()) target.set_name(draft.target.name);
+    if (!draft.target.name_space.empty()) target.set_namespace_(draft.target.name_space);
+
+    v1::Action& action = *m.mutable_action();
+    action.set_kind(static_cast<v1::Action::Kind>(draft.action.kind));
+    if (draft.action.grace_seconds != 0) action.set_grace_seconds(draft.action.grace_seconds);
+    for (const Assignment& assignment : draft.action.sets) {
+        v1::Assignment& out = *action.add_sets();
+        out.set_column(assignment.column);
+        if (assignment.value) out.set_value(*assignment.value);
+    }
+    for (const Predicate& predicate : draft.read_set) {
+        v1::Predicate& out = *m.add_read_set();
+        out.set_kind(static_cast<v1::Predicate::Kind>(predicate.kind));
+        if (!predicate.source.empty()) out.set_source(predicate.source);
+        if (!predicate.object_id.empty()) out.set_object_id(predicate.object_id);
+        if (!predicate.field.empty()) out.set_field(predicate.field);
+        if (predicate.value) out.set_value(*predicate.value);
+    }
+}
+
+bool read_target(const v1::Target& m, Target& out) {
+    out = {m.source(), m.object_id(), m.name(), m.namespace_()};
+    return !out.source.empty() && !out.object_id.empty();
+}
+
+bool read_action(const v1::Action& m, Action& out) {
+    out.kind = static_cast<Action::Kind>(m.kind());
+    out.grace_seconds = m.grace_seconds();
+    for (const v1::Assignment& assignment : m.sets()) {
+        Assignment& set = out.sets.emplace_back(Assignment{assignment.column(), std::nullopt});
+        if (assignment.has_value()) set.value = assignment.value();
+        if (set.column.empty()) return false;
+    }
+    return m.kind() != v1::Action::KIND_UNSPECIFIED && v1::Action::Kind_IsValid(m.kind());
+}
+
+bool read_predicate(const v1::Predicate& m, Predicate& out) {
+    out.kind = static_cast<Predicate::Kind>(m.kind());
+    out.source = m.source();
+    out.object_id = m.object_id();
+    out.field = m.field();
+    if (m.has_value()) out.value = m.value();
+    return m.kind() != v1::Predicate::KIND_UNSPECIFIED && v1::Predicate::Kind_IsValid(m.kind());
+}
+
+const char* read_draft(const v1::Command& m, CommandDraft& draft) {
+    if (!read_target(m.target(), draft.target)) return "the command has no exact target";
+    if (!read_action(m.action(), draft.action)) return "the command's action is of an unknown kind";
+    if (m.read_set().empty()) return "the command relies on nothing";
+    for (const v1::Predicate& predicate : m.read_set()) {
+        if (!read_predicate(predicate, draft.read_set.emplace_back())) {
+            return "the command relies on a predicate of an unknown kind";
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+std::string encode_command(const Command& command) {
+    v1::Command m;
+    m.set_id(to_hex(command.id));
+    m.set_policy(command.policy);
+    m.set_rule(command.rule);
+    if (!command.finding_id.none()) m.set_finding_id(to_hex(command.finding_id));
+    m.set_subject(command.subject);
+    write_draft(command.draft, m);
+    m.set_issued_ms(to_millis(command.issued));
+    m.set_not_after_ms(to_millis(command.not_after));
+    m.mutable_evidence_offsets()->Add(command.evidence.begin(), command.evidence.end());
+    m.set_emission(command.emission);
+    return m.SerializeAsString();
+}
+
+Result<Command> decode_command(std::string_view bytes) {
+    v1::Command m;
+    Command command;
+    if (!parse(bytes, m)) return unreadable("the bytes are not a command");
+    if (!read_id(m.id(), command.id)) return unreadable("the command has no id");
+    const std::string named = "command " + m.id() + ": ";
+    if (m.has_finding_id() && !read_id(m.finding_id(), command.finding_id)) {
+        return unreadable(named + "its finding_id is not an id");
+    }
+    if (!m.has_issued_ms() || !m.has_not_after_ms()) {
+        return unreadable(named + "the command has no expiry");
+    }
+    if (const char* why = read_draft(m, command.draft)) return unreadable(named + why);
+    command.policy = m.policy();
+    command.rule = m.rule();
+    command.subject = m.subject();
+    command.issued = from_millis<BrokerTime>(m.issued_ms());
+    command.not_after = from_millis<BrokerTime>(m.not_after_ms());
+    command.evidence.assign(m.evidence_offsets().begin(), m.evidence_offsets().end());
+    command.emission = m.emission();
+    return command;
+}
+
+}  // namespace trueup::codec

@@ -1,0 +1,212 @@
+#include "engine/codec/journal_codec.h"
+
+#include "engine/codec/change_codec.h"
+#include "engine/codec/limits.h"
+#include "engine/codec/outcome_codec.h"
+#include "engine/codec/settings_codec.h"
+#include "engine/codec/wire.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trueup::codec {
+
+namespace {
+
+constexpr std::uint64_t kFormat = 1;
+
+// Field numbers of trueup.v1.JournalRecord and trueup.v1.Item.
+constexpr std::uint32_t kRecordFormat = 1;
+constexpr std::uint32_t kRecordGenesis = 2;
+constexpr std::uint32_t kRecordSettings = 3;
+constexpr std::uint32_t kRecordItem = 4;
+constexpr std::uint32_t kItemTopic = 1;
+constexpr std::uint32_t kItemPrevOffset = 2;
+constexpr std::uint32_t kItemOffset = 3;
+constexpr std::uint32_t kItemAppendTime = 4;
+constexpr std::uint32_t kItemPayload = 5;
+
+/// Which of an item's fields came.
+struct Seen {
+    bool topic = false;
+    bool prev_offset = false;
+    bool offset = false;
+    bool append_time = false;
+    bool payload = false;
+    bool all() const { return topic && prev_offset && offset && append_time && payload; }
+};
+
+/// The envelope; nullptr or what is wrong with it. A topic that this build does not merge is wrong:
+/// the fold could not tell a gap in it from its end.
+const char* read_envelope(std::string_view bytes, ItemView& out) {
+    WireReader reader(bytes);
+    Seen seen;
+    std::uint64_t topic = 0;
+    std::uint64_t prev_offset = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t append_time = 0;
+    while (!reader.done()) {
+        std::uint32_t tag = 0;
+        bool good = reader.tag(tag);
+        switch (good ? tag : 0) {
+            case varint_tag(kItemTopic):
+                good = seen.topic = reader.varint(topic);
+                break;
+            case varint_tag(kItemPrevOffset):
+                good = seen.prev_offset = reader.varint(prev_offset);
+                break;
+            case varint_tag(kItemOffset):
+                good = seen.offset = reader.varint(offset);
+                break;
+            case varint_tag(kItemAppendTime):
+                good = seen.append_time = reader.varint(append_time);
+                break;
+            case bytes_tag(kItemPayload):
+                good = seen.payload = reader.bytes(out.bytes);
+                break;
+            default:
+                good = good && reader.skip(tag);
+        }
+        if (!good) return "is malformed";
+    }
+    if (!seen.all()) return "lacks a field";
+    out.prev_offset = from_zigzag(prev_offset);
+    out.offset = static_cast<std::int64_t>(offset);
+    out.append_time = from_millis<BrokerTime>(static_cast<std::int64_t>(append_time));
+    if (out.prev_offset < -1 || out.prev_offset >= out.offset) return "follows itself";
+    const auto known = [&](Topic input) { return static_cast<std::uint64_t>(input) == topic; };
+    if (!std::any_of(kInputTopics.begin(), kInputTopics.end(), known)) {
+        return "is of a topic that this build does not merge";
+    }
+    out.topic = static_cast<Topic>(topic);
+    return nullptr;
+}
+
+void read_body(ItemView& item) {
+    if (item.topic == Topic::kRequests) {
+        item.body = Undecodable{"requests are not read by this build"};
+    } else if (item.topic == Topic::kOutcomes) {
+        Result<Outcome> outcome = decode_outcome(item.bytes);
+        if (outcome) {
+            item.body = std::move(*outcome);
+        } else {
+            item.body = Undecodable{outcome.error().what};
+        }
+    } else if (const char* why = read_change(item.bytes, item.body.emplace<ChangeView>())) {
+        item.body = Undecodable{why};
+    }
+}
+
+Error broken(std::int64_t offset, const std::string& what) {
+    return {Next::kStop, "journal record at offset " + std::to_string(offset) + ": " + what};
+}
+
+Status read_genesis(std::string_view part, JournalView& out) {
+    if (out.genesis) return Error{Next::kStop, "has two geneses"};
+    Result<Genesis> genesis = decode_genesis(part);
+    if (!genesis) return genesis.error();
+    out.genesis = *genesis;
+    return Done{};
+}
+
+Status read_settings(std::string_view part, JournalView& out) {
+    if (out.settings) return Error{Next::kStop, "has two settings"};
+    Result<Settings> settings = decode_settings(part);
+    if (!settings) return settings.error();
+    out.settings = std::move(*settings);
+    return Done{};
+}
+
+Status read_item(std::string_view part, JournalView& out) {
+    ItemView& item = out.items.emplace_back();
+    if (const char* why = read_envelope(part, item)) {
+        return Error{Next::kStop, "item " + std::to_string(out.items.size() - 1) + " " + why};
+    }
+    read_body(item);
+    return Done{};
+}
+
+Status read_part(std::uint32_t tag, WireReader& reader, std::uint64_t& format, JournalView& out) {
+    const Error malformed{Next::kStop, "is malformed"};
+    std::string_view part;
+    switch (tag) {
+        case varint_tag(kRecordFormat):
+            return reader.varint(format) ? Status(Done{}) : Status(malformed);
+        case bytes_tag(kRecordGenesis):
+            return reader.bytes(part) ? read_genesis(part, out) : Status(malformed);
+        case bytes_tag(kRecordSettings):
+            return reader.bytes(part) ? read_settings(part, out) : Status(malformed);
+        case bytes_tag(kRecordItem):
+            return reader.bytes(part) ? read_item(part, out) : Status(malformed);
+        default:
+            return reader.skip(tag) ? Status(Done{}) : Status(malformed);
+    }
+}
+
+}  // namespace
+
+JournalRecordBuilder::JournalRecordBuilder() { (void)take(); }
+
+std::string JournalRecordBuilder::take() {
+    std::string record = std::move(buffer_);
+    buffer_ = {static_cast<char>(varint_tag(kRecordFormat)), static_cast<char>(kFormat)};
+    count_ = 0;
+    return record;
+}
+
+void JournalRecordBuilder::add_part(std::uint32_t field, std::string_view bytes) {
+    std::array<char, kMaxTag + kMaxVarint> head{};
+    WireWriter writer(head.data());
+    writer.head(field, bytes.size());
+    buffer_.append(head.data(), writer.at()).append(bytes);
+}
+
+void JournalRecordBuilder::set_genesis(const Genesis& genesis) {
+    add_part(kRecordGenesis, encode_genesis(genesis));
+}
+
+void JournalRecordBuilder::set_settings(const Settings& settings) {
+    add_part(kRecordSettings, encode_settings(settings));
+}
+
+void JournalRecordBuilder::add_item(Topic topic, std::int64_t prev_offset, std::int64_t offset,
+                                    BrokerTime append_time, std::string_view bytes) {
+    std::array<char, kItemOverhead> envelope{};
+    WireWriter writer(envelope.data());
+    writer.number(kItemTopic, static_cast<std::uint64_t>(topic));
+    writer.number(kItemPrevOffset, to_zigzag(prev_offset));
+    writer.number(kItemOffset, static_cast<std::uint64_t>(offset));
+    writer.number(kItemAppendTime, static_cast<std::uint64_t>(to_millis(append_time)));
+    writer.head(kItemPayload, bytes.size());
+    const auto length = static_cast<std::size_t>(writer.at() - envelope.data());
+
+    std::array<char, kMaxTag + kMaxVarint> head{};
+    WireWriter outer(head.data());
+    outer.head(kRecordItem, length + bytes.size());
+    buffer_.append(head.data(), outer.at()).append(envelope.data(), length).append(bytes);
+    ++count_;
+}
+
+Status decode_journal(std::string_view bytes, std::int64_t offset, BrokerTime append_time,
+                      JournalView& out) {
+    out.offset = offset;
+    out.append_time = append_time;
+    out.genesis.reset();
+    out.settings.reset();
+    out.items.clear();
+    if (bytes.size() > kMaxRecordBytes) return broken(offset, "is larger than 4 MiB");
+    WireReader reader(bytes);
+    std::uint64_t format = 0;
+    while (!reader.done()) {
+        std::uint32_t tag = 0;
+        if (!reader.tag(tag)) return broken(offset, "is malformed");
+        const Status read = read_part(tag, reader, format, out);
+        if (!read.ok()) return broken(offset, read.error().what);
+    }
+    if (format != kFormat) {
+        return broken(offset, "is of format " + std::to_string(format) + "; this build reads 1");
+    }
+    return Done{};
+}
+
+}  // namespace trueup::codec

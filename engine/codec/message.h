@@ -1,0 +1,37 @@
+// What the codecs over generated code share. Included by their sources only.
+#pragma once
+
+#include "engine/base/id.h"
+#include "engine/base/result.h"
+#include "engine/codec/limits.h"
+
+#include <string>
+#include <string_view>
+
+namespace trueup::codec {
+
+/// Keeps protobuf from printing to stderr, past our log, what it finds wrong with bytes from
+/// outside: whoever reads them gets an Error. What is fatal is still printed. Cheap after the first
+/// call.
+void quiet_protobuf();
+
+/// Fills `message` from `bytes`; false when they are too many or malformed. `Message` is generated.
+template <typename Message>
+bool parse(std::string_view bytes, Message& message) {
+    quiet_protobuf();
+    return bytes.size() <= kMaxItemBytes &&
+           message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+/// `what` is one line; the record can never be read, whoever tries.
+inline Error unreadable(std::string_view what) { return {Next::kSkip, std::string(what)}; }
+
+/// Reads an identity; false when it is not 32 lower-case hex digits or means "none".
+inline bool read_id(const std::string& hex, Hash128& out) {
+    const std::optional<Hash128> id = hash_from_hex(hex);
+    if (!id || id->none()) return false;
+    out = *id;
+    return true;
+}
+
+}  // namespace trueup::codec

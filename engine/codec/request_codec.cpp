@@ -1,0 +1,68 @@
+#include "engine/codec/request_codec.h"
+
+#include "engine/codec/message.h"
+#include "trueup/v1/request.pb.h"
+
+namespace trueup::codec {
+
+namespace {
+
+void write_scope(const RequestScope& scope, v1::RequestScope& m) {
+    if (!scope.policy.empty()) m.set_policy(scope.policy);
+    if (!scope.rule.empty()) m.set_rule(scope.rule);
+    if (!scope.subject.empty()) m.set_subject(scope.subject);
+    if (!scope.object_id.empty()) m.set_object_id(scope.object_id);
+    if (!scope.source.empty()) m.set_source(scope.source);
+    if (scope.finding_id) m.set_finding_id(to_hex(*scope.finding_id));
+    if (scope.finding_offset) m.set_finding_offset(*scope.finding_offset);
+}
+
+bool read_scope(const v1::RequestScope& m, RequestScope& out) {
+    Hash128 finding;
+    if (m.has_finding_id() && !read_id(m.finding_id(), finding)) return false;
+    if (m.has_finding_id()) out.finding_id = finding;
+    if (m.has_finding_offset()) out.finding_offset = m.finding_offset();
+    out.policy = m.policy();
+    out.rule = m.rule();
+    out.subject = m.subject();
+    out.object_id = m.object_id();
+    out.source = m.source();
+    return true;
+}
+
+}  // namespace
+
+std::string encode_request(const Request& request) {
+    v1::Request m;
+    m.set_id(to_hex(request.id));
+    m.set_kind(static_cast<v1::RequestKind>(request.kind));
+    if (!(request.scope == RequestScope{})) write_scope(request.scope, *m.mutable_scope());
+    m.set_issued_ms(request.issued_ms);
+    if (!request.issued_by.empty()) m.set_issued_by(request.issued_by);
+    if (!request.reason.empty()) m.set_reason(request.reason);
+    if (!request.key_id.empty()) m.set_key_id(request.key_id);
+    if (!request.mac.empty()) m.set_mac(request.mac);
+    return m.SerializeAsString();
+}
+
+Result<Request> decode_request(std::string_view bytes) {
+    v1::Request m;
+    Request request;
+    if (!parse(bytes, m)) return unreadable("the bytes are not a request");
+    if (!read_id(m.id(), request.id)) return unreadable("the request has no id");
+    if (m.kind() == v1::REQUEST_KIND_UNSPECIFIED || !v1::RequestKind_IsValid(m.kind())) {
+        return unreadable("the request is of an unknown kind");
+    }
+    if (!read_scope(m.scope(), request.scope)) {
+        return unreadable("the request's finding_id is not an id");
+    }
+    request.kind = static_cast<RequestKind>(m.kind());
+    request.issued_ms = m.issued_ms();
+    request.issued_by = m.issued_by();
+    request.reason = m.reason();
+    request.key_id = m.key_id();
+    request.mac = m.mac();
+    return request;
+}
+
+}  // namespace trueup::codec

@@ -1,0 +1,126 @@
+#include "engine/codec/settings_codec.h"
+
+#include "engine/codec/message.h"
+#include "trueup/v1/journal.pb.h"
+
+namespace trueup::codec {
+
+namespace {
+
+Error broken(std::string_view what) { return {Next::kStop, std::string(what)}; }
+
+bool complete(const v1::Settings& m) {
+    return m.has_policy() && m.has_use() && m.has_max_step_ms() && m.has_max_skew_ms() &&
+           m.has_stale_after_ms() && m.has_command_ttl_ms() && m.has_emit_again_ms() &&
+           m.has_max_outbox() && m.has_sweep_step() && m.has_max_drop_percent();
+}
+
+bool read_source(const v1::SourceSettings& m, SourceSettings& out) {
+    if (m.topic() < v1::TOPIC_CHANGES_PODS || m.topic() > v1::TOPIC_CHANGES_RESOURCES) return false;
+    out.name = m.name();
+    out.topic = static_cast<Topic>(m.topic());
+    return !out.name.empty();
+}
+
+bool read_rule(const v1::RuleSettings& m, RuleSettings& out) {
+    if (m.mode() != v1::MODE_OBSERVE && m.mode() != v1::MODE_ENFORCE) return false;
+    out.rule = m.rule();
+    out.mode = static_cast<Mode>(m.mode());
+    out.grace = Millis(m.grace_ms());
+    out.create_window = Millis(m.create_window_ms());
+    return !out.rule.empty() && m.has_grace_ms() && m.has_create_window_ms();
+}
+
+/// Number of a source, or kNoSource when `given` is false; false when there is no such source.
+bool read_number(bool given, std::uint32_t number, std::size_t sources, SourceId& out) {
+    out = given ? static_cast<SourceId>(number) : kNoSource;
+    return !given || (number < sources && number < kNoSource);
+}
+
+}  // namespace
+
+std::string encode_genesis(const Genesis& genesis) {
+    v1::Genesis m;
+    m.set_journal_id(to_hex(genesis.journal_id));
+    m.set_partitions(genesis.partitions);
+    m.set_shard(genesis.shard);
+    return m.SerializeAsString();
+}
+
+Result<Genesis> decode_genesis(std::string_view bytes) {
+    v1::Genesis m;
+    Genesis genesis;
+    if (!parse(bytes, m) || !read_id(m.journal_id(), genesis.journal_id)) {
+        return broken("the genesis names no journal");
+    }
+    if (!m.has_shard() || m.shard() < 0 || m.shard() >= m.partitions()) {
+        return broken("the genesis names no shard of its partitions");
+    }
+    genesis.partitions = m.partitions();
+    genesis.shard = m.shard();
+    return genesis;
+}
+
+std::string encode_settings(const Settings& settings) {
+    v1::Settings m;
+    m.set_policy(settings.policy);
+    m.set_use(settings.use);
+    for (const SourceSettings& source : settings.sources) {
+        v1::SourceSettings& out = *m.add_sources();
+        out.set_name(source.name);
+        out.set_topic(static_cast<v1::Topic>(source.topic));
+    }
+    if (settings.pods != kNoSource) m.set_pods(settings.pods);
+    if (settings.rows != kNoSource) m.set_rows(settings.rows);
+    for (const RuleSettings& rule : settings.rules) {
+        v1::RuleSettings& out = *m.add_rules();
+        out.set_rule(rule.rule);
+        out.set_mode(static_cast<v1::Mode>(rule.mode));
+        out.set_grace_ms(rule.grace.count());
+        out.set_create_window_ms(rule.create_window.count());
+    }
+    m.set_max_step_ms(settings.max_step.count());
+    m.set_max_skew_ms(settings.max_skew.count());
+    m.set_stale_after_ms(settings.stale_after.count());
+    m.set_command_ttl_ms(settings.command_ttl.count());
+    m.set_emit_again_ms(settings.emit_again.count());
+    m.set_max_outbox(settings.max_outbox);
+    m.set_sweep_step(settings.sweep_step);
+    m.set_max_drop_percent(settings.max_drop_percent);
+    return m.SerializeAsString();
+}
+
+Result<Settings> decode_settings(std::string_view bytes) {
+    v1::Settings m;
+    if (!parse(bytes, m)) return broken("the bytes are not settings");
+    if (!complete(m)) return broken("the settings lack a field that this build needs");
+    Settings settings;
+    settings.policy = m.policy();
+    settings.use = m.use();
+    for (const v1::SourceSettings& source : m.sources()) {
+        if (!read_source(source, settings.sources.emplace_back())) {
+            return broken("the settings name a source or a topic that this build does not know");
+        }
+    }
+    const std::size_t sources = settings.sources.size();
+    if (!read_number(m.has_pods(), m.pods(), sources, settings.pods) ||
+        !read_number(m.has_rows(), m.rows(), sources, settings.rows)) {
+        return broken("the settings count on a source that they do not list");
+    }
+    for (const v1::RuleSettings& rule : m.rules()) {
+        if (!read_rule(rule, settings.rules.emplace_back())) {
+            return broken("the settings hold a rule or a mode that this build does not know");
+        }
+    }
+    settings.max_step = Millis(m.max_step_ms());
+    settings.max_skew = Millis(m.max_skew_ms());
+    settings.stale_after = Millis(m.stale_after_ms());
+    settings.command_ttl = Millis(m.command_ttl_ms());
+    settings.emit_again = Millis(m.emit_again_ms());
+    settings.max_outbox = m.max_outbox();
+    settings.sweep_step = m.sweep_step();
+    settings.max_drop_percent = m.max_drop_percent();
+    return settings;
+}
+
+}  // namespace trueup::codec

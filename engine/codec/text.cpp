@@ -1,0 +1,67 @@
+#include "engine/codec/text.h"
+
+#include "engine/codec/limits.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace trueup::codec {
+
+namespace {
+
+bool continues(std::string_view bytes, std::size_t i) {
+    return i < bytes.size() && (static_cast<unsigned char>(bytes[i]) & 0xc0U) == 0x80U;
+}
+
+/// Length of the well-formed sequence of two to four bytes at `i`; 0 when there is none.
+std::size_t sequence_at(std::string_view bytes, std::size_t i) {
+    const auto lead = static_cast<unsigned char>(bytes[i]);
+    if (lead < 0xc2 || lead > 0xf4 || !continues(bytes, i + 1)) return 0;
+    if (lead < 0xe0) return 2;
+    const auto second = static_cast<unsigned char>(bytes[i + 1]);
+    if (!continues(bytes, i + 2)) return 0;
+    if (lead < 0xf0) {
+        const bool overlong = lead == 0xe0 && second < 0xa0;
+        const bool surrogate = lead == 0xed && second >= 0xa0;
+        return overlong || surrogate ? 0 : 3;
+    }
+    const bool overlong = lead == 0xf0 && second < 0x90;
+    const bool too_high = lead == 0xf4 && second >= 0x90;
+    return overlong || too_high || !continues(bytes, i + 3) ? 0 : 4;
+}
+
+}  // namespace
+
+bool is_ascii(std::string_view bytes) {
+    std::uint64_t high = 0;
+    std::size_t i = 0;
+    for (; i + 8 <= bytes.size(); i += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + i, 8);
+        high |= word;
+    }
+    unsigned char rest = 0;
+    for (; i < bytes.size(); ++i) rest |= static_cast<unsigned char>(bytes[i]);
+    return ((high & 0x8080808080808080U) | (rest & 0x80U)) == 0;
+}
+
+bool is_utf8(std::string_view bytes) {
+    if (is_ascii(bytes)) return true;
+    for (std::size_t i = 0; i < bytes.size();) {
+        const bool ascii = static_cast<unsigned char>(bytes[i]) < 0x80;
+        const std::size_t length = ascii ? 1 : sequence_at(bytes, i);
+        if (length == 0) return false;
+        i += length;
+    }
+    return true;
+}
+
+bool is_key(std::string_view key) {
+    if (key.empty() || key.size() > kMaxKeyBytes || !is_utf8(key)) return false;
+    if (key.front() == '!') return true;
+    const std::size_t slash = key.find('/');
+    return slash != std::string_view::npos && slash > 0 && slash + 1 < key.size() &&
+           key.find('/', slash + 1) == std::string_view::npos;
+}
+
+}  // namespace trueup::codec

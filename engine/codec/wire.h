@@ -1,0 +1,141 @@
+// The protobuf wire format, read and written without generated code. For the two messages that
+// every change passes through: trueup.v1.Change and trueup.v1.JournalRecord.
+//
+// The reader never reads outside its bytes, copies nothing and allocates nothing. A tag here is
+// (field number << 3) | wire type, so a known number of an unexpected type is an unknown field,
+// as in the generated code.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace trueup::codec {
+
+constexpr std::uint32_t varint_tag(std::uint32_t number) { return number << 3U; }
+constexpr std::uint32_t bytes_tag(std::uint32_t number) { return number << 3U | 2U; }
+
+constexpr std::int64_t from_zigzag(std::uint64_t n) {
+    return static_cast<std::int64_t>((n >> 1U) ^ (~(n & 1U) + 1U));
+}
+constexpr std::uint64_t to_zigzag(std::int64_t n) {
+    return (static_cast<std::uint64_t>(n) << 1U) ^ static_cast<std::uint64_t>(n >> 63U);
+}
+
+/// Each function that answers false has met a flaw; what it should have filled is void then.
+class WireReader {
+  public:
+    explicit WireReader(std::string_view bytes)
+        : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+    bool done() const { return at_ == end_; }
+
+    bool varint(std::uint64_t& out) {
+        if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80) {
+            out = static_cast<unsigned char>(*at_++);
+            return true;
+        }
+        out = 0;
+        for (unsigned shift = 0; shift < 70 && at_ != end_; shift += 7) {
+            const auto byte = static_cast<unsigned char>(*at_++);
+            out |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
+            if (byte < 0x80) return true;
+        }
+        return false;
+    }
+
+    bool tag(std::uint32_t& out) {
+        std::uint64_t wide = 0;
+        if (!varint(wide) || wide > 0xffffffffU || wide < 8) return false;
+        out = static_cast<std::uint32_t>(wide);
+        return true;
+    }
+
+    bool bytes(std::string_view& out) {
+        std::uint64_t size = 0;
+        if (!varint(size) || size > left()) return false;
+        out = std::string_view(at_, static_cast<std::size_t>(size));
+        at_ += size;
+        return true;
+    }
+
+    /// Passes over the value of a field that nobody asked for.
+    bool skip(std::uint32_t tag, int depth = 0) {
+        std::uint64_t ignored = 0;
+        std::string_view unread;
+        switch (tag & 7U) {
+            case 0:
+                return varint(ignored);
+            case 1:
+                return advance(8);
+            case 2:
+                return bytes(unread);
+            case 3:
+                return skip_group(tag >> 3U, depth);
+            case 5:
+                return advance(4);
+            default:
+                return false;
+        }
+    }
+
+  private:
+    static constexpr int kMaxDepth = 100;
+
+    std::uint64_t left() const { return static_cast<std::uint64_t>(end_ - at_); }
+
+    bool advance(std::uint64_t n) {
+        if (n > left()) return false;
+        at_ += n;
+        return true;
+    }
+
+    bool skip_group(std::uint32_t number, int depth) {
+        if (depth >= kMaxDepth) return false;
+        std::uint32_t inner = 0;
+        while (tag(inner)) {
+            if ((inner & 7U) == 4U) return inner >> 3U == number;
+            if (!skip(inner, depth + 1)) return false;
+        }
+        return false;
+    }
+
+    const char* at_;
+    const char* end_;
+};
+
+/// Bytes that a varint, and a tag, take at most.
+inline constexpr std::size_t kMaxVarint = 10;
+inline constexpr std::size_t kMaxTag = 5;
+
+/// Writes into room that the caller has measured: at most kMaxTag + kMaxVarint per number, and the
+/// text on top of that per text.
+class WireWriter {
+  public:
+    explicit WireWriter(char* at) : at_(at) {}
+    char* at() const { return at_; }
+
+    void varint(std::uint64_t n) {
+        for (; n >= 0x80; n >>= 7U) *at_++ = static_cast<char>(n | 0x80U);
+        *at_++ = static_cast<char>(n);
+    }
+    void number(std::uint32_t field, std::uint64_t n) {
+        varint(varint_tag(field));
+        varint(n);
+    }
+    /// The head of a text of `size` bytes; the text itself is to follow.
+    void head(std::uint32_t field, std::size_t size) {
+        varint(bytes_tag(field));
+        varint(size);
+    }
+    void text(std::uint32_t field, std::string_view bytes) {
+        head(field, bytes.size());
+        if (!bytes.empty()) std::memcpy(at_, bytes.data(), bytes.size());
+        at_ += bytes.size();
+    }
+
+  private:
+    char* at_;
+};
+
+}  // namespace trueup::codec

@@ -1,0 +1,27 @@
+#include "engine/core/command_id.h"
+
+#include "engine/base/guard.h"
+#include "engine/core/bytes.h"
+
+namespace trueup::core {
+
+Hash128 make_id(IdOf what, const Meta& meta, std::int64_t offset, std::uint32_t index) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    out.number(static_cast<std::uint64_t>(what));
+    out.hash(meta.journal_id);
+    out.signed_number(meta.shard);
+    out.signed_number(offset);
+    out.number(index);
+    if (TRUEUP_GUARD("chain_in_id")) out.hash(meta.chain);
+    return hash128(bytes);
+}
+
+Hash128 extend_chain(const Hash128& chain, Topic topic, std::int64_t offset,
+                     std::string_view bytes) {
+    const auto place =
+        static_cast<std::uint64_t>(offset) * kTopics + static_cast<std::size_t>(topic);
+    return combine(chain, hash128(bytes, place));
+}
+
+}  // namespace trueup::core

@@ -1,0 +1,203 @@
+#include "engine/core/fold.h"
+
+#include "engine/base/check.h"
+#include "engine/base/guard.h"
+#include "engine/core/command_id.h"
+#include "engine/core/fold_run.h"
+
+#include <algorithm>
+
+namespace trueup::core {
+
+void FoldReport::clear() {
+    findings.clear();
+    commands.clear();
+    gaps.clear();
+    parked.clear();
+    wants_epoch.clear();
+    more_work = false;
+}
+
+void adopt_meta(State& state, Meta meta) {
+    state.meta = std::move(meta);
+    state.policy = nullptr;
+    const std::string& use = state.meta.settings.use;
+    if (use.empty()) return;
+    state.policy = find_policy(use);
+    if (state.policy == nullptr) {
+        state.halted = "the journal uses the policy '" + use + "', which this build does not have";
+    }
+}
+
+void adopt_waits(State& state, const Subject& subject) {
+    for (const Wait& wait : subject.waits) state.waits.add(subject.key, wait);
+}
+
+void fold(State& state, const JournalView& record, FoldReport& report) {
+    TRUEUP_CHECK(record.offset > state.meta.applied);
+    if (!state.halted.empty()) return;
+    FoldRun(state, record, report).run();
+}
+
+void FoldRun::run() {
+    advance_time();
+    if (record_.genesis) take_genesis(*record_.genesis);
+    if (record_.settings) take_settings(*record_.settings);
+    if (!state_.halted.empty()) return;
+    for (const ItemView& item : record_.items) take_item(item);
+    if (state_.policy != nullptr) {
+        budget_ = meta_.settings.sweep_step;
+        sweep_step();
+        wake();
+        // Judged at the end and once each, so that no verdict of this record leans on half of it.
+        for (std::size_t i = 0; i < marked_.size(); ++i) judge(*marked_[i]);
+        for (Entry* entry : marked_) collect(*entry);
+    }
+    for (SourceId id = 0; id < meta_.sources.size(); ++id) {
+        const SourceState& source = meta_.sources[id];
+        const bool unwell = source.hole || source.quarantined_at != 0;
+        if (unwell && !source.open) report_.wants_epoch.push_back(id);
+    }
+    meta_.applied = record_.offset;
+}
+
+/// Journal time is watched time: a step that is longer than max_step was not watched, so it counts
+/// as max_step only, and nothing that was proven before it is fresh any more (design §4.8).
+void FoldRun::advance_time() {
+    const BrokerTime before = meta_.broker_now;
+    const bool first = before == BrokerTime{};
+    const Millis step = first ? Millis{0} : Millis(record_.append_time - before);
+    const Millis longest = meta_.settings.max_step;
+    const bool unwatched = step < Millis{0} || (step > longest && TRUEUP_GUARD("max_step"));
+    if (unwatched) {
+        ++meta_.counters.clamped_steps;
+        for (SourceState& source : meta_.sources) source.complete_as_of = BrokerTime{};
+        meta_.now += step < Millis{0} ? Millis{0} : longest;
+    } else {
+        meta_.now += step;
+    }
+    meta_.broker_now = std::max(before, record_.append_time);
+}
+
+void FoldRun::take_genesis(const Genesis& genesis) {
+    // Two engines may both have written one to an empty journal; the first one counts.
+    if (!meta_.journal_id.none()) return;
+    meta_.journal_id = genesis.journal_id;
+    meta_.partitions = genesis.partitions;
+    meta_.shard = genesis.shard;
+}
+
+void FoldRun::take_settings(const Settings& settings) {
+    const Policy* policy = find_policy(settings.use);
+    if (policy == nullptr || policy->rules.size() != settings.rules.size()) {
+        state_.halted = "journal offset " + std::to_string(record_.offset) + " puts the policy '" +
+                        settings.use + "' with " + std::to_string(settings.rules.size()) +
+                        " rules in force, which this build does not have";
+        return;
+    }
+    // A source keeps its number for ever: facets are filed under it.
+    Settings ours = settings;
+    std::vector<SourceId> renumbered;
+    for (const SourceSettings& wanted : settings.sources) {
+        const auto known =
+            std::find_if(meta_.sources.begin(), meta_.sources.end(),
+                         [&](const SourceState& s) { return s.name == wanted.name; });
+        renumbered.push_back(static_cast<SourceId>(known - meta_.sources.begin()));
+        if (known == meta_.sources.end()) {
+            SourceState fresh;
+            fresh.name = wanted.name;
+            fresh.topic = wanted.topic;
+            meta_.sources.push_back(std::move(fresh));
+        }
+    }
+    if (settings.pods >= renumbered.size() || settings.rows >= renumbered.size()) {
+        state_.halted = "the settings at journal offset " + std::to_string(record_.offset) +
+                        " name a source that they do not list";
+        return;
+    }
+    ours.pods = renumbered[settings.pods];
+    ours.rows = renumbered[settings.rows];
+    ours.sources.clear();
+    for (const SourceState& source : meta_.sources) {
+        ours.sources.push_back({source.name, source.topic});
+    }
+    state_.policy = policy;
+    meta_.rules.resize(policy->rules.size());
+    if (ours == meta_.settings) return;
+    meta_.settings = std::move(ours);
+    meta_.sweeps.push_back({});  // judge everything once under the new settings
+}
+
+void FoldRun::take_item(const ItemView& item) {
+    std::int64_t& last = meta_.last[static_cast<std::size_t>(item.topic)];
+    if (item.offset <= last) {
+        ++meta_.counters.duplicates;
+        return;
+    }
+    if (item.prev_offset > last && TRUEUP_GUARD("gap_not_folded")) {
+        ++meta_.counters.gaps;
+        const Gap gap{item.topic, last};
+        if (std::find(report_.gaps.begin(), report_.gaps.end(), gap) == report_.gaps.end()) {
+            report_.gaps.push_back(gap);
+        }
+        return;
+    }
+    last = item.offset;
+    ++meta_.counters.items;
+    meta_.chain = extend_chain(meta_.chain, item.topic, item.offset, item.bytes);
+    if (const auto* change = std::get_if<ChangeView>(&item.body)) {
+        take_change(item, *change);
+    } else if (const auto* outcome = std::get_if<Outcome>(&item.body)) {
+        take_outcome(item, *outcome);
+    } else if (!item.bytes.empty()) {  // an empty record is an executor's heartbeat
+        park(item, std::get<Undecodable>(item.body).reason);
+    }
+}
+
+void FoldRun::park(const ItemView& item, std::string reason) {
+    ++meta_.counters.parked;
+    report_.parked.push_back({item.topic, item.offset, std::move(reason), std::string(item.bytes)});
+}
+
+FoldRun::Entry* FoldRun::find(std::string_view key) { return state_.subjects.find(key); }
+
+/// Has the subject judged at the end of this record. Epochs that are still on their way over the
+/// subjects count for it at once.
+void FoldRun::mark(Entry& entry) {
+    apply_sweeps(entry);
+    count_uncorrelated(entry);
+    if (entry.marked) return;
+    entry.marked = true;
+    marked_.push_back(&entry);
+}
+
+void FoldRun::count_uncorrelated(Entry& entry) {
+    if (state_.policy == nullptr) return;
+    const bool counts = state_.policy->uncorrelated(entry.subject, meta_.settings);
+    if (counts == entry.subject.counted_uncorrelated) return;
+    entry.subject.counted_uncorrelated = counts;
+    meta_.uncorrelated = counts ? meta_.uncorrelated + 1 : meta_.uncorrelated - 1;
+    state_.subjects.mark_dirty(entry);
+}
+
+/// Marks the subjects whose wait is over, as many as the budget of this record allows.
+void FoldRun::wake() {
+    const auto take = [&](auto&& next) {
+        while (budget_ > 0) {
+            const std::optional<std::string> key = next();
+            if (!key) return;
+            --budget_;
+            if (Entry* entry = find(*key)) mark(*entry);
+        }
+        report_.more_work = true;
+    };
+    take([&] { return state_.waits.take_due(meta_.now); });
+    for (SourceId id = 0; id < meta_.sources.size(); ++id) {
+        take([&] { return state_.waits.take_seen(id, meta_.sources[id].complete_as_of); });
+    }
+    if (meta_.uncorrelated == 0 && meta_.sweeps.empty()) {
+        take([&] { return state_.waits.take_correlated(); });
+    }
+}
+
+}  // namespace trueup::core

@@ -1,0 +1,72 @@
+// The fold: (State, JournalRecord) → State' + emissions. Pure.
+//
+// Leader, follower, restart, forensics and backtest all run this one function over the same journal
+// and cannot disagree. It reads no clock, no random number, no environment, no pointer's order and
+// no unordered container; times come in with the records.
+//
+// A record's items are accepted by offset: `prev_offset ≤ last < offset`. A lower offset is a
+// duplicate and is dropped; a higher prev_offset is a gap: the item is not folded, nothing halts,
+// and the report says from where the sequencer must append again. So two sequencers on one shard,
+// and appends that were lost, doubled or late, do no harm.
+//
+// Not thread-safe: one thread folds a state.
+#pragma once
+
+#include "engine/core/meta.h"
+#include "engine/core/policy.h"
+#include "engine/core/subject_table.h"
+#include "engine/core/waits.h"
+#include "engine/model/finding_edge.h"
+#include "engine/model/journal.h"
+
+#include <string>
+#include <vector>
+
+namespace trueup::core {
+
+/// Everything that a shard knows. Meta and subjects are stored; waits follow from the subjects.
+struct State {
+    explicit State(Rows& rows) : subjects(rows) {}
+
+    Meta meta;
+    SubjectTable subjects;
+    Waits waits;
+    const Policy* policy = nullptr;  ///< follows from meta.settings.use
+    std::string halted;              ///< why this build cannot fold on; empty: it can
+};
+
+/// Takes up a stored Meta: finds the policy, or says in `halted` what is missing.
+void adopt_meta(State& state, Meta meta);
+/// Registers the waits that a stored subject's row names.
+void adopt_waits(State& state, const Subject& subject);
+
+/// The sequencer must append again from the record after `last` of this topic.
+struct Gap {
+    Topic topic = Topic::kUnspecified;
+    std::int64_t last = -1;
+    bool operator==(const Gap&) const = default;
+};
+
+/// An item that this build cannot read or that no source of ours wrote.
+struct Parked {
+    Topic topic = Topic::kUnspecified;
+    std::int64_t offset = -1;
+    std::string reason;
+    std::string bytes;
+};
+
+/// What one record led to, in order.
+struct FoldReport {
+    std::vector<FindingEdge> findings;
+    std::vector<Command> commands;  ///< new ones, and old ones once more (emission > 1)
+    std::vector<Gap> gaps;
+    std::vector<Parked> parked;
+    std::vector<SourceId> wants_epoch;  ///< sources that only a new complete epoch can heal
+    bool more_work = false;             ///< a bounded step left work: append a tick soon
+    void clear();
+};
+
+/// Folds one record. `record.offset` must exceed `state.meta.applied`. Does nothing once halted.
+void fold(State& state, const JournalView& record, FoldReport& report);
+
+}  // namespace trueup::core

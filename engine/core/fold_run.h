@@ -1,0 +1,75 @@
+// The inside of one `fold` call, split by subject over several source files. Not for other users.
+#pragma once
+
+#include "engine/core/fold.h"
+
+#include <vector>
+
+namespace trueup::core {
+
+class FoldRun {
+  public:
+    FoldRun(State& state, const JournalView& record, FoldReport& report)
+        : state_(state), meta_(state.meta), record_(record), report_(report) {}
+
+    void run();
+
+  private:
+    using Entry = SubjectTable::Entry;
+
+    // fold.cpp: the record
+    void advance_time();
+    void take_genesis(const Genesis& genesis);
+    void take_settings(const Settings& settings);
+    void take_item(const ItemView& item);
+    void park(const ItemView& item, std::string reason);
+    void wake();
+    Entry* find(std::string_view key);
+    void mark(Entry& entry);
+    void count_uncorrelated(Entry& entry);
+
+    // sources.cpp: who owns a source, what it has proven
+    SourceId source_of(const ItemView& item, const ChangeView& change);
+    bool owned(SourceState& source, const ChangeView& change);
+    void break_source(SourceState& source);
+    void begin_epoch(SourceState& source, const ChangeView& change);
+    void end_epoch(SourceId id, const ChangeView& change);
+    void take_progress(SourceState& source, const ItemView& item, const ChangeView& change);
+
+    // evolve.cpp: what is said of one object
+    void take_change(const ItemView& item, const ChangeView& change);
+    void upsert(SourceId id, const ItemView& item, const ChangeView& change);
+    void refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
+                 const ChangeView& change);
+    void remove(SourceId id, const ItemView& item, const ChangeView& change);
+
+    // sweep.cpp: complete epochs on their way over the subjects
+    void sweep_step();
+    void apply_sweeps(Entry& entry);
+    void collect(Entry& entry);
+
+    // judge.cpp: verdicts become findings
+    void judge(Entry& entry);
+    void settle(Entry& entry, std::uint8_t rule, Verdict verdict);
+    void settle_others(Entry& entry, std::uint8_t rule, const Verdict& verdict);
+    void set_waiting(Entry& entry, Finding& finding, Reason reason);
+    void act(Entry& entry, Finding& finding, CommandDraft draft);
+    Finding& open(Entry& entry, std::uint8_t rule, const std::string& object_id);
+    void resolve(Entry& entry, std::size_t index, Reason reason);
+    void tend_commands(Entry& entry);
+    void note_edge(Entry& entry, Finding& finding);
+
+    // outcomes.cpp
+    void take_outcome(const ItemView& item, const Outcome& outcome);
+
+    State& state_;
+    Meta& meta_;
+    const JournalView& record_;
+    FoldReport& report_;
+    std::vector<Entry*> marked_;
+    std::vector<Wait> waits_;   ///< of the subject being judged
+    std::uint32_t index_ = 0;   ///< of the next emission
+    std::uint32_t budget_ = 0;  ///< subjects that this record may still wake or sweep
+};
+
+}  // namespace trueup::core

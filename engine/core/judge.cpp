@@ -1,0 +1,201 @@
+// Verdicts become findings: the fold compares what the rules say with the findings that are open
+// and emits only the edges. A finding whose command is under way stays as it is until the outcome.
+#include "engine/core/command_id.h"
+#include "engine/core/fold_run.h"
+
+#include <algorithm>
+
+namespace trueup::core {
+
+namespace {
+
+constexpr Millis kOutboxPause{1'000};
+
+/// Journal offsets of the facts that the subject's facets stand on, ascending.
+std::vector<std::int64_t> evidence_of(const Subject& subject) {
+    std::vector<std::int64_t> offsets;
+    for (const Facet& facet : subject.facets) offsets.push_back(facet.offset);
+    std::sort(offsets.begin(), offsets.end());
+    offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+    return offsets;
+}
+
+}  // namespace
+
+void FoldRun::judge(Entry& entry) {
+    Subject& subject = entry.subject;
+    if (entry.erased) return;
+    const References references{meta_.sources, meta_.broker_now,
+                                meta_.uncorrelated + meta_.sweeps.size()};
+    waits_.clear();
+    tend_commands(entry);
+    for (std::uint8_t rule = 0; rule < state_.policy->rules.size(); ++rule) {
+        settle(
+            entry, rule,
+            state_.policy->rules[rule].judge(subject, references, meta_.settings, rule, meta_.now));
+    }
+    for (const Finding& finding : subject.findings) {
+        if (finding.command || finding.emit_again > meta_.now) {
+            waits_.push_back({finding.emit_again, kNoSource, {}});
+        }
+    }
+    const auto seen = [&](const std::pair<SourceId, BrokerTime>& write) {
+        return meta_.sources[write.first].complete_as_of > write.second;
+    };
+    if (std::any_of(subject.own_writes.begin(), subject.own_writes.end(), seen)) {
+        subject.own_writes.erase(
+            std::remove_if(subject.own_writes.begin(), subject.own_writes.end(), seen),
+            subject.own_writes.end());
+        state_.subjects.mark_dirty(entry);
+    }
+    // Also when nothing differs: a wait that woke this subject was taken out of the table.
+    for (const Wait& wait : subject.waits) state_.waits.remove(subject.key, wait);
+    for (const Wait& wait : waits_) state_.waits.add(subject.key, wait);
+    if (waits_ == subject.waits) return;
+    subject.waits = waits_;
+    state_.subjects.mark_dirty(entry);
+}
+
+/// Emits commands without an outcome once more, and gives up those that no executor may take now.
+void FoldRun::tend_commands(Entry& entry) {
+    for (Finding& finding : entry.subject.findings) {
+        if (!finding.command) continue;
+        Command& command = *finding.command;
+        if (meta_.broker_now > command.not_after + meta_.settings.max_skew) {
+            ++meta_.rules[finding.rule].outcomes[static_cast<std::size_t>(OutcomeKind::kExpired)];
+            --meta_.outbox;
+            finding.emit_again = JournalTime{};
+            set_waiting(entry, finding, Reason::kExpired);
+            finding.command.reset();  // after the edge, which names the command that just ended
+        } else if (meta_.now >= finding.emit_again) {
+            finding.emit_again = meta_.now + meta_.settings.emit_again;
+            ++command.emission;
+            ++index_;
+            report_.commands.push_back(command);
+            state_.subjects.mark_dirty(entry);
+        }
+    }
+}
+
+void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
+    settle_others(entry, rule, verdict);
+    if (verdict.wait != Wait{}) waits_.push_back(verdict.wait);
+    if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;
+    Finding& finding = open(entry, rule, verdict.object_id);
+    if (finding.command) return;
+    if (verdict.kind == Verdict::Kind::kWaiting) return set_waiting(entry, finding, verdict.reason);
+    if (meta_.settings.rules[rule].mode != Mode::kEnforce) {
+        return set_waiting(entry, finding, Reason::kObserved);
+    }
+    if (finding.emit_again > meta_.now) return;  // backing off after a failure
+    if (meta_.outbox >= meta_.settings.max_outbox) {
+        waits_.push_back({meta_.now + kOutboxPause, kNoSource, {}});
+        return set_waiting(entry, finding, Reason::kOutboxFull);
+    }
+    act(entry, finding, std::move(verdict.command));
+}
+
+/// What the verdict means for the rule's findings about other objects, or about none.
+void FoldRun::settle_others(Entry& entry, std::uint8_t rule, const Verdict& verdict) {
+    const bool names_one =
+        verdict.kind == Verdict::Kind::kWaiting || verdict.kind == Verdict::Kind::kAct;
+    std::vector<Finding>& findings = entry.subject.findings;
+    for (std::size_t i = findings.size(); i > 0; --i) {
+        Finding& finding = findings[i - 1];
+        if (finding.rule != rule || finding.command) continue;
+        if (names_one && finding.object_id == verdict.object_id) continue;
+        if (verdict.kind == Verdict::Kind::kAbstain) {
+            set_waiting(entry, finding, verdict.reason);
+        } else {
+            ++meta_.rules[rule].retracted;
+            resolve(entry, i - 1, Reason::kRetracted);
+        }
+    }
+}
+
+Finding& FoldRun::open(Entry& entry, std::uint8_t rule, const std::string& object_id) {
+    std::vector<Finding>& findings = entry.subject.findings;
+    const auto place = std::find_if(findings.begin(), findings.end(), [&](const Finding& f) {
+        return f.rule > rule || (f.rule == rule && f.object_id >= object_id);
+    });
+    if (place != findings.end() && place->rule == rule && place->object_id == object_id) {
+        return *place;
+    }
+    Finding fresh;
+    fresh.id = make_id(IdOf::kFinding, meta_, record_.offset, index_);
+    fresh.rule = rule;
+    fresh.object_id = object_id;
+    fresh.since = meta_.now;
+    ++meta_.rules[rule].detected;
+    ++meta_.open_findings;
+    state_.subjects.mark_dirty(entry);
+    return *findings.insert(place, std::move(fresh));
+}
+
+void FoldRun::set_waiting(Entry& entry, Finding& finding, Reason reason) {
+    const bool fresh = finding.state == FindingState::kUnspecified;
+    if (!fresh && finding.reason == reason && finding.state != FindingState::kCommanded) return;
+    // Backing off after a failure is the better explanation until it is over.
+    if (finding.emit_again > meta_.now && !fresh) return;
+    finding.state = fresh ? FindingState::kSuspected : FindingState::kWaiting;
+    finding.reason = reason;
+    note_edge(entry, finding);
+}
+
+void FoldRun::act(Entry& entry, Finding& finding, CommandDraft draft) {
+    Command command;
+    command.id = make_id(IdOf::kCommand, meta_, record_.offset, index_);
+    command.policy = meta_.settings.policy;
+    command.rule = state_.policy->rules[finding.rule].name;
+    command.finding_id = finding.id;
+    command.subject = entry.subject.key;
+    command.draft = std::move(draft);
+    command.issued = meta_.broker_now;
+    command.not_after = meta_.broker_now + meta_.settings.command_ttl;
+    command.evidence = evidence_of(entry.subject);
+    finding.command = command;
+    finding.state = FindingState::kCommanded;
+    finding.reason = Reason::kNone;
+    finding.emit_again = meta_.now + meta_.settings.emit_again;
+    ++meta_.rules[finding.rule].commands;
+    ++meta_.outbox;
+    note_edge(entry, finding);
+    ++index_;
+    report_.commands.push_back(std::move(command));
+}
+
+void FoldRun::resolve(Entry& entry, std::size_t index, Reason reason) {
+    std::vector<Finding>& findings = entry.subject.findings;
+    Finding& finding = findings[index];
+    finding.state = FindingState::kResolved;
+    finding.reason = reason;
+    note_edge(entry, finding);
+    findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(index));
+    --meta_.open_findings;
+}
+
+void FoldRun::note_edge(Entry& entry, Finding& finding) {
+    finding.last_change = record_.offset;
+    const Rule& rule = state_.policy->rules[finding.rule];
+    FindingEdge edge;
+    edge.id = finding.id;
+    edge.policy = meta_.settings.policy;
+    edge.rule = rule.name;
+    edge.subject = entry.subject.key;
+    edge.object_id = finding.object_id;
+    edge.state = finding.state;
+    edge.reason = finding.reason;
+    edge.since = finding.since;
+    edge.journal_id = meta_.journal_id;
+    edge.shard = meta_.shard;
+    edge.offset = record_.offset;
+    edge.index = index_++;
+    edge.append_time = record_.append_time;
+    if (finding.command) edge.command_id = finding.command->id;
+    edge.sentence = sentence(rule, entry.subject, finding, meta_.now);
+    edge.evidence = evidence_of(entry.subject);
+    report_.findings.push_back(std::move(edge));
+    state_.subjects.mark_dirty(entry);
+}
+
+}  // namespace trueup::core

@@ -1,0 +1,106 @@
+// What a shard knows beside its subjects: where it is in its inputs, who owns each source and how
+// far that source has proven itself, what is being swept, and what was counted.
+#pragma once
+
+#include "engine/base/id.h"
+#include "engine/base/time.h"
+#include "engine/model/change.h"
+#include "engine/model/settings.h"
+#include "engine/model/topic.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::core {
+
+/// An epoch whose SnapshotBegin was folded and whose End was not.
+struct OpenEpoch {
+    std::uint64_t id = 0;    ///< this shard's own number, unique over incarnations
+    std::uint64_t wire = 0;  ///< the number that the connector's items carry
+    Version as_of;
+    std::uint64_t count = 0;  ///< items of it so far
+    bool operator==(const OpenEpoch&) const = default;
+};
+
+/// One source as this shard sees it.
+struct SourceState {
+    std::string name;
+    Topic topic = Topic::kUnspecified;
+    Incarnation incarnation = -1;
+    std::uint64_t next_seq = 1;
+    /// The owner's own epoch is complete and no hole came after it: what is not listed is absent.
+    bool known = false;
+    bool hole = false;  ///< seq skipped; healed by an epoch that begins after it
+    std::optional<OpenEpoch> open;
+    std::uint64_t last_epoch = 0;      ///< id of the newest epoch that began
+    std::uint64_t epochs = 0;          ///< complete ones, ever
+    std::uint64_t population = 0;      ///< present facets
+    std::uint64_t quarantined_at = 0;  ///< population before a suspicious drop; 0: none
+    BrokerTime complete_as_of{};       ///< proven progress; 0: not fresh
+    SourceTime source_clock{};
+    bool operator==(const SourceState&) const = default;
+};
+
+/// A complete epoch on its way over all subjects, or a judgement of all (source = kNoSource).
+struct Sweep {
+    SourceId source = kNoSource;
+    std::uint64_t epoch = 0;
+    Version as_of;
+    std::string cursor;  ///< the last key that was visited; empty: none yet
+    bool operator==(const Sweep&) const = default;
+};
+
+/// Journal-derived counters: a replay counts the same.
+struct Counters {
+    std::uint64_t items = 0;
+    std::uint64_t duplicates = 0;      ///< offset seen before
+    std::uint64_t gaps = 0;            ///< not folded, to be appended again
+    std::uint64_t parked = 0;          ///< undecodable or foreign
+    std::uint64_t foreign_tokens = 0;  ///< of a former owner
+    std::uint64_t repeated_seq = 0;    ///< a connector's append that came twice
+    std::uint64_t holes = 0;
+    std::uint64_t unchanged = 0;
+    std::uint64_t stale_versions = 0;
+    std::uint64_t swept = 0;  ///< facets that an epoch proved absent
+    std::uint64_t quarantines = 0;
+    std::uint64_t clamped_steps = 0;
+    std::uint64_t unknown_outcomes = 0;
+    std::uint64_t late_outcomes = 0;
+    bool operator==(const Counters&) const = default;
+};
+
+/// What one rule found and did.
+struct RuleCounters {
+    std::uint64_t detected = 0;
+    std::uint64_t commands = 0;
+    std::array<std::uint64_t, 6> outcomes{};  ///< by OutcomeKind
+    std::uint64_t retracted = 0;
+    bool operator==(const RuleCounters&) const = default;
+};
+
+struct Meta {
+    Hash128 journal_id;
+    std::int32_t partitions = 1;
+    std::int32_t shard = 0;
+    std::int64_t applied = -1;  ///< journal offset folded last
+    BrokerTime broker_now{};    ///< append time of that record, never descending
+    JournalTime now{};          ///< watched time
+    Hash128 chain;              ///< running hash over the accepted items
+    Hash128 digest;             ///< sum of the hashes of the subjects' rows as written
+    std::array<std::int64_t, kTopics> last{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    Settings settings;  ///< its source ids are indexes in `sources`
+    std::vector<SourceState> sources;
+    std::vector<Sweep> sweeps;       ///< one after another
+    std::uint64_t uncorrelated = 0;  ///< subjects with a live row that may own any pod
+    std::uint64_t outbox = 0;        ///< commands without an outcome
+    std::uint64_t open_findings = 0;
+    std::uint64_t subjects = 0;
+    Counters counters;
+    std::vector<RuleCounters> rules;
+    bool operator==(const Meta&) const = default;
+};
+
+}  // namespace trueup::core

@@ -1,0 +1,85 @@
+#include "engine/core/policy.h"
+
+#include "engine/core/rules/graph_instances/policy.h"
+
+#include <array>
+
+namespace trueup::core {
+
+const Policy* find_policy(std::string_view name) {
+    static constexpr std::array<const Policy*, 1> kPolicies{&graph_instances::kPolicy};
+    for (const Policy* policy : kPolicies) {
+        if (policy->name == name) return policy;
+    }
+    return nullptr;
+}
+
+namespace {
+
+std::string_view explain(Reason reason) {
+    switch (reason) {
+        case Reason::kUnproven:
+            return "a side is unknown until its source has listed everything";
+        case Reason::kGrace:
+            return "waiting out the grace";
+        case Reason::kUnseen:
+            return "the other side must prove itself past this moment first";
+        case Reason::kStale:
+            return "a source is silent";
+        case Reason::kOwnWrite:
+            return "our own last write is not in view yet";
+        case Reason::kUncorrelatedRows:
+            return "a live row without a pod may own it";
+        case Reason::kDuplicateClaim:
+            return "two live objects claim it";
+        case Reason::kVeto:
+            return "somebody put a hold on it";
+        case Reason::kObserved:
+            return "would act; the rule only observes";
+        case Reason::kOutboxFull:
+            return "too many commands are under way";
+        case Reason::kRetry:
+            return "the last try failed; it will be repeated";
+        case Reason::kIncomplete:
+            return "a value that the rule needs was not sent";
+        case Reason::kQuarantine:
+            return "a source lost suspiciously much at once";
+        case Reason::kDone:
+            return "put right";
+        case Reason::kAlreadyDone:
+            return "was right already";
+        case Reason::kRetracted:
+            return "went away by itself";
+        case Reason::kRefused:
+            return "refused: the world had moved on";
+        case Reason::kFailed:
+            return "the executor could not do it";
+        case Reason::kExpired:
+            return "no executor took it in time";
+        case Reason::kNone:
+            break;
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string sentence(const Rule& rule, const Subject& subject, const Finding& finding,
+                     JournalTime now) {
+    std::string text(subject.name());
+    text += ": ";
+    text += rule.finds;
+    if (finding.state == FindingState::kCommanded && finding.command) {
+        text += "; ";
+        text += name_of(finding.command->draft.action.kind);
+        text += " ordered";
+    } else if (const std::string_view why = explain(finding.reason); !why.empty()) {
+        text += "; ";
+        text += why;
+    }
+    const auto lasted = std::chrono::duration_cast<std::chrono::seconds>(now - finding.since);
+    if (lasted.count() > 0) text += " (for " + std::to_string(lasted.count()) + " s)";
+    return text;
+}
+
+}  // namespace trueup::core

@@ -1,0 +1,24 @@
+// Rows of the projection as bytes: what is stored is what is hashed into the digest.
+#pragma once
+
+#include "engine/core/meta.h"
+#include "engine/model/subject.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trueup::core {
+
+/// Appends the encoding of everything but the key. Equal subjects give equal bytes.
+void encode_subject(const Subject& subject, std::string& out);
+/// nullopt when the bytes are not such a row; then the projection is to be rebuilt.
+std::optional<Subject> decode_subject(std::string_view key, std::string_view bytes);
+
+void encode_meta(const Meta& meta, std::string& out);
+std::optional<Meta> decode_meta(std::string_view bytes);
+
+/// What a subject's row adds to the digest.
+Hash128 row_hash(std::string_view key, std::string_view bytes);
+
+}  // namespace trueup::core

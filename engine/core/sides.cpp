@@ -1,0 +1,57 @@
+#include "engine/core/sides.h"
+
+#include "engine/base/check.h"
+#include "engine/base/guard.h"
+
+#include <algorithm>
+
+namespace trueup::core {
+
+Side::Side(const Subject& subject, const References& references, SourceId source) {
+    TRUEUP_CHECK(source < references.sources.size());
+    source_ = &references.sources[source];
+    // Unknown is not absent: without a complete epoch of the present owner nothing is proven.
+    proven_ = source_->known || !TRUEUP_GUARD("absence_needs_proof");
+    for (const Facet& facet : subject.facets) {
+        if (facet.source == source && facet.present()) present_.push_back(&facet);
+    }
+}
+
+const Finding* open_finding(const Subject& subject, std::uint8_t rule, std::string_view object_id) {
+    const auto found =
+        std::find_if(subject.findings.begin(), subject.findings.end(),
+                     [&](const Finding& f) { return f.rule == rule && f.object_id == object_id; });
+    return found == subject.findings.end() ? nullptr : &*found;
+}
+
+JournalTime first_detected(const Subject& subject, std::uint8_t rule, std::string_view object_id,
+                           JournalTime now) {
+    const Finding* finding = open_finding(subject, rule, object_id);
+    return finding == nullptr ? now : finding->since;
+}
+
+std::optional<Doubt> doubt(const Subject& subject, const References& references,
+                           const Settings& settings, SourceId source, BrokerTime evidence,
+                           Millis window) {
+    const SourceState& side = references.sources[source];
+    const BrokerTime proven = side.complete_as_of;
+    for (const auto& [written, time] : subject.own_writes) {
+        if (written == source && proven <= time && TRUEUP_GUARD("own_write_barrier")) {
+            return Doubt{Reason::kOwnWrite, {std::nullopt, source, time}};
+        }
+    }
+    if (!side.known && TRUEUP_GUARD("absence_needs_proof")) {
+        return Doubt{side.quarantined_at != 0 ? Reason::kQuarantine : Reason::kUnproven,
+                     {std::nullopt, source, proven}};
+    }
+    const BrokerTime beyond = evidence + settings.max_skew + window;
+    if (proven <= beyond && TRUEUP_GUARD("both_sides_fresh")) {
+        return Doubt{Reason::kUnseen, {std::nullopt, source, beyond}};
+    }
+    if (references.broker_now - proven > settings.stale_after) {
+        return Doubt{Reason::kStale, {std::nullopt, source, proven}};
+    }
+    return std::nullopt;
+}
+
+}  // namespace trueup::core

@@ -1,0 +1,51 @@
+// How rules look at a subject: by sides. A side is everything that one source says of the subject,
+// and what its silence means. Shared by all rules of all policies.
+#pragma once
+
+#include "engine/core/policy.h"
+#include "engine/model/subject.h"
+
+#include <optional>
+#include <vector>
+
+namespace trueup::core {
+
+/// What one source says of one subject (design §4.1).
+///
+/// `absent()` is knowledge: every facet has a proof of absence, or there is none and the source
+/// listed everything that it has. `unknown()` is neither present nor absent; no rule may act on it.
+class Side {
+  public:
+    Side(const Subject& subject, const References& references, SourceId source);
+
+    const SourceState& source() const { return *source_; }
+    const std::vector<const Facet*>& present() const { return present_; }
+    bool absent() const { return present_.empty() && proven_; }
+    bool unknown() const { return present_.empty() && !proven_; }
+
+  private:
+    const SourceState* source_;
+    std::vector<const Facet*> present_;
+    bool proven_;
+};
+
+/// The open finding of a rule about one object, or nullptr.
+const Finding* open_finding(const Subject& subject, std::uint8_t rule, std::string_view object_id);
+
+/// When the disagreement about `object_id` was first detected: now, if it is new.
+JournalTime first_detected(const Subject& subject, std::uint8_t rule, std::string_view object_id,
+                           JournalTime now);
+
+/// Is there a reason not to lean on `source` for evidence that was appended at `evidence`? The side
+/// must have proven itself past our own last write to it, and past the evidence + skew + `window`,
+/// and must not be silent or quarantined (design §4.5, §4.6). nullopt: it is fresh. Our own write
+/// is named first, since it explains a view that contradicts itself.
+struct Doubt {
+    Reason reason;
+    Wait wait;
+};
+std::optional<Doubt> doubt(const Subject& subject, const References& references,
+                           const Settings& settings, SourceId source, BrokerTime evidence,
+                           Millis window);
+
+}  // namespace trueup::core

@@ -1,0 +1,96 @@
+// Who owns a source, and what that owner has proven (design §4.2 to §4.6).
+#include "engine/base/guard.h"
+#include "engine/core/fold_run.h"
+
+#include <algorithm>
+
+namespace trueup::core {
+
+SourceId FoldRun::source_of(const ItemView& item, const ChangeView& change) {
+    for (SourceId id = 0; id < meta_.sources.size(); ++id) {
+        const SourceState& source = meta_.sources[id];
+        if (source.name == change.source && source.topic == item.topic) return id;
+    }
+    return kNoSource;
+}
+
+/// What was proven is proven no more: the source is unknown until the owner's next complete epoch.
+void FoldRun::break_source(SourceState& source) {
+    source.known = false;
+    source.open.reset();
+    source.complete_as_of = BrokerTime{};
+}
+
+/// Is this the owner's next record? Takes over a higher token, drops lower ones and repetitions,
+/// and notices holes. False: the change is not folded.
+bool FoldRun::owned(SourceState& source, const ChangeView& change) {
+    // Tokens start at 0: a change without one is nobody's, also before the first owner came.
+    if (change.incarnation < std::max(source.incarnation, Incarnation{0}) &&
+        TRUEUP_GUARD("one_owner")) {
+        ++meta_.counters.foreign_tokens;
+        return false;
+    }
+    if (change.incarnation > source.incarnation) {
+        break_source(source);
+        source.incarnation = change.incarnation;
+        source.next_seq = 1;
+        source.hole = false;
+    }
+    if (change.seq < source.next_seq && TRUEUP_GUARD("one_owner")) {
+        ++meta_.counters.repeated_seq;
+        return false;
+    }
+    if (change.seq > source.next_seq && TRUEUP_GUARD("seq_dense")) {
+        ++meta_.counters.holes;
+        break_source(source);
+        source.hole = true;
+    }
+    source.next_seq = change.seq + 1;
+    return true;
+}
+
+void FoldRun::begin_epoch(SourceState& source, const ChangeView& change) {
+    source.open = OpenEpoch{++source.last_epoch, change.epoch, change.version, 0};
+}
+
+namespace {
+
+/// Did the population fall to zero, or by more than the allowed share (and more than 10)?
+bool suspicious(std::uint64_t before, std::uint64_t now, std::uint32_t max_drop_percent) {
+    if (now >= before) return false;
+    const std::uint64_t lost = before - now;
+    return now == 0 || (lost > 10 && lost * 100 > before * max_drop_percent);
+}
+
+}  // namespace
+
+void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
+    SourceState& source = meta_.sources[id];
+    if (!source.open || source.open->wire != change.epoch) return;
+    const OpenEpoch epoch = *source.open;
+    source.open.reset();
+    if (epoch.count != change.count) return;  // not all of it came: it proves nothing
+    const std::uint64_t before = std::max(source.population, source.quarantined_at);
+    if (suspicious(before, epoch.count, meta_.settings.max_drop_percent) &&
+        TRUEUP_GUARD("suspicious_drop")) {
+        ++meta_.counters.quarantines;
+        break_source(source);
+        source.quarantined_at = before;
+        return;
+    }
+    source.quarantined_at = 0;
+    source.hole = false;
+    source.known = true;
+    ++source.epochs;
+    meta_.sweeps.push_back({id, epoch.id, epoch.as_of, {}});
+}
+
+void FoldRun::take_progress(SourceState& source, const ItemView& item, const ChangeView& change) {
+    if (!source.known) return;
+    // A proof lies in the past of the record that carries it.
+    if (change.complete_as_of > item.append_time) return;
+    source.complete_as_of = std::max(source.complete_as_of, change.complete_as_of);
+    source.source_clock = change.source_clock;
+}
+
+}  // namespace trueup::core

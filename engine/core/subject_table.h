@@ -1,0 +1,124 @@
+// The subjects of one shard: a write-back cache over the projection's rows.
+//
+// The fold reads and writes subjects here and never sees a store. Cold rows come through `Rows`,
+// which the runtime implements over the projection; what the fold gets back depends on the journal
+// alone, never on what happens to be cached or saved (invariant R1), so replays agree.
+//
+// Not thread-safe. Pointers stay valid until `evict`, `take_dirty` or the destructor.
+#pragma once
+
+#include "engine/base/id.h"
+#include "engine/model/subject.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::core {
+
+/// Where cold rows come from. Answers must be those of the last rows that were taken by
+/// `take_dirty`. An implementation that cannot read its rows must not return: it stops the shard.
+class Rows {
+  public:
+    virtual ~Rows() = default;
+    /// The row's bytes, or nullopt when there is none.
+    virtual std::optional<std::string> load(std::string_view key) = 0;
+    /// Up to `limit` keys of rows above `after`, ascending.
+    virtual std::vector<std::string> keys_after(std::string_view after, std::size_t limit) = 0;
+};
+
+/// Rows of a shard that has none outside its cache.
+class NoRows final : public Rows {
+  public:
+    std::optional<std::string> load(std::string_view) override { return std::nullopt; }
+    std::vector<std::string> keys_after(std::string_view, std::size_t) override { return {}; }
+};
+
+class SubjectTable {
+  public:
+    struct Entry {
+        Subject subject;
+        Hash128 row_hash;         ///< of the row as last taken; none: no row yet
+        std::uint64_t hash = 0;   ///< of the key
+        bool dirty = false;       ///< differs from its row
+        bool erased = false;      ///< gone; the row is still to be removed
+        bool marked = false;      ///< to be judged at the end of this record
+        bool touched = false;     ///< used since the last eviction round
+        std::uint32_t index = 0;  ///< its place in the table
+        std::uint32_t bytes = 0;  ///< about what it takes in memory
+    };
+    /// A row to be written (or removed, when `bytes` is empty).
+    struct Dirty {
+        std::string key;
+        std::optional<std::string> bytes;
+    };
+
+    /// `rows` must outlive the table.
+    explicit SubjectTable(Rows& rows) : rows_(&rows) {}
+
+    /// The subject, or nullptr when there is none.
+    Entry* find(std::string_view key);
+    /// The subject, made empty and dirty when there is none.
+    Entry& at(std::string_view key);
+    /// Remembers that the row must be written again.
+    void mark_dirty(Entry& entry);
+    void erase(Entry& entry);
+
+    /// Puts a row in that the caller loaded ahead (nullopt: it looked, and there is none). Ignored
+    /// when the subject is cached already.
+    void preload(std::string_view key, std::optional<std::string_view> bytes);
+    bool cached(std::string_view key) const;
+
+    /// Up to `limit` keys above `after`, ascending, over rows and cache together.
+    std::vector<std::string> keys_after(std::string_view after, std::size_t limit);
+
+    /// Hands out every dirty row, ascending by key, updates `digest` by it, and considers them
+    /// written: the caller must store them before the table reads again.
+    std::vector<Dirty> take_dirty(Hash128& digest);
+
+    /// Drops clean subjects until the table takes about `budget` bytes at most.
+    void evict(std::size_t budget);
+    std::size_t bytes() const { return bytes_; }
+    std::size_t dirty_bytes() const { return dirty_bytes_; }
+    std::size_t size() const { return used_; }
+
+    /// Visits every cached subject that is not erased, in no particular order.
+    template <typename Visitor>
+    void each_cached(Visitor&& visit) const {
+        for (const std::unique_ptr<Entry>& entry : entries_) {
+            if (entry && !entry->erased) visit(entry->subject);
+        }
+    }
+
+  private:
+    static constexpr std::uint32_t kFree = 0xffffffff;
+    struct Slot {
+        std::uint32_t tag = 0;
+        std::uint32_t index = kFree;
+    };
+
+    Entry* lookup(std::string_view key, std::uint64_t hash) const;
+    Entry& insert(std::unique_ptr<Entry> entry);
+    Entry& insert_row(std::string_view key, std::uint64_t hash, std::string_view bytes);
+    void remove(const Entry& entry);
+    bool erased(std::string_view key) const;
+    void grow();
+    void place(std::uint64_t hash, std::uint32_t index);
+
+    Rows* rows_;
+    std::vector<Slot> slots_;
+    std::vector<std::unique_ptr<Entry>> entries_;
+    std::vector<std::uint32_t> free_;
+    std::vector<std::uint32_t> dirty_;  ///< indexes of dirty entries
+    std::set<std::string> unsaved_;     ///< keys without a row
+    std::size_t used_ = 0;
+    std::size_t bytes_ = 0;
+    std::size_t dirty_bytes_ = 0;
+    std::size_t hand_ = 0;  ///< where the next eviction round goes on
+};
+
+}  // namespace trueup::core

@@ -1,0 +1,65 @@
+// A complete epoch proves the absence of what it lacks. The proof holds at once: whoever looks at a
+// subject first lets the epochs that are still on their way count for it. The way itself is
+// bounded: each record visits some subjects, in the order of their keys.
+#include "engine/base/guard.h"
+#include "engine/core/fold_run.h"
+
+#include <algorithm>
+
+namespace trueup::core {
+
+void FoldRun::apply_sweeps(Entry& entry) {
+    for (const Sweep& sweep : meta_.sweeps) {
+        if (sweep.source == kNoSource || entry.subject.key <= sweep.cursor) continue;
+        SourceState& source = meta_.sources[sweep.source];
+        for (Facet& facet : entry.subject.facets) {
+            const bool listed = facet.epoch >= sweep.epoch;
+            const bool newer = facet.version > sweep.as_of && TRUEUP_GUARD("sweep_spares_newer");
+            if (facet.source != sweep.source || !facet.present() || listed || newer) continue;
+            facet.absence = Absence::kSwept;
+            facet.evidence = record_.append_time;
+            facet.offset = record_.offset;
+            facet.gone_since = source.epochs;
+            facet.object.clear();
+            --source.population;
+            ++meta_.counters.swept;
+            state_.subjects.mark_dirty(entry);
+        }
+    }
+}
+
+void FoldRun::sweep_step() {
+    while (!meta_.sweeps.empty() && budget_ > 0) {
+        Sweep& sweep = meta_.sweeps.front();
+        const std::uint32_t wanted = budget_;
+        const std::vector<std::string> keys = state_.subjects.keys_after(sweep.cursor, wanted);
+        for (const std::string& key : keys) {
+            // Marking applies this sweep too, so the cursor moves only after it.
+            if (Entry* entry = find(key)) mark(*entry);
+            sweep.cursor = key;
+        }
+        budget_ -= static_cast<std::uint32_t>(keys.size());
+        if (keys.size() < wanted) meta_.sweeps.erase(meta_.sweeps.begin());
+    }
+    if (!meta_.sweeps.empty()) report_.more_work = true;
+}
+
+/// Forgets tombstones that two complete epochs have confirmed, and a subject that has nothing left.
+void FoldRun::collect(Entry& entry) {
+    entry.marked = false;
+    Subject& subject = entry.subject;
+    const auto forgettable = [&](const Facet& facet) {
+        return !facet.present() && meta_.sources[facet.source].epochs >= facet.gone_since + 2;
+    };
+    const auto kept = std::remove_if(subject.facets.begin(), subject.facets.end(), forgettable);
+    if (kept != subject.facets.end()) {
+        subject.facets.erase(kept, subject.facets.end());
+        state_.subjects.mark_dirty(entry);
+    }
+    if (!subject.facets.empty() || !subject.findings.empty()) return;
+    for (const Wait& wait : subject.waits) state_.waits.remove(subject.key, wait);
+    state_.subjects.erase(entry);
+    --meta_.subjects;
+}
+
+}  // namespace trueup::core

@@ -1,0 +1,135 @@
+// A command: one idempotent instruction to an executor, and the outcome that ends it.
+#pragma once
+
+#include "engine/base/id.h"
+#include "engine/base/time.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup {
+
+/// One predicate of a command's read set: what the rule relied on. The executor evaluates the whole
+/// set over fresh reads before it writes, and judges nothing itself.
+struct Predicate {
+    enum class Kind : std::uint8_t {
+        kUnspecified = 0,
+        kExists = 1,  ///< the object of `source` is still there under this very object_id
+        kNone = 2,    ///< `source` has no object whose `field` equals `value`
+        kField = 3,   ///< `field` of the object equals `value` (nullopt: is null)
+        kNoVeto = 4,  ///< nobody put a hold on the object
+    };
+    Kind kind = Kind::kUnspecified;
+    std::string source;
+    std::string object_id;
+    std::string field;
+    std::optional<std::string> value;
+    bool operator==(const Predicate&) const = default;
+};
+
+/// The object that a command touches, exactly: an identity, never only a name.
+struct Target {
+    std::string source;
+    std::string object_id;  ///< pod uid; `<schema.table>/<pk>`
+    std::string name;
+    std::string name_space;
+    bool operator==(const Target&) const = default;
+};
+
+/// One column that a command sets.
+struct Assignment {
+    std::string column;
+    std::optional<std::string> value;
+    bool operator==(const Assignment&) const = default;
+};
+
+struct Action {
+    enum class Kind : std::uint8_t {
+        kUnspecified = 0,
+        kDeletePod = 1,  ///< grace_seconds
+        kUpdateRow = 2,  ///< sets
+    };
+    Kind kind = Kind::kUnspecified;
+    std::uint32_t grace_seconds = 0;
+    std::vector<Assignment> sets;
+    bool operator==(const Action&) const = default;
+};
+
+/// What a rule wants done; the fold adds identity, clock and evidence.
+struct CommandDraft {
+    Target target;
+    Action action;
+    std::vector<Predicate> read_set;
+    bool operator==(const CommandDraft&) const = default;
+};
+
+struct Command {
+    Hash128 id;  ///< depends on nothing but the journal (core/command_id.h)
+    std::string policy;
+    std::string rule;
+    Hash128 finding_id;
+    std::string subject;
+    CommandDraft draft;
+    BrokerTime issued{};
+    BrokerTime not_after{};              ///< executors refuse it later than this
+    std::vector<std::int64_t> evidence;  ///< journal offsets, ascending
+    std::uint32_t emission = 1;          ///< 1 for the first time, then one more each time
+    bool operator==(const Command&) const = default;
+};
+
+enum class OutcomeKind : std::uint8_t {
+    kUnspecified = 0,
+    kDone = 1,
+    kAlreadyDone = 2,
+    kRefused = 3,  ///< a precondition did not hold; nothing was written
+    kFailed = 4,   ///< `retryable` says whether another try may help
+    kExpired = 5,
+};
+
+struct Outcome {
+    Hash128 command_id;
+    std::string subject;
+    OutcomeKind kind = OutcomeKind::kUnspecified;
+    bool retryable = false;  ///< only of kFailed; every other outcome is final
+    std::string reason;      ///< one sentence; names the predicate that did not hold
+    std::string executor;
+    std::int64_t check_to_write_micros = 0;
+    bool operator==(const Outcome&) const = default;
+
+    bool final() const { return kind != OutcomeKind::kFailed || !retryable; }
+};
+
+/// `done`, `already_done`, …
+constexpr std::string_view name_of(OutcomeKind kind) {
+    switch (kind) {
+        case OutcomeKind::kDone:
+            return "done";
+        case OutcomeKind::kAlreadyDone:
+            return "already_done";
+        case OutcomeKind::kRefused:
+            return "refused";
+        case OutcomeKind::kFailed:
+            return "failed";
+        case OutcomeKind::kExpired:
+            return "expired";
+        case OutcomeKind::kUnspecified:
+            break;
+    }
+    return "unspecified";
+}
+/// `delete_pod`, `update_row`.
+constexpr std::string_view name_of(Action::Kind kind) {
+    switch (kind) {
+        case Action::Kind::kDeletePod:
+            return "delete_pod";
+        case Action::Kind::kUpdateRow:
+            return "update_row";
+        case Action::Kind::kUnspecified:
+            break;
+    }
+    return "unspecified";
+}
+
+}  // namespace trueup

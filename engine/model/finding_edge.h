@@ -1,0 +1,36 @@
+// One edge in the life of a finding, as it is published (trueup.v1.Finding): where it is now, why,
+// and on which journal records that rests.
+#pragma once
+
+#include "engine/base/id.h"
+#include "engine/base/time.h"
+#include "engine/model/verdict.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup {
+
+struct FindingEdge {
+    Hash128 id;  ///< the finding's; the same over its life
+    std::string policy;
+    std::string rule;
+    std::string subject;
+    std::string object_id;
+    FindingState state = FindingState::kUnspecified;
+    Reason reason = Reason::kNone;
+    JournalTime since{};  ///< first detection
+    Hash128 journal_id;
+    std::int32_t shard = 0;
+    std::int64_t offset = -1;            ///< of the journal record that made this edge
+    std::uint32_t index = 0;             ///< which of that record's effects
+    BrokerTime append_time{};            ///< of that record
+    std::optional<Hash128> command_id;   ///< the command under way or just ended
+    std::string sentence;                ///< one line for people
+    std::vector<std::int64_t> evidence;  ///< journal offsets, ascending
+    bool operator==(const FindingEdge&) const = default;
+};
+
+}  // namespace trueup

@@ -1,0 +1,52 @@
+// A journal record as the fold sees it: views into the record's own bytes.
+#pragma once
+
+#include "engine/base/id.h"
+#include "engine/base/time.h"
+#include "engine/model/change.h"
+#include "engine/model/command.h"
+#include "engine/model/settings.h"
+#include "engine/model/topic.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace trueup {
+
+/// An item whose bytes say nothing that this build can read. Counted and kept, never acted on.
+struct Undecodable {
+    std::string reason;
+};
+
+/// One record of an input topic, as the sequencer read it.
+struct ItemView {
+    Topic topic = Topic::kUnspecified;
+    std::int64_t prev_offset = -1;  ///< of the record before it, as this reader read them
+    std::int64_t offset = -1;
+    BrokerTime append_time{};
+    std::string_view bytes;
+    std::variant<ChangeView, Outcome, Undecodable> body;
+};
+
+/// The first record of a journal.
+struct Genesis {
+    Hash128 journal_id;
+    std::int32_t partitions = 1;
+    std::int32_t shard = 0;
+    bool operator==(const Genesis&) const = default;
+};
+
+/// Control records are not chained; each of them may come twice without harm.
+struct JournalView {
+    std::int64_t offset = -1;
+    BrokerTime append_time{};
+    std::optional<Genesis> genesis;
+    std::optional<Settings> settings;  ///< in force from this record on
+    std::vector<ItemView> items;       ///< none: a tick
+};
+
+}  // namespace trueup

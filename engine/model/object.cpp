@@ -1,0 +1,132 @@
+#include "engine/model/object.h"
+
+#include <cstdint>
+
+namespace trueup {
+
+namespace {
+
+// Protobuf tags: (field number << 3) | wire type; 2 = length-delimited, 0 = varint.
+constexpr char kFieldTag = 0x0a;
+constexpr char kNameTag = 0x0a;
+constexpr char kValueTag = 0x12;
+constexpr char kUnchangedTag = 0x18;
+
+void put_length(std::string& out, std::size_t n) {
+    while (n >= 0x80) {
+        out += static_cast<char>((n & 0x7fU) | 0x80U);
+        n >>= 7U;
+    }
+    out += static_cast<char>(n);
+}
+
+void put_bytes(std::string& out, char tag, std::string_view bytes) {
+    out += tag;
+    put_length(out, bytes.size());
+    out += bytes;
+}
+
+std::optional<std::string_view> take_bytes(std::string_view& rest) {
+    std::size_t length = 0;
+    for (unsigned shift = 0; shift < 35; shift += 7) {
+        if (rest.empty()) return std::nullopt;
+        const auto byte = static_cast<unsigned char>(rest.front());
+        rest.remove_prefix(1);
+        length |= static_cast<std::size_t>(byte & 0x7fU) << shift;
+        if (byte < 0x80) {
+            if (length > rest.size()) return std::nullopt;
+            const std::string_view taken = rest.substr(0, length);
+            rest.remove_prefix(length);
+            return taken;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Field> ObjectView::next(std::string_view& rest) {
+    if (rest.empty() || rest.front() != kFieldTag) return std::nullopt;
+    std::string_view tail = rest.substr(1);
+    std::optional<std::string_view> body = take_bytes(tail);
+    if (!body || body->empty() || body->front() != kNameTag) return std::nullopt;
+    body->remove_prefix(1);
+    const std::optional<std::string_view> name = take_bytes(*body);
+    if (!name) return std::nullopt;
+    Field field{*name, std::nullopt, false};
+    if (!body->empty() && body->front() == kValueTag) {
+        body->remove_prefix(1);
+        field.value = take_bytes(*body);
+        if (!field.value) return std::nullopt;
+    } else if (body->size() == 2 && (*body)[0] == kUnchangedTag && (*body)[1] == 1) {
+        field.unchanged = true;
+        body->remove_prefix(2);
+    }
+    if (!body->empty()) return std::nullopt;
+    rest = tail;
+    return field;
+}
+
+bool ObjectView::valid() const {
+    std::string_view rest = bytes_;
+    while (next(rest)) {
+    }
+    return rest.empty();
+}
+
+std::optional<Field> ObjectView::find(std::string_view name) const {
+    std::string_view rest = bytes_;
+    while (const std::optional<Field> field = next(rest)) {
+        if (field->name == name) return field;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string_view> ObjectView::text(std::string_view name) const {
+    const std::optional<Field> field = find(name);
+    return field ? field->value : std::nullopt;
+}
+
+bool ObjectView::is(std::string_view name, std::string_view value) const {
+    const std::optional<std::string_view> found = text(name);
+    return found && *found == value;
+}
+
+ObjectBuilder& ObjectBuilder::add(const Field& field) {
+    std::string body;
+    put_bytes(body, kNameTag, field.name);
+    if (field.unchanged) {
+        body += kUnchangedTag;
+        body += '\1';
+    } else if (field.value) {
+        put_bytes(body, kValueTag, *field.value);
+    }
+    put_bytes(bytes_, kFieldTag, body);
+    return *this;
+}
+
+ObjectBuilder& ObjectBuilder::add(std::string_view name, std::string_view value) {
+    return add(Field{name, value, false});
+}
+
+ObjectBuilder& ObjectBuilder::add_null(std::string_view name) {
+    return add(Field{name, std::nullopt, false});
+}
+
+ObjectBuilder& ObjectBuilder::add_unchanged(std::string_view name) {
+    return add(Field{name, std::nullopt, true});
+}
+
+std::string fill_unchanged(ObjectView now, ObjectView before) {
+    bool any = false;
+    now.each([&](const Field& field) { any = any || field.unchanged; });
+    if (!any) return std::string(now.bytes());
+    ObjectBuilder filled;
+    now.each([&](const Field& field) {
+        const std::optional<Field> known = field.unchanged ? before.find(field.name) : std::nullopt;
+        filled.add(known ? *known : field);
+    });
+    return filled.take();
+}
+
+}  // namespace trueup

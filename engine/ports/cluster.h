@@ -1,0 +1,91 @@
+// The Kubernetes API at wire level: typed requests down, bytes up. connectors/kubernetes/transport
+// speaks HTTP below it, sandbox/ answers from memory; everything above (pages, watches, 410,
+// preconditions, JSON) is the same code in both.
+//
+// Asynchronous: a call is started under an id that the caller chooses (unique while the call runs)
+// and answered by events in `poll`. Not thread-safe: one thread owns a port. Several instances may
+// talk to one server.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/time.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trueup::ports {
+
+using CallId = std::uint64_t;
+
+/// One collection: `/api/v1` + `graph` + `pods`. An empty namespace means all of them.
+struct Resource {
+    std::string api_path = "/api/v1";  ///< `/api/v1` or `/apis/<group>/<version>`
+    std::string name_space;
+    std::string plural = "pods";
+};
+
+/// GET of one page of a list.
+struct ListPage {
+    Resource resource;
+    std::string label_selector;    ///< empty: everything
+    std::uint32_t limit = 500;     ///< 0: no paging
+    std::string continue_token;    ///< empty: first page
+    std::string resource_version;  ///< empty: the newest, consistent
+};
+
+/// GET with watch=1; the answer is a stream of newline-delimited JSON events.
+struct WatchFrom {
+    Resource resource;
+    std::string label_selector;
+    std::string resource_version;
+    std::uint32_t timeout_seconds = 290;
+    bool bookmarks = true;
+};
+
+struct GetObject {
+    Resource resource;
+    std::string name;
+};
+
+/// DELETE with preconditions. Both are always sent; there is no way to leave them out.
+struct DeleteObject {
+    Resource resource;
+    std::string name;
+    std::string uid;
+    std::string resource_version;
+    std::uint32_t grace_period_seconds = 30;
+};
+
+struct ClusterEvent {
+    enum class Kind : std::uint8_t {
+        kHead,    ///< status line came: `status`, `retry_after_ms` (0: none said)
+        kData,    ///< some bytes of the body, cut anywhere
+        kEnd,     ///< the body ended as the protocol says (for a watch: plain EOF)
+        kFailed,  ///< connection, TLS, time-out, cut body: `error`; nothing follows
+    };
+    CallId call = 0;
+    Kind kind = Kind::kFailed;
+    int status = 0;
+    std::int64_t retry_after_ms = 0;
+    std::string data;
+    Error error;
+};
+
+class Cluster {
+  public:
+    virtual ~Cluster() = default;
+
+    virtual void list_page(CallId call, const ListPage& request) = 0;
+    virtual void watch(CallId call, const WatchFrom& request) = 0;
+    virtual void get(CallId call, const GetObject& request) = 0;
+    virtual void erase(CallId call, const DeleteObject& request) = 0;
+
+    /// Ends a call; no event of it follows. Unknown ids are ignored.
+    virtual void cancel(CallId call) = 0;
+
+    /// Appends what came in to `out`; waits at most `max_wait` when there is nothing yet.
+    virtual void poll(Millis max_wait, std::vector<ClusterEvent>& out) = 0;
+};
+
+}  // namespace trueup::ports

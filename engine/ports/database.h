@@ -1,0 +1,141 @@
+// PostgreSQL at wire level: typed requests down, rows and raw replication bytes up.
+// connectors/postgres/transport speaks libpq below it, sandbox/ answers from memory; everything
+// above (slots, epochs, pgoutput, LSN arithmetic, read sets) is the same code in both.
+//
+// Asynchronous like cluster.h: a call is started under an id that the caller chooses and answered
+// by events in `poll`. One port holds up to three sessions of its own: SQL, the main replication
+// stream and the copying one. Calls on one session run in the order in which they were started. Not
+// thread-safe: one thread owns a port.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/time.h"
+#include "engine/ports/cluster.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::ports {
+
+using Lsn = std::uint64_t;
+/// One row of text values; nullopt is SQL null.
+using SqlRow = std::vector<std::optional<std::string>>;
+
+/// A table by its parts, quoted by the transport.
+struct Table {
+    std::string schema = "public";
+    std::string name;
+};
+
+/// IDENTIFY_SYSTEM and what `config check` asks. Answer: one kRows event with the row
+/// {system id, timeline, server version number, replica identity (d n f i), comma-separated primary
+/// key columns, publication covers the table ("t"/"f"; "rows" or "kinds" when it shows only some
+/// rows or some kinds of change, "parts" or "children" when under other tables' names), wal_level},
+/// then kEnd. No such table: an empty replica identity.
+struct Inspect {
+    Table table;
+    std::string publication;
+};
+
+/// Makes the slot unless it is there. Answer: kEnd; kRows {slot name, confirmed flush LSN as text
+/// (empty when unknown), wal_status} first.
+struct EnsureSlot {
+    std::string slot;
+    std::string publication;
+};
+
+/// A complete copy of a table under the exported snapshot of a *temporary* logical slot.
+/// Answer: kSnapshot with `lsn` = the slot's consistent point, then kRows events, then kEnd.
+struct CopyTable {
+    Table table;
+    std::vector<std::string> columns;
+    /// An SQL expression over the row; its text value is the last column of each row.
+    std::string key_expression;
+};
+
+/// START_REPLICATION on the main slot. Answer: kWal events with one CopyData payload each (`w` or
+/// `k` messages, bytes as the server sent them), until kEnd or kFailed.
+struct StartWal {
+    std::string slot;
+    std::string publication;
+    Lsn from = 0;  ///< 0: where the slot was confirmed
+};
+
+/// pg_current_wal_insert_lsn() and clock_timestamp(). Answer: kRows {lsn as text, ms since 1970} and,
+/// where known, the size of a WAL segment in bytes as third value (else 16 MiB).
+struct AskInsertLsn {
+    bool emit_message = false;  ///< write a WAL message first, so that the stream moves at once
+};
+
+/// SELECT columns, xmin. Rows come with the pk columns' text joined by 0x1f as first value, xmin as
+/// second, then `columns` in order. Either by primary key text (`pk`) or by the value of the key
+/// expression (`key_expression` = `key`).
+struct ReadRows {
+    Table table;
+    std::vector<std::string> pk_columns;
+    std::vector<std::string> columns;
+    std::optional<std::string> pk;  ///< composite keys joined by 0x1f
+    std::string key_expression;
+    std::string key;
+};
+
+/// One column with the value that it has or gets.
+struct ColumnValue {
+    std::string column;
+    std::optional<std::string> value;
+};
+
+/// UPDATE table SET sets WHERE pk AND xmin AND each guard IS NOT DISTINCT FROM its value.
+/// Answer: kRows {affected rows as text}, kEnd.
+struct UpdateRow {
+    Table table;
+    std::vector<std::string> pk_columns;
+    std::string pk;
+    std::string xmin;
+    std::vector<ColumnValue> guards;
+    std::vector<ColumnValue> sets;
+};
+
+struct DatabaseEvent {
+    enum class Kind : std::uint8_t {
+        kRows,      ///< some rows of the answer
+        kSnapshot,  ///< CopyTable: the consistent point
+        kWal,       ///< one replication message
+        kEnd,       ///< the call is answered in full
+        kFailed,    ///< `error` and `sqlstate` (empty: no word from the server); nothing follows
+    };
+    CallId call = 0;
+    Kind kind = Kind::kFailed;
+    std::vector<SqlRow> rows;
+    Lsn lsn = 0;
+    std::string data;
+    std::string sqlstate;
+    Error error;
+};
+
+class Database {
+  public:
+    virtual ~Database() = default;
+
+    virtual void inspect(CallId call, const Inspect& request) = 0;
+    virtual void ensure_slot(CallId call, const EnsureSlot& request) = 0;
+    virtual void drop_slot(CallId call, const std::string& slot) = 0;
+    virtual void copy(CallId call, const CopyTable& request) = 0;
+    virtual void start_wal(CallId call, const StartWal& request) = 0;
+    virtual void insert_lsn(CallId call, const AskInsertLsn& request) = 0;
+    virtual void read_rows(CallId call, const ReadRows& request) = 0;
+    virtual void update_row(CallId call, const UpdateRow& request) = 0;
+
+    /// Sends a standby status update on a running StartWal call. Unknown ids are ignored.
+    virtual void wal_status(CallId call, Lsn written, Lsn flushed, bool want_reply) = 0;
+
+    /// Ends a call and, for a stream or a copy, its session. No event of it follows.
+    virtual void cancel(CallId call) = 0;
+
+    /// Appends what came in to `out`; waits at most `max_wait` when there is nothing yet.
+    virtual void poll(Millis max_wait, std::vector<DatabaseEvent>& out) = 0;
+};
+
+}  // namespace trueup::ports

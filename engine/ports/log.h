@@ -1,0 +1,114 @@
+// The log: topics of partitions of records, each with an offset and an append time that the log
+// gives. The journal, the changes, the findings and the commands all go through this port. Two
+// adapters pass one contract suite (tests/ports/log_contract.h).
+//
+// Promises:
+//   L1  Records of one partition are read in one order, the same for every reader, for ever.
+//   L2  Offsets ascend; they may skip. Append times never descend within a partition.
+//   L3  An append that was acknowledged survives `kill -9` and, with fsync on, a power loss.
+//   L4  One append is one unit: its records are adjacent and all or none of them are there.
+//   L5  An append that failed may still be there (a time-out); whoever needs to know reads back.
+//   L6  A read below the first offset (retention, truncation) is an error (kStop, naming the first
+//       offset), never an empty answer.
+//
+// Thread-safe.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/time.h"
+#include "engine/model/topic.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace trueup::ports {
+
+struct Partition {
+    Topic topic = Topic::kUnspecified;
+    std::int32_t index = 0;
+    auto operator<=>(const Partition&) const = default;
+};
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+struct Entry {
+    std::string key;
+    std::string value;
+    Headers headers = {};
+};
+
+struct Appended {
+    std::int64_t first_offset = 0;
+    std::int64_t last_offset = 0;
+    BrokerTime append_time{};  ///< of the last record
+};
+
+/// An append under way. Completions of one partition come in the order of the appends.
+class PendingAppend {
+  public:
+    virtual ~PendingAppend() = default;
+    /// True once `take` will not block.
+    virtual bool ready() const = 0;
+    /// Waits for the answer and returns it. Call once.
+    virtual Result<Appended> take() = 0;
+};
+
+struct Record {
+    std::int64_t offset = 0;
+    BrokerTime append_time{};
+    std::string_view key;
+    std::string_view value;
+};
+
+/// Records and the bytes that they point into.
+struct Fetched {
+    std::vector<Record> records;
+    std::vector<std::shared_ptr<const void>> storage;  ///< keeps the views alive
+    std::int64_t next_offset = 0;                      ///< where to read on
+};
+
+struct Extent {
+    std::int64_t first_offset = 0;  ///< the oldest that can be read
+    std::int64_t next_offset = 0;   ///< the one that the next record gets, at least
+    BrokerTime last_append{};       ///< of the newest record; 0 when there was none
+};
+
+class Log {
+  public:
+    virtual ~Log() = default;
+
+    /// Starts to append `entries` (not empty), in order, as one unit.
+    virtual std::unique_ptr<PendingAppend> append(Partition partition,
+                                                  std::vector<Entry> entries) = 0;
+
+    /// Records from `offset` on (the first one at or above it), about `max_bytes` of them and at
+    /// least one if there is any. No record yet is an empty answer, not an error.
+    virtual Result<Fetched> read(Partition partition, std::int64_t offset,
+                                 std::size_t max_bytes) = 0;
+
+    /// The headers of one record; kSkip when there is no such record.
+    virtual Result<Headers> headers(Partition partition, std::int64_t offset) = 0;
+
+    /// A number that grows with each append that became readable.
+    virtual std::uint64_t changes_seen() const = 0;
+    /// Waits until `changes_seen()` exceeds `seen`, `wake` is called, or `max_wait` is over.
+    virtual void wait(std::uint64_t seen, Millis max_wait) = 0;
+    /// Ends all waits that are under way.
+    virtual void wake() = 0;
+
+    /// Forgets every record below `offset`.
+    virtual Status truncate(Partition partition, std::int64_t offset) = 0;
+
+    virtual Result<Extent> describe(Partition partition) = 0;
+};
+
+/// Appends and waits for the answer.
+inline Result<Appended> append_now(Log& log, Partition partition, std::vector<Entry> entries) {
+    return log.append(partition, std::move(entries))->take();
+}
+
+}  // namespace trueup::ports

@@ -1,0 +1,131 @@
+#include "engine/runtime/projection.h"
+
+#include "engine/base/check.h"
+#include "engine/core/row.h"
+
+#include <algorithm>
+
+namespace trueup::runtime {
+
+namespace {
+
+constexpr char kMeta = 'm';
+constexpr char kSubjects = 's';
+constexpr char kParked = 'p';
+constexpr std::size_t kPage = 4096;
+
+std::string big_endian(std::uint64_t value, unsigned bytes) {
+    std::string out;
+    for (unsigned i = bytes; i > 0; --i) out += static_cast<char>(value >> (8 * (i - 1)) & 0xffU);
+    return out;
+}
+
+}  // namespace
+
+Projection::Projection(ports::Store& store, std::int32_t shard)
+    : store_(store), prefix_(big_endian(static_cast<std::uint64_t>(shard), 2)) {}
+
+std::string Projection::key(char table, std::string_view rest) const {
+    std::string out = prefix_;
+    out += table;
+    out += rest;
+    return out;
+}
+
+Status Projection::load(core::State& state, std::size_t budget) {
+    auto stored = store_.get(key(kMeta, {}));
+    if (!stored) return stored.error();
+    if (!stored->has_value()) return Done{};
+    std::optional<core::Meta> meta = core::decode_meta(**stored);
+    if (!meta) return Error{Next::kSkip, "the projection's meta row cannot be read"};
+    Hash128 sum;
+    const std::string prefix = key(kSubjects, {});
+    std::string after;
+    for (bool more = true; more;) {
+        auto page = store_.scan(prefix, after, kPage);
+        if (!page) return page.error();
+        for (const auto& [row_key, bytes] : *page) {
+            const std::string_view subject_key = std::string_view(row_key).substr(prefix.size());
+            const std::optional<Subject> subject = core::decode_subject(subject_key, bytes);
+            if (!subject) return Error{Next::kSkip, "a row of the projection cannot be read"};
+            sum += core::row_hash(subject_key, bytes);
+            core::adopt_waits(state, *subject);
+            if (state.subjects.bytes() < budget) state.subjects.preload(subject_key, bytes);
+            ++rows_;
+        }
+        more = page->size() == kPage;
+        if (more) after = page->back().first;
+    }
+    if (sum != meta->digest) {
+        return Error{Next::kSkip, "the projection's rows do not add up to its digest at offset " +
+                                      std::to_string(meta->applied)};
+    }
+    core::adopt_meta(state, *std::move(meta));
+    return Done{};
+}
+
+Status Projection::write_behind(core::State& state, std::vector<core::Parked>& parked) {
+    ports::StoreBatch batch;
+    for (core::SubjectTable::Dirty& row : state.subjects.take_dirty(state.meta.digest)) {
+        std::string row_key = key(kSubjects, row.key);
+        if (row.bytes) {
+            batch.puts.emplace_back(std::move(row_key), *std::move(row.bytes));
+        } else {
+            batch.erases.push_back(std::move(row_key));
+        }
+    }
+    rows_ = state.meta.subjects;
+    rows_written_ += batch.puts.size();
+    for (core::Parked& item : parked) {
+        const std::string place = big_endian(static_cast<std::uint64_t>(item.topic), 1) +
+                                  big_endian(static_cast<std::uint64_t>(item.offset), 8);
+        batch.puts.emplace_back(key(kParked, place), item.reason + '\n' + item.bytes);
+    }
+    parked.clear();
+    std::string meta;
+    core::encode_meta(state.meta, meta);
+    batch.puts.emplace_back(key(kMeta, {}), std::move(meta));
+    return store_.apply(batch);
+}
+
+Status Projection::read_ahead(core::State& state, const JournalView& record) {
+    if (rows_ == 0) return Done{};
+    std::vector<std::string> wanted;
+    for (const ItemView& item : record.items) {
+        const auto* change = std::get_if<ChangeView>(&item.body);
+        if (change == nullptr || change->subject_key.empty()) continue;
+        if (!state.subjects.cached(change->subject_key)) {
+            wanted.push_back(key(kSubjects, change->subject_key));
+        }
+    }
+    if (wanted.empty()) return Done{};
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    const std::vector<std::string_view> keys(wanted.begin(), wanted.end());
+    auto rows = store_.get_many(keys);
+    if (!rows) return rows.error();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        const std::optional<std::string>& row = (*rows)[i];
+        if (row) state.subjects.preload(keys[i].substr(prefix_.size() + 1), *row);
+    }
+    return Done{};
+}
+
+std::optional<std::string> Projection::load(std::string_view subject_key) {
+    if (rows_ == 0) return std::nullopt;
+    auto row = store_.get(key(kSubjects, subject_key));
+    TRUEUP_CHECK(row.ok());
+    return std::move(row).value();
+}
+
+std::vector<std::string> Projection::keys_after(std::string_view after, std::size_t limit) {
+    std::vector<std::string> keys;
+    if (rows_ == 0) return keys;
+    const std::string prefix = key(kSubjects, {});
+    auto page = store_.scan(prefix, after.empty() ? std::string() : key(kSubjects, after), limit);
+    TRUEUP_CHECK(page.ok());
+    for (const auto& [row_key, bytes] : *page) keys.push_back(row_key.substr(prefix.size()));
+    return keys;
+}
+
+}  // namespace trueup::runtime

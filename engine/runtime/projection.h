@@ -1,0 +1,54 @@
+// The shard's rows in a store: how they are keyed, read ahead, written behind and loaded again.
+//
+// Keys: shard (2 bytes, big-endian), a table tag (1 byte), then the row's own key:
+//   'm' meta (one row)   's' subjects by subject key   'p' parked items by topic and offset
+// One batch holds the rows and the meta row that names their journal offset, so what is found after
+// a crash is a consistent prefix of the journal.
+//
+// Not thread-safe: the shard's thread owns it.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/core/fold.h"
+#include "engine/ports/store.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::runtime {
+
+class Projection final : public core::Rows {
+  public:
+    /// `store` must outlive the projection.
+    Projection(ports::Store& store, std::int32_t shard);
+
+    /// Fills an empty state from the rows: meta, waits, and a check of the digest over every row.
+    /// kSkip: the rows are damaged; set them aside and fold the journal from its start.
+    /// `budget`: subjects are kept in memory up to about this many bytes.
+    Status load(core::State& state, std::size_t budget);
+
+    /// Writes everything dirty and the meta row in one batch. `parked` goes with it.
+    Status write_behind(core::State& state, std::vector<core::Parked>& parked);
+
+    /// Reads the cold subjects that the record's changes name, all at once.
+    Status read_ahead(core::State& state, const JournalView& record);
+
+    // core::Rows. A store that cannot be read ends the process: a fold cannot go on half-way.
+    std::optional<std::string> load(std::string_view key) override;
+    std::vector<std::string> keys_after(std::string_view after, std::size_t limit) override;
+
+    std::uint64_t rows_written() const { return rows_written_; }
+
+  private:
+    std::string key(char table, std::string_view rest) const;
+
+    ports::Store& store_;
+    std::string prefix_;      ///< the shard's two bytes
+    std::uint64_t rows_ = 0;  ///< subjects in the store
+    std::uint64_t rows_written_ = 0;
+};
+
+}  // namespace trueup::runtime

@@ -1,0 +1,47 @@
+// The sequencer: merges a shard's input topics into journal records. Impure and tiny: it decides
+// the order, and the journal remembers it.
+//
+// It never knows whether its appends arrived. It tells of each item which one it read before, and
+// the fold tells it when one is missing: then it rewinds and appends again (design §5). Two live
+// sequencers on one shard are harmless for the same reason.
+//
+// Not thread-safe: the shard's thread owns it.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/codec/journal_codec.h"
+#include "engine/core/fold.h"
+#include "engine/ports/log.h"
+
+#include <array>
+#include <cstdint>
+
+namespace trueup::runtime {
+
+class Sequencer {
+  public:
+    Sequencer(ports::Log& log, std::int32_t partition) : log_(log), partition_(partition) {}
+
+    /// Reads on from behind what the fold has accepted.
+    void resume(const core::Meta& meta);
+    /// The fold misses what comes after `gap.last`. kStop when the log no longer has it: the gap
+    /// cannot be refilled, and the shard must stop emitting.
+    Status rewind(const core::Gap& gap);
+
+    /// Adds what came in to `record`, up to about `max_bytes`. True: there may be more.
+    Result<bool> gather(codec::JournalRecordBuilder& record, std::size_t max_bytes);
+
+    std::uint64_t rewinds() const { return rewinds_; }
+
+  private:
+    struct Position {
+        std::int64_t next = 0;   ///< where to read on
+        std::int64_t prev = -1;  ///< offset of the record read last
+    };
+    ports::Log& log_;
+    std::int32_t partition_;
+    std::array<Position, kTopics> positions_{};
+    std::uint64_t rewinds_ = 0;
+};
+
+}  // namespace trueup::runtime

@@ -1,0 +1,246 @@
+#include "engine/runtime/shard.h"
+
+#include "engine/codec/journal_codec.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::runtime {
+
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{4} << 20U;
+constexpr Millis kStatusEvery{200};
+constexpr Millis kTickAtLeast{20};
+
+}  // namespace
+
+Shard::Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports::Clock& clock)
+    : settings_(std::move(settings)),
+      log_(log),
+      store_(store),
+      clock_(clock),
+      projection_(store, settings_.shard),
+      state_(projection_),
+      sequencer_(log, settings_.shard),
+      relay_(log, settings_.shard) {}
+
+Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& log,
+                                           ports::Store& store, ports::Clock& clock) {
+    std::unique_ptr<Shard> shard(new Shard(std::move(settings), log, store, clock));
+    if (Status loaded = shard->projection_.load(shard->state_, shard->settings_.cache_bytes);
+        !loaded) {
+        return loaded.error();
+    }
+    shard->written_ = shard->state_.meta.applied;
+    if (Status right = shard->check_journal(); !right) return right.error();
+    if (shard->settings_.lead) {
+        if (Status known = shard->relay_.resume(); !known) return known.error();
+    }
+    const SteadyTime now = clock.steady_now();
+    shard->last_record_ = shard->last_write_ = now;
+    shard->publish_status();
+    return shard;
+}
+
+/// Does the journal go on from where the rows are? Nothing starts empty in silence (C11).
+Status Shard::check_journal() {
+    const ports::Partition journal{Topic::kJournal, settings_.shard};
+    const auto extent = log_.describe(journal);
+    if (!extent) return extent.error();
+    const std::int64_t applied = state_.meta.applied;
+    if (extent->next_offset == 0 && applied < 0) {
+        if (!settings_.lead) return Done{};
+        codec::JournalRecordBuilder record;
+        record.set_genesis({settings_.new_journal_id, settings_.partitions, settings_.shard});
+        std::vector<ports::Entry> entries;
+        entries.push_back({{}, record.take()});
+        const auto appended = ports::append_now(log_, journal, std::move(entries));
+        if (!appended) return appended.error();
+        return Done{};
+    }
+    if (extent->next_offset <= applied) {
+        return Error{Next::kStop,
+                     "the journal ends before offset " + std::to_string(applied) +
+                         ", which the projection has applied: the journal lost its tail. Restore "
+                         "it, or set the projection aside to rebuild it from what is left"};
+    }
+    if (extent->first_offset > applied + 1) {
+        return Error{Next::kStop, "the journal starts at offset " +
+                                      std::to_string(extent->first_offset) +
+                                      ", the projection is at " + std::to_string(applied) +
+                                      ": retention has passed it. Restore a newer projection"};
+    }
+    return Done{};
+}
+
+void Shard::refuse(std::string why) {
+    if (refused_.empty()) refused_ = std::move(why);
+}
+
+Result<bool> Shard::step() {
+    const Result<bool> folded = fold_journal();
+    if (!folded) {
+        if (folded.error().next == Next::kStop) refuse(folded.error().what);
+        publish_status();
+        return folded.error();
+    }
+    bool busy = *folded;
+    if (settings_.lead) {
+        if (Status settled = settle_appends(); !settled) return settled.error();
+        if (Status moved = relay_.step(); !moved) return moved.error();
+        if (caught_up_ && refused_.empty()) {
+            const Result<bool> sequenced = sequence();
+            if (!sequenced) return sequenced.error();
+            busy = busy || *sequenced;
+        }
+    }
+    const SteadyTime now = clock_.steady_now();
+    const bool heavy = state_.subjects.dirty_bytes() > settings_.write_behind_bytes;
+    const bool late = now - last_write_ >= settings_.write_behind_every;
+    if ((heavy || late) && written_ < state_.meta.applied) {
+        if (Status written = write_behind(); !written) return written.error();
+    }
+    if (now - last_status_ >= kStatusEvery || !busy) publish_status();
+    return busy;
+}
+
+Result<bool> Shard::fold_journal() {
+    if (!refused_.empty() || relay_.full()) return false;
+    const ports::Partition journal{Topic::kJournal, settings_.shard};
+    const auto fetched = log_.read(journal, state_.meta.applied + 1, kReadBytes);
+    if (!fetched) return fetched.error();
+    for (const ports::Record& record : fetched->records) {
+        if (Status folded = fold_record(record); !folded) return folded.error();
+    }
+    if (!fetched->records.empty()) {
+        last_record_ = clock_.steady_now();
+        state_.subjects.evict(settings_.cache_bytes);
+    }
+    caught_up_ = fetched->records.empty();
+    if (caught_up_ && !sequencing_) {
+        sequencing_ = true;
+        sequencer_.resume(state_.meta);
+    }
+    for (const core::Gap& gap : std::exchange(gaps_, {})) {
+        if (!sequencing_ || !settings_.lead) continue;
+        if (Status rewound = sequencer_.rewind(gap); !rewound) return rewound.error();
+    }
+    return !caught_up_;
+}
+
+Status Shard::fold_record(const ports::Record& record) {
+    Status decoded = codec::decode_journal(record.value, record.offset, record.append_time, view_);
+    if (!decoded) return decoded.error();
+    if (Status read = projection_.read_ahead(state_, view_); !read) return read.error();
+    report_.clear();
+    core::fold(state_, view_, report_);
+    if (!state_.halted.empty()) return Error{Next::kStop, state_.halted};
+    more_work_ = report_.more_work;
+    wants_epoch_ = report_.wants_epoch;
+    gaps_.insert(gaps_.end(), report_.gaps.begin(), report_.gaps.end());
+    std::move(report_.parked.begin(), report_.parked.end(), std::back_inserter(parked_));
+    if (settings_.lead) relay_.offer(record.offset, report_);
+    return Done{};
+}
+
+/// A failed append needs no repair here: if it was not stored, the fold will report the gap that
+/// the next one leaves, and the sequencer rewinds.
+Status Shard::settle_appends() {
+    while (!appends_.empty() && appends_.front()->ready()) {
+        const auto appended = appends_.front()->take();
+        appends_.pop_front();
+        if (appended) continue;
+        if (appended.error().next == Next::kStop) return appended.error();
+        for (const Topic topic : kInputTopics) {
+            const std::int64_t last = state_.meta.last[static_cast<std::size_t>(topic)];
+            if (Status rewound = sequencer_.rewind({topic, last}); !rewound) return rewound;
+        }
+        return Error{Next::kRetry, "journal append: " + appended.error().what};
+    }
+    return Done{};
+}
+
+Result<bool> Shard::sequence() {
+    if (appends_.size() >= settings_.in_flight) return false;
+    codec::JournalRecordBuilder record;
+    const bool has_settings = !std::exchange(settings_sent_, true);
+    if (has_settings) record.set_settings(settings_.policy);
+    const Result<bool> more = sequencer_.gather(record, settings_.record_bytes);
+    if (!more) {
+        if (more.error().next == Next::kStop) refuse(more.error().what);
+        return more.error();
+    }
+    if (record.count() == 0 && !has_settings && !tick_due()) return false;
+    std::vector<ports::Entry> entries;
+    entries.push_back({{}, record.take()});
+    appends_.push_back(log_.append({Topic::kJournal, settings_.shard}, std::move(entries)));
+    last_record_ = clock_.steady_now();
+    return *more;
+}
+
+/// A record without items lets journal time pass: soon when a bounded step left work or a timer is
+/// due, and in any case before a step of journal time would be clamped.
+bool Shard::tick_due() const {
+    const Millis since = clock_.steady_now() - last_record_;
+    if (!appends_.empty() || since < kTickAtLeast) return false;
+    if (more_work_ || since >= state_.meta.settings.max_step / 2) return true;
+    const std::optional<JournalTime> due = state_.waits.next_due();
+    return due && state_.meta.now + since >= *due;
+}
+
+Millis Shard::idle_time() const {
+    if (!appends_.empty() || !relay_.idle() || more_work_) return kTickAtLeast;
+    Millis longest = std::min(settings_.write_behind_every, state_.meta.settings.max_step / 4);
+    if (const std::optional<JournalTime> due = state_.waits.next_due()) {
+        longest = std::min(longest, Millis(*due - state_.meta.now));
+    }
+    return std::clamp(longest, kTickAtLeast, Millis{500});
+}
+
+/// Rows never run ahead of what was published: after a restart the tail is folded again, and what
+/// it led to is published again.
+Status Shard::write_behind() {
+    if (settings_.lead) {
+        if (Status drained = relay_.drain(); !drained) return drained;
+    }
+    if (Status written = projection_.write_behind(state_, parked_); !written) return written;
+    written_ = state_.meta.applied;
+    last_write_ = clock_.steady_now();
+    return Done{};
+}
+
+Status Shard::stop() {
+    while (!appends_.empty()) {
+        const auto appended = appends_.front()->take();
+        appends_.pop_front();
+        if (!appended) break;
+    }
+    const Result<bool> folded = fold_journal();
+    if (folded && refused_.empty()) {
+        if (Status written = write_behind(); !written) return written;
+    }
+    publish_status();
+    return store_.flush();
+}
+
+void Shard::publish_status() {
+    last_status_ = clock_.steady_now();
+    const std::lock_guard lock(status_mutex_);
+    status_.meta = state_.meta;
+    status_.refused = refused_;
+    status_.caught_up = caught_up_;
+    status_.published = relay_.published();
+    status_.rewinds = sequencer_.rewinds();
+    status_.cached_bytes = state_.subjects.bytes();
+    status_.cached_subjects = state_.subjects.size();
+    status_.findings_wait = state_.meta.open_findings > 0 || state_.waits.size() > 0;
+    status_.wants_epoch = wants_epoch_;
+}
+
+ShardStatus Shard::status() const {
+    const std::lock_guard lock(status_mutex_);
+    return status_;
+}
+
+}  // namespace trueup::runtime

@@ -1,0 +1,118 @@
+// One shard of the engine: sequencer, fold, relay and write-behind around one journal.
+//
+// `step` is one round: fold what the journal has, publish what that led to, append what came in,
+// and write rows behind. The leader folds only what it read back from the journal; a follower is
+// the same loop without sequencer and relay. Restart is `open`: rows from the store, the rest from
+// the journal's tail.
+//
+// Not thread-safe: one thread calls `open`, `step` and `stop`; `status` may be read from others.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/core/fold.h"
+#include "engine/ports/clock.h"
+#include "engine/ports/log.h"
+#include "engine/ports/store.h"
+#include "engine/runtime/projection.h"
+#include "engine/runtime/relay.h"
+#include "engine/runtime/sequencer.h"
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::runtime {
+
+struct ShardSettings {
+    std::int32_t shard = 0;
+    std::int32_t partitions = 1;
+    Settings policy;                          ///< put in force when it differs from the journal's
+    std::size_t cache_bytes = 256ULL << 20U;  ///< for subjects in memory
+    std::size_t write_behind_bytes = 32ULL << 20U;  ///< dirty bytes that trigger a write
+    Millis write_behind_every{2'000};
+    std::size_t record_bytes = 950ULL << 10U;  ///< of a journal record, about
+    std::size_t in_flight = 2;                 ///< journal appends at once
+    bool lead = true;                          ///< false: fold only, emit nothing
+    Hash128 new_journal_id;                    ///< for the Genesis of an empty journal
+};
+
+/// What others may see of a shard.
+struct ShardStatus {
+    core::Meta meta;
+    std::string refused;  ///< why the shard does not emit; empty: it does
+    bool caught_up = false;
+    std::uint64_t published = 0;
+    std::uint64_t rewinds = 0;
+    std::uint64_t cached_bytes = 0;
+    std::uint64_t cached_subjects = 0;
+    bool findings_wait = false;         ///< connectors should prove progress often
+    std::vector<SourceId> wants_epoch;  ///< sources that only a new epoch can heal
+};
+
+class Shard {
+  public:
+    /// kSkip: the stored rows are damaged (set them aside, open again over an empty store).
+    /// kStop: the journal contradicts what was stored; the sentence names the way out.
+    static Result<std::unique_ptr<Shard>> open(ShardSettings settings, ports::Log& log,
+                                               ports::Store& store, ports::Clock& clock);
+
+    /// One round. Never waits for input; true: there is more to do at once. kRetry errors may be
+    /// followed by another call; after kStop the shard must not be stepped again.
+    Result<bool> step();
+
+    /// How long the next `step` may wait for input before something is due.
+    Millis idle_time() const;
+
+    /// Publishes and writes behind everything that was folded.
+    Status stop();
+
+    /// A copy, at most as old as the last step. Thread-safe.
+    ShardStatus status() const;
+
+    const core::State& state() const { return state_; }
+
+  private:
+    Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports::Clock& clock);
+
+    Status check_journal();
+    Result<bool> fold_journal();
+    Status fold_record(const ports::Record& record);
+    Status settle_appends();
+    Result<bool> sequence();
+    bool tick_due() const;
+    Status write_behind();
+    void refuse(std::string why);
+    void publish_status();
+
+    ShardSettings settings_;
+    ports::Log& log_;
+    ports::Store& store_;
+    ports::Clock& clock_;
+    Projection projection_;
+    core::State state_;
+    Sequencer sequencer_;
+    Relay relay_;
+    JournalView view_;
+    core::FoldReport report_;
+    std::vector<core::Parked> parked_;
+    std::vector<core::Gap> gaps_;
+    std::deque<std::unique_ptr<ports::PendingAppend>> appends_;
+    std::string refused_;
+    bool caught_up_ = false;
+    bool sequencing_ = false;  ///< the journal's end was reached once, positions are set
+    bool settings_sent_ = false;
+    bool more_work_ = false;
+    std::vector<SourceId> wants_epoch_;
+    SteadyTime last_record_{};
+    SteadyTime last_write_{};
+    SteadyTime last_status_{};
+    std::int64_t written_ = -1;  ///< journal offset of the last write-behind
+
+    mutable std::mutex status_mutex_;
+    ShardStatus status_;
+};
+
+}  // namespace trueup::runtime

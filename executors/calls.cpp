@@ -1,0 +1,172 @@
+#include "executors/calls.h"
+
+#include "engine/base/check.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace trueup::executors {
+namespace {
+
+// One pod is some kilobytes; whatever is larger than this is not the answer to our question.
+constexpr std::size_t kMaxBody = 4U << 20U;
+
+}  // namespace
+
+ports::CallId Calls::open(Owner owner, ports::Cluster* cluster, ports::Database* database,
+                          SteadyTime now) {
+    const ports::CallId call = next_++;
+    Open& entry = open_[call];
+    entry.answer.owner = owner;
+    entry.answer.call = call;
+    entry.due = now + timeout_;
+    entry.cluster = cluster;
+    entry.database = database;
+    return call;
+}
+
+ports::CallId Calls::get(Owner owner, ports::Cluster& cluster, const ports::GetObject& request,
+                         SteadyTime now) {
+    const ports::CallId call = open(owner, &cluster, nullptr, now);
+    cluster.get(call, request);
+    return call;
+}
+
+ports::CallId Calls::erase(Owner owner, ports::Cluster& cluster, const ports::DeleteObject& request,
+                           SteadyTime now) {
+    const ports::CallId call = open(owner, &cluster, nullptr, now);
+    cluster.erase(call, request);
+    return call;
+}
+
+ports::CallId Calls::read_rows(Owner owner, ports::Database& database,
+                               const ports::ReadRows& request, SteadyTime now) {
+    const ports::CallId call = open(owner, nullptr, &database, now);
+    database.read_rows(call, request);
+    return call;
+}
+
+ports::CallId Calls::update_row(Owner owner, ports::Database& database,
+                                const ports::UpdateRow& request, SteadyTime now) {
+    const ports::CallId call = open(owner, nullptr, &database, now);
+    database.update_row(call, request);
+    return call;
+}
+
+void Calls::Open::cancel() const {
+    if (cluster != nullptr) cluster->cancel(answer.call);
+    if (database != nullptr) database->cancel(answer.call);
+}
+
+void Calls::cancel_all(Owner owner) {
+    for (auto it = open_.begin(); it != open_.end();) {
+        if (it->second.answer.owner == owner) {
+            it->second.cancel();
+            it = open_.erase(it);
+        } else {
+            ++it;
+        }
+    }
+    complete_.erase(std::remove_if(complete_.begin(), complete_.end(),
+                                   [&](const Answer& answer) { return answer.owner == owner; }),
+                    complete_.end());
+}
+
+void Calls::close(std::map<ports::CallId, Open>::iterator which) {
+    complete_.push_back(std::move(which->second.answer));
+    open_.erase(which);
+}
+
+void Calls::poll(Millis max_wait) {
+    std::set<ports::Cluster*> clusters;
+    std::set<ports::Database*> databases;
+    for (const auto& [call, entry] : open_) {
+        if (entry.cluster != nullptr) clusters.insert(entry.cluster);
+        if (entry.database != nullptr) databases.insert(entry.database);
+    }
+    const std::size_t ports_in_use = clusters.size() + databases.size();
+    if (ports_in_use == 0) return;
+    // Only one port can be waited on at a time: with several, short waits keep an answer of one
+    // from lying behind the silence of another.
+    const Millis slice = ports_in_use == 1 ? max_wait : std::min(max_wait, Millis(1));
+    const auto wait = [&] { return complete_.empty() ? slice : Millis(0); };
+    for (ports::Cluster* cluster : clusters) poll_cluster(*cluster, wait());
+    for (ports::Database* database : databases) poll_database(*database, wait());
+}
+
+void Calls::poll_cluster(ports::Cluster& cluster, Millis max_wait) {
+    cluster_events_.clear();
+    cluster.poll(max_wait, cluster_events_);
+    for (const ports::ClusterEvent& event : cluster_events_) handle(event);
+}
+
+void Calls::poll_database(ports::Database& database, Millis max_wait) {
+    database_events_.clear();
+    database.poll(max_wait, database_events_);
+    for (ports::DatabaseEvent& event : database_events_) handle(event);
+}
+
+void Calls::handle(const ports::ClusterEvent& event) {
+    const auto found = open_.find(event.call);
+    if (found == open_.end() || found->second.cluster == nullptr) return;
+    Answer& answer = found->second.answer;
+    switch (event.kind) {
+        case ports::ClusterEvent::Kind::kHead:
+            answer.status = event.status;
+            return;
+        case ports::ClusterEvent::Kind::kData:
+            answer.body += event.data;
+            if (answer.body.size() <= kMaxBody) return;
+            found->second.cancel();
+            answer.failed = true;
+            answer.error = {Next::kSkip, "the answer is larger than 4 MiB"};
+            break;
+        case ports::ClusterEvent::Kind::kEnd:
+            // A body without a status line is no answer.
+            answer.failed = answer.status == 0;
+            if (answer.failed) answer.error = {Next::kRetry, "the answer has no status"};
+            break;
+        case ports::ClusterEvent::Kind::kFailed:
+            answer.failed = true;
+            answer.error = event.error;
+            break;
+    }
+    close(found);
+}
+
+void Calls::handle(ports::DatabaseEvent& event) {
+    const auto found = open_.find(event.call);
+    if (found == open_.end() || found->second.database == nullptr) return;
+    Answer& answer = found->second.answer;
+    switch (event.kind) {
+        case ports::DatabaseEvent::Kind::kRows:
+            for (ports::SqlRow& row : event.rows) answer.rows.push_back(std::move(row));
+            return;
+        case ports::DatabaseEvent::Kind::kSnapshot:
+        case ports::DatabaseEvent::Kind::kWal:
+            return;
+        case ports::DatabaseEvent::Kind::kEnd:
+            break;
+        case ports::DatabaseEvent::Kind::kFailed:
+            answer.failed = true;
+            answer.sqlstate = event.sqlstate;
+            answer.error = event.error;
+            break;
+    }
+    close(found);
+}
+
+std::vector<Answer> Calls::take(SteadyTime now) {
+    for (auto it = open_.begin(); it != open_.end();) {
+        const auto current = it++;
+        if (current->second.due > now) continue;
+        current->second.cancel();
+        current->second.answer.failed = true;
+        current->second.answer.error = {Next::kRetry, "no answer in time"};
+        close(current);
+    }
+    return std::exchange(complete_, {});
+}
+
+}  // namespace trueup::executors

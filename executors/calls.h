@@ -1,0 +1,85 @@
+// The executors' calls on the world: starts them under ids of its own, gathers the events of each
+// into one whole answer, and ends those that take too long.
+//
+// An answer is handed over by `take`, never inside the call that starts or polls: what an execution
+// does next is decided with the clock that the caller of `take` brings.
+//
+// Owns no port; while it uses a port nobody else may poll it. Not thread-safe.
+#pragma once
+
+#include "engine/ports/cluster.h"
+#include "engine/ports/database.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trueup::executors {
+
+/// Who waits for an answer: a number that the dispatcher gives each execution.
+using Owner = std::uint64_t;
+
+/// All of what came back for one call.
+struct Answer {
+    Owner owner = 0;
+    ports::CallId call = 0;
+    bool failed = false;  ///< no whole answer came: `error`, and `sqlstate` where the server spoke
+    int status = 0;       ///< HTTP; 0 for a database
+    std::string body;
+    std::vector<ports::SqlRow> rows;
+    std::string sqlstate;
+    Error error;
+};
+
+class Calls {
+  public:
+    /// A call without a whole answer after `timeout` is cancelled and counts as failed.
+    explicit Calls(Millis timeout) : timeout_(timeout) {}
+
+    ports::CallId get(Owner owner, ports::Cluster& cluster, const ports::GetObject& request,
+                      SteadyTime now);
+    ports::CallId erase(Owner owner, ports::Cluster& cluster, const ports::DeleteObject& request,
+                        SteadyTime now);
+    ports::CallId read_rows(Owner owner, ports::Database& database, const ports::ReadRows& request,
+                            SteadyTime now);
+    ports::CallId update_row(Owner owner, ports::Database& database,
+                             const ports::UpdateRow& request, SteadyTime now);
+
+    /// Ends every call of an owner; no answer of them follows.
+    void cancel_all(Owner owner);
+
+    /// True while a call is under way.
+    bool waiting() const { return !open_.empty(); }
+
+    /// Collects events; waits at most `max_wait` in all when there is nothing yet.
+    void poll(Millis max_wait);
+
+    /// The answers that are complete, in the order of their completion, and those overdue by `now`.
+    std::vector<Answer> take(SteadyTime now);
+
+  private:
+    struct Open {
+        Answer answer;
+        SteadyTime due{};
+        ports::Cluster* cluster = nullptr;  ///< one of the two is set
+        ports::Database* database = nullptr;
+        void cancel() const;
+    };
+    ports::CallId open(Owner owner, ports::Cluster* cluster, ports::Database* database,
+                       SteadyTime now);
+    void close(std::map<ports::CallId, Open>::iterator which);
+    void poll_cluster(ports::Cluster& cluster, Millis max_wait);
+    void poll_database(ports::Database& database, Millis max_wait);
+    void handle(const ports::ClusterEvent& event);
+    void handle(ports::DatabaseEvent& event);
+
+    Millis timeout_;
+    ports::CallId next_ = 1;
+    std::map<ports::CallId, Open> open_;
+    std::vector<Answer> complete_;
+    std::vector<ports::ClusterEvent> cluster_events_;
+    std::vector<ports::DatabaseEvent> database_events_;
+};
+
+}  // namespace trueup::executors

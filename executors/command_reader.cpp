@@ -1,0 +1,133 @@
+#include "executors/command_reader.h"
+
+#include "engine/codec/command_codec.h"
+#include "engine/codec/outcome_codec.h"
+#include "executors/broker_clock.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::executors {
+namespace {
+
+constexpr std::size_t kReadBytes = 1U << 20U;
+constexpr int kOutcomeReadsPerStep = 8;
+
+std::string where(Topic topic, std::int32_t partition) {
+    return std::string(name_of(topic)) + '/' + std::to_string(partition);
+}
+
+}  // namespace
+
+CommandReader::CommandReader(ports::Log& log, const std::vector<std::int32_t>& partitions,
+                             Millis window, Ledger& ledger)
+    : log_(log), window_(window), ledger_(ledger) {
+    for (const std::int32_t partition : partitions) {
+        lanes_.emplace_back();
+        lanes_.back().index = partition;
+    }
+}
+
+CommandReader::Read CommandReader::step(std::optional<BrokerTime> broker_now, bool room) {
+    trouble_.clear();
+    Read read;
+    for (Lane& lane : lanes_) {
+        if (lane.stopped) {
+            trouble_ = where(Topic::kOutcomes, lane.index) +
+                       ": retention took outcomes before they were read; restart the executor";
+            continue;
+        }
+        if (!lane.placed && !place(lane)) continue;
+        if (!read_outcomes(lane, broker_now, read)) continue;
+        if (lane.complete() && broker_now && room) read_commands(lane, *broker_now, read);
+    }
+    if (broker_now) ledger_.forget_before(*broker_now - window_);
+    return read;
+}
+
+bool CommandReader::ledger_complete() const {
+    return std::all_of(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.complete(); });
+}
+
+bool CommandReader::place(Lane& lane) {
+    const auto outcomes = log_.describe({Topic::kOutcomes, lane.index});
+    const auto commands = log_.describe({Topic::kCommands, lane.index});
+    if (!outcomes || !commands) {
+        trouble_ = where(Topic::kCommands, lane.index) + ": " +
+                   (!outcomes ? outcomes : commands).error().what;
+        return false;
+    }
+    lane.outcomes = outcomes.value().first_offset;
+    lane.outcomes_end = outcomes.value().next_offset;
+    lane.commands = commands.value().first_offset;
+    lane.placed = true;
+    return true;
+}
+
+std::optional<std::int64_t> CommandReader::cut(ports::Partition partition, std::int64_t offset) {
+    const auto extent = log_.describe(partition);
+    if (!extent || extent.value().first_offset <= offset) return std::nullopt;
+    return extent.value().first_offset;
+}
+
+bool CommandReader::read_outcomes(Lane& lane, std::optional<BrokerTime> broker_now, Read& read) {
+    for (int i = 0; i < kOutcomeReadsPerStep; ++i) {
+        const auto fetched = log_.read({Topic::kOutcomes, lane.index}, lane.outcomes, kReadBytes);
+        if (!fetched) {
+            trouble_ = where(Topic::kOutcomes, lane.index) + ": " + fetched.error().what;
+            if (!cut({Topic::kOutcomes, lane.index}, lane.outcomes)) return false;
+            // Before the ledger is complete nothing was acted on: start over. After that: K2.
+            lane.stopped = lane.complete();
+            lane.placed = false;
+            return false;
+        }
+        lane.outcomes = fetched.value().next_offset;
+        for (const ports::Record& record : fetched.value().records) {
+            read.moved = true;
+            if (record.key == kHeartbeatKey || record.value.empty()) continue;
+            if (broker_now && record.append_time + window_ < *broker_now) continue;
+            // Bytes that are no outcome end nothing; the sequencer is who reports them.
+            const Result<Outcome> outcome = codec::decode_outcome(record.value);
+            if (outcome.ok() && outcome.value().final()) {
+                ledger_.remember(outcome.value().command_id, record.append_time);
+            }
+        }
+        if (fetched.value().records.empty()) return true;
+    }
+    // More is waiting: the commands have time until the ledger has caught up.
+    return false;
+}
+
+void CommandReader::read_commands(Lane& lane, BrokerTime broker_now, Read& read) {
+    const auto fetched = log_.read({Topic::kCommands, lane.index}, lane.commands, kReadBytes);
+    if (!fetched) {
+        trouble_ = where(Topic::kCommands, lane.index) + ": " + fetched.error().what;
+        // Retention is longer than any command lives, so what it took has expired.
+        if (const auto first = cut({Topic::kCommands, lane.index}, lane.commands)) {
+            lane.commands = *first;
+        }
+        return;
+    }
+    lane.commands = fetched.value().next_offset;
+    for (const ports::Record& record : fetched.value().records) {
+        read.moved = true;
+        if (record.append_time + window_ < broker_now) {
+            ++read.skipped;
+            continue;
+        }
+        take_command(lane, record, read);
+    }
+}
+
+void CommandReader::take_command(const Lane& lane, const ports::Record& record, Read& read) {
+    Result<Command> command = codec::decode_command(record.value);
+    if (!command) {
+        read.parked.push_back({lane.index, record.offset, command.error().what});
+    } else if (command.value().id.none() || command.value().subject.empty()) {
+        read.parked.push_back({lane.index, record.offset, "the command has no id or no subject"});
+    } else {
+        read.commands.push_back({std::move(command).value(), lane.index, record.offset});
+    }
+}
+
+}  // namespace trueup::executors

@@ -1,0 +1,81 @@
+// Reads `outcomes` into the ledger and, once the ledger is complete, `commands`, partition by
+// partition.
+//
+//   K1  No command of a partition is handed out before its outcomes were read up to where they
+//   ended
+//       at the start.
+//   K2  Outcomes that retention took before they were read stop the partition: an incomplete ledger
+//       is no ledger.
+//
+// Not thread-safe.
+#pragma once
+
+#include "engine/model/command.h"
+#include "engine/ports/log.h"
+#include "executors/ledger.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::executors {
+
+struct ArrivedCommand {
+    Command command;
+    std::int32_t partition = 0;
+    std::int64_t offset = 0;
+};
+
+/// A record of `commands` that nothing can be done with.
+struct ParkedCommand {
+    std::int32_t partition = 0;
+    std::int64_t offset = 0;
+    std::string reason;
+};
+
+class CommandReader {
+  public:
+    /// `window`: how long a command may live, with all skew; older records are passed over.
+    CommandReader(ports::Log& log, const std::vector<std::int32_t>& partitions, Millis window,
+                  Ledger& ledger);
+
+    struct Read {
+        std::vector<ArrivedCommand> commands;
+        std::vector<ParkedCommand> parked;
+        std::uint64_t skipped = 0;  ///< commands older than the window
+        bool moved = false;         ///< something was read
+    };
+    /// Reads on a bounded piece. Without `broker_now`, or without `room`, outcomes only.
+    Read step(std::optional<BrokerTime> broker_now, bool room);
+
+    /// True once every partition's ledger is complete.
+    bool ledger_complete() const;
+    /// Why something is not read; empty when all is well.
+    const std::string& trouble() const { return trouble_; }
+
+  private:
+    struct Lane {
+        std::int32_t index = 0;
+        bool placed = false;   ///< the offsets below are known
+        bool stopped = false;  ///< K2
+        std::int64_t outcomes = 0;
+        std::int64_t outcomes_end = 0;  ///< where they ended at the start
+        std::int64_t commands = 0;
+        bool complete() const { return placed && !stopped && outcomes >= outcomes_end; }
+    };
+    bool place(Lane& lane);
+    /// The first offset that can be read, if retention took `offset`.
+    std::optional<std::int64_t> cut(ports::Partition partition, std::int64_t offset);
+    bool read_outcomes(Lane& lane, std::optional<BrokerTime> broker_now, Read& read);
+    void read_commands(Lane& lane, BrokerTime broker_now, Read& read);
+    void take_command(const Lane& lane, const ports::Record& record, Read& read);
+
+    ports::Log& log_;
+    Millis window_;
+    Ledger& ledger_;
+    std::vector<Lane> lanes_;
+    std::string trouble_;
+};
+
+}  // namespace trueup::executors

@@ -1,0 +1,24 @@
+// Deletes one pod, exactly that one (design §4.12, S1, S2, S24, S38, S39).
+//
+// The other sides of the read set are read live, then the pod by its name. Its uid must be the
+// target's, nobody may have put a hold on it, and the DELETE carries that uid and the
+// resourceVersion of this very GET, so that any change in between is a 409.
+//
+//   gone, or terminating already      already_done
+//   another uid, a hold, a predicate  refused
+//   accepted, finalizers keep it      done, "accepted; held by finalizers": the finding stays open
+//   409, same uid                     the whole round again
+//   time-out, cut answer, 5xx         read back
+#pragma once
+
+#include "executors/execution.h"
+
+#include <memory>
+
+namespace trueup::executors {
+
+/// `command.draft.action` is kDeletePod and its target's source is one of the pods.
+std::unique_ptr<Execution> execute_delete_pod(Owner owner, Command command,
+                                              const Surroundings& surroundings);
+
+}  // namespace trueup::executors

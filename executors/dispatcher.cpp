@@ -1,0 +1,334 @@
+#include "executors/dispatcher.h"
+
+#include "engine/base/check.h"
+#include "engine/base/guard.h"
+#include "engine/codec/cloud_events.h"
+#include "engine/codec/outcome_codec.h"
+#include "executors/broker_clock.h"
+#include "executors/delete_pod.h"
+#include "executors/update_row.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace trueup::executors {
+namespace {
+
+/// While something other than the log's records is awaited, how long to sleep at a time.
+constexpr Millis kNap{10};
+
+/// One command in its slot: first an execution, then an outcome on its way into the log.
+struct Task {
+    ArrivedCommand arrived;
+    std::unique_ptr<Execution> execution;
+    std::optional<Outcome> outcome;
+    std::unique_ptr<ports::PendingAppend> append;
+    SteadyTime append_at{};
+};
+
+Outcome outcome_of(const Command& command, OutcomeKind kind, std::string reason,
+                   const std::string& executor) {
+    Outcome outcome;
+    outcome.command_id = command.id;
+    outcome.subject = command.subject;
+    outcome.kind = kind;
+    outcome.reason = std::move(reason);
+    outcome.executor = executor;
+    return outcome;
+}
+
+void count(CheckToWrite& histogram, std::int64_t micros) {
+    std::size_t bucket = 0;
+    while (bucket < CheckToWrite::kBoundsMillis.size() &&
+           micros > CheckToWrite::kBoundsMillis[bucket] * 1000) {
+        ++bucket;
+    }
+    ++histogram.counts[bucket];
+    ++histogram.count;
+    histogram.sum_micros += micros;
+}
+
+}  // namespace
+
+struct Dispatcher::State {
+    State(ports::Log& the_log, Sources sources, DispatcherSettings the_settings);
+
+    bool deliver_answers(SteadyTime now);
+    bool take_in(SteadyTime now);
+    void accept(ArrivedCommand arrived);
+    std::optional<std::string> unfit(const Command& command) const;
+    void park(const ParkedCommand& parked);
+    bool start_next(SteadyTime now);
+    void start(ArrivedCommand arrived, SteadyTime now);
+    bool advance(SteadyTime now);
+    bool settle(Task& task, SteadyTime now);
+    void ended(Task& task);
+    void release(const Command& command);
+    Permit permit(const Command& command, SteadyTime now) const;
+    void wait(std::uint64_t seen, Millis max_wait);
+    void publish_stats(SteadyTime now);
+    std::size_t pending() const { return under_way.size() - tasks.size(); }
+
+    ports::Log& log;
+    const DispatcherSettings settings;
+    Calls calls;
+    Surroundings surroundings;
+    Ledger ledger;
+    CommandReader reader;
+    BrokerClock clock;
+
+    std::set<Hash128> under_way;                               ///< pending and in a slot
+    std::map<std::string, std::deque<ArrivedCommand>> queues;  ///< by subject, in order of arrival
+    std::deque<std::string> ready;  ///< subjects with a queue and no slot, the oldest first
+    std::set<std::string> busy;     ///< subjects with a slot
+    Owner next_owner = 1;
+    std::map<Owner, Task> tasks;  ///< after `calls`: executions cancel theirs when they go
+
+    DispatcherStats counts;
+    mutable std::mutex published_mutex;
+    DispatcherStats published;
+};
+
+Dispatcher::State::State(ports::Log& the_log, Sources sources, DispatcherSettings the_settings)
+    : log(the_log),
+      settings(std::move(the_settings)),
+      calls(settings.call_timeout),
+      surroundings{std::move(sources), &calls,
+                   [this](const Command& command, SteadyTime now) { return permit(command, now); },
+                   settings.executor},
+      reader(the_log, settings.partitions, settings.longest_expiry + settings.max_skew, ledger),
+      clock(the_log, {Topic::kOutcomes, settings.partitions.front()}, settings.heartbeat_every,
+            settings.heartbeat_fresh) {}
+
+bool Dispatcher::State::deliver_answers(SteadyTime now) {
+    std::vector<Answer> answers = calls.take(now);
+    for (Answer& answer : answers) {
+        const auto task = tasks.find(answer.owner);
+        if (task == tasks.end() || !task->second.execution) continue;
+        task->second.execution->answered(std::move(answer), now);
+    }
+    return !answers.empty();
+}
+
+bool Dispatcher::State::take_in(SteadyTime now) {
+    CommandReader::Read read = reader.step(clock.at(now), pending() < settings.max_pending);
+    counts.skipped += read.skipped;
+    for (const ParkedCommand& parked : read.parked) park(parked);
+    for (ArrivedCommand& arrived : read.commands) accept(std::move(arrived));
+    return read.moved;
+}
+
+void Dispatcher::State::park(const ParkedCommand& parked) {
+    ++counts.parked;
+    if (settings.on_parked) settings.on_parked(parked);
+}
+
+std::optional<std::string> Dispatcher::State::unfit(const Command& command) const {
+    const std::string& source = command.draft.target.source;
+    bool known = false;
+    switch (command.draft.action.kind) {
+        case Action::Kind::kDeletePod:
+            known = surroundings.sources.pods.count(source) != 0;
+            break;
+        case Action::Kind::kUpdateRow:
+            known = surroundings.sources.rows.count(source) != 0;
+            break;
+        case Action::Kind::kUnspecified:
+            return "unknown action";
+    }
+    if (known) return std::nullopt;
+    return "this executor has no source " + source + " for " +
+           std::string(name_of(command.draft.action.kind));
+}
+
+void Dispatcher::State::accept(ArrivedCommand arrived) {
+    const Command& command = arrived.command;
+    if (const auto why = unfit(command)) {
+        park({arrived.partition, arrived.offset, to_hex(command.id) + ": " + *why});
+        return;
+    }
+    if (TRUEUP_GUARD("ledger") && ledger.knows(command.id)) {
+        ++counts.known;
+        return;
+    }
+    if (!under_way.insert(command.id).second) {
+        ++counts.duplicates;
+        return;
+    }
+    const std::string subject = command.subject;
+    std::deque<ArrivedCommand>& queue = queues[subject];
+    queue.push_back(std::move(arrived));
+    if (queue.size() == 1 && busy.count(subject) == 0) ready.push_back(subject);
+}
+
+bool Dispatcher::State::start_next(SteadyTime now) {
+    bool started = false;
+    while (!ready.empty() && tasks.size() < settings.max_running && clock.fresh(now)) {
+        const auto queue = queues.find(ready.front());
+        ready.pop_front();
+        TRUEUP_CHECK(queue != queues.end() && !queue->second.empty());
+        busy.insert(queue->first);
+        ArrivedCommand arrived = std::move(queue->second.front());
+        queue->second.pop_front();
+        if (queue->second.empty()) queues.erase(queue);
+        start(std::move(arrived), now);
+        started = true;
+    }
+    return started;
+}
+
+void Dispatcher::State::start(ArrivedCommand arrived, SteadyTime now) {
+    const Command& command = arrived.command;
+    if (TRUEUP_GUARD("ledger") && ledger.knows(command.id)) {
+        ++counts.known;
+        under_way.erase(command.id);
+        release(command);
+        return;
+    }
+    const BrokerTime broker_now = *clock.at(now);
+    const Owner owner = next_owner++;
+    Task& task = tasks[owner];
+    if (broker_now > command.not_after) {
+        task.outcome =
+            outcome_of(command, OutcomeKind::kExpired,
+                       "expired before it was started; nothing was written", settings.executor);
+    } else if (command.not_after - broker_now > settings.longest_expiry + settings.max_skew) {
+        task.outcome =
+            outcome_of(command, OutcomeKind::kFailed,
+                       "expires later than the executor's ledger reaches back", settings.executor);
+    } else if (command.draft.action.kind == Action::Kind::kDeletePod) {
+        task.execution = execute_delete_pod(owner, command, surroundings);
+    } else {
+        task.execution = execute_update_row(owner, command, surroundings);
+    }
+    task.arrived = std::move(arrived);
+    if (task.execution) task.execution->begin(now);
+}
+
+Permit Dispatcher::State::permit(const Command& command, SteadyTime now) const {
+    if (!clock.fresh(now)) return Permit::kHold;
+    if (*clock.at(now) > command.not_after) return Permit::kExpired;
+    if (settings.before_write && !settings.before_write(command)) return Permit::kHold;
+    return Permit::kGo;
+}
+
+bool Dispatcher::State::advance(SteadyTime now) {
+    bool moved = false;
+    for (auto it = tasks.begin(); it != tasks.end();) {
+        Task& task = it->second;
+        if (task.execution) {
+            task.execution->tick(now);
+            if (task.execution->outcome()) {
+                task.outcome = task.execution->outcome();
+                task.execution.reset();
+            }
+        }
+        if (!task.outcome || !settle(task, now)) {
+            ++it;
+            continue;
+        }
+        ended(task);
+        it = tasks.erase(it);
+        moved = true;
+    }
+    return moved;
+}
+
+// True once the outcome is in the log. A result of the append that is unknown is repeated: two
+// equal outcomes do no harm, a missing one does.
+bool Dispatcher::State::settle(Task& task, SteadyTime now) {
+    const Hash128& id = task.outcome->command_id;
+    if (!task.append) {
+        if (now < task.append_at) return false;
+        // An append that failed may be in the log all the same, and the reader has seen it.
+        if (TRUEUP_GUARD("ledger") && ledger.knows(id)) return true;
+        ports::Entry entry{task.outcome->subject, codec::encode_outcome(*task.outcome),
+                           codec::headers_for(*task.outcome, clock.at(now))};
+        std::vector<ports::Entry> entries;
+        entries.push_back(std::move(entry));
+        task.append = log.append({Topic::kOutcomes, task.arrived.partition}, std::move(entries));
+    }
+    if (!task.append->ready()) return false;
+    const Result<ports::Appended> appended = task.append->take();
+    task.append.reset();
+    if (!appended) {
+        ++counts.append_failures;
+        task.append_at = now + settings.append_again;
+        return false;
+    }
+    if (task.outcome->final()) ledger.remember(id, appended.value().append_time);
+    return true;
+}
+
+void Dispatcher::State::ended(Task& task) {
+    const Outcome& outcome = *task.outcome;
+    ++counts.outcomes[static_cast<std::size_t>(outcome.kind)];
+    if (!outcome.final()) ++counts.failed_retryable;
+    if (outcome.kind == OutcomeKind::kDone) {
+        count(counts.check_to_write, outcome.check_to_write_micros);
+    }
+    if (settings.on_outcome) settings.on_outcome(task.arrived.command, outcome);
+    under_way.erase(task.arrived.command.id);
+    release(task.arrived.command);
+}
+
+void Dispatcher::State::release(const Command& command) {
+    busy.erase(command.subject);
+    if (queues.count(command.subject) != 0) ready.push_back(command.subject);
+}
+
+void Dispatcher::State::wait(std::uint64_t seen, Millis max_wait) {
+    if (calls.waiting()) {
+        // The log is looked at between short waits: it may have news for other subjects.
+        calls.poll(std::min(max_wait, kNap));
+        return;
+    }
+    const bool awaiting = !under_way.empty() || clock.waiting() || !reader.ledger_complete();
+    const Millis patience = awaiting ? std::min(max_wait, kNap) : max_wait;
+    if (patience > Millis(0)) log.wait(seen, patience);
+}
+
+void Dispatcher::State::publish_stats(SteadyTime now) {
+    counts.pending = pending();
+    counts.running = tasks.size();
+    counts.held =
+        static_cast<std::uint64_t>(std::count_if(tasks.begin(), tasks.end(), [](const auto& entry) {
+            return entry.second.execution && entry.second.execution->held();
+        }));
+    counts.ledger_complete = reader.ledger_complete();
+    counts.clock_fresh = clock.fresh(now);
+    counts.trouble = reader.trouble();
+    const std::lock_guard lock(published_mutex);
+    published = counts;
+}
+
+Dispatcher::Dispatcher(ports::Log& log, Sources sources, DispatcherSettings settings) {
+    TRUEUP_CHECK(!settings.partitions.empty() && settings.max_running > 0);
+    state_ = std::make_unique<State>(log, std::move(sources), std::move(settings));
+}
+
+Dispatcher::~Dispatcher() = default;
+
+void Dispatcher::step(SteadyTime now, Millis max_wait) {
+    State& state = *state_;
+    const std::uint64_t seen = state.log.changes_seen();
+    bool moved = state.deliver_answers(now);
+    moved |= state.take_in(now);
+    moved |= state.clock.step(now, !state.clock.at(now) || !state.under_way.empty());
+    moved |= state.start_next(now);
+    moved |= state.advance(now);
+    state.publish_stats(now);
+    state.wait(seen, moved ? Millis(0) : max_wait);
+}
+
+DispatcherStats Dispatcher::stats() const {
+    const std::lock_guard lock(state_->published_mutex);
+    return state_->published;
+}
+
+}  // namespace trueup::executors

@@ -1,0 +1,45 @@
+// One live pod as the API server just gave it, and what its refusals say.
+//
+// Only the words of the API server itself count: a 404 that does not name the object (a wrong path,
+// a proxy's page) is not an absence (S3).
+#pragma once
+
+#include "engine/base/result.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trueup::executors {
+
+struct Pod {
+    std::string uid;
+    std::string resource_version;
+    std::string name;
+    std::string name_space;
+    std::string phase;
+    std::string node;
+    bool deleting = false;  ///< metadata.deletionTimestamp is set
+    bool finalizers = false;
+    std::map<std::string, std::string, std::less<>> labels;
+    std::map<std::string, std::string, std::less<>> annotations;
+
+    /// True when a label or an annotation of that key is there, whatever its value says.
+    bool held(std::string_view hold_key) const;
+
+    /// A field by the names of engine/model/object.h. The outer value is empty when a live GET
+    /// cannot tell this field, the inner one when the field is null.
+    std::optional<std::optional<std::string>> field(std::string_view name) const;
+};
+
+/// kSkip when the bytes are not a pod with name, uid and resourceVersion.
+Result<Pod> decode_pod(std::string_view body);
+
+/// Is this the body of a 404 by which the API server says that the object `name` is not there?
+bool says_not_found(std::string_view body, std::string_view name);
+
+/// The message of a Status body in one line, shortened; the bytes' start when they are no Status.
+std::string message_of(std::string_view body);
+
+}  // namespace trueup::executors

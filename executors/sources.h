@@ -1,0 +1,38 @@
+// What an executor may read and write: its own ports to the sources that commands name. A source
+// that is missing here is out of the executor's reach, and a command that needs it is not carried
+// out.
+#pragma once
+
+#include "engine/ports/cluster.h"
+#include "engine/ports/database.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trueup::executors {
+
+struct PodSource {
+    ports::Cluster* cluster = nullptr;
+    /// With an empty namespace a command's target says which one is meant.
+    ports::Resource resource;
+    /// A label or an annotation of this key is a veto, whatever its value.
+    std::string hold_key = "trueup.io/hold";
+};
+
+struct RowSource {
+    ports::Database* database = nullptr;  ///< the primary, never a replica
+    ports::Table table;
+    std::vector<std::string> pk_columns;
+    std::string key_expression;            ///< the correlation key as SQL over the row
+    std::vector<std::string> key_columns;  ///< the columns that it reads
+    std::string hold_column;  ///< not null, false or empty: a veto; empty: there is none
+};
+
+/// By source name. The ports outlive every user of this.
+struct Sources {
+    std::map<std::string, PodSource, std::less<>> pods;
+    std::map<std::string, RowSource, std::less<>> rows;
+};
+
+}  // namespace trueup::executors

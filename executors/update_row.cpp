@@ -1,0 +1,139 @@
+#include "executors/update_row.h"
+
+#include "engine/base/check.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::executors {
+namespace {
+
+void add_once(std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+/// Does the server's word leave open whether the statement was carried out?
+bool result_unknown(const Answer& answer) {
+    const std::string_view state = answer.sqlstate;
+    return state.empty() || state.substr(0, 2) == "08" || state.substr(0, 2) == "57" ||
+           state == "40003";
+}
+
+class UpdateRow final : public Execution {
+  public:
+    UpdateRow(Owner owner, Command command, const Surroundings& surroundings)
+        : Execution(owner, std::move(command), surroundings),
+          source_(surroundings.sources.rows.find(target().source)->second),
+          pk_(pk_of(source_, target().object_id)),
+          guarded_(read_set().target_columns(source_)) {
+        for (const std::string& column : source_.key_columns) add_once(guarded_, column);
+        columns_ = guarded_;
+        for (const Assignment& set : action().sets) add_once(columns_, set.column);
+    }
+
+  private:
+    const Target& target() const { return command().draft.target; }
+    const Action& action() const { return command().draft.action; }
+    std::string what(std::string_view verb) const {
+        return std::string(verb) + ' ' + target().object_id;
+    }
+    bool has_all(const Row& row) const;
+
+    void read_target(SteadyTime now) override;
+    void judge_target(Answer answer, SteadyTime now) override;
+    void write(SteadyTime now) override;
+    void judge_write(Answer answer, SteadyTime now) override;
+    void judge_read_back(Answer answer, SteadyTime now) override;
+
+    const RowSource& source_;
+    std::optional<std::string> pk_;
+    std::vector<std::string> guarded_;  ///< in the WHERE
+    std::vector<std::string> columns_;  ///< read: guarded ones and those that are set
+    Row row_;                           ///< as it was judged
+};
+
+bool UpdateRow::has_all(const Row& row) const {
+    return std::all_of(action().sets.begin(), action().sets.end(), [&](const Assignment& set) {
+        const auto column = row.columns.find(set.column);
+        return column != row.columns.end() && column->second == set.value;
+    });
+}
+
+void UpdateRow::read_target(SteadyTime now) {
+    if (!pk_ || action().sets.empty()) {
+        finish(OutcomeKind::kFailed, !pk_ ? "the target is not a row of the source's table"
+                                          : "the command sets no column");
+        return;
+    }
+    expect(calls().read_rows(owner(), *source_.database,
+                             {source_.table, source_.pk_columns, columns_, pk_, {}, {}}, now));
+}
+
+void UpdateRow::judge_target(Answer answer, SteadyTime now) {
+    if (answer.failed) return stop(failure_of(answer, what("SELECT")));
+    Result<std::vector<Row>> rows = decode_rows(answer, columns_);
+    if (!rows) return finish(OutcomeKind::kFailed, what("SELECT") + ": " + rows.error().what);
+    if ((*rows).empty()) return finish(OutcomeKind::kRefused, "the row is gone");
+    if ((*rows).size() > 1) {
+        return finish(OutcomeKind::kFailed, "the primary key names several rows; check pk columns");
+    }
+    row_ = std::move((*rows).front());
+    if (has_all(row_)) {
+        return finish(OutcomeKind::kAlreadyDone, "the row has all values already");
+    }
+    if (row_held(source_, row_)) {
+        return finish(OutcomeKind::kRefused, "veto: " + source_.hold_column + " is set on the row");
+    }
+    Standing standing = read_set().holds_on_row(source_, row_);
+    if (!standing.ok()) return stop(std::move(standing));
+    ready(now);
+}
+
+void UpdateRow::write(SteadyTime now) {
+    TRUEUP_CHECK(pk_.has_value() && !row_.xmin.empty());
+    ports::UpdateRow request{source_.table, source_.pk_columns, *pk_, row_.xmin, {}, {}};
+    for (const std::string& column : guarded_) {
+        // The predicates hold, so that what was read is what the command relies on.
+        request.guards.push_back({column, row_.columns[column]});
+    }
+    for (const Assignment& set : action().sets) {
+        request.sets.push_back({set.column, set.value});
+    }
+    expect(calls().update_row(owner(), *source_.database, request, now));
+}
+
+void UpdateRow::judge_write(Answer answer, SteadyTime now) {
+    if (answer.failed) {
+        Standing failure = failure_of(answer, what("UPDATE"));
+        if (result_unknown(answer)) return read_back(now, std::move(failure.reason));
+        return stop(std::move(failure));
+    }
+    const bool shaped = answer.rows.size() == 1 && answer.rows[0].size() == 1 && answer.rows[0][0];
+    if (!shaped) return read_back(now, what("UPDATE") + ": no count of affected rows");
+    const std::string& affected = *answer.rows[0][0];
+    if (affected == "1") return finish(OutcomeKind::kDone, "updated");
+    if (affected == "0") return again(now, what("UPDATE") + ": the row changed under the write");
+    finish(OutcomeKind::kFailed, what("UPDATE") + ": " + affected + " rows affected; check pk");
+}
+
+void UpdateRow::judge_read_back(Answer answer, SteadyTime now) {
+    const std::string because = unknown_because();
+    const Result<std::vector<Row>> rows =
+        answer.failed ? Result<std::vector<Row>>(answer.error) : decode_rows(answer, columns_);
+    if (!rows) return read_back(now, because);
+    if ((*rows).size() == 1 && has_all((*rows).front())) {
+        return finish(OutcomeKind::kDone, "read back: the row has all values, after: " + because);
+    }
+    again(now, because);
+}
+
+}  // namespace
+
+std::unique_ptr<Execution> execute_update_row(Owner owner, Command command,
+                                              const Surroundings& surroundings) {
+    TRUEUP_CHECK(command.draft.action.kind == Action::Kind::kUpdateRow);
+    TRUEUP_CHECK(surroundings.sources.rows.count(command.draft.target.source) == 1);
+    return std::make_unique<UpdateRow>(owner, std::move(command), surroundings);
+}
+
+}  // namespace trueup::executors

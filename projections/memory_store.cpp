@@ -1,0 +1,49 @@
+#include "projections/memory_store.h"
+
+#include <mutex>
+#include <utility>
+
+namespace trueup::projections {
+
+std::optional<std::string> MemoryStore::find(std::string_view key) const {
+    const auto row = rows_.find(key);
+    if (row == rows_.end()) return std::nullopt;
+    return row->second;
+}
+
+Result<std::optional<std::string>> MemoryStore::get(std::string_view key) {
+    const std::shared_lock lock(mutex_);
+    return find(key);
+}
+
+Result<std::vector<std::optional<std::string>>> MemoryStore::get_many(
+    const std::vector<std::string_view>& keys) {
+    const std::shared_lock lock(mutex_);
+    std::vector<std::optional<std::string>> values;
+    values.reserve(keys.size());
+    for (const std::string_view key : keys) values.push_back(find(key));
+    return values;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> MemoryStore::scan(std::string_view prefix,
+                                                                           std::string_view after,
+                                                                           std::size_t limit) {
+    const std::shared_lock lock(mutex_);
+    std::vector<std::pair<std::string, std::string>> pairs;
+    auto row = after < prefix ? rows_.lower_bound(prefix) : rows_.upper_bound(after);
+    // An empty `after` is below every key, the empty one included.
+    if (after.empty()) row = rows_.lower_bound(prefix);
+    for (; row != rows_.end() && pairs.size() < limit && row->first.starts_with(prefix); ++row) {
+        pairs.emplace_back(*row);
+    }
+    return pairs;
+}
+
+Status MemoryStore::apply(const ports::StoreBatch& batch) {
+    const std::unique_lock lock(mutex_);
+    for (const std::string& key : batch.erases) rows_.erase(key);
+    for (const auto& [key, value] : batch.puts) rows_.insert_or_assign(key, value);
+    return Done{};
+}
+
+}  // namespace trueup::projections

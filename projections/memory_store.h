@@ -1,0 +1,33 @@
+// The store of the projection as a map in memory: for tests, for the simulator, and for readers
+// that fold a journal once and forget. Nothing survives the process; `flush` does nothing.
+#pragma once
+
+#include "engine/ports/store.h"
+
+#include <functional>
+#include <map>
+#include <shared_mutex>
+#include <string>
+
+namespace trueup::projections {
+
+/// Thread-safe.
+class MemoryStore final : public ports::Store {
+  public:
+    Result<std::optional<std::string>> get(std::string_view key) override;
+    Result<std::vector<std::optional<std::string>>> get_many(
+        const std::vector<std::string_view>& keys) override;
+    Result<std::vector<std::pair<std::string, std::string>>> scan(std::string_view prefix,
+                                                                  std::string_view after,
+                                                                  std::size_t limit) override;
+    Status apply(const ports::StoreBatch& batch) override;
+    Status flush() override { return Done{}; }
+
+  private:
+    std::optional<std::string> find(std::string_view key) const;
+
+    std::shared_mutex mutex_;
+    std::map<std::string, std::string, std::less<>> rows_;
+};
+
+}  // namespace trueup::projections

@@ -1,0 +1,184 @@
+#include "projections/rocksdb_store.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+#include <rocksdb/write_buffer_manager.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace trueup::projections {
+
+namespace {
+
+rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+
+rocksdb::Options options_for(std::size_t memory_bytes) {
+    // One cache holds everything; the memtables, half of it at most, are charged to it.
+    const auto cache =
+        rocksdb::NewLRUCache(std::max<std::size_t>(memory_bytes, std::size_t{1} << 20U));
+    rocksdb::Options options;
+    options.create_if_missing = true;
+    options.write_buffer_size = std::max<std::size_t>(memory_bytes / 6, std::size_t{64} << 10U);
+    options.max_write_buffer_number = 3;
+    options.write_buffer_manager =
+        std::make_shared<rocksdb::WriteBufferManager>(memory_bytes / 2, cache);
+    options.allow_concurrent_memtable_write = false;  // one thread applies
+    options.level_compaction_dynamic_level_bytes = true;
+    options.compression = rocksdb::kNoCompression;
+    options.bytes_per_sync = std::uint64_t{1} << 20U;
+    options.max_background_jobs = 2;
+    options.max_open_files = 512;
+    options.info_log_level = rocksdb::WARN_LEVEL;
+    options.max_log_file_size = std::size_t{1} << 20U;
+    options.keep_log_file_num = 2;
+    options.stats_dump_period_sec = 0;
+    rocksdb::BlockBasedTableOptions table;
+    table.block_cache = cache;
+    table.cache_index_and_filter_blocks = true;
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.format_version = 5;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    return options;
+}
+
+/// The first key above all that start with `prefix`; empty when there is none.
+std::string end_of(std::string_view prefix) {
+    std::string end(prefix);
+    while (!end.empty() && static_cast<unsigned char>(end.back()) == 0xffU) end.pop_back();
+    if (!end.empty()) end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
+    return end;
+}
+
+}  // namespace
+
+struct RocksdbStore::Rocks {
+    std::string path;
+    std::unique_ptr<rocksdb::DB> db;
+
+    Error error_of(const rocksdb::Status& status) const;
+    Status status_of(const rocksdb::Status& status) const {
+        if (!status.ok()) return error_of(status);
+        return Done{};
+    }
+};
+
+Error RocksdbStore::Rocks::error_of(const rocksdb::Status& status) const {
+    const std::string text = status.ToString();
+    if (status.IsCorruption()) {
+        return {Next::kSkip, "projection " + path + " is damaged (" + text +
+                                 "); it can be set aside and rebuilt from the journal"};
+    }
+    return {Next::kRetry, "projection " + path + ": " + text};
+}
+
+RocksdbStore::RocksdbStore(std::unique_ptr<Rocks> rocks) : rocks_(std::move(rocks)) {}
+RocksdbStore::~RocksdbStore() = default;
+
+Result<std::unique_ptr<RocksdbStore>> RocksdbStore::open(Settings settings) {
+    auto rocks = std::make_unique<Rocks>();
+    rocks->path = std::move(settings.path);
+    std::error_code error;
+    std::filesystem::create_directories(rocks->path, error);
+    if (error) {
+        return Error{Next::kStop,
+                     "projection " + rocks->path + ": cannot make it: " + error.message()};
+    }
+    rocksdb::DB* opened = nullptr;
+    const rocksdb::Status status =
+        rocksdb::DB::Open(options_for(settings.memory_bytes), rocks->path, &opened);
+    if (!status.ok()) {
+        if (status.ToString().find("lock") != std::string::npos) {
+            return Error{Next::kStop, "projection " + rocks->path +
+                                          " is in use by another process; stop that one, or give "
+                                          "this one a state_dir of its own"};
+        }
+        // A file that the manifest names and the folder lacks comes as "not found".
+        const bool hole = status.IsPathNotFound() || status.IsNotFound();
+        return rocks->error_of(hole ? rocksdb::Status::Corruption(status.ToString()) : status);
+    }
+    rocks->db.reset(opened);
+    return std::unique_ptr<RocksdbStore>(new RocksdbStore(std::move(rocks)));
+}
+
+Status RocksdbStore::set_aside(const std::string& path) {
+    const auto target = [&](int n) { return path + ".corrupt-" + std::to_string(n); };
+    std::error_code error;
+    int n = 1;
+    while (std::filesystem::exists(target(n), error)) ++n;
+    if (!error) std::filesystem::rename(path, target(n), error);
+    if (!error) return Done{};
+    return Error{Next::kStop, "cannot set the damaged projection " + path + " aside as " +
+                                  target(n) + ": " + error.message()};
+}
+
+Result<std::optional<std::string>> RocksdbStore::get(std::string_view key) {
+    std::string value;
+    const rocksdb::Status status = rocks_->db->Get({}, slice(key), &value);
+    if (status.IsNotFound()) return std::optional<std::string>();
+    if (!status.ok()) return rocks_->error_of(status);
+    return std::optional(std::move(value));
+}
+
+Result<std::vector<std::optional<std::string>>> RocksdbStore::get_many(
+    const std::vector<std::string_view>& keys) {
+    std::vector<rocksdb::Slice> slices;
+    slices.reserve(keys.size());
+    for (const std::string_view key : keys) slices.push_back(slice(key));
+    std::vector<rocksdb::PinnableSlice> found(keys.size());
+    std::vector<rocksdb::Status> statuses(keys.size());
+    const bool sorted = std::is_sorted(keys.begin(), keys.end());
+    rocks_->db->MultiGet({}, rocks_->db->DefaultColumnFamily(), slices.size(), slices.data(),
+                         found.data(), statuses.data(), sorted);
+    std::vector<std::optional<std::string>> values(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (statuses[i].IsNotFound()) continue;
+        if (!statuses[i].ok()) return rocks_->error_of(statuses[i]);
+        values[i].emplace(found[i].data(), found[i].size());
+    }
+    return values;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> RocksdbStore::scan(std::string_view prefix,
+                                                                            std::string_view after,
+                                                                            std::size_t limit) {
+    const std::string end = end_of(prefix);
+    const rocksdb::Slice bound(end);
+    rocksdb::ReadOptions options;
+    if (!end.empty()) options.iterate_upper_bound = &bound;
+    const std::unique_ptr<rocksdb::Iterator> it(rocks_->db->NewIterator(options));
+    std::vector<std::pair<std::string, std::string>> pairs;
+    it->Seek(slice(std::max(prefix, after)));
+    if (!after.empty() && it->Valid() && it->key().ToStringView() == after) it->Next();
+    for (; it->Valid() && pairs.size() < limit; it->Next()) {
+        pairs.emplace_back(it->key().ToString(), it->value().ToString());
+    }
+    if (!it->status().ok()) return rocks_->error_of(it->status());
+    return pairs;
+}
+
+Status RocksdbStore::apply(const ports::StoreBatch& batch) {
+    if (batch.empty()) return Done{};
+    rocksdb::WriteBatch writes;
+    rocksdb::Status status;
+    for (const std::string& key : batch.erases) {
+        if (status.ok()) status = writes.Delete(key);
+    }
+    for (const auto& [key, value] : batch.puts) {
+        if (status.ok()) status = writes.Put(key, value);
+    }
+    rocksdb::WriteOptions options;
+    options.disableWAL = true;
+    if (status.ok()) status = rocks_->db->Write(options, &writes);
+    return rocks_->status_of(status);
+}
+
+Status RocksdbStore::flush() { return rocks_->status_of(rocks_->db->Flush({})); }
+
+}  // namespace trueup::projections

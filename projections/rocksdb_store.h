@@ -1,0 +1,54 @@
+// The store of the projection in RocksDB (design §6): one column family, no write-ahead log, one
+// WriteBatch per `apply`. What a crash loses the journal has; what is left is a prefix of the
+// batches, because one column family flushes its memtables in order, each in one manifest edit.
+//
+// A key that one batch erases and puts holds the put value.
+//
+// Memory: `memory_bytes` covers memtables, blocks, indexes and filters. Only blocks that a read is
+// using at the moment come on top.
+//
+// Errors of every call: kSkip when the database is damaged, and only then: set it aside and rebuild
+// it from the journal; kRetry for the rest (disk full).
+#pragma once
+
+#include "engine/ports/store.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace trueup::projections {
+
+/// Thread-safe for reads; one thread applies.
+class RocksdbStore final : public ports::Store {
+  public:
+    struct Settings {
+        std::string path;  ///< a folder of its own; made when it is not there
+        std::size_t memory_bytes = std::size_t{64} << 20U;
+    };
+
+    /// kSkip: damaged, see `set_aside`. kStop: another process holds it.
+    static Result<std::unique_ptr<RocksdbStore>> open(Settings settings);
+    /// Renames the folder of a damaged database to `<path>.corrupt-<n>`, n from 1. The database is
+    /// closed.
+    static Status set_aside(const std::string& path);
+
+    /// Flushes what was applied.
+    ~RocksdbStore() override;
+
+    Result<std::optional<std::string>> get(std::string_view key) override;
+    Result<std::vector<std::optional<std::string>>> get_many(
+        const std::vector<std::string_view>& keys) override;
+    Result<std::vector<std::pair<std::string, std::string>>> scan(std::string_view prefix,
+                                                                  std::string_view after,
+                                                                  std::size_t limit) override;
+    Status apply(const ports::StoreBatch& batch) override;
+    Status flush() override;
+
+  private:
+    struct Rocks;
+    explicit RocksdbStore(std::unique_ptr<Rocks> rocks);
+    std::unique_ptr<Rocks> rocks_;
+};
+
+}  // namespace trueup::projections

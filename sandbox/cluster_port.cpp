@@ -1,0 +1,228 @@
+#include "sandbox/cluster_port.h"
+
+#include "engine/base/check.h"
+
+#include <algorithm>
+
+namespace trueup::sandbox {
+
+using ports::CallId;
+using ports::ClusterEvent;
+
+ClusterPort::ClusterPort(std::shared_ptr<Realm> realm) : realm_(std::move(realm)) {
+    const Act act(*realm_);
+    restarts_seen_ = realm_->cluster_restarts;
+}
+
+void ClusterPort::emit(ClusterEvent event, Millis after) {
+    outbox_.emplace(now_ + after, std::move(event));
+}
+
+void ClusterPort::head(CallId call, int status, std::int64_t retry_after_ms, Millis after) {
+    ClusterEvent event;
+    event.call = call;
+    event.kind = ClusterEvent::Kind::kHead;
+    event.status = status;
+    event.retry_after_ms = retry_after_ms;
+    emit(std::move(event), after);
+}
+
+void ClusterPort::body(CallId call, std::string_view bytes, Millis after) {
+    const std::size_t piece = std::max<std::size_t>(1, realm_->settings.chunk_bytes);
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+        ClusterEvent event;
+        event.call = call;
+        event.kind = ClusterEvent::Kind::kData;
+        event.data = bytes.substr(at, piece);
+        emit(std::move(event), after);
+    }
+}
+
+void ClusterPort::end(CallId call, Millis after) {
+    ClusterEvent event;
+    event.call = call;
+    event.kind = ClusterEvent::Kind::kEnd;
+    emit(std::move(event), after);
+}
+
+void ClusterPort::fail(CallId call, std::string what) {
+    ClusterEvent event;
+    event.call = call;
+    event.kind = ClusterEvent::Kind::kFailed;
+    event.error = {Next::kRetry, std::move(what)};
+    emit(std::move(event), {});
+}
+
+void ClusterPort::answer(CallId call, int status, std::string_view bytes) {
+    head(call, status);
+    body(call, bytes);
+    end(call);
+}
+
+void ClusterPort::answer(CallId call, const StatusObject& status, Millis after) {
+    head(call, status.code, status.retry_after_seconds * 1000, after);
+    body(call, status_json(status), after);
+    end(call, after);
+}
+
+void ClusterPort::answer_with(CallId call, Op op, const Failure& failure) {
+    switch (failure.kind) {
+        case Failure::Kind::kErrorEvent:
+            if (op == Op::kWatch) {
+                answer(call, 200, watch_line("ERROR", status_json(status_of(failure.status))));
+                return;
+            }
+            break;
+        case Failure::Kind::kCutBody:
+            head(call, 200);
+            body(call, R"({"type":"MODIFIED","object":{"kind":"Pod","metadata":{"name":"wra)");
+            fail(call, "transfer closed with outstanding read data remaining");
+            return;
+        case Failure::Kind::kNotJson:
+            answer(call, 200, "<html><body>Please log in to the network.</body></html>\n");
+            return;
+        case Failure::Kind::kEmptyList:
+            answer(call, 200, pod_list_json({}, realm_->api.newest(), {}, 0));
+            return;
+        default:
+            break;
+    }
+    StatusObject status = status_of(failure.status);
+    status.retry_after_seconds = (failure.retry_after_ms + 999) / 1000;
+    head(call, failure.status, failure.retry_after_ms);
+    body(call, status_json(status));
+    end(call);
+}
+
+bool ClusterPort::fails(CallId call, Op op, bool& lose_reply) {
+    const std::optional<Failure> failure = realm_->take_failure(op);
+    if (!failure) return false;
+    lose_reply = failure->kind == Failure::Kind::kLostReply;
+    if (lose_reply) return false;
+    if (failure->kind == Failure::Kind::kHang) return true;
+    if (failure->kind == Failure::Kind::kRefused) {
+        fail(call, "connection refused");
+    } else {
+        answer_with(call, op, *failure);
+    }
+    return true;
+}
+
+bool ClusterPort::served(CallId call, const ports::Resource& resource) {
+    if (resource.api_path == "/api/v1" && resource.plural == "pods") return true;
+    answer(call, status_of(404));
+    return false;
+}
+
+void ClusterPort::get(CallId call, const ports::GetObject& request) {
+    const Act act(*realm_);
+    now_ = act.now();
+    open_[call] = false;
+    bool lose_reply = false;
+    if (fails(call, Op::kGet, lose_reply) || !served(call, request.resource)) return;
+    const PodPtr pod = realm_->api.find({request.resource.name_space, request.name});
+    if (lose_reply) {
+        fail(call, "operation timed out");
+    } else if (pod) {
+        answer(call, 200, pod_json(*pod, true));
+    } else {
+        answer(call, not_found(request.name));
+    }
+}
+
+Effect ClusterPort::attempt(const ports::DeleteObject& request, const Act& act,
+                            StatusObject& refusal, PodPtr& deleted) {
+    Effect effect;
+    effect.kind = Effect::Kind::kDelete;
+    effect.wall_ms = act.wall_ms();
+    effect.name = request.name;
+    effect.uid = request.uid;
+    effect.resource_version = request.resource_version;
+    effect.grace_seconds = request.grace_period_seconds;
+    const ApiServer::Key key{request.resource.name_space, request.name};
+    const PodPtr pod = realm_->api.find(key);
+    const std::string version = pod ? std::to_string(pod->resource_version) : "";
+    if (!pod) {
+        effect.why = "404";
+        refusal = not_found(request.name);
+    } else if (pod->uid != request.uid) {
+        effect.why = "409 uid";
+        refusal = conflict(request.name, "UID", request.uid, pod->uid);
+    } else if (version != request.resource_version) {
+        effect.why = "409 resourceVersion";
+        refusal = conflict(request.name, "ResourceVersion", request.resource_version, version);
+    } else {
+        effect.accepted = true;
+        deleted =
+            realm_->api.begin_deletion(key, request.grace_period_seconds, act.now(), act.wall_ms());
+    }
+    return effect;
+}
+
+void ClusterPort::erase(CallId call, const ports::DeleteObject& request) {
+    const Act act(*realm_);
+    now_ = act.now();
+    open_[call] = false;
+    bool lose_reply = false;
+    if (fails(call, Op::kDelete, lose_reply) || !served(call, request.resource)) return;
+    StatusObject refusal;
+    PodPtr deleted;
+    realm_->add_effect(attempt(request, act, refusal, deleted));
+    if (lose_reply) {
+        fail(call, "operation timed out");
+    } else if (deleted) {
+        answer(call, 200, pod_json(*deleted, true));
+    } else {
+        answer(call, refusal);
+    }
+}
+
+void ClusterPort::cancel(CallId call) {
+    const Act act(*realm_);
+    open_.erase(call);
+    std::erase_if(watches_, [&](const Watch& watch) { return watch.call == call; });
+    std::erase_if(outbox_, [&](const auto& entry) { return entry.second.call == call; });
+}
+
+std::optional<SteadyTime> ClusterPort::next_due() const {
+    std::optional<SteadyTime> due = realm_->api.next_due();
+    const auto sooner = [&](SteadyTime t) { due = due ? std::min(*due, t) : t; };
+    if (!outbox_.empty()) sooner(outbox_.begin()->first);
+    for (const Watch& watch : watches_) {
+        if (realm_->watches_stalled) break;
+        sooner(watch.deadline);
+        if (watch.bookmarks) sooner(watch.next_bookmark);
+        if (watch.last_bookmark) sooner(*watch.last_bookmark);
+    }
+    return due;
+}
+
+void ClusterPort::collect(const Act& act, std::vector<ClusterEvent>& out) {
+    now_ = act.now();
+    if (restarts_seen_ != realm_->cluster_restarts) {
+        restarts_seen_ = realm_->cluster_restarts;
+        watches_.clear();
+        outbox_.clear();
+        for (const auto& [call, watch] : open_) fail(call, "connection reset by peer");
+    }
+    std::erase_if(watches_, [&](Watch& watch) { return !feed(watch, act); });
+    while (!outbox_.empty() && outbox_.begin()->first <= now_) {
+        ClusterEvent event = std::move(outbox_.begin()->second);
+        outbox_.erase(outbox_.begin());
+        const bool last =
+            event.kind == ClusterEvent::Kind::kEnd || event.kind == ClusterEvent::Kind::kFailed;
+        if (last) open_.erase(event.call);
+        out.push_back(std::move(event));
+    }
+}
+
+void ClusterPort::poll(Millis max_wait, std::vector<ClusterEvent>& out) {
+    Act act(*realm_);
+    const std::size_t before = out.size();
+    collect(act, out);
+    if (out.size() != before || max_wait.count() <= 0) return;
+    act.wait(max_wait, next_due());
+    collect(act, out);
+}
+
+}  // namespace trueup::sandbox

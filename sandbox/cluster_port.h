@@ -1,0 +1,74 @@
+// One client of a world's API server. Internal to sandbox/; made by World::cluster.
+//
+// Calls are carried out when they are started and answered in `poll`; watches are fed in `poll`.
+#pragma once
+
+#include "engine/ports/cluster.h"
+#include "sandbox/pod_json.h"
+#include "sandbox/realm.h"
+#include "sandbox/selector.h"
+
+#include <map>
+#include <memory>
+
+namespace trueup::sandbox {
+
+class ClusterPort final : public ports::Cluster {
+  public:
+    explicit ClusterPort(std::shared_ptr<Realm> realm);
+
+    void list_page(ports::CallId call, const ports::ListPage& request) override;
+    void watch(ports::CallId call, const ports::WatchFrom& request) override;
+    void get(ports::CallId call, const ports::GetObject& request) override;
+    void erase(ports::CallId call, const ports::DeleteObject& request) override;
+    void cancel(ports::CallId call) override;
+    void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override;
+
+  private:
+    struct Watch {
+        ports::CallId call = 0;
+        std::string name_space;
+        Selector selector;
+        bool bookmarks = false;
+        std::uint64_t position = 0;  ///< everything up to here was delivered
+        std::uint64_t cuts = 0;
+        SteadyTime deadline;
+        SteadyTime next_bookmark;
+        std::optional<SteadyTime> last_bookmark;  ///< the one shortly before the deadline
+    };
+
+    // Answers, in pieces.
+    void head(ports::CallId call, int status, std::int64_t retry_after_ms = 0, Millis after = {});
+    void body(ports::CallId call, std::string_view bytes, Millis after = {});
+    void end(ports::CallId call, Millis after = {});
+    void fail(ports::CallId call, std::string what);
+    void answer(ports::CallId call, int status, std::string_view bytes);
+    void answer(ports::CallId call, const StatusObject& status, Millis after = {});
+    void emit(ports::ClusterEvent event, Millis after);
+
+    /// The call meets a prepared failure. True: it is dealt with and does nothing else.
+    bool fails(ports::CallId call, Op op, bool& lose_reply);
+    bool served(ports::CallId call, const ports::Resource& resource);
+    /// The failures that answer with HTTP.
+    void answer_with(ports::CallId call, Op op, const Failure& failure);
+
+    void list_snapshot(ports::CallId call, const ports::ListPage& request,
+                       const Selector& selector);
+    Effect attempt(const ports::DeleteObject& request, const Act& act, StatusObject& refusal,
+                   PodPtr& deleted);
+
+    void collect(const Act& act, std::vector<ports::ClusterEvent>& out);
+    /// Returns false when the watch ended.
+    bool feed(Watch& watch, const Act& act);
+    void feed_bookmarks(Watch& watch, SteadyTime now);
+    std::optional<SteadyTime> next_due() const;
+
+    std::shared_ptr<Realm> realm_;
+    std::uint64_t restarts_seen_ = 0;
+    SteadyTime now_{};                    ///< of the act under way
+    std::map<ports::CallId, bool> open_;  ///< calls without their last event; true: it is a watch
+    std::vector<Watch> watches_;
+    std::multimap<SteadyTime, ports::ClusterEvent> outbox_;
+};
+
+}  // namespace trueup::sandbox

@@ -1,0 +1,306 @@
+#include "sandbox/database_port.h"
+
+#include "sandbox/pgoutput.h"
+
+#include <algorithm>
+
+namespace trueup::sandbox {
+
+using ports::CallId;
+using ports::DatabaseEvent;
+
+namespace {
+
+/// Whether a later try of the same statement may succeed, by the class of the SQLSTATE.
+Next next_move(std::string_view sqlstate) {
+    const std::string_view kind = sqlstate.substr(0, 2);
+    const bool transient = sqlstate.empty() || kind == "08" || kind == "40" || kind == "53" ||
+                           kind == "57" || sqlstate == "55006";
+    return transient ? Next::kRetry : Next::kStop;
+}
+
+}  // namespace
+
+DatabasePort::DatabasePort(std::shared_ptr<Realm> realm) : realm_(std::move(realm)) {
+    const Act act(*realm_);
+    restarts_seen_ = realm_->database_restarts;
+}
+
+DatabasePort::~DatabasePort() {
+    const Act act(*realm_);
+    end_streams([](const Stream&) { return true; });
+}
+
+void DatabasePort::rows(CallId call, std::vector<ports::SqlRow> rows) {
+    DatabaseEvent event;
+    event.call = call;
+    event.kind = DatabaseEvent::Kind::kRows;
+    event.rows = std::move(rows);
+    outbox_.push_back(std::move(event));
+}
+
+void DatabasePort::snapshot(CallId call, ports::Lsn lsn) {
+    DatabaseEvent event;
+    event.call = call;
+    event.kind = DatabaseEvent::Kind::kSnapshot;
+    event.lsn = lsn;
+    outbox_.push_back(std::move(event));
+}
+
+void DatabasePort::end(CallId call) {
+    DatabaseEvent event;
+    event.call = call;
+    event.kind = DatabaseEvent::Kind::kEnd;
+    outbox_.push_back(std::move(event));
+}
+
+void DatabasePort::fail(CallId call, std::string sqlstate, std::string what) {
+    DatabaseEvent event;
+    event.call = call;
+    event.kind = DatabaseEvent::Kind::kFailed;
+    event.error = {next_move(sqlstate), std::move(what)};
+    event.sqlstate = std::move(sqlstate);
+    outbox_.push_back(std::move(event));
+}
+
+bool DatabasePort::fails(CallId call, Op op, bool& lose_reply) {
+    const std::optional<Failure> failure = realm_->take_failure(op);
+    if (!failure) return false;
+    switch (failure->kind) {
+        case Failure::Kind::kLostReply:
+        case Failure::Kind::kCutBody:
+        case Failure::Kind::kWalsenderKilled:
+            lose_reply = true;
+            return false;
+        case Failure::Kind::kHang:
+            if (op != Op::kCopy && op != Op::kStartWal) hung_ = call;
+            return true;
+        case Failure::Kind::kSqlState:
+            fail(call, failure->sqlstate, "the server says " + failure->sqlstate);
+            return true;
+        case Failure::Kind::kSlotLost:
+            for (auto& [name, slot] : realm_->table.slots()) realm_->table.lose(slot);
+            return false;
+        default:
+            fail(call, {}, "connection refused");
+            return true;
+    }
+}
+
+void DatabasePort::run(const Queued& queued, const Act& act) {
+    bool lose_reply = false;
+    if (!fails(queued.call, queued.op, lose_reply)) queued.work(act, lose_reply);
+}
+
+void DatabasePort::on_sql_session(CallId call, Op op, Work work) {
+    const Act act(*realm_);
+    open_.insert(call);
+    Queued queued{call, op, std::move(work)};
+    if (hung_) {
+        queued_.push_back(std::move(queued));
+    } else {
+        run(queued, act);
+    }
+}
+
+bool DatabasePort::is_our_table(CallId call, const ports::Table& table) {
+    const ports::Table& ours = realm_->settings.table;
+    if (table.schema == ours.schema && table.name == ours.name) return true;
+    fail(call, "42P01", "relation \"" + table.schema + "." + table.name + "\" does not exist");
+    return false;
+}
+
+std::optional<std::vector<std::size_t>> DatabasePort::columns(
+    CallId call, const std::vector<std::string>& names) {
+    std::vector<std::size_t> positions;
+    for (const std::string& name : names) {
+        const std::optional<std::size_t> at = realm_->table.column(name);
+        if (!at) {
+            fail(call, "42703", "column \"" + name + "\" does not exist");
+            return std::nullopt;
+        }
+        positions.push_back(*at);
+    }
+    return positions;
+}
+
+std::optional<std::optional<std::string>> DatabasePort::key_of(CallId call,
+                                                               const std::string& expression,
+                                                               const ports::SqlRow& values) {
+    if (realm_->settings.evaluate_key) {
+        return realm_->settings.evaluate_key(expression, realm_->table.named(values));
+    }
+    if (const std::optional<std::size_t> at = realm_->table.column(expression)) return values[*at];
+    fail(call, "42601", "the sandbox needs WorldSettings::evaluate_key for " + expression);
+    return std::nullopt;
+}
+
+void DatabasePort::inspect(CallId call, const ports::Inspect& request) {
+    on_sql_session(call, Op::kInspect, [=, this](const Act&, bool lose_reply) {
+        if (lose_reply) return fail(call, {}, "connection lost");
+        if (!is_our_table(call, request.table)) return;
+        const WorldSettings& settings = realm_->settings;
+        const bool covered = request.publication == settings.publication;
+        const std::uint64_t system_id = 7'000'000'000'000'000'000U + realm_->seed % 1'000'000'000U;
+        rows(call,
+             {{std::to_string(system_id), "1", "150020", std::string(1, settings.replica_identity),
+               settings.pk_column, covered ? "t" : "f", "logical"}});
+        end(call);
+    });
+}
+
+void DatabasePort::drop_slot(CallId call, const std::string& slot) {
+    on_sql_session(call, Op::kDropSlot, [=, this](const Act&, bool lose_reply) {
+        if (!realm_->table.slots().contains(slot)) {
+            return fail(call, "42704", "replication slot \"" + slot + "\" does not exist");
+        }
+        if (realm_->slot_users.contains(slot)) {
+            return fail(call, "55006", "replication slot \"" + slot + "\" is active");
+        }
+        realm_->table.drop_slot(slot);
+        if (lose_reply) return fail(call, {}, "connection lost");
+        end(call);
+    });
+}
+
+void DatabasePort::insert_lsn(CallId call, const ports::AskInsertLsn& request) {
+    on_sql_session(call, Op::kInsertLsn, [=, this](const Act& act, bool lose_reply) {
+        if (request.emit_message) realm_->table.write_elsewhere(40);
+        if (lose_reply) return fail(call, {}, "connection lost");
+        // On a page boundary the insert position lies behind the header of a page that nothing was
+        // written to yet.
+        ports::Lsn lsn = realm_->table.lsn();
+        if (lsn % 8192 == 0) lsn += 0x18;
+        rows(call, {{lsn_text(lsn), std::to_string(act.wall_ms())}});
+        end(call);
+    });
+}
+
+void DatabasePort::read_rows(CallId call, const ports::ReadRows& request) {
+    on_sql_session(call, Op::kRead, [=, this](const Act&, bool lose_reply) {
+        if (lose_reply) return fail(call, {}, "connection lost");
+        if (!is_our_table(call, request.table)) return;
+        const auto positions = columns(call, request.columns);
+        if (!positions) return;
+        std::vector<ports::SqlRow> found;
+        for (const auto& [pk, row] : realm_->table.rows()) {
+            if (request.pk) {
+                if (pk != *request.pk) continue;
+            } else {
+                const auto key = key_of(call, request.key_expression, *row.values);
+                if (!key) return;
+                if (*key != request.key) continue;
+            }
+            ports::SqlRow answer{pk, std::to_string(row.xmin)};
+            for (const std::size_t at : *positions) answer.push_back((*row.values)[at]);
+            found.push_back(std::move(answer));
+        }
+        rows(call, std::move(found));
+        end(call);
+    });
+}
+
+std::string DatabasePort::why_refused(const ports::UpdateRow& request) const {
+    const auto row = realm_->table.rows().find(request.pk);
+    if (row == realm_->table.rows().end()) return "no row";
+    if (std::to_string(row->second.xmin) != request.xmin) return "xmin";
+    for (const ports::ColumnValue& guard : request.guards) {
+        const std::size_t at = *realm_->table.column(guard.column);
+        if ((*row->second.values)[at] != guard.value) return "guard " + guard.column;
+    }
+    return {};
+}
+
+Effect DatabasePort::attempt(const ports::UpdateRow& request, const Act& act) {
+    Effect effect;
+    effect.kind = Effect::Kind::kUpdate;
+    effect.wall_ms = act.wall_ms();
+    effect.pk = request.pk;
+    effect.xmin = request.xmin;
+    effect.guards = request.guards;
+    effect.sets = request.sets;
+    effect.why = why_refused(request);
+    if (!effect.why.empty()) return effect;
+    PendingChange change{'U', request.pk, {}};
+    for (const ports::ColumnValue& set : request.sets) change.columns[set.column] = set.value;
+    effect.accepted = realm_->table.commit({change}, act.wall_ms()) == 1;
+    if (!effect.accepted) effect.why = "duplicate key";
+    return effect;
+}
+
+void DatabasePort::update_row(CallId call, const ports::UpdateRow& request) {
+    on_sql_session(call, Op::kUpdate, [=, this](const Act& act, bool lose_reply) {
+        if (!is_our_table(call, request.table)) return;
+        std::vector<std::string> names;
+        for (const ports::ColumnValue& one : request.guards) names.push_back(one.column);
+        for (const ports::ColumnValue& one : request.sets) names.push_back(one.column);
+        if (!columns(call, names)) return;
+        Effect effect = attempt(request, act);
+        const bool accepted = effect.accepted;
+        realm_->add_effect(std::move(effect));
+        if (lose_reply) return fail(call, {}, "connection lost");
+        rows(call, {{accepted ? "1" : "0"}});
+        end(call);
+    });
+}
+
+void DatabasePort::cancel(CallId call) {
+    const Act act(*realm_);
+    open_.erase(call);
+    std::erase_if(queued_, [&](const Queued& one) { return one.call == call; });
+    std::erase_if(waiting_, [&](const Waiting& one) { return one.call == call; });
+    std::erase_if(outbox_, [&](const DatabaseEvent& one) { return one.call == call; });
+    end_streams([&](const Stream& one) { return one.call == call; });
+    if (hung_ != call) return;
+    hung_.reset();
+    while (!hung_ && !queued_.empty()) {
+        const Queued next = std::move(queued_.front());
+        queued_.pop_front();
+        run(next, act);
+    }
+}
+
+void DatabasePort::collect(const Act& act, std::vector<DatabaseEvent>& out) {
+    now_ = act.now();
+    wall_ms_ = act.wall_ms();
+    if (restarts_seen_ != realm_->database_restarts) {
+        restarts_seen_ = realm_->database_restarts;
+        end_streams([](const Stream&) { return true; });
+        hung_.reset();
+        queued_.clear();
+        waiting_.clear();
+        outbox_.clear();
+        for (const CallId call : open_) {
+            fail(call, "57P01", "terminating connection due to administrator command");
+        }
+    }
+    const std::set<std::uint64_t>& running = realm_->open_transactions;
+    for (std::size_t i = 0; i < waiting_.size();) {
+        if (!running.empty() && *running.begin() < waiting_[i].horizon) {
+            ++i;
+            continue;
+        }
+        const Waiting ready = std::move(waiting_[i]);
+        waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+        ready.work(act, ready.lose_reply);
+    }
+    end_streams([&](Stream& one) { return !feed(one, act); });
+    for (DatabaseEvent& event : outbox_) {
+        const bool last =
+            event.kind == DatabaseEvent::Kind::kEnd || event.kind == DatabaseEvent::Kind::kFailed;
+        if (last) open_.erase(event.call);
+        out.push_back(std::move(event));
+    }
+    outbox_.clear();
+}
+
+void DatabasePort::poll(Millis max_wait, std::vector<DatabaseEvent>& out) {
+    Act act(*realm_);
+    const std::size_t before = out.size();
+    collect(act, out);
+    if (out.size() != before || max_wait.count() <= 0) return;
+    act.wait(max_wait, next_due());
+    collect(act, out);
+}
+
+}  // namespace trueup::sandbox

@@ -1,0 +1,81 @@
+// The one table of a world, its write-ahead log and its replication slots.
+//
+// A commit is visible, in the log and durable at one instant; LSNs advance by the rough size of
+// what was written. The log is kept as far back as any slot may still need it.
+//
+// Not thread-safe; World's mutex guards it.
+#pragma once
+
+#include "sandbox/records.h"
+
+#include <deque>
+#include <map>
+#include <string>
+
+namespace trueup::sandbox {
+
+struct StoredRow {
+    Values values;
+    std::uint32_t xmin = 0;
+};
+
+/// A change that is yet to be committed.
+struct PendingChange {
+    char kind = 'I';
+    std::string pk;  ///< of I, U, D: the row it is about
+    Row columns;     ///< of I and U: what to set
+};
+
+class TableServer {
+  public:
+    TableServer(const WorldSettings& settings, std::vector<Record>& records);
+
+    const std::map<std::string, StoredRow>& rows() const { return rows_; }
+    const std::deque<Commit>& log() const { return log_; }
+    ports::Lsn lsn() const { return lsn_; }
+    std::map<std::string, Slot>& slots() { return slots_; }
+    /// The position of a column; nullopt: no such column.
+    std::optional<std::size_t> column(const std::string& name) const;
+    std::size_t pk_column() const { return pk_column_; }
+    Row named(const ports::SqlRow& values) const;
+
+    /// The next value of the key's sequence; like one, it does not roll back.
+    std::string next_pk() { return std::to_string(next_pk_++); }
+
+    /// Applies the changes as one transaction; changes of rows that are not there are left out.
+    /// Returns how many rows it touched; 0 commits nothing.
+    std::size_t commit(const std::vector<PendingChange>& changes, std::int64_t wall_ms);
+
+    /// Something else was written: the log grows, the table does not change.
+    void write_elsewhere(std::size_t bytes);
+
+    Slot& make_slot(const std::string& name);
+    void drop_slot(const std::string& name);
+    void confirm(Slot& slot, ports::Lsn flushed);
+    void lose(Slot& slot);
+    /// The server crashed: each slot is where it was last saved.
+    void rewind_slots();
+
+    void apply(const Commit& commit);
+    void apply(const WalMark& mark);
+    void apply(const Slot& slot);
+    void apply(const SlotDropped& dropped);
+
+  private:
+    std::optional<RowChange> resolve(const PendingChange& change,
+                                     std::map<std::string, Values>& view) const;
+    const std::string& pk_of(const ports::SqlRow& values) const { return *values[pk_column_]; }
+    void trim();
+
+    const WorldSettings& settings_;
+    std::vector<Record>& records_;
+    std::size_t pk_column_;
+    std::map<std::string, StoredRow> rows_;
+    std::deque<Commit> log_;
+    std::map<std::string, Slot> slots_;
+    ports::Lsn lsn_ = 0x1500000;
+    std::uint32_t next_xid_ = 730;
+    std::uint64_t next_pk_ = 1;
+};
+
+}  // namespace trueup::sandbox

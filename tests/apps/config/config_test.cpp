@@ -1,0 +1,232 @@
+// Proves apps/config/config.h: what a sound file means, defaults included, and what goes into the
+// journal.
+#include "apps/config/config.h"
+
+#include "engine/core/policy.h"
+#include "tests/apps/config/support.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace trueup::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ConfigFiles : public testing::Test {
+  protected:
+    ConfigFiles() {
+        std::string name = (fs::temp_directory_path() / "trueup-config-XXXXXX").string();
+        TRUEUP_CHECK(mkdtemp(name.data()) != nullptr);
+        folder_ = name;
+    }
+    ~ConfigFiles() override { fs::remove_all(folder_); }
+
+    std::string write(const std::string& name, const std::string& text) const {
+        std::ofstream(folder_ / name) << text;
+        return (folder_ / name).string();
+    }
+
+    fs::path folder_;
+};
+
+TEST(Config, DefaultsAreThoseOfTheDocument) {
+    const Config config = parsed(sound());
+    EXPECT_EQ(config.state_dir, "/var/lib/trueup");
+    EXPECT_EQ(config.memory_bytes, std::uint64_t{512} << 20U);
+    EXPECT_TRUE(config.fsync);
+    EXPECT_EQ(config.max_step, Millis(10'000));
+    EXPECT_EQ(config.max_skew, Millis(0));
+    EXPECT_EQ(config.listen, "127.0.0.1:9464");
+    EXPECT_EQ(config.log_level, LogLevel::kInfo);
+    EXPECT_EQ(config.log_format, LogFormat::kJson);
+    ASSERT_EQ(config.sources.size(), 2U);
+    for (const SourceConfig& source : config.sources) {
+        EXPECT_EQ(source.idle, Millis(15'000));
+        EXPECT_EQ(source.waiting, Millis(2'000));
+        EXPECT_EQ(source.resnapshot, std::chrono::hours(6));
+    }
+    const KubernetesSource& pods = *config.sources[0].kubernetes();
+    EXPECT_EQ(pods.kubeconfig, "kube.yaml");
+    EXPECT_EQ(pods.resource.api_path, "/api/v1");
+    EXPECT_EQ(pods.resource.plural, "pods");
+    EXPECT_EQ(pods.resource.name_space, "graph");
+    EXPECT_EQ(pods.selector, "app=wrapper");
+    EXPECT_EQ(pods.hold, "trueup.io/hold");
+    const PostgresSource& rows = *config.sources[1].postgres();
+    EXPECT_EQ(rows.from, Conninfo::kEnvironment);
+    EXPECT_EQ(rows.conninfo, "TRUEUP_DATABASE");
+    EXPECT_EQ(rows.table.schema, "public");
+    EXPECT_EQ(rows.table.name, "instances");
+    EXPECT_EQ(rows.publication, "trueup");
+    EXPECT_EQ(rows.slot, "trueup_rows");
+    EXPECT_EQ(rows.columns, (std::vector<std::string>{"status", "pod_name", "url_slug"}));
+    EXPECT_FALSE(rows.emit_message);
+}
+
+TEST(Config, SettingsCarryDefaultsAndOrder) {
+    Settings expected;
+    expected.policy = "graph-instances";
+    expected.use = "graph-instances";
+    expected.sources = {{"pods", Topic::kChangesPods}, {"rows", Topic::kChangesRows}};
+    expected.pods = 0;
+    expected.rows = 1;
+    expected.rules = {{"orphaned_pod", Mode::kObserve, Millis(60'000), Millis(30'000)},
+                      {"missing_pod", Mode::kObserve, Millis(60'000), Millis(30'000)},
+                      {"status_drift", Mode::kObserve, Millis(0), Millis(0)}};
+    EXPECT_EQ(policy_settings(parsed(sound())), expected);
+}
+
+TEST(Config, SourcesKeepTheOrderOfTheFileAndNodesHaveATopicOfTheirOwn) {
+    const Settings settings = policy_settings(
+        parsed(with(sound(), "sources:\n",
+                    "sources:\n  nodes: {kubernetes: {in_cluster: true, all_namespaces: true, "
+                    "resource: v1/nodes}}\n")));
+    const std::vector<SourceSettings> expected{{"nodes", Topic::kChangesResources},
+                                               {"pods", Topic::kChangesPods},
+                                               {"rows", Topic::kChangesRows}};
+    EXPECT_EQ(settings.sources, expected);
+    EXPECT_EQ(settings.pods, 1);
+    EXPECT_EQ(settings.rows, 2);
+}
+
+TEST(Config, RulesAreThoseOfTheCoreInItsOrder) {
+    const Settings settings = policy_settings(parsed(sound()));
+    const core::Policy* policy = core::find_policy(settings.use);
+    ASSERT_NE(policy, nullptr);
+    ASSERT_EQ(policy->rules.size(), settings.rules.size());
+    for (std::size_t i = 0; i < settings.rules.size(); ++i) {
+        EXPECT_EQ(policy->rules[i].name, settings.rules[i].rule);
+    }
+}
+
+TEST(Config, EverythingThatIsWrittenIsRead) {
+    std::string text = with(sound(), "version: 1\n",
+                            "version: 1\n"
+                            "bus: {embedded: {fsync: false}, max_step: 5s, max_skew: 1s}\n"
+                            "state_dir: state\n"
+                            "memory: 1GiB\n"
+                            "http: {listen: off}\n"
+                            "log: {level: warn, format: text}\n");
+    text =
+        with(text, "  rows:\n    postgres:",
+             "    progress: {idle: 10s, waiting: 1s}\n    resnapshot: 1h\n  rows:\n    postgres:");
+    text = with(text, "      table: public.instances\n",
+                "      table: graph.Instances\n      publication: p\n      slot: s\n"
+                "      columns: [pod_name, status, ttl]\n      hold_column: hold\n"
+                "      emit_message: true\n");
+    text = with(text, "executors:",
+                "    rules: {orphaned_pod: {mode: enforce, grace: 2m, create_window: 1m}}\n"
+                "    stale_after: 1m\n    max_drop: 30%\n    command_ttl: 90s\nexecutors:");
+    const Config config = parsed(text);
+    EXPECT_EQ(config.state_dir, "state");
+    EXPECT_EQ(config.memory_bytes, std::uint64_t{1} << 30U);
+    EXPECT_FALSE(config.fsync);
+    EXPECT_EQ(config.listen, "");
+    EXPECT_EQ(config.log_level, LogLevel::kWarn);
+    EXPECT_EQ(config.log_format, LogFormat::kText);
+    EXPECT_EQ(config.sources[0].idle, Millis(10'000));
+    EXPECT_EQ(config.sources[0].waiting, Millis(1'000));
+    EXPECT_EQ(config.sources[0].resnapshot, std::chrono::hours(1));
+    const PostgresSource& rows = *config.source("rows")->postgres();
+    EXPECT_EQ(rows.table.schema, "graph");
+    EXPECT_EQ(rows.table.name, "Instances");
+    EXPECT_EQ(rows.columns, (std::vector<std::string>{"pod_name", "status", "ttl", "url_slug"}));
+    EXPECT_EQ(rows.hold_column, "hold");
+    EXPECT_TRUE(rows.emit_message);
+    const Settings settings = policy_settings(config);
+    EXPECT_EQ(settings.rules[0],
+              (RuleSettings{"orphaned_pod", Mode::kEnforce, Millis(120'000), Millis(60'000)}));
+    EXPECT_EQ(settings.max_step, Millis(5'000));
+    EXPECT_EQ(settings.max_skew, Millis(1'000));
+    EXPECT_EQ(settings.stale_after, Millis(60'000));
+    EXPECT_EQ(settings.max_drop_percent, 30U);
+    EXPECT_EQ(settings.command_ttl, Millis(90'000));
+}
+
+TEST(Config, AnyResourceOfKubernetesMayBeNamed) {
+    const auto resource = [](const std::string& text) {
+        const Config config = parsed(
+            with(sound(), "sources:\n",
+                 "sources:\n  x: {kubernetes: {in_cluster: true, namespace: a, resource: " + text +
+                     "}}\n"));
+        const ports::Resource& read = config.sources[0].kubernetes()->resource;
+        return read.api_path + " " + read.plural;
+    };
+    EXPECT_EQ(resource("v1/configmaps"), "/api/v1 configmaps");
+    EXPECT_EQ(resource("apps/v1/deployments"), "/apis/apps/v1 deployments");
+    EXPECT_EQ(resource("longhorn.io/v1beta2/volumes"), "/apis/longhorn.io/v1beta2 volumes");
+}
+
+TEST(Config, RelativePathsStartAtTheFile) {
+    const Result<Config> config =
+        parse_config(with(sound(), "version: 1\n", "version: 1\nstate_dir: ../state\n"),
+                     "/etc/trueup/trueup.yaml");
+    ASSERT_TRUE(config.ok());
+    EXPECT_EQ(config->state_dir, "/etc/state");
+    EXPECT_EQ(config->sources[0].kubernetes()->kubeconfig, "/etc/trueup/kube.yaml");
+}
+
+TEST(Config, TheExampleIsSoundAndTouchesNothing) {
+    const Result<Config> config = load_config(TRUEUP_EXAMPLES "/quickstart.yaml");
+    ASSERT_TRUE(config.ok()) << config.error().what;
+    for (const RuleSettings& rule : policy_settings(*config).rules) {
+        EXPECT_EQ(rule.mode, Mode::kObserve) << rule.rule;
+    }
+    // What it writes out are the defaults.
+    EXPECT_EQ(policy_settings(*config), policy_settings(parsed(sound())));
+}
+
+TEST_F(ConfigFiles, AFileThatCannotBeReadIsNamed) {
+    const std::string missing = (folder_ / "none.yaml").string();
+    EXPECT_EQ(load_config(missing).error().what,
+              missing + ": cannot read the configuration: No such file or directory");
+    EXPECT_EQ(load_config(folder_.string()).error().what,
+              folder_.string() + ": cannot read the configuration: it is a folder");
+    const std::string large = write("large.yaml", std::string(1'100'000, '#'));
+    EXPECT_EQ(load_config(large).error().what,
+              large + ": cannot read the configuration: it is longer than 1MiB");
+}
+
+TEST_F(ConfigFiles, TheConnectionComesFromTheFileThatIsNamed) {
+    write("secret", "host=db password=pw\n\n");
+    const std::string path = write(
+        "trueup.yaml", with(sound(), "conninfo_env: TRUEUP_DATABASE", "conninfo_file: secret"));
+    const Result<Config> config = load_config(path);
+    ASSERT_TRUE(config.ok()) << config.error().what;
+    EXPECT_EQ(read_conninfo(*config->source("rows")).value(), "host=db password=pw");
+
+    write("secret", " \n");
+    EXPECT_EQ(read_conninfo(*config->source("rows")).error().what,
+              (folder_ / "secret").string() +
+                  " is empty, and the connection of sources.rows should be in it; write \"host=... "
+                  "dbname=... user=... password=...\" there");
+    fs::remove(folder_ / "secret");
+    EXPECT_EQ(read_conninfo(*config->source("rows")).error().what,
+              (folder_ / "secret").string() +
+                  ": cannot read the connection of sources.rows: No such file or directory");
+}
+
+TEST(Config, TheConnectionComesFromTheEnvironmentOrTheText) {
+    const Config config = parsed(with(sound(), "TRUEUP_DATABASE", "TRUEUP_CONFIG_TEST_CONNINFO"));
+    const SourceConfig& rows = *config.source("rows");
+    unsetenv("TRUEUP_CONFIG_TEST_CONNINFO");
+    EXPECT_EQ(read_conninfo(rows).error().what,
+              "the environment variable TRUEUP_CONFIG_TEST_CONNINFO is empty, and the connection "
+              "of sources.rows should be in it; write \"host=... dbname=... user=... "
+              "password=...\" there");
+    setenv("TRUEUP_CONFIG_TEST_CONNINFO", "host=db", 1);
+    EXPECT_EQ(read_conninfo(rows).value(), "host=db");
+    unsetenv("TRUEUP_CONFIG_TEST_CONNINFO");
+    const Config literal =
+        parsed(with(sound(), "conninfo_env: TRUEUP_DATABASE", "conninfo: host=here"));
+    EXPECT_EQ(read_conninfo(*literal.source("rows")).value(), "host=here");
+}
+
+}  // namespace
+}  // namespace trueup::config

@@ -1,0 +1,118 @@
+// Proves apps/config/describe.h: the effective configuration is whole, can be read back, and holds
+// no secret; what is rarely meant is warned of.
+#include "apps/config/describe.h"
+
+#include "tests/apps/config/support.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace trueup::config {
+namespace {
+
+std::string with_conninfo(const std::string& conninfo) {
+    return with(sound(), "conninfo_env: TRUEUP_DATABASE", "conninfo: \"" + conninfo + "\"");
+}
+
+TEST(ConfigDescribe, SaysEverythingInAFewLines) {
+    EXPECT_EQ(describe(parsed(sound())),
+              "bus       embedded, fsync on, max_step 10s, max_skew 0s\n"
+              "state     /var/lib/trueup, 512MiB of memory\n"
+              "source    pods: pods in namespace graph, selector \"app=wrapper\"\n"
+              "source    rows: rows of public.instances (status, pod_name, url_slug), publication "
+              "trueup, slot trueup_rows, conninfo_env \"TRUEUP_DATABASE\"\n"
+              "policy    graph-instances: pods against rows, by coalesce(pod_name, 'wrapper-' || "
+              "url_slug)\n"
+              "rule      orphaned_pod: observe, grace 1m, create window 30s\n"
+              "rule      missing_pod: observe, grace 1m, create window 30s\n"
+              "rule      status_drift: observe\n"
+              "limits    stale after 45s, an epoch may drop 50%, commands live 1m\n"
+              "executor  delete_pod: on pods\n"
+              "executor  update_row: on rows\n"
+              "http      127.0.0.1:9464\n"
+              "log       info, json\n");
+}
+
+TEST(ConfigDescribe, JsonIsAConfigurationAgain) {
+    const std::string nodes =
+        "sources:\n  nodes: {kubernetes: {kubeconfig: k, context: c, all_namespaces: true, "
+        "resource: a.b/v1/c, labels: [x], key_label: y}}\n";
+    const std::string full = with(with(sound(), "sources:\n", nodes), "version: 1\n",
+                                  "version: 1\nhttp: {listen: off}\nlog: {level: error}\n");
+    for (const std::string& text : {sound(), full}) {
+        const std::string json = describe_json(parsed(text));
+        EXPECT_EQ(describe_json(parsed(json)), json);
+        EXPECT_EQ(policy_settings(parsed(json)), policy_settings(parsed(text)));
+    }
+}
+
+TEST(ConfigDescribe, PasswordsAreNowhere) {
+    for (const char* conninfo :
+         {"host=db user=u password=hunter2", "host=db user=u password='hun''ter2 hunter2'",
+          "host=db password = hunter2", "password=hunter2 broken",
+          "postgresql://u:hunter2@db:5432/graph", "postgres://u@db/graph?password=hunter2",
+          "postgres://u:hunter2@db/graph?sslmode=require", "postgres://u:pa/hunter2@db/graph",
+          "postgres://u:pa?hunter2@db/graph", "postgres://u:pa@hunter2@db/graph", "hunter2"}) {
+        const Config config = parsed(with_conninfo(conninfo));
+        EXPECT_EQ(describe(config).find("hunter2"), std::string::npos) << describe(config);
+        EXPECT_EQ(describe_json(config).find("hunter2"), std::string::npos) << conninfo;
+        EXPECT_EQ(warnings(config),
+                  (std::vector<std::string>{
+                      "sources.rows.postgres.conninfo seems to hold a password; conninfo_file or "
+                      "conninfo_env keeps it out of this file"}))
+            << conninfo;
+    }
+}
+
+TEST(ConfigDescribe, RedactionKeepsWhereItLeads) {
+    EXPECT_EQ(redact_conninfo("host=db port=5432 password=pw dbname='a b'"),
+              "host=db port=5432 password=*** dbname='a b'");
+    EXPECT_EQ(redact_conninfo("password='it\\'s' host=db"), "password=*** host=db");
+    EXPECT_EQ(redact_conninfo("password=a\\ b host=db"), "password=*** host=db");
+    EXPECT_EQ(redact_conninfo("sslpassword=pw passfile=/x"), "sslpassword=*** passfile=***");
+    EXPECT_EQ(redact_conninfo("postgresql://u:pw@db:5432/graph?sslmode=require&password=x"),
+              "postgresql://u:***@db:5432/graph?sslmode=require&password=***");
+    EXPECT_EQ(redact_conninfo("postgres://db/graph"), "postgres://db/graph");
+    EXPECT_EQ(redact_conninfo("postgres://u:p w@db"), "postgres://***");
+    EXPECT_EQ(redact_conninfo("password='open"), "***");
+    EXPECT_EQ(redact_conninfo("password=x\\"), "***");
+}
+
+TEST(ConfigWarnings, ASoundFileHasNone) {
+    EXPECT_EQ(warnings(parsed(sound())), std::vector<std::string>());
+}
+
+TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
+    std::string text = with(sound(), "version: 1\n",
+                            "version: 1\nmemory: 32MiB\nhttp: {listen: \"0.0.0.0:9464\"}\n"
+                            "bus: {embedded: {fsync: false}, max_step: 1s}\n");
+    text = with(text, "sources:\n",
+                "sources:\n  nodes: {kubernetes: {in_cluster: true, all_namespaces: true, "
+                "resource: v1/nodes}, resnapshot: 1m}\n");
+    text = with(text, "      namespace: graph\n", "      all_namespaces: true\n");
+    text = with(text, "executors:",
+                "    rules: {orphaned_pod: {mode: enforce, grace: 9s, create_window: 0s}}\n"
+                "    command_ttl: 5s\n    max_drop: 95%\nexecutors:");
+    const std::vector<std::string> expected{
+        "sources.nodes belongs to no policy: it is watched, and nothing judges it",
+        "sources.nodes.resnapshot 1m reads the whole source very often; 6h is usual",
+        "sources.pods watches all namespaces: two pods of one name claim one subject, and then "
+        "nothing is done about either",
+        "rules.orphaned_pod is enforced after 9s only; below 10s what merely starts slowly is "
+        "taken "
+        "for a disagreement",
+        "rules.orphaned_pod.create_window is 0s: a pod that is seen before its row, or a row "
+        "before "
+        "its pod, is at risk",
+        "command_ttl 5s is shorter than 10s: a command that got lost is never sent again",
+        "max_drop 95% believes a source that lost nearly everything",
+        "memory 32MiB is little; below 64MiB the projection reads from disk all the time",
+        "bus.embedded.fsync is false: a power cut may take back what was decided",
+        "http.listen 0.0.0.0:9464 is open to other machines, and nobody is asked who they are"};
+    EXPECT_EQ(warnings(parsed(text)), expected);
+}
+
+}  // namespace
+}  // namespace trueup::config

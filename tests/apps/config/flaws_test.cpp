@@ -1,0 +1,212 @@
+// Proves that whatever is wrong with a configuration is said in one sentence, with its line and
+// what to write (apps/config/config.h): the shape of the file, its words, and what bus and files
+// need.
+#include "tests/apps/config/support.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+
+namespace trueup::config {
+namespace {
+
+/// The flaws of the sound file with these lines before its last one, that is from line 18 on.
+std::string flaws_of_policy(const std::string& lines) {
+    return flaws_with("executors:", lines + "executors:");
+}
+/// The same from line 2 on.
+std::string flaws_at_top(const std::string& lines) {
+    return flaws_with("version: 1\n", "version: 1\n" + lines);
+}
+
+TEST(ConfigFlaws, TheSupportsFileIsSound) { EXPECT_EQ(flaws(sound()), "(sound)"); }
+
+TEST(ConfigFlaws, NotYaml) {
+    EXPECT_EQ(flaws("version: 1\nbus: [\n"),
+              "trueup.yaml:3: not YAML: end of sequence flow not "
+              "found");
+    EXPECT_EQ(flaws(""), "trueup.yaml:1: the file is empty; start it with version: 1");
+    EXPECT_EQ(flaws("# nothing\n"), "trueup.yaml:1: the file is empty; start it with version: 1");
+    EXPECT_EQ(flaws("- version: 1\n"), "trueup.yaml:1: the file is a list; write a map of keys");
+    EXPECT_EQ(
+        flaws("version: 1\n---\nversion: 1\n"),
+        "trueup.yaml:3: a second YAML document starts here; write one document, and check the "
+        "indentation of this line");
+    EXPECT_EQ(flaws("? [1]\n: 2\n"), "trueup.yaml:1: the file has a key that is no plain word");
+}
+
+TEST(ConfigFlaws, AliasesCannotExhaustTheReader) {
+    EXPECT_EQ(flaws("a: &a {b: *a}\n"),
+              "trueup.yaml:1: the file is nested more than 32 levels deep");
+    std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+    for (int i = 1; i < 8; ++i) {
+        const std::string below = "*a" + std::to_string(i - 1);
+        bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + below;
+        for (int k = 1; k < 10; ++k) bomb += ", " + below;
+        bomb += "]\n";
+    }
+    EXPECT_NE(flaws(bomb).find("the file has more than 20000 values"), std::string::npos);
+}
+
+TEST(ConfigFlaws, UnknownKeys) {
+    EXPECT_EQ(flaws_of_policy("    rules: {orphaned_pod: {gracee: 60s}}\n"),
+              "trueup.yaml:18: unknown key 'gracee' under rules.orphaned_pod; did you mean "
+              "'grace'?");
+    EXPECT_EQ(flaws_of_policy("    rules: {orphan_pod: {}}\n"),
+              "trueup.yaml:18: unknown key 'orphan_pod' under rules; did you mean 'orphaned_pod'?");
+    EXPECT_EQ(
+        flaws_at_top("source: {}\n"),
+        "trueup.yaml:2: unknown key 'source' at the top of the file; did you mean 'sources'?");
+    EXPECT_EQ(flaws_at_top("http: {colour: red}\n"),
+              "trueup.yaml:2: unknown key 'colour' under http; known are listen");
+    EXPECT_EQ(flaws_of_policy("    shards: 3\n"),
+              "trueup.yaml:18: unknown key 'shards' under policies[0]; known are name, use, pods, "
+              "rows, correlate, rules, stale_after, command_ttl and max_drop");
+}
+
+TEST(ConfigFlaws, AllOfThemAreSaidInTheOrderOfTheFile) {
+    EXPECT_EQ(
+        flaws(with(with(sound(), "namespace: graph", "namespce: graph"), "use: graph-", "use: x-")),
+        "trueup.yaml:4: sources.pods.kubernetes needs the key 'namespace'; write namespace: "
+        "NAME, or all_namespaces: true\n"
+        "trueup.yaml:6: unknown key 'namespce' under sources.pods.kubernetes; did you mean "
+        "'namespace'?\n"
+        "trueup.yaml:14: policies[0].use is 'x-instances', and this release has one set of "
+        "rules; write graph-instances");
+}
+
+TEST(ConfigFlaws, KeysThatComeTwice) {
+    EXPECT_EQ(
+        flaws_with("table: public.instances\n", "table: a\n      table: b\n"),
+        "trueup.yaml:12: sources.rows.postgres.table comes twice, first in line 11; leave one "
+        "out");
+    EXPECT_EQ(flaws_with("  rows:\n    postgres:", "  pods: {}\n  rows:\n    postgres:"),
+              "trueup.yaml:8: sources.pods comes twice, first in line 3; leave one out");
+}
+
+TEST(ConfigFlaws, MissingKeys) {
+    EXPECT_EQ(flaws_with("version: 1\n", ""),
+              "trueup.yaml:1: the file needs the key 'version'; write version: 1");
+    EXPECT_EQ(flaws("version: 1\n"),
+              "trueup.yaml:1: the file needs the key 'sources'; write sources: {pods: {kubernetes: "
+              "...}, rows: {postgres: ...}}\n"
+              "trueup.yaml:1: the file needs the key 'policies'; write policies: [{name: "
+              "graph-instances, use: graph-instances, ...}]");
+    EXPECT_EQ(flaws_with("      table: public.instances\n", ""),
+              "trueup.yaml:9: sources.rows.postgres needs the key 'table'; write table: "
+              "public.instances");
+    EXPECT_EQ(flaws_with("    pods: pods\n", ""),
+              "trueup.yaml:13: policies[0] needs the key 'pods'; write pods: NAME of a source of "
+              "pods of kubernetes");
+    EXPECT_EQ(
+        flaws_with("{source: pods}", "{}"),
+        "trueup.yaml:18: executors.delete_pod needs the key 'source'; write source: NAME of a "
+        "source of pods of kubernetes");
+}
+
+TEST(ConfigFlaws, WrongKindsOfValue) {
+    EXPECT_EQ(flaws_at_top("memory: [1]\n"),
+              "trueup.yaml:2: memory is a list; write a single value");
+    EXPECT_EQ(flaws_at_top("memory:\n"),
+              "trueup.yaml:2: memory is empty; write a value or leave the key out");
+    EXPECT_EQ(flaws_at_top("bus: embedded\n"),
+              "trueup.yaml:2: bus is a single value; write a map of keys");
+    EXPECT_EQ(flaws_at_top("bus:\n"), "trueup.yaml:2: bus is empty; write a map of keys");
+    EXPECT_EQ(flaws_at_top("bus: {embedded: {fsync: yes}}\n"),
+              "trueup.yaml:2: bus.embedded.fsync is 'yes'; write true or false");
+    EXPECT_EQ(flaws_with("table: public.instances", "table: a\n      columns: status"),
+              "trueup.yaml:12: sources.rows.postgres.columns is a single value; write a list");
+    EXPECT_EQ(
+        flaws_with("table: public.instances", "table: a\n      columns: [status, [x], pod_name]"),
+        "trueup.yaml:12: sources.rows.postgres.columns holds an item that is no text; write a "
+        "list of names, as in [one, two]");
+    EXPECT_EQ(flaws_at_top("log: {level: loud}\n"),
+              "trueup.yaml:2: log.level is 'loud'; write debug, info, warn or error");
+}
+
+TEST(ConfigFlaws, Units) {
+    EXPECT_EQ(flaws_of_policy("    stale_after: 60\n"),
+              "trueup.yaml:18: policies[0].stale_after has no unit; write 60s, not 60");
+    EXPECT_EQ(flaws_of_policy("    stale_after: 1d\n"),
+              "trueup.yaml:18: policies[0].stale_after is '1d', which is no duration; write it as "
+              "500ms, 30s, 5m or 6h, at most 8784h");
+    EXPECT_EQ(flaws_at_top("memory: 512\n"),
+              "trueup.yaml:2: memory has no unit; write 512MiB, not 512");
+    EXPECT_EQ(flaws_at_top("memory: 512MB\n"),
+              "trueup.yaml:2: memory is '512MB', which is no size; write it as 64KiB, 512MiB or "
+              "2GiB");
+    EXPECT_EQ(flaws_of_policy("    max_drop: 50\n"),
+              "trueup.yaml:18: policies[0].max_drop has no unit; write 50%, not 50");
+    for (const char* wrong : {"0.5", "0%", "100%", "200"}) {
+        EXPECT_EQ(flaws_of_policy("    max_drop: " + std::string(wrong) + "\n"),
+                  "trueup.yaml:18: policies[0].max_drop is '" + std::string(wrong) +
+                      "'; write a whole percentage from 1% to 99%");
+    }
+}
+
+TEST(ConfigFlaws, VersionsOfOtherReleases) {
+    EXPECT_EQ(flaws_with("version: 1", "version: 2"),
+              "trueup.yaml:1: version is '2', which this release does not know; write 1");
+}
+
+TEST(ConfigFlaws, BusStateAndHttp) {
+    EXPECT_EQ(flaws_at_top("bus: {kafka: {brokers: x}}\n"),
+              "trueup.yaml:2: bus.kafka comes with a later release; write embedded: {}");
+    EXPECT_EQ(flaws_at_top("bus: {max_step: 0s}\n"),
+              "trueup.yaml:2: bus.max_step is shorter than 100ms, so that time would hardly pass; "
+              "write 10s");
+    EXPECT_EQ(flaws_at_top("memory: 1MiB\n"),
+              "trueup.yaml:2: memory 1MiB is too little; write at least 16MiB");
+    EXPECT_EQ(flaws_at_top("state_dir: \"\"\n"),
+              "trueup.yaml:2: state_dir is empty; write the folder that keeps the journal, as in "
+              "/var/lib/trueup");
+    EXPECT_EQ(flaws_at_top("state_dir: ~/state\n"),
+              "trueup.yaml:2: state_dir is '~/state', and ~ is a shell's word; write the whole "
+              "path");
+    EXPECT_EQ(
+        flaws_at_top("http: {listen: localhost}\n"),
+        "trueup.yaml:2: http.listen is 'localhost'; write host:port, as in 127.0.0.1:9464, or "
+        "off");
+}
+
+/// `text` with a few bytes dropped, changed, or lines swapped and doubled.
+std::string spoiled(std::string text, std::mt19937_64& random) {
+    const auto below = [&random](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+    constexpr std::string_view kBytes = " \n:{}[]'\"-&*#|>%!,~0a\t\xff";
+    for (std::size_t changes = 1 + below(4); changes > 0 && text.size() > 2; --changes) {
+        const std::size_t at = below(text.size());
+        switch (below(4)) {
+            case 0:
+                text.erase(at, 1 + below(8));
+                break;
+            case 1:
+                text[at] = kBytes[below(kBytes.size())];
+                break;
+            case 2:
+                text.insert(at, 1, kBytes[below(kBytes.size())]);
+                break;
+            default:
+                text.insert(at, text.substr(below(text.size()), below(30)));
+        }
+    }
+    return text;
+}
+
+TEST(ConfigFlaws, ASpoiledFileIsReadOrRefusedWithALine) {
+    const std::uint64_t seed = std::random_device()();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 3000; ++i) {
+        const std::string text = spoiled(sound(), random);
+        const std::string said = flaws(text);
+        if (said == "(sound)") continue;
+        ASSERT_TRUE(said.starts_with("trueup.yaml:")) << said << "\n" << text;
+        ASSERT_TRUE(said[12] >= '1' && said[12] <= '9') << said << "\n" << text;
+    }
+}
+
+}  // namespace
+}  // namespace trueup::config

@@ -1,0 +1,141 @@
+// Proves that whatever is wrong with a policy or an executor of the configuration is said in one
+// sentence, with its line and what to write (apps/config/config.h; design §4.8).
+#include "tests/apps/config/support.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace trueup::config {
+namespace {
+
+/// The flaws of the sound file with these lines in its policy, that is from line 18 on.
+std::string flaws_of_policy(const std::string& lines) {
+    return flaws_with("executors:", lines + "executors:");
+}
+
+TEST(ConfigPolicyFlaws, NamesFitIntoSubjectKeys) {
+    const std::string rest =
+        "', which cannot be the first part of a key; write 1 to 63 letters, digits, '-', '_' or "
+        "'.', a letter or digit first";
+    for (const std::string& wrong : {std::string("a/b"), std::string(64, 'a'), std::string("!a")}) {
+        EXPECT_EQ(flaws_with("name: graph-instances", "name: \"" + wrong + "\""),
+                  "trueup.yaml:13: policies[0].name is '" + wrong + rest);
+    }
+}
+
+TEST(ConfigPolicyFlaws, ThereIsExactlyOne) {
+    EXPECT_EQ(flaws_with("executors:", "  - {name: b}\nexecutors:"),
+              "trueup.yaml:18: policies[1] is one too many; this release has one policy, leave it "
+              "out");
+    EXPECT_EQ(flaws("version: 1\nsources: {}\npolicies: []\n"),
+              "trueup.yaml:3: policies holds none; write [{name: graph-instances, ...}]");
+    EXPECT_EQ(flaws_with("use: graph-instances", "use: processors"),
+              "trueup.yaml:14: policies[0].use is 'processors', and this release has one set of "
+              "rules; write graph-instances");
+}
+
+TEST(ConfigPolicyFlaws, SourcesExistAndFitTheirSide) {
+    EXPECT_EQ(
+        flaws_with("    pods: pods", "    pods: pod"),
+        "trueup.yaml:15: policies[0].pods names the source 'pod', which is not under sources; "
+        "did you mean 'pods'?");
+    EXPECT_EQ(flaws_with("    rows: rows", "    rows: databases"),
+              "trueup.yaml:16: policies[0].rows names the source 'databases', which is not under "
+              "sources; add it there");
+    EXPECT_EQ(
+        flaws_with("    rows: rows", "    rows: pods"),
+        "trueup.yaml:16: policies[0].rows names 'pods', which is no source of postgres; write "
+        "one that is");
+    EXPECT_EQ(
+        flaws_with("selector: app=wrapper", "resource: v1/nodes"),
+        "trueup.yaml:15: policies[0].pods names 'pods', which is no source of pods of "
+        "kubernetes; write one that is\n"
+        "trueup.yaml:18: executors.delete_pod.source names 'pods', which is no source of pods "
+        "of kubernetes; write one that is");
+}
+
+TEST(ConfigPolicyFlaws, CorrelationErrorsHaveAPosition) {
+    EXPECT_EQ(flaws_with("'wrapper-' || url_slug", "'wrapper-' || upper(url_slug)"),
+              "trueup.yaml:17: correlation expression, position 34: coalesce is the only function "
+              "allowed here");
+    EXPECT_EQ(flaws_with("\"coalesce(pod_name, 'wrapper-' || url_slug)\"", "\"'wrapper'\""),
+              "trueup.yaml:17: correlation expression, position 10: names no column, so that all "
+              "rows would claim one name");
+    EXPECT_EQ(flaws_with("\"coalesce(pod_name, 'wrapper-' || url_slug)\"", "\"\""),
+              "trueup.yaml:17: policies[0].correlate is empty; write which pod a row means, as in "
+              "correlate: \"coalesce(pod_name, 'wrapper-' || url_slug)\"");
+}
+
+TEST(ConfigPolicyFlaws, Modes) {
+    EXPECT_EQ(flaws_of_policy("    rules: {orphaned_pod: {mode: approve}}\n"),
+              "trueup.yaml:18: rules.orphaned_pod.mode is 'approve'; mode approve comes with a "
+              "later release; write observe or enforce");
+    EXPECT_EQ(flaws_of_policy("    rules: {orphaned_pod: {mode: on}}\n"),
+              "trueup.yaml:18: rules.orphaned_pod.mode is 'on'; write observe or enforce");
+}
+
+TEST(ConfigPolicyFlaws, MaxStepIsBelowEveryGrace) {
+    const std::string rest =
+        ", so that one step of the clock could use it up; write a longer grace or a shorter "
+        "max_step";
+    EXPECT_EQ(
+        flaws_of_policy("    rules: {missing_pod: {grace: 10s}}\n"),
+        "trueup.yaml:18: rules.missing_pod.grace 10s is not longer than bus.max_step 10s" + rest);
+    EXPECT_EQ(
+        flaws_with("version: 1\n", "version: 1\nbus: {max_step: 2m}\n"),
+        "trueup.yaml:14: rules.orphaned_pod.grace 1m is not longer than bus.max_step 2m" + rest +
+            "\ntrueup.yaml:14: rules.missing_pod.grace 1m is not longer than bus.max_step 2m" +
+            rest);
+    EXPECT_EQ(flaws_of_policy("    rules: {missing_pod: {grace: 10001ms}}\n"), "(sound)");
+}
+
+TEST(ConfigPolicyFlaws, StatusDriftHasNoTimes) {
+    EXPECT_EQ(flaws_of_policy("    rules: {status_drift: {grace: 60s}}\n"),
+              "trueup.yaml:18: rules.status_drift.grace does not exist: both sides speak here, and "
+              "no silence is waited out; leave it out");
+    EXPECT_EQ(flaws_of_policy("    rules: {status_drift: {colour: red}}\n"),
+              "trueup.yaml:18: unknown key 'colour' under rules.status_drift; known are mode");
+}
+
+TEST(ConfigPolicyFlaws, TimesFitTheSources) {
+    EXPECT_EQ(flaws_of_policy("    stale_after: 15s\n"),
+              "trueup.yaml:18: policies[0].stale_after 15s is not longer than progress.idle 15s of "
+              "sources.pods, so that it would be stale between two proofs; write about three times "
+              "that\n"
+              "trueup.yaml:18: policies[0].stale_after 15s is not longer than progress.idle 15s of "
+              "sources.rows, so that it would be stale between two proofs; write about three times "
+              "that");
+    EXPECT_EQ(flaws_of_policy("    command_ttl: 500ms\n"),
+              "trueup.yaml:18: policies[0].command_ttl is shorter than 1s, in which no executor "
+              "acts; write 60s");
+}
+
+TEST(ConfigPolicyFlaws, EnforcementNeedsItsExecutor) {
+    const std::string enforced =
+        "    rules:\n      orphaned_pod: {mode: enforce}\n"
+        "      status_drift: {mode: enforce}\n";
+    EXPECT_EQ(flaws_with("executors: {delete_pod: {source: pods}, update_row: {source: rows}}\n",
+                         enforced),
+              "trueup.yaml:19: rules.orphaned_pod.mode is enforce, and executors.delete_pod is "
+              "missing; write executors: {delete_pod: {source: NAME}}\n"
+              "trueup.yaml:20: rules.status_drift.mode is enforce, and executors.update_row is "
+              "missing; write executors: {update_row: {source: NAME}}");
+    EXPECT_EQ(flaws_of_policy(enforced), "(sound)");
+}
+
+TEST(ConfigPolicyFlaws, ExecutorsActOnThePolicysSources) {
+    EXPECT_EQ(
+        flaws(with(with(sound(), "sources:\n",
+                        "sources:\n  more: {kubernetes: {in_cluster: true, namespace: a, "
+                        "selector: a}}\n"),
+                   "{source: pods}", "{source: more}")),
+        "trueup.yaml:16: policies[0].pods is 'pods', and executors.delete_pod acts on 'more'; "
+        "write one and the same source");
+    EXPECT_EQ(flaws_with("update_row:", "update_rows:"),
+              "trueup.yaml:18: unknown key 'update_rows' under executors; did you mean "
+              "'update_row'?");
+}
+
+}  // namespace
+}  // namespace trueup::config

@@ -1,0 +1,184 @@
+// Proves that whatever is wrong with a source of the configuration is said in one sentence, with
+// its line and what to write (apps/config/config.h; safety S31, design §4.15).
+#include "tests/apps/config/support.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace trueup::config {
+namespace {
+
+/// The flaws of the sound file with more keys under kubernetes, that is from line 8 on.
+std::string flaws_of_pods(const std::string& more) {
+    return flaws_with("selector: app=wrapper\n", "selector: app=wrapper\n      " + more + "\n");
+}
+/// The same under postgres, from line 12 on.
+std::string flaws_of_rows(const std::string& more) {
+    return flaws_with("public.instances\n", "public.instances\n      " + more + "\n");
+}
+
+TEST(ConfigSourceFlaws, AnEmptySelectorIsRefused_S31) {
+    const std::string rest =
+        ", and an empty selector would make every pod in the namespace a candidate; write one, as "
+        "in \"app in (one, two)\"";
+    EXPECT_EQ(flaws_with("selector: app=wrapper", "selector: \"\""),
+              "trueup.yaml:7: sources.pods.kubernetes.selector is empty" + rest);
+    EXPECT_EQ(flaws_with("selector: app=wrapper", "selector: \"  \""),
+              "trueup.yaml:7: sources.pods.kubernetes.selector is empty" + rest);
+    EXPECT_EQ(flaws_with("      selector: app=wrapper\n", ""),
+              "trueup.yaml:4: sources.pods.kubernetes.selector is missing" + rest);
+}
+
+TEST(ConfigSourceFlaws, AnEmptyNamespaceIsRefused) {
+    EXPECT_EQ(flaws_with("namespace: graph", "namespace: \"\""),
+              "trueup.yaml:6: sources.pods.kubernetes.namespace is empty, which would mean every "
+              "namespace of the cluster; write its name, or all_namespaces: true where that is "
+              "meant");
+    EXPECT_EQ(flaws_with("namespace: graph", "namespace: Graph"),
+              "trueup.yaml:6: sources.pods.kubernetes.namespace is 'Graph'; write a name of small "
+              "letters, digits and '-'");
+    EXPECT_EQ(flaws_of_pods("all_namespaces: true"),
+              "trueup.yaml:8: sources.pods.kubernetes.all_namespaces and namespace exclude each "
+              "other; leave one out");
+    EXPECT_EQ(flaws_with("namespace: graph", "all_namespaces: true"), "(sound)");
+}
+
+TEST(ConfigSourceFlaws, TheClusterIsNamedOnce) {
+    EXPECT_EQ(
+        flaws_with("      kubeconfig: kube.yaml\n", ""),
+        "trueup.yaml:4: sources.pods.kubernetes needs the key 'kubeconfig'; write kubeconfig: "
+        "FILE, or in_cluster: true where it runs in a pod");
+    EXPECT_EQ(
+        flaws_of_pods("in_cluster: true"),
+        "trueup.yaml:8: sources.pods.kubernetes.in_cluster and kubeconfig exclude each other; "
+        "leave one out");
+    EXPECT_EQ(
+        flaws_with("kubeconfig: kube.yaml", "in_cluster: true\n      context: a"),
+        "trueup.yaml:6: sources.pods.kubernetes.context belongs to a kubeconfig; leave it out "
+        "with in_cluster: true");
+    EXPECT_EQ(flaws_with("kubeconfig: kube.yaml", "kubeconfig: \"\""),
+              "trueup.yaml:5: sources.pods.kubernetes.kubeconfig is empty; write the file's path");
+}
+
+TEST(ConfigSourceFlaws, ResourcesHaveAGroupAndAVersion) {
+    for (const char* wrong : {"nodes", "a/b/c/d", "apps//deployments", "apps/v1/Deployments"}) {
+        EXPECT_EQ(flaws(with(with(sound(), "selector: app=wrapper",
+                                  "selector: a\n      resource: " + std::string(wrong)),
+                             "    pods: pods\n", "    pods: pods\n")),
+                  "trueup.yaml:8: sources.pods.kubernetes.resource is '" + std::string(wrong) +
+                      "'; write pods, v1/nodes for another one of the core, or "
+                      "group/version/plural, as in apps/v1/deployments");
+    }
+}
+
+TEST(ConfigSourceFlaws, HoldsAndLabels) {
+    EXPECT_EQ(flaws_of_pods("hold: \"\""),
+              "trueup.yaml:8: sources.pods.kubernetes.hold is empty; write the label or annotation "
+              "that holds an object, as in trueup.io/hold");
+    EXPECT_EQ(flaws_of_pods("labels: [app, api-token]"),
+              "trueup.yaml:8: sources.pods.kubernetes.labels has 'api-token', which looks like a "
+              "secret, and what is listed is published and kept; leave it out");
+}
+
+TEST(ConfigSourceFlaws, OneWorldPerSource) {
+    EXPECT_EQ(flaws_with("sources:\n", "sources:\n  x: {}\n"),
+              "trueup.yaml:3: sources.x needs the key 'kubernetes'; write kubernetes: {...} or "
+              "postgres: {...}");
+    EXPECT_EQ(
+        flaws_with("    kubernetes:\n",
+                   "    postgres: {conninfo_env: A, table: a}\n"
+                   "    kubernetes:\n"),
+        "trueup.yaml:4: sources.pods.postgres and kubernetes exclude each other; a source has "
+        "one world");
+    EXPECT_EQ(
+        flaws_with("sources:\n",
+                   "sources:\n  a/b: {kubernetes: {in_cluster: true, "
+                   "namespace: a, resource: v1/x}}\n"),
+        "trueup.yaml:3: sources.a/b cannot be a name; write 1 to 63 letters, digits, '-', '_' "
+        "or '.', a letter or digit first");
+}
+
+TEST(ConfigSourceFlaws, TheConnectionIsNamedOnce) {
+    EXPECT_EQ(flaws_with("      conninfo_env: TRUEUP_DATABASE\n", ""),
+              "trueup.yaml:9: sources.rows.postgres needs the key 'conninfo_env'; write "
+              "conninfo_env: VARIABLE, conninfo_file: FILE or conninfo: \"host=... dbname=...\"");
+    EXPECT_EQ(flaws_of_rows("conninfo_file: a"),
+              "trueup.yaml:10: sources.rows.postgres.conninfo_env and conninfo_file exclude each "
+              "other; leave one out");
+    EXPECT_EQ(flaws_with("conninfo_env: TRUEUP_DATABASE", "conninfo: \"\""),
+              "trueup.yaml:10: sources.rows.postgres.conninfo is empty; write where the database "
+              "is");
+    EXPECT_EQ(flaws_with("conninfo_env: TRUEUP_DATABASE", "conninfo_env: host=db"),
+              "trueup.yaml:10: sources.rows.postgres.conninfo_env is no name of an environment "
+              "variable; write one of letters, digits and '_', as in TRUEUP_DATABASE");
+}
+
+TEST(ConfigSourceFlaws, NoSentenceShowsAPassword) {
+    EXPECT_EQ(flaws(with(sound(),
+                         "    postgres:\n      conninfo_env: TRUEUP_DATABASE\n"
+                         "      table: public.instances\n",
+                         "    postgres: {table: a, conninfo: host=db password=hun,ter2}\n")),
+              "trueup.yaml:9: a key without a value under sources.rows.postgres; it is not shown, "
+              "for it may be a part of conninfo: put quotes around that");
+    EXPECT_EQ(flaws_with("conninfo_env: TRUEUP_DATABASE", "conninfo: [hunter2]"),
+              "trueup.yaml:10: sources.rows.postgres.conninfo is a list; write a single value");
+}
+
+TEST(ConfigSourceFlaws, TablesAndSlots) {
+    for (const char* wrong : {"a.b.c", ".a", "a."}) {
+        EXPECT_EQ(flaws_with("table: public.instances", "table: " + std::string(wrong)),
+                  "trueup.yaml:11: sources.rows.postgres.table is '" + std::string(wrong) +
+                      "'; write schema.table, as in public.instances");
+    }
+    EXPECT_EQ(flaws_of_rows("slot: Trueup-rows"),
+              "trueup.yaml:12: sources.rows.postgres.slot is 'Trueup-rows'; a replication slot has "
+              "a name of 1 to 63 small letters, digits and '_'");
+    EXPECT_EQ(flaws_of_rows("publication: \"\""),
+              "trueup.yaml:12: sources.rows.postgres.publication is empty; write its name");
+    EXPECT_EQ(
+        flaws_with("sources:\n",
+                   "sources:\n  old: {postgres: {conninfo_env: A, table: a, "
+                   "slot: trueup_rows}}\n"),
+        "trueup.yaml:3: sources.old is the rows of no policy, whose correlate would say what "
+        "they mean; name it there or leave it out\n"
+        "trueup.yaml:9: sources.rows uses the slot 'trueup_rows' of sources.old; write another "
+        "slot, for two readers of one slot take each other's changes");
+}
+
+TEST(ConfigSourceFlaws, ColumnsHoldNoSecrets) {
+    EXPECT_EQ(flaws_of_rows("columns: [status, pod_name, db_password]"),
+              "trueup.yaml:12: sources.rows.postgres.columns has 'db_password', which looks like a "
+              "secret, and what is listed is published and kept; leave it out");
+    EXPECT_EQ(flaws_with("|| url_slug", "|| session_token"),
+              "trueup.yaml:17: policies[0].correlate reads 'session_token', which looks like a "
+              "secret, and what it reads is published and kept; use another column");
+}
+
+TEST(ConfigSourceFlaws, ColumnsAreWhatTheRulesRead) {
+    EXPECT_EQ(flaws_of_rows("columns: [status, ttl]"),
+              "trueup.yaml:8: sources.rows.postgres.columns lacks 'pod_name', which "
+              "graph-instances reads; add it");
+    EXPECT_EQ(
+        flaws_of_rows("columns: []"),
+        "trueup.yaml:12: sources.rows.postgres.columns names none; leave the key out for what "
+        "the policy reads");
+    EXPECT_EQ(flaws_of_rows("columns: [status, pod_name, status]"),
+              "trueup.yaml:12: sources.rows.postgres.columns has 'status' twice; leave one out");
+}
+
+TEST(ConfigSourceFlaws, ProgressAndAudits) {
+    EXPECT_EQ(flaws_with("  rows:\n    postgres:",
+                         "    progress: {idle: 5s, waiting: 6s}\n  rows:\n    postgres:"),
+              "trueup.yaml:8: sources.pods.progress.waiting 6s is longer than idle 5s; write at "
+              "most that");
+    EXPECT_EQ(
+        flaws_with("  rows:\n    postgres:", "    progress: {waiting: 0s}\n  rows:\n    postgres:"),
+        "trueup.yaml:8: sources.pods.progress.waiting is 0s; write at least 500ms, as in 2s");
+    EXPECT_EQ(flaws_with("  rows:\n    postgres:", "    resnapshot: 0s\n  rows:\n    postgres:"),
+              "trueup.yaml:8: sources.pods.resnapshot is 0s; write how often the source is read "
+              "anew, as in 6h");
+}
+
+}  // namespace
+}  // namespace trueup::config

@@ -1,0 +1,236 @@
+// Proves what is read from a kubeconfig, how the API's URLs look, and that the access check names
+// each failure in one sentence.
+#include "connectors/kubernetes/kubeconfig.h"
+#include "connectors/kubernetes/paths.h"
+#include "connectors/kubernetes/probe.h"
+#include "tests/connectors/kubernetes/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+namespace trueup::testing {
+namespace {
+
+using connectors::ClusterAccess;
+
+class Folder {
+  public:
+    Folder() {
+        std::string name = (std::filesystem::temp_directory_path() / "trueup-XXXXXX").string();
+        path_ = ::mkdtemp(name.data());
+    }
+    ~Folder() { std::filesystem::remove_all(path_); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    std::string write(const std::string& name, const std::string& text) const {
+        const std::string path = path_ + "/" + name;
+        std::ofstream(path) << text;
+        return path;
+    }
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+std::string config(const std::string& cluster, const std::string& user) {
+    return "current-context: here\ncontexts:\n- name: other\n  context: {cluster: x, user: y}\n"
+           "- name: here\n  context: {cluster: c, user: u, namespace: graph}\nclusters:\n- name: "
+           "c\n"
+           "  cluster: {" +
+           cluster + "}\nusers:\n- name: u\n  user: {" + user + "}\n";
+}
+
+Result<ClusterAccess> read(const std::string& cluster, const std::string& user,
+                           bool allow_insecure = false) {
+    const Folder folder;
+    folder.write("ca.pem", "CA");
+    const std::string path = folder.write("config", config(cluster, user));
+    return connectors::read_kubeconfig(path, "", allow_insecure);
+}
+
+TEST(Kubeconfig, FilesAreRelativeToItAndDataIsBase64) {
+    const auto access = read("server: 'https://h:6443/', certificate-authority: ca.pem",
+                             "client-certificate-data: Q0VSVA==, client-key-data: S0VZ, token: t");
+    ASSERT_TRUE(access.ok()) << access.error().what;
+    EXPECT_EQ(access->server, "https://h:6443");
+    EXPECT_EQ(access->ca, "CA");
+    EXPECT_EQ(access->cert, "CERT");
+    EXPECT_EQ(access->key, "KEY");
+    EXPECT_EQ(access->token, "t");
+    EXPECT_EQ(access->name_space, "graph");
+    EXPECT_TRUE(access->verify);
+}
+
+TEST(Kubeconfig, ATokenFileIsRelativeToItToo) {
+    const auto access = read("server: 'https://h'", "tokenFile: tok");
+    ASSERT_TRUE(access.ok());
+    EXPECT_EQ(std::filesystem::path(access->token_file).filename(), "tok");
+    EXPECT_TRUE(std::filesystem::path(access->token_file).is_absolute());
+}
+
+TEST(Kubeconfig, SkippingTlsVerificationIsRefusedUnlessAllowed) {
+    const std::string cluster = "server: 'https://h', insecure-skip-tls-verify: true";
+    EXPECT_FALSE(read(cluster, "token: t").ok());
+    const auto allowed = read(cluster, "token: t", true);
+    ASSERT_TRUE(allowed.ok());
+    EXPECT_FALSE(allowed->verify);
+}
+
+TEST(Kubeconfig, WhatIsNotSupportedIsSaidClearlyAndSecretsAreNot) {
+    const std::vector<std::array<std::string, 3>> cases{
+        {"server: 'https://h'", "exec: {command: aws}", "'exec'"},
+        {"server: 'https://h'", "auth-provider: {name: gcp}", "'auth-provider'"},
+        {"server: 'https://h'", "username: a, password: hush", "password"},
+        {"server: 'https://h', proxy-url: 'http://p'", "token: hush", "proxy-url"},
+        {"certificate-authority: ca.pem", "token: hush", "no server"},
+        {"server: 'https://h', certificate-authority: none.pem", "token: hush", "none.pem"},
+        {"server: 'https://h', certificate-authority-data: '%%'", "token: hush", "base64"},
+        {"server: 'https://h'", "client-key-data: aHVzaA==", "certificate"},
+        {"server: [", "token: hush", "not YAML"}};
+    for (const auto& [cluster, user, said] : cases) {
+        const auto access = read(cluster, user);
+        ASSERT_FALSE(access.ok()) << said;
+        EXPECT_NE(access.error().what.find(said), std::string::npos) << access.error().what;
+        EXPECT_EQ(access.error().what.find("hush"), std::string::npos) << access.error().what;
+    }
+    EXPECT_FALSE(connectors::read_kubeconfig("/nowhere/config").ok());
+    const Folder folder;
+    EXPECT_FALSE(connectors::read_kubeconfig(folder.write("c", "- 1\n")).ok());
+    EXPECT_FALSE(connectors::read_kubeconfig(folder.write("c", "a: 1\n")).ok());
+    EXPECT_FALSE(
+        connectors::read_kubeconfig(folder.write("c", config("server: 'https://h'", "")), "unknown")
+            .ok());
+}
+
+TEST(Kubeconfig, APodFindsItsAccessMounted) {
+    const Folder folder;
+    folder.write("ca.crt", "CA");
+    folder.write("token", "t\n");
+    ::unsetenv("KUBERNETES_SERVICE_HOST");
+    EXPECT_FALSE(connectors::in_cluster_access(folder.path()).ok());
+    ::setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1);
+    ::setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+    const auto access = connectors::in_cluster_access(folder.path());
+    ASSERT_TRUE(access.ok());
+    EXPECT_EQ(access->server, "https://[fd00::1]:443");
+    EXPECT_EQ(access->ca, "CA");
+    EXPECT_EQ(access->token_file, folder.path() + "/token");
+}
+
+TEST(KubernetesPaths, SelectorsAndTokensAreEncoded) {
+    ports::ListPage list;
+    list.resource.name_space = "graph";
+    list.label_selector = "app in (a,b),x!=y";
+    list.continue_token = "a+b/c=";
+    EXPECT_EQ(connectors::list_path(list),
+              "/api/v1/namespaces/graph/pods?labelSelector=app%20in%20%28a%2Cb%29%2Cx%21%3Dy"
+              "&limit=500&continue=a%2Bb%2Fc%3D");
+    ports::WatchFrom watch;
+    watch.resource = {"/apis/lab.example/v1", "", "things"};
+    watch.resource_version = "7";
+    EXPECT_EQ(connectors::watch_path(watch),
+              "/apis/lab.example/v1/things?watch=1&resourceVersion=7&timeoutSeconds=290"
+              "&allowWatchBookmarks=true");
+}
+
+TEST(KubernetesPaths, ADeleteAlwaysCarriesBothPreconditions) {
+    ports::DeleteObject request;
+    request.name = "w1";
+    request.uid = "u\"1";
+    request.resource_version = "7";
+    EXPECT_EQ(connectors::object_path(request.resource, "../x"), "/api/v1/pods/..%2Fx");
+    EXPECT_EQ(connectors::delete_body(request),
+              R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":30,)"
+              R"("preconditions":{"uid":"u\"1","resourceVersion":"7"}})");
+}
+
+/// Answers each call of the check by a function of its kind; time passes with each poll.
+class Answering final : public ports::Cluster, public ports::Clock {
+  public:
+    using Script = std::function<void(FakeCluster&, const Asked&)>;
+    explicit Answering(Script script) : script_(std::move(script)) {}
+
+    void list_page(ports::CallId call, const ports::ListPage& request) override {
+        fake_.list_page(call, request);
+        script_(fake_, fake_.asked().back());
+    }
+    void watch(ports::CallId call, const ports::WatchFrom& request) override {
+        fake_.watch(call, request);
+        script_(fake_, fake_.asked().back());
+    }
+    void get(ports::CallId call, const ports::GetObject& request) override {
+        fake_.get(call, request);
+        script_(fake_, fake_.asked().back());
+    }
+    void erase(ports::CallId, const ports::DeleteObject&) override {}
+    void cancel(ports::CallId call) override { fake_.cancel(call); }
+    void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override {
+        now_ += max_wait;
+        fake_.poll(max_wait, out);
+    }
+    SteadyTime steady_now() override { return now_; }
+    std::int64_t wall_millis() override { return 0; }
+
+  private:
+    FakeCluster fake_;
+    Script script_;
+    SteadyTime now_{};
+};
+
+std::string check(Answering::Script script) {
+    Answering server(std::move(script));
+    ports::Resource pods;
+    pods.name_space = "graph";
+    const Status checked = connectors::check_access(server, pods, "app=w", server);
+    return checked.ok() ? "" : checked.error().what;
+}
+
+/// All is well but the calls of one kind.
+std::string check_but(Asked::Kind kind, int code, const std::string& body) {
+    return check([=](FakeCluster& fake, const Asked& asked) {
+        if (asked.kind == kind) {
+            fake.answer(asked.call, code, body);
+        } else if (asked.kind == Asked::Kind::kList) {
+            fake.answer(asked.call, 200, page(50, {}));
+        } else if (asked.kind == Asked::Kind::kGet) {
+            fake.answer(asked.call, 404, status(404, "NotFound"));
+        } else {
+            fake.head(asked.call, 200);
+        }
+    });
+}
+
+TEST(KubernetesAccess, GoodAccessIsGood) { EXPECT_EQ(check_but(Asked::Kind::kErase, 0, ""), ""); }
+
+TEST(KubernetesAccess, EachFailureIsNamed) {
+    using Kind = Asked::Kind;
+    const auto contains = [](const std::string& text, const std::string& part) {
+        return text.find(part) != std::string::npos;
+    };
+    EXPECT_TRUE(contains(check_but(Kind::kList, 401, status(401, "Unauthorized")), "credentials"));
+    EXPECT_TRUE(contains(check_but(Kind::kList, 403, status(403, "Forbidden")), "right to list"));
+    EXPECT_TRUE(contains(check_but(Kind::kGet, 403, status(403, "Forbidden")), "right to get"));
+    EXPECT_TRUE(contains(check_but(Kind::kWatch, 403, status(403, "Forbidden")), "right to watch"));
+    EXPECT_TRUE(contains(check_but(Kind::kList, 404, "404 page not found"), "has no pods"));
+    EXPECT_TRUE(contains(check_but(Kind::kList, 400, status(400, "BadRequest")), "selector"));
+    EXPECT_TRUE(contains(check_but(Kind::kList, 200, "<html>"), "not a Kubernetes API server"));
+    EXPECT_TRUE(contains(check_but(Kind::kList, 503, ""), "HTTP 503"));
+    EXPECT_TRUE(contains(check([](FakeCluster& fake, const Asked& asked) {
+                             fake.fail(asked.call, "connection refused");
+                         }),
+                         "does not answer: connection refused"));
+    EXPECT_TRUE(contains(check([](FakeCluster& fake, const Asked& asked) {
+                             fake.fail(asked.call, "TLS: self-signed certificate");
+                         }),
+                         "TLS certificate"));
+    EXPECT_TRUE(contains(check([](FakeCluster&, const Asked&) {}), "does not answer"));
+}
+
+}  // namespace
+}  // namespace trueup::testing

@@ -1,0 +1,329 @@
+// Proves design §4.1 and §4.3 for Kubernetes: an epoch ends only after one whole, consistent list.
+#include "tests/connectors/kubernetes/bench.h"
+
+namespace trueup::testing {
+namespace {
+
+using Kind = Asked::Kind;
+
+TEST(KubernetesEpoch, ListsPagesConsistentlyAndThenWatchesFromTheListsVersion) {
+    Bench bench;
+    EXPECT_EQ(bench.step(), Lines{});
+    const Asked first = bench.list();
+    EXPECT_EQ(first.list.limit, 500U);
+    EXPECT_EQ(first.list.resource_version, "");
+    EXPECT_EQ(first.list.label_selector, "app=w");
+    bench.cluster.answer(first.call, 200, page(50, {{"w1", 7}}, "next"));
+    EXPECT_EQ(bench.step(), (Lines{"begin@50", "upsert! g/w1@7 uid-w1"}));
+    EXPECT_FALSE(bench.watching());
+    const Asked second = bench.list();
+    EXPECT_EQ(second.list.continue_token, "next");
+    EXPECT_EQ(second.list.resource_version, "");
+    bench.cluster.answer(second.call, 200, page(50, {{"w2", 9}}));
+    EXPECT_EQ(bench.step(), (Lines{"upsert! g/w2@9 uid-w2", "end@50"}));
+    const Asked watch = bench.watch();
+    EXPECT_EQ(watch.watch.resource_version, "50");
+    EXPECT_EQ(watch.watch.label_selector, "app=w");
+    EXPECT_TRUE(watch.watch.bookmarks);
+    EXPECT_EQ(bench.connector.health().epochs, 1U);
+    EXPECT_TRUE(bench.connector.health().answering);
+}
+
+TEST(KubernetesEpoch, AnEmptyListIsReportedAsItIs_S4) {
+    Bench bench;
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(50, {}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@50", "end@50"}));
+}
+
+TEST(KubernetesEpoch, FieldsComeInOrderAndManagedFieldsAreSkipped) {
+    Bench bench;
+    Pod pod{"w1", 7};
+    pod.more = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z","annotations":{"trueup.io/hold":""})";
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(50, {pod}));
+    bench.step();
+    ASSERT_EQ(bench.facts.size(), 3U);
+    std::string text;
+    ObjectView(bench.facts[1].object).each([&](const Field& field) {
+        text += std::string(field.name) + "=" + std::string(*field.value) + " ";
+    });
+    EXPECT_EQ(text,
+              "created=2026-01-01T00:00:00Z deleting=true hold=true label.app=w name=w1 "
+              "namespace=graph node=n1 phase=Running ");
+    EXPECT_EQ(bench.facts[1].event_id, "7");
+}
+
+/// Every answer that must not end an epoch, with the page that it comes for.
+struct Flaw {
+    std::string about;
+    int status = 200;
+    std::string body;
+};
+
+std::vector<Flaw> flaws() {
+    const std::string good = page(50, {{"w2", 9}});
+    Pod no_uid{"w2", 9};
+    std::string missing_uid = page(50, {no_uid});
+    const std::string uid = R"("uid":"uid-w2",)";
+    missing_uid.erase(missing_uid.find(uid), uid.size());
+    std::string opaque = good;
+    opaque.replace(opaque.find(R"("9")"), 3, R"("x9")");
+    return {
+        {"server error", 500, status(500, "InternalError")},
+        {"not signed in", 401, status(401, "Unauthorized")},
+        {"no right", 403, status(403, "Forbidden")},
+        {"too many", 429, status(429, "TooManyRequests")},
+        {"expired", 410, status(410, "Expired", R"({"continue":"inconsistent"})")},
+        {"redirect", 302, ""},
+        {"HTML", 200, "<html>sign in</html>"},
+        {"empty body", 200, ""},
+        {"another kind", 200, R"({"kind":"Pod","metadata":{"resourceVersion":"5"},"items":[]})"},
+        {"a Status", 200, status(200, "Fine")},
+        {"no version", 200, R"({"kind":"PodList","metadata":{},"items":[]})"},
+        {"opaque version", 200,
+         R"({"kind":"PodList","metadata":{"resourceVersion":"a1"},"items":[]})"},
+        {"no items", 200, R"({"kind":"PodList","metadata":{"resourceVersion":"50"}})"},
+        {"null items", 200,
+         R"({"kind":"PodList","metadata":{"resourceVersion":"50"},"items":null})"},
+        {"item without uid", 200, missing_uid},
+        {"item with an opaque version", 200, opaque},
+        {"cut body", 200, good.substr(0, good.size() / 2)},
+        {"other version", 200, page(51, {{"w2", 9}})}};
+}
+
+TEST(KubernetesEpoch, NoFlawOnTheSecondPageEndsAnEpoch_S3_S5) {
+    for (const Flaw& flaw : flaws()) {
+        SCOPED_TRACE(flaw.about);
+        Bench bench;
+        bench.step();
+        bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}, "next"));
+        bench.step();
+        bench.cluster.answer(bench.list().call, flaw.status, flaw.body);
+        EXPECT_EQ(bench.step(), Lines{});
+        EXPECT_FALSE(bench.listing()) << "it backs off first";
+        EXPECT_FALSE(bench.watching());
+        EXPECT_FALSE(bench.connector.health().answering);
+        EXPECT_FALSE(bench.connector.health().trouble.empty());
+        // A new epoch from the first page; no token of the old one is used.
+        bench.wait_for(Kind::kList);
+        EXPECT_EQ(bench.list().list.continue_token, "");
+        bench.cluster.answer(bench.list().call, 200, page(60, {{"w1", 7}}));
+        EXPECT_EQ(bench.step(), (Lines{"begin@60", "upsert! g/w1@7 uid-w1", "end@60"}));
+    }
+}
+
+TEST(KubernetesEpoch, NoFlawOnTheFirstPageBeginsOne_S3) {
+    for (const Flaw& flaw : flaws()) {
+        if (flaw.about == "other version") continue;
+        SCOPED_TRACE(flaw.about);
+        Bench bench;
+        bench.step();
+        bench.cluster.answer(bench.list().call, flaw.status, flaw.body);
+        EXPECT_EQ(bench.step(), Lines{});
+        EXPECT_FALSE(bench.watching());
+        EXPECT_EQ(bench.connector.health().failures, 1U);
+    }
+}
+
+TEST(KubernetesEpoch, AListCutAnywhereNeverEndsAnEpoch_S5) {
+    const std::string whole = page(50, {{"w1", 7}, {"w2", 9}});
+    for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+        Bench bench;
+        bench.step();
+        bench.cluster.head(bench.list().call, 200);
+        bench.cluster.data(bench.list().call, whole.substr(0, cut));
+        if (cut % 2 == 0) {
+            bench.cluster.end(bench.list().call);
+        } else {
+            bench.cluster.fail(bench.list().call, "transfer closed with outstanding read data");
+        }
+        ASSERT_EQ(bench.step(), Lines{}) << "cut at " << cut;
+    }
+}
+
+TEST(KubernetesEpoch, AListThatHangsIsCancelledAndTakenAnew_S3) {
+    Bench bench;
+    bench.step();
+    bench.cluster.head(bench.list().call, 200);
+    bench.cluster.data(bench.list().call, page(50, {}).substr(0, 20));
+    bench.step();
+    bench.step(Millis(29'000));
+    EXPECT_TRUE(bench.listing());
+    bench.step(Millis(1'001));
+    EXPECT_FALSE(bench.listing());
+    bench.wait_for(Kind::kList);
+}
+
+TEST(KubernetesEpoch, RetryAfterIsHonoured) {
+    Bench bench;
+    bench.step();
+    bench.cluster.answer(bench.list().call, 429, status(429, "TooManyRequests"), 20'000);
+    bench.step();
+    bench.step(Millis(19'900));
+    EXPECT_FALSE(bench.listing());
+    bench.step(Millis(200));
+    EXPECT_TRUE(bench.listing());
+}
+
+TEST(KubernetesEpoch, BackoffGrowsIsBoundedAndDeterministic) {
+    std::vector<std::int64_t> waits[2];
+    for (auto& measured : waits) {
+        Bench bench;
+        bench.step();
+        for (int i = 0; i < 12; ++i) {
+            bench.cluster.fail(bench.list().call, "connection refused");
+            bench.step();
+            const SteadyTime from = bench.now;
+            bench.wait_for(Kind::kList);
+            measured.push_back((bench.now - from).count());
+        }
+    }
+    EXPECT_EQ(waits[0], waits[1]);
+    EXPECT_LE(waits[0].front(), 600);
+    EXPECT_GE(waits[0].back(), 15'000);
+    EXPECT_LE(waits[0].back(), 30'100);
+}
+
+TEST(KubernetesEpoch, AnAuditRunsBesideTheLiveWatchAndOnlyOnce) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.resnapshot();
+    bench.step();
+    const Asked audit = bench.list();
+    bench.connector.resnapshot();
+    bench.step();
+    EXPECT_EQ(bench.list().call, audit.call);
+    EXPECT_EQ(bench.say(line("ADDED", {"w2", 61})), Lines{"upsert g/w2@61 uid-w2"});
+    bench.cluster.answer(audit.call, 200, page(60, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@60", "upsert! g/w1@7 uid-w1", "end@60"}));
+    EXPECT_EQ(bench.watch().watch.resource_version, "50") << "the same watch goes on";
+}
+
+TEST(KubernetesEpoch, AFailedAuditLeavesTheWatchAlone) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 503, status(503, "ServiceUnavailable"));
+    bench.step();
+    EXPECT_TRUE(bench.watching());
+    bench.wait_for(Kind::kList);
+}
+
+TEST(KubernetesEpoch, AnObjectMissingFromAListIsLookedUpBeforeTheEndAndMayHaveLeft_S5) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}, {"w2", 8}});
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(60, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@60", "upsert! g/w1@7 uid-w1"}));
+    bench.cluster.answer(bench.get().call, 200, Pod{"w2", 58, "", "Running", ""}.json());
+    EXPECT_EQ(bench.step(), (Lines{"upsert! g/w2@58 uid-w2 out", "end@60"}));
+}
+
+TEST(KubernetesEpoch, AnObjectMissingFromAListAndFromTheServerIsRemoved_S11) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}, {"w2", 8}});
+    bench.cluster.data(bench.watch().call, error_line(410, "Expired"));
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(60, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@60", "upsert! g/w1@7 uid-w1"}));
+    bench.cluster.answer(bench.get().call, 404, not_found("w2"));
+    EXPECT_EQ(bench.step(), (Lines{"remove g/w2@60 uid-w2", "end@60"}));
+}
+
+TEST(KubernetesEpoch, AnswersForAnAbandonedEpochAreNotCountedInTheNextOne) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.say(line("DELETED", {"w1", 51}));
+    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 51}.json());
+    bench.step();
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(60, {}));
+    EXPECT_EQ(bench.step(), Lines{"begin@60"});
+    EXPECT_EQ(bench.get().get.name, "w1");
+    bench.cluster.data(bench.watch().call, error_line(410, "Expired"));
+    EXPECT_EQ(bench.step(), Lines{});
+    EXPECT_TRUE(bench.cluster.open(Kind::kGet).empty());
+    bench.cluster.answer(bench.list().call, 200, page(70, {}));
+    EXPECT_EQ(bench.step(), Lines{"begin@70"});
+    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 51}.json());
+    EXPECT_EQ(bench.step(), (Lines{"upsert! g/w1@51 uid-w1 out", "end@70"}));
+}
+
+TEST(KubernetesEpoch, AnEventOlderThanTheListDoesNotAnswerForIt) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(60, {}));
+    EXPECT_EQ(bench.step(), Lines{"begin@60"});
+    EXPECT_EQ(bench.say(line("MODIFIED", {"w1", 55})), Lines{"upsert g/w1@55 uid-w1"});
+    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 58}.json());
+    EXPECT_EQ(bench.step(), (Lines{"upsert! g/w1@58 uid-w1 out", "end@60"}));
+}
+
+TEST(KubernetesEpoch, AThousandMissingObjectsAreLeftToTheBreaker_S4) {
+    connectors::KubernetesSettings settings = Bench::usual();
+    settings.max_followed = 3;
+    Bench bench(settings);
+    bench.settle(50, {{"w1", 1}, {"w2", 2}, {"w3", 3}, {"w4", 4}});
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(60, {}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@60", "end@60"}));
+}
+
+TEST(KubernetesEpoch, ARewoundServerAsksForANewIncarnation_S13) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(30, {{"w1", 7}}));
+    bench.step();
+    EXPECT_TRUE(bench.connector.needs_new_incarnation());
+    EXPECT_EQ(bench.watch().watch.resource_version, "30");
+    bench.cluster.head(bench.watch().call, 200);
+    bench.step();
+    EXPECT_NE(bench.connector.health().trouble.find("went back"), std::string::npos);
+    bench.connector.restart(bench.now);
+    EXPECT_FALSE(bench.connector.needs_new_incarnation());
+    EXPECT_FALSE(bench.watching());
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(31, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@31", "upsert! g/w1@7 uid-w1", "end@31"}));
+}
+
+TEST(KubernetesEpoch, RestartDropsWhatIsInFlight) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.restart(bench.now);
+    EXPECT_FALSE(bench.watching());
+    EXPECT_EQ(bench.step(), Lines{});
+    EXPECT_EQ(bench.list().list.continue_token, "");
+}
+
+TEST(KubernetesEpoch, ALabelMayStandForTheNameAndAMovedKeyRemovesTheOldFacet_S31) {
+    connectors::KubernetesSettings settings = Bench::usual();
+    settings.key_label = "id";
+    Bench bench(settings);
+    Pod pod{"w1", 7};
+    pod.labels = R"("app":"w","id":"a")";
+    Pod plain{"w2", 8};
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(50, {pod, plain}));
+    EXPECT_EQ(bench.step(),
+              (Lines{"begin@50", "upsert! g/a@7 uid-w1", "upsert! g/w2@8 uid-w2", "end@50"}));
+    pod.version = 51;
+    pod.labels = R"("app":"w","id":"b")";
+    EXPECT_EQ(bench.say(""), Lines{});
+    bench.cluster.head(bench.watch().call, 200);
+    bench.step();
+    EXPECT_EQ(bench.say(line("MODIFIED", pod)),
+              (Lines{"remove g/a@51 uid-w1", "upsert g/b@51 uid-w1"}));
+}
+
+}  // namespace
+}  // namespace trueup::testing

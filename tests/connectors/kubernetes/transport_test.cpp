@@ -1,0 +1,261 @@
+// Proves what the HTTP transport promises to the machines above it, on a small server of its own.
+#include "connectors/kubernetes/transport.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+namespace trueup::testing {
+namespace {
+
+using connectors::ClusterAccess;
+using connectors::HttpCluster;
+using connectors::HttpRequest;
+using Kind = ports::ClusterEvent::Kind;
+
+/// Answers each connection with the bytes that the test prepared for the path, then closes it. What
+/// it gets wrong: one request per connection, requests are read up to the first empty line only.
+class Server {
+  public:
+    Server() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof(address);
+        auto* generic = static_cast<sockaddr*>(static_cast<void*>(&address));
+        EXPECT_EQ(::bind(listener_, generic, size), 0);
+        EXPECT_EQ(::listen(listener_, 16), 0);
+        EXPECT_EQ(::getsockname(listener_, generic, &size), 0);
+        url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+        thread_ = std::thread([this] { serve(); });
+    }
+    ~Server() {
+        stopping_ = true;
+        ::shutdown(listener_, SHUT_RDWR);
+        thread_.join();
+        ::close(listener_);
+        for (const int held : held_) ::close(held);
+    }
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    /// `hold`: the connection stays open after the answer.
+    void answer(std::string bytes, bool hold = false) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        answer_ = std::move(bytes);
+        hold_ = hold;
+    }
+    std::string request() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return request_;
+    }
+    const std::string& url() const { return url_; }
+
+  private:
+    void serve() {
+        while (!stopping_) {
+            const int peer = ::accept(listener_, nullptr, nullptr);
+            if (peer < 0) return;
+            std::string text;
+            std::array<char, 4096> buffer{};
+            while (text.find("\r\n\r\n") == std::string::npos) {
+                const ssize_t got = ::recv(peer, buffer.data(), buffer.size(), 0);
+                if (got <= 0) break;
+                text.append(buffer.data(), static_cast<std::size_t>(got));
+            }
+            const std::lock_guard<std::mutex> lock(mutex_);
+            request_ = text;
+            (void)::send(peer, answer_.data(), answer_.size(), MSG_NOSIGNAL);
+            if (hold_) {
+                held_.push_back(peer);
+            } else {
+                ::close(peer);
+            }
+        }
+    }
+
+    int listener_;
+    std::string url_;
+    std::mutex mutex_;
+    std::string answer_;
+    std::string request_;
+    bool hold_ = false;
+    std::atomic<bool> stopping_{false};
+    std::vector<int> held_;
+    std::thread thread_;
+};
+
+std::unique_ptr<HttpCluster> open(const Server& server) {
+    ClusterAccess access;
+    access.server = server.url();
+    access.token = "secret";
+    Result<std::unique_ptr<HttpCluster>> cluster = HttpCluster::open(access);
+    EXPECT_TRUE(cluster.ok());
+    return std::move(*cluster);
+}
+
+/// Polls until the call ended, or until `enough` events came.
+std::vector<ports::ClusterEvent> events(HttpCluster& cluster, std::size_t enough = 1000) {
+    std::vector<ports::ClusterEvent> found;
+    for (int i = 0; i < 200 && found.size() < enough; ++i) {
+        cluster.poll(Millis(100), found);
+        if (!found.empty() &&
+            (found.back().kind == Kind::kEnd || found.back().kind == Kind::kFailed)) {
+            break;
+        }
+    }
+    return found;
+}
+std::string body(const std::vector<ports::ClusterEvent>& events) {
+    std::string text;
+    for (const auto& event : events) text += event.data;
+    return text;
+}
+
+TEST(KubernetesTransport, AWholeAnswerIsHeadDataAndEnd) {
+    Server server;
+    server.answer(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+    const auto cluster = open(server);
+    cluster->list_page(7, ports::ListPage{});
+    const auto found = events(*cluster);
+    ASSERT_GE(found.size(), 3U);
+    EXPECT_EQ(found.front().kind, Kind::kHead);
+    EXPECT_EQ(found.front().status, 200);
+    EXPECT_EQ(found.front().call, 7U);
+    EXPECT_EQ(body(found), "abcde");
+    EXPECT_EQ(found.back().kind, Kind::kEnd);
+    EXPECT_NE(server.request().find("GET /api/v1/pods?limit=500 HTTP/1.1"), std::string::npos);
+    EXPECT_NE(server.request().find("Authorization: Bearer secret"), std::string::npos);
+}
+
+TEST(KubernetesTransport, ACutBodyIsFailedNeverEnd_S5) {
+    for (const char* cut :
+         {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc",
+          "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", "HTTP/1.1 200", ""}) {
+        Server server;
+        server.answer(cut);
+        const auto cluster = open(server);
+        cluster->list_page(1, ports::ListPage{});
+        const auto found = events(*cluster);
+        ASSERT_FALSE(found.empty());
+        EXPECT_EQ(found.back().kind, Kind::kFailed) << cut;
+        EXPECT_FALSE(found.back().error.what.empty());
+    }
+}
+
+TEST(KubernetesTransport, RetryAfterIsReadAndRedirectsAreNotFollowed) {
+    Server server;
+    server.answer("HTTP/1.1 429 Slow\r\nRetry-After: 17\r\nContent-Length: 0\r\n\r\n");
+    const auto cluster = open(server);
+    cluster->list_page(1, ports::ListPage{});
+    auto found = events(*cluster);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found.front().status, 429);
+    EXPECT_EQ(found.front().retry_after_ms, 17'000);
+    server.answer("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n");
+    cluster->list_page(2, ports::ListPage{});
+    found = events(*cluster);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found.front().status, 302);
+    EXPECT_EQ(server.request().find("elsewhere"), std::string::npos);
+}
+
+TEST(KubernetesTransport, AWatchTellsItsHeadAtOnceAndNothingAfterCancel) {
+    Server server;
+    server.answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", true);
+    const auto cluster = open(server);
+    ports::WatchFrom watch;
+    watch.resource_version = "5";
+    cluster->watch(1, watch);
+    const auto found = events(*cluster, 1);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.front().kind, Kind::kHead);
+    cluster->cancel(1);
+    cluster->cancel(99);
+    std::vector<ports::ClusterEvent> more;
+    cluster->poll(Millis(50), more);
+    EXPECT_TRUE(more.empty());
+}
+
+TEST(KubernetesTransport, LoopbackIsNeverAskedThroughAProxy) {
+    ::setenv("http_proxy", "http://127.0.0.1:1", 1);
+    Server server;
+    server.answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+    const auto cluster = open(server);
+    cluster->get(1, ports::GetObject{{}, "w1"});
+    EXPECT_EQ(body(events(*cluster)), "{}");
+    ::unsetenv("http_proxy");
+}
+
+TEST(KubernetesTransport, ARefusedConnectionIsFailed_S3) {
+    ClusterAccess access;
+    {
+        const Server server;
+        access.server = server.url();
+    }
+    const auto cluster = HttpCluster::open(access);
+    ASSERT_TRUE(cluster.ok());
+    (*cluster)->list_page(1, ports::ListPage{});
+    const auto found = events(**cluster);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.front().kind, Kind::kFailed);
+}
+
+TEST(KubernetesTransport, ATokenIsReadAgainAfter401) {
+    const std::string path = (::testing::TempDir() + "/trueup-token-" + std::to_string(::getpid()));
+    std::ofstream(path) << "first\n";
+    Server server;
+    server.answer("HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n");
+    ClusterAccess access;
+    access.server = server.url();
+    access.token_file = path;
+    const auto cluster = HttpCluster::open(access);
+    ASSERT_TRUE(cluster.ok());
+    (*cluster)->list_page(1, ports::ListPage{});
+    events(**cluster);
+    EXPECT_NE(server.request().find("Bearer first\r\n"), std::string::npos);
+    std::ofstream(path) << "second\n";
+    (*cluster)->list_page(2, ports::ListPage{});
+    events(**cluster);
+    EXPECT_NE(server.request().find("Bearer second\r\n"), std::string::npos);
+    std::remove(path.c_str());
+}
+
+TEST(KubernetesTransport, ADeleteSendsItsPreconditions) {
+    Server server;
+    server.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    const auto cluster = open(server);
+    ports::DeleteObject request;
+    request.resource.name_space = "graph";
+    request.name = "w1";
+    request.uid = "u";
+    request.resource_version = "7";
+    cluster->erase(1, request);
+    events(*cluster);
+    EXPECT_NE(server.request().find("DELETE /api/v1/namespaces/graph/pods/w1 HTTP/1.1"),
+              std::string::npos);
+}
+
+TEST(KubernetesTransport, PlainHttpIsOnlyForLoopback) {
+    for (const char* url : {"http://example.com", "ftp://127.0.0.1", "127.0.0.1:80", "",
+                            "http://localhost.example.com"}) {
+        ClusterAccess access;
+        access.server = url;
+        EXPECT_FALSE(HttpCluster::open(access).ok()) << url;
+    }
+}
+
+}  // namespace
+}  // namespace trueup::testing

@@ -1,0 +1,371 @@
+// Proves design §4.1, §4.7 and details 12 for the live stream: what a watch may conclude, and how
+// it goes on after each way to end.
+#include "tests/connectors/kubernetes/bench.h"
+
+namespace trueup::testing {
+namespace {
+
+using Kind = Asked::Kind;
+
+Pod ending(const std::string& name, std::uint64_t version) {
+    Pod pod{name, version};
+    pod.more = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z","deletionGracePeriodSeconds":0)";
+    return pod;
+}
+
+connectors::KubernetesSettings without_selector() {
+    connectors::KubernetesSettings settings = Bench::usual();
+    settings.label_selector.clear();
+    return settings;
+}
+
+TEST(KubernetesWatch, EventsBecomeFactsWithTheirVersions) {
+    Bench bench;
+    bench.settle(50, {});
+    EXPECT_EQ(bench.say(line("ADDED", {"w1", 51}) + line("MODIFIED", {"w1", 52}) + bookmark(53) +
+                        line("DELETED", ending("w1", 54))),
+              (Lines{"upsert g/w1@51 uid-w1", "upsert g/w1@52 uid-w1", "remove g/w1@54 uid-w1"}));
+}
+
+TEST(KubernetesWatch, AStreamCutIntoChunksAnywhereSaysTheSame) {
+    const std::string bytes = line("ADDED", {"w1", 51}) + bookmark(52) +
+                              line("MODIFIED", {"w1", 53}) + line("DELETED", ending("w1", 54));
+    const Lines whole{"upsert g/w1@51 uid-w1", "upsert g/w1@53 uid-w1", "remove g/w1@54 uid-w1"};
+    for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+        Bench bench;
+        bench.settle(50, {});
+        Lines said = bench.say(bytes.substr(0, cut));
+        for (const std::string& more : bench.say(bytes.substr(cut))) said.push_back(more);
+        ASSERT_EQ(said, whole) << "cut at " << cut;
+    }
+    Bench bench;
+    bench.settle(50, {});
+    Lines said;
+    for (const char byte : bytes) {
+        for (const std::string& more : bench.say(std::string(1, byte))) said.push_back(more);
+    }
+    EXPECT_EQ(said, whole);
+}
+
+TEST(KubernetesWatch, AStreamThatEndsAnywhereLosesNothingAndResumesBehindItsLastWholeLine_S5) {
+    const std::string first = line("ADDED", {"w1", 51});
+    const std::string bytes = first + line("ADDED", {"w2", 52});
+    for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+        Bench bench;
+        bench.settle(50, {});
+        bench.cluster.data(bench.watch().call, bytes.substr(0, cut));
+        bench.cluster.end(bench.watch().call);
+        const std::size_t said = bench.step().size();
+        ASSERT_EQ(said, cut == bytes.size() ? 2U : cut >= first.size() ? 1U : 0U) << cut;
+        bench.wait_for(Kind::kWatch);
+        const std::uint64_t from = 50 + said;
+        ASSERT_EQ(bench.watch().watch.resource_version, std::to_string(from)) << cut;
+        ASSERT_FALSE(bench.listing());
+    }
+}
+
+TEST(KubernetesWatch, ADeletedPodThatSaysRunningIsGone_S9) {
+    Bench bench(without_selector());
+    bench.settle(50, {{"w1", 7}});
+    EXPECT_EQ(bench.say(line("DELETED", {"w1", 51})), Lines{"remove g/w1@51 uid-w1"});
+}
+
+TEST(KubernetesWatch, DeletedUnderASelectorIsAskedForAndOutOfScopeWhileItExists_S31) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    EXPECT_EQ(bench.say(line("DELETED", {"w1", 51})), Lines{});
+    const Asked get = bench.get();
+    EXPECT_EQ(get.get.name, "w1");
+    EXPECT_EQ(get.get.resource.name_space, "graph");
+    bench.cluster.answer(get.call, 200, Pod{"w1", 51, "", "Running", ""}.json());
+    EXPECT_EQ(bench.step(), Lines{"upsert g/w1@51 uid-w1 out"});
+}
+
+TEST(KubernetesWatch, DeletedUnderASelectorIsGoneWhenTheServerSaysNotFound) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.say(line("DELETED", {"w1", 51}));
+    bench.cluster.answer(bench.get().call, 404, not_found("w1"));
+    EXPECT_EQ(bench.step(), Lines{"remove g/w1@51 uid-w1"});
+}
+
+TEST(KubernetesWatch, DeletedUnderASelectorIsGoneWhenAnotherUidHasTheName_S1) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.say(line("DELETED", {"w1", 51}));
+    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 52, "uid-other"}.json());
+    EXPECT_EQ(bench.step(), Lines{"remove g/w1@51 uid-w1"});
+}
+
+TEST(KubernetesWatch, AnErrorOfTheLookupIsNeverAnAbsence_S3) {
+    const std::vector<std::pair<int, std::string>> answers{
+        {500, status(500, "InternalError")},
+        {403, status(403, "Forbidden")},
+        {404, "404 page not found"},
+        {404, status(404, "NotFound")},
+        {404, not_found("w2")},
+        {200, "{}"},
+        {200, Pod{"w2", 60}.json()},
+        {200, Pod{"w1", 60}.json().substr(0, 50)},
+        {410, status(410, "Expired")}};
+    for (const auto& [code, body] : answers) {
+        SCOPED_TRACE(std::to_string(code) + " " + body);
+        Bench bench;
+        bench.settle(50, {{"w1", 7}});
+        bench.say(line("DELETED", {"w1", 51}));
+        bench.cluster.answer(bench.get().call, code, body);
+        EXPECT_EQ(bench.step(), Lines{});
+        bench.wait_for(Kind::kGet);
+        bench.cluster.fail(bench.get().call, "connection refused");
+        EXPECT_EQ(bench.step(), Lines{});
+        bench.wait_for(Kind::kGet);
+        bench.cluster.answer(bench.get().call, 404, not_found("w1"));
+        EXPECT_EQ(bench.step(), Lines{"remove g/w1@51 uid-w1"});
+    }
+}
+
+TEST(KubernetesWatch, AFinalizerOrAGraceKeepsATerminatingObjectAskedFor_S32) {
+    for (const char* more : {R"(,"finalizers":["f"])", R"(,"deletionGracePeriodSeconds":30)"}) {
+        Bench bench;
+        bench.settle(50, {{"w1", 7}});
+        Pod pod{"w1", 51};
+        pod.more = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z")" + std::string(more);
+        EXPECT_EQ(bench.say(line("DELETED", pod)), Lines{});
+        bench.cluster.answer(bench.get().call, 200, pod.json());
+        EXPECT_EQ(bench.step(), Lines{"upsert g/w1@51 uid-w1 out"});
+    }
+}
+
+TEST(KubernetesWatch, AnObjectThatCameBackIsNotReportedOutOfScope) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.say(line("DELETED", {"w1", 51}));
+    EXPECT_FALSE(bench.cluster.open(Kind::kGet).empty());
+    EXPECT_EQ(bench.say(line("ADDED", {"w1", 52})), Lines{"upsert g/w1@52 uid-w1"});
+    EXPECT_TRUE(bench.cluster.open(Kind::kGet).empty());
+}
+
+TEST(KubernetesWatch, AnAnswerNewerThanTheEventKeepsTheEventsVersion) {
+    // The object may be back in scope at 52, which the stream will tell under that very version.
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.say(line("DELETED", {"w1", 51}));
+    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 52}.json());
+    EXPECT_EQ(bench.step(), Lines{"upsert g/w1@51 uid-w1 out"});
+    EXPECT_EQ(bench.say(line("ADDED", {"w1", 52})), Lines{"upsert g/w1@52 uid-w1"});
+}
+
+TEST(KubernetesWatch, AnOldAnswerIsAskedForAgainAfterANewerEvent) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.say(line("DELETED", {"w1", 51}));
+    const Asked first = bench.get();
+    bench.say(line("ADDED", {"w1", 52}) + line("DELETED", {"w1", 53}));
+    const Asked second = bench.get();
+    EXPECT_NE(first.call, second.call);
+    bench.cluster.answer(second.call, 404, not_found("w1"));
+    EXPECT_EQ(bench.step(), Lines{"remove g/w1@53 uid-w1"});
+}
+
+TEST(KubernetesWatch, AnObjectOutOfTheSelectorIsFollowedThroughEpochsUntilItIsGone) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.say(line("DELETED", {"w1", 51}));
+    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 51}.json());
+    bench.step();
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(60, {}));
+    EXPECT_EQ(bench.step(), Lines{"begin@60"});
+    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 55}.json());
+    EXPECT_EQ(bench.step(), (Lines{"upsert! g/w1@51 uid-w1 out", "end@60"}));
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(70, {}));
+    bench.step();
+    bench.cluster.answer(bench.get().call, 404, not_found("w1"));
+    EXPECT_EQ(bench.step(), (Lines{"remove g/w1@70 uid-w1", "end@70"}));
+}
+
+TEST(KubernetesWatch, FollowedObjectsAreBounded) {
+    connectors::KubernetesSettings settings = Bench::usual();
+    settings.max_followed = 2;
+    Bench bench(settings);
+    bench.settle(50, {});
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+        const Pod pod{"w" + std::to_string(i), 50 + i};
+        bench.say(line("DELETED", pod));
+        bench.cluster.answer(bench.get().call, 200, pod.json());
+        bench.step();
+    }
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(60, {}));
+    bench.step();
+    EXPECT_EQ(bench.cluster.open(Kind::kGet).size(), 2U);
+}
+
+TEST(KubernetesWatch, LookupsAreBoundedInParallel) {
+    Bench bench;
+    bench.settle(50, {});
+    std::string bytes;
+    for (std::uint64_t i = 1; i <= 20; ++i) {
+        bytes += line("DELETED", {"w" + std::to_string(i), 50 + i});
+    }
+    bench.say(bytes);
+    EXPECT_EQ(bench.cluster.open(Kind::kGet).size(), 8U);
+    for (int i = 0; i < 20; ++i) {
+        const Asked get = bench.cluster.open(Kind::kGet).front();
+        bench.cluster.answer(get.call, 404, not_found(get.get.name));
+        EXPECT_EQ(bench.step().size(), 1U);
+    }
+    EXPECT_TRUE(bench.cluster.open(Kind::kGet).empty());
+}
+
+TEST(KubernetesWatch, OlderAndDoubledEventsKeepTheirVersionsAndMoveNothingBack_S12) {
+    Bench bench;
+    bench.settle(50, {});
+    EXPECT_EQ(bench.say(line("ADDED", {"w1", 55}) + line("MODIFIED", {"w1", 53}) +
+                        line("ADDED", {"w1", 55})),
+              (Lines{"upsert g/w1@55 uid-w1", "upsert g/w1@53 uid-w1", "upsert g/w1@55 uid-w1"}));
+    bench.cluster.end(bench.watch().call);
+    bench.step();
+    EXPECT_EQ(bench.watch().watch.resource_version, "55");
+}
+
+TEST(KubernetesWatch, EofReconnectsAtOnceFromTheLastVersionBookmarksIncluded) {
+    Bench bench;
+    bench.settle(50, {});
+    bench.say(line("ADDED", {"w1", 51}) + bookmark(58));
+    bench.cluster.end(bench.watch().call);
+    EXPECT_EQ(bench.step(), Lines{});
+    EXPECT_EQ(bench.watch().watch.resource_version, "58");
+    EXPECT_TRUE(bench.connector.health().answering);
+}
+
+TEST(KubernetesWatch, ReconnectsThatBringNoEventBackOff) {
+    Bench bench;
+    bench.settle(50, {});
+    bench.cluster.end(bench.watch().call);
+    bench.step();
+    EXPECT_TRUE(bench.watching()) << "the first time at once";
+    bench.cluster.answer(bench.watch().call, 200, "");
+    bench.step();
+    EXPECT_FALSE(bench.watching());
+    bench.wait_for(Kind::kWatch);
+    EXPECT_EQ(bench.watch().watch.resource_version, "50");
+}
+
+TEST(KubernetesWatch, Gone410StartsAFullEpochByEventAndByStatus_S11) {
+    for (const bool by_status : {false, true}) {
+        Bench bench;
+        bench.settle(50, {{"w1", 7}});
+        bench.say(bookmark(51));
+        if (by_status) {
+            bench.cluster.end(bench.watch().call);
+            bench.step();
+            bench.cluster.answer(bench.watch().call, 410, status(410, "Expired"));
+        } else {
+            bench.cluster.data(bench.watch().call, error_line(410, "Expired"));
+        }
+        EXPECT_EQ(bench.step(), Lines{});
+        EXPECT_FALSE(bench.watching());
+        // The list fails too, then works.
+        bench.cluster.answer(bench.list().call, 500, status(500, "InternalError"));
+        EXPECT_EQ(bench.step(), Lines{});
+        bench.wait_for(Kind::kList);
+        bench.cluster.answer(bench.list().call, 200, page(90, {{"w1", 7}}));
+        EXPECT_EQ(bench.step(), (Lines{"begin@90", "upsert! g/w1@7 uid-w1", "end@90"}));
+        EXPECT_EQ(bench.watch().watch.resource_version, "90");
+    }
+}
+
+TEST(KubernetesWatch, Error500RetriesFromTheSameVersionAndThriceRelists_S11) {
+    Bench bench;
+    bench.settle(50, {});
+    for (int failure = 1; failure <= 3; ++failure) {
+        bench.wait_for(Kind::kWatch);
+        EXPECT_EQ(bench.watch().watch.resource_version, "50");
+        bench.cluster.head(bench.watch().call, 200);
+        bench.cluster.data(bench.watch().call, error_line(500, "PrevKv"));
+        bench.step();
+        EXPECT_FALSE(bench.watching()) << "it backs off";
+        EXPECT_EQ(bench.listing(), failure == 3);
+    }
+}
+
+TEST(KubernetesWatch, AnEventBetweenFailuresStartsTheCountAnew) {
+    Bench bench;
+    bench.settle(50, {});
+    for (std::uint64_t i = 1; i <= 6; ++i) {
+        bench.wait_for(Kind::kWatch);
+        bench.cluster.head(bench.watch().call, 200);
+        bench.cluster.data(bench.watch().call, bookmark(50 + i));
+        bench.cluster.fail(bench.watch().call, "connection reset");
+        bench.step();
+        EXPECT_FALSE(bench.listing());
+    }
+}
+
+TEST(KubernetesWatch, RefusalsBackOffAndHonourRetryAfter_S3) {
+    for (const int code : {401, 403, 404, 429, 500, 503}) {
+        Bench bench;
+        bench.settle(50, {});
+        bench.cluster.end(bench.watch().call);
+        bench.step();
+        bench.cluster.answer(bench.watch().call, code, status(code, "No"), 20'000);
+        bench.step(Millis(1));
+        EXPECT_FALSE(bench.connector.health().answering);
+        EXPECT_NE(bench.connector.health().trouble.find(std::to_string(code)), std::string::npos);
+        bench.step(Millis(19'000));
+        EXPECT_FALSE(bench.watching());
+        bench.step(Millis(2'000));
+        EXPECT_TRUE(bench.watching());
+    }
+}
+
+TEST(KubernetesWatch, ADeafWatchIsNoticedAndCancelled_S11) {
+    Bench bench;
+    bench.settle(50, {});
+    const Asked deaf = bench.watch();
+    bench.step(Millis(319'000));
+    EXPECT_TRUE(bench.watching());
+    bench.step(Millis(2'000));
+    bench.wait_for(Kind::kWatch);
+    EXPECT_NE(bench.watch().call, deaf.call);
+    EXPECT_EQ(bench.watch().watch.resource_version, "50");
+}
+
+TEST(KubernetesWatch, ALineThatIsNotJsonEndsTheWatchAndNothingIsConcluded) {
+    Bench bench;
+    bench.settle(50, {});
+    EXPECT_EQ(bench.say("<html>\n" + line("ADDED", {"w1", 51})), Lines{});
+    EXPECT_FALSE(bench.connector.health().answering);
+    bench.wait_for(Kind::kWatch);
+    EXPECT_EQ(bench.watch().watch.resource_version, "50");
+}
+
+TEST(KubernetesWatch, ALineBeyondFourMegabytesIsAnError) {
+    Bench bench;
+    bench.settle(50, {});
+    const std::string chunk(1U << 20U, 'x');
+    for (int i = 0; i < 5; ++i) bench.cluster.data(bench.watch().call, chunk);
+    bench.step();
+    EXPECT_FALSE(bench.watching());
+    EXPECT_NE(bench.connector.health().trouble.find("4 MiB"), std::string::npos);
+}
+
+TEST(KubernetesWatch, AnUnreadableEventIsSkippedCountedAndHealedByAnEpoch) {
+    Bench bench;
+    bench.settle(50, {});
+    std::string opaque = line("ADDED", {"w1", 51});
+    opaque.replace(opaque.find(R"("51")"), 4, R"("x")");
+    EXPECT_EQ(bench.say(opaque + line("ADDED", {"w2", 52})), Lines{"upsert g/w2@52 uid-w2"});
+    EXPECT_EQ(bench.connector.unreadable(), 1U);
+    EXPECT_FALSE(bench.connector.health().trouble.empty());
+    bench.wait_for(Kind::kList);
+    EXPECT_TRUE(bench.watching());
+}
+
+}  // namespace
+}  // namespace trueup::testing

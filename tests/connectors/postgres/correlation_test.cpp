@@ -1,0 +1,80 @@
+// Proves connectors/postgres/correlation.h: the grammar, SQL's meaning of null, and the SQL text.
+#include "connectors/postgres/correlation.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::connectors::postgres {
+namespace {
+
+constexpr Cell kNull{Cell::Kind::kNull};
+constexpr Cell kUnchanged{Cell::Kind::kUnchanged};
+Cell text(std::string_view value) { return {Cell::Kind::kText, value}; }
+
+Correlated evaluate(std::string_view expression, const std::vector<Cell>& cells) {
+    const Result<Correlation> parsed = Correlation::parse(expression);
+    EXPECT_TRUE(parsed.ok()) << (parsed.ok() ? "" : parsed.error().what);
+    return parsed.ok() ? parsed->evaluate(cells) : Correlated{};
+}
+
+std::string refusal(std::string_view expression) {
+    const Result<Correlation> parsed = Correlation::parse(expression);
+    return parsed.ok() ? "accepted" : parsed.error().what;
+}
+
+const Correlated kNoName{Correlated::Kind::kNull, ""};
+const Correlated kUnknownName{Correlated::Kind::kUnknown, ""};
+Correlated name(std::string value) { return {Correlated::Kind::kText, std::move(value)}; }
+
+constexpr std::string_view kUsual = "coalesce(pod_name, 'wrapper-' || url_slug)";
+
+TEST(Correlation, NamesTheRow_G25) {
+    EXPECT_EQ(evaluate(kUsual, {text("wrapper-a"), text("b")}), name("wrapper-a"));
+    EXPECT_EQ(evaluate(kUsual, {kNull, text("b")}), name("wrapper-b"));
+    EXPECT_EQ(evaluate(kUsual, {kNull, kNull}), kNoName);
+    EXPECT_EQ(evaluate("(a || '-') || b || ''", {text("x"), text("")}), name("x-"));
+}
+
+TEST(Correlation, AValueThatWasNotSentIsUnknownNotNull_S16) {
+    EXPECT_EQ(evaluate(kUsual, {kUnchanged, text("b")}), kUnknownName);
+    EXPECT_EQ(evaluate(kUsual, {kNull, kUnchanged}), kUnknownName);
+    EXPECT_EQ(evaluate(kUsual, {text("p"), kUnchanged}), name("p"));
+    EXPECT_EQ(evaluate("a || b", {kUnchanged, kNull}), kNoName);
+}
+
+TEST(Correlation, ListsItsColumnsOnce) {
+    EXPECT_EQ(Correlation::parse("b || a || \"B c\" || A || '\"x\"'")->columns(),
+              (std::vector<std::string>{"B c", "a", "b"}));
+}
+
+TEST(Correlation, PrintsSql) {
+    EXPECT_EQ(Correlation::parse(kUsual)->sql(),
+              R"(coalesce("pod_name", ('wrapper-' || "url_slug")))");
+    EXPECT_EQ(Correlation::parse(R"(COALESCE( "we ""ird" , 'it''s' ))")->sql(),
+              R"(coalesce("we ""ird", 'it''s'))");
+    const std::string once = Correlation::parse(kUsual)->sql();
+    EXPECT_EQ(Correlation::parse(once)->sql(), once);
+}
+
+TEST(Correlation, RefusesAnythingElseAndSaysWhere) {
+    EXPECT_EQ(
+        refusal(""),
+        "correlation expression, position 1: expected a column, a 'literal' or coalesce(...)");
+    EXPECT_NE(refusal("a ||").find("position 5"), std::string::npos);
+    EXPECT_NE(refusal("a b").find("position 3: expected || or the end"), std::string::npos);
+    EXPECT_NE(refusal("lower(a)").find("position 1: coalesce is the only"), std::string::npos);
+    EXPECT_NE(refusal("a || 'x").find("position 6: this literal"), std::string::npos);
+    EXPECT_NE(refusal("(a").find("expected )"), std::string::npos);
+    EXPECT_NE(refusal("coalesce a").find("expected ("), std::string::npos);
+    EXPECT_NE(refusal("coalesce(a").find("expected , or )"), std::string::npos);
+    EXPECT_NE(refusal("a || null").find("word of SQL"), std::string::npos);
+    EXPECT_NE(refusal("'x'").find("names no column"), std::string::npos);
+    EXPECT_NE(refusal("a || E'x'").find("prefix"), std::string::npos);
+    EXPECT_NE(refusal("a; drop table x").find("position 2"), std::string::npos);
+    EXPECT_NE(refusal("a -- b").find("position 3"), std::string::npos);
+    EXPECT_NE(refusal("\"\"").find("1 to 63"), std::string::npos);
+    EXPECT_NE(refusal(std::string(200, '(') + "a").find("nested"), std::string::npos);
+    EXPECT_NE(refusal(std::string_view("a\0b", 3)).find("position 2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trueup::connectors::postgres

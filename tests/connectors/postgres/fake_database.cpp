@@ -1,0 +1,112 @@
+#include "tests/connectors/postgres/fake_database.h"
+
+#include "connectors/postgres/lsn.h"
+
+#include <algorithm>
+
+namespace trueup::connectors::postgres {
+
+using Kind = ports::DatabaseEvent::Kind;
+
+void FakeDatabase::push(ports::CallId call, Kind kind) {
+    events_.emplace_back();
+    events_.back().call = call;
+    events_.back().kind = kind;
+}
+
+void FakeDatabase::answer(ports::CallId call, std::vector<ports::SqlRow> with) {
+    push(call, Kind::kRows);
+    events_.back().rows = std::move(with);
+    push(call, Kind::kEnd);
+}
+
+void FakeDatabase::fail(ports::CallId call, const std::string& sqlstate, const std::string& words) {
+    push(call, Kind::kFailed);
+    events_.back().sqlstate = sqlstate;
+    events_.back().error = {Next::kRetry, words};
+}
+
+bool FakeDatabase::begin(ports::CallId call, const std::string& name, const std::string& text) {
+    calls.push_back(text.empty() ? name : name + " " + text);
+    const auto found = failures.find(name);
+    if (found == failures.end()) return true;
+    fail(call, found->second.first, found->second.second);
+    failures.erase(found);
+    return false;
+}
+
+void FakeDatabase::stream(std::string bytes) {
+    push(wal_call, Kind::kWal);
+    events_.back().data = std::move(bytes);
+}
+
+std::size_t FakeDatabase::count(const std::string& call) const {
+    return static_cast<std::size_t>(std::count(calls.begin(), calls.end(), call));
+}
+
+void FakeDatabase::inspect(ports::CallId call, const ports::Inspect&) {
+    if (begin(call, "inspect", "")) answer(call, {inspection});
+}
+
+void FakeDatabase::ensure_slot(ports::CallId call, const ports::EnsureSlot& request) {
+    if (begin(call, "ensure_slot", request.slot)) answer(call, {slot});
+}
+
+void FakeDatabase::drop_slot(ports::CallId call, const std::string& name) {
+    if (begin(call, "drop_slot", name)) push(call, Kind::kEnd);
+}
+
+void FakeDatabase::copy(ports::CallId call, const ports::CopyTable&) {
+    copy_call = call;
+    if (!begin(call, "copy", "")) return;
+    push(call, Kind::kSnapshot);
+    events_.back().lsn = consistent_point;
+    push(call, Kind::kRows);
+    events_.back().rows = rows;
+    if (answer_copies) end_copy();
+}
+
+void FakeDatabase::end_copy() { push(copy_call, Kind::kEnd); }
+
+void FakeDatabase::start_wal(ports::CallId call, const ports::StartWal& request) {
+    wal_call = call;
+    begin(call, "start_wal", format_lsn(request.from));
+}
+
+void FakeDatabase::insert_lsn(ports::CallId call, const ports::AskInsertLsn&) {
+    position_call = call;
+    // The first question of a connection is the comparison before the stream.
+    const bool comparing = wal_call == 0;
+    if (begin(call, "insert_lsn", "") && (comparing || answer_positions)) answer_position();
+}
+
+void FakeDatabase::answer_position() {
+    answer(position_call, {{insert_position, "1700000000000"}});
+}
+
+void FakeDatabase::read_rows(ports::CallId call, const ports::ReadRows&) {
+    if (begin(call, "read_rows", "")) answer(call, {});
+}
+
+void FakeDatabase::update_row(ports::CallId call, const ports::UpdateRow&) {
+    if (begin(call, "update_row", "")) answer(call, {{"1"}});
+}
+
+void FakeDatabase::wal_status(ports::CallId call, ports::Lsn written, ports::Lsn flushed,
+                              bool want_reply) {
+    if (call == wal_call) statuses.push_back({written, flushed, want_reply});
+}
+
+void FakeDatabase::cancel(ports::CallId call) {
+    calls.push_back(call == wal_call    ? "cancel stream"
+                    : call == copy_call ? "cancel copy"
+                                        : "cancel");
+    std::erase_if(events_, [call](const auto& event) { return event.call == call; });
+}
+
+void FakeDatabase::poll(Millis, std::vector<ports::DatabaseEvent>& out) {
+    for (ports::DatabaseEvent& event : events_) out.push_back(std::move(event));
+    events_.clear();
+}
+
+}  // namespace trueup::connectors::postgres

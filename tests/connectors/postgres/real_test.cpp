@@ -1,0 +1,409 @@
+// Proves connectors/postgres against a real server: transport.h, probe.h, and the connector's word
+// on epochs, progress, restarts and lost slots (S14-S17). PG_OWNER (superuser) and PG_REPL
+// (REPLICATION, may read every table) are connection strings; tools/services/postgres prints them.
+#include "connectors/postgres/connector.h"
+#include "connectors/postgres/probe.h"
+#include "connectors/postgres/transport.h"
+#include "engine/model/object.h"
+#include "engine/ports/clock.h"
+
+#include <gtest/gtest.h>
+#include <libpq-fe.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <set>
+
+namespace trueup::connectors::postgres {
+namespace {
+
+using Kind = Fact::Kind;
+
+/// The superuser: makes what a test needs and drops it at its end.
+class PostgresReal : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        const char* owner = std::getenv("PG_OWNER");
+        const char* repl = std::getenv("PG_REPL");
+        ASSERT_TRUE(owner != nullptr && repl != nullptr)
+            << "PG_OWNER and PG_REPL are not set: eval \"$(tools/services/postgres up)\"";
+        repl_ = repl;
+        owner_ = PQconnectdb(owner);
+        ASSERT_EQ(PQstatus(owner_), CONNECTION_OK) << PQerrorMessage(owner_);
+        static int tests = 0;
+        name_ = "trueup_real_" + std::to_string(getpid()) + "_" + std::to_string(++tests);
+        sql("SET client_min_messages = warning");
+        sql("CREATE TABLE " + name_ +
+            " (id bigserial PRIMARY KEY, url_slug text, pod_name text, status text NOT NULL, "
+            "notes text)");
+        sql("ALTER TABLE " + name_ + " REPLICA IDENTITY FULL");
+        sql("ALTER TABLE " + name_ + " ALTER notes SET STORAGE EXTERNAL");
+        sql("CREATE PUBLICATION " + name_ + " FOR TABLE " + name_);
+        sql("GRANT UPDATE ON " + name_ + " TO repl");
+        settings_.table.name = settings_.slot = settings_.publication = name_;
+        connect();
+    }
+
+    void TearDown() override {
+        connector_.reset();
+        database_.reset();
+        if (owner_ == nullptr || PQstatus(owner_) != CONNECTION_OK) return;
+        if (!name_.empty()) {
+            drop_slot();
+            sql("DROP PUBLICATION IF EXISTS " + name_);
+            sql("DROP TABLE IF EXISTS " + name_);
+        }
+        PQfinish(owner_);
+    }
+
+    /// Runs a statement; the first value of its first row, if there is one.
+    std::string sql(const std::string& statement) {
+        PGresult* result = PQexec(owner_, statement.c_str());
+        const ExecStatusType status = PQresultStatus(result);
+        EXPECT_TRUE(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
+            << statement << ": " << PQerrorMessage(owner_);
+        std::string value;
+        if (PQntuples(result) > 0) value = PQgetvalue(result, 0, 0);
+        PQclear(result);
+        return value;
+    }
+
+    void end_walsender() {
+        sql("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = "
+            "'" +
+            name_ + "' AND active");
+    }
+
+    void drop_slot() {
+        end_walsender();
+        for (int tries = 0; tries < 200; ++tries) {
+            if (sql("SELECT count(*) FROM pg_replication_slots WHERE active AND slot_name = '" +
+                    name_ + "'") == "0") {
+                break;
+            }
+            sql("SELECT pg_sleep(0.02)");
+        }
+        sql("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name "
+            "= '" +
+            name_ + "'");
+    }
+
+    void connect() {
+        connector_.reset();
+        database_ = LibpqDatabase::open(repl_).value();
+        connector_ = PostgresConnector::open(settings_, *database_).value();
+        connector_->pace_progress(Millis(200));
+        connector_->restart(clock_.steady_now());
+    }
+
+    /// Plays the task: everything is durable at once; progress is as of the number of markers.
+    void step() {
+        std::vector<Fact> now;
+        connector_->step(clock_.steady_now(), Millis(50), now);
+        for (Fact& fact : now) {
+            if (fact.kind == Kind::kMarker) {
+                connector_->marker_appended(from_millis<BrokerTime>(++markers_),
+                                            clock_.steady_now());
+            }
+            if (fact.kind == Kind::kConfirm) connector_->delivered(fact.confirm);
+            if (fact.kind == Kind::kUpsert) rows_[fact.object_id] = fact;
+            if (fact.kind == Kind::kRemove) rows_.erase(fact.object_id);
+            if (fact.kind == Kind::kProgress) proven_ = to_millis(fact.complete_as_of);
+            sweep(fact);
+            facts_.push_back(std::move(fact));
+        }
+    }
+
+    void sweep(const Fact& fact) {
+        if (fact.kind == Kind::kSnapshotBegin) {
+            as_of_ = fact.version;
+            seen_.clear();
+        }
+        if (fact.kind == Kind::kUpsert && fact.in_epoch) seen_.insert(fact.object_id);
+        if (fact.kind != Kind::kSnapshotEnd) return;
+        std::erase_if(rows_, [this](const auto& row) {
+            return row.second.version <= as_of_ && !seen_.contains(row.first);
+        });
+    }
+
+    bool until(const std::function<bool()>& reached, Millis limit = Millis(20000)) {
+        const SteadyTime end = clock_.steady_now() + limit;
+        while (!reached()) {
+            if (clock_.steady_now() > end) return false;
+            step();
+        }
+        return true;
+    }
+
+    /// Until a marker that was appended after this call is proven.
+    bool caught_up() {
+        const std::int64_t after = markers_;
+        return until([this, after] { return proven_ > after; });
+    }
+
+    std::string trouble() const { return connector_->health().trouble; }
+    std::string id(int n) const { return "public." + name_ + "/" + std::to_string(n); }
+    std::size_t count(Kind kind) const {
+        std::size_t n = 0;
+        for (const Fact& fact : facts_) n += fact.kind == kind ? 1 : 0;
+        return n;
+    }
+
+    /// Runs one call to its end.
+    std::vector<ports::DatabaseEvent> ask(ports::Database& database) {
+        std::vector<ports::DatabaseEvent> events;
+        const SteadyTime end = clock_.steady_now() + Millis(20000);
+        const auto done = [&events] {
+            using EventKind = ports::DatabaseEvent::Kind;
+            return !events.empty() && (events.back().kind == EventKind::kEnd ||
+                                       events.back().kind == EventKind::kFailed);
+        };
+        while (!done() && clock_.steady_now() < end) database.poll(Millis(100), events);
+        return events;
+    }
+
+    ports::Clock& clock_ = ports::system_clock();
+    PGconn* owner_ = nullptr;
+    std::string repl_;
+    std::string name_;
+    Settings settings_{
+        .table = {"public", ""},
+        .slot = "",
+        .publication = "",
+        .columns = {"notes", "pod_name", "status", "url_slug"},
+        .correlate = *Correlation::parse("coalesce(pod_name, 'wrapper-' || url_slug)"),
+        .source_name = "rows",
+        .backoff = {Millis(50), Millis(500)}};
+    std::unique_ptr<LibpqDatabase> database_;
+    std::unique_ptr<PostgresConnector> connector_;
+    std::vector<Fact> facts_;
+    std::map<std::string, Fact> rows_;
+    std::set<std::string> seen_;
+    Version as_of_;
+    std::int64_t markers_ = 0;
+    std::int64_t proven_ = 0;
+};
+
+TEST_F(PostgresReal, FollowsATable_S16_S17) {
+    sql("INSERT INTO " + name_ +
+        " (url_slug, status, notes) VALUES ('a', 'running', "
+        "repeat('x', 9000)), ('b', 'starting', NULL)");
+    ASSERT_TRUE(caught_up()) << trouble();
+    ASSERT_EQ(rows_.size(), 2U);
+    EXPECT_EQ(rows_[id(1)].subject_key, "graph-instances/wrapper-a");
+    EXPECT_TRUE(rows_[id(1)].in_epoch);
+
+    sql("UPDATE " + name_ + " SET status = E'odd\\ttext\\\\', pod_name = 'p' WHERE id = 1");
+    sql("UPDATE " + name_ + " SET id = 7 WHERE id = 2");
+    sql("BEGIN; INSERT INTO " + name_ + " (status) VALUES ('rolled back'); ROLLBACK");
+    ASSERT_TRUE(caught_up()) << trouble();
+    ASSERT_EQ(rows_.size(), 2U);
+    EXPECT_EQ(rows_[id(1)].subject_key, "graph-instances/p");
+    const ObjectView object(rows_[id(1)].object);
+    EXPECT_TRUE(object.is("status", "odd\ttext\\"));
+    EXPECT_TRUE(object.is("notes", std::string(9000, 'x'))) << "unchanged TOAST is not null";
+    EXPECT_TRUE(rows_.contains(id(7)));
+
+    sql("DELETE FROM " + name_ + " WHERE id = 1");
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_FALSE(rows_.contains(id(1)));
+    sql("TRUNCATE " + name_);
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_TRUE(rows_.empty());
+    EXPECT_TRUE(connector_->health().answering) << trouble();
+}
+
+TEST_F(PostgresReal, CopiesALargeTableInPieces) {
+    sql("INSERT INTO " + name_ +
+        " (url_slug, status) SELECT 's' || n, E'line\\nbreak' FROM generate_series(1, 50000) n");
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_EQ(rows_.size(), 50000U);
+    EXPECT_TRUE(ObjectView(rows_[id(50000)].object).is("status", "line\nbreak"));
+    sql("UPDATE " + name_ + " SET status = 'x'");
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_TRUE(ObjectView(rows_[id(1)].object).is("status", "x"));
+    EXPECT_TRUE(ObjectView(rows_[id(50000)].object).is("status", "x"));
+}
+
+TEST_F(PostgresReal, LosesNothingOverAKilledStream_S14) {
+    ASSERT_TRUE(caught_up()) << trouble();
+    for (int round = 1; round <= 3; ++round) {
+        sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('before', 'running')");
+        end_walsender();
+        sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('while', 'running')");
+        ASSERT_TRUE(caught_up()) << trouble();
+        EXPECT_EQ(rows_.size(), static_cast<std::size_t>(round) * 2);
+    }
+    EXPECT_FALSE(connector_->needs_new_incarnation());
+    EXPECT_EQ(connector_->health().epochs, 1U);
+}
+
+TEST_F(PostgresReal, ConfirmsWhatIsDurable) {
+    ASSERT_TRUE(caught_up()) << trouble();
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('a', 'running')");
+    const std::string position = sql("SELECT pg_current_wal_lsn()");
+    EXPECT_TRUE(until([&] {
+        return sql("SELECT confirmed_flush_lsn >= '" + position +
+                   "' FROM pg_replication_slots WHERE slot_name = '" + name_ + "'") == "t";
+    }));
+}
+
+TEST_F(PostgresReal, ASlotDroppedBehindOurBackNeedsANewIncarnation_S14_S15) {
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('a', 'running'), ('b', 'running')");
+    ASSERT_TRUE(caught_up()) << trouble();
+    drop_slot();
+    sql("DELETE FROM " + name_ + " WHERE id = 1");
+    ASSERT_TRUE(until([this] { return connector_->needs_new_incarnation(); })) << trouble();
+    EXPECT_TRUE(rows_.contains(id(1)));
+    connector_->restart(clock_.steady_now());
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_FALSE(rows_.contains(id(1))) << "the epoch swept what was deleted meanwhile";
+    EXPECT_TRUE(rows_.contains(id(2)));
+}
+
+TEST_F(PostgresReal, AnEpochWaitsForOpenTransactionsAndMissesNoCommit_Design_4_3) {
+    ASSERT_TRUE(caught_up()) << trouble();
+    sql("BEGIN");
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('open', 'running')");
+    connector_->resnapshot();
+    const std::size_t epochs = connector_->health().epochs;
+    for (int i = 0; i < 10; ++i) step();
+    EXPECT_EQ(connector_->health().epochs, epochs);
+    sql("COMMIT");
+    ASSERT_TRUE(until([&] { return connector_->health().epochs > epochs; })) << trouble();
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_TRUE(rows_.contains(id(1)));
+}
+
+TEST_F(PostgresReal, ProvesProgressOnAFreshSegment_Details_14) {
+    ASSERT_TRUE(caught_up()) << trouble();
+    sql("SELECT pg_switch_wal()");
+    const SteadyTime began = clock_.steady_now();
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_LT(clock_.steady_now() - began, Millis(8000));
+}
+
+TEST_F(PostgresReal, AMessageOfOurOwnProvesProgressBesideAnOpenTransaction_Details_14) {
+    settings_.emit_message = true;
+    connect();
+    ASSERT_TRUE(caught_up()) << trouble();
+    sql("BEGIN");
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('open', 'running')");
+    const SteadyTime began = clock_.steady_now();
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_LT(clock_.steady_now() - began, Millis(5000));
+    EXPECT_TRUE(rows_.empty());
+    sql("COMMIT");
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_EQ(rows_.size(), 1U);
+}
+
+TEST_F(PostgresReal, ASecondReaderWaitsForTheSlot) {
+    ASSERT_TRUE(caught_up()) << trouble();
+    auto other_database = LibpqDatabase::open(repl_).value();
+    auto other = PostgresConnector::open(settings_, *other_database).value();
+    other->restart(clock_.steady_now());
+    std::vector<Fact> facts;
+    ASSERT_TRUE(until([&] {
+        other->step(clock_.steady_now(), Millis(20), facts);
+        return other->health().trouble.find("is active") != std::string::npos;
+    })) << other->health().trouble;
+    EXPECT_FALSE(other->needs_new_incarnation());
+}
+
+TEST_F(PostgresReal, WritesOnlyTheRowThatItRead_Details_16) {
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('a', 'running')");
+    ports::ReadRows read;
+    read.table = settings_.table;
+    read.pk_columns = {"id"};
+    read.columns = {"status", "pod_name"};
+    read.key_expression = settings_.correlate.sql();
+    read.key = "wrapper-a";
+    auto database = LibpqDatabase::open(repl_).value();
+    database->read_rows(1, read);
+    const auto answer = ask(*database);
+    ASSERT_EQ(answer.size(), 2U) << answer.back().error.what;
+    ASSERT_EQ(answer[0].rows.size(), 1U);
+    const ports::SqlRow row = answer[0].rows[0];
+    EXPECT_EQ(row[0], "1");
+    EXPECT_EQ(row[2], "running");
+    EXPECT_EQ(row[3], std::nullopt);
+
+    ports::UpdateRow update{.table = settings_.table,
+                            .pk_columns = {"id"},
+                            .pk = "1",
+                            .xmin = *row[1],
+                            .guards = {{"status", "running"}, {"pod_name", std::nullopt}},
+                            .sets = {{"status", "failed"}}};
+    database->update_row(2, update);
+    const auto first = ask(*database);
+    ASSERT_EQ(first.size(), 2U) << first.back().error.what;
+    EXPECT_EQ(first[0].rows[0][0], "1");
+    database->update_row(3, update);
+    EXPECT_EQ(ask(*database)[0].rows[0][0], "0") << "xmin moved on";
+    EXPECT_EQ(sql("SELECT status FROM " + name_), "failed");
+}
+
+TEST_F(PostgresReal, RowsHiddenByAPolicyAreAnErrorNotAbsent) {
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('a', 'running')");
+    sql("ALTER TABLE " + name_ + " ENABLE ROW LEVEL SECURITY");
+    ASSERT_TRUE(until([this] { return trouble().find("row-level security") != std::string::npos; }))
+        << trouble();
+    EXPECT_EQ(count(Kind::kSnapshotEnd), 0U);
+    EXPECT_EQ(count(Kind::kProgress), 0U);
+}
+
+TEST_F(PostgresReal, CheckSaysWhatIsMissing) {
+    const auto check = [this](const std::string& conninfo, const Settings& settings) {
+        auto database = LibpqDatabase::open(conninfo).value();
+        const Status checked = check_access(*database, settings);
+        return checked ? std::string() : checked.error().what;
+    };
+    EXPECT_EQ(check(repl_, settings_), "");
+    Settings other = settings_;
+    other.publication = "no_such_publication";
+    EXPECT_NE(check(repl_, other).find("CREATE PUBLICATION"), std::string::npos);
+    other = settings_;
+    other.table.name = "no_such_table";
+    EXPECT_NE(check(repl_, other).find("does not exist"), std::string::npos);
+    other = settings_;
+    other.columns.emplace_back("no_such_column");
+    EXPECT_NE(check(repl_, other).find("no_such_column"), std::string::npos);
+    other = settings_;
+    other.correlate = *Correlation::parse("coalesce(id, 'x')");
+    EXPECT_NE(check(repl_, other).find("as configured"), std::string::npos);
+    const std::string refused = check(repl_ + " password=wrong-secret", settings_);
+    EXPECT_NE(refused.find("authentication failed"), std::string::npos) << refused;
+    EXPECT_EQ(refused.find("wrong-secret"), std::string::npos);
+    const std::string unreachable = check("host=127.0.0.1 port=1 user=x password=y", settings_);
+    EXPECT_NE(unreachable.find("refused"), std::string::npos) << unreachable;
+    sql("ALTER TABLE " + name_ + " REPLICA IDENTITY DEFAULT");
+    EXPECT_NE(check(repl_, settings_).find("REPLICA IDENTITY FULL"), std::string::npos);
+    sql("ALTER TABLE " + name_ + " REPLICA IDENTITY FULL");
+    sql("CREATE TABLE " + name_ + "_child () INHERITS (" + name_ + ")");
+    EXPECT_NE(check(repl_, settings_).find("inheriting"), std::string::npos);
+    sql("DROP TABLE " + name_ + "_child");
+    sql("ALTER PUBLICATION " + name_ + " SET TABLE " + name_ + " WHERE (status <> 'x')");
+    EXPECT_NE(check(repl_, settings_).find("only some rows"), std::string::npos);
+    sql("ALTER PUBLICATION " + name_ + " SET TABLE " + name_);
+    sql("ALTER PUBLICATION " + name_ + " SET (publish = 'insert')");
+    EXPECT_NE(check(repl_, settings_).find("must publish"), std::string::npos);
+    EXPECT_FALSE(LibpqDatabase::open("password=hidden and then nonsense").ok());
+}
+
+TEST_F(PostgresReal, DdlUnderOurFeetEndsFreshnessUntilItIsMended) {
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('a', 'running')");
+    ASSERT_TRUE(caught_up()) << trouble();
+    sql("ALTER TABLE " + name_ + " RENAME COLUMN notes TO remarks");
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('b', 'running')");
+    ASSERT_TRUE(until([this] { return trouble().find("column notes") != std::string::npos; }))
+        << trouble();
+    sql("ALTER TABLE " + name_ + " RENAME COLUMN remarks TO notes");
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_EQ(rows_.size(), 2U);
+}
+
+}  // namespace
+}  // namespace trueup::connectors::postgres

@@ -1,0 +1,171 @@
+// Proves connectors/postgres/statements.h, lsn.h, failure.h and probe.h: quoting, COPY's text form,
+// positions, and what `config check` says.
+#include "connectors/postgres/statements.h"
+
+#include "connectors/postgres/failure.h"
+#include "connectors/postgres/lsn.h"
+#include "connectors/postgres/probe.h"
+#include "tests/connectors/postgres/fake_database.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::connectors::postgres {
+namespace {
+
+TEST(PostgresStatements, QuoteNamesAndBindValues) {
+    ports::UpdateRow update;
+    update.table = {"s", "odd\"name"};
+    update.pk_columns = {"a", "b"};
+    update.pk = "1\x1f'2";
+    update.xmin = "77";
+    update.guards = {{"status", "running"}, {"pod_name", std::nullopt}};
+    update.sets = {{"status", "failed"}};
+    const Statement statement = update_statement(update);
+    EXPECT_EQ(
+        statement.sql,
+        "UPDATE \"s\".\"odd\"\"name\" SET \"status\" = $1 WHERE \"a\" = $2 AND \"b\" = $3 AND "
+        "xmin = $4::xid AND \"status\" IS NOT DISTINCT FROM $5 AND \"pod_name\" IS NOT "
+        "DISTINCT FROM $6");
+    EXPECT_EQ(statement.values, (std::vector<std::optional<std::string>>{"failed", "1", "'2", "77",
+                                                                         "running", std::nullopt}));
+}
+
+TEST(PostgresStatements, QuoteInReplicationCommands) {
+    const Statement start = start_wal_statement({"slot", "o'dd\"p", 0x16B374D848});
+    EXPECT_EQ(start.sql,
+              "START_REPLICATION SLOT \"slot\" LOGICAL 16/B374D848 (proto_version '1', "
+              "publication_names '\"o''dd\"\"p\"')");
+    EXPECT_TRUE(start.simple);
+}
+
+TEST(PostgresStatements, ReadCopyLines) {
+    EXPECT_EQ(parse_copy_line("1\t\\N\t\tx\\ty\\\\z\\n\n"),
+              (ports::SqlRow{"1", std::nullopt, "", "x\ty\\z\n"}));
+    EXPECT_EQ(parse_copy_line("\\\\N"), (ports::SqlRow{"\\N"}));
+    EXPECT_FALSE(parse_copy_line("a\\").has_value());
+}
+
+TEST(PostgresStatements, WriteAStandbyStatus) {
+    const std::string bytes = standby_status(0x0102, 0x03, 0x04, true);
+    EXPECT_EQ(bytes.size(), 34U);
+    EXPECT_EQ(bytes.substr(0, 17), std::string("r\0\0\0\0\0\0\1\2\0\0\0\0\0\0\0\3", 17));
+    EXPECT_EQ(bytes.back(), '\1');
+}
+
+TEST(PostgresLsn, ReadsAndPrints) {
+    EXPECT_EQ(format_lsn(0x16B374D848), "16/B374D848");
+    EXPECT_EQ(parse_lsn("16/B374D848"), 0x16B374D848U);
+    EXPECT_EQ(parse_lsn("0/0"), 0U);
+    for (const char* bad :
+         {"", "/", "1", "1/", "/1", "1/2/3", "g/1", "123456789/1", "1/123456789", "-1/1", " 1/1"}) {
+        EXPECT_FALSE(parse_lsn(bad).has_value()) << bad;
+    }
+}
+
+TEST(PostgresLsn, RoundsAnEmptyPagesHeaderDown_Details_14) {
+    EXPECT_EQ(before_page_header(0x2018), 0x2000U);
+    EXPECT_EQ(before_page_header(0x2000), 0x2000U);
+    EXPECT_EQ(before_page_header(0x2028), 0x2028U) << "40 only at a segment's start";
+    EXPECT_EQ(before_page_header(0x2019), 0x2019U);
+    EXPECT_EQ(before_page_header(0x5000028), 0x5000000U);
+    EXPECT_EQ(before_page_header(0x5000028, 64ULL << 20U), 0x5000028U);
+    EXPECT_EQ(before_page_header(0x4000028, 64ULL << 20U), 0x4000000U);
+}
+
+TEST(PostgresLsn, ConvertsTimes) {
+    EXPECT_EQ(millis_of_postgres_time(0), 946684800000);
+    EXPECT_EQ(millis_of_postgres_time(1999), 946684800001);
+    EXPECT_EQ(millis_of_postgres_time(-1), 946684799999);
+}
+
+TEST(PostgresFailure, TellsRetryFromLoss_S14) {
+    const auto classified = [](std::string sqlstate, std::string words, Next next = Next::kRetry) {
+        ports::DatabaseEvent event;
+        event.sqlstate = std::move(sqlstate);
+        event.error = {next, std::move(words)};
+        return classify_failure(event);
+    };
+    EXPECT_EQ(classified("", "connection refused"), Failure::kTransient);
+    EXPECT_EQ(classified("57P01", "terminating connection"), Failure::kTransient);
+    EXPECT_EQ(classified("55006", "slot is active for PID 1"), Failure::kSlotBusy);
+    EXPECT_EQ(classified("58P01", "requested WAL segment has already been removed"),
+              Failure::kSlotGone);
+    EXPECT_EQ(classified("55000", "can no longer get changes from replication slot \"x\""),
+              Failure::kSlotGone);
+    EXPECT_EQ(classified("55000", "recovery is in progress"), Failure::kRefused);
+    EXPECT_EQ(classified("42704", "replication slot \"x\" does not exist"), Failure::kSlotGone);
+    EXPECT_EQ(classified("42704", "publication \"x\" does not exist"), Failure::kPublicationGone);
+    EXPECT_EQ(classified("28P01", "password authentication failed"), Failure::kRefused);
+}
+
+TEST(PostgresFailure, BacksOffUpToALimitAndStartsAgain) {
+    RetryTimer timer({Millis(100), Millis(1000)}, 7);
+    const auto now = from_millis<SteadyTime>(0);
+    Millis last{0};
+    for (int i = 0; i < 40; ++i) last = timer.failed(now) - now;
+    EXPECT_GE(last, Millis(500));
+    EXPECT_LE(last, Millis(1000));
+    timer.succeeded();
+    EXPECT_LE(timer.failed(now) - now, Millis(100));
+}
+
+class FixedClock : public ports::Clock {
+  public:
+    SteadyTime steady_now() override { return from_millis<SteadyTime>(now_ += 100); }
+    std::int64_t wall_millis() override { return 0; }
+
+  private:
+    std::int64_t now_ = 0;
+};
+
+std::string check(FakeDatabase& database) {
+    const Settings settings{.table = {"public", "instances"},
+                            .slot = "trueup",
+                            .publication = "trueup",
+                            .columns = {"status"},
+                            .correlate = *Correlation::parse("pod_name"),
+                            .source_name = "rows"};
+    FixedClock clock;
+    const Status checked = check_access(database, settings, clock);
+    return checked ? "" : checked.error().what;
+}
+
+TEST(PostgresCheck, SaysOneSentencePerFailure) {
+    FakeDatabase good;
+    EXPECT_EQ(check(good), "");
+    EXPECT_EQ(good.calls,
+              (std::vector<std::string>{"inspect", "read_rows",
+                                        "drop_slot trueup_check_there_is_no_such_slot"}));
+    const auto with = [](std::size_t field, const char* value) {
+        FakeDatabase database;
+        database.inspection[field] = value;
+        return check(database);
+    };
+    EXPECT_NE(with(3, "").find("public.instances does not exist"), std::string::npos);
+    EXPECT_NE(with(3, "d").find("ALTER TABLE \"public\".\"instances\" REPLICA IDENTITY FULL;"),
+              std::string::npos);
+    EXPECT_NE(with(4, "").find("has no primary key"), std::string::npos);
+    EXPECT_NE(with(5, "f").find("CREATE PUBLICATION \"trueup\""), std::string::npos);
+    EXPECT_NE(with(5, "kinds").find("ALTER PUBLICATION"), std::string::npos);
+    EXPECT_NE(with(6, "replica").find("wal_level is replica"), std::string::npos);
+    FakeDatabase refused;
+    refused.failures["inspect"] = {"28P01", "password authentication failed for user \"x\""};
+    EXPECT_NE(check(refused).find("authentication failed"), std::string::npos);
+    FakeDatabase column;
+    column.failures["read_rows"] = {"42703", "column \"pod_name\" does not exist"};
+    EXPECT_NE(check(column).find("reading public.instances"), std::string::npos);
+    FakeDatabase replication;
+    replication.failures["drop_slot"] = {"42501", "must be replication role"};
+    EXPECT_NE(check(replication).find("REPLICATION"), std::string::npos);
+}
+
+TEST(PostgresCheck, EndsAfterFiveSeconds) {
+    class Silent : public FakeDatabase {
+      public:
+        void inspect(ports::CallId, const ports::Inspect&) override {}
+    } silent;
+    EXPECT_NE(check(silent).find("within 5 s"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trueup::connectors::postgres

@@ -1,0 +1,303 @@
+// Proves connectors/postgres/stream.h and rows.h: what each kind of change becomes (S16, S17).
+#include "connectors/postgres/stream.h"
+
+#include "engine/model/object.h"
+#include "tests/support/pgoutput_bytes.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::connectors::postgres {
+namespace {
+
+using namespace test_support;
+using Kind = Fact::Kind;
+
+Settings instances(std::string_view correlate = "coalesce(pod_name, 'wrapper-' || url_slug)") {
+    return {.table = {"public", "instances"},
+            .slot = "trueup",
+            .publication = "trueup",
+            .columns = {"pod_name", "status", "url_slug"},
+            .correlate = *Correlation::parse(correlate),
+            .source_name = "rows"};
+}
+
+const std::vector<PgColumn> kColumns = {{"id", true}, {"url_slug"}, {"pod_name"}, {"status"}};
+
+PgTuple row(const std::string& id, const std::string& slug, const std::string& status) {
+    return {pg_text(id), pg_text(slug), pg_null(), pg_text(status)};
+}
+
+class Feed {
+  public:
+    explicit Feed(Settings settings = instances(), std::vector<std::string> pk = {"id"})
+        : settings_(std::move(settings)), stream(settings_) {
+        stream.reconnect(std::move(pk));
+    }
+    bool take(const std::string& bytes) {
+        const auto payload = decode_payload(bytes);
+        if (!payload) return false;
+        const Result<StreamNote> taken = stream.take(*payload, facts);
+        if (taken) note = *taken;
+        return taken.ok();
+    }
+    void describe(char identity = 'f', const std::vector<PgColumn>& columns = kColumns) {
+        ASSERT_TRUE(take(pg_relation(9, "public", "instances", identity, columns)));
+    }
+    void begin(Lsn lsn = 0x500, char identity = 'f') {
+        ASSERT_TRUE(take(pg_begin(lsn)));
+        describe(identity);
+    }
+
+  private:
+    Settings settings_;
+
+  public:
+    Stream stream;
+    std::vector<Fact> facts;
+    StreamNote note;
+};
+
+TEST(PostgresStream, AnInsertIsAnUpsertOfTheMappedColumns) {
+    Feed feed;
+    feed.begin(0x100000500);
+    ASSERT_TRUE(feed.take(pg_insert(9, row("4", "ab", "running"))));
+    ASSERT_TRUE(feed.take(pg_commit(0x100000500, 0x100000530)));
+    ASSERT_EQ(feed.facts.size(), 2U);
+    const Fact& fact = feed.facts[0];
+    EXPECT_EQ(fact.kind, Kind::kUpsert);
+    EXPECT_EQ(fact.object_id, "public.instances/4");
+    EXPECT_EQ(fact.subject_key, "graph-instances/wrapper-ab");
+    EXPECT_EQ(fact.event_id, "1/500:1");
+    EXPECT_EQ(fact.version, (Version{0x100000500, 1}));
+    EXPECT_FALSE(fact.in_epoch);
+    EXPECT_EQ(to_millis(fact.source_time), 946684800000);
+    std::string fields;
+    ObjectView(fact.object).each([&](const Field& field) {
+        fields += std::string(field.name) + "=" + std::string(field.value.value_or("null")) + ";";
+    });
+    EXPECT_EQ(fields, "pod_name=null;status=running;url_slug=ab;");
+    EXPECT_EQ(feed.facts[1].kind, Kind::kConfirm);
+    EXPECT_EQ(feed.facts[1].confirm, 0x100000530U);
+    EXPECT_EQ(feed.note.commit_end, 0x100000530U);
+}
+
+TEST(PostgresStream, AnUnchangedValueIsTakenFromTheOldRow_S16) {
+    Feed feed;
+    feed.begin();
+    const PgTuple now = {pg_text("4"), pg_unchanged(), pg_null(), pg_text("failed")};
+    ASSERT_TRUE(feed.take(pg_update(9, 'O', row("4", "ab", "running"), now)));
+    ASSERT_EQ(feed.facts.size(), 1U);
+    EXPECT_EQ(feed.facts[0].subject_key, "graph-instances/wrapper-ab");
+    EXPECT_TRUE(ObjectView(feed.facts[0].object).is("url_slug", "ab"));
+}
+
+TEST(PostgresStream, AnUnchangedValueIsNeverNull_S16) {
+    Feed feed(instances("id"));
+    feed.begin(0x500, 'd');
+    const PgTuple now = {pg_text("4"), pg_unchanged(), pg_null(), pg_text("failed")};
+    ASSERT_TRUE(feed.take(pg_update(9, 0, {}, now)));
+    ASSERT_EQ(feed.facts.size(), 1U);
+    const auto slug = ObjectView(feed.facts[0].object).find("url_slug");
+    ASSERT_TRUE(slug.has_value());
+    EXPECT_TRUE(slug->unchanged);
+    EXPECT_EQ(feed.stream.hole(), 0U);
+}
+
+TEST(PostgresStream, AnUnknownNameIsAHoleNotADrop_S16) {
+    Feed feed;
+    feed.begin(0x500, 'd');  // FULL was taken away under our feet.
+    EXPECT_NE(feed.stream.trouble().find("REPLICA IDENTITY FULL"), std::string::npos);
+    const PgTuple key = {pg_text("4"), pg_null(), pg_null(), pg_null()};
+    ASSERT_TRUE(feed.take(pg_delete(9, 'K', key)));
+    EXPECT_TRUE(feed.facts.empty()) << "the nulls of a key tuple are not values";
+    EXPECT_EQ(feed.stream.hole(), 0x500U);
+    EXPECT_FALSE(feed.stream.covered_by(0x500));
+    EXPECT_TRUE(feed.stream.covered_by(0x501));
+    EXPECT_EQ(feed.stream.hole(), 0U);
+}
+
+TEST(PostgresStream, ADeleteWithItsKeyOnlyIsARemove_S16) {
+    Feed feed(instances("id"));
+    feed.begin(0x500, 'd');
+    ASSERT_TRUE(feed.take(pg_delete(9, 'K', {pg_text("4"), pg_null(), pg_null(), pg_null()})));
+    ASSERT_EQ(feed.facts.size(), 1U);
+    EXPECT_EQ(feed.facts[0].kind, Kind::kRemove);
+    EXPECT_EQ(feed.facts[0].object_id, "public.instances/4");
+    EXPECT_EQ(feed.facts[0].subject_key, "graph-instances/4");
+}
+
+TEST(PostgresStream, AChangedPrimaryKeyIsADeleteAndAnInsert_S17) {
+    Feed feed;
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_update(9, 'O', row("4", "ab", "running"), row("5", "ab", "running"))));
+    ASSERT_EQ(feed.facts.size(), 2U);
+    EXPECT_EQ(feed.facts[0].kind, Kind::kRemove);
+    EXPECT_EQ(feed.facts[0].object_id, "public.instances/4");
+    EXPECT_EQ(feed.facts[1].kind, Kind::kUpsert);
+    EXPECT_EQ(feed.facts[1].object_id, "public.instances/5");
+    EXPECT_NE(feed.facts[0].event_id, feed.facts[1].event_id);
+}
+
+TEST(PostgresStream, AKeyUsedAgainIsNewerThanItsDelete_S17) {
+    Feed feed;
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_delete(9, 'O', row("4", "ab", "stopping"))));
+    ASSERT_TRUE(feed.take(pg_insert(9, row("4", "cd", "starting"))));
+    ASSERT_EQ(feed.facts.size(), 2U);
+    EXPECT_EQ(feed.facts[0].kind, Kind::kRemove);
+    EXPECT_EQ(feed.facts[0].subject_key, "graph-instances/wrapper-ab");
+    EXPECT_EQ(feed.facts[1].subject_key, "graph-instances/wrapper-cd");
+    EXPECT_LT(feed.facts[0].version, feed.facts[1].version);
+}
+
+TEST(PostgresStream, AMovedNameLeavesItsOldSubject) {
+    Feed feed;
+    feed.begin();
+    PgTuple now = row("4", "ab", "running");
+    now[2] = pg_text("wrapper-zz");
+    ASSERT_TRUE(feed.take(pg_update(9, 'O', row("4", "ab", "running"), now)));
+    ASSERT_EQ(feed.facts.size(), 2U);
+    EXPECT_EQ(feed.facts[0].kind, Kind::kRemove);
+    EXPECT_EQ(feed.facts[0].subject_key, "graph-instances/wrapper-ab");
+    EXPECT_EQ(feed.facts[1].subject_key, "graph-instances/wrapper-zz");
+    EXPECT_EQ(feed.facts[0].object_id, feed.facts[1].object_id);
+    EXPECT_EQ(feed.facts[0].version, feed.facts[1].version);
+}
+
+TEST(PostgresStream, ATruncateIsAnEmptyEpoch_S16) {
+    Feed feed;
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_insert(9, row("4", "ab", "running"))));
+    ASSERT_TRUE(feed.take(pg_relation(8, "public", "others", 'd', {{"id", true}})));
+    ASSERT_TRUE(feed.take(pg_truncate({8})));
+    EXPECT_EQ(feed.facts.size(), 1U);
+    ASSERT_TRUE(feed.take(pg_truncate({8, 9})));
+    ASSERT_EQ(feed.facts.size(), 3U);
+    EXPECT_EQ(feed.facts[1].kind, Kind::kSnapshotBegin);
+    EXPECT_EQ(feed.facts[1].version, (Version{0x500, 2})) << "newer than the insert before it";
+    EXPECT_EQ(feed.facts[2].kind, Kind::kSnapshotEnd);
+    EXPECT_TRUE(feed.note.truncated);
+}
+
+TEST(PostgresStream, RowsWithoutAUsableNameAreReferences_G25) {
+    Feed feed;
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_insert(9, {pg_text("1"), pg_null(), pg_null(), pg_null()})));
+    ASSERT_TRUE(feed.take(pg_insert(9, {pg_text("2"), pg_null(), pg_text(""), pg_null()})));
+    ASSERT_TRUE(feed.take(pg_insert(9, {pg_text("3"), pg_null(), pg_text("a/b"), pg_null()})));
+    const std::string fits(253 - std::string("graph-instances/").size(), 'x');
+    ASSERT_TRUE(feed.take(pg_insert(9, {pg_text("4"), pg_null(), pg_text(fits), pg_null()})));
+    ASSERT_TRUE(feed.take(pg_insert(9, {pg_text("5"), pg_null(), pg_text(fits + "x"), pg_null()})));
+    ASSERT_EQ(feed.facts.size(), 5U);
+    EXPECT_EQ(feed.facts[0].subject_key, "!rows/1");
+    EXPECT_EQ(feed.facts[1].subject_key, "!rows/2");
+    EXPECT_EQ(feed.facts[2].subject_key, "!rows/3");
+    EXPECT_EQ(feed.facts[3].subject_key, "graph-instances/" + fits);
+    EXPECT_EQ(feed.facts[4].subject_key, "!rows/5");
+}
+
+TEST(PostgresStream, ACompositeKeyIsJoinedAndAnOddOneIsHashedInReferences) {
+    Feed feed(instances("pod_name"), {"url_slug", "id"});
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_insert(9, row("4", "a/b", "running"))));
+    ASSERT_EQ(feed.facts.size(), 1U);
+    EXPECT_EQ(feed.facts[0].object_id,
+              "public.instances/a/b\x1f"
+              "4");
+    EXPECT_EQ(feed.facts[0].subject_key.substr(0, 6), "!rows/");
+    EXPECT_EQ(feed.facts[0].subject_key.size(), 6U + 32U);
+}
+
+TEST(PostgresStream, OtherTablesAreNotOurs) {
+    Feed feed;
+    ASSERT_TRUE(feed.take(pg_begin(0x500)));
+    ASSERT_TRUE(feed.take(pg_relation(8, "other", "instances", 'f', kColumns)));
+    ASSERT_TRUE(feed.take(pg_insert(8, row("4", "ab", "running"))));
+    EXPECT_TRUE(feed.facts.empty());
+}
+
+TEST(PostgresStream, ATransactionThatComesAgainIsTheSameFacts) {
+    Feed feed;
+    const auto send = [&feed] {
+        feed.begin();
+        ASSERT_TRUE(feed.take(pg_insert(9, row("4", "ab", "running"))));
+        ASSERT_TRUE(feed.take(pg_delete(9, 'O', row("3", "cd", "failed"))));
+    };
+    send();
+    feed.stream.reconnect({"id"});
+    EXPECT_FALSE(feed.stream.in_transaction());
+    send();
+    ASSERT_EQ(feed.facts.size(), 4U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(feed.facts[i].event_id, feed.facts[i + 2].event_id);
+        EXPECT_EQ(feed.facts[i].version, feed.facts[i + 2].version);
+        EXPECT_EQ(feed.facts[i].object, feed.facts[i + 2].object);
+    }
+    EXPECT_EQ(feed.stream.hole(), 0U) << "the same description is no change of it";
+}
+
+TEST(PostgresStream, ADroppedColumnIsTroubleThatNamesIt) {
+    Feed feed;
+    feed.begin();
+    feed.describe('f', {{"id", true}, {"url_slug"}, {"pod_name"}});
+    EXPECT_NE(feed.stream.trouble().find("no column status"), std::string::npos);
+    EXPECT_TRUE(feed.note.relation_changed);
+    ASSERT_TRUE(feed.take(pg_insert(9, {pg_text("1"), pg_null(), pg_null()})));
+    EXPECT_TRUE(feed.facts.empty());
+    EXPECT_EQ(feed.stream.hole(), 0x500U);
+    feed.describe();
+    EXPECT_EQ(feed.stream.trouble(), "");
+}
+
+TEST(PostgresStream, AColumnThatNeverWasThereIsAHoleToo) {
+    Feed feed;
+    ASSERT_TRUE(feed.take(pg_begin(0x500)));
+    feed.describe('f', {{"id", true}, {"url_slug"}, {"pod_name"}});
+    EXPECT_FALSE(feed.note.relation_changed);
+    ASSERT_TRUE(feed.take(pg_delete(9, 'O', {pg_text("1"), pg_text("a"), pg_null()})));
+    EXPECT_TRUE(feed.facts.empty());
+    EXPECT_EQ(feed.stream.hole(), 0x500U);
+}
+
+TEST(PostgresStream, ARenamedTableIsTrouble) {
+    Feed feed;
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_relation(9, "public", "instances_old", 'f', kColumns)));
+    EXPECT_NE(feed.stream.trouble().find("renamed to public.instances_old"), std::string::npos);
+    ASSERT_TRUE(feed.take(pg_insert(9, row("1", "a", "b"))));
+    EXPECT_TRUE(feed.facts.empty());
+    EXPECT_EQ(feed.stream.hole(), 0x500U);
+}
+
+TEST(PostgresStream, AnotherTableOfTheNameIsAHole) {
+    Feed feed;
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_relation(10, "public", "instances", 'f', kColumns)));
+    ASSERT_TRUE(feed.take(pg_insert(10, row("1", "a", "b"))));
+    EXPECT_EQ(feed.facts.size(), 1U);
+    EXPECT_EQ(feed.stream.hole(), 0x500U);
+}
+
+TEST(PostgresStream, WhatBreaksTheProtocolEndsTheStream) {
+    EXPECT_FALSE(Feed().take(pg_commit(1, 2)));
+    EXPECT_FALSE(Feed().take(pg_insert(9, row("4", "ab", "running"))));
+    Feed feed;
+    feed.begin();
+    EXPECT_FALSE(feed.take(pg_begin(0x600)));
+    EXPECT_FALSE(feed.take(pg_insert(9, {pg_text("4")})));
+    EXPECT_FALSE(feed.take(pg_insert(10, row("4", "ab", "running"))));
+}
+
+TEST(PostgresStream, AHoldColumnIsAVeto) {
+    Settings settings = instances();
+    settings.hold_column = "status";
+    Feed feed(settings);
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_insert(9, row("1", "a", "t"))));
+    ASSERT_TRUE(feed.take(pg_insert(9, row("2", "a", "f"))));
+    EXPECT_TRUE(ObjectView(feed.facts[0].object).is("hold", "true"));
+    EXPECT_TRUE(ObjectView(feed.facts[1].object).is("hold", "false"));
+}
+
+}  // namespace
+}  // namespace trueup::connectors::postgres

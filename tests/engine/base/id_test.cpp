@@ -1,0 +1,80 @@
+// Proves engine/base/id.h: identities are the same on every machine (design §3, §5).
+#include "engine/base/id.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace trueup {
+namespace {
+
+// From the unit tests of Kafka's Java client.
+TEST(Murmur2, AgreesWithKafkasJavaClient) {
+    const auto murmur = [](std::string_view key) {
+        return static_cast<std::int32_t>(murmur2(key));
+    };
+    EXPECT_EQ(murmur("21"), -973932308);
+    EXPECT_EQ(murmur("foobar"), -790332482);
+    EXPECT_EQ(murmur("a-little-bit-long-string"), -985981536);
+    EXPECT_EQ(murmur("a-little-bit-longer-string"), -1486304829);
+    EXPECT_EQ(murmur("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8"), -58897971);
+    EXPECT_EQ(murmur("abc"), 479470107);
+}
+
+TEST(Murmur2, PartitionsAreNeverNegative) {
+    for (int i = 0; i < 1000; ++i) {
+        const std::int32_t partition = partition_of("key-" + std::to_string(i), 7);
+        EXPECT_GE(partition, 0);
+        EXPECT_LT(partition, 7);
+    }
+    EXPECT_EQ(partition_of("foobar", 1), 0);
+    EXPECT_EQ(partition_of("21", 16), (-973932308 & 0x7fffffff) % 16);
+}
+
+TEST(Hash128, IsTheSameOnEveryMachine) {
+    // XXH3-128 of nothing, and of one byte, as xxhash's own specification lists them.
+    EXPECT_EQ(to_hex(hash128("")), "99aa06d3014798d86001c324468d497f");
+    EXPECT_NE(hash128("a"), hash128("b"));
+    EXPECT_NE(hash128("a", 1), hash128("a", 2));
+}
+
+TEST(Hash128, CombineDependsOnTheOrder) {
+    const Hash128 a = hash128("a");
+    const Hash128 b = hash128("b");
+    EXPECT_NE(combine(a, b), combine(b, a));
+    EXPECT_EQ(combine(a, b), combine(a, b));
+}
+
+TEST(Hash128, SumsCarryAndDoNotDependOnTheOrder) {
+    Hash128 sum{0, ~std::uint64_t{0}};
+    sum += Hash128{0, 1};
+    EXPECT_EQ(sum, (Hash128{1, 0}));
+    sum -= Hash128{0, 1};
+    EXPECT_EQ(sum, (Hash128{0, ~std::uint64_t{0}}));
+
+    Hash128 forward;
+    Hash128 backward;
+    for (int i = 0; i < 100; ++i) forward += hash128(std::to_string(i));
+    for (int i = 99; i >= 0; --i) backward += hash128(std::to_string(i));
+    EXPECT_EQ(forward, backward);
+    for (int i = 0; i < 100; ++i) backward -= hash128(std::to_string(i));
+    EXPECT_TRUE(backward.none());
+}
+
+TEST(Hash128, HexGoesBothWays) {
+    const Hash128 id{0x0123456789abcdef, 0xfedcba9876543210};
+    EXPECT_EQ(to_hex(id), "0123456789abcdeffedcba9876543210");
+    EXPECT_EQ(hash_from_hex(to_hex(id)), id);
+    EXPECT_EQ(hash_from_hex("00000000000000000000000000000000"), Hash128{});
+}
+
+TEST(Hash128, NothingElseIsHex) {
+    EXPECT_FALSE(hash_from_hex(""));
+    EXPECT_FALSE(hash_from_hex("0123456789ABCDEFfedcba9876543210"));
+    EXPECT_FALSE(hash_from_hex("0123456789abcdeffedcba987654321"));
+    EXPECT_FALSE(hash_from_hex("0123456789abcdeffedcba98765432100"));
+    EXPECT_FALSE(hash_from_hex("0123456789abcdef fedcba987654321"));
+}
+
+}  // namespace
+}  // namespace trueup

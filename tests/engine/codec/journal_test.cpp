@@ -1,0 +1,308 @@
+// Proves schemas/trueup/v1/journal.proto and engine/codec/journal_codec.h: a record is read as it
+// was written, an item that cannot be read fails nothing, a malformed record stops (design §5, 16).
+#include "engine/codec/change_codec.h"
+#include "engine/codec/journal_codec.h"
+#include "engine/codec/limits.h"
+#include "engine/codec/outcome_codec.h"
+#include "engine/codec/settings_codec.h"
+#include "tests/engine/codec/samples.h"
+#include "trueup/v1/journal.pb.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace trueup::codec {
+namespace {
+
+constexpr BrokerTime kAt = from_millis<BrokerTime>(1'700'000'000'500);
+
+std::string seed_trace() { return "replay with TRUEUP_SEED=" + std::to_string(samples::seed()); }
+
+TEST(JournalCodec, ARecordIsReadAsItWasWritten) {
+    const std::string bytes = samples::journal_record();
+    JournalView view;
+    const Status read = decode_journal(bytes, 42, kAt, view);
+    ASSERT_TRUE(read.ok()) << read.error().what;
+    EXPECT_EQ(view.offset, 42);
+    EXPECT_EQ(view.append_time, kAt);
+    EXPECT_EQ(view.genesis, samples::genesis());
+    EXPECT_EQ(view.settings, samples::settings());
+
+    ASSERT_EQ(view.items.size(), 4U);
+    EXPECT_EQ(view.items[0].topic, Topic::kChangesPods);
+    EXPECT_EQ(view.items[0].prev_offset, -1);
+    EXPECT_EQ(view.items[0].offset, 0);
+    EXPECT_EQ(to_millis(view.items[0].append_time), 1'700'000'000'001);
+    EXPECT_EQ(view.items[0].bytes, encode_change(samples::upsert()));
+    ASSERT_TRUE(std::holds_alternative<ChangeView>(view.items[0].body));
+    EXPECT_EQ(std::get<ChangeView>(view.items[0].body).object_id, samples::upsert().object_id);
+
+    EXPECT_EQ(view.items[1].prev_offset, 4);
+    EXPECT_EQ(view.items[1].offset, 9);
+    ASSERT_TRUE(std::holds_alternative<Outcome>(view.items[1].body));
+    EXPECT_EQ(std::get<Outcome>(view.items[1].body), samples::outcome());
+}
+
+TEST(JournalCodec, AnItemThatCannotBeReadFailsNothing) {
+    const std::string bytes = samples::journal_record();
+    JournalView view;
+    ASSERT_TRUE(decode_journal(bytes, 42, kAt, view).ok());
+    ASSERT_TRUE(std::holds_alternative<Undecodable>(view.items[2].body));
+    EXPECT_EQ(std::get<Undecodable>(view.items[2].body).reason,
+              "requests are not read by this build");
+    ASSERT_TRUE(std::holds_alternative<Undecodable>(view.items[3].body));
+    EXPECT_EQ(view.items[3].bytes, "rubbish");
+
+    JournalRecordBuilder builder;
+    builder.add_item(Topic::kOutcomes, 1, 2, kAt, "rubbish");
+    builder.add_item(Topic::kChangesPods, 1, 2, kAt, std::string(kMaxItemBytes + 1, 'x'));
+    builder.add_item(Topic::kChangesPods, 2, 3, kAt, "");
+    const std::string spoiled = builder.take();
+    ASSERT_TRUE(decode_journal(spoiled, 43, kAt, view).ok());
+    ASSERT_EQ(view.items.size(), 3U);
+    EXPECT_FALSE(view.genesis);
+    EXPECT_FALSE(view.settings);
+    for (const ItemView& item : view.items) {
+        EXPECT_TRUE(std::holds_alternative<Undecodable>(item.body));
+    }
+}
+
+TEST(JournalCodec, ARecordWithoutPiecesIsATick) {
+    JournalRecordBuilder builder;
+    JournalView view;
+    EXPECT_EQ(builder.count(), 0U);
+    const std::string bytes = builder.take();
+    ASSERT_TRUE(decode_journal(bytes, 1, kAt, view).ok());
+    EXPECT_TRUE(view.items.empty());
+}
+
+TEST(JournalCodec, TheBuilderIsAsNewAfterTake) {
+    JournalRecordBuilder builder;
+    const std::string tick = builder.take();
+    builder.add_item(Topic::kRequests, 0, 1, kAt, "x");
+    EXPECT_EQ(builder.count(), 1U);
+    const std::size_t size = builder.size();
+    EXPECT_EQ(builder.take().size(), size);
+    EXPECT_EQ(builder.count(), 0U);
+    EXPECT_EQ(builder.take(), tick);
+}
+
+TEST(JournalCodec, AnItemCostsNoMoreThanItsOverhead) {
+    constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+    JournalRecordBuilder builder;
+    for (const std::size_t size : {std::size_t{0}, std::size_t{127}, kMaxItemBytes}) {
+        const std::size_t before = builder.size();
+        builder.add_item(Topic::kRequests, kLargest - 1, kLargest, BrokerTime::max(),
+                         std::string(size, 'x'));
+        EXPECT_LE(builder.size() - before, size + JournalRecordBuilder::kItemOverhead);
+    }
+}
+
+void expect_same(const v1::JournalRecord& m, const JournalView& view) {
+    ASSERT_EQ(static_cast<std::size_t>(m.items_size()), view.items.size());
+    for (int i = 0; i < m.items_size(); ++i) {
+        const v1::Item& item = m.items(i);
+        const ItemView& seen = view.items[static_cast<std::size_t>(i)];
+        EXPECT_EQ(static_cast<int>(item.topic()), static_cast<int>(seen.topic));
+        EXPECT_EQ(item.prev_offset(), seen.prev_offset);
+        EXPECT_EQ(item.offset(), seen.offset);
+        EXPECT_EQ(item.append_time_ms(), to_millis(seen.append_time));
+        EXPECT_EQ(item.payload(), seen.bytes);
+    }
+    EXPECT_EQ(m.has_genesis(), view.genesis.has_value());
+    EXPECT_EQ(m.has_settings(), view.settings.has_value());
+}
+
+/// A record of random items, by our builder or by the generated code.
+std::string random_record(std::mt19937_64& random, bool by_hand) {
+    v1::JournalRecord m;
+    JournalRecordBuilder builder;
+    m.set_format(1);
+    for (std::uint64_t n = random() % 8; n > 0; --n) {
+        const Topic topic = kInputTopics[random() % kInputTopics.size()];
+        const auto offset = static_cast<std::int64_t>(samples::random_number(random) >> 1U);
+        const std::int64_t prev = random() % 2 == 0 ? -1 : offset - 1;
+        const auto at = static_cast<std::int64_t>(samples::random_number(random));
+        const std::string payload = random() % 2 == 0 ? encode_change(samples::upsert())
+                                                      : samples::random_text(random, 300);
+        builder.add_item(topic, prev, offset, from_millis<BrokerTime>(at), payload);
+        v1::Item& item = *m.add_items();
+        item.set_topic(static_cast<v1::Topic>(topic));
+        item.set_prev_offset(prev);
+        item.set_offset(offset);
+        item.set_append_time_ms(at);
+        item.set_payload(payload);
+    }
+    const std::string ours = builder.take();
+    const std::string theirs = m.SerializeAsString();
+    EXPECT_EQ(ours, theirs) << "the same order of fields";
+    return by_hand ? ours : theirs;
+}
+
+TEST(JournalCodec, AgreesWithTheGeneratedCodeBothWays) {
+    SCOPED_TRACE(seed_trace());
+    std::mt19937_64 random(samples::seed());
+    JournalView view;
+    for (int i = 0; i < 3'000; ++i) {
+        const std::string bytes = random_record(random, i % 2 == 0);
+        const Status read = decode_journal(bytes, i, kAt, view);
+        ASSERT_TRUE(read.ok()) << read.error().what;
+        v1::JournalRecord m;
+        ASSERT_TRUE(m.ParseFromString(bytes));
+        expect_same(m, view);
+    }
+}
+
+TEST(JournalCodec, FlippedBytesStopOrAreReadAsTheGeneratedCodeDoes) {
+    SCOPED_TRACE(seed_trace());
+    std::mt19937_64 random(samples::seed());
+    JournalView view;
+    for (int i = 0; i < 20'000; ++i) {
+        const std::string start =
+            i % 4 == 0 ? samples::journal_record() : random_record(random, true);
+        const std::string bytes = samples::mutate(start, random);
+        const std::vector<char> copy(bytes.begin(), bytes.end());
+        const Status read = decode_journal({copy.data(), copy.size()}, i, kAt, view);
+        if (!read.ok()) {
+            EXPECT_EQ(read.error().next, Next::kStop);
+            continue;
+        }
+        v1::JournalRecord m;
+        ASSERT_TRUE(m.ParseFromString(bytes)) << "only one of two readers takes it";
+        expect_same(m, view);
+    }
+}
+
+TEST(JournalCodec, EveryCutStopsOrIsAShorterRecord) {
+    const std::string bytes = samples::journal_record();
+    JournalView view;
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        const std::vector<char> cut(bytes.begin(),
+                                    bytes.begin() + static_cast<std::ptrdiff_t>(size));
+        const Status read = decode_journal({cut.data(), cut.size()}, 1, kAt, view);
+        if (read.ok()) {
+            EXPECT_LT(view.items.size(), 4U);
+        }
+    }
+    EXPECT_FALSE(decode_journal("", 1, kAt, view).ok()) << "a record says its format";
+}
+
+TEST(JournalCodec, RandomBytesAreReadWithinTheirBounds) {
+    SCOPED_TRACE(seed_trace());
+    std::mt19937_64 random(samples::seed());
+    JournalView view;
+    for (int i = 0; i < 50'000; ++i) {
+        std::vector<char> bytes(random() % 64);
+        for (char& byte : bytes) byte = static_cast<char>(random() % 256);
+        (void)decode_journal({bytes.data(), bytes.size()}, i, kAt, view).ok();
+    }
+}
+
+TEST(JournalCodec, UnknownFieldsAreSkipped) {
+    v1::JournalRecord m;
+    ASSERT_TRUE(m.ParseFromString(samples::journal_record()));
+    const std::string unknown(
+        "\xa2\x06\x03"
+        "abc",
+        6);
+    m.GetReflection()->MutableUnknownFields(&m)->AddVarint(100, 7);
+    for (v1::Item& item : *m.mutable_items()) {
+        item.GetReflection()->MutableUnknownFields(&item)->AddLengthDelimited(100, "abc");
+    }
+    const std::string bytes = unknown + m.SerializeAsString() + unknown;
+    JournalView view;
+    ASSERT_TRUE(decode_journal(bytes, 1, kAt, view).ok());
+    EXPECT_EQ(view.items.size(), 4U);
+    EXPECT_EQ(view.settings, samples::settings());
+}
+
+/// What is said of the sample record after `spoil`.
+std::string complaint(const std::function<void(v1::JournalRecord&)>& spoil) {
+    v1::JournalRecord m;
+    EXPECT_TRUE(m.ParseFromString(samples::journal_record()));
+    spoil(m);
+    JournalView view;
+    const std::string bytes = m.SerializeAsString();
+    const Status read = decode_journal(bytes, 42, kAt, view);
+    if (read.ok()) return "";
+    EXPECT_EQ(read.error().next, Next::kStop);
+    return read.error().what;
+}
+
+TEST(JournalCodec, AMalformedRecordStopsItsReader) {
+    using R = v1::JournalRecord;
+    EXPECT_EQ(complaint([](R&) {}), "");
+    EXPECT_EQ(complaint([](R& m) { m.set_format(2); }),
+              "journal record at offset 42: is of format 2; this build reads 1");
+    EXPECT_NE(complaint([](R& m) { m.clear_format(); }), "");
+    EXPECT_EQ(complaint([](R& m) { m.mutable_items(1)->clear_offset(); }),
+              "journal record at offset 42: item 1 lacks a field");
+    EXPECT_NE(complaint([](R& m) { m.mutable_items(1)->clear_topic(); }), "");
+    EXPECT_NE(complaint([](R& m) { m.mutable_items(1)->clear_prev_offset(); }), "");
+    EXPECT_NE(complaint([](R& m) { m.mutable_items(1)->clear_append_time_ms(); }), "");
+    EXPECT_NE(complaint([](R& m) { m.mutable_items(1)->clear_payload(); }), "");
+    EXPECT_NE(complaint([](R& m) { m.mutable_items(1)->set_prev_offset(-2); }), "");
+    EXPECT_NE(complaint([](R& m) { m.mutable_items(1)->set_prev_offset(9); }), "");
+    EXPECT_NE(complaint([](R& m) { m.mutable_items(1)->set_topic(v1::TOPIC_COMMANDS); }), "");
+    EXPECT_NE(complaint([](R& m) { m.mutable_items(1)->set_topic(static_cast<v1::Topic>(99)); }),
+              "");
+}
+
+TEST(JournalCodec, AMalformedGenesisStopsItsReader) {
+    using R = v1::JournalRecord;
+    EXPECT_NE(complaint([](R& m) { m.mutable_genesis()->set_journal_id("x"); }), "");
+    EXPECT_NE(complaint([](R& m) { m.mutable_genesis()->set_shard(-1); }), "");
+    EXPECT_NE(complaint([](R& m) { m.mutable_genesis()->set_shard(8); }), "");
+    EXPECT_NE(complaint([](R& m) { m.mutable_genesis()->clear_shard(); }), "");
+    EXPECT_NE(complaint([](R& m) { m.mutable_genesis()->clear_partitions(); }), "");
+}
+
+TEST(JournalCodec, MalformedSettingsStopTheirReader) {
+    const auto refused = [](const std::function<void(v1::Settings&)>& spoil) {
+        return !complaint([&](v1::JournalRecord& m) { spoil(*m.mutable_settings()); }).empty();
+    };
+    using S = v1::Settings;
+    EXPECT_FALSE(refused([](S& m) { m.clear_pods(), m.clear_rows(); }));
+    EXPECT_TRUE(refused([](S& m) { m.set_pods(2); }));
+    EXPECT_TRUE(refused([](S& m) { m.set_rows(65'536); }));
+    EXPECT_TRUE(refused([](S& m) { m.clear_max_step_ms(); }));
+    EXPECT_TRUE(refused([](S& m) { m.clear_sweep_step(); }));
+    EXPECT_TRUE(refused([](S& m) { m.mutable_rules(0)->set_mode(v1::MODE_UNSPECIFIED); }));
+    EXPECT_TRUE(refused([](S& m) { m.mutable_rules(0)->set_mode(static_cast<v1::Mode>(9)); }));
+    EXPECT_TRUE(refused([](S& m) { m.mutable_rules(0)->clear_grace_ms(); }));
+    EXPECT_TRUE(refused([](S& m) { m.mutable_sources(0)->set_topic(v1::TOPIC_OUTCOMES); }));
+    EXPECT_TRUE(refused([](S& m) { m.mutable_sources(0)->clear_name(); }));
+}
+
+TEST(JournalCodec, TwoGenesesOrSettingsStopTheirReader) {
+    JournalView view;
+    JournalRecordBuilder builder;
+    builder.set_genesis(samples::genesis());
+    builder.set_genesis(samples::genesis());
+    EXPECT_FALSE(decode_journal(builder.take(), 1, kAt, view).ok());
+    builder.set_settings(samples::settings());
+    builder.set_settings(samples::settings());
+    EXPECT_FALSE(decode_journal(builder.take(), 1, kAt, view).ok());
+}
+
+TEST(JournalCodec, ARecordThatIsTooLargeStopsItsReader) {
+    JournalRecordBuilder builder;
+    for (int i = 0; i < 17; ++i) {
+        builder.add_item(Topic::kRequests, i, i + 1, kAt, std::string(kMaxItemBytes, 'x'));
+    }
+    JournalView view;
+    EXPECT_FALSE(decode_journal(builder.take(), 1, kAt, view).ok());
+}
+
+TEST(SettingsCodec, GoBothWays) {
+    EXPECT_EQ(decode_settings(encode_settings(samples::settings())).value(), samples::settings());
+    EXPECT_EQ(decode_genesis(encode_genesis(samples::genesis())).value(), samples::genesis());
+    Settings bare;
+    EXPECT_EQ(decode_settings(encode_settings(bare)).value(), bare);
+}
+
+}  // namespace
+}  // namespace trueup::codec

@@ -1,0 +1,210 @@
+#include "tests/engine/codec/samples.h"
+
+#include "engine/codec/change_codec.h"
+#include "engine/codec/journal_codec.h"
+#include "engine/codec/message.h"
+#include "engine/codec/outcome_codec.h"
+#include "engine/model/object.h"
+
+#include <array>
+#include <cstdlib>
+
+namespace trueup::codec::samples {
+
+std::uint64_t seed() {
+    quiet_protobuf();
+    static const std::uint64_t kSeed = [] {
+        const char* const given = std::getenv("TRUEUP_SEED");
+        return given != nullptr ? std::strtoull(given, nullptr, 10)
+                                : std::uint64_t{std::random_device{}()};
+    }();
+    return kSeed;
+}
+
+std::string pod_object() {
+    return ObjectBuilder()
+        .add("label.wrapper", "7f3a")
+        .add("name", "wrapper-7f3a")
+        .add("namespace", "graphs")
+        .add_null("node")
+        .add("phase", "Running")
+        .add_unchanged("spec")
+        .take();
+}
+
+ChangeView upsert() {
+    static const std::string kObject = pod_object();
+    ChangeView change;
+    change.kind = ChangeKind::kUpsert;
+    change.source = "pods";
+    change.incarnation = 17;
+    change.seq = 300;
+    change.epoch = 4;
+    change.event_id = "184467";
+    change.object_id = "0b0c7ab2-57a3-4f52-8d0b-54c0c2b1a111";
+    change.subject_key = "graph-instance/wrapper-7f3a";
+    change.version = {184'467, 3};
+    change.source_time = from_millis<SourceTime>(1'700'000'000'123);
+    change.object = kObject;
+    return change;
+}
+
+ChangeView progress() {
+    ChangeView change;
+    change.kind = ChangeKind::kProgress;
+    change.source = "instances";
+    change.incarnation = 0;
+    change.seq = 1;
+    change.count = 12;
+    change.complete_as_of = from_millis<BrokerTime>(1'700'000'001'000);
+    change.source_clock = from_millis<SourceTime>(1'700'000'000'950);
+    change.nonce = std::string_view("\0\xff nonce", 8);
+    return change;
+}
+
+Command command() {
+    Command command;
+    command.id = {0x0123456789abcdef, 0xfedcba9876543210};
+    command.policy = "graph-instance";
+    command.rule = "orphaned_pod";
+    command.finding_id = {1, 2};
+    command.subject = "graph-instance/wrapper-7f3a";
+    command.draft.target = {"pods", "0b0c7ab2-57a3", "wrapper-7f3a", "graphs"};
+    command.draft.action.kind = Action::Kind::kDeletePod;
+    command.draft.action.grace_seconds = 30;
+    command.draft.action.sets = {{"state", "failed"}, {"pod_name", std::nullopt}};
+    command.draft.read_set = {
+        {Predicate::Kind::kExists, "pods", "0b0c7ab2-57a3", "", std::nullopt},
+        {Predicate::Kind::kNone, "instances", "", "key", "graph-instance/wrapper-7f3a"},
+        {Predicate::Kind::kField, "pods", "0b0c7ab2-57a3", "node", std::nullopt},
+        {Predicate::Kind::kNoVeto, "pods", "0b0c7ab2-57a3", "", std::nullopt}};
+    command.issued = from_millis<BrokerTime>(1'700'000'002'000);
+    command.not_after = from_millis<BrokerTime>(1'700'000'062'000);
+    command.evidence = {3, 17, 300};
+    command.emission = 2;
+    return command;
+}
+
+Outcome outcome() {
+    Outcome outcome;
+    outcome.command_id = {0x0123456789abcdef, 0xfedcba9876543210};
+    outcome.subject = "graph-instance/wrapper-7f3a";
+    outcome.kind = OutcomeKind::kFailed;
+    outcome.retryable = true;
+    outcome.reason = "the API server answered 503";
+    outcome.executor = "executor-1";
+    outcome.check_to_write_micros = 1'250;
+    return outcome;
+}
+
+FindingEdge finding() {
+    FindingEdge edge;
+    edge.id = {1, 2};
+    edge.policy = "graph-instance";
+    edge.rule = "orphaned_pod";
+    edge.subject = "graph-instance/wrapper-7f3a";
+    edge.object_id = "0b0c7ab2-57a3";
+    edge.state = FindingState::kWaiting;
+    edge.reason = Reason::kGrace;
+    edge.since = from_millis<JournalTime>(60'000);
+    edge.journal_id = {3, 4};
+    edge.shard = 5;
+    edge.offset = 300;
+    edge.index = 1;
+    edge.append_time = from_millis<BrokerTime>(1'700'000'002'000);
+    edge.command_id = Hash128{0x0123456789abcdef, 0xfedcba9876543210};
+    edge.sentence = "Pod wrapper-7f3a has no row; it may go after 60 s.";
+    edge.evidence = {3, 17, 300};
+    return edge;
+}
+
+Request request() {
+    Request request;
+    request.id = {7, 8};
+    request.kind = RequestKind::kApprove;
+    request.scope = {"graph-instance",
+                     "orphaned_pod",
+                     "graph-instance/wrapper-7f3a",
+                     "0b0c7ab2-57a3",
+                     "pods",
+                     Hash128{1, 2},
+                     300};
+    request.issued_ms = 1'700'000'002'500;
+    request.issued_by = "operator";
+    request.reason = "seen and wanted";
+    request.key_id = "api-1";
+    request.mac = std::string("\0\x01\xfe\xff", 4);
+    return request;
+}
+
+Settings settings() {
+    Settings settings;
+    settings.policy = "graph-instance";
+    settings.use = "graph-instances";
+    settings.sources = {{"pods", Topic::kChangesPods}, {"instances", Topic::kChangesRows}};
+    settings.pods = 0;
+    settings.rows = 1;
+    settings.rules = {{"orphaned_pod", Mode::kEnforce, Millis(60'000), Millis(30'000)},
+                      {"phantom_row", Mode::kObserve, Millis(90'000), Millis(0)}};
+    settings.max_step = Millis(10'001);
+    settings.max_skew = Millis(1'000);
+    settings.stale_after = Millis(45'001);
+    settings.command_ttl = Millis(60'001);
+    settings.emit_again = Millis(10'002);
+    settings.max_outbox = 11;
+    settings.max_drop_percent = 40;
+    settings.sweep_step = 12;
+    return settings;
+}
+
+Genesis genesis() { return {{3, 4}, 8, 5}; }
+
+std::string journal_record() {
+    JournalRecordBuilder builder;
+    builder.set_genesis(genesis());
+    builder.set_settings(settings());
+    const auto at = [](std::int64_t ms) { return from_millis<BrokerTime>(1'700'000'000'000 + ms); };
+    builder.add_item(Topic::kChangesPods, -1, 0, at(1), encode_change(upsert()));
+    builder.add_item(Topic::kOutcomes, 4, 9, at(2), encode_outcome(outcome()));
+    builder.add_item(Topic::kRequests, -1, 0, at(3), encode_request(request()));
+    builder.add_item(Topic::kChangesRows, 7, 8, at(4), "rubbish");
+    return builder.take();
+}
+
+std::string random_text(std::mt19937_64& random, std::size_t longest) {
+    static const std::array<std::string, 4> kBeyond{"\u00e9", "\u20ac", "\U0001f600", "\x7f"};
+    std::string text;
+    const std::size_t size = random() % (longest + 1);
+    while (text.size() + 4 < size) {
+        if (random() % 10 == 0) {
+            text += kBeyond[random() % kBeyond.size()];
+        } else {
+            text += static_cast<char>('a' + random() % 26);
+        }
+    }
+    return text;
+}
+
+std::uint64_t random_number(std::mt19937_64& random) {
+    if (random() % 8 == 0) return ~std::uint64_t{0};
+    return random() >> (random() % 64);
+}
+
+std::string mutate(std::string bytes, std::mt19937_64& random) {
+    for (std::uint64_t n = random() % 4 + 1; n > 0 && !bytes.empty(); --n) {
+        const std::size_t i = random() % bytes.size();
+        switch (random() % 4) {
+            case 0:
+                bytes.erase(i, 1 + random() % 3);
+                break;
+            case 1:
+                bytes.insert(i, bytes.substr(i, 1 + random() % 9));
+                break;
+            default:
+                bytes[i] = static_cast<char>(random() % 256);
+        }
+    }
+    return bytes;
+}
+
+}  // namespace trueup::codec::samples

@@ -1,0 +1,194 @@
+// Proves ownership, density and progress of sources (design §4.2 to §4.4; S12).
+#include "tests/support/journal_script.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::testing {
+namespace {
+
+JournalScript quiet_world() {
+    JournalScript s;
+    s.all_known();
+    s.quiet_until(100s);
+    return s;
+}
+
+TEST(Sources, AHoleMakesItUnknownUntilTheNextEpoch) {
+    JournalScript s = quiet_world();
+    s.hole("rows");
+    s.alive("rows");
+    EXPECT_FALSE(s.source("rows").known);
+    EXPECT_TRUE(s.source("rows").hole);
+    EXPECT_EQ(s.source("rows").complete_as_of, BrokerTime{});
+    EXPECT_EQ(s.counted().holes, 1U);
+    EXPECT_EQ(s.last().wants_epoch, std::vector<SourceId>{1});
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(300s);
+    EXPECT_EQ(s.news(), "");
+    s.rows_listed(30, {});
+    EXPECT_TRUE(s.source("rows").known);
+    EXPECT_FALSE(s.source("rows").hole);
+    EXPECT_TRUE(s.last().wants_epoch.empty());
+    s.quiet_until(360s);
+    EXPECT_EQ(s.news(),
+              "300s suspected orphaned_pod wrapper-7 a: grace\n"
+              "360s commanded orphaned_pod wrapper-7 a\n"
+              "360s delete_pod wrapper-7 a\n");
+}
+
+TEST(Sources, AnEpochThatWasOpenAtTheHoleIsVoid) {
+    JournalScript s = quiet_world();
+    s.begin("rows", 20);
+    EXPECT_TRUE(s.source("rows").open.has_value());
+    s.hole("rows", 3);
+    s.alive("rows");
+    EXPECT_FALSE(s.source("rows").open.has_value());
+    s.end("rows");
+    EXPECT_FALSE(s.source("rows").known);
+    s.begin("rows", 21);
+    EXPECT_TRUE(s.last().wants_epoch.empty()) << "one is under way";
+    s.end("rows");
+    EXPECT_TRUE(s.source("rows").known);
+}
+
+TEST(Sources, AHoleDuringTheGraceHoldsTheFinding) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(120s);
+    s.hole("rows");
+    s.quiet_until(200s);
+    EXPECT_EQ(s.news(),
+              "100s suspected orphaned_pod wrapper-7 a: grace\n"
+              "160s waiting orphaned_pod wrapper-7 a: unproven\n");
+}
+
+TEST(Sources, ALowerTokenIsDroppedAndCounted) {
+    JournalScript s = quiet_world();
+    const Owner former = s.owner("pods");
+    s.own("pods");
+    const Owner present = s.owner("pods");
+    s.owner("pods") = former;
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    EXPECT_EQ(s.counted().foreign_tokens, 1U);
+    EXPECT_EQ(s.subject("wrapper-7"), nullptr);
+    EXPECT_EQ(s.source("pods").incarnation, present.token);
+    EXPECT_EQ(s.source("pods").next_seq, present.next_seq);
+}
+
+TEST(Sources, TwoConnectorsThatRunAtOnceCannotHurtEachOther_S12) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.row({.pk = "7", .name = "wrapper-7", .version = 50});
+    s.news();
+    Owner first = s.owner("rows");
+    s.own("rows");
+    s.rows_listed(60, {{.pk = "7", .name = "wrapper-7", .version = 60}});
+    Owner second = s.owner("rows");
+    // The first one read an older world and goes on as if it were alone.
+    for (int round = 0; round < 10; ++round) {
+        s.owner("rows") = first;
+        s.row_gone("wrapper-7", "7", 61 + static_cast<std::uint64_t>(round));
+        s.rows_listed(70, {});
+        s.progress("rows");
+        first = s.owner("rows");
+        s.owner("rows") = second;
+        s.progress("rows");
+        second = s.owner("rows");
+        s.progress("pods");
+        s.at(s.now() + 10s);
+    }
+    EXPECT_EQ(s.counted().foreign_tokens, 40U);
+    EXPECT_EQ(s.news(), "");
+    EXPECT_TRUE(s.facet("wrapper-7", "public.instances/7")->present());
+}
+
+TEST(Sources, ANewOwnerStartsUnknownAndNotFresh) {
+    JournalScript s = quiet_world();
+    ASSERT_EQ(s.source("pods").complete_as_of, broker(100s));
+    s.own("pods");
+    EXPECT_FALSE(s.source("pods").known);
+    EXPECT_EQ(s.source("pods").complete_as_of, BrokerTime{});
+    s.progress("pods");
+    EXPECT_EQ(s.source("pods").complete_as_of, BrokerTime{})
+        << "progress counts after the owner's own first epoch";
+    s.pods_listed(20, {});
+    EXPECT_EQ(s.source("pods").complete_as_of, BrokerTime{});
+    s.progress("pods");
+    EXPECT_EQ(s.source("pods").complete_as_of, broker(100s));
+}
+
+TEST(Sources, ANewOwnerWhoseFirstRecordsAreMissingHasAHole) {
+    JournalScript s = quiet_world();
+    s.owner("pods") = {1'000, 5, 0, 0};
+    s.alive("pods");
+    EXPECT_EQ(s.source("pods").incarnation, 1'000);
+    EXPECT_TRUE(s.source("pods").hole);
+}
+
+TEST(Sources, ProgressFromTheFutureIsIgnored) {
+    JournalScript s = quiet_world();
+    s.progress("pods", 100s + 1ms);
+    EXPECT_EQ(s.source("pods").complete_as_of, broker(100s));
+}
+
+TEST(Sources, ProgressNeverGoesBack) {
+    JournalScript s = quiet_world();
+    s.progress("pods", 90s);
+    EXPECT_EQ(s.source("pods").complete_as_of, broker(100s));
+    EXPECT_EQ(to_millis(s.source("pods").source_clock), to_millis(broker(90s)));
+}
+
+TEST(Sources, AnAppendThatCameTwiceIsFoldedOnce) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    --s.owner("pods").next_seq;
+    s.pod({.name = "wrapper-7", .uid = "b", .version = 12});
+    EXPECT_EQ(s.counted().repeated_seq, 1U);
+    EXPECT_EQ(s.facet("wrapper-7", "b"), nullptr);
+    EXPECT_TRUE(s.source("pods").known);
+}
+
+// Symptom: before the first owner came, changes without any token were believed.
+TEST(Sources, AChangeWithoutATokenIsNobodys) {
+    JournalScript s;
+    s.known("rows");
+    s.begin("pods", 10);  // nobody owns the pods
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 5, .listed = true});
+    s.end("pods");
+    EXPECT_FALSE(s.source("pods").known);
+    EXPECT_EQ(s.subject("wrapper-7"), nullptr);
+    EXPECT_EQ(s.counted().foreign_tokens, 3U);
+}
+
+TEST(Sources, ASourceThatNobodyNamedIsParked) {
+    JournalScript s = quiet_world();
+    s.owner("pods");
+    Settings more = graph_settings();
+    more.sources.push_back({"spare", Topic::kChangesPods});
+    JournalScript other(more);
+    other.own("spare");
+    EXPECT_TRUE(other.parked().empty());
+    // The same bytes where nobody knows that source.
+    s.append(std::string(other.records().back().bytes));
+    EXPECT_TRUE(s.parked().empty()) << "offsets 0 and 1 are duplicates here";
+    JournalScript fresh;
+    fresh.append(std::string(other.records().back().bytes));
+    ASSERT_EQ(fresh.parked().size(), 1U);
+    EXPECT_EQ(fresh.parked().front().reason, "no source 'spare' writes this topic");
+    EXPECT_EQ(fresh.parked().front().topic, Topic::kChangesPods);
+    EXPECT_EQ(fresh.parked().front().offset, 1);
+}
+
+TEST(Sources, ASourceThatWritesToAnotherTopicIsParked) {
+    Settings swapped = graph_settings();
+    swapped.sources = {{"pods", Topic::kChangesRows}, {"rows", Topic::kChangesPods}};
+    JournalScript other(swapped);
+    other.known("pods");
+    JournalScript s;
+    s.append(std::string(other.records().back().bytes));
+    EXPECT_EQ(s.parked().size(), 3U) << "its start is no news, the other three are";
+    EXPECT_FALSE(s.source("pods").known);
+}
+
+}  // namespace
+}  // namespace trueup::testing

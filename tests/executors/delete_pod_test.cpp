@@ -1,0 +1,303 @@
+// Proves design §4.12, 4.13 and details 17: a pod is deleted exactly, checked live, read back.
+#include "tests/executors/bench.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::executors::testing {
+namespace {
+
+TEST(DeletePod, ChecksTheOtherSideThenGetsThenDeletesExactly_S1) {
+    Bench bench;
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kDone);
+    EXPECT_EQ(outcome.command_id, (Hash128{0, 1}));
+    EXPECT_EQ(outcome.subject, "graph/wrapper-a");
+    EXPECT_EQ(outcome.executor, "bench");
+    EXPECT_EQ(outcome.check_to_write_micros, 2'000);  // two round trips of 1 ms
+    EXPECT_EQ(bench.database.calls, std::vector<std::string>{"SELECT key=wrapper-a"});
+    EXPECT_EQ(bench.database.last_key_expression, "coalesce(pod_name, 'wrapper-' || url_slug)");
+    EXPECT_EQ(
+        bench.cluster.calls,
+        (std::vector<std::string>{"GET wrapper-a", "DELETE wrapper-a uid=uid-a rv=1 grace=30"}));
+}
+
+TEST(DeletePod, RefusesWhenARowOwnsThePodNow_S6) {
+    Bench bench;
+    bench.database.rows["7"].columns["pod_name"] = "wrapper-a";
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
+    EXPECT_EQ(outcome.reason, "none(rows, key = wrapper-a): row 7 has it now");
+    EXPECT_TRUE(bench.cluster.calls.empty());
+}
+
+TEST(DeletePod, RefusesAnotherUidUnderTheName_S1_S2) {
+    Bench bench;
+    bench.cluster.pods["wrapper-a"].uid = "uid-b";
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
+    EXPECT_EQ(outcome.reason, "recreated: uid is now uid-b");
+    EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
+}
+
+TEST(DeletePod, ThePodRecreatedBetweenGetAndDeleteLivesOn_S1) {
+    Bench bench;
+    bench.cluster.before_delete = [&] {
+        bench.cluster.pods["wrapper-a"].uid = "uid-b";
+        bench.cluster.pods["wrapper-a"].version = 9;
+    };
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
+    EXPECT_EQ(outcome.reason, "recreated: uid is now uid-b");
+    EXPECT_EQ(bench.cluster.effects, 0U);
+    EXPECT_EQ(bench.cluster.count("DELETE"), 1U);
+}
+
+TEST(DeletePod, GoneIsAlreadyDone_S10) {
+    Bench bench;
+    bench.cluster.pods.clear();
+    EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kAlreadyDone);
+}
+
+TEST(DeletePod, A404ThatIsNotTheServersWordIsNoAbsence_S3) {
+    for (const std::string body :
+         {"404 page not found",
+          R"({"kind":"Status","reason":"NotFound","details":{},)"
+          R"("message":"the server could not find the requested resource"})"}) {
+        Bench bench;
+        bench.cluster.upset_gets.push_back({404, body});
+        const Outcome outcome = bench.run(delete_orphan());
+        EXPECT_EQ(outcome.kind, OutcomeKind::kFailed) << body;
+        EXPECT_TRUE(outcome.retryable);
+    }
+}
+
+TEST(DeletePod, TerminatingIsAlreadyDone_G24) {
+    Bench bench;
+    bench.cluster.pods["wrapper-a"].deleting = true;
+    EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kAlreadyDone);
+    EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
+}
+
+TEST(DeletePod, AHoldIsAVetoAsLabelAndAsAnnotation_S24) {
+    for (const bool as_label : {true, false}) {
+        Bench bench;
+        FakePod& pod = bench.cluster.pods["wrapper-a"];
+        (as_label ? pod.label : pod.annotation) = "trueup.io/hold";
+        Command command = delete_orphan();
+        command.draft.read_set.resize(1);  // also when the rule forgot to name it
+        const Outcome outcome = bench.run(command);
+        EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
+        EXPECT_TRUE(says(outcome, "veto")) << outcome.reason;
+        EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
+    }
+}
+
+TEST(DeletePod, AHoldSetBetweenGetAndDeleteIsSeen_S24) {
+    Bench bench;
+    bench.cluster.before_delete = [&] {
+        bench.cluster.pods["wrapper-a"].annotation = "trueup.io/hold";
+        ++bench.cluster.pods["wrapper-a"].version;
+    };
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
+    EXPECT_TRUE(says(outcome, "veto")) << outcome.reason;
+    EXPECT_EQ(bench.cluster.effects, 0U);
+}
+
+TEST(DeletePod, StatusChurnIsReadAndTriedAgain_S38) {
+    Bench bench;
+    int churn = 3;
+    bench.cluster.before_delete = [&] {
+        if (churn-- > 0) ++bench.cluster.pods["wrapper-a"].version;
+    };
+    EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kDone);
+    EXPECT_EQ(bench.cluster.count("DELETE"), 4U);
+    EXPECT_EQ(bench.database.count("SELECT"), 4U);  // the whole read set each time
+    EXPECT_EQ(bench.cluster.effects, 1U);
+}
+
+TEST(DeletePod, ARowThatComesDuringTheChurnSavesThePod_S6) {
+    Bench bench;
+    bench.cluster.before_delete = [&] {
+        ++bench.cluster.pods["wrapper-a"].version;
+        bench.database.rows["7"].columns["pod_name"] = "wrapper-a";
+    };
+    EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kRefused);
+    EXPECT_EQ(bench.cluster.effects, 0U);
+}
+
+TEST(DeletePod, EndlessChurnGivesUp_S38) {
+    Bench bench;
+    bench.cluster.before_delete = [&] { ++bench.cluster.pods["wrapper-a"].version; };
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
+    EXPECT_TRUE(outcome.retryable);
+    EXPECT_EQ(bench.cluster.count("DELETE"), 6U);
+}
+
+TEST(DeletePod, GoneAtTheDeleteIsAlreadyDone_S38) {
+    Bench bench;
+    bench.cluster.before_delete = [&] { bench.cluster.pods.clear(); };
+    EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kAlreadyDone);
+}
+
+TEST(DeletePod, HeldByAFinalizerIsSaid_S39) {
+    Bench bench;
+    bench.cluster.pods["wrapper-a"].finalizer = true;
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kDone);
+    EXPECT_EQ(outcome.reason, "accepted; held by finalizers");
+}
+
+TEST(DeletePod, ForbiddenIsFinalOthersAreNot_S3) {
+    struct Case {
+        int status;
+        bool retryable;
+    };
+    for (const Case c : {Case{401, true}, Case{403, false}, Case{429, true}, Case{500, true},
+                         Case{503, true}, Case{400, false}}) {
+        Bench on_get;
+        on_get.cluster.upset_gets.push_back({c.status, ""});
+        const Outcome got = on_get.run(delete_orphan());
+        EXPECT_EQ(got.kind, OutcomeKind::kFailed) << c.status;
+        EXPECT_EQ(got.retryable, c.retryable) << c.status;
+        EXPECT_EQ(on_get.cluster.count("DELETE"), 0U);
+
+        Bench on_delete;
+        on_delete.cluster.upset_deletes.push_back({c.status, ""});
+        const Outcome deleted = on_delete.run(delete_orphan());
+        EXPECT_EQ(deleted.kind, OutcomeKind::kFailed) << c.status;
+        EXPECT_EQ(deleted.retryable, c.retryable) << c.status;
+        EXPECT_TRUE(says(deleted, "the server says Upset")) << deleted.reason;
+        EXPECT_EQ(on_delete.cluster.count("DELETE"), 1U);
+    }
+}
+
+TEST(DeletePod, ATimeoutThatWasCarriedOutIsReadBack_S38) {
+    for (const int status : {0, 504}) {
+        Bench bench;
+        bench.cluster.upset_deletes.push_back({status, "", true});
+        const Outcome outcome = bench.run(delete_orphan());
+        EXPECT_EQ(outcome.kind, OutcomeKind::kDone) << status;
+        EXPECT_TRUE(says(outcome, "read back: terminating")) << outcome.reason;
+        EXPECT_EQ(bench.cluster.count("DELETE"), 1U);
+        EXPECT_EQ(bench.cluster.effects, 1U);
+    }
+}
+
+TEST(DeletePod, ATimeoutThatWasNotCarriedOutIsTriedAgain_S38) {
+    Bench bench;
+    bench.cluster.upset_deletes.push_back({0, ""});
+    EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kDone);
+    EXPECT_EQ(bench.cluster.count("DELETE"), 2U);
+    EXPECT_EQ(bench.database.count("SELECT"), 2U);
+    EXPECT_EQ(bench.cluster.effects, 1U);
+}
+
+TEST(DeletePod, ReadBackFindsItGoneOrReplaced_S38) {
+    for (const bool replaced : {false, true}) {
+        Bench bench;
+        bench.cluster.upset_deletes.push_back({0, ""});
+        bench.cluster.before_delete = [&] {
+            bench.cluster.pods.clear();
+            if (replaced) bench.cluster.pods["wrapper-a"].uid = "uid-b";
+        };
+        const Outcome outcome = bench.run(delete_orphan());
+        EXPECT_EQ(outcome.kind, OutcomeKind::kDone);
+        EXPECT_TRUE(says(outcome, "the pod is gone")) << outcome.reason;
+        EXPECT_EQ(bench.cluster.count("DELETE"), 1U);
+    }
+}
+
+TEST(DeletePod, AResultThatCannotBeReadBackIsNeverAssumed_S38) {
+    Bench bench;
+    bench.cluster.upset_deletes.push_back({0, ""});
+    bench.cluster.before_delete = [&] { bench.cluster.upset_gets.assign(9, {0, ""}); };
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
+    EXPECT_TRUE(outcome.retryable);
+    EXPECT_TRUE(says(outcome, "unknown")) << outcome.reason;
+}
+
+TEST(DeletePod, AnOtherSideThatDoesNotAnswerIsNoAbsence_S3) {
+    Bench bench;
+    bench.database.upset_reads.push_back({});
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
+    EXPECT_TRUE(outcome.retryable);
+    EXPECT_TRUE(bench.cluster.calls.empty());
+}
+
+TEST(DeletePod, ASilentServerIsGivenUpAfterTheTimeout_S3) {
+    Bench bench;
+    Upset silence;
+    silence.silent = true;
+    bench.cluster.upset_gets.push_back(silence);
+    const auto execution = bench.begin(delete_orphan());
+    bench.pump(*execution);
+    EXPECT_FALSE(execution->outcome().has_value());
+    bench.now += Millis(15'000);
+    bench.pump(*execution);
+    ASSERT_TRUE(execution->outcome().has_value());
+    EXPECT_EQ(execution->outcome()->kind, OutcomeKind::kFailed);
+    EXPECT_EQ(bench.cluster.cancelled.size(), 1U);
+}
+
+TEST(DeletePod, ChecksAgainWhenTheWriteWasHeldForLong_S24) {
+    Bench bench;
+    bench.permit = Permit::kHold;
+    const auto execution = bench.begin(delete_orphan());
+    bench.pump(*execution);
+    EXPECT_TRUE(execution->held());
+    bench.database.rows["7"].columns["pod_name"] = "wrapper-a";
+    bench.now += Millis(2'001);
+    bench.permit = Permit::kGo;
+    execution->tick(bench.now);
+    bench.pump(*execution);
+    ASSERT_TRUE(execution->outcome().has_value());
+    EXPECT_EQ(execution->outcome()->kind, OutcomeKind::kRefused);
+    EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
+}
+
+TEST(DeletePod, ShortlyHeldWritesGoOutWithoutAnotherCheck) {
+    Bench bench;
+    bench.permit = Permit::kHold;
+    const auto execution = bench.begin(delete_orphan());
+    bench.pump(*execution);
+    bench.now += Millis(500);
+    bench.permit = Permit::kGo;
+    execution->tick(bench.now);
+    bench.pump(*execution);
+    EXPECT_EQ(execution->outcome()->kind, OutcomeKind::kDone);
+    EXPECT_EQ(execution->outcome()->check_to_write_micros, 502'000);
+    EXPECT_EQ(bench.database.count("SELECT"), 1U);
+}
+
+TEST(DeletePod, ChecksThatTakeTooLongAreRepeatedThenGivenUp) {
+    Bench bench;
+    bench.per_answer = Millis(1'500);
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
+    EXPECT_TRUE(outcome.retryable);
+    EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
+}
+
+TEST(DeletePod, ExpiryBetweenCheckAndWriteWritesNothing_S38) {
+    Bench bench;
+    bench.permit = Permit::kExpired;
+    EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kExpired);
+    EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
+}
+
+TEST(DeletePod, ATargetOutsideOfTheNamespaceIsNotTouched) {
+    Bench bench;
+    Command command = delete_orphan();
+    command.draft.target.name_space = "elsewhere";
+    const Outcome outcome = bench.run(command);
+    EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
+    EXPECT_FALSE(outcome.retryable);
+    EXPECT_TRUE(bench.cluster.calls.empty());
+}
+
+}  // namespace
+}  // namespace trueup::executors::testing

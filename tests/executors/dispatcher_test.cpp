@@ -1,0 +1,435 @@
+// Proves design §4.12(1), 4.13, 4.14 and details 4, 9: the dispatcher, its ledger and its clock.
+#include "executors/dispatcher.h"
+
+#include "engine/codec/command_codec.h"
+#include "engine/codec/outcome_codec.h"
+#include "tests/executors/bench.h"
+#include "tests/support/memory_log.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::executors::testing {
+namespace {
+
+using trueup::testing::MemoryLog;
+
+constexpr ports::Partition kCommands{Topic::kCommands, 0};
+constexpr ports::Partition kOutcomes{Topic::kOutcomes, 0};
+
+class Desk {
+  public:
+    MemoryLog log;
+    FakeCluster cluster;
+    FakeDatabase database;
+    DispatcherSettings settings;
+    std::vector<ParkedCommand> parked;
+    SteadyTime now = from_millis<SteadyTime>(5'000);
+
+    Desk() {
+        settings.executor = "desk";
+        settings.on_parked = [this](const ParkedCommand& what) { parked.push_back(what); };
+        cluster.pods["wrapper-a"] = {};
+    }
+    Dispatcher& dispatcher() {
+        if (!dispatcher_) {
+            dispatcher_ =
+                std::make_unique<Dispatcher>(log, sources_of(cluster, database), settings);
+        }
+        return *dispatcher_;
+    }
+    void restart() { dispatcher_.reset(); }
+    Command live(Command command) const {
+        command.issued = log.now();
+        command.not_after = log.now() + Millis(60'000);
+        return command;
+    }
+    Command emit(Command command) {
+        command = live(std::move(command));
+        append(Topic::kCommands, codec::encode_command(command));
+        return command;
+    }
+    void append(Topic topic, std::string value, std::string key = "graph/wrapper-a") {
+        ASSERT_TRUE(append_now(log, {topic, 0}, {{std::move(key), std::move(value), {}}}).ok());
+    }
+    void pass(Millis time) {
+        now += time;
+        log.advance(time);
+    }
+    void step(int times = 12) {
+        for (int i = 0; i < times; ++i) {
+            dispatcher().step(now, Millis(0));
+            pass(Millis(1));
+        }
+    }
+    std::vector<Outcome> outcomes(std::int32_t partition = 0) const {
+        std::vector<Outcome> found;
+        for (const auto& record : log.records({Topic::kOutcomes, partition})) {
+            if (record.key == "!heartbeat") continue;
+            found.push_back(codec::decode_outcome(record.value).value());
+        }
+        return found;
+    }
+    std::size_t heartbeats() const {
+        std::size_t n = 0;
+        for (const auto& record : log.records(kOutcomes)) {
+            n += record.key == "!heartbeat" && record.value.empty() ? 1U : 0U;
+        }
+        return n;
+    }
+
+  private:
+    std::unique_ptr<Dispatcher> dispatcher_;
+};
+
+/// The orphan of another name.
+Command orphan(std::uint64_t id, const std::string& name) {
+    Command command = delete_orphan(id);
+    command.subject = "graph/" + name;
+    command.draft.target.name = name;
+    command.draft.read_set[0].value = name;
+    return command;
+}
+
+TEST(Dispatcher, WritesOneOutcomeUnderTheSubjectKeyWithHeaders) {
+    Desk desk;
+    desk.emit(delete_orphan());
+    desk.step();
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kDone);
+    EXPECT_EQ(desk.outcomes()[0].executor, "desk");
+    const auto record = desk.log.records(kOutcomes).back();
+    EXPECT_EQ(record.key, "graph/wrapper-a");
+    const auto type = std::find_if(record.headers.begin(), record.headers.end(),
+                                   [](const auto& h) { return h.first == "ce_type"; });
+    ASSERT_NE(type, record.headers.end());
+    EXPECT_EQ(type->second, "trueup.outcome.v1");
+    const DispatcherStats stats = desk.dispatcher().stats();
+    EXPECT_EQ(stats.outcomes[static_cast<std::size_t>(OutcomeKind::kDone)], 1U);
+    EXPECT_EQ(stats.check_to_write.count, 1U);
+    EXPECT_EQ(stats.running + stats.pending, 0U);
+}
+
+TEST(Dispatcher, ACommandDeliveredTwiceActsOnce_S38) {
+    Desk desk;
+    desk.emit(delete_orphan());
+    desk.emit(delete_orphan());
+    desk.step();
+    desk.emit(delete_orphan());
+    desk.step();
+    EXPECT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.cluster.count("DELETE"), 1U);
+    const DispatcherStats stats = desk.dispatcher().stats();
+    EXPECT_EQ(stats.duplicates + stats.known, 2U);
+}
+
+TEST(Dispatcher, AfterARestartTheLedgerIsReadBackBeforeTheFirstAct_S38) {
+    Desk desk;
+    desk.emit(delete_orphan());
+    desk.step();
+    desk.restart();
+    desk.cluster.pods["wrapper-a"] = {};  // as if the delete had been undone
+    desk.step();
+    EXPECT_EQ(desk.cluster.count("DELETE"), 1U);
+    EXPECT_EQ(desk.cluster.count("GET"), 1U);
+    EXPECT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.dispatcher().stats().known, 1U);
+}
+
+TEST(Dispatcher, AnotherExecutorsOutcomeCounts_S38) {
+    Desk desk;
+    desk.step();
+    Outcome other;
+    other.command_id = delete_orphan().id;
+    other.subject = "graph/wrapper-a";
+    other.kind = OutcomeKind::kRefused;
+    desk.append(Topic::kOutcomes, codec::encode_outcome(other));
+    desk.emit(delete_orphan());
+    desk.step();
+    EXPECT_TRUE(desk.cluster.calls.empty());
+    EXPECT_EQ(desk.outcomes().size(), 1U);
+}
+
+TEST(Dispatcher, ARetryableFailureIsNoEnd_S38) {
+    Desk desk;
+    desk.cluster.upset_gets.push_back({500, ""});
+    desk.emit(delete_orphan());
+    desk.step();
+    desk.emit(delete_orphan());
+    desk.step();
+    ASSERT_EQ(desk.outcomes().size(), 2U);
+    EXPECT_FALSE(desk.outcomes()[0].final());
+    EXPECT_EQ(desk.outcomes()[1].kind, OutcomeKind::kDone);
+    EXPECT_EQ(desk.dispatcher().stats().failed_retryable, 1U);
+}
+
+TEST(Dispatcher, NothingIsReadOfCommandsWhileTheOutcomesAreNot_S38) {
+    Desk desk;
+    desk.emit(delete_orphan());
+    desk.log.fail_reads(10);
+    desk.step(4);
+    EXPECT_TRUE(desk.cluster.calls.empty());
+    EXPECT_FALSE(desk.dispatcher().stats().trouble.empty());
+    desk.step(20);
+    EXPECT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_TRUE(desk.dispatcher().stats().trouble.empty());
+}
+
+TEST(Dispatcher, ExpiredByBrokerTimeActsOnNothing_S38) {
+    Desk desk;
+    desk.emit(delete_orphan());
+    desk.log.advance(Millis(60'001));  // the broker's clock, not ours
+    desk.step();
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kExpired);
+    EXPECT_TRUE(desk.cluster.calls.empty());
+}
+
+TEST(Dispatcher, ExpiryIsAskedAgainRightBeforeTheWrite_S38) {
+    Desk desk;
+    bool open = false;
+    desk.settings.before_write = [&](const Command&) { return open; };
+    desk.emit(delete_orphan());
+    desk.step();
+    EXPECT_EQ(desk.dispatcher().stats().held, 1U);
+    for (int i = 0; i < 40; ++i) {
+        desk.pass(Millis(2'000));
+        desk.step(1);
+    }
+    EXPECT_EQ(desk.cluster.count("DELETE"), 0U);
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kExpired);
+}
+
+TEST(Dispatcher, TheGateOpensTheWindowBetweenDecisionAndWrite_S6) {
+    Desk desk;
+    bool open = false;
+    desk.settings.before_write = [&](const Command&) { return open; };
+    desk.emit(delete_orphan());
+    desk.step();
+    EXPECT_EQ(desk.cluster.count("GET"), 1U);
+    EXPECT_EQ(desk.cluster.count("DELETE"), 0U);
+    desk.database.rows["7"].columns["pod_name"] = "wrapper-a";
+    desk.pass(Millis(2'500));
+    open = true;
+    desk.step();
+    EXPECT_EQ(desk.cluster.effects, 0U);
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kRefused);
+}
+
+TEST(Dispatcher, WithoutAHeartbeatNothingIsDone) {
+    Desk desk;
+    desk.step();  // the clock is known, then grows old
+    desk.pass(Millis(10'000));
+    desk.emit(delete_orphan());
+    desk.log.hold_appends();
+    desk.step();
+    EXPECT_TRUE(desk.cluster.calls.empty());
+    EXPECT_EQ(desk.dispatcher().stats().pending, 1U);
+    desk.log.release_appends();
+    desk.step();
+    EXPECT_EQ(desk.outcomes().size(), 1U);
+}
+
+TEST(Dispatcher, AHeartbeatThatStopsHoldsTheWrite) {
+    Desk desk;
+    bool open = false;
+    desk.settings.before_write = [&](const Command&) { return open; };
+    desk.emit(delete_orphan());
+    desk.step();
+    desk.log.hold_appends();
+    desk.pass(Millis(5'000));
+    open = true;
+    desk.step();
+    EXPECT_EQ(desk.cluster.count("DELETE"), 0U);
+    EXPECT_EQ(desk.dispatcher().stats().held, 1U);
+    EXPECT_FALSE(desk.dispatcher().stats().clock_fresh);
+    // The held beat was sent long ago: it is too old when it is answered, a new one is needed.
+    desk.log.release_appends();
+    desk.step();
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kDone);
+}
+
+TEST(Dispatcher, BeatsOnlyWhileThereIsWork) {
+    Desk desk;
+    desk.step();
+    EXPECT_EQ(desk.heartbeats(), 1U);
+    for (int i = 0; i < 10; ++i) {
+        desk.pass(Millis(2'000));
+        desk.step(1);
+    }
+    EXPECT_EQ(desk.heartbeats(), 1U);
+    desk.settings = {};
+    desk.emit(delete_orphan());
+    desk.step();
+    EXPECT_EQ(desk.heartbeats(), 2U);
+}
+
+TEST(Dispatcher, TheOutcomeIsAppendedUntilItIsThere_S38) {
+    for (const bool stored : {false, true}) {
+        Desk desk;
+        bool open = false;
+        desk.settings.before_write = [&](const Command&) { return open; };
+        desk.emit(delete_orphan(1));
+        desk.emit(delete_orphan(9));
+        desk.step();
+        desk.log.fail_next_append(stored, Topic::kOutcomes);
+        open = true;
+        desk.step(3);
+        EXPECT_EQ(desk.dispatcher().stats().append_failures, 1U);
+        EXPECT_EQ(desk.cluster.count("GET"), 1U) << "the slot is taken until the outcome is there";
+        desk.pass(Millis(200));
+        desk.step();
+        // The second finds the pod terminating.
+        const std::vector<Outcome> outcomes = desk.outcomes();
+        ASSERT_EQ(outcomes.size(), 2U) << stored;
+        EXPECT_EQ(outcomes[0].command_id, (Hash128{0, 1}));
+        EXPECT_EQ(outcomes[1].command_id, (Hash128{0, 9}));
+        EXPECT_EQ(outcomes[1].kind, OutcomeKind::kAlreadyDone);
+        EXPECT_EQ(desk.cluster.effects, 1U);
+    }
+}
+
+TEST(Dispatcher, SerialPerSubjectParallelOverSubjectsAndBounded) {
+    Desk desk;
+    desk.settings.max_running = 2;
+    bool open = false;
+    desk.settings.before_write = [&](const Command&) { return open; };
+    for (const std::string name : {"wrapper-a", "wrapper-b", "wrapper-c"}) {
+        desk.cluster.pods[name] = {};
+    }
+    desk.emit(orphan(1, "wrapper-a"));
+    desk.emit(orphan(2, "wrapper-a"));
+    desk.emit(orphan(3, "wrapper-b"));
+    desk.emit(orphan(4, "wrapper-c"));
+    desk.step();
+    EXPECT_EQ(desk.dispatcher().stats().running, 2U);
+    EXPECT_EQ(desk.dispatcher().stats().pending, 2U);
+    EXPECT_EQ(desk.cluster.calls, (std::vector<std::string>{"GET wrapper-a", "GET wrapper-b"}));
+    open = true;
+    desk.step(30);
+    std::map<std::uint64_t, OutcomeKind> kinds;
+    for (const Outcome& outcome : desk.outcomes()) kinds[outcome.command_id.lo] = outcome.kind;
+    EXPECT_EQ(kinds, (std::map<std::uint64_t, OutcomeKind>{{1, OutcomeKind::kDone},
+                                                           {2, OutcomeKind::kAlreadyDone},
+                                                           {3, OutcomeKind::kDone},
+                                                           {4, OutcomeKind::kDone}}));
+}
+
+TEST(Dispatcher, ASilentServerOfOneSubjectHoldsUpNoOther) {
+    Desk desk;
+    Upset silence;
+    silence.silent = true;
+    desk.cluster.upset_gets.push_back(silence);
+    desk.cluster.pods["wrapper-b"] = {};
+    desk.emit(orphan(1, "wrapper-a"));
+    desk.step();
+    desk.emit(orphan(2, "wrapper-b"));
+    desk.step();
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].command_id, (Hash128{0, 2}));
+    desk.pass(Millis(15'000));
+    desk.step();
+    EXPECT_EQ(desk.outcomes().size(), 2U);
+}
+
+TEST(Dispatcher, WhatCannotBeUnderstoodIsParked_S38) {
+    Desk desk;
+    desk.append(Topic::kCommands, "\xff no command");
+    Command foreign = delete_orphan(5);
+    foreign.draft.target.source = "elsewhere";
+    desk.emit(foreign);
+    Command unknown = delete_orphan(6);
+    unknown.draft.action.kind = Action::Kind::kUnspecified;
+    desk.emit(unknown);
+    desk.emit(delete_orphan(7));
+    desk.step();
+    EXPECT_EQ(desk.parked.size(), 3U);
+    EXPECT_EQ(desk.dispatcher().stats().parked, 3U);
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].command_id, (Hash128{0, 7}));
+}
+
+TEST(Dispatcher, AnExpiryBeyondTheLedgerIsNotActedOn) {
+    Desk desk;
+    Command command = desk.live(delete_orphan());
+    command.not_after = desk.log.now() + Millis(7'200'000);
+    desk.append(Topic::kCommands, codec::encode_command(command));
+    desk.step();
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kFailed);
+    EXPECT_TRUE(desk.outcomes()[0].final());
+    EXPECT_TRUE(desk.cluster.calls.empty());
+}
+
+TEST(Dispatcher, CommandsOfOldAreSkippedAndRetentionIsNoTrouble) {
+    Desk desk;
+    desk.emit(delete_orphan(1));
+    desk.pass(Millis(3'700'000));
+    desk.emit(delete_orphan(2));
+    ASSERT_TRUE(desk.log.truncate(kOutcomes, 0).ok());
+    desk.step();
+    EXPECT_EQ(desk.dispatcher().stats().skipped, 1U);
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].command_id, (Hash128{0, 2}));
+    const std::int64_t end = desk.log.describe(kCommands).value().next_offset;
+    desk.log.skip_offsets(kCommands, 5);
+    ASSERT_TRUE(desk.log.truncate(kCommands, end + 5).ok());
+    desk.cluster.pods["wrapper-a"] = {};
+    desk.emit(delete_orphan(3));
+    desk.step();
+    EXPECT_EQ(desk.outcomes().size(), 2U);
+}
+
+TEST(Dispatcher, OutcomesLostToRetentionStopThePartition_C11) {
+    Desk desk;
+    desk.step();
+    const std::int64_t end = desk.log.describe(kOutcomes).value().next_offset;
+    desk.log.skip_offsets(kOutcomes, 5);
+    ASSERT_TRUE(desk.log.truncate(kOutcomes, end + 5).ok());
+    desk.emit(delete_orphan());
+    desk.step();
+    EXPECT_TRUE(desk.cluster.calls.empty());
+    EXPECT_NE(desk.dispatcher().stats().trouble.find("retention"), std::string::npos);
+}
+
+TEST(Dispatcher, EachPartitionAnswersInItsOwn) {
+    Desk desk;
+    desk.settings.partitions = {0, 1};
+    const Command command = desk.live(delete_orphan());
+    ASSERT_TRUE(append_now(desk.log, {Topic::kCommands, 1},
+                           {{command.subject, codec::encode_command(command), {}}})
+                    .ok());
+    desk.step();
+    EXPECT_EQ(desk.outcomes(1).size(), 1U);
+    EXPECT_TRUE(desk.outcomes(0).empty());
+}
+
+TEST(Dispatcher, TwoExecutorsHaveOneEffect_S38) {
+    Desk desk;
+    Dispatcher second(desk.log, sources_of(desk.cluster, desk.database), desk.settings);
+    // Two ports in truth; here their events would mix, so that they take turns.
+    desk.emit(delete_orphan());
+    desk.step(12);
+    for (int i = 0; i < 12; ++i) {
+        second.step(desk.now, Millis(0));
+        desk.pass(Millis(1));
+    }
+    EXPECT_EQ(desk.cluster.effects, 1U);
+    EXPECT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(second.stats().known, 1U);
+}
+
+TEST(Dispatcher, MeasuresFromTheCheckToTheWrite) {
+    Desk desk;
+    desk.emit(delete_orphan());
+    desk.step();
+    const CheckToWrite histogram = desk.dispatcher().stats().check_to_write;
+    EXPECT_EQ(histogram.sum_micros, desk.outcomes()[0].check_to_write_micros);
+    EXPECT_EQ(histogram.sum_micros, 2'000);
+    EXPECT_EQ(histogram.counts[1], 1U);  // (1 ms, 2 ms]
+}
+
+}  // namespace
+}  // namespace trueup::executors::testing

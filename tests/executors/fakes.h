@@ -1,0 +1,255 @@
+// A cluster and a database for the executors' tests: small, deterministic, with hooks to change the
+// world in the very middle of an execution.
+//
+// What they get wrong, on purpose. FakeCluster: any namespace holds the same pods, a DELETE never
+// removes a pod at once (it only sets deletionTimestamp), there are no lists and no watches, and
+// each answer is ready at the next poll. FakeDatabase: a row's correlation key is its column
+// `pod_name`, whatever the key expression says; there are no transactions, streams or copies.
+#pragma once
+
+#include "engine/ports/cluster.h"
+#include "engine/ports/database.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::executors::testing {
+
+struct FakePod {
+    std::string uid = "uid-a";
+    int version = 1;
+    std::string phase = "Running";
+    bool deleting = false;
+    bool finalizer = false;
+    std::string label = {};       ///< key of a label that is set
+    std::string annotation = {};  ///< key of an annotation that is set
+};
+
+/// What one call meets instead of the ordinary answer.
+struct Upset {
+    int status = 0;             ///< 0: the connection is lost
+    std::string body = {};      ///< empty: a Status with that code
+    bool carried_out = false;   ///< the write took effect all the same
+    bool silent = false;        ///< no answer ever comes
+    std::string sqlstate = {};  ///< databases only
+};
+
+class FakeCluster final : public ports::Cluster {
+  public:
+    std::map<std::string, FakePod> pods;
+    std::vector<std::string> calls;  ///< `GET wrapper-a`, `DELETE wrapper-a uid=… rv=… grace=…`
+    std::deque<Upset> upset_gets;
+    std::deque<Upset> upset_deletes;
+    std::function<void()> before_get;  ///< runs as a call reaches the server
+    std::function<void()> before_delete;
+    std::size_t effects = 0;  ///< deletes that took effect
+
+    std::size_t count(const std::string& verb) const {
+        std::size_t n = 0;
+        for (const std::string& call : calls) n += call.rfind(verb, 0) == 0 ? 1U : 0U;
+        return n;
+    }
+    std::vector<ports::CallId> cancelled;
+
+    void list_page(ports::CallId, const ports::ListPage&) override {}
+    void watch(ports::CallId, const ports::WatchFrom&) override {}
+    void get(ports::CallId call, const ports::GetObject& request) override {
+        calls.push_back("GET " + request.name);
+        if (before_get) before_get();
+        if (upset(call, upset_gets)) return;
+        const auto pod = pods.find(request.name);
+        if (pod == pods.end()) return answer(call, 404, not_found(request.name));
+        answer(call, 200, json(request.name, pod->second));
+    }
+    void erase(ports::CallId call, const ports::DeleteObject& request) override {
+        calls.push_back("DELETE " + request.name + " uid=" + request.uid +
+                        " rv=" + request.resource_version +
+                        " grace=" + std::to_string(request.grace_period_seconds));
+        if (before_delete) before_delete();
+        if (!upset_deletes.empty() && upset_deletes.front().carried_out) carry_out(request);
+        if (upset(call, upset_deletes)) return;
+        const auto pod = pods.find(request.name);
+        if (pod == pods.end()) return answer(call, 404, not_found(request.name));
+        if (!carry_out(request)) return answer(call, 409, status(409, "Conflict"));
+        answer(call, 200, json(request.name, pod->second));
+    }
+    void cancel(ports::CallId call) override { cancelled.push_back(call); }
+    void poll(Millis, std::vector<ports::ClusterEvent>& out) override {
+        for (ports::ClusterEvent& event : ready_) out.push_back(std::move(event));
+        ready_.clear();
+    }
+
+    static std::string status(int code, const std::string& reason) {
+        return R"({"kind":"Status","code":)" + std::to_string(code) + R"(,"reason":")" + reason +
+               R"(","message":"the server says )" + reason + R"("})";
+    }
+    static std::string not_found(const std::string& name) {
+        return R"({"kind":"Status","code":404,"reason":"NotFound","details":{"name":")" + name +
+               R"(","kind":"pods"},"message":"pods \")" + name + R"(\" not found"})";
+    }
+    static std::string json(const std::string& name, const FakePod& pod) {
+        const auto flag = [](const std::string& key) {
+            return key.empty() ? std::string("{}") : "{\"" + key + "\":\"true\"}";
+        };
+        return R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"graph","uid":")" +
+               pod.uid + R"(","resourceVersion":")" + std::to_string(pod.version) + '"' +
+               (pod.deleting ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "") +
+               (pod.finalizer ? R"(,"finalizers":["trueup.io/test"])" : "") + R"(,"labels":)" +
+               flag(pod.label) + R"(,"annotations":)" + flag(pod.annotation) +
+               R"(},"status":{"phase":")" + pod.phase + R"("}})";
+    }
+
+  private:
+    bool carry_out(const ports::DeleteObject& request) {
+        const auto pod = pods.find(request.name);
+        if (pod == pods.end() || pod->second.uid != request.uid) return false;
+        if (std::to_string(pod->second.version) != request.resource_version) return false;
+        pod->second.deleting = true;
+        ++pod->second.version;
+        ++effects;
+        return true;
+    }
+    bool upset(ports::CallId call, std::deque<Upset>& upsets) {
+        if (upsets.empty()) return false;
+        const Upset what = upsets.front();
+        upsets.pop_front();
+        if (what.silent) return true;
+        if (what.status == 0) {
+            ports::ClusterEvent event;
+            event.call = call;
+            event.error = {Next::kRetry, "connection lost"};
+            ready_.push_back(event);
+        } else {
+            answer(call, what.status, what.body.empty() ? status(what.status, "Upset") : what.body);
+        }
+        return true;
+    }
+    void answer(ports::CallId call, int code, const std::string& body) {
+        ports::ClusterEvent event;
+        event.call = call;
+        event.kind = ports::ClusterEvent::Kind::kHead;
+        event.status = code;
+        ready_.push_back(event);
+        event.kind = ports::ClusterEvent::Kind::kData;
+        const std::size_t half = body.size() / 2;  // Cut anywhere.
+        event.data = body.substr(0, half);
+        ready_.push_back(event);
+        event.data = body.substr(half);
+        ready_.push_back(event);
+        event.data.clear();
+        event.kind = ports::ClusterEvent::Kind::kEnd;
+        ready_.push_back(event);
+    }
+    std::vector<ports::ClusterEvent> ready_;
+};
+
+struct FakeRow {
+    int xmin = 1;
+    std::map<std::string, std::optional<std::string>> columns;
+};
+
+class FakeDatabase final : public ports::Database {
+  public:
+    std::map<std::string, FakeRow> rows;  ///< by pk
+    std::vector<std::string> calls;       ///< `SELECT pk=7`, `SELECT key=…`, `UPDATE pk=7 …`
+    std::deque<Upset> upset_reads;
+    std::deque<Upset> upset_updates;
+    std::function<void()> before_read;
+    std::function<void()> before_update;
+    std::string last_key_expression;
+    std::vector<ports::ColumnValue> last_guards;
+    std::size_t effects = 0;
+
+    std::size_t count(const std::string& verb) const {
+        std::size_t n = 0;
+        for (const std::string& call : calls) n += call.rfind(verb, 0) == 0 ? 1U : 0U;
+        return n;
+    }
+
+    void inspect(ports::CallId, const ports::Inspect&) override {}
+    void ensure_slot(ports::CallId, const ports::EnsureSlot&) override {}
+    void drop_slot(ports::CallId, const std::string&) override {}
+    void copy(ports::CallId, const ports::CopyTable&) override {}
+    void start_wal(ports::CallId, const ports::StartWal&) override {}
+    void insert_lsn(ports::CallId, const ports::AskInsertLsn&) override {}
+    void wal_status(ports::CallId, ports::Lsn, ports::Lsn, bool) override {}
+
+    void read_rows(ports::CallId call, const ports::ReadRows& request) override {
+        calls.push_back(request.pk ? "SELECT pk=" + *request.pk : "SELECT key=" + request.key);
+        if (!request.pk) last_key_expression = request.key_expression;
+        if (before_read) before_read();
+        if (upset(call, upset_reads)) return;
+        std::vector<ports::SqlRow> found;
+        for (const auto& [pk, row] : rows) {
+            const auto key = row.columns.find("pod_name");
+            const bool wanted = request.pk ? *request.pk == pk
+                                           : key != row.columns.end() && key->second == request.key;
+            if (!wanted) continue;
+            ports::SqlRow values{pk, std::to_string(row.xmin)};
+            for (const std::string& column : request.columns) {
+                const auto value = row.columns.find(column);
+                values.push_back(value == row.columns.end() ? std::nullopt : value->second);
+            }
+            found.push_back(std::move(values));
+        }
+        answer(call, std::move(found));
+    }
+    void update_row(ports::CallId call, const ports::UpdateRow& request) override {
+        calls.push_back("UPDATE pk=" + request.pk + " xmin=" + request.xmin);
+        last_guards = request.guards;
+        if (before_update) before_update();
+        if (!upset_updates.empty() && upset_updates.front().carried_out) carry_out(request);
+        if (upset(call, upset_updates)) return;
+        answer(call, {{carry_out(request) ? "1" : "0"}});
+    }
+    void cancel(ports::CallId) override {}
+    void poll(Millis, std::vector<ports::DatabaseEvent>& out) override {
+        for (ports::DatabaseEvent& event : ready_) out.push_back(std::move(event));
+        ready_.clear();
+    }
+
+  private:
+    bool carry_out(const ports::UpdateRow& request) {
+        const auto row = rows.find(request.pk);
+        if (row == rows.end() || std::to_string(row->second.xmin) != request.xmin) return false;
+        for (const ports::ColumnValue& guard : request.guards) {
+            if (row->second.columns[guard.column] != guard.value) return false;
+        }
+        for (const ports::ColumnValue& set : request.sets) {
+            row->second.columns[set.column] = set.value;
+        }
+        ++row->second.xmin;
+        ++effects;
+        return true;
+    }
+    bool upset(ports::CallId call, std::deque<Upset>& upsets) {
+        if (upsets.empty()) return false;
+        const Upset what = upsets.front();
+        upsets.pop_front();
+        if (what.silent) return true;
+        ports::DatabaseEvent event;
+        event.call = call;
+        event.sqlstate = what.sqlstate;
+        event.error = {Next::kRetry,
+                       what.sqlstate.empty() ? "connection lost" : "the server says no"};
+        ready_.push_back(event);
+        return true;
+    }
+    void answer(ports::CallId call, std::vector<ports::SqlRow> found) {
+        ports::DatabaseEvent event;
+        event.call = call;
+        event.kind = ports::DatabaseEvent::Kind::kRows;
+        event.rows = std::move(found);
+        ready_.push_back(event);
+        event.rows.clear();
+        event.kind = ports::DatabaseEvent::Kind::kEnd;
+        ready_.push_back(event);
+    }
+    std::vector<ports::DatabaseEvent> ready_;
+};
+
+}  // namespace trueup::executors::testing

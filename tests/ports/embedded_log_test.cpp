@@ -1,0 +1,286 @@
+// Proves connectors/embedded/embedded_log.h: the log contract, and what the embedded log promises
+// beyond it.
+#include "connectors/embedded/embedded_log.h"
+
+#include "tests/ports/log_contract.h"
+#include "tests/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <fstream>
+
+// Debian's RocksDB is not instrumented, so ThreadSanitizer sees its memory and not its atomics.
+extern "C" const char* __tsan_default_suppressions() { return "race:librocksdb\n"; }
+
+namespace trueup::connectors {
+namespace {
+
+using ports::Appended;
+using ports::Fetched;
+using ports::kJournal0;
+using ports::kJournal1;
+using ports::kPlenty;
+using ports::kPods0;
+using ports::Log;
+using ports::read_all;
+using ports::Seen;
+using ports::unit_of;
+using ports::values_of;
+
+constexpr std::size_t kMegabyte = std::size_t{1} << 20U;
+
+std::unique_ptr<EmbeddedLog> must_open(EmbeddedLog::Settings settings) {
+    Result<std::unique_ptr<EmbeddedLog>> opened = EmbeddedLog::open(std::move(settings));
+    if (!opened.ok()) throw std::runtime_error(opened.error().what);
+    return std::move(opened).value();
+}
+
+class EmbeddedUnderTest final : public ports::LogUnderTest {
+  public:
+    explicit EmbeddedUnderTest(std::size_t memory_bytes) : memory_bytes_(memory_bytes) { reopen(); }
+    Log& log() override { return *log_; }
+    void reopen() override {
+        log_.reset();
+        log_ = must_open({.path = dir_ / "log", .fsync = false, .memory_bytes = memory_bytes_});
+    }
+
+  private:
+    testing::TempDir dir_;
+    std::size_t memory_bytes_;
+    std::unique_ptr<EmbeddedLog> log_;
+};
+
+/// The memory decides where reads are served from: 0 keeps nothing in the tail cache.
+ports::LogMaker maker(std::size_t memory_bytes) {
+    return [=] { return std::make_unique<EmbeddedUnderTest>(memory_bytes); };
+}
+
+}  // namespace
+}  // namespace trueup::connectors
+
+namespace trueup::ports {
+INSTANTIATE_TEST_SUITE_P(Cached, LogContract,
+                         ::testing::Values(connectors::maker(connectors::kMegabyte * 64)));
+INSTANTIATE_TEST_SUITE_P(FromDisk, LogContract, ::testing::Values(connectors::maker(0)));
+}  // namespace trueup::ports
+
+namespace trueup::connectors {
+namespace {
+
+class ManualClock final : public ports::Clock {
+  public:
+    SteadyTime steady_now() override { return SteadyTime(Millis(steady.load())); }
+    std::int64_t wall_millis() override { return wall.load(); }
+    void advance(std::int64_t ms) {
+        steady += ms;
+        wall += ms;
+    }
+    std::atomic<std::int64_t> steady = 0;
+    std::atomic<std::int64_t> wall = 1'000'000;
+};
+
+Appended must_append(Log& log, ports::Partition partition, std::vector<ports::Entry> entries) {
+    const Result<Appended> appended = append_now(log, partition, std::move(entries));
+    if (!appended.ok()) throw std::runtime_error(appended.error().what);
+    return *appended;
+}
+
+std::uintmax_t bytes_under(const std::string& path) {
+    std::uintmax_t sum = 0;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(path)) {
+        if (file.is_regular_file()) sum += file.file_size();
+    }
+    return sum;
+}
+
+TEST(EmbeddedLog, OffsetsAreDenseFromZero) {
+    testing::TempDir dir;
+    auto log = must_open({.path = dir / "log", .fsync = false});
+    std::int64_t next = 0;
+    for (int i = 1; i <= 5; ++i) {
+        const Appended appended = must_append(*log, kJournal0, unit_of("a", i));
+        EXPECT_EQ(appended.first_offset, next);
+        EXPECT_EQ(appended.last_offset, next + i - 1);
+        next += i;
+    }
+    EXPECT_EQ(log->describe(kJournal0).value().next_offset, next);
+}
+
+TEST(EmbeddedLog, OneUnitSharesOneTimeAndTheNextIsLater) {
+    testing::TempDir dir;
+    ManualClock clock;  // stands still
+    auto log = must_open({.path = dir / "log", .fsync = false, .clock = &clock});
+    must_append(*log, kJournal0, unit_of("a", 2));
+    must_append(*log, kJournal0, unit_of("b", 2));
+    clock.advance(50);
+    must_append(*log, kJournal0, unit_of("c", 1));
+    std::vector<std::int64_t> times;
+    for (const Seen& seen : read_all(*log, kJournal0, 0)) times.push_back(to_millis(seen.time));
+    EXPECT_EQ(times,
+              (std::vector<std::int64_t>{1'000'000, 1'000'000, 1'000'001, 1'000'001, 1'000'050}));
+}
+
+TEST(EmbeddedLog, TimesGoOnAfterTheWallClockWasSetBackAcrossARestart) {
+    testing::TempDir dir;
+    ManualClock clock;
+    auto log = must_open({.path = dir / "log", .fsync = false, .clock = &clock});
+    must_append(*log, kPods0, unit_of("a", 1));
+    log.reset();
+    clock.wall -= 500'000;
+    log = must_open({.path = dir / "log", .fsync = false, .clock = &clock});
+    EXPECT_EQ(to_millis(must_append(*log, kJournal0, unit_of("b", 1)).append_time), 1'000'000);
+    clock.advance(70);
+    EXPECT_EQ(to_millis(must_append(*log, kJournal0, unit_of("c", 1)).append_time), 1'000'070);
+}
+
+TEST(EmbeddedLog, ASecondOpenSaysWhoIsInTheWay) {
+    testing::TempDir dir;
+    auto log = must_open({.path = dir / "log"});
+    const auto second = EmbeddedLog::open({.path = dir / "log"});
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().next, Next::kStop);
+    EXPECT_NE(second.error().what.find("in use by another process"), std::string::npos);
+}
+
+TEST(EmbeddedLog, ADamagedLogIsNotOpened) {
+    testing::TempDir dir;
+    must_open({.path = dir / "log"});
+    std::ofstream(dir / "log/CURRENT") << "nonsense\n";
+    const auto opened = EmbeddedLog::open({.path = dir / "log"});
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().next, Next::kStop);
+    EXPECT_NE(opened.error().what.find("damaged"), std::string::npos);
+}
+
+TEST(EmbeddedLog, OversizedRecordsAreRefusedAndLeaveNoHole) {
+    testing::TempDir dir;
+    auto log = must_open({.path = dir / "log", .fsync = false});
+    const std::string big(EmbeddedLog::kMaxRecordBytes + 1, 'x');
+    const Result<Appended> refused = append_now(*log, kJournal0, {{"", big}});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().next, Next::kSkip);
+    const std::string fits(EmbeddedLog::kMaxRecordBytes, 'x');
+    EXPECT_EQ(must_append(*log, kJournal0, {{"", fits}}).first_offset, 0);
+    const std::vector<ports::Entry> many(9, {"", fits});
+    EXPECT_EQ(append_now(*log, kJournal0, many).error().next, Next::kSkip);
+}
+
+TEST(EmbeddedLog, WhatWasQueuedIsWrittenBeforeTheEnd) {
+    testing::TempDir dir;
+    auto log = must_open({.path = dir / "log"});
+    std::vector<std::unique_ptr<ports::PendingAppend>> pending;
+    for (int i = 0; i < 20; ++i) pending.push_back(log->append(kJournal0, unit_of("a", 1)));
+    log.reset();
+    for (const auto& one : pending) EXPECT_TRUE(one->take().ok());
+    log = must_open({.path = dir / "log"});
+    EXPECT_EQ(read_all(*log, kJournal0, 0).size(), 20U);
+}
+
+TEST(EmbeddedLog, AnAppendWhoseAnswerWasLostIsThereWhenReadBack_L5) {
+    testing::TempDir dir;
+    auto log = must_open({.path = dir / "log", .faults = {.answer_lost = 2}});
+    must_append(*log, kJournal0, unit_of("a", 1));
+    const Result<Appended> lost = append_now(*log, kJournal0, unit_of("b", 2));
+    ASSERT_FALSE(lost.ok());
+    EXPECT_EQ(lost.error().next, Next::kRetry);
+    EXPECT_EQ(values_of(read_all(*log, kJournal0, 0)),
+              (std::vector<std::string>{"a.0", "b.0", "b.1"}));
+    EXPECT_EQ(must_append(*log, kJournal0, unit_of("c", 1)).first_offset, 3);
+    EXPECT_EQ(must_append(*log, kJournal1, unit_of("d", 1)).first_offset, 0);
+    EXPECT_EQ(read_all(*log, kJournal0, 0).size(), 4U);
+}
+
+TEST(EmbeddedLog, AnAppendThatWasNotStoredNeverAppears_L5) {
+    testing::TempDir dir;
+    auto log = must_open({.path = dir / "log", .faults = {.write_lost = 2}});
+    must_append(*log, kJournal0, unit_of("a", 1));
+    EXPECT_EQ(append_now(*log, kJournal0, unit_of("b", 2)).error().next, Next::kRetry);
+    EXPECT_EQ(values_of(read_all(*log, kJournal0, 0)), std::vector<std::string>{"a.0"});
+    EXPECT_EQ(must_append(*log, kJournal0, unit_of("c", 1)).first_offset, 1);
+    log.reset();
+    log = must_open({.path = dir / "log"});
+    EXPECT_EQ(values_of(read_all(*log, kJournal0, 0)), (std::vector<std::string>{"a.0", "c.0"}));
+}
+
+/// While it lives no file of this process grows above `bytes`: a disk that is full.
+class FullDisk {
+  public:
+    explicit FullDisk(rlim_t bytes) {
+        before_ = ::signal(SIGXFSZ, SIG_IGN);
+        ::getrlimit(RLIMIT_FSIZE, &limit_);
+        const rlimit low{bytes, limit_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &low);
+    }
+    ~FullDisk() {
+        ::setrlimit(RLIMIT_FSIZE, &limit_);
+        ::signal(SIGXFSZ, before_);
+    }
+    FullDisk(const FullDisk&) = delete;
+    FullDisk& operator=(const FullDisk&) = delete;
+
+  private:
+    rlimit limit_{};
+    void (*before_)(int) = nullptr;
+};
+
+TEST(EmbeddedLog, AFullDiskFailsAppendsAndNothingElse_L5) {
+    testing::TempDir dir;
+    auto log = must_open({.path = dir / "log"});
+    const std::string value(100'000, 'x');
+    std::vector<std::int64_t> stored;
+    {
+        const FullDisk full(kMegabyte);
+        int failed = 0;
+        for (int i = 0; i < 30; ++i) {
+            const auto appended = append_now(*log, kJournal0, {{std::to_string(i), value}});
+            if (appended.ok()) {
+                stored.push_back(appended->first_offset);
+            } else {
+                EXPECT_EQ(appended.error().next, Next::kRetry);
+                ++failed;
+            }
+        }
+        EXPECT_GT(failed, 0);
+    }
+    const Appended after = must_append(*log, kJournal0, {{"after", value}});
+    log.reset();
+    log = must_open({.path = dir / "log"});
+    const std::vector<Seen> seen = read_all(*log, kJournal0, 0);
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        EXPECT_EQ(seen[i].offset, static_cast<std::int64_t>(i));  // no hole, no double
+        EXPECT_EQ(seen[i].value, value);
+    }
+    EXPECT_EQ(seen.back().offset, after.first_offset);
+    EXPECT_GE(seen.size(), stored.size() + 1);
+}
+
+TEST(EmbeddedLog, TruncationGivesTheDiskBack) {
+    testing::TempDir dir;
+    constexpr std::size_t kSmall = 8 * kMegabyte;
+    auto log = must_open({.path = dir / "log", .fsync = false, .memory_bytes = kSmall});
+    const std::string value(500'000, 'x');
+    for (int i = 0; i < 80; ++i) {  // every eighth unit stays, among those that go
+        must_append(*log, i % 8 == 0 ? kPods0 : kJournal0, {{"k", value}});
+    }
+    EXPECT_GT(bytes_under(dir / "log"), 30 * kMegabyte);
+    ASSERT_TRUE(log->truncate(kJournal0, 68).ok());
+    log.reset();
+    EXPECT_LT(bytes_under(dir / "log"), 12 * kMegabyte);
+    log = must_open({.path = dir / "log", .fsync = false, .memory_bytes = kSmall});
+    EXPECT_EQ(read_all(*log, kJournal0, 68).size(), 2U);
+    EXPECT_EQ(read_all(*log, kPods0, 0).size(), 10U);
+}
+
+TEST(EmbeddedLog, TruncatingBeyondTheEndIsRefused) {
+    testing::TempDir dir;
+    auto log = must_open({.path = dir / "log", .fsync = false});
+    must_append(*log, kJournal0, unit_of("a", 3));
+    EXPECT_EQ(log->truncate(kJournal0, 4).error().next, Next::kSkip);
+    EXPECT_EQ(log->describe(kJournal0).value().first_offset, 0);
+}
+
+}  // namespace
+}  // namespace trueup::connectors

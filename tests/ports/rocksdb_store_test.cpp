@@ -1,0 +1,142 @@
+// Proves projections/rocksdb_store.h and memory_store.h: the store contract, and what becomes of
+// damaged or locked databases.
+#include "projections/rocksdb_store.h"
+
+#include "projections/memory_store.h"
+#include "tests/ports/store_contract.h"
+#include "tests/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+// Debian's RocksDB is not instrumented, so ThreadSanitizer sees its memory and not its atomics.
+extern "C" const char* __tsan_default_suppressions() { return "race:librocksdb\n"; }
+
+namespace trueup::projections {
+namespace {
+
+std::unique_ptr<RocksdbStore> must_open(const std::string& path) {
+    auto opened = RocksdbStore::open({.path = path, .memory_bytes = std::size_t{1} << 20U});
+    if (!opened.ok()) throw std::runtime_error(opened.error().what);
+    return std::move(opened).value();
+}
+
+class RocksdbUnderTest final : public ports::StoreUnderTest {
+  public:
+    RocksdbUnderTest() { reopen(); }
+    ports::Store& store() override { return *store_; }
+    void reopen() override {
+        store_.reset();
+        store_ = must_open(dir_ / "store");
+    }
+
+  private:
+    testing::TempDir dir_;
+    std::unique_ptr<RocksdbStore> store_;
+};
+
+class MemoryUnderTest final : public ports::StoreUnderTest {
+  public:
+    ports::Store& store() override { return store_; }
+    void reopen() override {}
+
+  private:
+    MemoryStore store_;
+};
+
+template <typename Subject>
+std::unique_ptr<ports::StoreUnderTest> make() {
+    return std::make_unique<Subject>();
+}
+
+}  // namespace
+}  // namespace trueup::projections
+
+namespace trueup::ports {
+INSTANTIATE_TEST_SUITE_P(Rocksdb, StoreContract,
+                         ::testing::Values(projections::make<projections::RocksdbUnderTest>));
+INSTANTIATE_TEST_SUITE_P(Memory, StoreContract,
+                         ::testing::Values(projections::make<projections::MemoryUnderTest>));
+}  // namespace trueup::ports
+
+namespace trueup::projections {
+namespace {
+
+TEST(RocksdbStore, AnOrderlyEndFlushes) {
+    testing::TempDir dir;
+    auto store = must_open(dir / "store");
+    ASSERT_TRUE(store->apply({{{"a", "1"}}, {}}).ok());
+    store.reset();
+    EXPECT_EQ(must_open(dir / "store")->get("a").value(), "1");
+}
+
+TEST(RocksdbStore, ASecondOpenSaysWhoIsInTheWay) {
+    testing::TempDir dir;
+    auto store = must_open(dir / "store");
+    const auto second = RocksdbStore::open({.path = dir / "store"});
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().next, Next::kStop);
+    EXPECT_NE(second.error().what.find("in use by another process"), std::string::npos);
+}
+
+/// Writes a store of one row and hands each of its files of one kind to `spoil`.
+void spoil_files(const std::string& path, const std::string& kind,
+                 const std::function<void(const std::filesystem::path&)>& spoil) {
+    auto store = must_open(path);
+    ASSERT_TRUE(store->apply({{{"a", std::string(5000, '1')}}, {}}).ok());
+    store.reset();
+    int spoiled = 0;
+    for (const auto& file : std::filesystem::directory_iterator(path)) {
+        if (file.path().string().find(kind) == std::string::npos) continue;
+        spoil(file.path());
+        ++spoiled;
+    }
+    ASSERT_GT(spoiled, 0);
+}
+
+void expect_damaged(const Error& error) {
+    EXPECT_EQ(error.next, Next::kSkip);
+    EXPECT_NE(error.what.find("rebuilt from the journal"), std::string::npos) << error.what;
+}
+
+TEST(RocksdbStore, ADamagedManifestIsReportedSetAsideAndRebuilt) {
+    testing::TempDir dir;
+    const std::string path = dir / "store";
+    for (int n = 1; n <= 2; ++n) {
+        spoil_files(path, "MANIFEST", [](const std::filesystem::path& file) {
+            std::ofstream(file) << "nonsense that is longer than a record's header\n";
+        });
+        const auto opened = RocksdbStore::open({.path = path});
+        ASSERT_FALSE(opened.ok());
+        expect_damaged(opened.error());
+        ASSERT_TRUE(RocksdbStore::set_aside(path).ok());
+        EXPECT_TRUE(std::filesystem::exists(path + ".corrupt-" + std::to_string(n)));
+        EXPECT_EQ(must_open(path)->get("a").value(), std::nullopt);
+    }
+}
+
+TEST(RocksdbStore, AMissingTableIsDamage) {
+    testing::TempDir dir;
+    spoil_files(dir / "store", ".sst",
+                [](const std::filesystem::path& file) { std::filesystem::remove(file); });
+    const auto opened = RocksdbStore::open({.path = dir / "store"});
+    ASSERT_FALSE(opened.ok());
+    expect_damaged(opened.error());
+}
+
+TEST(RocksdbStore, ADamagedRowIsDamageWhenItIsRead) {
+    testing::TempDir dir;
+    spoil_files(dir / "store", ".sst", [](const std::filesystem::path& file) {
+        std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+        stream.seekp(100);  // inside the only block
+        stream << "XXXX";
+    });
+    const auto value = must_open(dir / "store")->get("a");
+    ASSERT_FALSE(value.ok());
+    expect_damaged(value.error());
+}
+
+}  // namespace
+}  // namespace trueup::projections

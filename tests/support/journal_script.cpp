@@ -1,0 +1,375 @@
+#include "tests/support/journal_script.h"
+
+#include "engine/codec/change_codec.h"
+#include "engine/codec/outcome_codec.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace trueup::testing {
+
+namespace {
+
+constexpr std::int64_t kStart = 1'700'000'000'000;
+constexpr Millis kBeat{5'000};
+
+std::string key_of(std::string_view name) { return "graph-instances/" + std::string(name); }
+std::string row_id(const std::string& pk) { return "public.instances/" + pk; }
+
+std::string object_of(const Pod& pod) {
+    ObjectBuilder object;
+    if (pod.deleting) object.add("deleting", "true");
+    if (pod.hold) object.add("hold", "true");
+    if (!pod.in_scope) object.add("in_scope", "false");
+    return object.add("name", pod.name).add("namespace", "graphs").add("phase", pod.phase).take();
+}
+
+std::string object_of(const Row& row) {
+    ObjectBuilder object;
+    if (row.hold) object.add("hold", "true");
+    if (row.toast) {
+        object.add_unchanged("pod_name");
+    } else if (row.tracked) {
+        object.add("pod_name", row.name);
+    } else {
+        object.add_null("pod_name");
+    }
+    if (row.status) object.add("status", *row.status);
+    return object.take();
+}
+
+/// Without any state, so that scripts may be moved about.
+core::Rows& no_rows() {
+    static core::NoRows rows;
+    return rows;
+}
+
+std::string_view short_name(std::string_view key) { return key.substr(key.find('/') + 1); }
+
+}  // namespace
+
+Settings graph_settings(Mode mode) {
+    Settings settings;
+    settings.policy = "graph-instances";
+    settings.use = "graph-instances";
+    settings.sources = {{"pods", Topic::kChangesPods}, {"rows", Topic::kChangesRows}};
+    settings.pods = 0;
+    settings.rows = 1;
+    settings.rules = {{"orphaned_pod", mode, 60s, 30s},
+                      {"missing_pod", mode, 0s, 30s},
+                      {"status_drift", mode, 0s, 0s}};
+    return settings;
+}
+
+BrokerTime broker(Millis since) { return from_millis<BrokerTime>(kStart) + since; }
+
+std::string tell(const core::FoldReport& report, BrokerTime at) {
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(at - broker(Millis{0})).count();
+    const std::string when = std::to_string(seconds) + "s ";
+    std::string text;
+    for (const FindingEdge& edge : report.findings) {
+        text += when;
+        text += name_of(edge.state);
+        text += ' ' + edge.rule + ' ';
+        text += short_name(edge.subject);
+        text += ' ' + edge.object_id;
+        if (edge.reason != Reason::kNone) (text += ": ") += name_of(edge.reason);
+        text += '\n';
+    }
+    for (const Command& command : report.commands) {
+        text += when;
+        text += name_of(command.draft.action.kind);
+        text += ' ';
+        text += short_name(command.subject);
+        text += ' ' + command.draft.target.object_id;
+        if (command.emission > 1) text += " again " + std::to_string(command.emission);
+        text += '\n';
+    }
+    return text;
+}
+
+JournalScript::JournalScript(Settings settings, std::uint64_t journal)
+    : settings_(std::move(settings)), state_(no_rows()) {
+    record_.set_genesis({Hash128{journal, 7}, 1, 0});
+    record_.set_settings(settings_);
+    flush();
+}
+
+JournalScript& JournalScript::at(Millis since) {
+    now_ = since;
+    return *this;
+}
+
+JournalScript& JournalScript::tick() {
+    flush();
+    return *this;
+}
+
+JournalScript& JournalScript::quiet_until(Millis until) {
+    while (now_ < until) {
+        now_ = std::min(until, now_ + kBeat);
+        together([&] {
+            for (const auto& [source, owner] : owners_) progress(source);
+        });
+    }
+    return *this;
+}
+
+JournalScript& JournalScript::silent_until(Millis until) {
+    while (now_ < until) at(std::min(until, now_ + kBeat)).tick();
+    return *this;
+}
+
+Topic JournalScript::topic_of(const std::string& source) const {
+    for (const SourceSettings& known : settings_.sources) {
+        if (known.name == source) return known.topic;
+    }
+    throw std::logic_error("no source " + source);
+}
+
+std::int64_t JournalScript::enter(Topic topic, std::string bytes) {
+    std::vector<Input>& inputs = inputs_[static_cast<std::size_t>(topic)];
+    const std::int64_t prev = inputs.empty() ? -1 : inputs.back().offset;
+    inputs.push_back({prev, prev + 1, broker(now_), std::move(bytes)});
+    if (lose_ > 0) {
+        --lose_;
+    } else {
+        const Input& input = inputs.back();
+        record_.add_item(topic, input.prev, input.offset, input.append_time, input.bytes);
+    }
+    return prev + 1;
+}
+
+void JournalScript::flush() {
+    if (depth_ == 0) append(record_.take());
+}
+
+void JournalScript::append(std::string record) {
+    const auto offset = static_cast<std::int64_t>(records_.size());
+    records_.push_back({offset, broker(now_), std::move(record)});
+    JournalView view;
+    const Status read =
+        codec::decode_journal(records_.back().bytes, offset, records_.back().append_time, view);
+    if (!read) throw std::logic_error(read.error().what);
+    last_.clear();
+    core::fold(state_, view, last_);
+    findings_.insert(findings_.end(), last_.findings.begin(), last_.findings.end());
+    commands_.insert(commands_.end(), last_.commands.begin(), last_.commands.end());
+    gaps_.insert(gaps_.end(), last_.gaps.begin(), last_.gaps.end());
+    parked_.insert(parked_.end(), last_.parked.begin(), last_.parked.end());
+    news_ += tell(last_, broker(now_));
+}
+
+void JournalScript::together(const std::function<void()>& calls) {
+    ++depth_;
+    calls();
+    --depth_;
+    flush();
+}
+
+void JournalScript::change(const std::string& source, ChangeView change) {
+    Owner& owner = owners_[source];
+    change.source = source;
+    change.incarnation = owner.token;
+    change.seq = owner.next_seq++;
+    if (change.epoch != 0 && change.kind == ChangeKind::kUpsert) ++owner.listed;
+    enter(topic_of(source), codec::encode_change(change));
+    flush();
+}
+
+Incarnation JournalScript::own(const std::string& source) {
+    together([&] {
+        ChangeView start;
+        start.kind = ChangeKind::kIncarnationStart;
+        start.source = source;
+        owners_[source] = Owner{};
+        owners_[source].token = enter(topic_of(source), codec::encode_change(start));
+        ChangeView first;
+        first.kind = ChangeKind::kOwner;
+        change(source, first);
+    });
+    return owners_[source].token;
+}
+
+void JournalScript::known(const std::string& source, std::uint64_t as_of) {
+    together([&] {
+        own(source);
+        begin(source, as_of);
+        end(source);
+    });
+}
+
+void JournalScript::all_known() {
+    together([&] {
+        for (const SourceSettings& source : settings_.sources) known(source.name);
+    });
+}
+
+void JournalScript::begin(const std::string& source, std::uint64_t as_of) {
+    Owner& owner = owners_[source];
+    ChangeView begins;
+    begins.kind = ChangeKind::kSnapshotBegin;
+    begins.epoch = ++owner.epoch;
+    begins.version = {as_of, 0};
+    owner.listed = 0;
+    change(source, begins);
+}
+
+void JournalScript::end(const std::string& source) { end(source, owners_[source].listed); }
+
+void JournalScript::end(const std::string& source, std::uint64_t count) {
+    ChangeView ends;
+    ends.kind = ChangeKind::kSnapshotEnd;
+    ends.epoch = owners_[source].epoch;
+    ends.count = count;
+    change(source, ends);
+}
+
+void JournalScript::progress(const std::string& source, Millis complete_as_of) {
+    ChangeView proof;
+    proof.kind = ChangeKind::kProgress;
+    proof.complete_as_of = broker(complete_as_of);
+    proof.source_clock = from_millis<SourceTime>(to_millis(proof.complete_as_of));
+    change(source, proof);
+}
+
+void JournalScript::alive(const std::string& source) {
+    ChangeView beat;
+    beat.kind = ChangeKind::kAlive;
+    change(source, beat);
+}
+
+void JournalScript::hole(const std::string& source, std::uint64_t width) {
+    owners_[source].next_seq += width;
+}
+
+void JournalScript::pod(const Pod& pod) {
+    const std::string key = key_of(pod.name);
+    const std::string object = object_of(pod);
+    ChangeView seen;
+    seen.kind = ChangeKind::kUpsert;
+    seen.object_id = pod.uid;
+    seen.subject_key = key;
+    seen.version = {pod.version, 0};
+    seen.object = object;
+    if (pod.listed) seen.epoch = owners_["pods"].epoch;
+    change("pods", seen);
+}
+
+void JournalScript::row(const Row& row) {
+    const std::string key = key_of(row.name);
+    const std::string id = row_id(row.pk);
+    const std::string object = object_of(row);
+    ChangeView seen;
+    seen.kind = ChangeKind::kUpsert;
+    seen.object_id = id;
+    seen.subject_key = key;
+    seen.version = {row.version, row.order};
+    seen.object = object;
+    if (row.listed) seen.epoch = owners_["rows"].epoch;
+    change("rows", seen);
+}
+
+void JournalScript::pod_gone(const std::string& name, const std::string& uid,
+                             std::uint64_t version) {
+    const std::string key = key_of(name);
+    ChangeView gone;
+    gone.kind = ChangeKind::kRemove;
+    gone.object_id = uid;
+    gone.subject_key = key;
+    gone.version = {version, 0};
+    change("pods", gone);
+}
+
+void JournalScript::row_gone(const std::string& name, const std::string& pk,
+                             std::uint64_t version) {
+    const std::string key = key_of(name);
+    const std::string id = row_id(pk);
+    ChangeView gone;
+    gone.kind = ChangeKind::kRemove;
+    gone.object_id = id;
+    gone.subject_key = key;
+    gone.version = {version, 0};
+    change("rows", gone);
+}
+
+void JournalScript::pods_listed(std::uint64_t as_of, std::vector<Pod> pods) {
+    begin("pods", as_of);
+    for (Pod& each : pods) {
+        each.listed = true;
+        pod(each);
+    }
+    end("pods");
+}
+
+void JournalScript::rows_listed(std::uint64_t as_of, std::vector<Row> rows) {
+    begin("rows", as_of);
+    for (Row& each : rows) {
+        each.listed = true;
+        row(each);
+    }
+    end("rows");
+}
+
+void JournalScript::outcome(const Command& command, OutcomeKind kind, bool retryable) {
+    Outcome outcome;
+    outcome.command_id = command.id;
+    outcome.subject = command.subject;
+    outcome.kind = kind;
+    outcome.retryable = retryable;
+    outcome.executor = "test";
+    raw(Topic::kOutcomes, codec::encode_outcome(outcome));
+}
+
+void JournalScript::put_in_force(const Settings& settings) {
+    settings_ = settings;
+    record_.set_settings(settings_);
+    flush();
+}
+
+void JournalScript::raw(Topic topic, std::string bytes) {
+    enter(topic, std::move(bytes));
+    flush();
+}
+
+void JournalScript::again(Topic topic, std::int64_t after) {
+    for (const Input& input : inputs_[static_cast<std::size_t>(topic)]) {
+        if (input.offset <= after) continue;
+        record_.add_item(topic, input.prev, input.offset, input.append_time, input.bytes);
+    }
+    flush();
+}
+
+void JournalScript::repeat_last() { append(std::string(records_.back().bytes)); }
+
+std::int64_t JournalScript::last_offset(Topic topic) const {
+    const std::vector<Input>& inputs = inputs_[static_cast<std::size_t>(topic)];
+    return inputs.empty() ? -1 : inputs.back().offset;
+}
+
+std::string JournalScript::news() { return std::exchange(news_, {}); }
+
+const core::SourceState& JournalScript::source(const std::string& name) const {
+    for (const core::SourceState& source : state_.meta.sources) {
+        if (source.name == name) return source;
+    }
+    throw std::logic_error("no source " + name);
+}
+
+const Subject* JournalScript::subject(std::string_view name) {
+    const core::SubjectTable::Entry* entry = state_.subjects.find(key_of(name));
+    return entry == nullptr ? nullptr : &entry->subject;
+}
+
+const Facet* JournalScript::facet(std::string_view name, std::string_view object_id) {
+    const Subject* found = subject(name);
+    if (found == nullptr) return nullptr;
+    for (const Facet& facet : found->facets) {
+        if (facet.object_id == object_id) return &facet;
+    }
+    return nullptr;
+}
+
+}  // namespace trueup::testing

@@ -1,0 +1,177 @@
+// Writes a shard's journal like a story and folds it as it goes.
+//
+//     JournalScript s;                                       // genesis and settings at 0 s
+//     s.all_known();                                         // both sources: owner, empty epoch
+//     s.quiet_until(100s).pod({.name = "wrapper-7", .uid = "a", .version = 11});
+//     s.quiet_until(160s);
+//     EXPECT_EQ(s.news(), "100s suspected orphaned_pod wrapper-7 a: grace\n"
+//                         "160s commanded orphaned_pod wrapper-7 a\n"
+//                         "160s delete_pod wrapper-7 a\n");
+//
+// Each call is one journal record, unless it is made inside `together`. Everything passes through
+// the codecs, so what is tested is what travels. The records are kept for replays (replay.h).
+//
+// Times are counted from the first record. Journal time is the same number as long as no step is
+// longer than `max_step`. Not thread-safe.
+#pragma once
+
+#include "engine/codec/journal_codec.h"
+#include "engine/core/fold.h"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::testing {
+
+using namespace std::chrono_literals;
+
+/// One record of the journal as it is stored.
+struct Recorded {
+    std::int64_t offset = -1;
+    BrokerTime append_time{};
+    std::string bytes;
+};
+
+struct Pod {
+    std::string name;
+    std::string uid;
+    std::uint64_t version = 1;
+    std::string phase = "Running";
+    bool deleting = false;
+    bool in_scope = true;
+    bool hold = false;
+    bool listed = false;  ///< an item of the open epoch
+};
+
+struct Row {
+    std::string pk;
+    std::string name;  ///< of the pod that it means
+    std::uint64_t version = 1;
+    std::optional<std::string> status = "running";
+    bool tracked = true;      ///< pod_name = name; false: NULL, only the slug tells
+    bool toast = false;       ///< pod_name was not sent, because it did not change
+    bool hold = false;        ///< a veto on the row
+    bool listed = false;      ///< an item of the open epoch
+    std::uint64_t order = 0;  ///< within its commit
+};
+
+/// Who writes a source, and how far it counted.
+struct Owner {
+    Incarnation token = -1;
+    std::uint64_t next_seq = 1;
+    std::uint64_t epoch = 0;
+    std::uint64_t listed = 0;  ///< items of the open epoch
+};
+
+/// Sources `pods` and `rows`, all rules in `mode`, G1 with 60 s grace and 30 s create window, G2
+/// with no grace and 30 s, G3 with neither.
+Settings graph_settings(Mode mode = Mode::kEnforce);
+
+/// The broker's time at `since` after the first record.
+BrokerTime broker(Millis since);
+
+class JournalScript {
+  public:
+    explicit JournalScript(Settings settings = graph_settings(), std::uint64_t journal = 1);
+
+    // Time.
+    JournalScript& at(Millis since);  ///< the next record's append time; no record by itself
+    JournalScript& tick();
+    /// Every source with an owner reports its progress each 5 s, up to and at `until`.
+    JournalScript& quiet_until(Millis until);
+    /// Ticks each 5 s, nobody says anything.
+    JournalScript& silent_until(Millis until);
+    Millis now() const { return now_; }
+
+    // Sources.
+    Incarnation own(const std::string& source);  ///< a new incarnation
+    void known(const std::string& source, std::uint64_t as_of = 1);  ///< own it, an empty epoch
+    void all_known();                                                ///< both, in one record
+    void begin(const std::string& source, std::uint64_t as_of);
+    void end(const std::string& source);  ///< with the right count
+    void end(const std::string& source, std::uint64_t count);
+    void progress(const std::string& source, Millis complete_as_of);
+    void progress(const std::string& source) { progress(source, now_); }
+    void alive(const std::string& source);
+    void hole(const std::string& source, std::uint64_t width = 1);  ///< skips numbers; no record
+    Owner& owner(const std::string& source) { return owners_[source]; }
+
+    // Objects.
+    void pod(const Pod& pod);
+    void row(const Row& row);
+    void pod_gone(const std::string& name, const std::string& uid, std::uint64_t version);
+    void row_gone(const std::string& name, const std::string& pk, std::uint64_t version);
+    /// A complete epoch with these.
+    void pods_listed(std::uint64_t as_of, std::vector<Pod> pods);
+    void rows_listed(std::uint64_t as_of, std::vector<Row> rows);
+
+    // Outcomes, settings and foul play.
+    void outcome(const Command& command, OutcomeKind kind, bool retryable = false);
+    void put_in_force(const Settings& settings);
+    void change(const std::string& source, ChangeView change);  ///< envelope added
+    void raw(Topic topic, std::string bytes);
+    void together(const std::function<void()>& calls);  ///< all of it is one record
+    void lose_next(int items) { lose_ = items; }        ///< read, but never journaled
+    void again(Topic topic, std::int64_t after);        ///< appends what came after this offset
+    void repeat_last();                                 ///< the last record once more
+    void append(std::string record);                    ///< as it is
+    std::int64_t last_offset(Topic topic) const;        ///< of that input
+
+    // What came of it.
+    const core::FoldReport& last() const { return last_; }
+    const std::vector<FindingEdge>& findings() const { return findings_; }
+    const std::vector<Command>& commands() const { return commands_; }
+    const std::vector<core::Gap>& gaps() const { return gaps_; }
+    const std::vector<core::Parked>& parked() const { return parked_; }
+    /// Edges and commands since the last call, a line each: `160s commanded orphaned_pod wrapper-7
+    /// a`, `160s delete_pod wrapper-7 a`; a reason or an emission beyond the first follows.
+    std::string news();
+
+    core::State& state() { return state_; }
+    const core::Meta& meta() const { return state_.meta; }
+    const core::SourceState& source(const std::string& name) const;
+    const core::Counters& counted() const { return state_.meta.counters; }
+    const Subject* subject(std::string_view name);
+    const Facet* facet(std::string_view name, std::string_view object_id);
+    const std::vector<Recorded>& records() const { return records_; }
+
+  private:
+    struct Input {
+        std::int64_t prev = -1;
+        std::int64_t offset = -1;
+        BrokerTime append_time{};
+        std::string bytes;
+    };
+
+    Topic topic_of(const std::string& source) const;
+    std::int64_t enter(Topic topic, std::string bytes);
+    void flush();
+
+    Settings settings_;
+    core::State state_;
+    codec::JournalRecordBuilder record_;
+    int depth_ = 0;
+    int lose_ = 0;
+    Millis now_{0};
+    std::map<std::string, Owner> owners_;
+    std::array<std::vector<Input>, kTopics> inputs_;
+    std::vector<Recorded> records_;
+    core::FoldReport last_;
+    std::vector<FindingEdge> findings_;
+    std::vector<Command> commands_;
+    std::vector<core::Gap> gaps_;
+    std::vector<core::Parked> parked_;
+    std::string news_;
+};
+
+/// `160s commanded orphaned_pod wrapper-7 a: reason`, and the commands after the edges.
+std::string tell(const core::FoldReport& report, BrokerTime at);
+
+}  // namespace trueup::testing

@@ -1,0 +1,301 @@
+// A log in memory for tests: the port of engine/ports/log.h with a clock that the test sets and
+// with the failures of a real log on request.
+//
+// What it gets wrong, on purpose: nothing is durable, headers and values are never limited in size,
+// and all partitions share one clock. `wait` never sleeps unless `block_in_wait(true)` was said, so
+// that a test of one thread never hangs. Appends complete at once unless they are held.
+//
+// Thread-safe.
+#pragma once
+
+#include "engine/base/check.h"
+#include "engine/ports/log.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace trueup::testing {
+
+/// One stored record, as a test looks at it.
+struct StoredRecord {
+    std::int64_t offset = 0;
+    BrokerTime append_time{};
+    std::string key;
+    std::string value;
+    ports::Headers headers;
+};
+
+class MemoryLog final : public ports::Log {
+  public:
+    explicit MemoryLog(std::int64_t now_millis = 1'700'000'000'000)
+        : now_(from_millis<BrokerTime>(now_millis)) {}
+
+    // The clock. Append times are max(previous of the partition, clock): they never descend, also
+    // when the clock is set back.
+    void set_now(BrokerTime now) {
+        with_lock([&] { now_ = now; });
+    }
+    void advance(Millis by) {
+        with_lock([&] { now_ += by; });
+    }
+    BrokerTime now() const {
+        return with_lock([&] { return now_; });
+    }
+
+    // Failures.
+    /// The next append to `topic` (kUnspecified: to any) fails with kRetry; `stored` says whether
+    /// its records are there all the same. Several calls queue up.
+    void fail_next_append(bool stored, Topic topic = Topic::kUnspecified) {
+        with_lock([&] { append_failures_.push_back({topic, stored, Next::kRetry}); });
+    }
+    /// The same with another error.
+    void fail_next_append_with(Next next, bool stored, Topic topic = Topic::kUnspecified) {
+        with_lock([&] { append_failures_.push_back({topic, stored, next}); });
+    }
+    /// The next `count` reads and describes fail with kRetry.
+    void fail_reads(std::size_t count) {
+        with_lock([&] { failing_reads_ = count; });
+    }
+    /// From now on appends stay pending (neither readable nor answered) until `release_appends`.
+    void hold_appends() {
+        with_lock([&] { holding_ = true; });
+    }
+    /// Carries out what is held, in order, and ends holding.
+    void release_appends();
+    /// The next record of the partition gets an offset that is higher by `count` (Kafka skips).
+    void skip_offsets(ports::Partition partition, std::int64_t count) {
+        with_lock([&] { partitions_[partition].next_offset += count; });
+    }
+    void block_in_wait(bool block) {
+        with_lock([&] { block_in_wait_ = block; });
+    }
+
+    // What a test looks at.
+    std::vector<StoredRecord> records(ports::Partition partition) const;
+    std::size_t held_appends() const {
+        return with_lock([&] { return held_.size(); });
+    }
+    std::uint64_t reads() const {
+        return with_lock([&] { return reads_; });
+    }
+
+    // The port.
+    std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
+                                                 std::vector<ports::Entry> entries) override;
+    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+                                std::size_t max_bytes) override;
+    Result<ports::Headers> headers(ports::Partition partition, std::int64_t offset) override;
+    std::uint64_t changes_seen() const override {
+        return with_lock([&] { return changes_seen_; });
+    }
+    void wait(std::uint64_t seen, Millis max_wait) override;
+    void wake() override;
+    Status truncate(ports::Partition partition, std::int64_t offset) override;
+    Result<ports::Extent> describe(ports::Partition partition) override;
+
+  private:
+    struct Answer {
+        std::mutex mutex;
+        std::condition_variable given;
+        std::optional<Result<ports::Appended>> result;
+    };
+    class Pending final : public ports::PendingAppend {
+      public:
+        explicit Pending(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
+        bool ready() const override {
+            const std::lock_guard lock(answer_->mutex);
+            return answer_->result.has_value();
+        }
+        Result<ports::Appended> take() override {
+            std::unique_lock lock(answer_->mutex);
+            answer_->given.wait(lock, [&] { return answer_->result.has_value(); });
+            return *answer_->result;
+        }
+
+      private:
+        std::shared_ptr<Answer> answer_;
+    };
+    struct Failure {
+        Topic topic = Topic::kUnspecified;
+        bool stored = false;
+        Next next = Next::kRetry;
+    };
+    struct Held {
+        ports::Partition partition;
+        std::vector<ports::Entry> entries;
+        std::shared_ptr<Answer> answer;
+    };
+    struct PartitionState {
+        std::deque<std::shared_ptr<const StoredRecord>> records;
+        std::int64_t first_offset = 0;
+        std::int64_t next_offset = 0;
+        BrokerTime last_append{};
+    };
+
+    template <typename Body>
+    std::invoke_result_t<Body> with_lock(Body&& body) const {
+        const std::lock_guard lock(mutex_);
+        return body();
+    }
+    void carry_out(Held append);
+    ports::Appended store(const Held& append);
+    static Error below_start(std::int64_t offset, std::int64_t first) {
+        return {Next::kStop, "offset " + std::to_string(offset) + " is below the first one, " +
+                                 std::to_string(first)};
+    }
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::map<ports::Partition, PartitionState> partitions_;
+    std::deque<Failure> append_failures_;
+    std::deque<Held> held_;
+    BrokerTime now_;
+    std::size_t failing_reads_ = 0;
+    std::uint64_t reads_ = 0;
+    std::uint64_t changes_seen_ = 0;
+    std::uint64_t wakes_ = 0;
+    bool holding_ = false;
+    bool block_in_wait_ = false;
+};
+
+inline std::unique_ptr<ports::PendingAppend> MemoryLog::append(ports::Partition partition,
+                                                               std::vector<ports::Entry> entries) {
+    TRUEUP_CHECK(!entries.empty());
+    auto answer = std::make_shared<Answer>();
+    const std::lock_guard lock(mutex_);
+    Held append{partition, std::move(entries), answer};
+    if (holding_) {
+        held_.push_back(std::move(append));
+    } else {
+        carry_out(std::move(append));
+    }
+    return std::make_unique<Pending>(std::move(answer));
+}
+
+inline void MemoryLog::release_appends() {
+    const std::lock_guard lock(mutex_);
+    holding_ = false;
+    while (!held_.empty()) {
+        carry_out(std::move(held_.front()));
+        held_.pop_front();
+    }
+}
+
+inline void MemoryLog::carry_out(Held append) {
+    const auto failure =
+        std::find_if(append_failures_.begin(), append_failures_.end(), [&](const Failure& f) {
+            return f.topic == Topic::kUnspecified || f.topic == append.partition.topic;
+        });
+    std::optional<Result<ports::Appended>> result;
+    if (failure == append_failures_.end()) {
+        result.emplace(store(append));
+    } else {
+        if (failure->stored) store(append);
+        result.emplace(Error{failure->next, "the append failed, as the test wanted"});
+        append_failures_.erase(failure);
+    }
+    const std::lock_guard lock(append.answer->mutex);
+    append.answer->result = std::move(result);
+    append.answer->given.notify_all();
+}
+
+inline ports::Appended MemoryLog::store(const Held& append) {
+    PartitionState& state = partitions_[append.partition];
+    state.last_append = std::max(state.last_append, now_);
+    ports::Appended appended{state.next_offset, state.next_offset, state.last_append};
+    for (const ports::Entry& entry : append.entries) {
+        appended.last_offset = state.next_offset++;
+        state.records.push_back(std::make_shared<StoredRecord>(StoredRecord{
+            appended.last_offset, state.last_append, entry.key, entry.value, entry.headers}));
+    }
+    ++changes_seen_;
+    changed_.notify_all();
+    return appended;
+}
+
+inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::int64_t offset,
+                                              std::size_t max_bytes) {
+    const std::lock_guard lock(mutex_);
+    ++reads_;
+    if (failing_reads_ > 0) {
+        --failing_reads_;
+        return Error{Next::kRetry, "the read failed, as the test wanted"};
+    }
+    const PartitionState& state = partitions_[partition];
+    if (offset < state.first_offset) return below_start(offset, state.first_offset);
+    ports::Fetched fetched;
+    fetched.next_offset = offset;
+    std::size_t bytes = 0;
+    for (const auto& record : state.records) {
+        if (record->offset < offset) continue;
+        if (!fetched.records.empty() && bytes >= max_bytes) break;
+        bytes += record->value.size();
+        fetched.records.push_back(
+            {record->offset, record->append_time, record->key, record->value});
+        fetched.storage.push_back(record);
+        fetched.next_offset = record->offset + 1;
+    }
+    return fetched;
+}
+
+inline Result<ports::Headers> MemoryLog::headers(ports::Partition partition, std::int64_t offset) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& record : partitions_[partition].records) {
+        if (record->offset == offset) return record->headers;
+    }
+    return Error{Next::kSkip, "there is no record at offset " + std::to_string(offset)};
+}
+
+inline void MemoryLog::wait(std::uint64_t seen, Millis max_wait) {
+    std::unique_lock lock(mutex_);
+    if (!block_in_wait_) return;
+    const std::uint64_t wakes = wakes_;
+    changed_.wait_for(lock, max_wait, [&] { return changes_seen_ > seen || wakes_ != wakes; });
+}
+
+inline void MemoryLog::wake() {
+    const std::lock_guard lock(mutex_);
+    ++wakes_;
+    changed_.notify_all();
+}
+
+inline Status MemoryLog::truncate(ports::Partition partition, std::int64_t offset) {
+    const std::lock_guard lock(mutex_);
+    PartitionState& state = partitions_[partition];
+    state.first_offset = std::max(state.first_offset, std::min(offset, state.next_offset));
+    while (!state.records.empty() && state.records.front()->offset < state.first_offset) {
+        state.records.pop_front();
+    }
+    return Done{};
+}
+
+inline Result<ports::Extent> MemoryLog::describe(ports::Partition partition) {
+    const std::lock_guard lock(mutex_);
+    if (failing_reads_ > 0) {
+        --failing_reads_;
+        return Error{Next::kRetry, "the log does not answer, as the test wanted"};
+    }
+    const PartitionState& state = partitions_[partition];
+    return ports::Extent{state.first_offset, state.next_offset, state.last_append};
+}
+
+inline std::vector<StoredRecord> MemoryLog::records(ports::Partition partition) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<StoredRecord> copies;
+    const auto found = partitions_.find(partition);
+    if (found == partitions_.end()) return copies;
+    for (const auto& record : found->second.records) copies.push_back(*record);
+    return copies;
+}
+
+}  // namespace trueup::testing
