@@ -95,8 +95,8 @@ void KubernetesConnector::Machine::advance(SteadyTime now, Facts& out) {
     if (const std::optional<WatchStream::Ending> deaf = watch_.expire(now)) {
         take_ending(*deaf, now);
     }
+    if (closes_at_ != 0 && !lookups_.closing()) close_epoch(now, out);
     lookups_.advance(now);
-    if (closes_at_ != 0 && !lookups_.closing()) end_epoch(now, out);
     prove(now, out);
     const bool listing = list_.running() || closes_at_ != 0;
     if (epoch_wanted_ && !listing && now >= next_epoch_) begin_epoch(now);
@@ -175,7 +175,7 @@ void KubernetesConnector::Machine::list_failed(const PagedList::Flaw& flaw, Stea
 
 void KubernetesConnector::Machine::list_ended(std::uint64_t version, SteadyTime now) {
     closes_at_ = version;
-    for (const Lookup& lookup : roster_.missing(version)) lookups_.want(lookup);
+    ask_for_missing();
     if (streaming_) return;  // an audit beside the live stream
     position_ = version;
     streaming_ = true;
@@ -194,7 +194,15 @@ void KubernetesConnector::Machine::rewind() {
     roster_.forget_versions();
 }
 
-void KubernetesConnector::Machine::end_epoch(SteadyTime now, Facts& out) {
+void KubernetesConnector::Machine::ask_for_missing() {
+    for (const Lookup& lookup : roster_.missing(closes_at_)) lookups_.want(lookup);
+}
+
+void KubernetesConnector::Machine::close_epoch(SteadyTime now, Facts& out) {
+    // A watch that lags behind the list may have told of one more object that came and left before
+    // the list's version: the sweep would take it for gone.
+    ask_for_missing();
+    if (lookups_.closing()) return;
     out.push_back(border(Fact::Kind::kSnapshotEnd, closes_at_));
     closes_at_ = 0;
     ++health_.epochs;

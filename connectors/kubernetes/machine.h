@@ -40,7 +40,8 @@ class KubernetesConnector::Machine {
     void list_failed(const PagedList::Flaw& flaw, SteadyTime now);
     void list_ended(std::uint64_t version, SteadyTime now);
     void rewind();
-    void end_epoch(SteadyTime now, Facts& out);
+    void ask_for_missing();
+    void close_epoch(SteadyTime now, Facts& out);
     /// Gives the stream up; only a complete epoch leads on.
     void relist(SteadyTime now);
 

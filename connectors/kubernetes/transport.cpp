@@ -250,8 +250,8 @@ void HttpCluster::Wire::finish(const CURLMsg& done) {
 }
 
 Result<std::unique_ptr<HttpCluster>> HttpCluster::open(ClusterAccess access) {
-    static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (ready != CURLE_OK) return Error{Next::kStop, "libcurl cannot be initialised"};
+    static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (kReady != CURLE_OK) return Error{Next::kStop, "libcurl cannot be initialised"};
     const bool secure = access.server.starts_with("https://");
     const bool plain = access.server.starts_with("http://") && is_loopback(access.server);
     if (!secure && !plain) {

@@ -265,6 +265,22 @@ TEST(KubernetesEpoch, AnEventOlderThanTheListDoesNotAnswerForIt) {
     EXPECT_EQ(bench.step(), (Lines{"upsert! g/w1@58 uid-w1 out", "end@60"}));
 }
 
+TEST(KubernetesEpoch, AnObjectThatALaggingWatchTellsOfLateIsNotSweptEither) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(60, {}));
+    EXPECT_EQ(bench.step(), Lines{"begin@60"});
+    const Asked first = bench.get();
+    // w2 came at 55 and left before 60; the list rightly lacks it.
+    EXPECT_EQ(bench.say(line("ADDED", {"w2", 55})), Lines{"upsert g/w2@55 uid-w2"});
+    bench.cluster.answer(first.call, 404, not_found("w1"));
+    EXPECT_EQ(bench.step(), Lines{"remove g/w1@60 uid-w1"});
+    bench.cluster.answer(bench.get().call, 200, Pod{"w2", 58}.json());
+    EXPECT_EQ(bench.step(), (Lines{"upsert! g/w2@58 uid-w2 out", "end@60"}));
+}
+
 TEST(KubernetesEpoch, AThousandMissingObjectsAreLeftToTheBreaker_S4) {
     connectors::KubernetesSettings settings = Bench::usual();
     settings.max_followed = 3;

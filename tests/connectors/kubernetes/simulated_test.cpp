@@ -61,8 +61,8 @@ class Walk {
             step(Millis(static_cast<std::int64_t>(random_() % 1500)));
         }
         world_.stall_watch(false);
-        for (const Op op : {Op::kList, Op::kWatch, Op::kGet}) use_up(op);
-        for (int i = 0; i < 400 && !::testing::Test::HasFailure(); ++i) step(Millis(500));
+        // Long enough to meet every failure that is still to come.
+        for (int i = 0; i < 2000 && !::testing::Test::HasFailure(); ++i) step(Millis(500));
         compare();
     }
     int proven() const { return proven_; }
@@ -81,9 +81,6 @@ class Walk {
         settings.backoff_max = Millis(2'000);
         return settings;
     }
-    /// Failures that were asked for and never met.
-    void use_up(Op op) { world_.fail_next(op, Failure::http(503), 0); }
-
     std::string any_name() { return "w" + std::to_string(random_() % 8); }
 
     void disturb() {
