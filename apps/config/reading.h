@@ -21,7 +21,7 @@ void read_executors(Section executors, Config& config);
 void read_policies(Section& root, Config& config, Problems& problems);
 
 /// A path of the file: absolute, or put behind `folder`.
-std::string read_path(Section& section, std::string_view key, std::string fallback,
+std::string read_path(Section& section, std::string_view key, std::string_view fallback,
                       const std::string& folder);
 
 }  // namespace trueup::config

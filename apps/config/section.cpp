@@ -104,9 +104,9 @@ bool Section::require(std::string_view key, std::string_view example) {
     return false;
 }
 
-std::string Section::text(std::string_view key, std::string fallback) {
+std::string Section::text(std::string_view key, std::string_view fallback) {
     const std::string* value = scalar(key);
-    return value == nullptr ? std::move(fallback) : *value;
+    return value == nullptr ? std::string(fallback) : *value;
 }
 
 bool Section::flag(std::string_view key, bool fallback) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace trueup::config {
@@ -53,7 +54,7 @@ class Section {
     /// Notes that `key` has to be there; `example` is what to write. False when it is missing.
     bool require(std::string_view key, std::string_view example);
 
-    std::string text(std::string_view key, std::string fallback = {});
+    std::string text(std::string_view key, std::string_view fallback = {});
     bool flag(std::string_view key, bool fallback);
     Millis duration(std::string_view key, Millis fallback);
     std::uint64_t size(std::string_view key, std::uint64_t fallback);

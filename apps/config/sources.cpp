@@ -268,9 +268,9 @@ SourceConfig read_source(Section section, const std::string& folder) {
 
 }  // namespace
 
-std::string read_path(Section& section, std::string_view key, std::string fallback,
+std::string read_path(Section& section, std::string_view key, std::string_view fallback,
                       const std::string& folder) {
-    const std::string text = section.text(key, std::move(fallback));
+    std::string text = section.text(key, fallback);
     if (!section.has(key) || text.empty()) return text;
     if (text.front() == '~') {
         section.problem(

@@ -1,9 +1,12 @@
 #include "apps/config/tree.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <cstddef>
+#include <sstream>
+#include <string>
 #include <utility>
 
 namespace trueup::config {
@@ -54,6 +57,41 @@ class Copier {
     std::size_t nodes_ = 0;
 };
 
+/// Throws at the second document.
+class OneDocument final : public YAML::EventHandler {
+  public:
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        if (++documents_ > 1) {
+            throw Flaw{mark.line + 1,
+                       "has a second YAML document here; write one document, and check the "
+                       "indentation of this line"};
+        }
+    }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+    void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+    void OnScalar(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  const std::string& /*value*/) override {}
+    void OnSequenceStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/,
+                         YAML::anchor_t /*anchor*/, YAML::EmitterStyle::value /*style*/) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/,
+                    YAML::anchor_t /*anchor*/, YAML::EmitterStyle::value /*style*/) override {}
+    void OnMapEnd() override {}
+
+  private:
+    int documents_ = 0;
+};
+
+/// Two documents at most are looked at: on some texts yaml-cpp 0.7 finds one empty document after
+/// the other without end, and LoadAll with it.
+void refuse_second_document(const std::string& text) {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    OneDocument handler;
+    if (parser.HandleNextDocument(handler)) parser.HandleNextDocument(handler);
+}
+
 }  // namespace
 
 Result<Tree> read_tree(std::string_view text, const std::string& file_name) {
@@ -61,16 +99,11 @@ Result<Tree> read_tree(std::string_view text, const std::string& file_name) {
         return Error{Next::kStop, fmt::format("{}:{}: {}", file_name, line, what)};
     };
     try {
-        const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-        if (documents.empty() || documents[0].IsNull()) {
-            return refuse(1, "the file is empty; start it with version: 1");
-        }
-        if (documents.size() > 1) {
-            return refuse(documents[1].Mark().line + 1,
-                          "a second YAML document starts here; write one document, and check the "
-                          "indentation of this line");
-        }
-        return Copier().copy(documents[0], documents[0].Mark().line + 1, 0);
+        const std::string copy(text);
+        refuse_second_document(copy);
+        const YAML::Node document = YAML::Load(copy);
+        if (document.IsNull()) return refuse(1, "the file is empty; start it with version: 1");
+        return Copier().copy(document, document.Mark().line + 1, 0);
     } catch (const Flaw& flaw) {
         return refuse(flaw.line, "the file " + flaw.what);
     } catch (const YAML::Exception& broken) {

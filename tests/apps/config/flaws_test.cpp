@@ -31,10 +31,13 @@ TEST(ConfigFlaws, NotYaml) {
     EXPECT_EQ(flaws(""), "trueup.yaml:1: the file is empty; start it with version: 1");
     EXPECT_EQ(flaws("# nothing\n"), "trueup.yaml:1: the file is empty; start it with version: 1");
     EXPECT_EQ(flaws("- version: 1\n"), "trueup.yaml:1: the file is a list; write a map of keys");
-    EXPECT_EQ(
-        flaws("version: 1\n---\nversion: 1\n"),
-        "trueup.yaml:3: a second YAML document starts here; write one document, and check the "
-        "indentation of this line");
+    EXPECT_EQ(flaws("version: 1\n---\nversion: 1\n"),
+              "trueup.yaml:2: the file has a second YAML document here; write one document, and "
+              "check the indentation of this line");
+    // A text in which yaml-cpp finds documents without end.
+    EXPECT_EQ(flaws(","),
+              "trueup.yaml:1: the file has a second YAML document here; write one document, and "
+              "check the indentation of this line");
     EXPECT_EQ(flaws("? [1]\n: 2\n"), "trueup.yaml:1: the file has a key that is no plain word");
 }
 
