@@ -86,7 +86,7 @@ Status Host::open_shard() {
             runtime::ShardSettings shard;
             shard.policy = settings_.policy;
             shard.cache_bytes = settings_.memory_bytes / 4;
-            shard.write_behind_bytes = settings_.memory_bytes / 16;
+            shard.write_behind_bytes = settings_.memory_bytes / 8;
             shard.new_journal_id = {fresh_number(), fresh_number()};
             auto ready = runtime::Shard::open(shard, *log_, *store_, ports::system_clock());
             if (ready) {

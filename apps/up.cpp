@@ -7,12 +7,17 @@
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/spdlog.h>
 
 #include <array>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
 
 namespace trueup::apps {
 
@@ -26,13 +31,31 @@ int refuse(const std::string& sentences) {
     return 2;
 }
 
+/// The message as a JSON string: servers' words have quotes and bytes of all kinds in them.
+class JsonMessage final : public spdlog::custom_flag_formatter {
+  public:
+    void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+                spdlog::memory_buf_t& out) override {
+        const nlohmann::json text(std::string(message.payload.data(), message.payload.size()));
+        const std::string quoted =
+            text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        out.append(quoted.data(), quoted.data() + quoted.size());
+    }
+    std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+        return std::make_unique<JsonMessage>();
+    }
+};
+
 void use_log_settings(const config::Config& config) {
     constexpr std::array kLevels{spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
                                  spdlog::level::err};
     spdlog::set_level(kLevels[static_cast<std::size_t>(config.log_level)]);
     if (config.log_format == config::LogFormat::kJson) {
-        spdlog::set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":"%v"})",
-                            spdlog::pattern_time_type::utc);
+        auto formatter =
+            std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+        formatter->add_flag<JsonMessage>('*');
+        formatter->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":%*})");
+        spdlog::set_formatter(std::move(formatter));
     }
 }
 
@@ -71,9 +94,7 @@ int run_up(const UpOptions& options, StopSignal& stop) {
     if (!config) return refuse(config.error().what);
     use_log_settings(*config);
     // Nothing starts before every source has answered.
-    for (const std::string& wrong : check_sources(*config)) {
-        return refuse(options.config + ": " + wrong);
-    }
+    for (const std::string& wrong : check_sources(*config, options.config)) return refuse(wrong);
     auto host = start_host(*config, options.pause_file);
     if (!host) return refuse("trueup up: " + host.error().what);
     write_address(config->state_dir, (*host)->address());
@@ -102,7 +123,7 @@ int run_config_check(const CheckOptions& options) {
     if (!config) return refuse(config.error().what);
     const std::vector<std::string> warnings = config::warnings(*config);
     const std::vector<std::string> wrong =
-        options.offline ? std::vector<std::string>{} : check_sources(*config);
+        options.offline ? std::vector<std::string>{} : check_sources(*config, options.config);
     if (options.format == FeedFormat::kJson) {
         nlohmann::json object{{"config", nlohmann::json::parse(config::describe_json(*config))},
                               {"warnings", warnings},

@@ -12,6 +12,7 @@
 #include "engine/ports/clock.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace trueup::apps {
@@ -201,14 +202,15 @@ Result<ExecutorSpec> make_executors(const Config& config) {
     return spec;
 }
 
-std::vector<std::string> check_sources(const Config& config) {
+std::vector<std::string> check_sources(const Config& config, const std::string& file) {
     std::vector<std::string> wrong;
     for (const SourceConfig& source : config.sources) {
         const Status right = check_source(config, source);
         if (right) continue;
         const std::string name = "source " + source.name + ": ";
+        const std::string place = file + ":" + std::to_string(source.line) + ": ";
         const std::string& what = right.error().what;
-        wrong.push_back(what.rfind(name, 0) == 0 ? what : name + what);
+        wrong.push_back(place + (what.starts_with(name) ? what : name + what));
     }
     return wrong;
 }

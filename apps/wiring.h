@@ -5,6 +5,7 @@
 #include "apps/host.h"
 #include "engine/base/result.h"
 
+#include <string>
 #include <vector>
 
 namespace trueup::apps {
@@ -17,7 +18,7 @@ Result<std::vector<SourceSpec>> make_sources(const config::Config& config);
 Result<ExecutorSpec> make_executors(const config::Config& config);
 
 /// Asks every source whether it can be read as configured, one after another. One sentence for each
-/// that cannot; empty: all can.
-std::vector<std::string> check_sources(const config::Config& config);
+/// that cannot, as `file:line: what is wrong`; empty: all can. `file` is where `config` was read.
+std::vector<std::string> check_sources(const config::Config& config, const std::string& file);
 
 }  // namespace trueup::apps

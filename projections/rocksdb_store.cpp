@@ -4,6 +4,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
+#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 #include <rocksdb/write_buffer_manager.h>
@@ -16,6 +17,10 @@
 namespace trueup::projections {
 
 namespace {
+
+/// Batches from here on are ingested as a file. Below, the memtable is the better place: it merges
+/// small batches, where each file of its own would cost a compaction.
+constexpr std::size_t kIngestBytes = std::size_t{4} << 20U;
 
 rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
@@ -34,6 +39,7 @@ rocksdb::Options options_for(std::size_t memory_bytes) {
     options.compression = rocksdb::kNoCompression;
     options.bytes_per_sync = std::uint64_t{1} << 20U;
     options.max_background_jobs = 2;
+    options.level0_file_num_compaction_trigger = 8;  // the filters keep reads cheap meanwhile
     options.max_open_files = 512;
     options.info_log_level = rocksdb::WARN_LEVEL;
     options.max_log_file_size = std::size_t{1} << 20U;
@@ -60,7 +66,13 @@ std::string end_of(std::string_view prefix) {
 
 struct RocksdbStore::Rocks {
     std::string path;
+    rocksdb::Options options;
     std::unique_ptr<rocksdb::DB> db;
+    bool in_memtable = false;  ///< something was written since the last flush
+
+    rocksdb::Status write(const ports::StoreBatch& batch);
+    rocksdb::Status ingest(const ports::StoreBatch& batch);
+    std::string incoming() const { return path + "/incoming"; }
 
     Error error_of(const rocksdb::Status& status) const;
     Status status_of(const rocksdb::Status& status) const {
@@ -78,6 +90,56 @@ Error RocksdbStore::Rocks::error_of(const rocksdb::Status& status) const {
     return {Next::kRetry, "projection " + path + ": " + text};
 }
 
+rocksdb::Status RocksdbStore::Rocks::write(const ports::StoreBatch& batch) {
+    rocksdb::WriteBatch writes;
+    rocksdb::Status status;
+    for (const std::string& key : batch.erases) {
+        if (status.ok()) status = writes.Delete(key);
+    }
+    for (const auto& [key, value] : batch.puts) {
+        if (status.ok()) status = writes.Put(key, value);
+    }
+    rocksdb::WriteOptions how;
+    how.disableWAL = true;
+    in_memtable = true;
+    return status.ok() ? db->Write(how, &writes) : status;
+}
+
+/// The whole batch as one file that RocksDB takes over in one edit of its manifest: as atomic as a
+/// WriteBatch, durable at once, and without the way through the memtable, its flush and the first
+/// compaction. Memtables that hold older values of these keys are flushed before it.
+rocksdb::Status RocksdbStore::Rocks::ingest(const ports::StoreBatch& batch) {
+    std::vector<std::pair<rocksdb::Slice, const std::string*>> rows;
+    rows.reserve(batch.erases.size() + batch.puts.size());
+    for (const std::string& key : batch.erases) rows.emplace_back(key, nullptr);
+    for (const auto& [key, value] : batch.puts) rows.emplace_back(key, &value);
+    const auto by_key = [](const auto& a, const auto& b) { return a.first.compare(b.first) < 0; };
+    if (!std::is_sorted(rows.begin(), rows.end(), by_key)) {
+        std::stable_sort(rows.begin(), rows.end(), by_key);
+    }
+    const std::string file = incoming() + "/batch.sst";
+    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
+    rocksdb::Status status = writer.Open(file);
+    for (std::size_t i = 0; i < rows.size() && status.ok(); ++i) {
+        // Of several words on one key the last one holds.
+        if (i + 1 < rows.size() && rows[i].first == rows[i + 1].first) continue;
+        status = rows[i].second == nullptr ? writer.Delete(rows[i].first)
+                                           : writer.Put(rows[i].first, *rows[i].second);
+    }
+    if (status.ok()) status = writer.Finish();
+    if (status.ok() && in_memtable) {  // T2: what was applied before is durable before
+        status = db->Flush({});
+        in_memtable = !status.ok();
+    }
+    rocksdb::IngestExternalFileOptions how;
+    how.move_files = true;
+    how.write_global_seqno = false;
+    if (status.ok()) status = db->IngestExternalFile({file}, how);
+    std::error_code gone;
+    std::filesystem::remove(file, gone);  // a second name of what was taken over
+    return status;
+}
+
 RocksdbStore::RocksdbStore(std::unique_ptr<Rocks> rocks) : rocks_(std::move(rocks)) {}
 RocksdbStore::~RocksdbStore() = default;
 
@@ -85,14 +147,14 @@ Result<std::unique_ptr<RocksdbStore>> RocksdbStore::open(Settings settings) {
     auto rocks = std::make_unique<Rocks>();
     rocks->path = std::move(settings.path);
     std::error_code error;
-    std::filesystem::create_directories(rocks->path, error);
+    std::filesystem::create_directories(rocks->incoming(), error);
     if (error) {
         return Error{Next::kStop,
                      "projection " + rocks->path + ": cannot make it: " + error.message()};
     }
     rocksdb::DB* opened = nullptr;
-    const rocksdb::Status status =
-        rocksdb::DB::Open(options_for(settings.memory_bytes), rocks->path, &opened);
+    rocks->options = options_for(settings.memory_bytes);
+    const rocksdb::Status status = rocksdb::DB::Open(rocks->options, rocks->path, &opened);
     if (!status.ok()) {
         if (status.ToString().find("lock") != std::string::npos) {
             return Error{Next::kStop, "projection " + rocks->path +
@@ -165,18 +227,11 @@ Result<std::vector<std::pair<std::string, std::string>>> RocksdbStore::scan(std:
 
 Status RocksdbStore::apply(const ports::StoreBatch& batch) {
     if (batch.empty()) return Done{};
-    rocksdb::WriteBatch writes;
-    rocksdb::Status status;
-    for (const std::string& key : batch.erases) {
-        if (status.ok()) status = writes.Delete(key);
-    }
-    for (const auto& [key, value] : batch.puts) {
-        if (status.ok()) status = writes.Put(key, value);
-    }
-    rocksdb::WriteOptions options;
-    options.disableWAL = true;
-    if (status.ok()) status = rocks_->db->Write(options, &writes);
-    return rocks_->status_of(status);
+    std::size_t bytes = 0;
+    for (const auto& [key, value] : batch.puts) bytes += key.size() + value.size();
+    for (const std::string& key : batch.erases) bytes += key.size();
+    const bool large = bytes >= kIngestBytes;
+    return rocks_->status_of(large ? rocks_->ingest(batch) : rocks_->write(batch));
 }
 
 Status RocksdbStore::flush() { return rocks_->status_of(rocks_->db->Flush({})); }

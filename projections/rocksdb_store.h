@@ -1,6 +1,7 @@
-// The store of the projection in RocksDB (design §6): one column family, no write-ahead log, one
-// WriteBatch per `apply`. What a crash loses the journal has; what is left is a prefix of the
-// batches, because one column family flushes its memtables in order, each in one manifest edit.
+// The store of the projection in RocksDB (design §6): one column family, no write-ahead log. A
+// small batch is one WriteBatch, a large one a sorted file that is ingested. What a crash loses the
+// journal has; what is left is a prefix of the batches, because one column family flushes its
+// memtables in order, each in one manifest edit, and before an ingested file that overlaps them.
 //
 // A key that one batch erases and puts holds the put value.
 //

@@ -4,6 +4,8 @@
 
 #include "engine/base/id.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,11 +16,17 @@ class ByteWriter {
   public:
     explicit ByteWriter(std::string& out) : out_(out) {}
     void number(std::uint64_t value) {
-        while (value >= 0x80) {
-            out_ += static_cast<char>((value & 0x7fU) | 0x80U);
-            value >>= 7U;
+        if (value < 0x80) {
+            out_ += static_cast<char>(value);
+            return;
         }
-        out_ += static_cast<char>(value);
+        std::array<char, 10> bytes{};
+        std::size_t size = 0;
+        for (; value >= 0x80; value >>= 7U) {
+            bytes[size++] = static_cast<char>((value & 0x7fU) | 0x80U);
+        }
+        bytes[size++] = static_cast<char>(value);
+        out_.append(bytes.data(), size);
     }
     /// Small negative numbers stay small.
     void signed_number(std::int64_t value) {

@@ -23,6 +23,26 @@ bool is(const Subject& subject, std::vector<Facet>::iterator place, SourceId sou
            place->object_id == object_id;
 }
 
+/// Whoever says "unchanged" writes this tag; its byte may also be part of a text or a length.
+bool may_have_unchanged(std::string_view object) {
+    return object.find(ObjectView::kUnchangedTag) != std::string_view::npos;
+}
+
+/// Puts the object in place of the old one, without a copy of its own where nothing has to be
+/// filled in. False: they are equal.
+bool take_object(Facet& facet, std::string_view object) {
+    const ObjectView now(object);
+    if (!may_have_unchanged(object)) {
+        if (object == facet.object) return false;
+        facet.object.assign(object);
+        return true;
+    }
+    std::string filled = fill_unchanged(now, facet.fields());
+    if (filled == facet.object) return false;
+    facet.object = std::move(filled);
+    return true;
+}
+
 }  // namespace
 
 void FoldRun::take_change(const ItemView& item, const ChangeView& change) {
@@ -100,16 +120,23 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
         return;
     }
     const bool was_present = facet.present();
-    std::string object = fill_unchanged(ObjectView(change.object), facet.fields());
     facet.version = change.version;
-    state_.subjects.mark_dirty(entry);
-    if (was_present && object == facet.object) {
+    const bool changed = take_object(facet, change.object);
+    if (!changed && was_present) {
+        state_.subjects.mark_dirty(entry);
         ++meta_.counters.unchanged;
         return;
     }
-    if (!was_present) ++meta_.sources[id].population;
+    if (!was_present) {
+        ++meta_.sources[id].population;
+        // Said after the end of epochs whose sweeps are still on their way: they took it already,
+        // and must not take it again, or it would count how far they are.
+        for (const Sweep& sweep : meta_.sweeps) {
+            if (sweep.source == id) facet.epoch = std::max(facet.epoch, sweep.epoch);
+        }
+    }
     facet.absence = Absence::kPresent;
-    facet.object = std::move(object);
+    state_.subjects.mark_dirty(entry);
     facet.evidence = item.append_time;
     facet.offset = record_.offset;
     mark(entry);

@@ -6,6 +6,9 @@
 #include "engine/core/fold_run.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
 
 namespace trueup::core {
 
@@ -44,7 +47,7 @@ void FoldRun::run() {
     if (record_.genesis) take_genesis(*record_.genesis);
     if (record_.settings) take_settings(*record_.settings);
     if (!state_.halted.empty()) return;
-    for (const ItemView& item : record_.items) take_item(item);
+    take_items();
     if (state_.policy != nullptr) {
         budget_ = meta_.settings.sweep_step;
         sweep_step();
@@ -59,6 +62,25 @@ void FoldRun::run() {
         if (unwell && !source.open) report_.wants_epoch.push_back(id);
     }
     meta_.applied = record_.offset;
+}
+
+/// Some items at a time, so that the subjects of all of them are on their way from memory at once.
+void FoldRun::take_items() {
+    constexpr std::size_t kGroup = SubjectTable::kMostAhead;
+    std::array<std::string_view, kGroup> keys;
+    const std::span<const ItemView> items(record_.items);
+    for (std::size_t from = 0; from < items.size(); from += kGroup) {
+        const auto group = items.subspan(from, std::min(kGroup, items.size() - from));
+        std::size_t count = 0;
+        for (const ItemView& item : group) {
+            const auto* change = std::get_if<ChangeView>(&item.body);
+            if (change != nullptr && !change->subject_key.empty()) {
+                keys[count++] = change->subject_key;
+            }
+        }
+        state_.subjects.prefetch(std::span(keys).first(count));
+        for (const ItemView& item : group) take_item(item);
+    }
 }
 
 /// Journal time is watched time: a step that is longer than max_step was not watched, so it counts
@@ -187,7 +209,10 @@ void FoldRun::wake() {
             const std::optional<std::string> key = next();
             if (!key) return;
             --budget_;
-            if (Entry* entry = find(*key)) mark(*entry);
+            Entry* entry = find(*key);
+            if (entry == nullptr) continue;
+            entry->woken = true;
+            mark(*entry);
         }
         report_.more_work = true;
     };

@@ -21,6 +21,7 @@ class FoldRun {
     void advance_time();
     void take_genesis(const Genesis& genesis);
     void take_settings(const Settings& settings);
+    void take_items();
     void take_item(const ItemView& item);
     void park(const ItemView& item, std::string reason);
     void wake();

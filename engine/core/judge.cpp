@@ -48,7 +48,8 @@ void FoldRun::judge(Entry& entry) {
             subject.own_writes.end());
         state_.subjects.mark_dirty(entry);
     }
-    // Also when nothing differs: a wait that woke this subject was taken out of the table.
+    // A wait that woke this subject was taken out of the table: then also when nothing differs.
+    if (waits_ == subject.waits && !entry.woken) return;
     for (const Wait& wait : subject.waits) state_.waits.remove(subject.key, wait);
     for (const Wait& wait : waits_) state_.waits.add(subject.key, wait);
     if (waits_ == subject.waits) return;

@@ -7,14 +7,12 @@
 
 namespace trueup::core {
 
-Side::Side(const Subject& subject, const References& references, SourceId source) {
+Side::Side(const Subject& subject, const References& references, SourceId source)
+    : present_(subject, source) {
     TRUEUP_CHECK(source < references.sources.size());
     source_ = &references.sources[source];
     // Unknown is not absent: without a complete epoch of the present owner nothing is proven.
     proven_ = source_->known || !TRUEUP_GUARD("absence_needs_proof");
-    for (const Facet& facet : subject.facets) {
-        if (facet.source == source && facet.present()) present_.push_back(&facet);
-    }
 }
 
 const Finding* open_finding(const Subject& subject, std::uint8_t rule, std::string_view object_id) {

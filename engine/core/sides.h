@@ -5,10 +5,56 @@
 #include "engine/core/policy.h"
 #include "engine/model/subject.h"
 
+#include <cstddef>
 #include <optional>
-#include <vector>
 
 namespace trueup::core {
+
+/// The present facets of one source, as a walk over the subject's: every judgement asks for them,
+/// so that they are not worth a list of their own.
+class PresentFacets {
+  public:
+    class iterator {
+      public:
+        iterator(const Facet* at, const Facet* end, SourceId source)
+            : at_(at), end_(end), source_(source) {
+            pass();
+        }
+        const Facet* operator*() const { return at_; }
+        iterator& operator++() {
+            ++at_;
+            pass();
+            return *this;
+        }
+        bool operator==(const iterator& other) const { return at_ == other.at_; }
+
+      private:
+        void pass() {
+            while (at_ != end_ && (at_->source != source_ || !at_->present())) ++at_;
+        }
+        const Facet* at_;
+        const Facet* end_;
+        SourceId source_;
+    };
+
+    PresentFacets(const Subject& subject, SourceId source)
+        : first_(subject.facets.data(), subject.facets.data() + subject.facets.size(), source),
+          last_(subject.facets.data() + subject.facets.size(),
+                subject.facets.data() + subject.facets.size(), source) {}
+    iterator begin() const { return first_; }
+    iterator end() const { return last_; }
+    bool empty() const { return first_ == last_; }
+    std::size_t size() const {
+        std::size_t count = 0;
+        for (iterator i = first_; !(i == last_); ++i) ++count;
+        return count;
+    }
+    const Facet* front() const { return *first_; }
+
+  private:
+    iterator first_;
+    iterator last_;
+};
 
 /// What one source says of one subject (design §4.1).
 ///
@@ -19,13 +65,13 @@ class Side {
     Side(const Subject& subject, const References& references, SourceId source);
 
     const SourceState& source() const { return *source_; }
-    const std::vector<const Facet*>& present() const { return present_; }
+    const PresentFacets& present() const { return present_; }
     bool absent() const { return present_.empty() && proven_; }
     bool unknown() const { return present_.empty() && !proven_; }
 
   private:
     const SourceState* source_;
-    std::vector<const Facet*> present_;
+    PresentFacets present_;
     bool proven_;
 };
 

@@ -4,6 +4,7 @@
 #include "engine/core/row.h"
 
 #include <algorithm>
+#include <array>
 
 namespace trueup::core {
 
@@ -32,10 +33,57 @@ SubjectTable::Entry* SubjectTable::lookup(std::string_view key, std::uint64_t ha
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t i = hash & mask; slots_[i].index != kFree; i = (i + 1) & mask) {
         if (slots_[i].tag != tag_of(hash)) continue;
-        Entry* entry = entries_[slots_[i].index].get();
-        if (entry->subject.key == key) return entry;
+        Entry& entry = entry_at(slots_[i].index);
+        if (entry.subject.key == key) return &entry;
     }
     return nullptr;
+}
+
+bool SubjectTable::seems_cached(std::string_view key) const {
+    if (slots_.empty()) return false;
+    const std::uint64_t hash = hash64(key);
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t i = hash & mask; slots_[i].index != kFree; i = (i + 1) & mask) {
+        if (slots_[i].tag == tag_of(hash)) return true;
+    }
+    return false;
+}
+
+/// In rounds over all keys, each of which asks for what the next one reads: the waits overlap.
+void SubjectTable::prefetch(std::span<const std::string_view> keys) const {
+    TRUEUP_CHECK(keys.size() <= kMostAhead);
+    if (slots_.empty()) return;
+    const std::size_t mask = slots_.size() - 1;
+    std::array<std::uint64_t, kMostAhead> hashes{};
+    std::array<const Entry*, kMostAhead> entries{};
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+        hashes[k] = hash64(keys[k]);
+        __builtin_prefetch(&slots_[hashes[k] & mask]);
+    }
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+        std::size_t i = hashes[k] & mask;
+        while (slots_[i].index != kFree && slots_[i].tag != tag_of(hashes[k])) i = (i + 1) & mask;
+        if (slots_[i].index == kFree) continue;
+        entries[k] = &entry_at(slots_[i].index);
+        for (std::size_t line = 0; line < sizeof(Entry); line += 64) {
+            __builtin_prefetch(reinterpret_cast<const char*>(entries[k]) + line);
+        }
+    }
+    for (const Entry* entry : entries) {
+        if (entry == nullptr) continue;
+        __builtin_prefetch(entry->subject.key.data());
+        const auto* facets = reinterpret_cast<const char*>(entry->subject.facets.data());
+        const std::size_t bytes = entry->subject.facets.size() * sizeof(Facet);
+        for (std::size_t line = 0; line < bytes; line += 64) __builtin_prefetch(facets + line);
+    }
+    for (const Entry* entry : entries) {
+        if (entry == nullptr) continue;
+        for (const Facet& facet : entry->subject.facets) {
+            __builtin_prefetch(facet.object_id.data());
+            __builtin_prefetch(facet.object.data());
+            __builtin_prefetch(facet.object.data() + 64);
+        }
+    }
 }
 
 void SubjectTable::place(std::uint64_t hash, std::uint32_t index) {
@@ -48,39 +96,40 @@ void SubjectTable::place(std::uint64_t hash, std::uint32_t index) {
 void SubjectTable::grow() {
     if ((used_ + 1) * 2 <= slots_.size()) return;
     slots_.assign(std::max<std::size_t>(64, slots_.size() * 2), Slot{});
-    for (std::uint32_t i = 0; i < entries_.size(); ++i) {
-        if (entries_[i]) place(entries_[i]->hash, i);
+    for (std::uint32_t i = 0; i < made_; ++i) {
+        if (entry_at(i).used) place(entry_at(i).hash, i);
     }
 }
 
-SubjectTable::Entry& SubjectTable::insert(std::unique_ptr<Entry> entry) {
+SubjectTable::Entry& SubjectTable::insert(Subject subject, std::uint64_t hash) {
     grow();
-    std::uint32_t index = 0;
+    std::uint32_t index = made_;
     if (free_.empty()) {
-        index = static_cast<std::uint32_t>(entries_.size());
-        entries_.emplace_back();
+        if (made_ % kChunk == 0) chunks_.push_back(std::make_unique<Entry[]>(kChunk));
+        ++made_;
     } else {
         index = free_.back();
         free_.pop_back();
     }
-    entry->index = index;
-    entry->bytes = bytes_of(entry->subject);
-    bytes_ += entry->bytes;
+    Entry& entry = entry_at(index);
+    entry.subject = std::move(subject);
+    entry.hash = hash;
+    entry.index = index;
+    entry.used = true;
+    entry.bytes = bytes_of(entry.subject);
+    bytes_ += entry.bytes;
     ++used_;
-    place(entry->hash, index);
-    entries_[index] = std::move(entry);
-    return *entries_[index];
+    place(hash, index);
+    return entry;
 }
 
 SubjectTable::Entry& SubjectTable::insert_row(std::string_view key, std::uint64_t hash,
                                               std::string_view bytes) {
     std::optional<Subject> subject = decode_subject(key, bytes);
     TRUEUP_CHECK(subject.has_value());  // R1: rows are what take_dirty gave out
-    auto entry = std::make_unique<Entry>();
-    entry->subject = *std::move(subject);
-    entry->row_hash = row_hash(key, bytes);
-    entry->hash = hash;
-    return insert(std::move(entry));
+    Entry& entry = insert(*std::move(subject), hash);
+    entry.row_hash = row_hash(key, bytes);
+    return entry;
 }
 
 SubjectTable::Entry* SubjectTable::find(std::string_view key) {
@@ -97,14 +146,14 @@ SubjectTable::Entry* SubjectTable::find(std::string_view key) {
 
 SubjectTable::Entry& SubjectTable::at(std::string_view key) {
     if (Entry* found = find(key)) return *found;
-    Entry* entry = lookup(key, hash64(key));
+    const std::uint64_t hash = hash64(key);
+    Entry* entry = lookup(key, hash);
     if (entry == nullptr) {
-        auto made = std::make_unique<Entry>();
-        made->subject.key = key;
-        made->hash = hash64(key);
-        entry = &insert(std::move(made));
-        unsaved_.emplace(key);
+        Subject subject;
+        subject.key = key;
+        entry = &insert(std::move(subject), hash);
     }
+    if (entry->row_hash.none() && !entry->dirty) unsaved_.push_back(entry);
     entry->erased = false;  // its row is still there and will be overwritten
     entry->touched = true;
     mark_dirty(*entry);
@@ -136,12 +185,21 @@ void SubjectTable::erase(Entry& entry) {
 
 void SubjectTable::preload(std::string_view key, std::optional<std::string_view> bytes) {
     const std::uint64_t hash = hash64(key);
-    if (lookup(key, hash) != nullptr || !bytes) return;
-    insert_row(key, hash, *bytes).touched = true;
+    if (lookup(key, hash) != nullptr) return;
+    if (bytes) {
+        insert_row(key, hash, *bytes).touched = true;
+        return;
+    }
+    Subject nobody;
+    nobody.key = key;
+    Entry& entry = insert(std::move(nobody), hash);
+    entry.erased = true;
+    entry.touched = true;
 }
 
 bool SubjectTable::cached(std::string_view key) const {
-    return lookup(key, hash64(key)) != nullptr;
+    const Entry* entry = lookup(key, hash64(key));
+    return entry != nullptr && (!entry->erased || entry->dirty);
 }
 
 bool SubjectTable::erased(std::string_view key) const {
@@ -149,7 +207,18 @@ bool SubjectTable::erased(std::string_view key) const {
     return entry != nullptr && entry->erased;
 }
 
+void SubjectTable::sort_unsaved() {
+    const auto by_key = [](const Entry* a, const Entry* b) {
+        return a->subject.key < b->subject.key;
+    };
+    const auto fresh = unsaved_.begin() + static_cast<std::ptrdiff_t>(unsaved_sorted_);
+    std::sort(fresh, unsaved_.end(), by_key);
+    std::inplace_merge(unsaved_.begin(), fresh, unsaved_.end(), by_key);
+    unsaved_sorted_ = unsaved_.size();
+}
+
 std::vector<std::string> SubjectTable::keys_after(std::string_view after, std::size_t limit) {
+    sort_unsaved();
     std::vector<std::string> live;
     std::string cursor(after);
     while (live.size() < limit) {
@@ -158,11 +227,13 @@ std::vector<std::string> SubjectTable::keys_after(std::string_view after, std::s
         const std::vector<std::string> rows = rows_->keys_after(cursor, limit);
         const bool rows_end = rows.size() < limit;
         auto row = rows.begin();
-        auto unsaved = unsaved_.upper_bound(cursor);
+        auto unsaved = std::upper_bound(
+            unsaved_.begin(), unsaved_.end(), cursor,
+            [](const std::string& key, const Entry* entry) { return key < entry->subject.key; });
         while (row != rows.end() || (rows_end && unsaved != unsaved_.end())) {
             const bool from_rows =
-                row != rows.end() && (unsaved == unsaved_.end() || *row < *unsaved);
-            cursor = from_rows ? *row++ : *unsaved++;
+                row != rows.end() && (unsaved == unsaved_.end() || *row < (*unsaved)->subject.key);
+            cursor = from_rows ? *row++ : (*unsaved++)->subject.key;
             // An erased subject counts as gone whether or not its row was removed yet (R1).
             if (!erased(cursor)) live.push_back(cursor);
             if (live.size() == limit) return live;
@@ -172,43 +243,93 @@ std::vector<std::string> SubjectTable::keys_after(std::string_view after, std::s
     return live;
 }
 
+/// Puts the dirty entries in the order of their keys. Keys mostly begin alike: what follows the
+/// part that all share is compared as a number first.
+void SubjectTable::sort_dirty() {
+    if (dirty_.empty()) return;
+    std::string_view shared = entry_at(dirty_.front()).subject.key;
+    for (const std::uint32_t index : dirty_) {
+        const std::string& key = entry_at(index).subject.key;
+        const auto [own, other] =
+            std::mismatch(shared.begin(), shared.end(), key.begin(), key.end());
+        shared = shared.substr(0, static_cast<std::size_t>(own - shared.begin()));
+    }
+    const auto number_of = [&](const std::string& key) {
+        std::uint64_t number = 0;
+        for (std::size_t i = 0; i < sizeof number; ++i) {
+            const std::size_t at = shared.size() + i;
+            const unsigned char byte = at < key.size() ? static_cast<unsigned char>(key[at]) : 0U;
+            number = number << 8U | byte;
+        }
+        return number;
+    };
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
+    order.reserve(dirty_.size());
+    for (const std::uint32_t index : dirty_) {
+        order.emplace_back(number_of(entry_at(index).subject.key), index);
+    }
+    std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+        if (a.first != b.first) return a.first < b.first;
+        return entry_at(a.second).subject.key < entry_at(b.second).subject.key;
+    });
+    for (std::size_t i = 0; i < order.size(); ++i) dirty_[i] = order[i].second;
+}
+
 std::vector<SubjectTable::Dirty> SubjectTable::take_dirty(Hash128& digest) {
+    sort_dirty();
     std::vector<Dirty> rows;
     rows.reserve(dirty_.size());
-    for (const std::uint32_t index : dirty_) {
-        Entry& entry = *entries_[index];
+    std::string scratch;
+    for (std::size_t i = 0; i < dirty_.size(); ++i) {
+        prefetch_dirty(i);
+        Entry& entry = entry_at(dirty_[i]);
         const bool had_row = !entry.row_hash.none();
         if (had_row) digest -= entry.row_hash;
-        unsaved_.erase(entry.subject.key);
         if (entry.erased) {
             if (had_row) rows.push_back({entry.subject.key, std::nullopt});
             remove(entry);
-            entries_[index].reset();
-            free_.push_back(index);
             continue;
         }
-        std::string bytes;
-        bytes.reserve(256);
-        encode_subject(entry.subject, bytes);
-        entry.row_hash = row_hash(entry.subject.key, bytes);
+        scratch.clear();
+        encode_subject(entry.subject, scratch);
+        entry.row_hash = row_hash(entry.subject.key, scratch);
         digest += entry.row_hash;
         entry.dirty = false;
-        rows.push_back({entry.subject.key, std::move(bytes)});
+        rows.push_back({entry.subject.key, scratch});
     }
     dirty_.clear();
     dirty_bytes_ = 0;
-    std::sort(rows.begin(), rows.end(),
-              [](const Dirty& a, const Dirty& b) { return a.key < b.key; });
+    unsaved_.clear();
+    unsaved_sorted_ = 0;
     return rows;
 }
 
-/// Takes the entry out of the slots, closing the gap that linear probing would fall into.
-void SubjectTable::remove(const Entry& entry) {
+/// What the rows a little behind `i` are made of is asked for early, layer by layer.
+void SubjectTable::prefetch_dirty(std::size_t i) const {
+    constexpr std::size_t kFar = 12;
+    constexpr std::size_t kNear = 6;
+    if (i + kFar < dirty_.size()) {
+        const Entry& far = entry_at(dirty_[i + kFar]);
+        const auto* facets = reinterpret_cast<const char*>(far.subject.facets.data());
+        const std::size_t bytes = far.subject.facets.size() * sizeof(Facet);
+        for (std::size_t line = 0; line < bytes; line += 64) __builtin_prefetch(facets + line);
+    }
+    if (i + kNear < dirty_.size()) {
+        for (const Facet& facet : entry_at(dirty_[i + kNear]).subject.facets) {
+            __builtin_prefetch(facet.object_id.data());
+            __builtin_prefetch(facet.object.data());
+            __builtin_prefetch(facet.object.data() + 64);
+        }
+    }
+}
+
+/// Frees the entry's place and closes the gap in the slots that linear probing would fall into.
+void SubjectTable::remove(Entry& entry) {
     const std::size_t mask = slots_.size() - 1;
     std::size_t hole = entry.hash & mask;
     while (slots_[hole].index != entry.index) hole = (hole + 1) & mask;
     for (std::size_t i = (hole + 1) & mask; slots_[i].index != kFree; i = (i + 1) & mask) {
-        const std::size_t home = entries_[slots_[i].index]->hash & mask;
+        const std::size_t home = entry_at(slots_[i].index).hash & mask;
         if (((i - home) & mask) >= ((i - hole) & mask)) {
             slots_[hole] = slots_[i];
             hole = i;
@@ -217,21 +338,21 @@ void SubjectTable::remove(const Entry& entry) {
     slots_[hole] = Slot{};
     bytes_ -= entry.bytes;
     --used_;
+    free_.push_back(entry.index);
+    entry = Entry{};
 }
 
 void SubjectTable::evict(std::size_t budget) {
     // A clock: one round spares what was touched since the last one, a second round does not.
-    for (std::size_t steps = 2 * entries_.size(); bytes_ > budget && steps > 0; --steps) {
-        hand_ = (hand_ + 1) % entries_.size();
-        Entry* entry = entries_[hand_].get();
-        if (entry == nullptr || entry->dirty) continue;
-        if (entry->touched) {
-            entry->touched = false;
+    for (std::size_t steps = std::size_t{2} * made_; bytes_ > budget && steps > 0; --steps) {
+        hand_ = (hand_ + 1) % made_;
+        Entry& entry = entry_at(hand_);
+        if (!entry.used || entry.dirty) continue;
+        if (entry.touched) {
+            entry.touched = false;
             continue;
         }
-        remove(*entry);
-        entries_[hand_].reset();
-        free_.push_back(static_cast<std::uint32_t>(hand_));
+        remove(entry);
     }
 }
 

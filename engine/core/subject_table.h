@@ -4,7 +4,9 @@
 // which the runtime implements over the projection; what the fold gets back depends on the journal
 // alone, never on what happens to be cached or saved (invariant R1), so replays agree.
 //
-// Not thread-safe. Pointers stay valid until `evict`, `take_dirty` or the destructor.
+// Not thread-safe. Pointers stay valid until `evict`, `take_dirty` or the destructor: entries lie
+// in chunks that never move, so that the way from a key to its subject is short (measured: most of
+// a fold's time is waiting for memory).
 #pragma once
 
 #include "engine/base/id.h"
@@ -13,7 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,8 +47,10 @@ class SubjectTable {
         Hash128 row_hash;         ///< of the row as last taken; none: no row yet
         std::uint64_t hash = 0;   ///< of the key
         bool dirty = false;       ///< differs from its row
-        bool erased = false;      ///< gone; the row is still to be removed
+        bool erased = false;      ///< gone (dirty: its row is still to be removed), or never there
         bool marked = false;      ///< to be judged at the end of this record
+        bool woken = false;       ///< one of its waits was taken out of the table of waits
+        bool used = false;        ///< holds a subject; false: a free place
         bool touched = false;     ///< used since the last eviction round
         std::uint32_t index = 0;  ///< its place in the table
         std::uint32_t bytes = 0;  ///< about what it takes in memory
@@ -68,10 +72,15 @@ class SubjectTable {
     void mark_dirty(Entry& entry);
     void erase(Entry& entry);
 
-    /// Puts a row in that the caller loaded ahead (nullopt: it looked, and there is none). Ignored
-    /// when the subject is cached already.
+    /// Puts a row in that the caller loaded ahead. nullopt: it looked, and there is none; that is
+    /// remembered too. Ignored when the subject is cached already.
     void preload(std::string_view key, std::optional<std::string_view> bytes);
     bool cached(std::string_view key) const;
+    /// The same by hash alone and without waiting for memory: almost never wrongly true.
+    bool seems_cached(std::string_view key) const;
+    /// Has the processor fetch what `find` of these keys, kMostAhead at most, is going to touch.
+    void prefetch(std::span<const std::string_view> keys) const;
+    static constexpr std::size_t kMostAhead = 32;
 
     /// Up to `limit` keys above `after`, ascending, over rows and cache together.
     std::vector<std::string> keys_after(std::string_view after, std::size_t limit);
@@ -89,36 +98,44 @@ class SubjectTable {
     /// Visits every cached subject that is not erased, in no particular order.
     template <typename Visitor>
     void each_cached(Visitor&& visit) const {
-        for (const std::unique_ptr<Entry>& entry : entries_) {
-            if (entry && !entry->erased) visit(entry->subject);
+        for (std::uint32_t i = 0; i < made_; ++i) {
+            const Entry& entry = entry_at(i);
+            if (entry.used && !entry.erased) visit(entry.subject);
         }
     }
 
   private:
     static constexpr std::uint32_t kFree = 0xffffffff;
+    static constexpr std::uint32_t kChunk = 256;  ///< entries
     struct Slot {
         std::uint32_t tag = 0;
         std::uint32_t index = kFree;
     };
 
     Entry* lookup(std::string_view key, std::uint64_t hash) const;
-    Entry& insert(std::unique_ptr<Entry> entry);
+    Entry& entry_at(std::uint32_t index) const { return chunks_[index / kChunk][index % kChunk]; }
+    Entry& insert(Subject subject, std::uint64_t hash);
     Entry& insert_row(std::string_view key, std::uint64_t hash, std::string_view bytes);
-    void remove(const Entry& entry);
+    void remove(Entry& entry);
+    void sort_unsaved();
+    void sort_dirty();
+    void prefetch_dirty(std::size_t i) const;
     bool erased(std::string_view key) const;
     void grow();
     void place(std::uint64_t hash, std::uint32_t index);
 
     Rows* rows_;
     std::vector<Slot> slots_;
-    std::vector<std::unique_ptr<Entry>> entries_;
+    std::vector<std::unique_ptr<Entry[]>> chunks_;
+    std::uint32_t made_ = 0;  ///< entries in the chunks, free ones included
     std::vector<std::uint32_t> free_;
-    std::vector<std::uint32_t> dirty_;  ///< indexes of dirty entries
-    std::set<std::string> unsaved_;     ///< keys without a row
+    std::vector<std::uint32_t> dirty_;   ///< indexes of dirty entries
+    std::vector<const Entry*> unsaved_;  ///< dirty ones without a row ...
+    std::size_t unsaved_sorted_ = 0;     ///< ... of which so many are in the order of their keys
     std::size_t used_ = 0;
     std::size_t bytes_ = 0;
     std::size_t dirty_bytes_ = 0;
-    std::size_t hand_ = 0;  ///< where the next eviction round goes on
+    std::uint32_t hand_ = 0;  ///< where the next eviction round goes on
 };
 
 }  // namespace trueup::core

@@ -47,6 +47,7 @@ void FoldRun::sweep_step() {
 /// Forgets tombstones that two complete epochs have confirmed, and a subject that has nothing left.
 void FoldRun::collect(Entry& entry) {
     entry.marked = false;
+    entry.woken = false;
     Subject& subject = entry.subject;
     const auto forgettable = [&](const Facet& facet) {
         return !facet.present() && meta_.sources[facet.source].epochs >= facet.gone_since + 2;

@@ -1,11 +1,13 @@
 // What subjects wait for: journal time, a source's progress, or the end of uncorrelated rows.
 //
 // A table in memory only: each subject's row says what it waits for, so a restart fills this table
-// again from the rows. Not thread-safe.
+// again from the rows. They come by time, then by key. Not thread-safe.
 #pragma once
 
 #include "engine/model/verdict.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,10 +33,37 @@ class Waits {
     std::optional<JournalTime> next_due() const;
     std::size_t size() const { return due_.size() + seen_.size() + correlated_.size(); }
 
+    /// About what the table takes in memory.
+    std::size_t bytes() const { return bytes_; }
+
   private:
-    std::set<std::pair<JournalTime, std::string>> due_;
-    std::set<std::pair<std::pair<SourceId, BrokerTime>, std::string>> seen_;
+    using Progress = std::pair<SourceId, BrokerTime>;
+    /// Most waits are added and removed again, and never taken: they are kept by the hash of their
+    /// key, so that a search compares no text on its way. Those whose time has come move over.
+    struct Name {
+        Name() = default;  ///< not above any other
+        explicit Name(const std::string& text);
+        std::uint64_t hash = 0;
+        std::string key;
+        auto operator<=>(const Name&) const = default;
+    };
+    template <typename Time>
+    struct Table {
+        std::set<std::pair<Time, Name>> waiting;
+        std::set<std::pair<Time, std::string>> ready;
+        std::size_t size() const { return waiting.size() + ready.size(); }
+        void add(const Time& time, const std::string& key);
+        void remove(const Time& time, const std::string& key);
+        /// The first in [from, to), which is taken out.
+        std::optional<std::string> take(const Time& from, const Time& to);
+    };
+
+    std::optional<std::string> taken(std::optional<std::string> key);
+
+    Table<JournalTime> due_;
+    Table<Progress> seen_;
     std::set<std::string> correlated_;
+    std::size_t bytes_ = 0;
 };
 
 }  // namespace trueup::core

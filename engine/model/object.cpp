@@ -10,7 +10,7 @@ namespace {
 constexpr char kFieldTag = 0x0a;
 constexpr char kNameTag = 0x0a;
 constexpr char kValueTag = 0x12;
-constexpr char kUnchangedTag = 0x18;
+constexpr char kUnchangedTag = ObjectView::kUnchangedTag;
 
 void put_length(std::string& out, std::size_t n) {
     while (n >= 0x80) {

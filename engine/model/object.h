@@ -29,6 +29,9 @@ struct Field {
 /// Reads encoded fields. Does not own the bytes; copying is free. Thread-safe.
 class ObjectView {
   public:
+    /// No field is `unchanged` in bytes without this one.
+    static constexpr char kUnchangedTag = 0x18;
+
     ObjectView() = default;
     explicit ObjectView(std::string_view bytes) : bytes_(bytes) {}
 

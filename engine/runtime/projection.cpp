@@ -94,7 +94,7 @@ Status Projection::read_ahead(core::State& state, const JournalView& record) {
     for (const ItemView& item : record.items) {
         const auto* change = std::get_if<ChangeView>(&item.body);
         if (change == nullptr || change->subject_key.empty()) continue;
-        if (!state.subjects.cached(change->subject_key)) {
+        if (!state.subjects.seems_cached(change->subject_key)) {
             wanted.push_back(key(kSubjects, change->subject_key));
         }
     }
@@ -105,8 +105,7 @@ Status Projection::read_ahead(core::State& state, const JournalView& record) {
     auto rows = store_.get_many(keys);
     if (!rows) return rows.error();
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        const std::optional<std::string>& row = (*rows)[i];
-        if (row) state.subjects.preload(keys[i].substr(prefix_.size() + 1), *row);
+        state.subjects.preload(keys[i].substr(prefix_.size() + 1), (*rows)[i]);
     }
     return Done{};
 }

@@ -14,8 +14,9 @@ Status Relay::resume() {
     const auto extent = log_.describe(findings);
     if (!extent) return extent.error();
     // Kafka's offsets may skip: look back until a record comes.
-    for (std::int64_t back = 1; extent->next_offset - back >= extent->first_offset; back *= 2) {
-        const std::int64_t from = std::max(extent->first_offset, extent->next_offset - back);
+    std::int64_t from = extent->next_offset;
+    for (std::int64_t back = 1; from > extent->first_offset; back *= 2) {
+        from = std::max(extent->first_offset, extent->next_offset - back);
         const auto fetched = log_.read(findings, from, 1);
         if (!fetched) return fetched.error();
         if (fetched->records.empty()) continue;

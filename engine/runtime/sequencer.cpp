@@ -1,8 +1,15 @@
 #include "engine/runtime/sequencer.h"
 
 #include <algorithm>
+#include <array>
 
 namespace trueup::runtime {
+
+namespace {
+
+constexpr std::size_t kShares = 8;  ///< of a record; what a topic gets before the next one's turn
+
+}  // namespace
 
 void Sequencer::resume(const core::Meta& meta) {
     for (const Topic topic : kInputTopics) {
@@ -29,22 +36,43 @@ Status Sequencer::rewind(const core::Gap& gap) {
 }
 
 Result<bool> Sequencer::gather(codec::JournalRecordBuilder& record, std::size_t max_bytes) {
+    // In shares: behind a long backlog of one topic the others, the progress in them too, would
+    // wait until it is gone.
+    const std::size_t share = max_bytes / kShares;
     bool more = false;
-    for (const Topic topic : kInputTopics) {
-        Position& position = positions_[static_cast<std::size_t>(topic)];
-        if (record.size() >= max_bytes) return true;
-        const std::size_t room = max_bytes - record.size();
-        const auto fetched = log_.read({topic, partition_}, position.next, room);
-        if (!fetched) return fetched.error();
-        for (const ports::Record& in : fetched->records) {
-            const std::size_t cost = in.value.size() + codec::JournalRecordBuilder::kItemOverhead;
-            if (record.count() > 0 && record.size() + cost > max_bytes) return true;
-            record.add_item(topic, position.prev, in.offset, in.append_time, in.value);
-            position = {in.offset + 1, in.offset};
+    std::array<bool, kTopics> drained{};
+    for (bool again = true; again;) {
+        again = false;
+        for (const Topic topic : kInputTopics) {
+            bool& empty = drained[static_cast<std::size_t>(topic)];
+            if (empty) continue;
+            if (record.size() >= max_bytes) return true;
+            const std::size_t room = std::min(share, max_bytes - record.size());
+            const Result<Took> took = take(topic, record, room, max_bytes);
+            if (!took) return took.error();
+            if (*took == Took::kNoRoom) return true;
+            more = more || *took != Took::kNothing;
+            empty = *took != Took::kShare;
+            again = again || !empty;
         }
-        more = more || !fetched->records.empty();
     }
     return more;
+}
+
+Result<Sequencer::Took> Sequencer::take(Topic topic, codec::JournalRecordBuilder& record,
+                                        std::size_t room, std::size_t max_bytes) {
+    Position& position = positions_[static_cast<std::size_t>(topic)];
+    const auto fetched = log_.read({topic, partition_}, position.next, room);
+    if (!fetched) return fetched.error();
+    const std::size_t before = record.size();
+    for (const ports::Record& in : fetched->records) {
+        const std::size_t cost = in.value.size() + codec::JournalRecordBuilder::kItemOverhead;
+        if (record.count() > 0 && record.size() + cost > max_bytes) return Took::kNoRoom;
+        record.add_item(topic, position.prev, in.offset, in.append_time, in.value);
+        position = {in.offset + 1, in.offset};
+    }
+    if (fetched->records.empty()) return Took::kNothing;
+    return record.size() - before >= room ? Took::kShare : Took::kAll;
 }
 
 }  // namespace trueup::runtime

@@ -38,6 +38,15 @@ class Sequencer {
         std::int64_t next = 0;   ///< where to read on
         std::int64_t prev = -1;  ///< offset of the record read last
     };
+    enum class Took : std::uint8_t {
+        kNothing,  ///< there is none at the moment
+        kAll,      ///< what there was, less than a share
+        kShare,    ///< there may be more
+        kNoRoom,   ///< the next one would make the record too large
+    };
+    Result<Took> take(Topic topic, codec::JournalRecordBuilder& record, std::size_t room,
+                      std::size_t max_bytes);
+
     ports::Log& log_;
     std::int32_t partition_;
     std::array<Position, kTopics> positions_{};

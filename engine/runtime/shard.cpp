@@ -33,6 +33,7 @@ Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& l
         return loaded.error();
     }
     shard->written_ = shard->state_.meta.applied;
+    if (!shard->state_.halted.empty()) return Error{Next::kStop, shard->state_.halted};
     if (Status right = shard->check_journal(); !right) return right.error();
     if (shard->settings_.lead) {
         if (Status known = shard->relay_.resume(); !known) return known.error();
@@ -79,12 +80,16 @@ void Shard::refuse(std::string why) {
 }
 
 Result<bool> Shard::step() {
+    const Result<bool> busy = round();
+    if (busy) return busy;
+    if (busy.error().next == Next::kStop) refuse(busy.error().what);
+    publish_status();
+    return busy;
+}
+
+Result<bool> Shard::round() {
     const Result<bool> folded = fold_journal();
-    if (!folded) {
-        if (folded.error().next == Next::kStop) refuse(folded.error().what);
-        publish_status();
-        return folded.error();
-    }
+    if (!folded) return folded.error();
     bool busy = *folded;
     if (settings_.lead) {
         if (Status settled = settle_appends(); !settled) return settled.error();
@@ -115,18 +120,28 @@ Result<bool> Shard::fold_journal() {
     }
     if (!fetched->records.empty()) {
         last_record_ = clock_.steady_now();
-        state_.subjects.evict(settings_.cache_bytes);
+        // Waits cannot be evicted, so subjects make room for them.
+        state_.subjects.evict(settings_.cache_bytes -
+                              std::min(settings_.cache_bytes, state_.waits.bytes()));
     }
     caught_up_ = fetched->records.empty();
     if (caught_up_ && !sequencing_) {
         sequencing_ = true;
         sequencer_.resume(state_.meta);
     }
-    for (const core::Gap& gap : std::exchange(gaps_, {})) {
-        if (!sequencing_ || !settings_.lead) continue;
-        if (Status rewound = sequencer_.rewind(gap); !rewound) return rewound.error();
-    }
+    if (Status filled = fill_gaps(); !filled) return filled.error();
     return !caught_up_;
+}
+
+/// A gap is forgotten only once the sequencer went back, or a record that was under way filled it.
+Status Shard::fill_gaps() {
+    for (; !gaps_.empty(); gaps_.pop_back()) {
+        const core::Gap& gap = gaps_.back();
+        const bool filled = state_.meta.last[static_cast<std::size_t>(gap.topic)] > gap.last;
+        if (filled || !sequencing_ || !settings_.lead) continue;
+        if (Status rewound = sequencer_.rewind(gap); !rewound) return rewound;
+    }
+    return Done{};
 }
 
 Status Shard::fold_record(const ports::Record& record) {
@@ -144,31 +159,37 @@ Status Shard::fold_record(const ports::Record& record) {
     return Done{};
 }
 
-/// A failed append needs no repair here: if it was not stored, the fold will report the gap that
-/// the next one leaves, and the sequencer rewinds.
+/// Has the next round read again everything that was not folded. What comes twice is dropped.
+void Shard::go_back() {
+    for (const Topic topic : kInputTopics) {
+        gaps_.push_back({topic, state_.meta.last[static_cast<std::size_t>(topic)]});
+    }
+}
+
+/// A failed append may be stored or not; the sequencer goes back in either case.
 Status Shard::settle_appends() {
     while (!appends_.empty() && appends_.front()->ready()) {
         const auto appended = appends_.front()->take();
         appends_.pop_front();
+        settings_journaled_ = settings_journaled_ || appended.ok();
         if (appended) continue;
         if (appended.error().next == Next::kStop) return appended.error();
-        for (const Topic topic : kInputTopics) {
-            const std::int64_t last = state_.meta.last[static_cast<std::size_t>(topic)];
-            if (Status rewound = sequencer_.rewind({topic, last}); !rewound) return rewound;
-        }
+        go_back();
         return Error{Next::kRetry, "journal append: " + appended.error().what};
     }
     return Done{};
 }
 
 Result<bool> Shard::sequence() {
-    if (appends_.size() >= settings_.in_flight) return false;
+    // The first append carries the settings and goes alone: items that were folded before them
+    // would be nobody's.
+    const bool has_settings = !settings_journaled_;
+    if (appends_.size() >= (has_settings ? 1 : settings_.in_flight)) return false;
     codec::JournalRecordBuilder record;
-    const bool has_settings = !std::exchange(settings_sent_, true);
     if (has_settings) record.set_settings(settings_.policy);
     const Result<bool> more = sequencer_.gather(record, settings_.record_bytes);
     if (!more) {
-        if (more.error().next == Next::kStop) refuse(more.error().what);
+        go_back();  // some topics were read, and the record is dropped
         return more.error();
     }
     if (record.count() == 0 && !has_settings && !tick_due()) return false;
@@ -204,7 +225,10 @@ Status Shard::write_behind() {
     if (settings_.lead) {
         if (Status drained = relay_.drain(); !drained) return drained;
     }
-    if (Status written = projection_.write_behind(state_, parked_); !written) return written;
+    if (Status written = projection_.write_behind(state_, parked_); !written) {
+        // The rows count as written: what came after would be an image with holes.
+        return Error{Next::kStop, "the projection cannot be written: " + written.error().what};
+    }
     written_ = state_.meta.applied;
     last_write_ = clock_.steady_now();
     return Done{};

@@ -78,8 +78,11 @@ class Shard {
     Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports::Clock& clock);
 
     Status check_journal();
+    Result<bool> round();
     Result<bool> fold_journal();
     Status fold_record(const ports::Record& record);
+    Status fill_gaps();
+    void go_back();
     Status settle_appends();
     Result<bool> sequence();
     bool tick_due() const;
@@ -102,8 +105,8 @@ class Shard {
     std::deque<std::unique_ptr<ports::PendingAppend>> appends_;
     std::string refused_;
     bool caught_up_ = false;
-    bool sequencing_ = false;  ///< the journal's end was reached once, positions are set
-    bool settings_sent_ = false;
+    bool sequencing_ = false;          ///< the journal's end was reached once, positions are set
+    bool settings_journaled_ = false;  ///< an append of ours that carried them was acknowledged
     bool more_work_ = false;
     std::vector<SourceId> wants_epoch_;
     SteadyTime last_record_{};

@@ -1,4 +1,5 @@
-"""What the apiserver's audit log proves about the engine's writes.
+"""What the servers' own logs prove about the engine's writes: the apiserver's audit log, and the
+table in which a trigger writes down each update of a row.
 
 The log must hold deletions of pods at level Request, so that their bodies are in it
 (KUBE_AUDIT=1 tools/services/kube up).
@@ -9,6 +10,7 @@ import os
 
 from scenes import ANY, DELETED, TERMINATING
 
+MAY_SET = {"status", "error_code", "error_message"}
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
 
 
@@ -95,4 +97,33 @@ def report(path, user, table):
         print(f"  WRONG {text}")
     for text in not_seen(done, table) if table else ():
         print(f"  note: no deletion in the log of {text}")
+    return not problems
+
+
+# ------------------------------------------------------------------ rows
+def row_problems(writes, table):
+    """Why updates of rows are not ones that the table wants."""
+    rows = {entry["id"]: entry for entry in table.rows} if table else {}
+    seen = set()
+    for write in writes:
+        entry = rows.get(write["id"])
+        about = f"row {write['id']}" + (f" ({entry['scene']}: {entry['why']})" if entry else "")
+        before, after = write["before"], write["after"]
+        changed = {name for name in after if after[name] != before.get(name)}
+        if not changed <= MAY_SET:
+            yield f"changed {', '.join(sorted(changed - MAY_SET))} of {about}"
+        if entry and entry["after"] != ANY and not isinstance(entry["after"], dict):
+            yield f"changed a row that must stay: {about}"
+        if write["id"] in seen:
+            yield f"changed more than once: {about}"
+        seen.add(write["id"])
+
+
+def report_rows(pg, table):
+    """Prints what was written to rows; returns whether it is as it must be."""
+    writes = pg.foreign_writes()
+    problems = list(row_problems(writes, table))
+    print(f"{len(writes)} updates of rows, {len({w['id'] for w in writes})} rows")
+    for text in problems:
+        print(f"  WRONG {text}")
     return not problems

@@ -66,18 +66,29 @@ class Postgres:
 
     # ---------------------------------------------------------------- schema
     def make_schema(self, slot=SLOT):
-        """The table, empty, and its publication. Drops an older table and an idle slot."""
+        """The table, empty, and its publication. Drops an older table and an idle slot. Updates
+        by anybody but `owner` are written down in public.instance_writes."""
         columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
         self.drop_slot(slot)
         self.sql(
             f"""
             BEGIN;
             DROP PUBLICATION IF EXISTS trueup;
-            DROP TABLE IF EXISTS public.instances;
+            DROP TABLE IF EXISTS public.instances, public.instance_writes;
             CREATE TABLE public.instances ({columns});
             ALTER TABLE public.instances REPLICA IDENTITY FULL;
             CREATE PUBLICATION trueup FOR TABLE public.instances;
             GRANT SELECT, UPDATE ON public.instances TO repl;
+            CREATE TABLE public.instance_writes
+              (at timestamptz DEFAULT clock_timestamp(), id bigint, before jsonb, after jsonb);
+            CREATE OR REPLACE FUNCTION public.write_down() RETURNS trigger SECURITY DEFINER
+              LANGUAGE plpgsql AS $$ BEGIN
+              INSERT INTO public.instance_writes (id, before, after)
+              VALUES (OLD.id, to_jsonb(OLD), to_jsonb(NEW));
+              RETURN NULL;
+            END $$;
+            CREATE TRIGGER write_down AFTER UPDATE ON public.instances FOR EACH ROW
+              WHEN (session_user <> 'owner') EXECUTE FUNCTION public.write_down();
             COMMIT;
             """
         )
@@ -117,6 +128,11 @@ class Postgres:
         """The row, or None."""
         found = self.rows(f"id = {int(row_id)}")
         return found[0] if found else None
+
+    def foreign_writes(self):
+        """Each update of a row by anybody but `owner`, oldest first: id, before, after."""
+        query = "SELECT coalesce(json_agg(w ORDER BY at), '[]') FROM public.instance_writes w"
+        return json.loads(self.sql(query))
 
     def insert(self, row):
         """Inserts one row given by column; returns it as stored."""

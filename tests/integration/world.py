@@ -8,7 +8,7 @@ tools/services/postgres; their addresses from the env file that these write.
   world.py config --state-dir D --out trueup.yaml the engine's configuration for it
   world.py during --table table.json --seconds 60 timed events while the engine runs
   world.py check --table table.json --wait 120 --stable 5
-  world.py audit --table table.json               the engine's writes, by the apiserver's log
+  world.py audit --table table.json               the engine's writes, by the servers' own logs
 """
 
 import argparse
@@ -38,12 +38,14 @@ sources:
       kubeconfig: {kubeconfig}
       namespace: {namespace}
       selector: "app in ({apps})"
+    progress: {{idle: {idle}, waiting: 2s}}
   rows:
     postgres:
       conninfo: "{conninfo}"
       table: public.instances
       publication: trueup
       slot: {slot}
+    progress: {{idle: {idle}, waiting: 2s}}
 policies:
   - name: graph-instances
     use: graph-instances
@@ -52,8 +54,9 @@ policies:
     correlate: "coalesce(pod_name, 'wrapper-' || url_slug)"
     rules:
       orphaned_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}}}
-      missing_pod: {{mode: {mode}, grace: {grace}}}
+      missing_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}}}
       status_drift: {{mode: {mode}}}
+    stale_after: {stale_after}
 executors:
   delete_pod: {{source: pods}}
   update_row: {{source: rows}}
@@ -170,7 +173,8 @@ def audit_log(args, servers):
     if not path:
         raise SystemExit("no audit log: start the servers with KUBE_AUDIT=1")
     table = Table.load(args.table) if args.table else None
-    return 0 if audit.report(path, args.user, table) else 1
+    sound = audit.report(path, args.user, table)
+    return 0 if audit.report_rows(servers.pg, table) and sound else 1
 
 
 def config(args, servers):
@@ -184,6 +188,8 @@ def config(args, servers):
         mode=args.mode,
         grace=args.grace,
         create_window=args.create_window,
+        idle=args.idle,
+        stale_after=args.stale_after,
         listen=args.listen,
     )
     with open(args.out, "w", encoding="utf-8", opener=_private) as file:
@@ -230,7 +236,7 @@ def parser():
         p.add_argument("--wait", type=float, default=wait, help=f"seconds to try (default {wait})")
         p.add_argument("--stable", type=float, default=0, help="must still agree seconds later")
 
-    p = command("audit", audit_log, "check the engine's writes by the audit log")
+    p = command("audit", audit_log, "check the engine's writes by the servers' own logs")
     p.add_argument("--log", help="default: the one of the env file")
     p.add_argument("--table", help="also check which pods were deleted")
     p.add_argument("--user", default="engine")
@@ -241,6 +247,8 @@ def parser():
     p.add_argument("--mode", default="enforce")
     p.add_argument("--grace", default="3s")
     p.add_argument("--create-window", default="2s")
+    p.add_argument("--idle", default="15s", help="pace of progress while nothing waits")
+    p.add_argument("--stale-after", default="45s")
     p.add_argument("--listen", default="127.0.0.1:0")
 
     p = command("uncorrelated", acts.uncorrelated, acts.uncorrelated.__doc__)

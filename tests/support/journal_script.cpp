@@ -334,9 +334,9 @@ void JournalScript::raw(Topic topic, std::string bytes) {
     flush();
 }
 
-void JournalScript::again(Topic topic, std::int64_t after) {
+void JournalScript::again(Topic topic, std::int64_t after, std::int64_t upto) {
     for (const Input& input : inputs_[static_cast<std::size_t>(topic)]) {
-        if (input.offset <= after) continue;
+        if (input.offset <= after || input.offset > upto) continue;
         record_.add_item(topic, input.prev, input.offset, input.append_time, input.bytes);
     }
     flush();

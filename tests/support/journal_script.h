@@ -91,7 +91,7 @@ class JournalScript {
     Millis now() const { return now_; }
 
     // Sources.
-    Incarnation own(const std::string& source);  ///< a new incarnation
+    Incarnation own(const std::string& source);                      ///< a new incarnation
     void known(const std::string& source, std::uint64_t as_of = 1);  ///< own it, an empty epoch
     void all_known();                                                ///< both, in one record
     void begin(const std::string& source, std::uint64_t as_of);
@@ -119,10 +119,12 @@ class JournalScript {
     void raw(Topic topic, std::string bytes);
     void together(const std::function<void()>& calls);  ///< all of it is one record
     void lose_next(int items) { lose_ = items; }        ///< read, but never journaled
-    void again(Topic topic, std::int64_t after);        ///< appends what came after this offset
-    void repeat_last();                                 ///< the last record once more
-    void append(std::string record);                    ///< as it is
-    std::int64_t last_offset(Topic topic) const;        ///< of that input
+    /// Appends what came after `after`, up to and with `upto`, in one record.
+    void again(Topic topic, std::int64_t after, std::int64_t upto);
+    void again(Topic topic, std::int64_t after) { again(topic, after, last_offset(topic)); }
+    void repeat_last();                           ///< the last record once more
+    void append(std::string record);              ///< as it is
+    std::int64_t last_offset(Topic topic) const;  ///< of that input
 
     // What came of it.
     const core::FoldReport& last() const { return last_; }

@@ -66,6 +66,10 @@ class MemoryLog final : public ports::Log {
     void fail_reads(std::size_t count) {
         with_lock([&] { failing_reads_ = count; });
     }
+    /// The n-th read or describe from now on (from 1) fails with kRetry.
+    void fail_read(std::size_t n) {
+        with_lock([&] { reads_to_failure_ = n; });
+    }
     /// From now on appends stay pending (neither readable nor answered) until `release_appends`.
     void hold_appends() {
         with_lock([&] { holding_ = true; });
@@ -148,6 +152,12 @@ class MemoryLog final : public ports::Log {
         return body();
     }
     void carry_out(Held append);
+    bool read_fails() {
+        if (reads_to_failure_ > 0 && --reads_to_failure_ == 0) return true;
+        if (failing_reads_ == 0) return false;
+        --failing_reads_;
+        return true;
+    }
     ports::Appended store(const Held& append);
     static Error below_start(std::int64_t offset, std::int64_t first) {
         return {Next::kStop, "offset " + std::to_string(offset) + " is below the first one, " +
@@ -161,6 +171,7 @@ class MemoryLog final : public ports::Log {
     std::deque<Held> held_;
     BrokerTime now_;
     std::size_t failing_reads_ = 0;
+    std::size_t reads_to_failure_ = 0;  ///< 0: none is to fail
     std::uint64_t reads_ = 0;
     std::uint64_t changes_seen_ = 0;
     std::uint64_t wakes_ = 0;
@@ -227,8 +238,7 @@ inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::i
                                               std::size_t max_bytes) {
     const std::lock_guard lock(mutex_);
     ++reads_;
-    if (failing_reads_ > 0) {
-        --failing_reads_;
+    if (read_fails()) {
         return Error{Next::kRetry, "the read failed, as the test wanted"};
     }
     const PartitionState& state = partitions_[partition];
@@ -236,14 +246,16 @@ inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::i
     ports::Fetched fetched;
     fetched.next_offset = offset;
     std::size_t bytes = 0;
-    for (const auto& record : state.records) {
-        if (record->offset < offset) continue;
+    auto place = std::lower_bound(
+        state.records.begin(), state.records.end(), offset,
+        [](const auto& record, std::int64_t wanted) { return record->offset < wanted; });
+    for (; place != state.records.end(); ++place) {
+        const StoredRecord& record = **place;
         if (!fetched.records.empty() && bytes >= max_bytes) break;
-        bytes += record->value.size();
-        fetched.records.push_back(
-            {record->offset, record->append_time, record->key, record->value});
-        fetched.storage.push_back(record);
-        fetched.next_offset = record->offset + 1;
+        bytes += record.value.size();
+        fetched.records.push_back({record.offset, record.append_time, record.key, record.value});
+        fetched.storage.push_back(*place);
+        fetched.next_offset = record.offset + 1;
     }
     return fetched;
 }
@@ -281,8 +293,7 @@ inline Status MemoryLog::truncate(ports::Partition partition, std::int64_t offse
 
 inline Result<ports::Extent> MemoryLog::describe(ports::Partition partition) {
     const std::lock_guard lock(mutex_);
-    if (failing_reads_ > 0) {
-        --failing_reads_;
+    if (read_fails()) {
         return Error{Next::kRetry, "the log does not answer, as the test wanted"};
     }
     const PartitionState& state = partitions_[partition];

@@ -192,6 +192,26 @@ TEST(Epochs, ALaterListingBringsBackWhatAPendingSweepTakes) {
     EXPECT_EQ(s.source("pods").population, 21U);
 }
 
+// Symptom: a live word that came after the end of an epoch was taken back by that epoch's sweep if
+// the sweep had not come by yet, and kept if it had.
+TEST(Epochs, AWordAfterTheEndCountsHoweverFarTheSweepIs) {
+    for (const bool one_record : {true, false}) {
+        JournalScript s = with_pods(3);
+        const auto tell = [&] {
+            s.begin("pods", 20);
+            for (int i = 0; i < 2; ++i) {
+                s.pod({.name = name_of_pod(i), .uid = "u" + std::to_string(i), .listed = true});
+            }
+            s.end("pods");
+            s.pod({.name = name_of_pod(2), .uid = "u2"});
+        };
+        one_record ? s.together(tell) : tell();
+        s.tick();
+        EXPECT_TRUE(s.facet("wrapper-102", "u2")->present()) << one_record;
+        EXPECT_EQ(s.source("pods").population, 3U);
+    }
+}
+
 TEST(Epochs, TwoEpochsMayBeOnTheirWayAtOnce) {
     JournalScript s = with_pods(30, 3);
     list_again(s, 28, 20);

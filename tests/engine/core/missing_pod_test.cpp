@@ -92,8 +92,9 @@ TEST(MissingPod, ADeletedPodIsMissingAtOnceAndThePodSideProvesItself_G2) {
     s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
     s.row({.pk = "7", .name = "wrapper-7", .version = 50});
     s.quiet_until(200s);
-    EXPECT_EQ(s.news(), "100s suspected orphaned_pod wrapper-7 a: grace\n"
-                        "100s resolved orphaned_pod wrapper-7 a: retracted\n");
+    EXPECT_EQ(s.news(),
+              "100s suspected orphaned_pod wrapper-7 a: grace\n"
+              "100s resolved orphaned_pod wrapper-7 a: retracted\n");
     s.at(202s).pod_gone("wrapper-7", "a", 12);
     EXPECT_EQ(s.news(),
               "202s commanded missing_pod wrapper-7 public.instances/7\n"

@@ -209,14 +209,15 @@ TEST(OrphanedPod, AnUncorrelatedLiveRowHoldsAllAndItsEndFreesThem_G25) {
     JournalScript s = quiet_world();
     s.row({.pk = "9", .name = "wrapper-9", .version = 50, .tracked = false});
     s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(105s);
     s.pod({.name = "wrapper-8", .uid = "b", .version = 11});
     s.quiet_until(200s);
     EXPECT_EQ(s.meta().uncorrelated, 1U);
     EXPECT_EQ(s.news(),
               "100s suspected orphaned_pod wrapper-7 a: grace\n"
-              "100s suspected orphaned_pod wrapper-8 b: grace\n"
+              "105s suspected orphaned_pod wrapper-8 b: grace\n"
               "160s waiting orphaned_pod wrapper-7 a: uncorrelated_rows\n"
-              "160s waiting orphaned_pod wrapper-8 b: uncorrelated_rows\n");
+              "165s waiting orphaned_pod wrapper-8 b: uncorrelated_rows\n");
     s.row({.pk = "9", .name = "wrapper-9", .version = 51, .status = "stopping", .tracked = false});
     EXPECT_EQ(s.meta().uncorrelated, 0U);
     EXPECT_EQ(s.news(),
@@ -236,6 +237,24 @@ TEST(OrphanedPod, ALiveRowWhosePodAnswersToItsSlugIsCorrelated_G25) {
     EXPECT_EQ(s.meta().uncorrelated, 1U);
     s.row_gone("wrapper-9", "9", 51);
     EXPECT_EQ(s.meta().uncorrelated, 0U);
+}
+
+TEST(OrphanedPod, ARowWithoutNameAndSlugIsAReferenceThatHoldsAll_G25) {
+    JournalScript s = quiet_world();
+    const std::string object = ObjectBuilder().add_null("pod_name").add("status", "running").take();
+    ChangeView row;
+    row.kind = ChangeKind::kUpsert;
+    row.object_id = "public.instances/3";
+    row.subject_key = "!rows/public.instances/3";
+    row.version = {50, 0};
+    row.object = object;
+    s.change("rows", row);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(160s);
+    EXPECT_EQ(s.meta().uncorrelated, 1U);
+    EXPECT_EQ(s.news(),
+              "100s suspected orphaned_pod wrapper-7 a: grace\n"
+              "160s waiting orphaned_pod wrapper-7 a: uncorrelated_rows\n");
 }
 
 TEST(OrphanedPod, ARowThatOnlyItsSlugTiesIsNoAbsence_S7) {

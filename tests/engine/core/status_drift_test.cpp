@@ -57,13 +57,13 @@ TEST(StatusDrift, BothSidesMustHaveSeenTheOthersLastWord_G3) {
 }
 
 TEST(StatusDrift, StartingStoppingAndSucceededAreNotThisRules_S8) {
-    for (const auto& [status, phase] : std::vector<std::pair<const char*, const char*>>{
-             {"starting", "Failed"},
-             {"stopping", "Failed"},
-             {"failed", "Failed"},
-             {"running", "Succeeded"},
-             {"running", "Unknown"},
-             {"running", "Running"}}) {
+    for (const auto& [status, phase] :
+         std::vector<std::pair<const char*, const char*>>{{"starting", "Failed"},
+                                                          {"stopping", "Failed"},
+                                                          {"failed", "Failed"},
+                                                          {"running", "Succeeded"},
+                                                          {"running", "Unknown"},
+                                                          {"running", "Running"}}) {
         JournalScript s = pair_of(status, phase);
         s.quiet_until(300s);
         EXPECT_EQ(s.news(), "") << status << " " << phase;

@@ -26,14 +26,18 @@ Verdict judge_missing_pod(const Subject& subject, const References& references,
                           const Settings& settings, std::uint8_t self, JournalTime now) {
     const Side pods(subject, references, settings.pods);
     const Side rows(subject, references, settings.rows);
-    std::vector<const Facet*> claims;
-    for (const Facet* row : rows.present()) {
-        if (live(*row)) claims.push_back(row);
+    if (!pods.present().empty()) return Verdict::healthy();
+    const Facet* claim = nullptr;
+    std::size_t claims = 0;
+    for (const Facet* facet : rows.present()) {
+        if (!live(*facet)) continue;
+        claim = facet;
+        ++claims;
     }
-    if (claims.empty() || !pods.present().empty()) return Verdict::healthy();
+    if (claims == 0) return Verdict::healthy();
     if (pods.unknown()) return Verdict::abstain(Reason::kUnproven);
-    if (claims.size() > 1) return Verdict::abstain(Reason::kDuplicateClaim);
-    const Facet& row = *claims.front();
+    if (claims > 1) return Verdict::abstain(Reason::kDuplicateClaim);
+    const Facet& row = *claim;
     const std::optional<Field> status = row.fields().find("status");
     const std::optional<Field> pod_name = row.fields().find("pod_name");
     if (!status || !status->value || !pod_name || pod_name->unchanged) {

@@ -27,16 +27,20 @@ Verdict judge_status_drift(const Subject& subject, const References& references,
                            const Settings& settings, std::uint8_t self, JournalTime now) {
     const Side pods(subject, references, settings.pods);
     const Side rows(subject, references, settings.rows);
-    std::vector<const Facet*> running;
-    for (const Facet* row : rows.present()) {
-        if (row->fields().is("status", "running")) running.push_back(row);
+    if (pods.present().empty()) return Verdict::healthy();
+    const Facet* says_running = nullptr;
+    std::size_t running = 0;
+    for (const Facet* facet : rows.present()) {
+        if (!facet->fields().is("status", "running")) continue;
+        says_running = facet;
+        ++running;
     }
-    if (running.empty() || pods.present().empty()) return Verdict::healthy();
+    if (running == 0) return Verdict::healthy();
     if (pods.present().size() > 1) return Verdict::abstain(Reason::kDuplicateClaim);
     const Facet& pod = *pods.present().front();
     if (!pod.fields().is("phase", "Failed") || out_of_scope(pod)) return Verdict::healthy();
-    if (running.size() > 1) return Verdict::abstain(Reason::kDuplicateClaim);
-    const Facet& row = *running.front();
+    if (running > 1) return Verdict::abstain(Reason::kDuplicateClaim);
+    const Facet& row = *says_running;
     if (vetoed(row) || vetoed(pod)) return Verdict::abstain(Reason::kVeto);
 
     const std::optional<Doubt> rows_doubt =

@@ -1,0 +1,51 @@
+#include "benchmarks/recorded.h"
+
+#include <utility>
+
+namespace trueup::bench {
+
+Recorder::Recorder(Load& load, std::size_t record_bytes, std::uint32_t per_second)
+    : load_(load),
+      record_bytes_(record_bytes),
+      per_second_(per_second),
+      now_(from_millis<BrokerTime>(1'767'225'600'000)) {}
+
+void Recorder::open(const Settings& settings) {
+    builder_.set_genesis({Hash128{1, 2}, 1, 0});
+    builder_.set_settings(settings);
+    flush();
+    for (const Input& input : load_.opening()) add(input);
+    flush();
+}
+
+void Recorder::add(const Input& input) {
+    std::int64_t& next = offsets_[static_cast<std::size_t>(input.topic)];
+    builder_.add_item(input.topic, next - 1, next, now_, input.bytes);
+    ++next;
+    if (++in_second_ >= per_second_) {
+        in_second_ = 0;
+        flush();
+        now_ += Millis{1'000};
+        add(load_.progress(Side::kPods, now_));
+        add(load_.progress(Side::kRows, now_));
+    }
+    if (builder_.size() >= record_bytes_) flush();
+}
+
+void Recorder::tick(Millis step) {
+    flush();
+    now_ += step;
+    records_.push_back({offset_++, now_, builder_.take()});
+}
+
+void Recorder::flush() {
+    if (builder_.size() <= codec::JournalRecordBuilder().size()) return;
+    records_.push_back({offset_++, now_, builder_.take()});
+}
+
+std::vector<Recorded> Recorder::take() {
+    flush();
+    return std::exchange(records_, {});
+}
+
+}  // namespace trueup::bench

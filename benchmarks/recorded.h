@@ -1,0 +1,47 @@
+// A journal in memory, as the sequencer would have written it while changes came at a steady rate.
+#pragma once
+
+#include "benchmarks/load.h"
+#include "engine/codec/journal_codec.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trueup::bench {
+
+struct Recorded {
+    std::int64_t offset = -1;
+    BrokerTime append_time{};
+    std::string bytes;
+};
+
+/// Packs inputs into records of about `record_bytes`. Each `per_second` inputs the journal's time
+/// goes on by a second; each of those seconds both sources prove their progress.
+class Recorder {
+  public:
+    Recorder(Load& load, std::size_t record_bytes, std::uint32_t per_second);
+
+    /// Genesis, settings and both sources' owners; each a record of its own kind first.
+    void open(const Settings& settings);
+    void add(const Input& input);
+    /// A record without items, `step` later.
+    void tick(Millis step);
+    void flush();
+    /// What was recorded since the last call.
+    std::vector<Recorded> take();
+
+  private:
+    Load& load_;
+    std::size_t record_bytes_;
+    std::uint32_t per_second_;
+    std::uint32_t in_second_ = 0;
+    BrokerTime now_;
+    std::array<std::int64_t, kTopics> offsets_{};
+    std::int64_t offset_ = 0;
+    codec::JournalRecordBuilder builder_;
+    std::vector<Recorded> records_;
+};
+
+}  // namespace trueup::bench

@@ -1,0 +1,286 @@
+// Proves the life of a finding and of its command (design §4.9, §4.14, §5; S1, S38, S39).
+#include "tests/support/journal_script.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::testing {
+namespace {
+
+/// Both sources quiet, an orphan since 100 s; now it is `until`.
+JournalScript orphan_at(Millis until, Settings settings = graph_settings()) {
+    JournalScript s(std::move(settings));
+    s.all_known();
+    s.quiet_until(100s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(until);
+    return s;
+}
+
+TEST(Findings, OnlyEdgesAreTold) {
+    JournalScript s = orphan_at(155s);
+    EXPECT_EQ(s.findings().size(), 1U) << "12 records, one edge";
+    const FindingEdge& edge = s.findings().front();
+    EXPECT_EQ(edge.state, FindingState::kSuspected);
+    EXPECT_EQ(edge.reason, Reason::kGrace);
+    EXPECT_EQ(edge.policy, "graph-instances");
+    EXPECT_EQ(edge.since, JournalTime(100s));
+    EXPECT_EQ(edge.append_time, broker(100s));
+    EXPECT_EQ(edge.journal_id, s.meta().journal_id);
+    EXPECT_EQ(edge.index, 0U);
+    EXPECT_EQ(edge.command_id, std::nullopt);
+    EXPECT_EQ(edge.sentence, "wrapper-7: pod without an instance row; waiting out the grace");
+    EXPECT_EQ(edge.evidence, std::vector<std::int64_t>{edge.offset});
+}
+
+TEST(Findings, ObserveSaysWhatItWouldDoAndDoesNothing) {
+    JournalScript s = orphan_at(300s, graph_settings(Mode::kObserve));
+    EXPECT_EQ(s.news(),
+              "100s suspected orphaned_pod wrapper-7 a: grace\n"
+              "160s waiting orphaned_pod wrapper-7 a: observed\n");
+    s.put_in_force(graph_settings(Mode::kEnforce));
+    EXPECT_EQ(s.news(),
+              "300s commanded orphaned_pod wrapper-7 a\n"
+              "300s delete_pod wrapper-7 a\n");
+}
+
+TEST(Findings, RetractionIsCountedAndClosesIt) {
+    JournalScript s = orphan_at(120s);
+    EXPECT_EQ(s.meta().open_findings, 1U);
+    s.pod_gone("wrapper-7", "a", 12);
+    EXPECT_EQ(s.meta().open_findings, 0U);
+    EXPECT_EQ(s.meta().rules[0].detected, 1U);
+    EXPECT_EQ(s.meta().rules[0].retracted, 1U);
+    EXPECT_TRUE(s.subject("wrapper-7")->findings.empty());
+}
+
+TEST(Findings, DoneEndsIt) {
+    JournalScript s = orphan_at(160s);
+    s.news();
+    s.at(162s).outcome(s.commands().front(), OutcomeKind::kDone);
+    s.at(163s).pod_gone("wrapper-7", "a", 12);
+    s.quiet_until(300s);
+    EXPECT_EQ(s.news(), "162s resolved orphaned_pod wrapper-7 a: done\n");
+    EXPECT_EQ(s.meta().outbox, 0U);
+    EXPECT_EQ(s.meta().rules[0].outcomes[static_cast<std::size_t>(OutcomeKind::kDone)], 1U);
+    EXPECT_EQ(s.findings().back().command_id, s.commands().front().id);
+}
+
+TEST(Findings, ARefusalIsJudgedAnewBeyondTheBarrier_S1) {
+    JournalScript s = orphan_at(160s);
+    s.news();
+    s.at(161s).outcome(s.commands().front(), OutcomeKind::kRefused);
+    s.at(162s).progress("rows");
+    EXPECT_EQ(s.news(), "161s resolved orphaned_pod wrapper-7 a: refused\n");
+    s.at(163s).progress("pods");
+    s.quiet_until(222s);
+    EXPECT_EQ(s.news(), "163s suspected orphaned_pod wrapper-7 a: grace\n");
+    s.quiet_until(223s);
+    ASSERT_EQ(s.commands().size(), 2U);
+    EXPECT_NE(s.commands()[0].id, s.commands()[1].id);
+}
+
+TEST(Findings, ACommandUnderWayIsNotRetracted) {
+    JournalScript s = orphan_at(160s);
+    s.news();
+    s.at(161s).row({.pk = "7", .name = "wrapper-7", .version = 50});
+    s.quiet_until(166s);
+    EXPECT_EQ(s.news(), "") << "only its outcome ends it";
+    s.outcome(s.commands().front(), OutcomeKind::kRefused);
+    EXPECT_EQ(s.news(), "166s resolved orphaned_pod wrapper-7 a: refused\n");
+}
+
+TEST(Findings, ASuccessorUnderTheSameNameIsAnotherFinding_S1) {
+    JournalScript s = orphan_at(160s);
+    s.news();
+    s.at(161s).together([&] {
+        s.pod_gone("wrapper-7", "a", 12);
+        s.pod({.name = "wrapper-7", .uid = "b", .version = 13});
+    });
+    EXPECT_EQ(s.news(), "161s suspected orphaned_pod wrapper-7 b: grace\n");
+    s.at(162s).outcome(s.commands().front(), OutcomeKind::kRefused);
+    EXPECT_EQ(s.news(),
+              "162s resolved orphaned_pod wrapper-7 a: refused\n"
+              "162s waiting orphaned_pod wrapper-7 b: own_write\n");
+}
+
+TEST(Findings, RetriesBackOffFrom1To60Seconds_S38) {
+    Settings settings = graph_settings();
+    settings.command_ttl = 600s;
+    JournalScript s = orphan_at(160s, settings);
+    std::vector<std::int64_t> delays;
+    for (int failure = 0; failure < 8; ++failure) {
+        const std::size_t before = s.commands().size();
+        const Millis failed_at = s.now();
+        s.outcome(s.commands().back(), OutcomeKind::kFailed, true);
+        EXPECT_EQ(s.findings().back().reason, Reason::kRetry);
+        EXPECT_EQ(s.findings().back().state, FindingState::kWaiting);
+        while (s.commands().size() == before) s.quiet_until(s.now() + 1s);
+        delays.push_back((s.now() - failed_at).count() / 1'000);
+    }
+    EXPECT_EQ(delays, (std::vector<std::int64_t>{1, 2, 4, 8, 16, 32, 60, 60}));
+    EXPECT_EQ(s.meta().rules[0].detected, 1U) << "all of it is one finding";
+    EXPECT_EQ(s.subject("wrapper-7")->findings.front().failures, 8U);
+}
+
+TEST(Findings, AFinalFailureStaysOpenAndIsTriedAfter300s_S39) {
+    JournalScript s = orphan_at(160s);
+    s.news();
+    s.outcome(s.commands().front(), OutcomeKind::kFailed, false);
+    s.quiet_until(455s);
+    EXPECT_EQ(s.news(), "160s waiting orphaned_pod wrapper-7 a: failed\n");
+    EXPECT_EQ(s.meta().open_findings, 1U);
+    s.quiet_until(460s);
+    EXPECT_EQ(s.commands().size(), 2U);
+}
+
+TEST(Findings, AFailedOneThatGoesAwayIsRetracted) {
+    JournalScript s = orphan_at(160s);
+    s.outcome(s.commands().front(), OutcomeKind::kFailed, false);
+    s.news();
+    s.at(170s).pod_gone("wrapper-7", "a", 12);
+    EXPECT_EQ(s.news(), "170s resolved orphaned_pod wrapper-7 a: retracted\n");
+}
+
+// Symptom: the edges of failed and expired commands did not say which command had ended.
+TEST(Findings, TheEdgeOfAFailureOrExpiryNamesTheCommand) {
+    JournalScript failed = orphan_at(160s);
+    failed.outcome(failed.commands().front(), OutcomeKind::kFailed, true);
+    EXPECT_EQ(failed.findings().back().command_id, failed.commands().front().id);
+
+    JournalScript expired = orphan_at(230s);
+    const auto& edges = expired.findings();
+    ASSERT_EQ(edges[edges.size() - 2].reason, Reason::kExpired);
+    EXPECT_EQ(edges[edges.size() - 2].command_id, expired.commands().front().id);
+}
+
+TEST(Findings, WithoutAnOutcomeItIsEmittedAgainEach10sWithTheSameId) {
+    JournalScript s = orphan_at(195s);
+    ASSERT_EQ(s.commands().size(), 4U);
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(s.commands()[i].id, s.commands()[0].id);
+        EXPECT_EQ(s.commands()[i].emission, i + 1);
+        EXPECT_EQ(s.commands()[i].not_after, broker(220s));
+    }
+    EXPECT_EQ(s.findings().size(), 2U) << "no edge for it";
+}
+
+TEST(Findings, AnExpiredCommandHasASuccessorWithAnotherId) {
+    JournalScript s = orphan_at(220s);  // its not_after; looked at each 10 s
+    s.news();
+    const Hash128 first = s.commands().front().id;
+    s.quiet_until(230s);
+    EXPECT_EQ(s.news(),
+              "230s waiting orphaned_pod wrapper-7 a: expired\n"
+              "230s commanded orphaned_pod wrapper-7 a\n"
+              "230s delete_pod wrapper-7 a\n");
+    EXPECT_NE(s.commands().back().id, first);
+    EXPECT_EQ(s.commands().back().finding_id, s.commands().front().finding_id);
+    EXPECT_EQ(s.meta().outbox, 1U);
+    EXPECT_EQ(s.meta().rules[0].outcomes[static_cast<std::size_t>(OutcomeKind::kExpired)], 1U);
+}
+
+TEST(Findings, AnExecutorsExpiryWroteNothingSoNothingIsWaitedFor) {
+    JournalScript s = orphan_at(160s);
+    s.news();
+    s.outcome(s.commands().front(), OutcomeKind::kExpired);
+    EXPECT_EQ(s.news(),
+              "160s resolved orphaned_pod wrapper-7 a: expired\n"
+              "160s suspected orphaned_pod wrapper-7 a: grace\n");
+}
+
+TEST(Findings, TheOutboxIsBoundedAndTheRestWaits) {
+    Settings settings = graph_settings();
+    settings.max_outbox = 1;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    s.together([&] {
+        s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+        s.pod({.name = "wrapper-8", .uid = "b", .version = 11});
+    });
+    s.quiet_until(165s);
+    EXPECT_EQ(s.commands().size(), 1U);
+    EXPECT_EQ(s.findings().back().reason, Reason::kOutboxFull);
+    EXPECT_EQ(s.meta().outbox, 1U);
+    s.at(166s).outcome(s.commands().front(), OutcomeKind::kDone);
+    s.at(167s).tick();
+    ASSERT_EQ(s.commands().size(), 2U);
+    EXPECT_NE(s.commands().back().draft.target.object_id,
+              s.commands().front().draft.target.object_id);
+}
+
+TEST(Findings, TimersThatEndTogetherAreJudged5ARecord) {
+    Settings settings = graph_settings();
+    settings.sweep_step = 5;
+    JournalScript s(settings);
+    s.all_known();
+    s.together([&] {
+        for (int i = 0; i < 12; ++i) {
+            s.pod({.name = "wrapper-" + std::to_string(i), .uid = "u" + std::to_string(i)});
+        }
+    });
+    s.quiet_until(60s);
+    EXPECT_EQ(s.commands().size(), 5U);
+    EXPECT_TRUE(s.last().more_work);
+    s.tick();
+    EXPECT_EQ(s.commands().size(), 10U);
+    s.tick();
+    EXPECT_EQ(s.commands().size(), 12U);
+    EXPECT_FALSE(s.last().more_work);
+}
+
+TEST(Findings, OutcomesOfUnknownOrEndedCommandsAreCountedOnly) {
+    JournalScript s = orphan_at(160s);
+    const Command command = s.commands().front();
+    s.outcome(command, OutcomeKind::kDone);
+    s.news();
+    s.outcome(command, OutcomeKind::kFailed, true);
+    EXPECT_EQ(s.counted().late_outcomes, 1U) << "the first final one counted";
+    Command stranger = command;
+    stranger.subject = "graph-instances/wrapper-1";
+    s.outcome(stranger, OutcomeKind::kDone);
+    EXPECT_EQ(s.counted().unknown_outcomes, 1U);
+    EXPECT_EQ(s.news(), "");
+}
+
+TEST(Findings, ASecondOutcomeMovesTheBarrierOn) {
+    JournalScript s;
+    s.all_known();
+    s.quiet_until(100s);
+    s.row({.pk = "7", .name = "wrapper-7", .version = 50});
+    s.quiet_until(135s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11, .phase = "Failed"});
+    s.quiet_until(140s);
+    ASSERT_EQ(s.commands().size(), 2U) << "missing_pod, then status_drift, on one row";
+    s.at(141s).outcome(s.commands()[0], OutcomeKind::kRefused);
+    s.at(142s).outcome(s.commands()[1], OutcomeKind::kDone);
+    const Subject& subject = *s.subject("wrapper-7");
+    ASSERT_EQ(subject.own_writes.size(), 1U);
+    EXPECT_EQ(subject.own_writes.front(), (std::pair{SourceId{1}, broker(142s)}));
+    s.at(143s).progress("rows", 142s);
+    EXPECT_EQ(s.meta().rules[2].detected, 1U);
+    s.at(144s).progress("rows", 143s);
+    EXPECT_EQ(s.meta().rules[2].detected, 2U) << "past the second one";
+}
+
+TEST(Findings, EveryReasonHasAWordAndASentence) {
+    Subject subject;
+    subject.key = "graph-instances/wrapper-7";
+    const core::Rule& rule = core::find_policy("graph-instances")->rules[0];
+    for (int i = 1; i <= 25; ++i) {
+        if (i > 13 && i < 20) continue;
+        Finding finding;
+        finding.state = FindingState::kWaiting;
+        finding.reason = static_cast<Reason>(i);
+        EXPECT_NE(name_of(finding.reason), "unknown") << i;
+        const std::string text = core::sentence(rule, subject, finding, JournalTime(90s));
+        EXPECT_GT(text.size(), std::string("wrapper-7: pod without an instance row; ").size()) << i;
+        EXPECT_NE(text.find(" (for 90 s)"), std::string::npos) << text;
+    }
+    Finding plain;
+    EXPECT_EQ(core::sentence(rule, subject, plain, JournalTime{}),
+              "wrapper-7: pod without an instance row");
+}
+
+}  // namespace
+}  // namespace trueup::testing

@@ -1,0 +1,135 @@
+// Proves that each guard of the core is needed: the test of its name fails without it
+// (docs/guards.md; mutants.sh switches them off one by one).
+#include "tests/support/journal_script.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::testing {
+namespace {
+
+JournalScript quiet_world() {
+    JournalScript s;
+    s.all_known();
+    s.quiet_until(100s);
+    return s;
+}
+
+// Design §4.1.
+TEST(Guard, Guard_absence_needs_proof_NoDeleteWhileRowsWereNeverListed) {
+    JournalScript s;
+    s.known("pods");
+    s.own("rows");
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(20s);
+    EXPECT_EQ(s.news(), "");
+}
+
+// Design §4.2.
+TEST(Guard, Guard_seq_dense_AHoleMayHideTheRowThatOwnsThePod) {
+    JournalScript s = quiet_world();
+    s.hole("rows");  // the row of wrapper-7 was here
+    s.alive("rows");
+    EXPECT_FALSE(s.source("rows").known);
+    EXPECT_EQ(s.counted().holes, 1U);
+}
+
+// Design §4.3.
+TEST(Guard, Guard_one_owner_AFormerConnectorsViewIsNotFolded) {
+    JournalScript s = quiet_world();
+    s.row({.pk = "7", .name = "wrapper-7", .version = 50});
+    const Owner former = s.owner("rows");
+    s.own("rows");
+    s.rows_listed(60, {{.pk = "7", .name = "wrapper-7", .version = 60}});
+    s.owner("rows") = former;
+    s.row_gone("wrapper-7", "7", 61);
+    EXPECT_TRUE(s.facet("wrapper-7", "public.instances/7")->present());
+}
+
+// Design §4.5.
+TEST(Guard, Guard_both_sides_fresh_RowsThatLagMayHoldTheOwner) {
+    Settings settings = graph_settings();
+    settings.stale_after = 600s;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s).pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    while (s.now() < 170s) s.at(s.now() + 5s).progress("pods");
+    EXPECT_TRUE(s.commands().empty()) << "rows are proven until 100 s only";
+}
+
+// Design §4.5: the own-write barrier.
+TEST(Guard, Guard_own_write_barrier_TheViewBeforeOurDeleteIsNoNewFinding) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(160s);
+    ASSERT_EQ(s.commands().size(), 1U);
+    s.at(161s).outcome(s.commands().front(), OutcomeKind::kDone);
+    s.at(162s).tick();
+    EXPECT_EQ(s.meta().rules[0].detected, 1U);
+}
+
+// Design §4.8.
+TEST(Guard, Guard_max_step_ADayThatNobodyWatchedEndsNoGrace) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.at(24h).together([&] {
+        s.progress("pods");
+        s.progress("rows");
+    });
+    EXPECT_TRUE(s.commands().empty());
+    EXPECT_EQ(to_millis(s.meta().now), 110'000);
+}
+
+// Design §5.
+TEST(Guard, Guard_gap_not_folded_AnItemBehindALostOneWaitsForIt) {
+    JournalScript s = quiet_world();
+    const std::int64_t last = s.last_offset(Topic::kOutcomes);
+    s.lose_next(1);
+    s.raw(Topic::kOutcomes, "");
+    s.raw(Topic::kOutcomes, "");
+    EXPECT_EQ(s.last().gaps, (std::vector<core::Gap>{{Topic::kOutcomes, last}}));
+    EXPECT_EQ(s.meta().last[static_cast<std::size_t>(Topic::kOutcomes)], last);
+}
+
+// Design §5: chain.
+TEST(Guard, Guard_chain_in_id_AnotherTailAtTheSameOffsetsNamesOtherCommands) {
+    std::vector<Hash128> ids;
+    for (const std::uint64_t version : {11U, 12U}) {
+        JournalScript s = quiet_world();
+        s.pod({.name = "wrapper-7", .uid = "a", .version = version});
+        s.quiet_until(160s);
+        ASSERT_EQ(s.commands().size(), 1U);
+        ids.push_back(s.commands().front().id);
+    }
+    EXPECT_NE(ids[0], ids[1]);
+}
+
+// Design §4.7.
+TEST(Guard, Guard_monotone_versions_AnOlderWordDoesNotRaiseTheDead) {
+    JournalScript s = quiet_world();
+    s.pod_gone("wrapper-7", "a", 15);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 12});
+    EXPECT_FALSE(s.facet("wrapper-7", "a")->present());
+}
+
+// Design §4.3: as_of.
+TEST(Guard, Guard_sweep_spares_newer_APodYoungerThanTheListLivesOn) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-6", .uid = "other", .version = 11});
+    s.pod({.name = "wrapper-7", .uid = "young", .version = 30});
+    s.pods_listed(20, {{.name = "wrapper-6", .uid = "other", .version = 11}});
+    EXPECT_TRUE(s.facet("wrapper-7", "young")->present());
+}
+
+// Design §4.6.
+TEST(Guard, Guard_suspicious_drop_AnEmptyListOf20KnownProvesNothing) {
+    JournalScript s = quiet_world();
+    for (int i = 0; i < 20; ++i) {
+        s.pod({.name = "wrapper-" + std::to_string(i), .uid = "u" + std::to_string(i)});
+    }
+    s.pods_listed(20, {});
+    EXPECT_FALSE(s.source("pods").known);
+    EXPECT_EQ(s.counted().swept, 0U);
+}
+
+}  // namespace
+}  // namespace trueup::testing

@@ -1,0 +1,314 @@
+// Proves the encoding of rows and the digest over them (design §5, §6; C2, C9).
+#include "engine/core/row.h"
+
+#include "engine/core/bytes.h"
+#include "tests/support/replay.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+namespace trueup::testing {
+namespace {
+
+class Dice {
+  public:
+    Dice() : seed_(read_seed()), random_(seed_) {}
+    std::string trace() const { return "TRUEUP_SEED=" + std::to_string(seed_); }
+    std::uint64_t number() {
+        const std::uint64_t bits = random_();
+        return bits >> (random_() % 64);
+    }
+    std::int64_t offset() { return static_cast<std::int64_t>(number() >> 1U) - 1; }
+    std::int64_t any() { return static_cast<std::int64_t>(number()); }
+    std::size_t below(std::size_t n) { return random_() % n; }
+    bool flip() { return below(2) == 0; }
+    std::string text() {
+        std::string text;
+        for (std::size_t n = below(200); n > 0; --n) text += static_cast<char>(random_());
+        return text;
+    }
+    std::optional<std::string> maybe_text() {
+        if (flip()) return std::nullopt;
+        return text();
+    }
+    Hash128 hash() { return {number(), number()}; }
+    Version version() { return {number(), number()}; }
+    template <typename T>
+    T time() {
+        return from_millis<T>(any());
+    }
+
+  private:
+    static std::uint64_t read_seed() {
+        const char* const given = std::getenv("TRUEUP_SEED");
+        return given != nullptr ? std::strtoull(given, nullptr, 10)
+                                : std::uint64_t{std::random_device{}()};
+    }
+    std::uint64_t seed_;
+    std::mt19937_64 random_;
+};
+
+Command random_command(Dice& dice, const std::string& key) {
+    Command command;
+    command.id = dice.hash();
+    command.policy = dice.text();
+    command.rule = dice.text();
+    command.finding_id = dice.hash();
+    command.subject = key;
+    command.draft.target = {dice.text(), dice.text(), dice.text(), dice.text()};
+    command.draft.action.kind = static_cast<Action::Kind>(dice.below(3));
+    command.draft.action.grace_seconds = static_cast<std::uint32_t>(dice.number());
+    for (std::size_t n = dice.below(4); n > 0; --n) {
+        command.draft.action.sets.push_back({dice.text(), dice.maybe_text()});
+    }
+    for (std::size_t n = dice.below(4); n > 0; --n) {
+        command.draft.read_set.push_back({static_cast<Predicate::Kind>(dice.below(5)), dice.text(),
+                                          dice.text(), dice.text(), dice.maybe_text()});
+    }
+    command.issued = dice.time<BrokerTime>();
+    command.not_after = dice.time<BrokerTime>();
+    for (std::size_t n = dice.below(4); n > 0; --n) command.evidence.push_back(dice.offset());
+    command.emission = static_cast<std::uint32_t>(dice.number());
+    return command;
+}
+
+Subject random_subject(Dice& dice) {
+    Subject subject;
+    subject.key = dice.text();
+    for (std::size_t n = dice.below(5); n > 0; --n) {
+        subject.facets.push_back({static_cast<SourceId>(dice.number()), dice.text(),
+                                  static_cast<Absence>(dice.below(3)), dice.version(),
+                                  dice.number(), dice.time<BrokerTime>(), dice.time<BrokerTime>(),
+                                  dice.offset(), dice.number(), dice.text()});
+    }
+    for (std::size_t n = dice.below(4); n > 0; --n) {
+        Finding finding;
+        finding.id = dice.hash();
+        finding.rule = static_cast<std::uint8_t>(dice.number());
+        finding.object_id = dice.text();
+        finding.state = static_cast<FindingState>(dice.below(5));
+        finding.reason = static_cast<Reason>(dice.below(26));
+        finding.since = dice.time<JournalTime>();
+        finding.last_change = dice.offset();
+        if (dice.flip()) finding.command = random_command(dice, subject.key);
+        finding.emit_again = dice.time<JournalTime>();
+        finding.failures = static_cast<std::uint32_t>(dice.number());
+        subject.findings.push_back(std::move(finding));
+    }
+    for (std::size_t n = dice.below(3); n > 0; --n) {
+        subject.own_writes.emplace_back(static_cast<SourceId>(dice.number()),
+                                        dice.time<BrokerTime>());
+    }
+    for (std::size_t n = dice.below(4); n > 0; --n) {
+        Wait wait;
+        if (dice.flip()) wait.due = dice.time<JournalTime>();
+        wait.source = static_cast<SourceId>(dice.number());
+        wait.beyond = dice.time<BrokerTime>();
+        wait.uncorrelated = dice.flip();
+        subject.waits.push_back(wait);
+    }
+    subject.counted_uncorrelated = dice.flip();
+    return subject;
+}
+
+Settings random_settings(Dice& dice) {
+    Settings settings;
+    settings.policy = dice.text();
+    settings.use = dice.text();
+    for (std::size_t n = dice.below(4); n > 0; --n) {
+        settings.sources.push_back({dice.text(), static_cast<Topic>(dice.below(kTopics))});
+    }
+    settings.pods = static_cast<SourceId>(dice.number());
+    settings.rows = static_cast<SourceId>(dice.number());
+    for (std::size_t n = dice.below(4); n > 0; --n) {
+        settings.rules.push_back({dice.text(), static_cast<Mode>(dice.below(3)), Millis(dice.any()),
+                                  Millis(dice.any())});
+    }
+    settings.max_step = Millis(dice.any());
+    settings.max_skew = Millis(dice.any());
+    settings.stale_after = Millis(dice.any());
+    settings.command_ttl = Millis(dice.any());
+    settings.emit_again = Millis(dice.any());
+    settings.max_drop_percent = static_cast<std::uint32_t>(dice.number());
+    settings.max_outbox = static_cast<std::uint32_t>(dice.number());
+    settings.sweep_step = static_cast<std::uint32_t>(dice.number());
+    return settings;
+}
+
+core::SourceState random_source(Dice& dice) {
+    core::SourceState source;
+    source.name = dice.text();
+    source.topic = static_cast<Topic>(dice.below(kTopics));
+    source.incarnation = dice.offset();
+    source.next_seq = dice.number();
+    source.known = dice.flip();
+    source.hole = dice.flip();
+    if (dice.flip()) {
+        source.open = core::OpenEpoch{dice.number(), dice.number(), dice.version(), dice.number()};
+    }
+    source.last_epoch = dice.number();
+    source.epochs = dice.number();
+    source.population = dice.number();
+    source.quarantined_at = dice.number();
+    source.complete_as_of = dice.time<BrokerTime>();
+    source.source_clock = dice.time<SourceTime>();
+    return source;
+}
+
+core::Meta random_meta(Dice& dice) {
+    core::Meta meta;
+    meta.journal_id = dice.hash();
+    meta.partitions = static_cast<std::int32_t>(dice.below(1'000));
+    meta.shard = static_cast<std::int32_t>(dice.below(1'000));
+    meta.applied = dice.offset();
+    meta.broker_now = dice.time<BrokerTime>();
+    meta.now = dice.time<JournalTime>();
+    meta.chain = dice.hash();
+    meta.digest = dice.hash();
+    for (std::int64_t& last : meta.last) last = dice.offset();
+    meta.settings = random_settings(dice);
+    for (std::size_t n = dice.below(4); n > 0; --n) meta.sources.push_back(random_source(dice));
+    for (std::size_t n = dice.below(3); n > 0; --n) {
+        meta.sweeps.push_back(
+            {static_cast<SourceId>(dice.number()), dice.number(), dice.version(), dice.text()});
+    }
+    meta.uncorrelated = dice.number();
+    meta.outbox = dice.number();
+    meta.open_findings = dice.number();
+    meta.subjects = dice.number();
+    core::Counters& c = meta.counters;
+    for (std::uint64_t* count :
+         {&c.items, &c.duplicates, &c.gaps, &c.parked, &c.foreign_tokens, &c.repeated_seq, &c.holes,
+          &c.unchanged, &c.stale_versions, &c.swept, &c.quarantines, &c.clamped_steps,
+          &c.unknown_outcomes, &c.late_outcomes}) {
+        *count = dice.number();
+    }
+    for (std::size_t n = dice.below(4); n > 0; --n) {
+        core::RuleCounters rule;
+        rule.detected = dice.number();
+        rule.commands = dice.number();
+        for (std::uint64_t& count : rule.outcomes) count = dice.number();
+        rule.retracted = dice.number();
+        meta.rules.push_back(rule);
+    }
+    return meta;
+}
+
+TEST(Rows, RandomSubjectsSurviveTheirEncoding) {
+    Dice dice;
+    SCOPED_TRACE(dice.trace());
+    for (int i = 0; i < 500; ++i) {
+        const Subject subject = random_subject(dice);
+        std::string bytes;
+        core::encode_subject(subject, bytes);
+        const std::optional<Subject> read = core::decode_subject(subject.key, bytes);
+        ASSERT_TRUE(read.has_value());
+        ASSERT_EQ(*read, subject);
+        std::string once_more;
+        core::encode_subject(*read, once_more);
+        ASSERT_EQ(once_more, bytes);
+    }
+}
+
+TEST(Rows, RandomMetasSurviveTheirEncoding) {
+    Dice dice;
+    SCOPED_TRACE(dice.trace());
+    for (int i = 0; i < 500; ++i) {
+        const core::Meta meta = random_meta(dice);
+        std::string bytes;
+        core::encode_meta(meta, bytes);
+        const std::optional<core::Meta> read = core::decode_meta(bytes);
+        ASSERT_TRUE(read.has_value());
+        ASSERT_EQ(*read, meta);
+    }
+}
+
+TEST(Rows, EveryCutOfARowIsRefused_C2) {
+    Dice dice;
+    SCOPED_TRACE(dice.trace());
+    for (int i = 0; i < 20; ++i) {
+        std::string subject;
+        core::encode_subject(random_subject(dice), subject);
+        for (std::size_t n = 0; n < subject.size(); ++n) {
+            ASSERT_FALSE(core::decode_subject("k", subject.substr(0, n))) << n;
+        }
+        EXPECT_FALSE(core::decode_subject("k", subject + '\0'));
+        std::string meta;
+        core::encode_meta(random_meta(dice), meta);
+        for (std::size_t n = 0; n < meta.size(); ++n) {
+            ASSERT_FALSE(core::decode_meta(std::string_view(meta).substr(0, n))) << n;
+        }
+        EXPECT_FALSE(core::decode_meta(meta + '\0'));
+    }
+}
+
+TEST(Rows, DamagedBytesNeverCrash) {
+    Dice dice;
+    SCOPED_TRACE(dice.trace());
+    int refused = 0;
+    for (int i = 0; i < 5'000; ++i) {
+        std::string subject;
+        core::encode_subject(random_subject(dice), subject);
+        std::string meta;
+        core::encode_meta(random_meta(dice), meta);
+        for (std::string* bytes : {&subject, &meta}) {
+            for (std::size_t n = 1 + dice.below(4); n > 0; --n) {
+                (*bytes)[dice.below(bytes->size())] = static_cast<char>(dice.number());
+            }
+        }
+        refused += core::decode_subject("k", subject) ? 0 : 1;
+        refused += core::decode_meta(meta) ? 0 : 1;
+    }
+    EXPECT_GT(refused, 100);
+}
+
+TEST(Rows, ARowOfAnotherFormatIsRefused) {
+    EXPECT_FALSE(core::decode_subject("k", ""));
+    EXPECT_FALSE(core::decode_meta(""));
+    EXPECT_FALSE(core::decode_subject("k", std::string(1, '\2') + std::string(5, '\0')));
+    EXPECT_FALSE(core::decode_meta(std::string(1, '\2')));
+}
+
+TEST(Rows, ANumberThatNeverEndsIsRefused) {
+    const std::string huge(11, '\x80');
+    core::ByteReader too_long(huge);
+    EXPECT_EQ(too_long.number(), 0U);
+    EXPECT_FALSE(too_long.ok());
+    core::ByteReader counting("\x05");
+    EXPECT_EQ(counting.count(), 0U) << "five things in no bytes";
+    EXPECT_FALSE(counting.ok());
+}
+
+TEST(Digest, IsTheSumOverTheRows_C9) {
+    Replay replay;
+    JournalScript s;
+    s.all_known();
+    for (int i = 0; i < 20; ++i) {
+        s.pod({.name = "wrapper-" + std::to_string(i), .uid = "u" + std::to_string(i)});
+    }
+    s.quiet_until(70s);
+    replay.fold(s.records(), 0, s.records().size());
+    replay.write_behind();
+    const Hash128 digest = replay.meta().digest;
+    EXPECT_FALSE(digest.none());
+    replay.restart(0);  // loads, and compares the sum over the rows with the stored digest
+    EXPECT_EQ(replay.meta().digest, digest);
+}
+
+TEST(Digest, OneFactMoreOrLessIsSeen_C9) {
+    const auto digest_with = [](const char* phase) {
+        JournalScript s;
+        s.all_known();
+        s.pod({.name = "wrapper-7", .uid = "a", .version = 11, .phase = phase});
+        Replay replay;
+        replay.fold(s.records(), 0, s.records().size());
+        return replay.settled_meta().digest;
+    };
+    EXPECT_EQ(digest_with("Running"), digest_with("Running"));
+    EXPECT_NE(digest_with("Running"), digest_with("Failed"));
+}
+
+}  // namespace
+}  // namespace trueup::testing

@@ -1,0 +1,150 @@
+// Proves that settings are journal events and that nothing starts under wrong ones (design §5,
+// C10).
+#include "tests/support/journal_script.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::testing {
+namespace {
+
+JournalScript with_orphan() {
+    JournalScript s;
+    s.all_known();
+    s.quiet_until(100s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(115s);
+    s.news();
+    return s;
+}
+
+TEST(ShardSettings, TheOrderOfSourcesMayChange) {
+    JournalScript s = with_orphan();
+    Settings swapped = graph_settings();
+    std::swap(swapped.sources[0], swapped.sources[1]);
+    swapped.pods = 1;
+    swapped.rows = 0;
+    s.put_in_force(swapped);
+    EXPECT_EQ(s.meta().settings.pods, 0) << "a source keeps its number";
+    EXPECT_EQ(s.meta().sources[0].name, "pods");
+    EXPECT_EQ(s.meta().settings, graph_settings());
+    s.quiet_until(160s);
+    EXPECT_EQ(s.commands().size(), 1U);
+}
+
+TEST(ShardSettings, ANewSourceGetsTheNextNumberAndAnOldOneStays) {
+    JournalScript s = with_orphan();
+    Settings more = graph_settings();
+    more.sources = {{"replica", Topic::kChangesRows}, {"pods", Topic::kChangesPods}};
+    more.rows = 0;
+    more.pods = 1;
+    s.put_in_force(more);
+    ASSERT_EQ(s.meta().sources.size(), 3U);
+    EXPECT_EQ(s.meta().sources[2].name, "replica");
+    EXPECT_EQ(s.meta().settings.rows, 2);
+    EXPECT_EQ(s.meta().settings.pods, 0);
+    EXPECT_EQ(s.news(), "115s waiting orphaned_pod wrapper-7 a: unproven\n")
+        << "the new rows are not known yet";
+}
+
+TEST(ShardSettings, TheSameOnceMoreChangesNothing) {
+    JournalScript s = with_orphan();
+    s.put_in_force(graph_settings());
+    EXPECT_TRUE(s.meta().sweeps.empty());
+    EXPECT_EQ(s.news(), "");
+}
+
+TEST(ShardSettings, NewOnesAreAppliedToAllAtOnce) {
+    JournalScript s = with_orphan();
+    Settings shorter = graph_settings();
+    shorter.rules[0].grace = 10s;
+    shorter.rules[0].create_window = 1s;
+    s.put_in_force(shorter);
+    EXPECT_EQ(s.news(),
+              "115s commanded orphaned_pod wrapper-7 a\n"
+              "115s delete_pod wrapper-7 a\n");
+}
+
+TEST(ShardSettings, AnUnknownPolicyHaltsWithASentence_C10) {
+    JournalScript s = with_orphan();
+    const std::int64_t applied = s.meta().applied;
+    Settings unknown = graph_settings();
+    unknown.use = "quantum-instances";
+    s.put_in_force(unknown);
+    EXPECT_EQ(s.state().halted,
+              "journal offset " + std::to_string(applied + 1) +
+                  " puts the policy 'quantum-instances' with 3 rules in force, which this build "
+                  "does not have");
+    s.at(160s).tick();
+    s.at(165s).pod({.name = "wrapper-8", .uid = "b", .version = 12});
+    EXPECT_EQ(s.meta().applied, applied) << "nothing is folded any more";
+    EXPECT_EQ(s.subject("wrapper-8"), nullptr);
+    EXPECT_EQ(s.news(), "");
+}
+
+TEST(ShardSettings, AnotherNumberOfRulesHalts_C10) {
+    JournalScript s = with_orphan();
+    Settings fewer = graph_settings();
+    fewer.rules.pop_back();
+    s.put_in_force(fewer);
+    EXPECT_NE(s.state().halted.find("with 2 rules in force"), std::string::npos);
+}
+
+TEST(ShardSettings, ASourceThatIsNotListedHalts) {
+    JournalScript s = with_orphan();
+    JournalView record;  // the codec refuses such a record before it comes here
+    record.offset = s.meta().applied + 1;
+    record.append_time = broker(s.now());
+    record.settings = graph_settings();
+    record.settings->sources.pop_back();
+    core::FoldReport report;
+    core::fold(s.state(), record, report);
+    EXPECT_NE(s.state().halted.find("name a source that they do not list"), std::string::npos);
+}
+
+TEST(ShardSettings, AStoredShardOfAnUnknownPolicyHalts_C10) {
+    core::NoRows rows;
+    core::State state(rows);
+    core::adopt_meta(state, {});
+    EXPECT_TRUE(state.halted.empty()) << "a new shard has no policy yet";
+    EXPECT_EQ(state.policy, nullptr);
+    core::Meta meta;
+    meta.settings.use = "quantum-instances";
+    core::adopt_meta(state, meta);
+    EXPECT_EQ(state.halted,
+              "the journal uses the policy 'quantum-instances', which this build does not have");
+}
+
+TEST(ShardSettings, TheFirstGenesisCounts) {
+    JournalScript s;
+    codec::JournalRecordBuilder record;
+    record.set_genesis({Hash128{99, 99}, 8, 3});
+    s.append(record.take());
+    EXPECT_EQ(s.meta().journal_id, (Hash128{1, 7}));
+    EXPECT_EQ(s.meta().partitions, 1);
+    EXPECT_EQ(s.meta().shard, 0);
+}
+
+TEST(ShardSettings, AJournalWithoutAnyOnlyCountsItsItems) {
+    core::NoRows rows;
+    core::State state(rows);
+    JournalScript source;
+    source.all_known();
+    const Recorded& record = source.records().back();
+    JournalView view;
+    ASSERT_TRUE(codec::decode_journal(record.bytes, 0, record.append_time, view).ok());
+    core::FoldReport report;
+    core::fold(state, view, report);
+    EXPECT_EQ(state.meta.counters.items, 8U);
+    EXPECT_EQ(report.parked.size(), 6U) << "no source is known by name";
+}
+
+TEST(ShardSettingsDeathTest, ARecordIsNeverFoldedTwice) {
+    JournalScript s;
+    JournalView again;
+    again.offset = s.meta().applied;
+    core::FoldReport report;
+    EXPECT_DEATH(core::fold(s.state(), again, report), "applied");
+}
+
+}  // namespace
+}  // namespace trueup::testing

@@ -1,0 +1,171 @@
+// Proves design §5 and §2 (relay): commands before findings, at least once, and after a restart on
+// from the record that the last finding names.
+#include "engine/runtime/relay.h"
+
+#include "tests/engine/runtime/bench.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::runtime {
+namespace {
+
+using testing::commands_in;
+using testing::findings_in;
+using testing::partition;
+using trueup::testing::MemoryLog;
+
+core::FoldReport report(std::int64_t offset, int findings, int commands) {
+    core::FoldReport made;
+    for (int i = 0; i < findings; ++i) {
+        FindingEdge edge;
+        edge.id = {1, static_cast<std::uint64_t>(offset)};
+        edge.journal_id = {7, 7};
+        edge.rule = "orphaned_pod";
+        edge.subject = "graph-instances/a";
+        edge.object_id = "uid";
+        edge.state = FindingState::kWaiting;
+        edge.offset = offset;
+        edge.index = static_cast<std::uint32_t>(i);
+        made.findings.push_back(edge);
+    }
+    for (int i = 0; i < commands; ++i) {
+        Command command;
+        command.id = {2, static_cast<std::uint64_t>(offset)};
+        command.finding_id = {1, 1};
+        command.subject = "graph-instances/a";
+        command.not_after = from_millis<BrokerTime>(1);
+        command.draft.target = {"pods", "uid", "a", "graph"};
+        command.draft.action.kind = Action::Kind::kDeletePod;
+        command.draft.read_set = {{Predicate::Kind::kExists, "pods", "uid", {}, {}}};
+        made.commands.push_back(command);
+    }
+    return made;
+}
+
+void offer(Relay& relay, std::int64_t offset, int findings, int commands) {
+    core::FoldReport made = report(offset, findings, commands);
+    relay.offer(offset, made);
+}
+
+TEST(Relay, PublishesTheCommandsOfABatchBeforeItsFindings) {
+    MemoryLog log;
+    Relay relay(log, 0);
+    ASSERT_TRUE(relay.resume().ok());
+    log.hold_appends();
+    offer(relay, 3, 1, 1);
+    ASSERT_TRUE(relay.step().ok());
+    EXPECT_EQ(log.held_appends(), 1U) << "the findings wait for the commands' acknowledgement";
+    EXPECT_FALSE(relay.idle());
+    log.release_appends();
+    EXPECT_EQ(commands_in(log).size(), 1U);
+    EXPECT_TRUE(findings_in(log).empty());
+    ASSERT_TRUE(relay.step().ok());
+    EXPECT_EQ(findings_in(log).size(), 1U);
+    EXPECT_TRUE(relay.idle());
+    EXPECT_EQ(relay.published(), 2U);
+}
+
+TEST(Relay, WhatComesMeanwhileWaitsBehindTheBatchUnderWay) {
+    MemoryLog log;
+    Relay relay(log, 0);
+    log.hold_appends();
+    offer(relay, 3, 1, 1);
+    ASSERT_TRUE(relay.step().ok());
+    offer(relay, 4, 1, 1);
+    ASSERT_TRUE(relay.step().ok());
+    EXPECT_EQ(log.held_appends(), 1U);
+    log.release_appends();
+    ASSERT_TRUE(relay.drain().ok());
+    ASSERT_EQ(findings_in(log).size(), 2U);
+    EXPECT_EQ(findings_in(log)[0].offset, 3);
+    EXPECT_EQ(findings_in(log)[1].offset, 4);
+    EXPECT_EQ(commands_in(log).size(), 2U);
+}
+
+TEST(Relay, AFailedAppendIsMadeAgainWhetherItWasStoredOrNot_C3) {
+    for (const bool stored : {false, true}) {
+        MemoryLog log;
+        Relay relay(log, 0);
+        offer(relay, 3, 1, 1);
+        log.fail_next_append(stored, Topic::kCommands);
+        EXPECT_FALSE(relay.step().ok());
+        EXPECT_FALSE(relay.idle());
+        EXPECT_TRUE(findings_in(log).empty());
+        log.fail_next_append(stored, Topic::kFindings);
+        EXPECT_FALSE(relay.drain().ok());
+        EXPECT_TRUE(relay.drain().ok());
+        EXPECT_TRUE(relay.idle());
+        EXPECT_EQ(commands_in(log).size(), stored ? 2U : 1U);
+        EXPECT_EQ(findings_in(log).size(), stored ? 2U : 1U);
+    }
+}
+
+TEST(Relay, GoesOnFromTheRecordOfTheLastFinding) {
+    MemoryLog log;
+    {
+        Relay relay(log, 0);
+        for (std::int64_t offset = 0; offset < 300; ++offset) offer(relay, offset, 1, 0);
+        ASSERT_TRUE(relay.drain().ok());
+    }
+    Relay again(log, 0);
+    ASSERT_TRUE(again.resume().ok());
+    offer(again, 298, 1, 1);
+    EXPECT_TRUE(again.idle()) << "published before";
+    offer(again, 299, 1, 1);
+    offer(again, 300, 1, 1);
+    ASSERT_TRUE(again.drain().ok());
+    // Record 299 may have had a command that was lost; once more does no harm.
+    EXPECT_EQ(commands_in(log).size(), 2U);
+    EXPECT_EQ(findings_in(log).size(), 302U);
+}
+
+TEST(Relay, WithoutAnyFindingEverythingIsPublished) {
+    MemoryLog log;
+    Relay relay(log, 0);
+    ASSERT_TRUE(relay.resume().ok());
+    offer(relay, 0, 0, 1);
+    ASSERT_TRUE(relay.drain().ok());
+    EXPECT_EQ(commands_in(log).size(), 1U);
+}
+
+// After a restart everything since the first journal record was published again, because the newest
+// finding lay before a wide run of skipped offsets and was not found.
+TEST(Relay, FindsTheLastFindingBeforeSkippedOffsets) {
+    MemoryLog log;
+    {
+        Relay relay(log, 0);
+        offer(relay, 7, 1, 0);
+        ASSERT_TRUE(relay.drain().ok());
+    }
+    log.skip_offsets(partition(Topic::kFindings), 20);
+    Relay again(log, 0);
+    ASSERT_TRUE(again.resume().ok());
+    offer(again, 6, 1, 1);
+    EXPECT_TRUE(again.idle());
+}
+
+TEST(Relay, TooMuchWaitingIsSaid) {
+    MemoryLog log;
+    Relay relay(log, 0);
+    log.hold_appends();
+    EXPECT_FALSE(relay.full());
+    offer(relay, 1, 0, 1);
+    ASSERT_TRUE(relay.step().ok());
+    for (std::int64_t offset = 2; offset < 202; ++offset) offer(relay, offset, 101, 0);
+    EXPECT_TRUE(relay.full());
+    log.release_appends();
+    ASSERT_TRUE(relay.drain().ok());
+    EXPECT_FALSE(relay.full());
+}
+
+TEST(Relay, ALogThatDoesNotAnswerIsAskedAgain) {
+    MemoryLog log;
+    Relay relay(log, 0);
+    log.fail_reads(1);
+    const Status resumed = relay.resume();
+    ASSERT_FALSE(resumed.ok());
+    EXPECT_EQ(resumed.error().next, Next::kRetry);
+}
+
+}  // namespace
+}  // namespace trueup::runtime

@@ -1,0 +1,140 @@
+// Proves design §4.8 at the shard: while nothing comes in, journal time passes by records of its
+// own, in steps that are not clamped and not too many; and what `status` tells.
+#include "tests/engine/runtime/bench.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::runtime::testing {
+namespace {
+
+std::int64_t journal_end(Bench& bench) {
+    return bench.log.describe({Topic::kJournal, 0})->next_offset;
+}
+
+/// Steps as a host does: waits for as long as the shard says, at least `least`.
+void host(Bench& bench, Shard& shard, Millis time, Millis least = Millis{1}) {
+    for (Millis passed{0}; passed < time;) {
+        bench.settle(shard);
+        const Millis nap = std::max(least, shard.idle_time());
+        bench.pass(nap);
+        passed += nap;
+    }
+    bench.settle(shard);
+}
+
+TEST(ShardPace, JournalTimePassesWhileNothingComesIn_Design4_8) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({}, {});
+    bench.settle(*shard);
+    const JournalTime before = shard->state().meta.now;
+    const std::int64_t records = journal_end(bench);
+    host(bench, *shard, Millis{60'000});
+    EXPECT_GE(shard->state().meta.now - before, Millis{57'000});
+    EXPECT_EQ(shard->state().meta.counters.clamped_steps, 0U) << "no step was too long";
+    EXPECT_LE(journal_end(bench) - records, 90) << "half of max_step is often enough";
+}
+
+TEST(ShardPace, AGraceEndsWithoutAnyInput_G1) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({pod("a", "uid-a", 5)}, {});
+    bench.settle(*shard);
+    ASSERT_EQ(shard->state().meta.open_findings, 1U);
+    host(bench, *shard, Millis{4'900});
+    bench.all_progress();
+    EXPECT_TRUE(commands_in(bench.log).empty());
+    host(bench, *shard, Millis{200});
+    EXPECT_EQ(commands_in(bench.log).size(), 1U) << "the timer is not kept waiting for a beat";
+}
+
+// An idle shard with a timer that was due appended 400 ticks a second.
+TEST(ShardPace, NoMoreThanFiftyTicksASecondWhateverIsDue) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({pod("a", "uid-a", 5)}, {row("c", "2", 5)});
+    bench.settle(*shard);
+    for (int second = 0; second < 20; ++second) {
+        const std::int64_t before = journal_end(bench);
+        for (int i = 0; i < 1'000; ++i) {
+            bench.pass(Millis{1});
+            ASSERT_TRUE(shard->step().ok());
+        }
+        EXPECT_LE(journal_end(bench) - before, 51) << "in second " << second;
+    }
+}
+
+// The same while the journal's clock stands still: the timer never comes due, the ticks go on.
+TEST(ShardPace, NoMoreThanFiftyTicksASecondWhileTheBrokersClockStands) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({pod("a", "uid-a", 5)}, {row("c", "2", 5)});
+    bench.settle(*shard);
+    bench.clock.advance(Millis{10'000});
+    const std::int64_t before = journal_end(bench);
+    for (int i = 0; i < 1'000; ++i) {
+        bench.clock.advance(Millis{1});
+        ASSERT_TRUE(shard->step().ok());
+    }
+    EXPECT_LE(journal_end(bench) - before, 51);
+}
+
+TEST(ShardPace, ALongSweepGoesOnByItself) {
+    Bench bench;
+    bench.settings.policy.sweep_step = 3;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    std::vector<Fact> many;
+    for (int i = 0; i < 40; ++i) {
+        many.push_back(pod("w" + std::to_string(i), "u" + std::to_string(i), 5));
+    }
+    bench.all_known(many, {});
+    bench.settle(*shard);
+    EXPECT_FALSE(shard->state().meta.sweeps.empty());
+    EXPECT_LE(shard->idle_time(), Millis{20});
+    host(bench, *shard, Millis{2'000});
+    EXPECT_TRUE(shard->state().meta.sweeps.empty());
+}
+
+TEST(ShardPace, IdleTimeIsBoundedAndShortWhileSomethingIsUnderWay) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({}, {});
+    bench.settle(*shard);
+    EXPECT_GT(shard->idle_time(), Millis{100});
+    EXPECT_LE(shard->idle_time(), Millis{500});
+    bench.pods.say(pod("a", "u", 5));
+    bench.publish();
+    bench.log.hold_appends();
+    ASSERT_TRUE(shard->step().ok());
+    EXPECT_LE(shard->idle_time(), Millis{20}) << "an append is under way";
+    bench.log.release_appends();
+    bench.settle(*shard);
+    host(bench, *shard, Millis{4'500}, Millis{5});
+    EXPECT_LE(shard->idle_time(), Millis{500}) << "the grace ends soon";
+}
+
+TEST(ShardPace, StatusTellsWhereTheShardIs) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({pod("a", "u", 5)}, {});
+    bench.settle(*shard);
+    const ShardStatus status = shard->status();
+    EXPECT_EQ(status.meta.applied, shard->state().meta.applied);
+    EXPECT_TRUE(status.caught_up);
+    EXPECT_TRUE(status.refused.empty());
+    EXPECT_TRUE(status.findings_wait);
+    EXPECT_EQ(status.published, 1U);
+    EXPECT_EQ(status.cached_subjects, 1U);
+    EXPECT_GT(status.cached_bytes, 0U);
+    EXPECT_EQ(status.meta.sources.at(0).population, 1U);
+}
+
+}  // namespace
+}  // namespace trueup::runtime::testing

@@ -1,0 +1,401 @@
+// Proves C1, C2, C8 and C11: whenever the process ends, rows and tail together are the fold of the
+// whole journal; and where they cannot be, the shard refuses and says the way out.
+#include "engine/core/row.h"
+#include "engine/runtime/projection.h"
+#include "tests/engine/runtime/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace trueup::runtime::testing {
+namespace {
+
+/// What a shard knows after folding the whole journal of `log`, from `store` on.
+core::Meta folded(const ShardSettings& settings, MemoryLog& log, ports::Store& store,
+                  ports::Clock& clock) {
+    ShardSettings follower = settings;
+    follower.lead = false;
+    auto shard = Shard::open(follower, log, store, clock);
+    EXPECT_TRUE(shard.ok()) << shard.error().what;
+    if (!shard) return {};
+    do {
+        EXPECT_TRUE((*shard)->step().ok());
+    } while (!(*shard)->status().caught_up && !::testing::Test::HasFailure());
+    return settled_meta(**shard);
+}
+
+std::map<std::string, std::int64_t> command_places(const MemoryLog& log) {
+    std::map<std::string, std::int64_t> places;
+    for (const Command& command : commands_in(log)) ++places[to_hex(command.id)];
+    return places;
+}
+
+/// One process that died: what it left in the log and in its store.
+struct Wreck {
+    std::unique_ptr<MemoryLog> log;
+    std::unique_ptr<projections::MemoryStore> store;
+};
+
+void expect_recovers(Bench& bench, const Wreck& wreck) {
+    projections::MemoryStore empty;
+    const core::Meta whole = folded(bench.settings, *copy_of(*wreck.log), empty, bench.clock);
+    const core::Meta tail =
+        folded(bench.settings, *copy_of(*wreck.log), *copy_of(*wreck.store), bench.clock);
+    EXPECT_EQ(tail, whole);
+    // As a leader it publishes what may be missing, and only what the journal says.
+    const std::vector<FindingEdge> before = findings_in(*wreck.log);
+    const std::int64_t known = before.empty() ? 0 : before.back().offset;
+    auto log = copy_of(*wreck.log);
+    auto store = copy_of(*wreck.store);
+    const std::int64_t end = log->describe({Topic::kJournal, 0})->next_offset;
+    auto shard = Shard::open(bench.settings, *log, *store, bench.clock);
+    ASSERT_TRUE(shard.ok()) << shard.error().what;
+    while ((*shard)->state().meta.applied + 1 < end) ASSERT_TRUE((*shard)->step().ok());
+    ASSERT_TRUE((*shard)->stop().ok());
+    const std::vector<FindingEdge> after = findings_in(*log);
+    for (std::size_t i = before.size(); i < after.size(); ++i) {
+        EXPECT_GE(after[i].offset, known) << "published long before";
+    }
+    projections::MemoryStore fresh;
+    auto all = copy_of(*wreck.log);
+    ASSERT_TRUE(all->truncate({Topic::kFindings, 0}, 1'000'000).ok());
+    ASSERT_TRUE(all->truncate({Topic::kCommands, 0}, 1'000'000).ok());
+    auto replay = Shard::open(bench.settings, *all, fresh, bench.clock);
+    ASSERT_TRUE(replay.ok());
+    while ((*replay)->state().meta.applied + 1 < end) ASSERT_TRUE((*replay)->step().ok());
+    ASSERT_TRUE((*replay)->stop().ok());
+    for (const auto& [id, times] : command_places(*all)) {
+        EXPECT_GE(command_places(*log)[id], times) << "command " << id << " is missing";
+    }
+    for (const auto& [id, times] : command_places(*log)) {
+        EXPECT_GE(command_places(*all)[id], 1) << "command " << id << " is nobody's";
+    }
+}
+
+TEST(ShardRestart, AtEveryJournalOffsetRowsAndTailAreTheFoldOfTheWhole_C1_C2_C8) {
+    std::size_t commands = 0;
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        std::mt19937_64 random(seed);
+        Bench bench;
+        bench.settings.cache_bytes = seed % 2 == 0 ? 1 : 1 << 20;  // every row cold, or none
+        bench.settings.write_behind_every = Millis{700};
+        auto shard = bench.open();
+        bench.settle(*shard);
+        bench.all_known({pod("wrapper-0", "uid-wrapper-0", 5)}, {row("wrapper-1", "1", 5)});
+        std::vector<Wreck> wrecks;
+        for (int i = 0; i < 40; ++i) {
+            bench.random_act(random);
+            bench.settle(*shard);
+            wrecks.push_back({copy_of(bench.log), copy_of(bench.store)});
+        }
+        commands += commands_in(bench.log).size();
+        for (const Wreck& wreck : wrecks) {
+            expect_recovers(bench, wreck);
+            if (::testing::Test::HasFailure()) return;
+        }
+    }
+    EXPECT_GT(commands, 10U) << "the stories are too quiet";
+}
+
+TEST(ShardRestart, ACheckpointAtEveryOffsetPlusTailIsTheFullFold_C8) {
+    std::mt19937_64 random(11);
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({pod("wrapper-0", "uid-wrapper-0", 5)}, {});
+    for (int i = 0; i < 40; ++i) {
+        bench.random_act(random);
+        bench.settle(*shard);
+    }
+    const core::Meta whole = settled_meta(*shard);
+    const auto journal = bench.log.records({Topic::kJournal, 0});
+    for (std::size_t k = 0; k <= journal.size(); ++k) {
+        // A log that ends at k gives the image; the same log in full goes on from it.
+        MemoryLog log;
+        projections::MemoryStore store;
+        const auto append = [&](std::size_t i) {
+            log.set_now(journal[i].append_time);
+            ASSERT_TRUE(
+                ports::append_now(log, {Topic::kJournal, 0}, {{{}, journal[i].value}}).ok());
+        };
+        for (std::size_t i = 0; i < k; ++i) append(i);
+        if (k > 0) folded(bench.settings, log, store, bench.clock);
+        for (std::size_t i = k; i < journal.size(); ++i) append(i);
+        EXPECT_EQ(folded(bench.settings, log, store, bench.clock), whole) << "checkpoint at " << k;
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+TEST(ShardRestart, TheImageIsNeverAheadOfTheRelay) {
+    Bench bench;
+    bench.settings.write_behind_every = Millis{1};
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({}, {row("wrapper-c", "2", 5)});
+    for (int i = 0; i < 120 && commands_in(bench.log).empty(); ++i) {
+        bench.pass(Millis{100});
+        if (i % 10 == 0) bench.all_progress();
+        // The relay's append fails each time; the image must wait for it.
+        bench.log.fail_next_append(false, Topic::kCommands);
+        bench.log.fail_next_append(false, Topic::kFindings);
+        for (int k = 0; k < 4; ++k) (void)shard->step();
+        const auto store = copy_of(bench.store);
+        core::NoRows none;
+        core::State image(none);
+        Projection projection(*store, 0);
+        ASSERT_TRUE(projection.load(image, 1 << 20).ok());
+        std::set<std::string> published;
+        for (const FindingEdge& edge : findings_in(bench.log)) published.insert(to_hex(edge.id));
+        EXPECT_GE(published.size(), image.meta.open_findings) << "an image without its findings";
+    }
+}
+
+class ShardOpening : public ::testing::Test {
+  protected:
+    /// A journal of some records with a stored image at its end.
+    void run() {
+        auto shard = bench_.open();
+        bench_.settle(*shard);
+        bench_.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
+        bench_.live(*shard, Millis{4'000});
+        settled_meta(*shard);
+    }
+    Error refusal(MemoryLog& log, ports::Store& store) {
+        auto shard = Shard::open(bench_.settings, log, store, bench_.clock);
+        EXPECT_FALSE(shard.ok());
+        return shard ? Error{} : shard.error();
+    }
+    Bench bench_;
+};
+
+TEST_F(ShardOpening, AJournalThatLostItsTailIsRefused_C11) {
+    run();
+    MemoryLog shorter;
+    const auto journal = bench_.log.records({Topic::kJournal, 0});
+    for (std::size_t i = 0; i + 1 < journal.size(); ++i) {
+        ASSERT_TRUE(
+            ports::append_now(shorter, {Topic::kJournal, 0}, {{{}, journal[i].value}}).ok());
+    }
+    const Error error = refusal(shorter, bench_.store);
+    EXPECT_EQ(error.next, Next::kStop);
+    EXPECT_NE(error.what.find("the journal lost its tail"), std::string::npos) << error.what;
+    EXPECT_NE(error.what.find("set the projection aside"), std::string::npos) << error.what;
+}
+
+TEST_F(ShardOpening, AnEmptyLogBesideAnImageIsRefusedNotBegunAnew_C11) {
+    run();
+    MemoryLog empty;
+    EXPECT_EQ(refusal(empty, bench_.store).next, Next::kStop);
+    EXPECT_TRUE(empty.records({Topic::kJournal, 0}).empty());
+}
+
+TEST_F(ShardOpening, RetentionPastTheAppliedOffsetIsRefused_C11) {
+    run();
+    const auto old_store = copy_of(bench_.store);
+    auto shard = bench_.open();
+    bench_.live(*shard, Millis{4'000});
+    const std::int64_t end = bench_.log.describe({Topic::kJournal, 0})->next_offset;
+    settled_meta(*shard);
+    ASSERT_TRUE(bench_.log.truncate({Topic::kJournal, 0}, end - 1).ok());
+    const Error error = refusal(bench_.log, *old_store);
+    EXPECT_EQ(error.next, Next::kStop);
+    EXPECT_NE(error.what.find("retention has passed it"), std::string::npos) << error.what;
+    projections::MemoryStore nothing;
+    EXPECT_EQ(refusal(bench_.log, nothing).next, Next::kStop) << "nor from nothing";
+}
+
+TEST_F(ShardOpening, DamagedRowsAreSetAsideNotBelieved_C2) {
+    run();
+    const auto rows = bench_.store.scan({}, {}, 1'000).value();
+    int tried = 0;
+    for (const auto& [key, value] : rows) {
+        for (const bool cut : {false, true}) {
+            auto store = copy_of(bench_.store);
+            ports::StoreBatch damage;
+            std::string bytes = value;
+            if (cut) {
+                bytes.resize(bytes.size() / 2);
+            } else {
+                bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x40);
+            }
+            damage.puts.emplace_back(key, bytes);
+            ASSERT_TRUE(store->apply(damage).ok());
+            auto shard = Shard::open(bench_.settings, bench_.log, *store, bench_.clock);
+            if (key[2] == 's') {
+                ASSERT_FALSE(shard.ok()) << "a damaged subject was believed";
+                EXPECT_EQ(shard.error().next, Next::kSkip);
+                ++tried;
+            }
+        }
+        if (key[2] != 's') continue;
+        auto store = copy_of(bench_.store);
+        ports::StoreBatch loss;
+        loss.erases.push_back(key);
+        ASSERT_TRUE(store->apply(loss).ok());
+        EXPECT_EQ(refusal(bench_.log, *store).next, Next::kSkip) << "a lost row was not missed";
+    }
+    EXPECT_GT(tried, 0);
+}
+
+TEST_F(ShardOpening, AMetaRowThatCannotBeReadIsSetAside_C2) {
+    run();
+    ports::StoreBatch damage;
+    damage.puts.emplace_back(std::string("\0\0m", 3), "rubbish");
+    ASSERT_TRUE(bench_.store.apply(damage).ok());
+    EXPECT_EQ(refusal(bench_.log, bench_.store).next, Next::kSkip);
+    // Rebuilt from the journal it is the same again.
+    projections::MemoryStore fresh;
+    EXPECT_GT(folded(bench_.settings, bench_.log, fresh, bench_.clock).subjects, 0U);
+}
+
+TEST_F(ShardOpening, AnUnknownPolicyInTheJournalHaltsTheShardAndIsSaid_C10) {
+    run();
+    codec::JournalRecordBuilder record;
+    Settings unknown = quick_policy();
+    unknown.use = "runner-sets";
+    record.set_settings(unknown);
+    ASSERT_TRUE(ports::append_now(bench_.log, {Topic::kJournal, 0}, {{{}, record.take()}}).ok());
+    auto shard = bench_.open();
+    const auto stepped = shard->step();
+    ASSERT_FALSE(stepped.ok());
+    EXPECT_EQ(stepped.error().next, Next::kStop);
+    EXPECT_NE(stepped.error().what.find("'runner-sets'"), std::string::npos)
+        << stepped.error().what;
+    EXPECT_EQ(shard->status().refused, stepped.error().what);
+    const auto before = bench_.log.records({Topic::kJournal, 0}).size();
+    EXPECT_TRUE(shard->stop().ok());
+    EXPECT_EQ(bench_.log.records({Topic::kJournal, 0}).size(), before) << "it writes nothing more";
+}
+
+// A build without the stored policy opened the projection, wrote its own settings into the journal
+// and stopped only then.
+TEST_F(ShardOpening, AnImageOfAnUnknownPolicyIsRefusedBeforeAnythingIsWritten_C10) {
+    run();
+    core::NoRows none;
+    core::State state(none);
+    {
+        Projection projection(bench_.store, 0);
+        ASSERT_TRUE(projection.load(state, 1 << 20).ok());
+        core::Meta meta = state.meta;
+        meta.settings.use = "runner-sets";
+        std::string bytes;
+        core::encode_meta(meta, bytes);
+        ports::StoreBatch batch;
+        batch.puts.emplace_back(std::string("\0\0m", 3), bytes);
+        ASSERT_TRUE(bench_.store.apply(batch).ok());
+    }
+    const auto before = bench_.log.records({Topic::kJournal, 0}).size();
+    const Error error = refusal(bench_.log, bench_.store);
+    EXPECT_EQ(error.next, Next::kStop);
+    EXPECT_NE(error.what.find("'runner-sets'"), std::string::npos) << error.what;
+    EXPECT_EQ(bench_.log.records({Topic::kJournal, 0}).size(), before);
+}
+
+TEST_F(ShardOpening, AJournalRecordThatCannotBeReadStopsTheShard_C11) {
+    run();
+    ASSERT_TRUE(
+        ports::append_now(bench_.log, {Topic::kJournal, 0}, {{{}, "\xff\xff rubbish"}}).ok());
+    auto shard = bench_.open();
+    const auto stepped = shard->step();
+    ASSERT_FALSE(stepped.ok());
+    EXPECT_EQ(stepped.error().next, Next::kStop);
+    EXPECT_FALSE(shard->status().refused.empty());
+}
+
+TEST_F(ShardOpening, InputThatRetentionTookStopsEmissionAndIsSaid_C11) {
+    run();
+    for (int i = 0; i < 5; ++i) bench_.pods.say(pod("b", "v", 20 + static_cast<std::uint64_t>(i)));
+    bench_.publish();
+    const std::int64_t end = bench_.log.describe({Topic::kChangesPods, 0})->next_offset;
+    ASSERT_TRUE(bench_.log.truncate({Topic::kChangesPods, 0}, end - 1).ok());
+    auto shard = bench_.open();
+    for (int i = 0; i < 10; ++i) {
+        const auto stepped = shard->step();
+        if (stepped.ok()) continue;
+        EXPECT_EQ(stepped.error().next, Next::kStop);
+        EXPECT_EQ(shard->status().refused, stepped.error().what);
+        return;
+    }
+    FAIL() << "the shard went on over a gap";
+}
+
+// A gap that retention had taken ended the process's shard without a word in its status.
+TEST(ShardRestart, AFailedAppendWhoseInputIsGoneStopsAndIsSaid_C11) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({pod("a", "u", 5)}, {});
+    bench.settle(*shard);
+    bench.pods.say(pod("b", "v", 6));
+    bench.publish();
+    bench.log.fail_next_append(false, Topic::kJournal);
+    ASSERT_TRUE(shard->step().ok());
+    bench.pods.say(pod("c", "w", 7));
+    bench.publish();
+    const std::int64_t end = bench.log.describe({Topic::kChangesPods, 0})->next_offset;
+    ASSERT_TRUE(bench.log.truncate({Topic::kChangesPods, 0}, end - 1).ok());
+    const auto told = shard->step();
+    ASSERT_FALSE(told.ok());
+    EXPECT_EQ(told.error().next, Next::kRetry) << "an append failed";
+    const auto stepped = shard->step();
+    ASSERT_FALSE(stepped.ok());
+    EXPECT_EQ(stepped.error().next, Next::kStop);
+    EXPECT_NE(stepped.error().what.find("changes.pods lost the records"), std::string::npos);
+    EXPECT_EQ(shard->status().refused, stepped.error().what);
+}
+
+/// A store whose next write fails.
+class FailingStore final : public ports::Store {
+  public:
+    bool failing = false;
+    projections::MemoryStore below;
+    Result<std::optional<std::string>> get(std::string_view key) override { return below.get(key); }
+    Result<std::vector<std::optional<std::string>>> get_many(
+        const std::vector<std::string_view>& keys) override {
+        return below.get_many(keys);
+    }
+    Result<std::vector<std::pair<std::string, std::string>>> scan(std::string_view prefix,
+                                                                  std::string_view after,
+                                                                  std::size_t limit) override {
+        return below.scan(prefix, after, limit);
+    }
+    Status apply(const ports::StoreBatch& batch) override {
+        if (failing) return Error{Next::kRetry, "no space left on device"};
+        return below.apply(batch);
+    }
+    Status flush() override { return Done{}; }
+};
+
+// A write of rows that failed once was followed by an image whose meta row counted them: the next
+// start found rows that did not add up and threw the projection away.
+TEST(ShardRestart, AWriteThatFailedEndsTheShardAndLeavesTheOldImage_C2) {
+    Bench bench;
+    FailingStore store;
+    bench.settings.write_behind_every = Millis{100};
+    auto shard = bench.open(&store);
+    bench.settle(*shard);
+    bench.all_known({pod("a", "u", 5)}, {});
+    bench.settle(*shard);
+    bench.pass(Millis{150});
+    bench.settle(*shard);
+    bench.pods.say(pod("b", "v", 6));
+    bench.publish();
+    bench.settle(*shard);
+    store.failing = true;
+    bench.pass(Millis{150});
+    const auto stepped = shard->step();
+    ASSERT_FALSE(stepped.ok());
+    EXPECT_EQ(stepped.error().next, Next::kStop);
+    EXPECT_NE(stepped.error().what.find("no space left on device"), std::string::npos);
+    store.failing = false;
+    shard.reset();  // a process that stops does not write over it
+    projections::MemoryStore fresh;
+    const core::Meta whole = folded(bench.settings, bench.log, fresh, bench.clock);
+    EXPECT_EQ(folded(bench.settings, bench.log, store.below, bench.clock), whole);
+}
+
+}  // namespace
+}  // namespace trueup::runtime::testing

@@ -1,0 +1,347 @@
+// Proves C3, C4 and design §5: whatever becomes of an append, no item is folded twice and none is
+// lost; two engines on one journal are one.
+#include "tests/engine/runtime/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace trueup::runtime::testing {
+namespace {
+
+/// Everything that came in was folded once, and in the order of its topic.
+void expect_all_folded_once(const Bench& bench, const core::Meta& meta) {
+    EXPECT_EQ(meta.counters.items, bench.inputs());
+    for (const Topic topic : kInputTopics) {
+        const auto records = bench.log.records({topic, 0});
+        const std::int64_t last = records.empty() ? -1 : records.back().offset;
+        EXPECT_EQ(meta.last[static_cast<std::size_t>(topic)], last) << name_of(topic);
+    }
+    for (const core::SourceState& source : meta.sources) {
+        EXPECT_FALSE(source.hole) << source.name;
+        EXPECT_TRUE(source.known) << source.name;
+    }
+    EXPECT_EQ(meta.counters.parked, 0U);
+    EXPECT_EQ(meta.counters.holes, 0U);
+}
+
+TEST(Shard, AnEmptyJournalGetsItsGenesisOnce) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    EXPECT_EQ(shard->state().meta.journal_id, (Hash128{7, 7}));
+    bench.settings.new_journal_id = {8, 8};
+    EXPECT_EQ(settled_meta(*shard).journal_id, (Hash128{7, 7}));
+    auto again = bench.open();
+    bench.settle(*again);
+    EXPECT_EQ(again->state().meta.journal_id, (Hash128{7, 7}));
+    int geneses = 0;
+    for (const StoredRecord& record : bench.log.records({Topic::kJournal, 0})) {
+        JournalView view;
+        ASSERT_TRUE(
+            codec::decode_journal(record.value, record.offset, record.append_time, view).ok());
+        geneses += view.genesis ? 1 : 0;
+    }
+    EXPECT_EQ(geneses, 1);
+}
+
+TEST(Shard, AFollowerOfAnEmptyJournalWritesNothing) {
+    Bench bench;
+    auto follower = bench.follow(bench.store);
+    bench.settle(*follower);
+    bench.all_known({pod("a", "u", 5)}, {});
+    bench.settle(*follower);
+    EXPECT_TRUE(bench.log.records({Topic::kJournal, 0}).empty());
+    EXPECT_EQ(follower->state().meta.applied, -1);
+}
+
+TEST(Shard, FromTheWireToTheCommandAndItsEnd) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({pod("wrapper-a", "uid-a", 5), pod("wrapper-b", "uid-b", 6)},
+                    {row("wrapper-b", "1", 5), row("wrapper-c", "2", 5)});
+    bench.live(*shard, Millis{12'000});
+    const std::vector<Command> commands = commands_in(bench.log);
+    ASSERT_EQ(commands.size(), 2U);
+    std::map<std::string, std::string> targets;
+    for (const Command& command : commands) targets[command.rule] = command.draft.target.object_id;
+    EXPECT_EQ(targets["orphaned_pod"], "uid-a");
+    EXPECT_EQ(targets["missing_pod"], "public.instances/2");
+    EXPECT_TRUE(shard->status().findings_wait);
+    for (const Command& command : commands) bench.answer(command);
+    bench.pods.say(gone(pod("wrapper-a", "uid-a", 9), 9));
+    bench.rows.say(row("wrapper-c", "2", 9, "failed"));
+    bench.publish();
+    bench.live(*shard, Millis{5'000});
+    EXPECT_EQ(shard->state().meta.open_findings, 0U);
+    EXPECT_EQ(shard->state().meta.outbox, 0U);
+    EXPECT_EQ(commands_in(bench.log).size(), 2U);
+    expect_all_folded_once(bench, settled_meta(*shard));
+}
+
+/// One failure of a journal append and what is in the journal after it.
+struct AppendCase {
+    const char* name;
+    std::vector<bool> stored;  ///< of the appends that fail, one after another
+};
+
+class ShardAppends : public ::testing::TestWithParam<AppendCase> {};
+
+TEST_P(ShardAppends, NoItemIsFoldedTwiceAndNoneIsLost_C3) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
+    bench.settle(*shard);
+    for (int i = 0; i < 20; ++i) {
+        if (i % 4 == 1) {
+            for (const bool stored : GetParam().stored) {
+                bench.log.fail_next_append(stored, Topic::kJournal);
+            }
+        }
+        bench.pods.say(pod("a", "u", 10 + static_cast<std::uint64_t>(i)));
+        bench.rows.say(row("a", "1", 10 + static_cast<std::uint64_t>(i)));
+        bench.publish();
+        bench.settle(*shard);
+        bench.pass(Millis{50});
+    }
+    bench.live(*shard, Millis{3'000});
+    expect_all_folded_once(bench, settled_meta(*shard));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shard, ShardAppends,
+                         ::testing::Values(AppendCase{"FailedAndNotStored", {false}},
+                                           AppendCase{"FailedButStored", {true}},
+                                           AppendCase{"StoredTwice", {true, true}},
+                                           AppendCase{"LostTwiceThenStored", {false, false, true}}),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(Shard, TheFirstOfSeveralInFlightFails_C3) {
+    for (const bool stored : {false, true}) {
+        SCOPED_TRACE(stored ? "stored" : "not stored");
+        Bench bench;
+        bench.settings.record_bytes = 400;
+        bench.settings.in_flight = 3;
+        auto shard = bench.open();
+        bench.settle(*shard);
+        bench.all_known({}, {});
+        bench.settle(*shard);
+        for (int i = 0; i < 12; ++i) {
+            bench.pods.say(pod("w" + std::to_string(i), "u" + std::to_string(i), 9));
+        }
+        bench.publish();
+        bench.log.hold_appends();
+        for (int i = 0; i < 5; ++i) EXPECT_TRUE(shard->step().ok());
+        EXPECT_EQ(bench.log.held_appends(), 3U) << "no more than in_flight";
+        bench.log.fail_next_append(stored, Topic::kJournal);
+        bench.log.release_appends();
+        bench.live(*shard, Millis{3'000});
+        const core::Meta meta = settled_meta(*shard);
+        expect_all_folded_once(bench, meta);
+        EXPECT_EQ(meta.sources[0].population, 12U);
+        EXPECT_EQ(meta.counters.gaps > 0, !stored);
+    }
+}
+
+// A shard whose very first append failed parked every change as "no source 'pods' writes this
+// topic": the settings went down with that append and were never sent again.
+TEST(Shard, SettingsOfAFailedAppendAreSentAgain_C3) {
+    for (const bool stored : {false, true}) {
+        Bench bench;
+        auto shard = bench.open();
+        bench.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
+        bench.log.fail_next_append(stored, Topic::kJournal);
+        bench.live(*shard, Millis{3'000});
+        const core::Meta meta = settled_meta(*shard);
+        EXPECT_EQ(meta.settings.use, "graph-instances");
+        expect_all_folded_once(bench, meta);
+    }
+}
+
+TEST(Shard, SettingsSurviveAReadThatFailed) {
+    Bench bench;
+    auto shard = bench.open();
+    ASSERT_TRUE(shard->step().ok());  // folds the genesis
+    for (std::size_t failing = 1; failing <= 3; ++failing) {
+        bench.log.fail_reads(failing);
+        while (!shard->step().ok()) {
+        }
+    }
+    bench.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
+    bench.settle(*shard);
+    expect_all_folded_once(bench, settled_meta(*shard));
+}
+
+// A read that failed in the middle of a round lost what the round had read before it, until the
+// next record of that topic came.
+TEST(Shard, AReadThatFailsHalfWayThroughTheTopicsLosesNothing) {
+    for (std::size_t failing = 1; failing <= 12; ++failing) {
+        SCOPED_TRACE("read " + std::to_string(failing));
+        Bench bench;
+        auto shard = bench.open();
+        bench.settle(*shard);
+        bench.all_known({pod("a", "u", 5)}, {});
+        bench.settle(*shard);
+        bench.pods.say(pod("b", "v", 6));
+        bench.rows.say(row("b", "1", 6));
+        bench.publish();
+        bench.log.fail_read(failing);
+        bench.settle(*shard);
+        expect_all_folded_once(bench, settled_meta(*shard));
+    }
+}
+
+TEST(Shard, ChangedSettingsComeIntoForceAndAreJournaled) {
+    Bench bench;
+    {
+        auto shard = bench.open();
+        bench.settle(*shard);
+        bench.all_known({pod("a", "u", 5)}, {});
+        bench.live(*shard, Millis{2'000});
+        EXPECT_EQ(shard->state().meta.settings.rules[0].grace, Millis{5'000});
+        ASSERT_TRUE(shard->stop().ok());
+    }
+    bench.settings.policy.rules[0].grace = Millis{50'000};
+    bench.settings.policy.rules[1].mode = Mode::kObserve;
+    auto shard = bench.open();
+    bench.live(*shard, Millis{8'000});
+    EXPECT_EQ(shard->state().meta.settings.rules[0].grace, Millis{50'000});
+    EXPECT_TRUE(commands_in(bench.log).empty()) << "the longer grace holds";
+    projections::MemoryStore elsewhere;
+    auto follower = bench.follow(elsewhere);
+    bench.settle(*follower);
+    EXPECT_EQ(follower->state().meta.settings, shard->state().meta.settings);
+}
+
+TEST(Shard, ARestartWithEqualSettingsChangesNothing) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({pod("a", "u", 5)}, {});
+    bench.settle(*shard);
+    const core::Meta before = settled_meta(*shard);
+    auto again = bench.open();
+    bench.settle(*again);
+    EXPECT_TRUE(again->state().meta.sweeps.empty());
+    core::Meta after = settled_meta(*again);
+    EXPECT_EQ(after.chain, before.chain);
+    EXPECT_EQ(after.digest, before.digest);
+}
+
+/// The ids of commands by emission; of findings by id and place.
+std::multiset<std::string> ids_in(const MemoryLog& log, bool once) {
+    std::multiset<std::string> ids;
+    const auto add = [&](std::string id) {
+        if (!once || ids.count(id) == 0) ids.insert(std::move(id));
+    };
+    for (const Command& command : commands_in(log)) {
+        add(to_hex(command.id) + '.' + std::to_string(command.emission));
+    }
+    for (const FindingEdge& edge : findings_in(log)) {
+        add(to_hex(edge.id) + '@' + std::to_string(edge.offset) + '.' + std::to_string(edge.index));
+    }
+    return ids;
+}
+
+TEST(Shard, TwoLeadersOfOneJournalAreOne_C4) {
+    for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        std::mt19937_64 random(seed);
+        Bench bench;
+        projections::MemoryStore other;
+        auto a = bench.open();
+        bench.settings.new_journal_id = {9, 9};
+        auto b = bench.open(&other);
+        bench.settle(*a);
+        bench.settle(*b);
+        bench.all_known({pod("wrapper-0", "uid-wrapper-0", 5)}, {});
+        for (int i = 0; i < 60; ++i) {
+            bench.random_act(random);
+            if (random() % 4 == 0) {
+                bench.log.fail_next_append(random() % 2 == 0, Topic::kJournal);
+            }
+            // Any of them sleeps for some acts, or takes only a step.
+            if (random() % 3 == 0) bench.settle(*a);
+            if (random() % 3 == 0) bench.settle(*b);
+            for (Shard* shard : {a.get(), b.get()}) {
+                if (random() % 2 == 0) (void)shard->step();
+            }
+            if (::testing::Test::HasFatalFailure()) return;
+        }
+        for (int i = 0; i < 3; ++i) {
+            bench.live(*a, Millis{1'000});
+            bench.settle(*b);
+        }
+        bench.settle(*a);
+        const core::Meta of_a = settled_meta(*a);
+        const core::Meta of_b = settled_meta(*b);
+        EXPECT_EQ(of_a, of_b);
+        EXPECT_EQ(of_a.counters.items, bench.inputs());
+        // Each of them published everything, so every id is there; none is known to one only.
+        projections::MemoryStore third;
+        auto copy = copy_of(bench.log);
+        ASSERT_TRUE(copy->truncate({Topic::kFindings, 0}, 1'000'000).ok());
+        ASSERT_TRUE(copy->truncate({Topic::kCommands, 0}, 1'000'000).ok());
+        auto alone = Shard::open(bench.settings, *copy, third, bench.clock);
+        ASSERT_TRUE(alone.ok());
+        while ((*alone)->step().ok() && !(*alone)->status().caught_up) {
+        }
+        ASSERT_TRUE((*alone)->stop().ok());
+        const auto both = ids_in(bench.log, true);
+        const auto once = ids_in(*copy, true);
+        EXPECT_TRUE(std::includes(once.begin(), once.end(), both.begin(), both.end()));
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+TEST(Shard, ItemsThatNobodyCanReadAreParkedInTheStore_Details19) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    ASSERT_TRUE(
+        ports::append_now(bench.log, {Topic::kChangesEc2, 0}, {{"k", "\xff rubbish"}}).ok());
+    bench.settle(*shard);
+    EXPECT_EQ(settled_meta(*shard).counters.parked, 1U);
+    int parked = 0;
+    const auto rows = bench.store.scan({}, {}, 1'000);
+    for (const auto& [key, value] : *rows) {
+        if (key.size() < 3 || key[2] != 'p') continue;
+        ++parked;
+        EXPECT_EQ(key, std::string("\0\0p\x02\0\0\0\0\0\0\0\0", 12));
+        EXPECT_EQ(value.substr(value.find('\n') + 1), "\xff rubbish");
+        EXPECT_GT(value.find('\n'), 0U) << "a reason comes first";
+    }
+    EXPECT_EQ(parked, 1);
+}
+
+TEST(Shard, WhatOnlyAnEpochCanHealIsSaid_S4) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    std::vector<Fact> many;
+    for (int i = 0; i < 20; ++i) {
+        many.push_back(pod("w" + std::to_string(i), "u" + std::to_string(i), 5));
+    }
+    bench.all_known(many, {});
+    bench.settle(*shard);
+    EXPECT_TRUE(shard->status().wants_epoch.empty());
+    bench.pods.say(epoch_begins(30)).say(epoch_ends());
+    bench.publish();
+    bench.settle(*shard);
+    EXPECT_EQ(shard->status().wants_epoch, (std::vector<SourceId>{0}));
+    EXPECT_EQ(shard->status().meta.sources[0].quarantined_at, 20U);
+    bench.pods.say(epoch_begins(31));
+    for (Fact& each : many) bench.pods.say(listed(each));
+    bench.pods.say(epoch_ends());
+    bench.publish();
+    bench.settle(*shard);
+    EXPECT_TRUE(shard->status().wants_epoch.empty());
+    EXPECT_EQ(shard->status().meta.sources[0].quarantined_at, 0U);
+    EXPECT_EQ(shard->status().meta.sources[0].population, 20U);
+}
+
+}  // namespace
+}  // namespace trueup::runtime::testing

@@ -1,0 +1,395 @@
+// Proves design §4.2–4.4: incarnations, dense seq, epochs with counts, markers in order, and that
+// nothing is reported over a hole.
+#include "engine/runtime/source_task.h"
+
+#include "engine/base/id.h"
+#include "engine/codec/change_codec.h"
+#include "engine/codec/limits.h"
+#include "tests/engine/runtime/scripted_connector.h"
+#include "tests/support/manual_clock.h"
+#include "tests/support/memory_log.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace trueup::runtime::testing {
+namespace {
+
+using trueup::testing::ManualClock;
+using trueup::testing::MemoryLog;
+using trueup::testing::StoredRecord;
+
+constexpr Topic kTopic = Topic::kChangesPods;
+
+class SourceTaskTest : public ::testing::Test {
+  protected:
+    void make(std::int32_t partitions = 1) {
+        SourceTaskSettings settings;
+        settings.source = "pods";
+        settings.topic = kTopic;
+        settings.partitions = partitions;
+        task_ = std::make_unique<SourceTask>(settings, log_, connector_);
+    }
+    Status step() { return task_->step(clock_.steady_now(), Millis{0}); }
+    void steps(int n) {
+        for (int i = 0; i < n; ++i) {
+            const Status stepped = step();
+            ASSERT_TRUE(stepped.ok()) << stepped.error().what;
+        }
+    }
+    void pass(Millis by) {
+        clock_.advance(by);
+        log_.advance(by);
+    }
+    std::vector<StoredRecord> records(std::int32_t index = 0) {
+        return log_.records({kTopic, index});
+    }
+    /// `start@0 owner#1 upsert#2:a`, a word for each record.
+    std::string said(std::int32_t index = 0, std::size_t from = 0) {
+        std::string text;
+        const std::vector<StoredRecord> all = records(index);
+        for (std::size_t i = from; i < all.size(); ++i) {
+            const auto change = codec::decode_change(all[i].value);
+            EXPECT_TRUE(change.ok());
+            if (!change) continue;
+            if (!text.empty()) text += ' ';
+            text += word(*change, all[i].offset);
+        }
+        return text;
+    }
+
+    MemoryLog log_;
+    ManualClock clock_;
+    ScriptedConnector connector_;
+    std::unique_ptr<SourceTask> task_;
+
+  private:
+    static std::string word(const ChangeView& change, std::int64_t offset) {
+        const std::string seq = '#' + std::to_string(change.seq);
+        switch (change.kind) {
+            case ChangeKind::kIncarnationStart:
+                EXPECT_EQ(change.incarnation, -1) << "the start itself bears no token";
+                EXPECT_EQ(change.seq, 0U);
+                EXPECT_FALSE(change.nonce.empty());
+                return "start@" + std::to_string(offset);
+            case ChangeKind::kOwner:
+                return "owner/" + std::to_string(change.incarnation) + seq;
+            case ChangeKind::kUpsert: {
+                std::string text = "upsert" + seq + ':' + std::string(change.object_id);
+                if (change.epoch != 0) text += '!' + std::to_string(change.epoch);
+                return text;
+            }
+            case ChangeKind::kRemove:
+                return "remove" + seq + ':' + std::string(change.object_id);
+            case ChangeKind::kSnapshotBegin:
+                return "begin" + seq + '!' + std::to_string(change.epoch);
+            case ChangeKind::kSnapshotEnd:
+                return "end" + seq + '!' + std::to_string(change.epoch) + '=' +
+                       std::to_string(change.count);
+            case ChangeKind::kMarker:
+                return "marker" + seq;
+            case ChangeKind::kProgress:
+                return "progress" + seq;
+            case ChangeKind::kAlive:
+                return "alive" + seq;
+            case ChangeKind::kUnspecified:
+                break;
+        }
+        return "?";
+    }
+};
+
+TEST_F(SourceTaskTest, TheOffsetOfATokenlessStartIsTheToken_Design4_3) {
+    ASSERT_TRUE(ports::append_now(log_, {kTopic, 0}, {{"x", "an older record"}}).ok());
+    make();
+    steps(2);
+    EXPECT_EQ(said(0, 1), "start@1 owner/1#1");
+    EXPECT_EQ(task_->incarnation(), 1);
+    EXPECT_EQ(connector_.restarts, 1);
+}
+
+TEST_F(SourceTaskTest, TheMachineReadsOnlyAfterTheTokenIsTaken_Design4_3) {
+    make();
+    log_.fail_next_append(false, kTopic);
+    const Status begun = step();
+    ASSERT_FALSE(begun.ok());
+    EXPECT_EQ(begun.error().next, Next::kRetry);
+    EXPECT_EQ(connector_.restarts, 0);
+    EXPECT_EQ(connector_.steps, 0);
+    steps(1);
+    EXPECT_EQ(task_->incarnation(), -1) << "not before the pause is over";
+    pass(Millis{500});
+    steps(1);
+    EXPECT_EQ(task_->incarnation(), 0);
+    EXPECT_EQ(connector_.restarts, 1);
+}
+
+TEST_F(SourceTaskTest, ATokenWhoseAppendWasLostOnTheWayBackIsNeverUsed) {
+    make();
+    log_.fail_next_append(true, kTopic);  // it is there, but nobody knows
+    EXPECT_FALSE(step().ok());
+    pass(Millis{500});
+    steps(2);
+    EXPECT_EQ(said(), "start@0 start@1 owner/1#1");
+}
+
+TEST_F(SourceTaskTest, SeqIsDensePerPartitionAndReferencesGoToAll_Details2) {
+    make(3);
+    steps(1);
+    for (int i = 0; i < 20; ++i) {
+        connector_.say(pod("wrapper-" + std::to_string(i), "u" + std::to_string(i), 5));
+    }
+    Fact reference = pod("x", "node-1", 5);
+    reference.subject_key = "!nodes/node-1";
+    connector_.say(reference);
+    steps(3);
+    std::set<std::string> seen;
+    for (std::int32_t p = 0; p < 3; ++p) {
+        std::uint64_t seq = 0;
+        bool node = false;
+        for (const StoredRecord& record : records(p)) {
+            const auto change = codec::decode_change(record.value);
+            ASSERT_TRUE(change.ok());
+            if (change->kind == ChangeKind::kIncarnationStart) continue;
+            EXPECT_EQ(change->seq, ++seq);
+            EXPECT_EQ(change->incarnation, task_->incarnation());
+            EXPECT_EQ(change->source, "pods");
+            EXPECT_EQ(change->kind == ChangeKind::kOwner, seq == 1);
+            if (change->kind != ChangeKind::kUpsert) continue;
+            node = node || change->object_id == "node-1";
+            if (change->object_id == "node-1") continue;
+            EXPECT_EQ(partition_of(change->subject_key, 3), p);
+            EXPECT_EQ(record.key, change->subject_key);
+            EXPECT_TRUE(seen.emplace(change->object_id).second);
+        }
+        EXPECT_TRUE(node) << "partition " << p << " lacks the reference";
+        EXPECT_GT(seq, 2U) << "partition " << p << " got nothing";
+    }
+    EXPECT_EQ(seen.size(), 20U);
+}
+
+TEST_F(SourceTaskTest, EpochsAreNumberedAndEndWithACountForEachPartition_Design4_3) {
+    make(2);
+    steps(1);
+    connector_.say(epoch_begins(7));
+    for (int i = 0; i < 10; ++i) {
+        connector_.say(listed(pod("w" + std::to_string(i), "u" + std::to_string(i), 5)));
+        connector_.say(pod("live" + std::to_string(i), "l" + std::to_string(i), 8));
+    }
+    connector_.say(epoch_ends()).say(epoch_begins(9)).say(epoch_ends());
+    steps(2);
+    std::uint64_t total = 0;
+    for (std::int32_t p = 0; p < 2; ++p) {
+        std::uint64_t counted = 0;
+        std::vector<std::uint64_t> ends;
+        std::vector<std::uint64_t> begins;
+        for (const StoredRecord& record : records(p)) {
+            const auto change = codec::decode_change(record.value);
+            ASSERT_TRUE(change.ok());
+            if (change->kind == ChangeKind::kSnapshotBegin) begins.push_back(change->epoch);
+            if (change->kind == ChangeKind::kUpsert && change->epoch == 1) ++counted;
+            if (change->kind != ChangeKind::kSnapshotEnd) continue;
+            EXPECT_EQ(change->epoch, ends.size() + 1);
+            ends.push_back(change->count);
+        }
+        EXPECT_EQ(begins, (std::vector<std::uint64_t>{1, 2}));
+        EXPECT_EQ(ends, (std::vector<std::uint64_t>{counted, 0}));
+        total += counted;
+    }
+    EXPECT_EQ(total, 10U);
+}
+
+TEST_F(SourceTaskTest, Guard_4_4_AMarkerIsAppendedBeforeAnythingIsAskedAndItsTimeHandedBack) {
+    make();
+    steps(2);
+    connector_.say(pod("a", "a", 5)).say(fact(Fact::Kind::kMarker)).say(pod("b", "b", 6));
+    log_.hold_appends();
+    steps(1);
+    EXPECT_TRUE(connector_.markers.empty()) << "nobody knows its time yet";
+    pass(Millis{70});
+    const BrokerTime appended = log_.now();
+    log_.release_appends();
+    pass(Millis{1'000});
+    steps(1);
+    ASSERT_EQ(connector_.markers.size(), 1U);
+    EXPECT_EQ(connector_.markers[0], appended);
+    connector_.say(progress(connector_.markers[0]));
+    steps(2);
+    EXPECT_EQ(said(0, 2), "upsert#2:a marker#3 upsert#4:b progress#5");
+}
+
+TEST_F(SourceTaskTest, MarkersOfSeveralRoundsComeBackInOrder) {
+    make(3);
+    steps(2);
+    std::vector<BrokerTime> times;
+    for (int i = 0; i < 3; ++i) {
+        connector_.say(pod("a" + std::to_string(i), "a", 5)).say(fact(Fact::Kind::kMarker));
+        pass(Millis{10});
+        times.push_back(log_.now());
+        steps(1);
+    }
+    steps(2);
+    EXPECT_EQ(connector_.markers, times);
+}
+
+TEST_F(SourceTaskTest, ConfirmsOnlyWhatIsDurableInEveryPartition_Design4_2) {
+    make(2);
+    steps(2);
+    connector_.say(confirm(1));
+    steps(1);
+    EXPECT_EQ(connector_.confirmed, (std::vector<std::uint64_t>{1})) << "nothing lies before it";
+    log_.hold_appends();
+    for (int i = 0; i < 8; ++i) connector_.say(pod("w" + std::to_string(i), "u", 5));
+    connector_.say(confirm(2)).say(confirm(3));
+    steps(1);
+    EXPECT_EQ(connector_.confirmed.size(), 1U);
+    log_.release_appends();
+    steps(1);
+    EXPECT_EQ(connector_.confirmed.back(), 3U);
+}
+
+TEST_F(SourceTaskTest, Guard_4_2_AFailedAppendEndsTheIncarnationBeforeAnythingIsReported) {
+    make();
+    steps(2);
+    log_.fail_next_append(false, kTopic);
+    connector_.say(pod("lost", "u", 5)).say(confirm(9)).say(fact(Fact::Kind::kMarker));
+    steps(1);
+    const Status told = step();
+    ASSERT_FALSE(told.ok());
+    EXPECT_EQ(told.error().next, Next::kRetry);
+    EXPECT_EQ(task_->incarnation(), -1);
+    EXPECT_TRUE(connector_.confirmed.empty()) << "what was not stored must be sent again";
+    EXPECT_TRUE(connector_.markers.empty());
+    const int machine_steps = connector_.steps;
+    steps(3);
+    EXPECT_EQ(connector_.steps, machine_steps) << "the pause comes first";
+    pass(Millis{500});
+    connector_.say(pod("again", "u", 5));
+    steps(2);
+    EXPECT_EQ(connector_.restarts, 2);
+    EXPECT_EQ(task_->incarnations(), 2U);
+    const Incarnation token = task_->incarnation();
+    const std::vector<StoredRecord> all = records();
+    EXPECT_EQ(said(0, all.size() - 3), "start@" + std::to_string(token) + " owner/" +
+                                           std::to_string(token) + "#1 upsert#2:u");
+}
+
+TEST_F(SourceTaskTest, AnAppendThatFailedAndWasStoredEndsTheIncarnationToo_C3) {
+    make();
+    steps(2);
+    log_.fail_next_append(true, kTopic);
+    connector_.say(pod("a", "u", 5)).say(confirm(4));
+    steps(1);
+    EXPECT_FALSE(step().ok());
+    EXPECT_TRUE(connector_.confirmed.empty());
+    pass(Millis{500});
+    steps(2);
+    EXPECT_EQ(said(), "start@0 owner/0#1 upsert#2:u start@3 owner/3#1");
+}
+
+TEST_F(SourceTaskTest, AFencedMachineGetsANewIncarnation_S13_S14) {
+    make();
+    steps(2);
+    connector_.say(epoch_begins(3)).say(epoch_ends());
+    steps(1);
+    connector_.fenced = true;
+    steps(1);
+    EXPECT_EQ(task_->incarnation(), -1);
+    pass(Millis{500});
+    connector_.say(epoch_begins(3));
+    steps(2);
+    EXPECT_EQ(connector_.restarts, 2);
+    EXPECT_EQ(said(), "start@0 owner/0#1 begin#2!1 end#3!1=0 start@4 owner/4#1 begin#2!1");
+}
+
+TEST_F(SourceTaskTest, AnOversizedObjectIsReplacedByItsHash_Design3) {
+    make();
+    steps(1);
+    Fact large = pod("a", "u", 5);
+    large.object = ObjectBuilder().add("blob", std::string(codec::kMaxItemBytes, 'x')).take();
+    connector_.say(large);
+    steps(2);
+    const StoredRecord record = records().back();
+    EXPECT_LT(record.value.size(), 1'000U);
+    const auto change = codec::decode_change(record.value);
+    ASSERT_TRUE(change.ok());
+    const ObjectView object(change->object);
+    EXPECT_TRUE(object.is("oversized", "true"));
+    EXPECT_EQ(object.text("xxh3"), to_hex(hash128(large.object)));
+    EXPECT_EQ(change->object_id, "u");
+}
+
+/// A log whose answers are never ready, though they come to whoever waits for them.
+class SlowLog final : public ports::Log {
+  public:
+    explicit SlowLog(MemoryLog& below) : below_(below) {}
+    std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
+                                                 std::vector<ports::Entry> entries) override {
+        auto pending = std::make_unique<Pending>();
+        pending->below = below_.append(partition, std::move(entries));
+        return pending;
+    }
+    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+                                std::size_t max_bytes) override {
+        return below_.read(partition, offset, max_bytes);
+    }
+    Result<ports::Headers> headers(ports::Partition partition, std::int64_t offset) override {
+        return below_.headers(partition, offset);
+    }
+    std::uint64_t changes_seen() const override { return below_.changes_seen(); }
+    void wait(std::uint64_t, Millis) override {}
+    void wake() override {}
+    Status truncate(ports::Partition partition, std::int64_t offset) override {
+        return below_.truncate(partition, offset);
+    }
+    Result<ports::Extent> describe(ports::Partition partition) override {
+        return below_.describe(partition);
+    }
+
+  private:
+    struct Pending final : ports::PendingAppend {
+        bool ready() const override { return false; }
+        Result<ports::Appended> take() override { return below->take(); }
+        std::unique_ptr<ports::PendingAppend> below;
+    };
+    MemoryLog& below_;
+};
+
+TEST_F(SourceTaskTest, ASlowLogHoldsTheSourceBackAtFourAppends) {
+    SlowLog slow(log_);
+    SourceTaskSettings settings;
+    settings.source = "pods";
+    settings.topic = kTopic;
+    SourceTask task(settings, slow, connector_);
+    const auto step_once = [&] { return task.step(clock_.steady_now(), Millis{0}).ok(); };
+    int machine_steps = 0;
+    for (int i = 0; i < 3; ++i) {  // the first one adds the owner's append
+        connector_.say(pod("a", "u", 5));
+        ASSERT_TRUE(step_once());
+        EXPECT_EQ(connector_.steps, ++machine_steps);
+    }
+    connector_.say(pod("last", "u", 6));
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(step_once());  // four are out: it waits for the oldest and lets the machine be
+        EXPECT_EQ(connector_.steps, machine_steps);
+        ASSERT_TRUE(step_once());
+        EXPECT_EQ(connector_.steps, ++machine_steps);
+        connector_.say(pod("more", "u", 7));
+    }
+    ASSERT_TRUE(task.drain().ok());
+    EXPECT_EQ(task.published(), 7U);
+}
+
+TEST_F(SourceTaskTest, AHugeBatchIsCutIntoAppendsWithoutAHoleInSeq) {
+    make();
+    steps(2);
+    for (int i = 0; i < 4'500; ++i) connector_.say(pod("a" + std::to_string(i), "u", 5));
+    steps(1);
+    ASSERT_TRUE(task_->drain().ok());
+    EXPECT_EQ(records().size(), 4'502U);
+    EXPECT_EQ(said(0, 4'501), "upsert#4501:u");
+}
+
+}  // namespace
+}  // namespace trueup::runtime::testing

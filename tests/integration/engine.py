@@ -1,0 +1,155 @@
+"""Runs the binary under test, follows its feed, and ends just what it started."""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+
+
+def binary():
+    path = os.environ.get("TRUEUP_BIN", "")
+    if not os.access(path, os.X_OK):
+        raise SystemExit(f"TRUEUP_BIN must name the binary trueup; it is '{path}'")
+    return path
+
+
+class Engine:
+    """One `trueup up`, started anew as often as wished; its events are kept over all starts."""
+
+    def __init__(self, config, state_dir, *flags):
+        self.state_dir = state_dir
+        self.events = []  # the feed, in order
+        self._command = [binary(), "up", "-c", config, "-o", "json", *flags]
+        self._log = os.path.join(os.path.dirname(config), "engine.log")
+        self._heard = threading.Condition()
+        self._process = self._reader = None
+
+    # ---------------------------------------------------------------- process
+    def start(self, ready_within=60):
+        """Starts it and waits until its HTTP side answers; until /readyz is 200 unless 0."""
+        address = os.path.join(self.state_dir, "http.addr")
+        if os.path.exists(address):
+            os.remove(address)
+        with open(self._log, "ab") as log:
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log
+            )
+        self._reader = threading.Thread(target=self._follow, args=(self._process,), daemon=True)
+        self._reader.start()
+        self.until("its HTTP side", lambda: os.path.exists(address) and self.alive(), 60)
+        if ready_within:
+            self.until("ready", lambda: self.readiness()[0] == 200, ready_within)
+
+    def alive(self):
+        """True; fails the test if it ended by itself."""
+        if self._process.poll() is not None:
+            raise AssertionError(f"the engine ended with {self._process.returncode}{self.trace()}")
+        return True
+
+    def end(self, how=signal.SIGINT, within=5):
+        """Signals it and waits. Returns (exit code, seconds); fails the test if it takes longer."""
+        started = time.monotonic()
+        self._process.send_signal(how)
+        try:
+            code = self._process.wait(within)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            text = f"not ended {within} s after {signal.Signals(how).name}"
+            raise AssertionError(text + self.trace()) from None
+        took = time.monotonic() - started
+        self._reader.join()
+        return code, took
+
+    def kill(self):
+        """SIGKILL: no last word."""
+        self.end(signal.SIGKILL, 30)
+
+    def close(self):
+        if self._process and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def _follow(self, process):
+        for line in process.stdout:
+            try:
+                event = json.loads(line)
+            except ValueError:  # a line that a SIGKILL cut
+                continue
+            with self._heard:
+                self.events.append(event)
+                self._heard.notify_all()
+        process.stdout.close()
+
+    # ---------------------------------------------------------------- looking
+    def mark(self):
+        """A place in the feed, for `since`."""
+        with self._heard:
+            return len(self.events)
+
+    def seen(self, since=0, **fields):
+        """The events from `since` on with these fields."""
+        with self._heard:
+            events = self.events[since:]
+        return [e for e in events if all(e.get(k) == v for k, v in fields.items())]
+
+    def wait_event(self, seconds=40, since=0, **fields):
+        """The first event from `since` on with these fields; fails the test if none comes."""
+        found = []
+
+        def look():
+            found[:] = self.seen(since, **fields)
+            return found and self.alive()
+
+        self.until(f"event {fields}", look, seconds)
+        return found[0]
+
+    def until(self, what, condition, seconds):
+        """Polls until the condition holds; fails the test if it does not."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not within {seconds} s: {what}{self.trace()}")
+            self.alive()
+            with self._heard:
+                self._heard.wait(0.1)
+
+    def get(self, path):
+        """(status, text) of a GET at its HTTP side; status 0 while it does not answer."""
+        try:
+            with open(os.path.join(self.state_dir, "http.addr"), encoding="utf-8") as file:
+                url = f"http://{file.read().strip()}{path}"
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except (OSError, ValueError):
+            return 0, ""
+
+    def readiness(self):
+        return self.get("/readyz")
+
+    def metric(self, name):
+        """One sample, as in trueup_source_answering{source="pods"}; None if there is none."""
+        for line in self.get("/metrics")[1].splitlines():
+            if line.startswith(name + " "):
+                return float(line.split()[-1])
+        return None
+
+    def log(self):
+        """What it wrote to stderr, over all starts."""
+        with open(self._log, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def trace(self):
+        """What one needs to see after a failure."""
+        with self._heard:
+            events = self.events[-15:]
+        lines = ["", f"--- /readyz: {self.readiness()}", "--- the feed's end:"]
+        lines += [json.dumps(event, ensure_ascii=False) for event in events]
+        lines += ["--- the log's end:", *self.log().splitlines()[-20:]]
+        return "\n".join(lines)

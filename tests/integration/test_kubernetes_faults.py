@@ -1,0 +1,130 @@
+"""Proves that no fault of the Kubernetes API is read as an absence, and that what went wrong
+meanwhile is repaired afterwards (S3, S5, S11).
+
+The engine reaches the API through a relay, so that its connections can be cut or silenced. Every
+outage lasts longer than the grace.
+"""
+
+import time
+
+import scenario
+import scenes
+from kube import KubeError
+
+PODS = f"/api/v1/namespaces/{scenes.NAMESPACE}/pods"
+OUTAGE = scenario.GRACE + 5  # seconds: beyond grace and create window
+
+
+class KubernetesFaults(scenario.Scenario):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(scenario.service, "kube", "up")
+        self.proxy = self.kube_proxy()
+        self.make_world(without=[scene.name for scene in scenes.WRONG])
+        self.write_config()
+        self.engine = self.make_engine()
+        self.engine.start()
+
+    def answering(self):
+        return self.engine.metric('trueup_source_answering{source="pods"}') == 1
+
+    def fail_for(self, seconds):
+        """Lets an outage last; the engine must notice it and take no pod for gone meanwhile."""
+        since = self.engine.mark()
+        started = time.monotonic()
+        self.engine.until("the outage is noticed", lambda: not self.answering(), 45)
+        self.assertEqual(self.engine.readiness()[0], 503)
+        print(f"readyz: {self.engine.readiness()[1].strip()}")
+        time.sleep(max(0.0, seconds - (time.monotonic() - started)))
+        blind = self.engine.seen(since, kind="command", rule="missing_pod")
+        self.assertEqual(blind, [], "took pods for gone that it could not see")
+
+    def heal(self, *events):
+        self.engine.until("the source answers", self.answering, 60)
+        self.keep(*events)
+        self.prove(self.engine, seconds=90)
+        self.engine.until("ready", lambda: self.engine.readiness()[0] == 200, 30)
+
+    def test_restart_and_crash_of_the_apiserver_S3(self):
+        before = self.pair()
+        scenario.service("kube", "restart")
+        self.lose_pod(before)
+        self.heal(before)
+        lost_row, starts = self.pair(), self.event()
+        self.engine.until("ready", lambda: self.engine.readiness()[0] == 200, 30)
+        scenario.service("kube", "kill")
+        self.lose_row(lost_row)
+        starts.row("starting", after=scenes.disappeared(starts.pod_name))
+        self.fail_for(OUTAGE)
+        scenario.service("kube", "restart")
+        self.heal(lost_row, starts)
+
+    def test_watch_cut_and_watch_deaf_S11(self):
+        lost = [self.pair() for _ in range(2)]
+        for _ in range(5):
+            self.proxy.cut()
+            time.sleep(0.3)
+        self.lose_pod(lost[0])
+        self.heal(lost[0])
+        self.assertGreater(self.proxy.deafen(), 0)
+        self.lose_pod(lost[1])
+        orphan = self.event()
+        orphan.pod(after=scenes.DELETED)
+        self.heal(lost[1], orphan)
+
+    def test_pods_deleted_offline_are_found_after_410_gone_S11(self):
+        lost, stays = [self.pair() for _ in range(4)], self.pair()
+        orphan = self.event()
+        self.engine.until("ready", lambda: self.engine.readiness()[0] == 200, 30)
+        epochs = self.engine.metric('trueup_source_epochs_total{source="pods"}')
+        version = self.kube.call("GET", PODS)["metadata"]["resourceVersion"]
+        self.proxy.freeze()  # the watch must go on from where it was, and not be listed anew
+        for event in lost:
+            self.lose_pod(event)
+        orphan.pod(after=scenes.DELETED)
+        scenario.service("kube", "expire")
+        self.assertEqual(self.answer_to_a_watch_from(version), 410)
+        self.proxy.open()
+        self.proxy.cut()
+        self.heal(*lost, orphan, stays)
+        self.assertIn("410", self.engine.log())
+        self.assertGreater(self.engine.metric('trueup_source_epochs_total{source="pods"}'), epochs)
+
+    def answer_to_a_watch_from(self, version):
+        """The code that the API gives a watch from this resourceVersion."""
+        query = f"watch=1&timeoutSeconds=1&resourceVersion={version}"
+        try:
+            return self.kube.call("GET", f"{PODS}?{query}")["object"].get("code", 200)
+        except KubeError as error:
+            return error.code
+
+    def test_crash_of_etcd_after_which_the_api_is_silent_S3(self):
+        lost_row = self.pair()
+        scenario.service("kube", "kill", "etcd")
+        self.lose_row(lost_row)
+        self.fail_for(OUTAGE)
+        scenario.service("kube", "restart")
+        lost_pod = self.pair()
+        self.lose_pod(lost_pod)
+        self.heal(lost_row, lost_pod)
+
+    def test_rights_taken_away_S3_S4(self):
+        path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+        binding = self.kube.call("GET", f"{path}/trueup-engine")
+        lost_pod, orphan = self.pair(), self.event()
+        self.kube.call("DELETE", f"{path}/trueup-engine")
+        try:
+            self.proxy.cut()  # an open watch would go on
+            self.engine.until("the 403 is noticed", lambda: not self.answering(), 30)
+            self.lose_pod(lost_pod)
+            orphan.pod(after=scenes.DELETED)
+            self.fail_for(OUTAGE)
+            self.assertIn("403", self.engine.readiness()[1])
+        finally:
+            binding["metadata"] = {"name": "trueup-engine"}
+            self.kube.call("POST", path, binding)
+        self.heal(lost_pod, orphan)
+
+
+if __name__ == "__main__":
+    scenario.main()

@@ -1,0 +1,44 @@
+"""Proves the main job on real servers: everything wrong is put right, nothing else is touched.
+
+The table says for each object what it was and what must become of it; the engine never sees it.
+"""
+
+import types
+
+import scenario
+import world
+from table import Table
+
+
+class MainJob(scenario.Scenario):
+    def test_repairs_what_is_wrong_and_touches_nothing_else(self):
+        self.make_world(seed=1)
+        self.assertGreaterEqual(len(self.table.pods), 100)
+        self.assertGreaterEqual(len(self.table.rows), 100)
+        tricky = [e for e in self.table.pods + self.table.rows if e["kind"] == "tricky"]
+        self.assertGreaterEqual(len(tricky), 50)
+        self.write_config()
+        engine = self.make_engine()
+        engine.start()
+        during = {"table": self.table.path, "seconds": 20, "seed": 2, "events": 40}
+        options = types.SimpleNamespace(**during, grace=scenario.GRACE, without=())
+        self.assertEqual(world.during(options, self.up), 0, "an event of the world failed")
+        self.table = Table.load(self.table.path)
+        self.prove(engine, stable=5)
+        self.show()
+        code, _ = engine.end()
+        self.assertEqual(code, 0)
+
+    def show(self):
+        """Prints the table, a line for each object of a wrong scene, the others counted."""
+        for entry in self.table.pods + self.table.rows:
+            if entry["kind"] == "wrong":
+                before, after = entry["before"], entry["after"]
+                name = f"pod {entry['name']}" if "name" in entry else f"row {entry['id']}"
+                now = before["phase"] if "phase" in before else before["status"]
+                then = after if isinstance(after, str) else after["status"]
+                print(f"{name} ({entry['scene']}): {now} -> {then}")
+
+
+if __name__ == "__main__":
+    scenario.main()

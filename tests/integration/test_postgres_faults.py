@@ -1,0 +1,113 @@
+"""Proves that no fault of PostgreSQL is read as an absence of rows, and that what went wrong
+meanwhile is repaired afterwards (S14, S15).
+
+The engine reaches the server through a relay, so that its connections can be cut or silenced.
+Every outage lasts longer than grace and create window.
+"""
+
+import time
+
+import scenario
+import scenes
+
+OUTAGE = scenario.GRACE + 5
+
+
+class PostgresFaults(scenario.Scenario):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(scenario.service, "postgres", "up")
+        self.proxy = self.pg_proxy()
+        self.make_world(without=[scene.name for scene in scenes.WRONG])
+        self.write_config()
+        self.engine = self.make_engine()
+        self.engine.start()
+
+    def answering(self):
+        return self.engine.metric('trueup_source_answering{source="rows"}') == 1
+
+    def fail_for(self, seconds):
+        """Lets an outage last; the engine must notice it and take no row for gone meanwhile."""
+        since = self.engine.mark()
+        started = time.monotonic()
+        self.engine.until("the outage is noticed", lambda: not self.answering(), 45)
+        self.assertEqual(self.engine.readiness()[0], 503)
+        print(f"readyz: {self.engine.readiness()[1].strip()}")
+        time.sleep(max(0.0, seconds - (time.monotonic() - started)))
+        blind = self.engine.seen(since, kind="command", rule="orphaned_pod")
+        self.assertEqual(blind, [], "took rows for gone that it could not see")
+
+    def heal(self, *events):
+        self.engine.until("the source answers", self.answering, 60)
+        self.keep(*events)
+        self.prove(self.engine, seconds=90)
+        self.engine.until("ready", lambda: self.engine.readiness()[0] == 200, 30)
+
+    def test_restart_and_crash_of_the_server_S14(self):
+        lost_row, lost_pod, orphan = self.pair(), self.pair(), self.event()
+        scenario.service("postgres", "restart")
+        self.lose_row(lost_row)
+        self.heal(lost_row)
+        scenario.service("postgres", "crash")
+        self.lose_pod(lost_pod)
+        orphan.pod(after=scenes.DELETED)
+        self.fail_for(OUTAGE)
+        scenario.service("postgres", "restart")
+        self.heal(lost_pod, orphan)
+
+    def test_walsender_killed_and_connections_cut_or_silent_S14(self):
+        lost = [self.pair() for _ in range(4)]
+        for event in lost[:2]:
+            self.assertEqual(self.pg.kill_walsender(), 1)
+            self.lose_row(event)
+            self.engine.until("the slot is read again", self.slot_is_active, 30)
+        self.heal(*lost[:2])
+        for _ in range(3):
+            self.proxy.cut()
+            time.sleep(0.3)
+        self.lose_row(lost[2])
+        self.heal(lost[2])
+        self.proxy.silence()
+        self.lose_row(lost[3])
+        self.fail_for(OUTAGE)
+        self.proxy.open()
+        self.heal(lost[3])
+
+    def slot_is_active(self):
+        query = "SELECT active FROM pg_replication_slots WHERE slot_name = 'trueup_rows'"
+        return self.pg.sql(query) == "t"
+
+    def test_slot_dropped_while_rows_changed_offline_S14_S15(self):
+        lost_rows, lost_pod = [self.pair() for _ in range(4)], self.pair()
+        stops, starts = self.pair(), self.event()
+        epochs = self.engine.metric('trueup_source_epochs_total{source="rows"}')
+        self.proxy.refuse()
+        self.pg.drop_slot()
+        for event in lost_rows:
+            self.lose_row(event)
+        self.lose_pod(lost_pod)
+        stops.update(stops.first_row, status="stopping")
+        stops.delete_pod()  # right, since its row says so
+        starts.pod()
+        self.fail_for(OUTAGE)
+        starts.row()  # its pod is older than the outage, and owned after all
+        self.proxy.open()
+        self.heal(*lost_rows, lost_pod, stops, starts)
+        self.assertGreater(self.engine.metric('trueup_source_epochs_total{source="rows"}'), epochs)
+
+    def test_role_locked_out_S3(self):
+        lost_row, orphan = self.pair(), self.event()
+        self.pg.sql("ALTER ROLE repl NOLOGIN")
+        try:
+            self.proxy.cut()
+            self.lose_row(lost_row)
+            orphan.pod(after=scenes.DELETED)
+            self.fail_for(OUTAGE)
+            self.assertNotIn("password=", self.engine.readiness()[1])
+        finally:
+            self.pg.sql("ALTER ROLE repl LOGIN")
+        self.heal(lost_row, orphan)
+
+
+if __name__ == "__main__":
+    scenario.main()

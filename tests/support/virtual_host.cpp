@@ -1,0 +1,312 @@
+#include "tests/support/virtual_host.h"
+
+#include "connectors/kubernetes/connector.h"
+#include "connectors/postgres/connector.h"
+#include "connectors/postgres/correlation.h"
+#include "engine/base/check.h"
+#include "engine/codec/command_codec.h"
+#include "engine/codec/finding_codec.h"
+#include "engine/codec/outcome_codec.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace trueup::testing {
+
+namespace {
+
+namespace postgres = connectors::postgres;
+
+constexpr const char* kCorrelate = "coalesce(pod_name, 'wrapper-' || url_slug)";
+constexpr Millis kStaysSettled{3'000};
+constexpr int kMostShardSteps = 1'000;  // of one round
+
+std::optional<std::string> evaluate_key(const std::string& expression, const sandbox::Row& row) {
+    const auto parsed = postgres::Correlation::parse(expression);
+    if (!parsed) return std::nullopt;
+    std::vector<postgres::Cell> cells;
+    for (const std::string& column : parsed->columns()) {
+        const auto found = row.find(column);
+        postgres::Cell cell;
+        if (found != row.end() && found->second) {
+            cell = {postgres::Cell::Kind::kText, *found->second};
+        }
+        cells.push_back(cell);
+    }
+    const postgres::Correlated key = parsed->evaluate(cells);
+    if (key.kind != postgres::Correlated::Kind::kText) return std::nullopt;
+    return key.text;
+}
+
+sandbox::WorldSettings world_settings() {
+    sandbox::WorldSettings settings;
+    settings.block_in_poll = false;
+    settings.evaluate_key = evaluate_key;
+    return settings;
+}
+
+std::unique_ptr<ports::Connector> pods_connector(ports::Cluster& cluster, std::uint64_t seed) {
+    connectors::KubernetesSettings settings;
+    settings.resource.name_space = "graph";
+    settings.label_selector = "app=ryugraph-wrapper";
+    settings.subject_prefix = "graph-instances/";
+    settings.page_limit = 5;  // so that epochs have several pages
+    settings.call_timeout = Millis{5'000};
+    settings.watch_slack = Millis{5'000};
+    settings.watch_seconds = 60;
+    settings.jitter_seed = seed;
+    return std::make_unique<connectors::KubernetesConnector>(cluster, settings);
+}
+
+std::unique_ptr<ports::Connector> rows_connector(ports::Database& database, std::uint64_t seed) {
+    auto correlate = postgres::Correlation::parse(kCorrelate);
+    TRUEUP_CHECK(correlate.ok());
+    postgres::Settings settings{{"public", "instances"},
+                                "trueup_rows",
+                                "trueup",
+                                {"pod_name", "status", "url_slug"},
+                                *correlate,
+                                "graph-instances/",
+                                "rows"};
+    settings.jitter_seed = seed;
+    auto connector = postgres::PostgresConnector::open(settings, database);
+    TRUEUP_CHECK(connector.ok());
+    return std::move(*connector);
+}
+
+}  // namespace
+
+Settings virtual_policy() {
+    Settings settings;
+    settings.policy = settings.use = "graph-instances";
+    settings.sources = {{"pods", Topic::kChangesPods}, {"rows", Topic::kChangesRows}};
+    settings.pods = 0;
+    settings.rows = 1;
+    settings.rules = {{"orphaned_pod", Mode::kEnforce, Millis{5'000}, Millis{3'000}},
+                      {"missing_pod", Mode::kEnforce, Millis{3'000}, Millis{2'000}},
+                      {"status_drift", Mode::kEnforce, Millis{0}, Millis{0}}};
+    settings.max_step = Millis{1'000};
+    settings.stale_after = Millis{15'000};
+    return settings;
+}
+
+/// One connector with its port and its task. The port goes last.
+struct VirtualHost::Source {
+    std::string name;
+    std::unique_ptr<ports::Cluster> cluster;
+    std::unique_ptr<ports::Database> database;
+    std::unique_ptr<ports::Connector> connector;
+    std::unique_ptr<runtime::SourceTask> task;
+    SteadyTime next_epoch{};
+    SteadyTime next_heal{};
+    bool wants_epoch = false;
+};
+
+VirtualHost::VirtualHost(std::uint64_t seed, Settings settings)
+    : settings_(std::move(settings)),
+      random_(seed),
+      log_(clock_.wall_millis()),
+      world_(seed, clock_, world_settings()) {
+    start();
+}
+
+VirtualHost::~VirtualHost() = default;
+
+executors::Sources VirtualHost::reach() {
+    executors::Sources sources;
+    executors::PodSource pods;
+    pods.cluster = executor_cluster_.get();
+    pods.resource.name_space = "graph";
+    sources.pods.emplace("pods", pods);
+    executors::RowSource rows;
+    rows.database = executor_database_.get();
+    rows.table = {"public", "instances"};
+    rows.pk_columns = {"id"};
+    rows.key_expression = kCorrelate;
+    rows.key_columns = {"pod_name", "url_slug"};
+    sources.rows.emplace("rows", rows);
+    return sources;
+}
+
+void VirtualHost::start() {
+    ++starts_;
+    const std::uint64_t nonce = random_();
+    runtime::ShardSettings shard;
+    shard.policy = settings_.policy;
+    shard.new_journal_id = {nonce, 1};
+    auto opened = runtime::Shard::open(shard, log_, store_, clock_);
+    if (!opened) throw std::runtime_error(opened.error().what);
+    shard_ = std::move(*opened);
+    executor_cluster_ = world_.cluster();
+    executor_database_ = world_.database();
+    executors::DispatcherSettings dispatcher;
+    dispatcher.executor = "virtual";
+    dispatcher_ = std::make_unique<executors::Dispatcher>(log_, reach(), dispatcher);
+    for (const bool is_pods : {true, false}) {
+        auto source = std::make_unique<Source>();
+        source->name = is_pods ? "pods" : "rows";
+        if (is_pods) {
+            source->cluster = world_.cluster();
+            source->connector = pods_connector(*source->cluster, nonce);
+        } else {
+            source->database = world_.database();
+            source->connector = rows_connector(*source->database, nonce);
+        }
+        runtime::SourceTaskSettings task;
+        task.source = source->name;
+        task.topic = is_pods ? Topic::kChangesPods : Topic::kChangesRows;
+        task.nonce_seed = nonce;
+        source->task = std::make_unique<runtime::SourceTask>(task, log_, *source->connector);
+        source->next_epoch = clock_.steady_now() + settings_.resnapshot;
+        sources_.push_back(std::move(source));
+    }
+}
+
+void VirtualHost::crash() {
+    sources_.clear();
+    dispatcher_.reset();
+    executor_cluster_.reset();
+    executor_database_.reset();
+    shard_.reset();
+    fatal_.clear();
+    start();
+}
+
+std::string VirtualHost::insert_row(const std::string& pod_name, const std::string& status) {
+    const std::size_t dash = pod_name.find('-');
+    return world_.insert_row({{"name", "graph " + pod_name},
+                              {"url_slug", pod_name.substr(dash + 1)},
+                              {"status", status},
+                              {"pod_name", pod_name}});
+}
+
+void VirtualHost::step_source(Source& source) {
+    const SteadyTime now = clock_.steady_now();
+    const bool waiting = shard_->status().findings_wait;
+    source.connector->pace_progress(waiting ? settings_.pace_waiting : settings_.pace_idle);
+    if (now >= source.next_epoch) {
+        source.connector->resnapshot();
+        source.next_epoch = now + settings_.resnapshot;
+    }
+    if (std::exchange(source.wants_epoch, false) && now >= source.next_heal) {
+        source.connector->resnapshot();
+        source.next_heal = now + settings_.heal_every;
+    }
+    // A failed append is told once and made good by the task itself.
+    (void)source.task->step(now, Millis{0});
+}
+
+void VirtualHost::step_shard() {
+    if (!fatal_.empty()) return;
+    for (int i = 0; i < kMostShardSteps; ++i) {
+        const Result<bool> busy = shard_->step();
+        if (!busy && busy.error().next == Next::kStop) fatal_ = busy.error().what;
+        if (!busy || !*busy) break;
+    }
+    const runtime::ShardStatus status = shard_->status();
+    for (const SourceId id : status.wants_epoch) {
+        for (const auto& source : sources_) {
+            if (source->name == status.meta.sources[id].name) source->wants_epoch = true;
+        }
+    }
+}
+
+/// Every part once, in an order that the seed chooses.
+void VirtualHost::round() {
+    const Millis passed(1 + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(
+                                                                      2 * settings_.tick.count())));
+    clock_.advance(passed);
+    log_.advance(passed);
+    std::array<int, 4> parts{0, 1, 2, 3};
+    std::shuffle(parts.begin(), parts.end(), random_);
+    for (const int part : parts) {
+        if (part < 2) {
+            step_source(*sources_[static_cast<std::size_t>(part)]);
+        } else if (part == 2) {
+            step_shard();
+        } else {
+            dispatcher_->step(clock_.steady_now(), Millis{0});
+        }
+    }
+}
+
+void VirtualHost::run(Millis time) {
+    const Millis end = clock_.since() + time;
+    while (clock_.since() < end) round();
+}
+
+bool VirtualHost::run_until(const std::function<bool()>& done, Millis at_most) {
+    const Millis end = clock_.since() + at_most;
+    while (!done()) {
+        if (clock_.since() >= end) return false;
+        round();
+    }
+    return true;
+}
+
+bool VirtualHost::settle(Millis at_most) {
+    Millis since = clock_.since();
+    const auto settled = [&] {
+        const core::Meta& meta = shard_->state().meta;
+        const bool proven =
+            meta.sources.size() == sources_.size() &&
+            std::all_of(meta.sources.begin(), meta.sources.end(), [](const core::SourceState& s) {
+                return s.known && s.complete_as_of != BrokerTime{};
+            });
+        if (!proven || meta.open_findings > 0 || meta.outbox > 0) since = clock_.since();
+        return clock_.since() - since >= kStaysSettled;
+    };
+    return run_until(settled, at_most);
+}
+
+const core::SourceState& VirtualHost::source(const std::string& name) {
+    looked_at_ = {};
+    for (const core::SourceState& known : shard_->state().meta.sources) {
+        if (known.name == name) looked_at_ = known;
+    }
+    return looked_at_;
+}
+
+ports::SourceHealth VirtualHost::health(const std::string& source) const {
+    for (const auto& known : sources_) {
+        if (known->name == source) return known->connector->health();
+    }
+    return {};
+}
+
+namespace {
+
+template <typename Value, typename Decode>
+std::vector<Value> all_in(const MemoryLog& log, Topic topic, Decode decode) {
+    std::vector<Value> values;
+    for (const StoredRecord& record : log.records({topic, 0})) {
+        if (record.value.empty()) continue;  // a heartbeat
+        auto value = decode(record.value);
+        TRUEUP_CHECK(value.ok());
+        values.push_back(std::move(*value));
+    }
+    return values;
+}
+
+}  // namespace
+
+std::vector<Command> VirtualHost::commands() const {
+    return all_in<Command>(log_, Topic::kCommands, codec::decode_command);
+}
+std::vector<Outcome> VirtualHost::outcomes() const {
+    return all_in<Outcome>(log_, Topic::kOutcomes, codec::decode_outcome);
+}
+std::vector<FindingEdge> VirtualHost::findings() const {
+    return all_in<FindingEdge>(log_, Topic::kFindings, codec::decode_finding);
+}
+
+std::vector<sandbox::Effect> VirtualHost::accepted_effects() const {
+    std::vector<sandbox::Effect> effects = world_.effects();
+    effects.erase(std::remove_if(effects.begin(), effects.end(),
+                                 [](const sandbox::Effect& e) { return !e.accepted; }),
+                  effects.end());
+    return effects;
+}
+
+}  // namespace trueup::testing
