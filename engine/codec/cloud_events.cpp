@@ -3,9 +3,9 @@
 #include "engine/codec/outcome_codec.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdio>
+#include <cstddef>
+#include <cstdint>
 
 namespace trueup::codec {
 
@@ -13,10 +13,27 @@ namespace {
 
 constexpr std::int64_t kLastMillis = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
 
+constexpr std::size_t kHeaders = 7;
+
 Headers headers(std::string id, std::string source, const char* type, const std::string& subject) {
-    return {{"ce_specversion", "1.0"},        {"ce_id", std::move(id)},
-            {"ce_source", std::move(source)}, {"ce_type", type},
-            {"ce_subject", subject},          {"content-type", "application/protobuf"}};
+    Headers out;
+    out.reserve(kHeaders);  // one after another: a list in braces would copy every text once more
+    out.emplace_back("ce_specversion", "1.0");
+    out.emplace_back("ce_id", std::move(id));
+    out.emplace_back("ce_source", std::move(source));
+    out.emplace_back("ce_type", type);
+    out.emplace_back("ce_subject", subject);
+    out.emplace_back("content-type", "application/protobuf");
+    return out;
+}
+
+/// The last `digits` decimal digits of `value`, with leading zeros.
+void put_digits(std::string& out, std::int64_t value, std::size_t digits) {
+    const std::size_t end = out.size() + digits;
+    out.resize(end);
+    for (std::size_t i = 1; i <= digits; ++i, value /= 10) {
+        out[end - i] = static_cast<char>('0' + value % 10);
+    }
 }
 
 }  // namespace
@@ -27,13 +44,23 @@ std::string rfc3339(std::int64_t ms_since_1970) {
     const auto day = std::chrono::floor<std::chrono::days>(at);
     const std::chrono::year_month_day date(day);
     const std::chrono::hh_mm_ss time(at - day);
-    std::array<char, 64> text{};
-    const int length = std::snprintf(
-        text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", int(date.year()),
-        unsigned(date.month()), unsigned(date.day()), static_cast<int>(time.hours().count()),
-        static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()),
-        static_cast<int>(time.subseconds().count()));
-    return {text.data(), static_cast<std::size_t>(length)};
+    std::string text;
+    text.reserve(24);
+    put_digits(text, int(date.year()), 4);
+    text += '-';
+    put_digits(text, unsigned(date.month()), 2);
+    text += '-';
+    put_digits(text, unsigned(date.day()), 2);
+    text += 'T';
+    put_digits(text, time.hours().count(), 2);
+    text += ':';
+    put_digits(text, time.minutes().count(), 2);
+    text += ':';
+    put_digits(text, time.seconds().count(), 2);
+    text += '.';
+    put_digits(text, time.subseconds().count(), 3);
+    text += 'Z';
+    return text;
 }
 
 Headers headers_for(const FindingEdge& edge) {

@@ -109,17 +109,19 @@ void FoldRun::upsert(SourceId id, const ItemView& item, const ChangeView& change
 /// Takes a facet's new content, if it is news.
 void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
                       const ChangeView& change) {
+    const bool same_owner = facet.incarnation == change.incarnation;
     const bool older = facet.absence == Absence::kRemoved ? change.version <= facet.version
                                                           : change.version < facet.version;
-    if (older && TRUEUP_GUARD("monotone_versions")) {
+    if (same_owner && older && TRUEUP_GUARD("monotone_versions")) {
         ++meta_.counters.stale_versions;
         return;
     }
-    if (facet.present() && change.version == facet.version) {
+    if (same_owner && facet.present() && change.version == facet.version) {
         ++meta_.counters.unchanged;
         return;
     }
     const bool was_present = facet.present();
+    facet.incarnation = change.incarnation;
     facet.version = change.version;
     const bool changed = take_object(facet, change.object);
     if (!changed && was_present) {
@@ -161,12 +163,14 @@ void FoldRun::remove(SourceId id, const ItemView& item, const ChangeView& change
         place = subject.facets.insert(place, std::move(fresh));
     }
     Facet& facet = *place;
-    if (change.version < facet.version && TRUEUP_GUARD("monotone_versions")) {
+    const bool older = facet.incarnation == change.incarnation && change.version < facet.version;
+    if (older && TRUEUP_GUARD("monotone_versions")) {
         ++meta_.counters.stale_versions;
         return;
     }
     if (facet.present()) --source.population;
     facet.absence = Absence::kRemoved;
+    facet.incarnation = change.incarnation;
     facet.version = change.version;
     facet.evidence = item.append_time;
     facet.offset = record_.offset;

@@ -48,6 +48,7 @@ struct SourceState {
 struct Sweep {
     SourceId source = kNoSource;
     std::uint64_t epoch = 0;
+    Incarnation incarnation = -1;  ///< whose epoch it was
     Version as_of;
     std::string cursor;  ///< the last key that was visited; empty: none yet
     bool operator==(const Sweep&) const = default;

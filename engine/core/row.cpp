@@ -105,6 +105,7 @@ void put(ByteWriter& out, const Facet& facet) {
     out.number(facet.source);
     out.text(facet.object_id);
     out.number(static_cast<std::uint64_t>(facet.absence));
+    out.signed_number(facet.incarnation);
     put(out, facet.version);
     out.number(facet.epoch);
     out.time(facet.first_seen);
@@ -119,6 +120,7 @@ Facet take_facet(ByteReader& in) {
     facet.source = static_cast<SourceId>(in.number());
     facet.object_id = in.text();
     facet.absence = static_cast<Absence>(in.number());
+    facet.incarnation = in.signed_number();
     facet.version = take_version(in);
     facet.epoch = in.number();
     facet.first_seen = in.time<BrokerTime>();
@@ -350,6 +352,7 @@ void encode_meta(const Meta& meta, std::string& out) {
     for (const Sweep& sweep : meta.sweeps) {
         writer.number(sweep.source);
         writer.number(sweep.epoch);
+        writer.signed_number(sweep.incarnation);
         put(writer, sweep.as_of);
         writer.text(sweep.cursor);
     }
@@ -386,6 +389,7 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
         Sweep sweep;
         sweep.source = static_cast<SourceId>(in.number());
         sweep.epoch = in.number();
+        sweep.incarnation = in.signed_number();
         sweep.as_of = take_version(in);
         sweep.cursor = in.text();
         meta.sweeps.push_back(std::move(sweep));

@@ -82,7 +82,7 @@ void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
     source.hole = false;
     source.known = true;
     ++source.epochs;
-    meta_.sweeps.push_back({id, epoch.id, epoch.as_of, {}});
+    meta_.sweeps.push_back({id, epoch.id, source.incarnation, epoch.as_of, {}});
 }
 
 void FoldRun::take_progress(SourceState& source, const ItemView& item, const ChangeView& change) {

@@ -14,7 +14,8 @@ void FoldRun::apply_sweeps(Entry& entry) {
         SourceState& source = meta_.sources[sweep.source];
         for (Facet& facet : entry.subject.facets) {
             const bool listed = facet.epoch >= sweep.epoch;
-            const bool newer = facet.version > sweep.as_of && TRUEUP_GUARD("sweep_spares_newer");
+            const bool newer = facet.incarnation >= sweep.incarnation &&
+                               facet.version > sweep.as_of && TRUEUP_GUARD("sweep_spares_newer");
             if (facet.source != sweep.source || !facet.present() || listed || newer) continue;
             facet.absence = Absence::kSwept;
             facet.evidence = record_.append_time;

@@ -25,6 +25,9 @@ struct Facet {
     SourceId source = kNoSource;
     std::string object_id;
     Absence absence = Absence::kPresent;
+    /// Whose word it was. Versions are compared within one incarnation only: a source that was
+    /// restored from a backup starts again below what it said before (S13, S14).
+    Incarnation incarnation = -1;
     Version version;               ///< of the last word on it, tombstones included
     std::uint64_t epoch = 0;       ///< the last epoch that listed it
     BrokerTime first_seen{};       ///< append time of the first change of this object

@@ -63,8 +63,8 @@ struct StartWal {
     Lsn from = 0;  ///< 0: where the slot was confirmed
 };
 
-/// pg_current_wal_insert_lsn() and clock_timestamp(). Answer: kRows {lsn as text, ms since 1970} and,
-/// where known, the size of a WAL segment in bytes as third value (else 16 MiB).
+/// pg_current_wal_insert_lsn() and clock_timestamp(). Answer: kRows {lsn as text, ms since 1970}
+/// and, where known, the size of a WAL segment in bytes as third value (else 16 MiB).
 struct AskInsertLsn {
     bool emit_message = false;  ///< write a WAL message first, so that the stream moves at once
 };

@@ -2,7 +2,8 @@
 """kill -9 of the whole process, again and again, over the sandbox (C1, C2, C3, C12).
 
 Each round starts `trueup demo` over one state folder and kills it at a random moment, or right
-after a finding, a command or an outcome was printed. Then it runs calmly until nothing is wrong,
+after a finding, a command or an outcome was printed. Beside what goes wrong while it runs, between
+rounds a row or a pod goes or a pod fails, unseen. In the end it runs calmly until nothing is wrong,
 and is checked:
 
   - state = fold of the journal, accepted items = all items, belief = truth (verify_state.cpp);
@@ -31,6 +32,8 @@ from world_file import World
 LONGEST_ROUND = 7.0
 CALM_LIMIT = 120.0
 STAYS_RIGHT = 4.0
+FEWEST = 5
+KINDS = ("orphan", "vanish", "orphan", "fail")
 
 
 class Demo:
@@ -80,9 +83,26 @@ class Demo:
         sys.exit(f"the demo {what}:\n{self.errors.read().decode(errors='replace')}")
 
 
+def make_trouble(state, number, chance):
+    """Something happens in the world while no process is there."""
+    path = os.path.join(state, "world.jsonl")
+    world = World().read(path)
+    healthy = world.healthy()
+    if len(healthy) <= FEWEST:
+        return
+    row, pod = chance.choice(sorted(healthy, key=lambda pair: pair[0]["id"]))
+    act = world.trouble(KINDS[number % len(KINDS)], row, pod)
+    with open(path, "rb+") as file:
+        file.truncate(file.read().rfind(b"\n") + 1)  # a torn last line never happened
+        file.seek(0, os.SEEK_END)
+        file.write(json.dumps(act, separators=(",", ":")).encode() + b"\n")
+
+
 def kill_rounds(args, state, chance):
     moments = {}
-    for _ in range(args.rounds):
+    for number in range(args.rounds):
+        if number > 0:
+            make_trouble(state, number, chance)
         demo = Demo(args, state)
         kind = chance.choice([None, None, "finding", "command", "outcome"])
         longest = chance.uniform(0.05, 1.5) if chance.random() < 0.3 else \
@@ -127,8 +147,8 @@ def verify(args, state):
     problems = world.problems + world.wrong() + report["problems"]
     if checked.returncode and not report["problems"]:
         problems.append(f"verify_state ended with {checked.returncode}")
-    if args.rounds >= 30 and not world.deletes:
-        problems.append("not one pod was deleted: the rounds prove too little")
+    if args.rounds >= 30 and len(world.deletes) + len(world.updates) < 6:
+        problems.append("hardly anything was repaired: the rounds prove too little")
     print(f"effects: {len(world.deletes)} pods deleted, {sum(world.updates.values())} rows failed, "
           f"refused {dict(world.refused)}")
     print(f"state: {report['counts']}")

@@ -30,6 +30,9 @@ class World:
         self.updates = collections.Counter()  # accepted, by pk
         self.refused = collections.Counter()
         self.problems = []
+        self.newest_version = 0
+        self.newest_lsn = 0
+        self.newest_xid = 0
 
     def read(self, path):
         with open(path, encoding="utf-8") as file:
@@ -44,13 +47,20 @@ class World:
         return self
 
     def apply(self, record):
+        commit = record.get("commit", {})
+        self.newest_xid = max(self.newest_xid, commit.get("xid", 0))
+        self.newest_lsn = max(self.newest_lsn, commit.get("end", 0),
+                              record.get("wal", {}).get("lsn", 0),
+                              record.get("slot", {}).get("confirmed", 0))
+        self.newest_version = max(self.newest_version, record.get("cluster", {}).get("newest", 0))
         if "pod" in record:
             pod = record["pod"]
+            self.newest_version = max(self.newest_version, pod["rv"])
             if pod["event"] == "put":
                 self.pods[pod["name"]] = pod
             else:
                 self.pods.pop(pod["name"], None)
-        for change in record.get("commit", {}).get("changes", []):
+        for change in commit.get("changes", []):
             if change["kind"] == "T":
                 self.rows.clear()
             if "before" in change:
@@ -58,6 +68,27 @@ class World:
             if "after" in change:
                 row = dict(zip(COLUMNS, change["after"]))
                 self.rows[row["id"]] = row
+
+    def healthy(self):
+        """Rows that run, with their pods."""
+        pairs = [(row, self.pods.get(row["pod_name"])) for row in self.rows.values()
+                 if row["status"] == "running"]
+        return [(row, pod) for row, pod in pairs
+                if pod and pod["phase"] == "Running" and "deletion" not in pod]
+
+    def trouble(self, kind, row, pod):
+        """One more act for the file: what happened while nobody was there to see it (S15)."""
+        version = self.newest_version + 1
+        if kind == "vanish":
+            gone = {key: pod[key] for key in ("namespace", "name", "uid")}
+            return [{"pod": {"event": "deleted", "rv": version, **gone}}]
+        if kind == "fail":
+            return [{"pod": {**pod, "phase": "Failed", "rv": version}}]
+        before = [row[column] for column in COLUMNS]
+        lsn = self.newest_lsn
+        change = {"kind": "D", "lsn": lsn, "before": before}
+        return [{"commit": {"xid": self.newest_xid + 1, "commit": lsn + 160, "end": lsn + 208,
+                            "ms": pod["created"], "changes": [change]}}]
 
     def owners(self, pod_name):
         return [row["id"] for row in self.rows.values() if key_of(row) == pod_name]

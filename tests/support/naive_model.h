@@ -21,6 +21,7 @@ class NaiveModel {
     struct Object {
         bool present = false;
         bool removed = false;
+        Incarnation owner = -1;
         Version version;
         std::string fields;
         std::uint64_t gone_since = 0;
@@ -113,10 +114,12 @@ class NaiveModel {
                     source.open->listed.insert(key);
                 }
                 Object& object = source.objects[key];
-                const bool newer = object.present || object.removed
-                                       ? change.version > object.version
-                                       : change.version >= object.version;
+                const bool newer =
+                    object.owner != change.incarnation ||
+                    (object.present || object.removed ? change.version > object.version
+                                                      : change.version >= object.version);
                 if (!newer) return;
+                object.owner = change.incarnation;
                 object.fields = fill_unchanged(ObjectView(change.object),
                                                ObjectView(object.present ? object.fields : ""));
                 object.version = change.version;
@@ -126,8 +129,10 @@ class NaiveModel {
             }
             case ChangeKind::kRemove: {
                 Object& object = source.objects[key];
-                if (change.version < object.version) return;
-                object = {false, true, change.version, {}, source.complete_epochs};
+                const bool ours = object.owner == change.incarnation;
+                if (ours && change.version < object.version) return;
+                object = {false,          true, change.incarnation,
+                          change.version, {},   source.complete_epochs};
                 return;
             }
             case ChangeKind::kSnapshotBegin:
@@ -163,7 +168,7 @@ class NaiveModel {
         ++source.complete_epochs;
         for (auto& [key, object] : source.objects) {
             if (!object.present || epoch.listed.count(key) != 0) continue;
-            if (object.version > epoch.as_of) continue;
+            if (object.owner >= source.owner && object.version > epoch.as_of) continue;
             object.present = false;
             object.fields.clear();
             object.gone_since = source.complete_epochs;

@@ -79,7 +79,8 @@ Subject random_subject(Dice& dice) {
     subject.key = dice.text();
     for (std::size_t n = dice.below(5); n > 0; --n) {
         subject.facets.push_back({static_cast<SourceId>(dice.number()), dice.text(),
-                                  static_cast<Absence>(dice.below(3)), dice.version(),
+                                  static_cast<Absence>(dice.below(3)),
+                                  static_cast<Incarnation>(dice.number()), dice.version(),
                                   dice.number(), dice.time<BrokerTime>(), dice.time<BrokerTime>(),
                                   dice.offset(), dice.number(), dice.text()});
     }
@@ -171,8 +172,9 @@ core::Meta random_meta(Dice& dice) {
     meta.settings = random_settings(dice);
     for (std::size_t n = dice.below(4); n > 0; --n) meta.sources.push_back(random_source(dice));
     for (std::size_t n = dice.below(3); n > 0; --n) {
-        meta.sweeps.push_back(
-            {static_cast<SourceId>(dice.number()), dice.number(), dice.version(), dice.text()});
+        meta.sweeps.push_back({static_cast<SourceId>(dice.number()), dice.number(),
+                               static_cast<Incarnation>(dice.number()), dice.version(),
+                               dice.text()});
     }
     meta.uncorrelated = dice.number();
     meta.outbox = dice.number();

@@ -92,6 +92,21 @@ TEST(Versions, ASweptObjectReappearsAtItsOldVersion) {
     EXPECT_EQ(s.source("pods").population, 2U);
 }
 
+// Symptom: after a restore from a backup a row was believed gone, because the tombstone of the
+// former incarnation outranked the restored row's lower version.
+TEST(Versions, ARewoundSourceIsBelievedUnderItsNewIncarnation_S13_S14) {
+    JournalScript s = world();
+    s.row({.pk = "7", .name = "wrapper-7", .version = 90});
+    s.row({.pk = "8", .name = "wrapper-8", .version = 91});
+    s.row_gone("wrapper-7", "7", 95);
+    s.own("rows");
+    s.rows_listed(40, {{.pk = "7", .name = "wrapper-7", .version = 40}});
+    EXPECT_TRUE(s.facet("wrapper-7", "public.instances/7")->present());
+    s.tick();
+    EXPECT_EQ(s.facet("wrapper-8", "public.instances/8")->absence, Absence::kSwept)
+        << "a version of the former incarnation spares nothing";
+}
+
 TEST(Versions, ReorderingAcrossSourcesEndsInTheSameFindings_C6) {
     // Three words of each source, every interleaving of the two.
     std::vector<int> order{0, 0, 0, 1, 1, 1};
