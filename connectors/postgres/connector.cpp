@@ -48,6 +48,7 @@ void PostgresConnector::restart(SteadyTime now) {
     audit_ = false;
     next_epoch_ = now;
     next_beat_ = now;
+    last_message_ = now;
     now_ = now;
 }
 
@@ -96,10 +97,7 @@ ports::SourceHealth PostgresConnector::health() const {
 
 void PostgresConnector::start_due(SteadyTime now, std::vector<Fact>& out) {
     link_.tick(now, confirms_.durable());
-    if (link_.up() && now - last_message_ >= kSilence) {
-        link_.drop("the replication stream was silent for 180 s", now);
-        stream_ended();
-    }
+    end_silence(now);
     start_epoch_if_due(now);
     advance_proof(now, out);
     if (now < next_beat_) return;
@@ -113,11 +111,33 @@ void PostgresConnector::start_due(SteadyTime now, std::vector<Fact>& out) {
     }
 }
 
+/// What the server leaves unanswered is given up and tried again: a connection that died without a
+/// word must not keep the source stale for ever.
+void PostgresConnector::end_silence(SteadyTime now) {
+    if (now - last_message_ >= kSilence && !link_.fenced()) {
+        last_message_ = now;
+        link_.drop("the replication stream was silent for 180 s", now);
+        stream_ended();
+    }
+    if (epoch_.running() && now - last_copied_ >= kSilence) {
+        epoch_.cancel();
+        next_epoch_ = epoch_retry_.failed(now);
+        ++failures_;
+    }
+    if (ask_call_ != 0 && now - asked_at_ >= kSilence / 3) {
+        database_->cancel(ask_call_);
+        ask_call_ = 0;
+        proof_.abandon();
+        ++failures_;
+    }
+}
+
 void PostgresConnector::start_epoch_if_due(SteadyTime now) {
     const bool wanted = !complete_ || audit_ || stream_.hole() != 0 || !stream_.trouble().empty();
     if (!wanted || epoch_.running() || !heard_ || !link_.up() || !link_.fit() || now < next_epoch_)
         return;
     audit_ = false;
+    last_copied_ = now;
     epoch_.start(ids_.next(), link_.inspection().pk_columns);
 }
 
@@ -134,6 +154,7 @@ void PostgresConnector::advance_proof(SteadyTime now, std::vector<Fact>& out) {
             break;
         case ProgressProof::Step::kAsk:
             ask_call_ = ids_.next();
+            asked_at_ = now;
             ask_row_.clear();
             position_at_ask_ = position_;
             database_->insert_lsn(ask_call_, {settings_.emit_message});
@@ -157,8 +178,10 @@ Millis PostgresConnector::until_due(SteadyTime now) const {
 void PostgresConnector::handle(const ports::DatabaseEvent& event, SteadyTime now,
                                std::vector<Fact>& out) {
     if (link_.owns(event.call)) {
+        if (!link_.up()) last_message_ = now;  // once it is, only the stream's own words count
         handle_link(event, now, out);
     } else if (epoch_.owns(event.call)) {
+        last_copied_ = now;
         handle_epoch(event, now, out);
     } else if (event.call != 0 && event.call == ask_call_) {
         handle_position(event, now, out);

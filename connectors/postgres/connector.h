@@ -53,6 +53,7 @@ class PostgresConnector : public ports::Connector {
     PostgresConnector(Settings settings, ports::Database& database);
 
     void start_due(SteadyTime now, std::vector<Fact>& out);
+    void end_silence(SteadyTime now);
     void start_epoch_if_due(SteadyTime now);
     void advance_proof(SteadyTime now, std::vector<Fact>& out);
     Millis until_due(SteadyTime now) const;
@@ -91,7 +92,9 @@ class PostgresConnector : public ports::Connector {
     SteadyTime last_beat_{};
     SteadyTime next_beat_{};
     SteadyTime last_status_{};
-    SteadyTime last_message_{};
+    SteadyTime last_message_{};  ///< of the link's calls, the stream included
+    SteadyTime last_copied_{};   ///< the same of the running epoch
+    SteadyTime asked_at_{};
     SteadyTime now_{};
     bool heard_ = false;  ///< this connection brought a message
     bool reply_now_ = false;

@@ -154,7 +154,7 @@ void Bench::settle(Shard& shard) {
             continue;
         }
         const auto journal = log.describe({Topic::kJournal, 0});
-        ASSERT_TRUE(journal.ok());
+        if (!journal.ok()) continue;  // the read that was to fail hit this look at the journal
         if (!*busy && shard.state().meta.applied + 1 >= journal->next_offset) return;
     }
     FAIL() << "the shard never comes to rest";
