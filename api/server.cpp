@@ -26,7 +26,7 @@ const std::string& Server::address() const { return http_->address; }
 
 namespace {
 
-void add_routes(httplib::Server& server, std::function<Snapshot()> look) {
+void add_routes(httplib::Server& server, const std::function<Snapshot()>& look) {
     server.Get("/healthz", [](const httplib::Request&, httplib::Response& out) {
         out.set_content("alive\n", "text/plain");
     });
@@ -43,7 +43,7 @@ void add_routes(httplib::Server& server, std::function<Snapshot()> look) {
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::start(const std::string& listen,
-                                              std::function<Snapshot()> look) {
+                                              const std::function<Snapshot()>& look) {
     const std::size_t colon = listen.rfind(':');
     int port = -1;
     if (colon != std::string::npos) {
@@ -57,7 +57,7 @@ Result<std::unique_ptr<Server>> Server::start(const std::string& listen,
     const std::string host = listen.substr(0, colon);
     auto http = std::make_unique<Http>();
     http->server.new_task_queue = [] { return new httplib::ThreadPool(2); };
-    add_routes(http->server, std::move(look));
+    add_routes(http->server, look);
     const bool bound = port == 0 ? (port = http->server.bind_to_any_port(host.c_str())) > 0
                                  : http->server.bind_to_port(host.c_str(), port);
     if (!bound) {

@@ -15,7 +15,7 @@ class Server {
     /// Binds `host:port` (port 0: a free one) and serves on threads of its own. `look` is called
     /// from those threads.
     static Result<std::unique_ptr<Server>> start(const std::string& listen,
-                                                 std::function<Snapshot()> look);
+                                                 const std::function<Snapshot()>& look);
     ~Server();
 
     /// `host:port` that was bound.

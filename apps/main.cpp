@@ -9,6 +9,8 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <exception>
 #include <map>
 #include <string>
 
@@ -69,9 +71,7 @@ CLI::App* add_check(CLI::App& app, Options& options) {
     return check;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
     trueup::apps::StopSignal stop;
     CLI::App app{"Trueup: finds where what is said and what is there disagree, and puts it right."};
     app.set_version_flag("--version", std::string("trueup ") + trueup::apps::kVersion);
@@ -95,4 +95,16 @@ int main(int argc, char** argv) {
     if (up->parsed()) return trueup::apps::run_up(options.up, stop);
     if (check->parsed()) return trueup::apps::run_config_check(options.check);
     return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        // What a library throws ends in its adapter; this is for what nobody thought of.
+        std::fprintf(stderr, "trueup: %s\n", error.what());
+        return 1;
+    }
 }

@@ -208,9 +208,11 @@ std::vector<std::string> check_sources(const Config& config, const std::string& 
         const Status right = check_source(config, source);
         if (right) continue;
         const std::string name = "source " + source.name + ": ";
-        const std::string place = file + ":" + std::to_string(source.line) + ": ";
         const std::string& what = right.error().what;
-        wrong.push_back(place + (what.starts_with(name) ? what : name + what));
+        std::string sentence = file;
+        sentence.append(":").append(std::to_string(source.line)).append(": ");
+        if (!what.starts_with(name)) sentence.append(name);
+        wrong.push_back(sentence.append(what));
     }
     return wrong;
 }
