@@ -17,11 +17,11 @@ void only_what_is_fatal(google::protobuf::LogLevel level, const char* file, int 
 }  // namespace
 
 void quiet_protobuf() {
-    static const bool quiet = [] {
+    static const bool kQuiet = [] {
         google::protobuf::SetLogHandler(only_what_is_fatal);
         return true;
     }();
-    (void)quiet;
+    (void)kQuiet;
 }
 
 }  // namespace trueup::codec

@@ -56,7 +56,7 @@ void FoldRun::run() {
         for (std::size_t i = 0; i < marked_.size(); ++i) judge(*marked_[i]);
         for (Entry* entry : marked_) collect(*entry);
     }
-    for (SourceId id = 0; id < meta_.sources.size(); ++id) {
+    for (SourceId id = 0; id < source_count(); ++id) {
         const SourceState& source = meta_.sources[id];
         const bool unwell = source.hole || source.quarantined_at != 0;
         if (unwell && !source.open) report_.wants_epoch.push_back(id);
@@ -217,7 +217,7 @@ void FoldRun::wake() {
         report_.more_work = true;
     };
     take([&] { return state_.waits.take_due(meta_.now); });
-    for (SourceId id = 0; id < meta_.sources.size(); ++id) {
+    for (SourceId id = 0; id < source_count(); ++id) {
         take([&] { return state_.waits.take_seen(id, meta_.sources[id].complete_as_of); });
     }
     if (meta_.uncorrelated == 0 && meta_.sweeps.empty()) {

@@ -17,6 +17,8 @@ class FoldRun {
   private:
     using Entry = SubjectTable::Entry;
 
+    SourceId source_count() const { return static_cast<SourceId>(meta_.sources.size()); }
+
     // fold.cpp: the record
     void advance_time();
     void take_genesis(const Genesis& genesis);

@@ -29,7 +29,8 @@ void FoldRun::judge(Entry& entry) {
                                 meta_.uncorrelated + meta_.sweeps.size()};
     waits_.clear();
     tend_commands(entry);
-    for (std::uint8_t rule = 0; rule < state_.policy->rules.size(); ++rule) {
+    const auto rules = static_cast<std::uint8_t>(state_.policy->rules.size());
+    for (std::uint8_t rule = 0; rule < rules; ++rule) {
         settle(
             entry, rule,
             state_.policy->rules[rule].judge(subject, references, meta_.settings, rule, meta_.now));

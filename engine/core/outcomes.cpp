@@ -64,7 +64,7 @@ void FoldRun::take_outcome(const ItemView& item, const Outcome& outcome) {
     }
     RuleCounters& counters = meta_.rules[found->rule];
     ++counters.outcomes[static_cast<std::size_t>(outcome.kind)];
-    for (SourceId id = 0; id < meta_.sources.size(); ++id) {
+    for (SourceId id = 0; id < source_count(); ++id) {
         const bool touched = meta_.sources[id].name == found->command->draft.target.source;
         if (touched && outcome.kind != OutcomeKind::kExpired) {
             remember_write(entry->subject, id, item.append_time);

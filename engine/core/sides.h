@@ -14,19 +14,19 @@ namespace trueup::core {
 /// so that they are not worth a list of their own.
 class PresentFacets {
   public:
-    class iterator {
+    class Iterator {
       public:
-        iterator(const Facet* at, const Facet* end, SourceId source)
+        Iterator(const Facet* at, const Facet* end, SourceId source)
             : at_(at), end_(end), source_(source) {
             pass();
         }
         const Facet* operator*() const { return at_; }
-        iterator& operator++() {
+        Iterator& operator++() {
             ++at_;
             pass();
             return *this;
         }
-        bool operator==(const iterator& other) const { return at_ == other.at_; }
+        bool operator==(const Iterator& other) const { return at_ == other.at_; }
 
       private:
         void pass() {
@@ -41,19 +41,19 @@ class PresentFacets {
         : first_(subject.facets.data(), subject.facets.data() + subject.facets.size(), source),
           last_(subject.facets.data() + subject.facets.size(),
                 subject.facets.data() + subject.facets.size(), source) {}
-    iterator begin() const { return first_; }
-    iterator end() const { return last_; }
+    Iterator begin() const { return first_; }
+    Iterator end() const { return last_; }
     bool empty() const { return first_ == last_; }
     std::size_t size() const {
         std::size_t count = 0;
-        for (iterator i = first_; !(i == last_); ++i) ++count;
+        for (Iterator i = first_; !(i == last_); ++i) ++count;
         return count;
     }
     const Facet* front() const { return *first_; }
 
   private:
-    iterator first_;
-    iterator last_;
+    Iterator first_;
+    Iterator last_;
 };
 
 /// What one source says of one subject (design §4.1).

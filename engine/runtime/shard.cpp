@@ -80,7 +80,7 @@ void Shard::refuse(std::string why) {
 }
 
 Result<bool> Shard::step() {
-    const Result<bool> busy = round();
+    Result<bool> busy = round();
     if (busy) return busy;
     if (busy.error().next == Next::kStop) refuse(busy.error().what);
     publish_status();
