@@ -21,8 +21,8 @@ constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::array<const char*, 5> kOwners{"ada", "grace", "edsger", "barbara", "tony"};
 
 const Labels& wrapper_labels() {
-    static const Labels labels{{"app", "ryugraph-wrapper"}};
-    return labels;
+    static const Labels kLabels{{"app", "ryugraph-wrapper"}};
+    return kLabels;
 }
 
 std::string text(const Row& row, const std::string& column) {
