@@ -77,33 +77,44 @@ void FoldRun::take_change(const ItemView& item, const ChangeView& change) {
     }
 }
 
-void FoldRun::upsert(SourceId id, const ItemView& item, const ChangeView& change) {
-    SourceState& source = meta_.sources[id];
-    Entry* entry = find(change.subject_key);
+/// The subject, made if it is new, with the epochs that are still on their way counted in.
+FoldRun::Entry& FoldRun::subject_of(std::string_view key) {
+    Entry* entry = find(key);
     if (entry == nullptr) {
-        entry = &state_.subjects.at(change.subject_key);
+        entry = &state_.subjects.at(key);
         ++meta_.subjects;
     }
     apply_sweeps(*entry);
-    Subject& subject = entry->subject;
-    auto place = place_of(subject, id, change.object_id);
-    if (!is(subject, place, id, change.object_id)) {
-        Facet fresh;
-        fresh.source = id;
-        fresh.object_id = change.object_id;
-        fresh.absence = Absence::kSwept;  // any word on it is news
-        fresh.first_seen = item.append_time;
-        place = subject.facets.insert(place, std::move(fresh));
-    }
+    return *entry;
+}
+
+/// The facet of this object; a new one is absent, so that any word on it is news.
+Facet& FoldRun::facet_of(Entry& entry, SourceId id, const ItemView& item,
+                         std::string_view object_id) {
+    Subject& subject = entry.subject;
+    auto place = place_of(subject, id, object_id);
+    if (is(subject, place, id, object_id)) return *place;
+    Facet fresh;
+    fresh.source = id;
+    fresh.object_id = object_id;
+    fresh.absence = Absence::kSwept;
+    fresh.first_seen = item.append_time;
+    return *subject.facets.insert(place, std::move(fresh));
+}
+
+void FoldRun::upsert(SourceId id, const ItemView& item, const ChangeView& change) {
+    SourceState& source = meta_.sources[id];
+    Entry& entry = subject_of(change.subject_key);
+    Facet& facet = facet_of(entry, id, item, change.object_id);
     // Listed first: a sweep that is still on its way must not take what this epoch lists.
     if (source.open && change.epoch != 0 && change.epoch == source.open->wire) {
         ++source.open->count;
-        if (place->epoch != source.open->id) {
-            place->epoch = source.open->id;
-            state_.subjects.mark_dirty(*entry);
+        if (facet.epoch != source.open->id) {
+            facet.epoch = source.open->id;
+            state_.subjects.mark_dirty(entry);
         }
     }
-    refresh(*entry, *place, id, item, change);
+    refresh(entry, facet, id, item, change);
 }
 
 /// Takes a facet's new content, if it is news.
@@ -146,23 +157,8 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
 
 void FoldRun::remove(SourceId id, const ItemView& item, const ChangeView& change) {
     SourceState& source = meta_.sources[id];
-    Entry* entry = find(change.subject_key);
-    if (entry == nullptr) {
-        entry = &state_.subjects.at(change.subject_key);
-        ++meta_.subjects;
-    }
-    apply_sweeps(*entry);
-    Subject& subject = entry->subject;
-    auto place = place_of(subject, id, change.object_id);
-    if (!is(subject, place, id, change.object_id)) {
-        Facet fresh;
-        fresh.source = id;
-        fresh.object_id = change.object_id;
-        fresh.absence = Absence::kSwept;
-        fresh.first_seen = item.append_time;
-        place = subject.facets.insert(place, std::move(fresh));
-    }
-    Facet& facet = *place;
+    Entry& entry = subject_of(change.subject_key);
+    Facet& facet = facet_of(entry, id, item, change.object_id);
     const bool older = facet.incarnation == change.incarnation && change.version < facet.version;
     if (older && TRUEUP_GUARD("monotone_versions")) {
         ++meta_.counters.stale_versions;
@@ -176,8 +172,8 @@ void FoldRun::remove(SourceId id, const ItemView& item, const ChangeView& change
     facet.offset = record_.offset;
     facet.gone_since = source.epochs;
     facet.object.clear();
-    state_.subjects.mark_dirty(*entry);
-    mark(*entry);
+    state_.subjects.mark_dirty(entry);
+    mark(entry);
 }
 
 }  // namespace trueup::core

@@ -41,6 +41,8 @@ class FoldRun {
 
     // evolve.cpp: what is said of one object
     void take_change(const ItemView& item, const ChangeView& change);
+    Entry& subject_of(std::string_view key);
+    Facet& facet_of(Entry& entry, SourceId id, const ItemView& item, std::string_view object_id);
     void upsert(SourceId id, const ItemView& item, const ChangeView& change);
     void refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
                  const ChangeView& change);
