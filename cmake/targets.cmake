@@ -37,6 +37,7 @@ endfunction()
 
 # trueup_test(NAME fold_test LABEL unit SRCS fold_test.cpp DEPS trueup::core)
 # LABEL: unit (no I/O), scenario, simulation, integration (real servers, one at a time), e2e.
+file(WRITE "${CMAKE_BINARY_DIR}/tests.txt" "")
 function(trueup_test)
     cmake_parse_arguments(A "" "NAME;LABEL;TIMEOUT" "SRCS;DEPS" ${ARGN})
     if(NOT A_TIMEOUT)
@@ -45,6 +46,7 @@ function(trueup_test)
     add_executable(${A_NAME} ${A_SRCS})
     target_link_libraries(${A_NAME} PRIVATE trueup_flags ${A_DEPS} GTest::gtest GTest::gtest_main)
     add_test(NAME ${A_NAME} COMMAND ${A_NAME})
+    file(APPEND "${CMAKE_BINARY_DIR}/tests.txt" "${A_NAME}\n") # what can be built, for tools/check_steps
     set_tests_properties(${A_NAME} PROPERTIES LABELS "${A_LABEL}" TIMEOUT ${A_TIMEOUT})
     if(A_LABEL MATCHES "integration|e2e")
         set_tests_properties(${A_NAME} PROPERTIES RUN_SERIAL ON)

@@ -96,7 +96,7 @@ class Symbols(unittest.TestCase):
     def test_the_archives_ask_nothing_of_the_outside(self):
         for archive in self.archives:
             self.assertTrue(os.path.exists(archive), f"{archive} is not built")
-            self.assertGreater(len(nm(archive, "--undefined-only")), 10, archive)
+            self.assertGreater(len(nm(archive, "--undefined-only")), 0, archive)
             found = outside(archive, self.allowed)
             self.assertEqual(found, [], "\n" + "\n".join(found))
 
