@@ -1,5 +1,6 @@
 #include "executors/command_reader.h"
 
+#include "engine/base/guard.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/outcome_codec.h"
 #include "executors/broker_clock.h"
@@ -38,8 +39,9 @@ CommandReader::Read CommandReader::step(std::optional<BrokerTime> broker_now, bo
             continue;
         }
         if (!lane.placed && !place(lane)) continue;
-        if (!read_outcomes(lane, broker_now, read)) continue;
-        if (lane.complete() && broker_now && room) read_commands(lane, *broker_now, read);
+        const bool known = read_outcomes(lane, broker_now, read) && lane.complete();
+        const bool may_act = known || !TRUEUP_GUARD("ledger_first");
+        if (may_act && broker_now && room) read_commands(lane, *broker_now, read);
     }
     if (broker_now) ledger_.forget_before(*broker_now - window_);
     return read;

@@ -31,7 +31,8 @@ class DeletePod final : public Execution {
     void accepted(const std::string& body);
 
     const PodSource& source_;
-    std::string resource_version_;    ///< of the last GET that was judged
+    std::string uid_;                 ///< of the last GET that was judged
+    std::string resource_version_;    ///< of the same
     bool refused_by_server_ = false;  ///< the unknown result was an error of the server
 };
 
@@ -58,11 +59,12 @@ void DeletePod::judge_target(Answer answer, SteadyTime now) {
                                                      ? "terminating already; held by finalizers"
                                                      : "terminating already");
     }
-    if ((*pod).held(source_.hold_key)) {
+    if ((*pod).held(source_.hold_key) && TRUEUP_GUARD("hold_check")) {
         return finish(OutcomeKind::kRefused, "veto: " + source_.hold_key + " is set on the pod");
     }
     Standing standing = read_set().holds_on_pod(source_, *pod);
-    if (!standing.ok()) return stop(std::move(standing));
+    if (!standing.ok() && TRUEUP_GUARD("target_check")) return stop(std::move(standing));
+    uid_ = (*pod).uid;
     resource_version_ = (*pod).resource_version;
     ready(now);
 }
@@ -72,10 +74,12 @@ void DeletePod::write(SteadyTime now) {
     TRUEUP_CHECK(request.has_value());
     TRUEUP_CHECK(!target().object_id.empty() && !resource_version_.empty());
     refused_by_server_ = false;
-    expect(calls().erase(owner(), *source_.cluster,
-                         {request->resource, request->name, target().object_id, resource_version_,
-                          command().draft.action.grace_seconds},
-                         now));
+    const std::string& uid = TRUEUP_GUARD("uid_precondition_check") ? target().object_id : uid_;
+    const std::string version = TRUEUP_GUARD("version_precondition") ? resource_version_ : "";
+    expect(calls().erase(
+        owner(), *source_.cluster,
+        {request->resource, request->name, uid, version, command().draft.action.grace_seconds},
+        now));
 }
 
 void DeletePod::judge_write(Answer answer, SteadyTime now) {

@@ -1,6 +1,7 @@
 #include "executors/update_row.h"
 
 #include "engine/base/check.h"
+#include "engine/base/guard.h"
 
 #include <algorithm>
 #include <utility>
@@ -81,11 +82,11 @@ void UpdateRow::judge_target(Answer answer, SteadyTime now) {
     if (has_all(row_)) {
         return finish(OutcomeKind::kAlreadyDone, "the row has all values already");
     }
-    if (row_held(source_, row_)) {
+    if (row_held(source_, row_) && TRUEUP_GUARD("hold_check")) {
         return finish(OutcomeKind::kRefused, "veto: " + source_.hold_column + " is set on the row");
     }
     Standing standing = read_set().holds_on_row(source_, row_);
-    if (!standing.ok()) return stop(std::move(standing));
+    if (!standing.ok() && TRUEUP_GUARD("target_check")) return stop(std::move(standing));
     ready(now);
 }
 
@@ -95,6 +96,10 @@ void UpdateRow::write(SteadyTime now) {
     for (const std::string& column : guarded_) {
         // The predicates hold, so that what was read is what the command relies on.
         request.guards.push_back({column, row_.columns[column]});
+    }
+    if (!TRUEUP_GUARD("row_precondition")) {
+        request.xmin.clear();
+        request.guards.clear();
     }
     for (const Assignment& set : action().sets) {
         request.sets.push_back({set.column, set.value});

@@ -1,6 +1,7 @@
 #include "connectors/kubernetes/connector.h"
 
 #include "connectors/kubernetes/machine.h"
+#include "engine/base/guard.h"
 
 #include <algorithm>
 #include <utility>
@@ -195,6 +196,7 @@ void KubernetesConnector::Machine::rewind() {
 }
 
 void KubernetesConnector::Machine::ask_for_missing() {
+    if (!TRUEUP_GUARD("kubernetes_asks_for_missing")) return;
     for (const Lookup& lookup : roster_.missing(closes_at_)) lookups_.want(lookup);
 }
 
@@ -298,7 +300,9 @@ void KubernetesConnector::Machine::marker_appended(BrokerTime t, SteadyTime now)
 }
 
 void KubernetesConnector::Machine::prove(SteadyTime now, Facts& out) {
-    const ProgressProof::Stream stream{position_, watch_.up(), lookups_.empty() && !hole_};
+    const bool told = lookups_.empty() || !TRUEUP_GUARD("kubernetes_lookups_first");
+    const bool whole = !hole_ || !TRUEUP_GUARD("kubernetes_no_hole");
+    const ProgressProof::Stream stream{position_, watch_.up(), told && whole};
     switch (proof_.advance(stream, now)) {
         case ProgressProof::Verdict::kPending:
             return;
@@ -325,7 +329,8 @@ void KubernetesConnector::Machine::prove(SteadyTime now, Facts& out) {
 
 /// A heartbeat: a proof where one is possible and none is under way, else only a sign of life.
 void KubernetesConnector::Machine::beat(SteadyTime now, Facts& out) {
-    const bool provable = complete_ && watch_.up() && !hole_ && proof_.idle();
+    const bool begun = complete_ || !TRUEUP_GUARD("kubernetes_epoch_first");
+    const bool provable = begun && watch_.up() && !hole_ && proof_.idle();
     const bool due = now >= next_beat_;
     if (!due && !(prove_soon_ && provable)) return;
     last_beat_ = now;
@@ -335,7 +340,7 @@ void KubernetesConnector::Machine::beat(SteadyTime now, Facts& out) {
         return;
     }
     prove_soon_ = false;
-    proof_.begin();
+    proof_.begin(position_, now);
     out.push_back(plain(Fact::Kind::kMarker));
 }
 

@@ -1,5 +1,7 @@
 #include "connectors/kubernetes/lookup.h"
 
+#include "engine/base/guard.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -116,7 +118,7 @@ std::optional<Found> Lookups::judge(Question& question, const Answer& answer, St
             answer.failure ? std::nullopt : decoder_.status(answer.body);
         const bool not_found = answer.status == 404 && status && status->reason == "NotFound" &&
                                status->name == question.lookup.name;
-        if (!not_found) flaw = explain(answer, decoder_);
+        if (!not_found && TRUEUP_GUARD("kubernetes_own_word")) flaw = explain(answer, decoder_);
     }
     trouble_ = flaw.empty() ? "" : "GET " + question.lookup.name + ": " + flaw;
     if (flaw.empty()) return found;

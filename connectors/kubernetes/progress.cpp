@@ -1,5 +1,7 @@
 #include "connectors/kubernetes/progress.h"
 
+#include "engine/base/guard.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -20,9 +22,10 @@ ProgressProof::ProgressProof(ports::Cluster& cluster, CallIds& ids, Decoder& dec
       ask_(cluster),
       probe_(cluster, ids, decoder, settings) {}
 
-void ProgressProof::begin() {
+void ProgressProof::begin(std::uint64_t position, SteadyTime now) {
     TRUEUP_CHECK(idle());
     state_ = State::kMarker;
+    if (!TRUEUP_GUARD("kubernetes_asks_after_marker")) ask(position, now);
 }
 
 void ProgressProof::cancel() {
@@ -36,11 +39,15 @@ void ProgressProof::cancel() {
 void ProgressProof::marker_appended(BrokerTime t, std::uint64_t position, SteadyTime now) {
     if (state_ != State::kMarker) return;  // asked for by an earlier incarnation
     as_of_ = t;
+    state_ = State::kAsking;
+    if (TRUEUP_GUARD("kubernetes_asks_after_marker")) ask(position, now);
+}
+
+void ProgressProof::ask(std::uint64_t position, SteadyTime now) {
     asked_from_ = position;
     newest_ = 0;
     rounds_ = 0;
     trouble_.clear();
-    state_ = State::kAsking;
     ports::ListPage request;
     request.resource = settings_.resource;
     request.label_selector = settings_.label_selector;
@@ -136,7 +143,7 @@ ProgressProof::Verdict ProgressProof::advance(const Stream& stream, SteadyTime n
 
 ProgressProof::Verdict ProgressProof::go_on(const Stream& stream, SteadyTime now) {
     const bool caught_up = state_ == State::kCatchingUp && stream.position >= shown_;
-    if (stream.position >= newest_ || caught_up) {
+    if (stream.position >= newest_ || caught_up || !TRUEUP_GUARD("kubernetes_catches_up")) {
         probe_.cancel();
         state_ = State::kCatchingUp;
         patience_.reset();

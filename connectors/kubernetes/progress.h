@@ -37,7 +37,7 @@ class ProgressProof {
 
     bool idle() const { return state_ == State::kIdle; }
     /// A marker was asked for.
-    void begin();
+    void begin(std::uint64_t position, SteadyTime now);
     void marker_appended(BrokerTime t, std::uint64_t position, SteadyTime now);
     void cancel();
 
@@ -55,6 +55,7 @@ class ProgressProof {
   private:
     enum class State : std::uint8_t { kIdle, kMarker, kAsking, kPaused, kProbing, kCatchingUp };
 
+    void ask(std::uint64_t position, SteadyTime now);
     void take_answer(const Answer& answer, SteadyTime now);
     void take_line(const Result<WatchEvent>& line);
     void take_ending(const WatchStream::Ending& ending);

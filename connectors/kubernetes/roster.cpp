@@ -1,5 +1,7 @@
 #include "connectors/kubernetes/roster.h"
 
+#include "engine/base/guard.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -48,7 +50,8 @@ void Roster::present(const KubeObject& object, bool in_epoch, std::vector<Fact>&
 
 std::optional<Lookup> Roster::deleted(const KubeObject& object, std::vector<Fact>& out) {
     const auto known = known_.find(object.uid);
-    if (settings_.label_selector.empty() || object.ending) {
+    const bool may_have_left = !settings_.label_selector.empty() && !object.ending;
+    if (!may_have_left || !TRUEUP_GUARD("kubernetes_may_have_left")) {
         std::string key =
             known == known_.end() ? settings_.subject_prefix + object.key : known->second.key;
         out.push_back(fact_of(Fact::Kind::kRemove, object.uid, std::move(key), object.version));

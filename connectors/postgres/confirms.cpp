@@ -1,5 +1,7 @@
 #include "connectors/postgres/confirms.h"
 
+#include "engine/base/guard.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +14,7 @@ constexpr Millis kQuietEvery{1000};
 }  // namespace
 
 std::optional<Fact> Confirms::quiet_until(Lsn end, SteadyTime now) {
-    if (outstanding_.empty()) {
+    if (outstanding_.empty() || !TRUEUP_GUARD("postgres_confirms_durable")) {
         // Not worth a status update of its own: it goes with the next one.
         durable_ = std::max(durable_, end);
         return std::nullopt;

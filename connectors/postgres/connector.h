@@ -56,6 +56,7 @@ class PostgresConnector : public ports::Connector {
     void end_silence(SteadyTime now);
     void start_epoch_if_due(SteadyTime now);
     void advance_proof(SteadyTime now, std::vector<Fact>& out);
+    void ask_position(SteadyTime now);
     Millis until_due(SteadyTime now) const;
     void handle(const ports::DatabaseEvent& event, SteadyTime now, std::vector<Fact>& out);
     void handle_link(const ports::DatabaseEvent& event, SteadyTime now, std::vector<Fact>& out);

@@ -1,6 +1,7 @@
 #include "connectors/postgres/epoch.h"
 
 #include "connectors/postgres/lsn.h"
+#include "engine/base/guard.h"
 
 #include <utility>
 
@@ -41,7 +42,8 @@ Epoch::State Epoch::fail(const std::string& why) {
 
 Epoch::State Epoch::take(const ports::DatabaseEvent& event, std::vector<Fact>& out) {
     using Kind = ports::DatabaseEvent::Kind;
-    if (event.kind == Kind::kFailed) return fail(event.error.what);
+    const bool cut = event.kind == Kind::kFailed;
+    if (cut && TRUEUP_GUARD("postgres_whole_copy")) return fail(event.error.what);
     if (event.kind == Kind::kSnapshot) {
         begun_ = true;
         as_of_ = event.lsn;
@@ -63,7 +65,7 @@ Epoch::State Epoch::take(const ports::DatabaseEvent& event, std::vector<Fact>& o
         }
         return State::kRunning;
     }
-    if (event.kind != Kind::kEnd) return State::kRunning;
+    if (event.kind != Kind::kEnd && !cut) return State::kRunning;
     Fact end;
     end.kind = Fact::Kind::kSnapshotEnd;
     end.version = {as_of_, 0};

@@ -8,6 +8,8 @@ namespace trueup::connectors::postgres {
 namespace {
 
 constexpr Millis kRecheckEvery{60000};
+/// Within it the server answers, or the question is withdrawn: it holds up all that come after it.
+constexpr Millis kRecheckLimit{60000};
 /// A stream that held for this long was no failed attempt.
 constexpr Millis kProvenAfter{10000};
 
@@ -21,8 +23,8 @@ Link::Link(const Settings& settings, ports::Database& database, CallIds& ids)
 
 void Link::restart(SteadyTime now) {
     if (call_ != 0) database_->cancel(call_);
-    if (recheck_call_ != 0) database_->cancel(recheck_call_);
-    call_ = recheck_call_ = 0;
+    call_ = 0;
+    withdraw_recheck();
     state_ = State::kDown;
     server_.clear();
     fit_ = false;
@@ -38,18 +40,33 @@ bool Link::owns(ports::CallId call) const {
 
 SteadyTime Link::due() const {
     if (state_ == State::kDown) return retry_at_;
-    if (up() && recheck_call_ == 0) return recheck_at_;
-    return SteadyTime::max();
+    return up() ? recheck_at_ : SteadyTime::max();
 }
 
 void Link::tick(SteadyTime now, Lsn durable) {
     durable_ = durable;
     if (state_ == State::kDown && now >= retry_at_) inspect();
-    if (up() && recheck_call_ == 0 && now >= recheck_at_) {
-        recheck_call_ = ids_->next();
-        recheck_row_.clear();
-        database_->inspect(recheck_call_, {settings_->table, settings_->publication});
+    if (!up() || now < recheck_at_) return;
+    if (recheck_call_ != 0) {
+        withdraw_recheck();
+        ++failures_;
+        recheck_at_ = now + kRecheckEvery;
+        return;
     }
+    recheck_call_ = ids_->next();
+    recheck_row_.clear();
+    recheck_at_ = now + kRecheckLimit;
+    database_->inspect(recheck_call_, {settings_->table, settings_->publication});
+}
+
+void Link::recheck(SteadyTime now) {
+    withdraw_recheck();  // its answer may be of before
+    recheck_at_ = now;
+}
+
+void Link::withdraw_recheck() {
+    if (recheck_call_ != 0) database_->cancel(recheck_call_);
+    recheck_call_ = 0;
 }
 
 void Link::inspect() {
@@ -76,6 +93,7 @@ void Link::ensure() {
 void Link::refuse(const std::string& why, SteadyTime now) {
     if (call_ != 0) database_->cancel(call_);
     call_ = 0;
+    withdraw_recheck();
     state_ = State::kDown;
     trouble_ = why;
     ++failures_;
@@ -89,8 +107,8 @@ void Link::drop(const std::string& why, SteadyTime now) {
 
 void Link::fence(const std::string& why, bool drop_slot) {
     if (call_ != 0) database_->cancel(call_);
-    if (recheck_call_ != 0) database_->cancel(recheck_call_);
-    call_ = recheck_call_ = 0;
+    call_ = 0;
+    withdraw_recheck();
     state_ = State::kFenced;
     drop_slot_ = drop_slot_ || drop_slot;
     fit_ = false;

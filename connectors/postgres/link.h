@@ -54,11 +54,13 @@ class Link {
     /// See above. `drop_slot`: the slot is of no use any more.
     void fence(const std::string& why, bool drop_slot);
     /// Inspects the table again at the next tick.
-    void recheck(SteadyTime now) { recheck_at_ = now; }
+    void recheck(SteadyTime now);
     /// The server was told that everything up to here is safe with us.
     void told_flushed(Lsn flushed) { floor_ = std::max(floor_, flushed); }
 
     bool up() const { return state_ == State::kStreaming; }
+    /// A question is open that the server answers from memory.
+    bool asks() const { return state_ == State::kInspecting || state_ == State::kComparing; }
     bool fenced() const { return state_ == State::kFenced; }
     /// The last inspection found nothing to complain about.
     bool fit() const { return fit_; }
@@ -88,6 +90,7 @@ class Link {
     News ensured();
     News compared(SteadyTime now);
     News rechecked(const Event& event, SteadyTime now);
+    void withdraw_recheck();
     void refuse(const std::string& why, SteadyTime now);
     std::optional<std::string> answer(std::size_t column) const;
 
@@ -110,7 +113,7 @@ class Link {
     bool slot_seen_ = false;
     unsigned publication_failures_ = 0;
     SteadyTime retry_at_{};
-    SteadyTime recheck_at_{};
+    SteadyTime recheck_at_{};  ///< when to ask, or to give the question up
     SteadyTime up_since_{};
     std::string trouble_;
     std::uint64_t failures_ = 0;

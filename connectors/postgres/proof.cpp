@@ -1,5 +1,7 @@
 #include "connectors/postgres/proof.h"
 
+#include "engine/base/guard.h"
+
 namespace trueup::connectors::postgres {
 
 namespace {
@@ -52,7 +54,8 @@ void ProgressProof::not_answered(SteadyTime now) {
 }
 
 std::optional<Fact> ProgressProof::moved(Lsn position) {
-    if (state_ != State::kWaiting || position < target_) return std::nullopt;
+    if (state_ != State::kWaiting) return std::nullopt;
+    if (position < target_ && TRUEUP_GUARD("postgres_catches_up")) return std::nullopt;
     state_ = State::kIdle;
     Fact progress;
     progress.kind = Fact::Kind::kProgress;

@@ -55,6 +55,9 @@ class FoldRun {
 
     // judge.cpp: verdicts become findings
     void judge(Entry& entry);
+    void wait_for(const Wait& wait);
+    void forget_seen_writes(Entry& entry);
+    void renew_waits(Entry& entry);
     void settle(Entry& entry, std::uint8_t rule, Verdict verdict);
     void settle_others(Entry& entry, std::uint8_t rule, const Verdict& verdict);
     void set_waiting(Entry& entry, Finding& finding, Reason reason);

@@ -37,22 +37,43 @@ void FoldRun::judge(Entry& entry) {
     }
     for (const Finding& finding : subject.findings) {
         if (finding.command || finding.emit_again > meta_.now) {
-            waits_.push_back({finding.emit_again, kNoSource, {}});
+            wait_for({finding.emit_again, kNoSource, {}});
         }
     }
+    forget_seen_writes(entry);
+    renew_waits(entry);
+}
+
+void FoldRun::wait_for(const Wait& wait) {
+    if (std::find(waits_.begin(), waits_.end(), wait) == waits_.end()) waits_.push_back(wait);
+}
+
+/// A write that its source has proven itself past is in view.
+void FoldRun::forget_seen_writes(Entry& entry) {
+    auto& writes = entry.subject.own_writes;
     const auto seen = [&](const std::pair<SourceId, BrokerTime>& write) {
         return meta_.sources[write.first].complete_as_of > write.second;
     };
-    if (std::any_of(subject.own_writes.begin(), subject.own_writes.end(), seen)) {
-        subject.own_writes.erase(
-            std::remove_if(subject.own_writes.begin(), subject.own_writes.end(), seen),
-            subject.own_writes.end());
-        state_.subjects.mark_dirty(entry);
-    }
+    const auto kept = std::remove_if(writes.begin(), writes.end(), seen);
+    if (kept == writes.end()) return;
+    writes.erase(kept, writes.end());
+    state_.subjects.mark_dirty(entry);
+}
+
+/// Registers what the verdicts wait for now in place of what they waited for before.
+void FoldRun::renew_waits(Entry& entry) {
+    Subject& subject = entry.subject;
     // A wait that woke this subject was taken out of the table: then also when nothing differs.
     if (waits_ == subject.waits && !entry.woken) return;
-    for (const Wait& wait : subject.waits) state_.waits.remove(subject.key, wait);
-    for (const Wait& wait : waits_) state_.waits.add(subject.key, wait);
+    const auto goes_on = [&](const std::vector<Wait>& waits, const Wait& wait) {
+        return !entry.woken && std::find(waits.begin(), waits.end(), wait) != waits.end();
+    };
+    for (const Wait& wait : subject.waits) {
+        if (!goes_on(waits_, wait)) state_.waits.remove(subject.key, wait);
+    }
+    for (const Wait& wait : waits_) {
+        if (!goes_on(subject.waits, wait)) state_.waits.add(subject.key, wait);
+    }
     if (waits_ == subject.waits) return;
     subject.waits = waits_;
     state_.subjects.mark_dirty(entry);
@@ -81,7 +102,7 @@ void FoldRun::tend_commands(Entry& entry) {
 
 void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
     settle_others(entry, rule, verdict);
-    if (verdict.wait != Wait{}) waits_.push_back(verdict.wait);
+    if (verdict.wait != Wait{}) wait_for(verdict.wait);
     if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;
     Finding& finding = open(entry, rule, verdict.object_id);
     if (finding.command) return;
@@ -91,7 +112,7 @@ void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
     }
     if (finding.emit_again > meta_.now) return;  // backing off after a failure
     if (meta_.outbox >= meta_.settings.max_outbox) {
-        waits_.push_back({meta_.now + kOutboxPause, kNoSource, {}});
+        wait_for({meta_.now + kOutboxPause, kNoSource, {}});
         return set_waiting(entry, finding, Reason::kOutboxFull);
     }
     act(entry, finding, std::move(verdict.command));

@@ -31,7 +31,7 @@ bool FoldRun::owned(SourceState& source, const ChangeView& change) {
         return false;
     }
     if (change.incarnation > source.incarnation) {
-        break_source(source);
+        if (TRUEUP_GUARD("new_owner_knows_nothing")) break_source(source);
         source.incarnation = change.incarnation;
         source.next_seq = 1;
         source.hole = false;
@@ -69,7 +69,8 @@ void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
     if (!source.open || source.open->wire != change.epoch) return;
     const OpenEpoch epoch = *source.open;
     source.open.reset();
-    if (epoch.count != change.count) return;  // not all of it came: it proves nothing
+    // Not all of it came: it proves nothing.
+    if (epoch.count != change.count && TRUEUP_GUARD("epoch_counted")) return;
     const std::uint64_t before = std::max(source.population, source.quarantined_at);
     if (suspicious(before, epoch.count, meta_.settings.max_drop_percent) &&
         TRUEUP_GUARD("suspicious_drop")) {
@@ -86,9 +87,9 @@ void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
 }
 
 void FoldRun::take_progress(SourceState& source, const ItemView& item, const ChangeView& change) {
-    if (!source.known) return;
+    if (!source.known && TRUEUP_GUARD("epoch_before_progress")) return;
     // A proof lies in the past of the record that carries it.
-    if (change.complete_as_of > item.append_time) return;
+    if (change.complete_as_of > item.append_time && TRUEUP_GUARD("proof_in_the_past")) return;
     source.complete_as_of = std::max(source.complete_as_of, change.complete_as_of);
     source.source_clock = change.source_clock;
 }

@@ -1,92 +1,138 @@
 #include "engine/core/waits.h"
 
-#include "engine/base/id.h"
+#include "engine/base/check.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace trueup::core {
 
 namespace {
 
-/// Of one place in a table: the node, its key's text and what malloc adds to both.
-std::size_t bytes_of(const std::string& key) { return 96 + sizeof(std::string) + key.size(); }
+constexpr std::size_t kListBytes = 160;  ///< of a list without notes, and its place in the table
+constexpr std::size_t kFewNotes = 64;
 
 }  // namespace
 
-Waits::Name::Name(const std::string& text) : hash(hash64(text)), key(text) {}
-
-template <typename Time>
-void Waits::Table<Time>::add(const Time& time, const std::string& key) {
-    if (ready.empty() || !ready.contains({time, key})) waiting.emplace(time, key);
+void WaitList::note(std::string_view key, bool waits) {
+    TRUEUP_CHECK(text_.size() + key.size() <= std::numeric_limits<std::uint32_t>::max());
+    notes_.push_back({static_cast<std::uint32_t>(text_.size()),
+                      static_cast<std::uint32_t>(key.size()), waits});
+    text_ += key;
+    settled_ = false;
 }
 
-template <typename Time>
-void Waits::Table<Time>::remove(const Time& time, const std::string& key) {
-    if (waiting.erase({time, Name(key)}) == 0 && !ready.empty()) ready.erase({time, key});
+void WaitList::add(std::string_view key) {
+    ++left_;
+    note(key, true);
 }
 
-template <typename Time>
-std::optional<std::string> Waits::Table<Time>::take(const Time& from, const Time& to) {
-    for (auto next = waiting.lower_bound({from, Name()});
-         next != waiting.end() && next->first < to;) {
-        auto node = waiting.extract(next++);
-        ready.emplace(node.value().first, std::move(node.value().second.key));
+void WaitList::remove(std::string_view key) {
+    --left_;
+    note(key, false);
+    const auto notes = static_cast<std::int64_t>(notes_.size());
+    const bool mostly_over = notes_.size() > kFewNotes && notes > 4 * left_;
+    // As long as nobody was taken each end belongs to one wait, so that zero is zero.
+    const bool uncertain = left_ < 0 || (left_ == 0 && taken_);
+    if (uncertain || (left_ > 0 && mostly_over)) settle();
+}
+
+/// Keeps the keys whose last note says that they wait.
+void WaitList::settle() {
+    const auto later_key_first = [&](const Note& a, const Note& b) {
+        const int order = key_of(a).compare(key_of(b));
+        return order != 0 ? order > 0 : a.at > b.at;  // of one key the last note first
+    };
+    std::sort(notes_.begin(), notes_.end(), later_key_first);
+    std::string text;
+    std::vector<Note> left;
+    for (std::size_t i = 0; i < notes_.size(); ++i) {
+        const std::string_view key = key_of(notes_[i]);
+        if (notes_[i].waits) {
+            left.push_back({static_cast<std::uint32_t>(text.size()), notes_[i].size, true});
+            text += key;
+        }
+        while (i + 1 < notes_.size() && key_of(notes_[i + 1]) == key) ++i;
     }
-    const auto first = ready.lower_bound({from, std::string()});
-    if (first == ready.end() || !(first->first < to)) return std::nullopt;
-    return std::move(ready.extract(first).value().second);
+    text_ = std::move(text);
+    notes_ = std::move(left);
+    left_ = static_cast<std::int64_t>(notes_.size());
+    settled_ = true;
 }
 
-void Waits::add(const std::string& key, const Wait& wait) {
-    const std::size_t before = size();
-    if (wait.due) due_.add(*wait.due, key);
-    if (wait.source != kNoSource) seen_.add({wait.source, wait.beyond}, key);
-    if (wait.uncorrelated) correlated_.insert(key);
-    bytes_ += (size() - before) * bytes_of(key);
-}
-
-void Waits::remove(const std::string& key, const Wait& wait) {
-    const std::size_t before = size();
-    if (wait.due) due_.remove(*wait.due, key);
-    if (wait.source != kNoSource) seen_.remove({wait.source, wait.beyond}, key);
-    if (wait.uncorrelated) correlated_.erase(key);
-    bytes_ -= (before - size()) * bytes_of(key);
-}
-
-std::optional<std::string> Waits::taken(std::optional<std::string> key) {
-    if (key) bytes_ -= bytes_of(*key);
+std::optional<std::string> WaitList::take() {
+    if (!settled_) settle();
+    if (notes_.empty()) return std::nullopt;
+    std::string key(key_of(notes_.back()));
+    text_.resize(notes_.back().at);
+    notes_.pop_back();
+    --left_;
+    taken_ = true;
     return key;
 }
 
+template <typename Time>
+void Waits::add(Lists<Time>& lists, const Time& time, std::string_view key) {
+    const auto [place, fresh] = lists.try_emplace(time);
+    if (fresh) bytes_ += kListBytes;
+    bytes_ -= place->second.bytes();
+    place->second.add(key);
+    bytes_ += place->second.bytes();
+}
+
+template <typename Time>
+void Waits::remove(Lists<Time>& lists, const Time& time, std::string_view key) {
+    const auto place = lists.find(time);
+    if (place == lists.end()) return;  // the last one of its list was just taken
+    bytes_ -= place->second.bytes();
+    place->second.remove(key);
+    bytes_ += place->second.bytes();
+    if (!place->second.empty()) return;
+    bytes_ -= place->second.bytes() + kListBytes;
+    lists.erase(place);
+}
+
+template <typename Time>
+std::optional<std::string> Waits::take(Lists<Time>& lists, const Time& from, const Time& to) {
+    for (;;) {
+        const auto first = lists.lower_bound(from);
+        if (first == lists.end() || !(first->first < to)) return std::nullopt;
+        bytes_ -= first->second.bytes();
+        std::optional<std::string> key = first->second.take();
+        bytes_ += first->second.bytes();
+        if (first->second.empty()) {
+            bytes_ -= first->second.bytes() + kListBytes;
+            lists.erase(first);
+        }
+        if (key) return key;
+    }
+}
+
+void Waits::add(std::string_view key, const Wait& wait) {
+    if (wait.due) add(due_, *wait.due, key);
+    if (wait.source != kNoSource) add(seen_, {wait.source, wait.beyond}, key);
+    if (wait.uncorrelated) add(correlated_, false, key);
+}
+
+void Waits::remove(std::string_view key, const Wait& wait) {
+    if (wait.due) remove(due_, *wait.due, key);
+    if (wait.source != kNoSource) remove(seen_, {wait.source, wait.beyond}, key);
+    if (wait.uncorrelated) remove(correlated_, false, key);
+}
+
 std::optional<std::string> Waits::take_due(JournalTime now) {
-    return taken(due_.take(JournalTime::min(), now + Millis{1}));
+    return take(due_, JournalTime::min(), now + Millis{1});
 }
 
 std::optional<std::string> Waits::take_seen(SourceId source, BrokerTime proven) {
-    return taken(seen_.take({source, BrokerTime::min()}, {source, proven}));
+    return take(seen_, {source, BrokerTime::min()}, {source, proven});
 }
 
-std::optional<std::string> Waits::take_correlated() {
-    if (correlated_.empty()) return std::nullopt;
-    return taken(std::move(correlated_.extract(correlated_.begin()).value()));
-}
-
-bool Waits::waiting_on(SourceId source) const {
-    const auto has = [&](const auto& table, const auto& name) {
-        const auto first = table.lower_bound({{source, BrokerTime::min()}, name});
-        return first != table.end() && first->first.first == source;
-    };
-    return has(seen_.waiting, Name()) || has(seen_.ready, std::string());
-}
+std::optional<std::string> Waits::take_correlated() { return take(correlated_, false, true); }
 
 std::optional<JournalTime> Waits::next_due() const {
-    std::optional<JournalTime> next;
-    if (!due_.waiting.empty()) next = due_.waiting.begin()->first;
-    if (!due_.ready.empty()) {
-        const JournalTime ready = due_.ready.begin()->first;
-        next = next ? std::min(*next, ready) : ready;
-    }
-    return next;
+    if (due_.empty()) return std::nullopt;
+    return due_.begin()->first;
 }
 
 }  // namespace trueup::core

@@ -2,24 +2,62 @@
 //
 // A table in memory only: each subject's row says what it waits for, so a restart fills this table
 // again from the rows. They come by time, then by key. Not thread-safe.
+//
+// Most waits end before their time: the subject changes and waits for something else. So a wait is
+// only noted down where its time is, and so is its end; who is really left is found out when that
+// time comes. Many subjects wait for the same time (what one record brought), so times are few.
 #pragma once
 
 #include "engine/model/verdict.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace trueup::core {
 
+/// The subjects that wait for one moment: a list of notes, and what is left of it.
+class WaitList {
+  public:
+    void add(std::string_view key);
+    /// `key` was added here and not removed or taken since, or it is about to be taken.
+    void remove(std::string_view key);
+    /// Takes out the first one by key; nullopt: nobody is left.
+    std::optional<std::string> take();
+    /// Nobody is left. May be false for a while when somebody was taken.
+    bool empty() const { return left_ == 0; }
+    std::size_t bytes() const { return text_.size() + notes_.size() * sizeof(Note); }
+
+  private:
+    struct Note {
+        std::uint32_t at;    ///< in text_
+        std::uint32_t size;  ///< of the key
+        bool waits;          ///< false: it does no more
+    };
+    std::string_view key_of(const Note& note) const {
+        return std::string_view(text_).substr(note.at, note.size);
+    }
+    void note(std::string_view key, bool waits);
+    void settle();
+
+    std::string text_;
+    std::vector<Note> notes_;
+    std::int64_t left_ = 0;  ///< notes that wait less those that do no more
+    bool settled_ = true;    ///< the notes are those who are left, the first one by key last
+    bool taken_ = false;     ///< since when `left_` may be too low until the next settling
+};
+
 class Waits {
   public:
-    void add(const std::string& key, const Wait& wait);
-    void remove(const std::string& key, const Wait& wait);
+    /// `wait` of this subject is not in the table.
+    void add(std::string_view key, const Wait& wait);
+    /// It is, or it was just taken.
+    void remove(std::string_view key, const Wait& wait);
 
     /// Takes out one subject whose time has come (due ≤ now); nullopt: none.
     std::optional<std::string> take_due(JournalTime now);
@@ -28,41 +66,28 @@ class Waits {
     /// Takes out one subject that waits for the end of uncorrelated rows.
     std::optional<std::string> take_correlated();
 
-    /// Is anybody waiting for progress of this source?
-    bool waiting_on(SourceId source) const;
     std::optional<JournalTime> next_due() const;
-    std::size_t size() const { return due_.size() + seen_.size() + correlated_.size(); }
+    bool empty() const { return due_.empty() && seen_.empty() && correlated_.empty(); }
 
     /// About what the table takes in memory.
     std::size_t bytes() const { return bytes_; }
 
   private:
     using Progress = std::pair<SourceId, BrokerTime>;
-    /// Most waits are added and removed again, and never taken: they are kept by the hash of their
-    /// key, so that a search compares no text on its way. Those whose time has come move over.
-    struct Name {
-        Name() = default;  ///< not above any other
-        explicit Name(const std::string& text);
-        std::uint64_t hash = 0;
-        std::string key;
-        auto operator<=>(const Name&) const = default;
-    };
     template <typename Time>
-    struct Table {
-        std::set<std::pair<Time, Name>> waiting;
-        std::set<std::pair<Time, std::string>> ready;
-        std::size_t size() const { return waiting.size() + ready.size(); }
-        void add(const Time& time, const std::string& key);
-        void remove(const Time& time, const std::string& key);
-        /// The first in [from, to), which is taken out.
-        std::optional<std::string> take(const Time& from, const Time& to);
-    };
+    using Lists = std::map<Time, WaitList>;
 
-    std::optional<std::string> taken(std::optional<std::string> key);
+    template <typename Time>
+    void add(Lists<Time>& lists, const Time& time, std::string_view key);
+    template <typename Time>
+    void remove(Lists<Time>& lists, const Time& time, std::string_view key);
+    /// The first in [from, to), which is taken out.
+    template <typename Time>
+    std::optional<std::string> take(Lists<Time>& lists, const Time& from, const Time& to);
 
-    Table<JournalTime> due_;
-    Table<Progress> seen_;
-    std::set<std::string> correlated_;
+    Lists<JournalTime> due_;
+    Lists<Progress> seen_;
+    Lists<bool> correlated_;  ///< one list at most
     std::size_t bytes_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "engine/runtime/sequencer.h"
 
+#include "engine/base/guard.h"
+
 #include <algorithm>
 #include <array>
 
@@ -29,7 +31,7 @@ Status Sequencer::rewind(const core::Gap& gap) {
                                       "sources under a new journal, or restore the topic"};
     }
     Position& position = positions_[static_cast<std::size_t>(gap.topic)];
-    if (position.next <= gap.last + 1) return Done{};
+    if (position.next <= gap.last + 1 || !TRUEUP_GUARD("rewind_to_gap")) return Done{};
     position = {gap.last + 1, gap.last};
     ++rewinds_;
     return Done{};

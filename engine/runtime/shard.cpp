@@ -258,7 +258,7 @@ void Shard::publish_status() {
     status_.rewinds = sequencer_.rewinds();
     status_.cached_bytes = state_.subjects.bytes();
     status_.cached_subjects = state_.subjects.size();
-    status_.findings_wait = state_.meta.open_findings > 0 || state_.waits.size() > 0;
+    status_.findings_wait = state_.meta.open_findings > 0 || !state_.waits.empty();
     status_.wants_epoch = wants_epoch_;
 }
 

@@ -1,5 +1,6 @@
 #include "engine/runtime/source_task.h"
 
+#include "engine/base/guard.h"
 #include "engine/base/id.h"
 #include "engine/codec/change_codec.h"
 #include "engine/codec/limits.h"
@@ -79,6 +80,7 @@ Result<Incarnation> SourceTask::take_token() {
 
 Status SourceTask::begin(SteadyTime now) {
     ++incarnations_;
+    if (!TRUEUP_GUARD("token_first")) connector_.restart(now);
     const Result<Incarnation> token = take_token();
     if (!token) return token.error();
     incarnation_ = *token;
@@ -87,9 +89,9 @@ Status SourceTask::begin(SteadyTime now) {
     counts_.assign(batch_.size(), 0);
     ChangeView owner;
     owner.kind = ChangeKind::kOwner;
-    add_everywhere(owner);
+    if (TRUEUP_GUARD("owner_everywhere")) add_everywhere(owner);
     flush();
-    connector_.restart(now);
+    if (TRUEUP_GUARD("token_first")) connector_.restart(now);
     return Done{};
 }
 
@@ -106,7 +108,7 @@ Status SourceTask::settle(SteadyTime now, bool wait) {
         flights_.pop_front();
         const auto appended = flight.append->take();
         if (!appended) {
-            end_incarnation(now);
+            if (TRUEUP_GUARD("lost_append_ends_it")) end_incarnation(now);
             return Error{Next::kRetry, settings_.source + ": " + appended.error().what};
         }
         published_ += flight.records;

@@ -1,85 +1,10 @@
 // Proves design §4.12(1), 4.13, 4.14 and details 4, 9: the dispatcher, its ledger and its clock.
-#include "executors/dispatcher.h"
-
-#include "engine/codec/command_codec.h"
-#include "engine/codec/outcome_codec.h"
-#include "tests/executors/bench.h"
-#include "tests/support/memory_log.h"
+#include "tests/executors/desk.h"
 
 #include <gtest/gtest.h>
 
 namespace trueup::executors::testing {
 namespace {
-
-using trueup::testing::MemoryLog;
-
-constexpr ports::Partition kCommands{Topic::kCommands, 0};
-constexpr ports::Partition kOutcomes{Topic::kOutcomes, 0};
-
-class Desk {
-  public:
-    MemoryLog log;
-    FakeCluster cluster;
-    FakeDatabase database;
-    DispatcherSettings settings;
-    std::vector<ParkedCommand> parked;
-    SteadyTime now = from_millis<SteadyTime>(5'000);
-
-    Desk() {
-        settings.executor = "desk";
-        settings.on_parked = [this](const ParkedCommand& what) { parked.push_back(what); };
-        cluster.pods["wrapper-a"] = {};
-    }
-    Dispatcher& dispatcher() {
-        if (!dispatcher_) {
-            dispatcher_ =
-                std::make_unique<Dispatcher>(log, sources_of(cluster, database), settings);
-        }
-        return *dispatcher_;
-    }
-    void restart() { dispatcher_.reset(); }
-    Command live(Command command) const {
-        command.issued = log.now();
-        command.not_after = log.now() + Millis(60'000);
-        return command;
-    }
-    Command emit(Command command) {
-        command = live(std::move(command));
-        append(Topic::kCommands, codec::encode_command(command));
-        return command;
-    }
-    void append(Topic topic, std::string value, std::string key = "graph/wrapper-a") {
-        ASSERT_TRUE(append_now(log, {topic, 0}, {{std::move(key), std::move(value), {}}}).ok());
-    }
-    void pass(Millis time) {
-        now += time;
-        log.advance(time);
-    }
-    void step(int times = 12) {
-        for (int i = 0; i < times; ++i) {
-            dispatcher().step(now, Millis(0));
-            pass(Millis(1));
-        }
-    }
-    std::vector<Outcome> outcomes(std::int32_t partition = 0) const {
-        std::vector<Outcome> found;
-        for (const auto& record : log.records({Topic::kOutcomes, partition})) {
-            if (record.key == "!heartbeat") continue;
-            found.push_back(codec::decode_outcome(record.value).value());
-        }
-        return found;
-    }
-    std::size_t heartbeats() const {
-        std::size_t n = 0;
-        for (const auto& record : log.records(kOutcomes)) {
-            n += record.key == "!heartbeat" && record.value.empty() ? 1U : 0U;
-        }
-        return n;
-    }
-
-  private:
-    std::unique_ptr<Dispatcher> dispatcher_;
-};
 
 /// The orphan of another name.
 Command orphan(std::uint64_t id, const std::string& name) {

@@ -1,91 +1,14 @@
 // Proves connectors/postgres/connector.h and link.h: connecting, epochs, progress, fencing
 // (design §4.2-4.4, details 11 and 14, S14-S17).
-#include "connectors/postgres/connector.h"
-
-#include "tests/connectors/postgres/fake_database.h"
-#include "tests/support/pgoutput_bytes.h"
+#include "tests/connectors/postgres/rig.h"
 
 #include <gtest/gtest.h>
-
-#include <algorithm>
 
 namespace trueup::connectors::postgres {
 namespace {
 
 using namespace test_support;
 using Kind = Fact::Kind;
-
-Settings instances() {
-    return {.table = {"public", "instances"},
-            .slot = "trueup",
-            .publication = "trueup",
-            .columns = {"url_slug", "status", "pod_name"},
-            .correlate = *Correlation::parse("coalesce(pod_name, 'wrapper-' || url_slug)"),
-            .source_name = "rows"};
-}
-
-PgTuple row(const std::string& id, const std::string& slug) {
-    return {pg_text(id), pg_text(slug), pg_null(), pg_text("running")};
-}
-
-/// As a copy answers it: id, pod_name, status, url_slug and the server's own key.
-ports::SqlRow copied(const std::string& id, const std::string& slug) {
-    return {id, std::nullopt, "running", slug, "wrapper-" + slug};
-}
-
-class Rig {
-  public:
-    explicit Rig(Settings settings = instances()) {
-        connector = PostgresConnector::open(std::move(settings), database).value();
-    }
-    void start() {
-        connector->restart(now);
-        settle();
-    }
-    /// Steps until nothing happens any more at this time.
-    void settle() {
-        for (int i = 0; i < 20; ++i) connector->step(now, Millis(0), facts);
-    }
-    void pass(Millis time) {
-        now += time;
-        settle();
-    }
-    /// Connected, heard, and through its first epoch.
-    void start_and_copy() {
-        start();
-        say(pg_keepalive(0x900));
-    }
-    void say(std::string bytes) {
-        database.stream(std::move(bytes));
-        settle();
-    }
-    void transaction(Lsn lsn, Lsn end, const std::vector<std::string>& changes) {
-        database.stream(pg_wal(pg_begin(lsn)));
-        database.stream(
-            pg_wal(pg_relation(9, "public", "instances", 'f',
-                               {{"id", true}, {"url_slug"}, {"pod_name"}, {"status"}})));
-        for (const std::string& change : changes) database.stream(pg_wal(change));
-        database.stream(pg_wal(pg_commit(lsn, end)));
-        settle();
-    }
-    std::vector<Kind> kinds() const {
-        std::vector<Kind> all;
-        for (const Fact& fact : facts) {
-            if (fact.kind != Kind::kAlive) all.push_back(fact.kind);
-        }
-        return all;
-    }
-    std::size_t count(Kind kind) const {
-        return static_cast<std::size_t>(std::count_if(
-            facts.begin(), facts.end(), [kind](const Fact& f) { return f.kind == kind; }));
-    }
-    std::string trouble() const { return connector->health().trouble; }
-
-    FakeDatabase database;
-    std::unique_ptr<PostgresConnector> connector;
-    SteadyTime now = from_millis<SteadyTime>(1000000);
-    std::vector<Fact> facts;
-};
 
 TEST(PostgresConnector, RefusesSettingsWithoutColumns) {
     FakeDatabase database;
@@ -500,6 +423,27 @@ TEST(PostgresConnector, ASilentStreamIsConnectedAnew) {
     rig.start_and_copy();
     for (int i = 0; i < 19; ++i) rig.pass(Millis(10000));
     EXPECT_EQ(rig.database.count("cancel stream"), 1U);
+}
+
+// A source stayed stale for ever: the check of its table hung, and held up every question after it.
+TEST(PostgresConnector, ACheckOfTheTableThatStaysUnansweredIsWithdrawnAndRepeated_S3) {
+    Rig rig;
+    rig.start_and_copy();
+    rig.database.answer_inspections = false;
+    const auto talk = [&](int seconds) {  // the stream goes on meanwhile
+        for (int i = 0; i < seconds; i += 10) {
+            rig.pass(Millis(10000));
+            rig.say(pg_keepalive(0x900));
+        }
+    };
+    talk(60);
+    EXPECT_EQ(rig.database.count("inspect"), 2U);
+    EXPECT_EQ(rig.database.count("cancel"), 0U);
+    talk(60);
+    EXPECT_EQ(rig.database.count("cancel"), 1U);
+    talk(60);
+    EXPECT_EQ(rig.database.count("inspect"), 3U);
+    EXPECT_EQ(rig.database.count("cancel stream"), 0U);
 }
 
 }  // namespace

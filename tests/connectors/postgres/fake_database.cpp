@@ -45,7 +45,7 @@ std::size_t FakeDatabase::count(const std::string& call) const {
 }
 
 void FakeDatabase::inspect(ports::CallId call, const ports::Inspect&) {
-    if (begin(call, "inspect", "")) answer(call, {inspection});
+    if (begin(call, "inspect", "") && answer_inspections) answer(call, {inspection});
 }
 
 void FakeDatabase::ensure_slot(ports::CallId call, const ports::EnsureSlot& request) {

@@ -20,6 +20,7 @@ class FakeDatabase : public ports::Database {
     std::vector<ports::SqlRow> rows;
     bool answer_copies = true;
     bool answer_positions = true;
+    bool answer_inspections = true;
     /// The next call of that name fails with {sqlstate, words}.
     std::map<std::string, std::pair<std::string, std::string>> failures;
 

@@ -1,5 +1,5 @@
 // Proves that each guard of the core is needed: the test of its name fails without it
-// (docs/guards.md; mutants.sh switches them off one by one).
+// (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
 #include "tests/support/journal_script.h"
 
 #include <gtest/gtest.h>
@@ -43,6 +43,37 @@ TEST(Guard, Guard_one_owner_AFormerConnectorsViewIsNotFolded) {
     s.owner("rows") = former;
     s.row_gone("wrapper-7", "7", 61);
     EXPECT_TRUE(s.facet("wrapper-7", "public.instances/7")->present());
+}
+
+// Design §4.3: a change of owner clears the source.
+TEST(Guard, Guard_new_owner_knows_nothing_WhatTheFormerProvedIsProvenNoMore) {
+    JournalScript s = quiet_world();
+    s.own("rows");
+    EXPECT_FALSE(s.source("rows").known);
+}
+
+// Design §4.3: one count per partition.
+TEST(Guard, Guard_epoch_counted_AnEpochThatLostAnItemProvesNothing) {
+    JournalScript s;
+    s.own("rows");
+    s.begin("rows", 60);
+    s.end("rows", 1);
+    EXPECT_FALSE(s.source("rows").known);
+}
+
+// Design §4.3: progress counts only after the owner's own first complete epoch.
+TEST(Guard, Guard_epoch_before_progress_AStreamAloneProvesNothing) {
+    JournalScript s;
+    s.own("rows");
+    s.at(5s).progress("rows");
+    EXPECT_EQ(s.source("rows").complete_as_of, BrokerTime{});
+}
+
+// Design §4.4.
+TEST(Guard, Guard_proof_in_the_past_NobodyProvesWhatIsStillToCome) {
+    JournalScript s = quiet_world();
+    s.progress("rows", 1000s);
+    EXPECT_EQ(s.source("rows").complete_as_of, broker(100s));
 }
 
 // Design §4.5.

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
+
 namespace trueup::core {
 namespace {
 
@@ -30,7 +33,6 @@ TEST(Waits, TimersComeInOrderAndNotBeforeTheirTime) {
     waits.add("b", due(20));
     waits.add("a", due(30));
     waits.add("c", due(10));
-    EXPECT_EQ(waits.size(), 3U);
     EXPECT_EQ(waits.next_due(), JournalTime(seconds(10)));
     EXPECT_EQ(waits.take_due(JournalTime(seconds(9))), std::nullopt);
     EXPECT_EQ(waits.take_due(JournalTime(seconds(20))), "c");
@@ -43,14 +45,10 @@ TEST(Waits, TimersComeInOrderAndNotBeforeTheirTime) {
 TEST(Waits, ProgressMustPassNotReach) {
     Waits waits;
     waits.add("a", seen(1, 100));
-    EXPECT_TRUE(waits.waiting_on(1));
-    EXPECT_FALSE(waits.waiting_on(0));
-    EXPECT_FALSE(waits.waiting_on(2));
     EXPECT_EQ(waits.take_seen(1, BrokerTime(seconds(100))), std::nullopt);
     EXPECT_EQ(waits.take_seen(0, BrokerTime(seconds(999))), std::nullopt);
     EXPECT_EQ(waits.take_seen(2, BrokerTime(seconds(999))), std::nullopt);
     EXPECT_EQ(waits.take_seen(1, BrokerTime(seconds(101))), "a");
-    EXPECT_FALSE(waits.waiting_on(1));
 }
 
 TEST(Waits, WhoWaitsForCorrelationComesByKey) {
@@ -68,16 +66,61 @@ TEST(Waits, AWaitMayHaveSeveralParts) {
     all.due = JournalTime(seconds(1));
     all.uncorrelated = true;
     waits.add("a", all);
-    EXPECT_EQ(waits.size(), 3U);
+    EXPECT_FALSE(waits.empty());
     waits.remove("a", all);
-    EXPECT_EQ(waits.size(), 0U);
+    EXPECT_TRUE(waits.empty());
 }
 
-TEST(Waits, TheSameTwiceIsOnce) {
+TEST(Waits, WhoIsTakenByOnePartMayStillHaveTheOthersRemoved) {
     Waits waits;
-    waits.add("a", due(5));
-    waits.add("a", due(5));
-    EXPECT_EQ(waits.size(), 1U);
+    Wait both = seen(0, 5);
+    both.due = JournalTime(seconds(1));
+    waits.add("a", both);
+    waits.add("b", due(1));
+    EXPECT_EQ(waits.take_due(JournalTime(seconds(1))), "a");
+    waits.remove("a", both);
+    EXPECT_EQ(waits.take_seen(0, BrokerTime(seconds(6))), std::nullopt);
+    EXPECT_EQ(waits.take_due(JournalTime(seconds(1))), "b");
+    EXPECT_TRUE(waits.empty());
+    EXPECT_EQ(waits.bytes(), 0U);
+}
+
+/// Few times and keys, so that lists are filled, emptied and compacted again and again.
+TEST(Waits, AnyOrderOfAddRemoveAndTakeEqualsAnOrderedSet) {
+    const std::uint64_t seed = 20261121;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    const auto any = [&](std::uint64_t below) {
+        return static_cast<std::int64_t>(random() % below);
+    };
+    Waits waits;
+    std::set<std::pair<std::int64_t, std::string>> model;
+    for (int step = 0; step < 200'000; ++step) {
+        const std::int64_t at = any(5);
+        const std::string key = "key-" + std::to_string(any(40));
+        if (any(20) == 0) {
+            const auto first = model.begin();
+            const bool ripe = first != model.end() && first->first <= at;
+            const auto expected = ripe ? std::optional(first->second) : std::nullopt;
+            ASSERT_EQ(waits.take_due(JournalTime(seconds(at))), expected) << "step " << step;
+            if (!ripe) continue;
+            // As the fold does: the wait that was taken is removed as well.
+            if (any(2) == 0) waits.remove(first->second, due(first->first));
+            model.erase(first);
+        } else if (model.insert({at, key}).second) {
+            waits.add(key, due(at));
+        } else {
+            waits.remove(key, due(at));
+            model.erase({at, key});
+        }
+    }
+    while (!model.empty()) {
+        ASSERT_EQ(waits.take_due(JournalTime(seconds(9))), model.begin()->second);
+        model.erase(model.begin());
+    }
+    EXPECT_EQ(waits.take_due(JournalTime(seconds(9))), std::nullopt);
+    EXPECT_TRUE(waits.empty());
+    EXPECT_EQ(waits.bytes(), 0U);
 }
 
 }  // namespace

@@ -125,10 +125,10 @@ void fail_pods(sandbox::World& world, const Failure& failure) {
     world.cut_watch();
 }
 
-void fail_rows(sandbox::World& world, const Failure& failure) {
+void fail_rows(sandbox::World& world, const Failure& failure, int times = 2) {
     for (const Op op : {Op::kInspect, Op::kEnsureSlot, Op::kCopy, Op::kStartWal, Op::kInsertLsn,
                         Op::kRead, Op::kUpdate}) {
-        world.fail_next(op, failure, 2);
+        world.fail_next(op, failure, times);
     }
     world.kill_walsender();
 }
@@ -172,7 +172,8 @@ const Trouble kTroubles[] = {
          w.write_elsewhere();
      }},
     {"ApiRestart_S11", [](sandbox::World& w) { w.restart_cluster(); }},
-    {"SqlHang_S3", [](sandbox::World& w) { fail_rows(w, Failure::of(Failure::Kind::kHang)); }},
+    {"SqlHang_S3",  // each is given up after minutes
+     [](sandbox::World& w) { fail_rows(w, Failure::of(Failure::Kind::kHang), 1); }},
     {"SqlState_S3", [](sandbox::World& w) { fail_rows(w, Failure::sql("57P03")); }},
     {"SqlCut_S5", [](sandbox::World& w) { fail_rows(w, Failure::of(Failure::Kind::kCutBody)); }},
     {"SqlRefused_S3",

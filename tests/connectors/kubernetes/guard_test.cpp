@@ -1,0 +1,122 @@
+// Proves that each guard of the Kubernetes connector is needed: the test of its name fails without
+// it (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
+#include "tests/connectors/kubernetes/bench.h"
+
+namespace trueup::testing {
+namespace {
+
+constexpr BrokerTime kMarked = from_millis<BrokerTime>(777);
+constexpr std::uint32_t kWholeList = 500;
+constexpr std::uint32_t kQuestion = 1;
+
+/// Answers the open list that asks for pages of this size.
+void answer(Bench& bench, std::uint32_t limit, const std::string& body) {
+    for (const Asked& asked : bench.cluster.open(Asked::Kind::kList)) {
+        if (asked.list.limit != limit) continue;
+        bench.cluster.answer(asked.call, 200, body);
+        return;
+    }
+    ADD_FAILURE() << "no open list has the limit " << limit;
+}
+
+/// w1 left the selector and an audit's list lacks w2: the server is asked for both by name.
+void lose_two(Bench& bench) {
+    bench.settle(50, {{"w1", 7}, {"w2", 8}});
+    bench.connector.resnapshot();
+    bench.say(line("DELETED", {"w1", 51}));
+    answer(bench, kWholeList, page(60, {}));
+    bench.step();
+    EXPECT_FALSE(bench.cluster.open(Asked::Kind::kGet).empty());
+}
+
+// Design §4.1: what left the selector is not gone.
+TEST(Guard, Guard_kubernetes_may_have_left_DeletedUnderASelectorIsAskedFor) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    EXPECT_EQ(bench.say(line("DELETED", {"w1", 51})), Lines{});
+}
+
+// Design §4.1: nor is what a list of the selector lacks.
+TEST(Guard, Guard_kubernetes_asks_for_missing_AnEpochEndsWhenTheServerWasAskedForWhatItLacks) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.resnapshot();
+    bench.step();
+    answer(bench, kWholeList, page(60, {}));
+    EXPECT_EQ(bench.step(), Lines{"begin@60"});
+}
+
+// Design §4.1: an error is never an absence.
+TEST(Guard, Guard_kubernetes_own_word_A404OfAProxyIsNoAbsence) {
+    Bench bench;
+    lose_two(bench);
+    for (const Asked& get : bench.cluster.open(Asked::Kind::kGet)) {
+        bench.cluster.answer(get.call, 404, "404 page not found");
+    }
+    EXPECT_EQ(bench.step(), Lines{});
+}
+
+// Design §4.1: nor is a list that was cut and goes on elsewhere.
+TEST(Guard, Guard_kubernetes_one_list_PagesOfTwoListsMakeNoEpoch) {
+    Bench bench;
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}, "next"));
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(51, {}));
+    EXPECT_EQ(bench.step(), Lines{});
+}
+
+// Design §4.2: no progress over a hole.
+TEST(Guard, Guard_kubernetes_no_hole_AnEventThatCouldNotBeReadEndsTheProofs) {
+    Bench bench;
+    bench.settle(50, {});
+    std::string opaque = line("ADDED", {"w1", 51});
+    opaque.replace(opaque.find("uid-w1"), 6, "");
+    bench.say(opaque);
+    bench.connector.marker_appended(kMarked, bench.now);
+    answer(bench, kQuestion, page(50, {}));
+    EXPECT_EQ(bench.step(), Lines{});
+}
+
+// Design §4.3: progress counts only after the first complete epoch.
+TEST(Guard, Guard_kubernetes_epoch_first_TheStreamAloneProvesNothing) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.restart(bench.now);
+    bench.step();
+    answer(bench, kWholeList, page(60, {}));
+    bench.step();
+    bench.cluster.head(bench.watch().call, 200);
+    bench.step();
+    // Only while the end waits for a word on w1 is there a stream before the first epoch is whole.
+    if (bench.cluster.open(Asked::Kind::kGet).empty()) return;
+    EXPECT_EQ(bench.step(Millis(15'000)), Lines{"alive"});
+}
+
+// Design §4.4: first the marker, then the question.
+TEST(Guard, Guard_kubernetes_asks_after_marker_AnEarlierAnswerLacksWhatCameBeforeTheMarker) {
+    Bench bench;
+    bench.settle(50, {});
+    EXPECT_FALSE(bench.listing()) << "the marker is still on its way";
+}
+
+// Design §4.4: everything up to the answer is published first.
+TEST(Guard, Guard_kubernetes_catches_up_AStreamThatIsBehindProvesNothing) {
+    Bench bench;
+    bench.settle(50, {});
+    bench.connector.marker_appended(kMarked, bench.now);
+    answer(bench, kQuestion, page(55, {}));
+    EXPECT_EQ(bench.step(), Lines{});
+}
+
+// Design §4.4: and what it led to.
+TEST(Guard, Guard_kubernetes_lookups_first_NoProgressWhileTheServerIsAskedForAPod) {
+    Bench bench;
+    lose_two(bench);
+    bench.connector.marker_appended(kMarked, bench.now);
+    answer(bench, kQuestion, page(51, {}));
+    EXPECT_EQ(bench.step(), Lines{});
+}
+
+}  // namespace
+}  // namespace trueup::testing

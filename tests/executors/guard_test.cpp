@@ -1,0 +1,109 @@
+// Proves that each guard of the executors is needed: the test of its name fails without it
+// (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
+#include "tests/executors/desk.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::executors::testing {
+namespace {
+
+// Design §4.12 (1).
+TEST(Guard, Guard_ledger_AKnownIdIsNotCarriedOutAgain) {
+    Desk desk;
+    desk.emit(delete_orphan());
+    desk.step();
+    desk.restart();
+    desk.cluster.pods["wrapper-a"] = {};  // as if the delete had been undone
+    desk.step();
+    EXPECT_EQ(desk.cluster.count("DELETE"), 1U);
+}
+
+// Design §4.12 (1): the ledger is read before the first command.
+TEST(Guard, Guard_ledger_first_NoCommandIsTakenWhileTheOutcomesCannotBeRead) {
+    Desk desk;
+    desk.emit(delete_orphan());
+    desk.step(1);  // finds the offsets and learns the broker's time
+    desk.log.fail_reads(1);
+    desk.step(1);
+    const DispatcherStats stats = desk.dispatcher().stats();
+    EXPECT_TRUE(stats.clock_fresh);
+    EXPECT_EQ(stats.pending + stats.running, 0U);
+}
+
+// Design §4.12 (2).
+TEST(Guard, Guard_live_check_ARowThatCameSinceSavesThePod) {
+    Bench bench;
+    bench.database.rows["7"].columns["pod_name"] = "wrapper-a";
+    EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kRefused);
+    EXPECT_EQ(bench.cluster.effects, 0U);
+}
+
+// Design §4.12 (2): what the rule read of the target itself.
+TEST(Guard, Guard_target_check_ARowThatMovedOnIsNotOverwritten) {
+    Bench bench;
+    bench.row_without_pod();
+    bench.database.rows["7"].columns["status"] = "stopping";
+    EXPECT_EQ(bench.run(fail_row()).kind, OutcomeKind::kRefused);
+    EXPECT_EQ(bench.database.effects, 0U);
+}
+
+// Design §4.12 (2): vetoes, also where the rule forgot to name them.
+TEST(Guard, Guard_hold_check_AHoldOnTheObjectIsAVeto) {
+    Bench bench;
+    bench.cluster.pods["wrapper-a"].label = "trueup.io/hold";
+    Command deletion = delete_orphan();
+    deletion.draft.read_set.resize(1);
+    bench.run(deletion);
+    EXPECT_EQ(bench.cluster.effects, 0U);
+
+    bench.row_without_pod();
+    bench.database.rows["7"].columns["hold"] = "true";
+    Command update = fail_row();
+    update.draft.read_set.resize(3);
+    bench.run(update);
+    EXPECT_EQ(bench.database.effects, 0U);
+}
+
+// Design §4.12 (2): pauses, asked right before the write.
+TEST(Guard, Guard_permit_check_APausedExecutorWritesNothing) {
+    Bench bench;
+    bench.permit = Permit::kHold;
+    bench.run(delete_orphan());
+    EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
+}
+
+// Design §4.12: the time between check and write is bounded.
+TEST(Guard, Guard_check_age_AnAnswerOlderThanTwoSecondsIsNoCheck) {
+    Bench bench;
+    bench.per_answer = Millis(2'500);
+    bench.run(delete_orphan());
+    EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
+}
+
+// Design §4.12 (3): uid.
+TEST(Guard, Guard_uid_precondition_check_APodRecreatedUnderTheNameLivesOn) {
+    Bench bench;
+    bench.cluster.pods["wrapper-a"].uid = "uid-b";
+    bench.run(delete_orphan());
+    EXPECT_EQ(bench.cluster.effects, 0U);
+}
+
+// Design §4.12 (3): the resourceVersion of the GET just before.
+TEST(Guard, Guard_version_precondition_APodThatChangedSinceTheGetIsNotDeleted) {
+    Bench bench;
+    bench.cluster.before_delete = [&] { ++bench.cluster.pods["wrapper-a"].version; };
+    bench.run(delete_orphan());
+    EXPECT_EQ(bench.cluster.effects, 0U);
+}
+
+// Design §4.12 (3): xmin and every column that the rule read.
+TEST(Guard, Guard_row_precondition_ARowThatChangedSinceTheSelectIsNotWritten) {
+    Bench bench;
+    bench.row_without_pod();
+    bench.database.before_update = [&] { ++bench.database.rows["7"].xmin; };
+    bench.run(fail_row());
+    EXPECT_EQ(bench.database.effects, 0U);
+}
+
+}  // namespace
+}  // namespace trueup::executors::testing
