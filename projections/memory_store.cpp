@@ -41,8 +41,14 @@ Result<std::vector<std::pair<std::string, std::string>>> MemoryStore::scan(std::
 
 Status MemoryStore::apply(const ports::StoreBatch& batch) {
     const std::unique_lock lock(mutex_);
-    for (const std::string& key : batch.erases) rows_.erase(key);
-    for (const auto& [key, value] : batch.puts) rows_.insert_or_assign(key, value);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        const auto [key, value] = batch[i];
+        if (value) {
+            rows_.insert_or_assign(std::string(key), std::string(*value));
+        } else {
+            rows_.erase(std::string(key));
+        }
+    }
     return Done{};
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -93,11 +94,9 @@ Error RocksdbStore::Rocks::error_of(const rocksdb::Status& status) const {
 rocksdb::Status RocksdbStore::Rocks::write(const ports::StoreBatch& batch) {
     rocksdb::WriteBatch writes;
     rocksdb::Status status;
-    for (const std::string& key : batch.erases) {
-        if (status.ok()) status = writes.Delete(key);
-    }
-    for (const auto& [key, value] : batch.puts) {
-        if (status.ok()) status = writes.Put(key, value);
+    for (std::size_t i = 0; i < batch.size() && status.ok(); ++i) {
+        const auto [key, value] = batch[i];
+        status = value ? writes.Put(slice(key), slice(*value)) : writes.Delete(slice(key));
     }
     rocksdb::WriteOptions how;
     how.disableWAL = true;
@@ -109,22 +108,20 @@ rocksdb::Status RocksdbStore::Rocks::write(const ports::StoreBatch& batch) {
 /// WriteBatch, durable at once, and without the way through the memtable, its flush and the first
 /// compaction. Memtables that hold older values of these keys are flushed before it.
 rocksdb::Status RocksdbStore::Rocks::ingest(const ports::StoreBatch& batch) {
-    std::vector<std::pair<rocksdb::Slice, const std::string*>> rows;
-    rows.reserve(batch.erases.size() + batch.puts.size());
-    for (const std::string& key : batch.erases) rows.emplace_back(key, nullptr);
-    for (const auto& [key, value] : batch.puts) rows.emplace_back(key, &value);
-    const auto by_key = [](const auto& a, const auto& b) { return a.first.compare(b.first) < 0; };
-    if (!std::is_sorted(rows.begin(), rows.end(), by_key)) {
-        std::stable_sort(rows.begin(), rows.end(), by_key);
+    std::vector<std::size_t> order(batch.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto by_key = [&](std::size_t a, std::size_t b) { return batch[a].key < batch[b].key; };
+    if (!std::is_sorted(order.begin(), order.end(), by_key)) {
+        std::stable_sort(order.begin(), order.end(), by_key);
     }
     const std::string file = incoming() + "/batch.sst";
     rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
     rocksdb::Status status = writer.Open(file);
-    for (std::size_t i = 0; i < rows.size() && status.ok(); ++i) {
+    for (std::size_t i = 0; i < order.size() && status.ok(); ++i) {
+        const auto [key, value] = batch[order[i]];
         // Of several words on one key the last one holds.
-        if (i + 1 < rows.size() && rows[i].first == rows[i + 1].first) continue;
-        status = rows[i].second == nullptr ? writer.Delete(rows[i].first)
-                                           : writer.Put(rows[i].first, *rows[i].second);
+        if (i + 1 < order.size() && key == batch[order[i + 1]].key) continue;
+        status = value ? writer.Put(slice(key), slice(*value)) : writer.Delete(slice(key));
     }
     if (status.ok()) status = writer.Finish();
     if (status.ok() && in_memtable) {  // T2: what was applied before is durable before
@@ -227,10 +224,7 @@ Result<std::vector<std::pair<std::string, std::string>>> RocksdbStore::scan(std:
 
 Status RocksdbStore::apply(const ports::StoreBatch& batch) {
     if (batch.empty()) return Done{};
-    std::size_t bytes = 0;
-    for (const auto& [key, value] : batch.puts) bytes += key.size() + value.size();
-    for (const std::string& key : batch.erases) bytes += key.size();
-    const bool large = bytes >= kIngestBytes;
+    const bool large = batch.bytes() >= kIngestBytes;
     return rocks_->status_of(large ? rocks_->ingest(batch) : rocks_->write(batch));
 }
 

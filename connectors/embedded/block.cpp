@@ -19,7 +19,6 @@ constexpr std::size_t kTimeAt = 8;
 constexpr std::size_t kBodyHashAt = 16;
 constexpr std::size_t kHeadHashAt = 24;
 constexpr std::size_t kHead = 32;
-constexpr std::size_t kPair = 2 * sizeof(std::uint32_t);  ///< the lengths of one header
 
 struct Lengths {
     std::uint32_t key;
@@ -44,14 +43,6 @@ void store(std::string& bytes, std::size_t at, const T& value) {
 template <typename T>
 void append_raw(std::string& bytes, const T& value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-std::size_t headers_size(const ports::Headers& headers) {
-    std::size_t size = 0;
-    for (const auto& [name, value] : headers) {
-        size += kPair + name.size() + value.size();
-    }
-    return size;
 }
 
 std::uint32_t narrow(std::size_t size) {
@@ -89,7 +80,7 @@ Error damaged(const char* how) { return {Next::kStop, std::string("damaged block
 std::size_t packed_size(const std::vector<ports::Entry>& entries) {
     std::size_t size = kHead + entries.size() * sizeof(Lengths);
     for (const ports::Entry& entry : entries) {
-        size += entry.key.size() + entry.value.size() + headers_size(entry.headers);
+        size += entry.key.size() + entry.value.size() + entry.headers.bytes().size();
     }
     return size;
 }
@@ -100,17 +91,12 @@ std::string pack(const std::vector<ports::Entry>& entries) {
     bytes.resize(kHead);
     for (const ports::Entry& entry : entries) {
         append_raw(bytes, Lengths{narrow(entry.key.size()), narrow(entry.value.size()),
-                                  narrow(headers_size(entry.headers))});
+                                  narrow(entry.headers.bytes().size())});
     }
     for (const ports::Entry& entry : entries) {
         bytes += entry.key;
         bytes += entry.value;
-        for (const auto& [name, value] : entry.headers) {
-            append_raw(bytes, narrow(name.size()));
-            append_raw(bytes, narrow(value.size()));
-            bytes += name;
-            bytes += value;
-        }
+        bytes += entry.headers.bytes();
     }
     store(bytes, 0, kFormat);
     store(bytes, kCountAt, narrow(entries.size()));
@@ -163,7 +149,7 @@ bool add_records(const BlockRef& block, std::int64_t offset, std::size_t max_byt
     return taken < max_bytes;
 }
 
-ports::Headers headers_of(const Block& block, std::int64_t offset) {
+Headers headers_of(const Block& block, std::int64_t offset) {
     TRUEUP_CHECK(offset >= block.first_offset && offset < block.next_offset());
     const std::string_view bytes = block.bytes;
     std::size_t at = data_start(block);
@@ -172,18 +158,8 @@ ports::Headers headers_of(const Block& block, std::int64_t offset) {
         at += lengths_at(bytes, index).all();
     }
     const Lengths lengths = lengths_at(bytes, index);
-    std::string_view rest =
-        bytes.substr(at + lengths.key + std::size_t{lengths.value}, lengths.headers);
-    ports::Headers headers;
-    // The hash vouches for these lengths; the bounds only keep a bug from reading elsewhere.
-    while (rest.size() >= kPair) {
-        const auto name = load<std::uint32_t>(rest, 0);
-        const auto value = load<std::uint32_t>(rest, sizeof(std::uint32_t));
-        if (rest.size() - kPair < std::uint64_t{name} + value) break;
-        headers.emplace_back(rest.substr(kPair, name), rest.substr(kPair + name, value));
-        rest.remove_prefix(kPair + std::size_t{name} + value);
-    }
-    return headers;
+    return Headers::from_bytes(
+        bytes.substr(at + lengths.key + std::size_t{lengths.value}, lengths.headers));
 }
 
 }  // namespace trueup::connectors

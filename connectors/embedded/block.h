@@ -52,6 +52,6 @@ bool add_records(const BlockRef& block, std::int64_t offset, std::size_t max_byt
                  std::size_t& taken, ports::Fetched& out);
 
 /// The headers of one record of the block.
-ports::Headers headers_of(const Block& block, std::int64_t offset);
+Headers headers_of(const Block& block, std::int64_t offset);
 
 }  // namespace trueup::connectors

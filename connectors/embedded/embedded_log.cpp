@@ -79,8 +79,8 @@ Result<std::unique_ptr<EmbeddedLog>> EmbeddedLog::open(Settings settings) {
     return std::unique_ptr<EmbeddedLog>(new EmbeddedLog(std::move(writer)));
 }
 
-std::unique_ptr<ports::PendingAppend> EmbeddedLog::append(ports::Partition partition,
-                                                          std::vector<ports::Entry> entries) {
+std::unique_ptr<ports::PendingAppend> EmbeddedLog::append(
+    ports::Partition partition, const std::vector<ports::Entry>& entries) {
     TRUEUP_CHECK(!entries.empty());
     TRUEUP_CHECK(partition.topic != Topic::kUnspecified && partition.index >= 0);
     auto answer = std::make_shared<AppendAnswer>();
@@ -106,7 +106,7 @@ Result<ports::Fetched> EmbeddedLog::read(ports::Partition partition, std::int64_
     return out;
 }
 
-Result<ports::Headers> EmbeddedLog::headers(ports::Partition partition, std::int64_t offset) {
+Result<Headers> EmbeddedLog::headers(ports::Partition partition, std::int64_t offset) {
     if (Status settled = writer_->settle(); !settled.ok()) return settled.error();
     const Error none{Next::kSkip,
                      partition_name(partition) + " has no offset " + std::to_string(offset)};

@@ -48,10 +48,10 @@ class EmbeddedLog final : public ports::Log {
     ~EmbeddedLog() override;
 
     std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
-                                                 std::vector<ports::Entry> entries) override;
+                                                 const std::vector<ports::Entry>& entries) override;
     Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
                                 std::size_t max_bytes) override;
-    Result<ports::Headers> headers(ports::Partition partition, std::int64_t offset) override;
+    Result<Headers> headers(ports::Partition partition, std::int64_t offset) override;
     std::uint64_t changes_seen() const override;
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace trueup::codec {
 
@@ -13,18 +14,11 @@ namespace {
 
 constexpr std::int64_t kLastMillis = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
 
-constexpr std::size_t kHeaders = 7;
-
-Headers headers(std::string id, std::string source, const char* type, const std::string& subject) {
-    Headers out;
-    out.reserve(kHeaders);  // one after another: a list in braces would copy every text once more
-    out.emplace_back("ce_specversion", "1.0");
-    out.emplace_back("ce_id", std::move(id));
-    out.emplace_back("ce_source", std::move(source));
-    out.emplace_back("ce_type", type);
-    out.emplace_back("ce_subject", subject);
-    out.emplace_back("content-type", "application/protobuf");
-    return out;
+Headers headers(std::string_view id, std::string_view source, std::string_view type,
+                std::string_view subject) {
+    return {{"ce_specversion", "1.0"}, {"ce_id", id},
+            {"ce_source", source},     {"ce_type", type},
+            {"ce_subject", subject},   {"content-type", "application/protobuf"}};
 }
 
 /// The last `digits` decimal digits of `value`, with leading zeros.
@@ -68,14 +62,14 @@ Headers headers_for(const FindingEdge& edge) {
         to_hex(edge.id) + "." + std::to_string(edge.offset) + "." + std::to_string(edge.index),
         "/journals/" + to_hex(edge.journal_id) + "/shards/" + std::to_string(edge.shard),
         "trueup.finding.v1", edge.subject);
-    out.emplace_back("ce_time", rfc3339(to_millis(edge.append_time)));
+    out.add("ce_time", rfc3339(to_millis(edge.append_time)));
     return out;
 }
 
 Headers headers_for(const Command& command) {
     Headers out = headers(to_hex(command.id), "/policies/" + command.policy, "trueup.command.v1",
                           command.subject);
-    out.emplace_back("ce_time", rfc3339(to_millis(command.issued)));
+    out.add("ce_time", rfc3339(to_millis(command.issued)));
     return out;
 }
 
@@ -84,7 +78,7 @@ Headers headers_for(const Outcome& outcome, std::optional<BrokerTime> time) {
     const std::string said = to_hex(hash128(encode_outcome(outcome)));
     Headers out = headers(to_hex(outcome.command_id) + "." + said, "/executors/" + outcome.executor,
                           "trueup.outcome.v1", outcome.subject);
-    if (time) out.emplace_back("ce_time", rfc3339(to_millis(*time)));
+    if (time) out.add("ce_time", rfc3339(to_millis(*time)));
     return out;
 }
 

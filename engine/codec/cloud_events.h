@@ -9,17 +9,13 @@
 #include "engine/base/time.h"
 #include "engine/model/command.h"
 #include "engine/model/finding_edge.h"
+#include "engine/model/headers.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace trueup::codec {
-
-/// The same type as ports::Headers.
-using Headers = std::vector<std::pair<std::string, std::string>>;
 
 /// `trueup.finding.v1`; one event per edge.
 Headers headers_for(const FindingEdge& edge);

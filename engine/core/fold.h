@@ -12,6 +12,7 @@
 // Not thread-safe: one thread folds a state.
 #pragma once
 
+#include "engine/base/recycled.h"
 #include "engine/core/meta.h"
 #include "engine/core/policy.h"
 #include "engine/core/subject_table.h"
@@ -57,7 +58,7 @@ struct Parked {
 
 /// What one record led to, in order.
 struct FoldReport {
-    std::vector<FindingEdge> findings;
+    Recycled<FindingEdge> findings;
     std::vector<Command> commands;  ///< new ones, and old ones once more (emission > 1)
     std::vector<Gap> gaps;
     std::vector<Parked> parked;

@@ -62,7 +62,7 @@ class FoldRun {
     void settle_others(Entry& entry, std::uint8_t rule, const Verdict& verdict);
     void set_waiting(Entry& entry, Finding& finding, Reason reason);
     void act(Entry& entry, Finding& finding, CommandDraft draft);
-    Finding& open(Entry& entry, std::uint8_t rule, const std::string& object_id);
+    Finding& open(Entry& entry, std::uint8_t rule, std::string_view object_id);
     void resolve(Entry& entry, std::size_t index, Reason reason);
     void tend_commands(Entry& entry);
     void note_edge(Entry& entry, Finding& finding);

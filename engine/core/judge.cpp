@@ -11,13 +11,12 @@ namespace {
 
 constexpr Millis kOutboxPause{1'000};
 
-/// Journal offsets of the facts that the subject's facets stand on, ascending.
-std::vector<std::int64_t> evidence_of(const Subject& subject) {
-    std::vector<std::int64_t> offsets;
+/// Puts the journal offsets of the facts that the subject's facets stand on, ascending.
+void put_evidence(const Subject& subject, std::vector<std::int64_t>& offsets) {
+    offsets.clear();
     for (const Facet& facet : subject.facets) offsets.push_back(facet.offset);
     std::sort(offsets.begin(), offsets.end());
     offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
-    return offsets;
 }
 
 }  // namespace
@@ -115,7 +114,7 @@ void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
         wait_for({meta_.now + kOutboxPause, kNoSource, {}});
         return set_waiting(entry, finding, Reason::kOutboxFull);
     }
-    act(entry, finding, std::move(verdict.command));
+    act(entry, finding, std::move(*verdict.command));
 }
 
 /// What the verdict means for the rule's findings about other objects, or about none.
@@ -136,7 +135,7 @@ void FoldRun::settle_others(Entry& entry, std::uint8_t rule, const Verdict& verd
     }
 }
 
-Finding& FoldRun::open(Entry& entry, std::uint8_t rule, const std::string& object_id) {
+Finding& FoldRun::open(Entry& entry, std::uint8_t rule, std::string_view object_id) {
     std::vector<Finding>& findings = entry.subject.findings;
     const auto place = std::find_if(findings.begin(), findings.end(), [&](const Finding& f) {
         return f.rule > rule || (f.rule == rule && f.object_id >= object_id);
@@ -175,7 +174,7 @@ void FoldRun::act(Entry& entry, Finding& finding, CommandDraft draft) {
     command.draft = std::move(draft);
     command.issued = meta_.broker_now;
     command.not_after = meta_.broker_now + meta_.settings.command_ttl;
-    command.evidence = evidence_of(entry.subject);
+    put_evidence(entry.subject, command.evidence);
     finding.command = command;
     finding.state = FindingState::kCommanded;
     finding.reason = Reason::kNone;
@@ -200,7 +199,7 @@ void FoldRun::resolve(Entry& entry, std::size_t index, Reason reason) {
 void FoldRun::note_edge(Entry& entry, Finding& finding) {
     finding.last_change = record_.offset;
     const Rule& rule = state_.policy->rules[finding.rule];
-    FindingEdge edge;
+    FindingEdge& edge = report_.findings.add();
     edge.id = finding.id;
     edge.policy = meta_.settings.policy;
     edge.rule = rule.name;
@@ -214,10 +213,9 @@ void FoldRun::note_edge(Entry& entry, Finding& finding) {
     edge.offset = record_.offset;
     edge.index = index_++;
     edge.append_time = record_.append_time;
-    if (finding.command) edge.command_id = finding.command->id;
-    edge.sentence = sentence(rule, entry.subject, finding, meta_.now);
-    edge.evidence = evidence_of(entry.subject);
-    report_.findings.push_back(std::move(edge));
+    edge.command_id = finding.command ? std::optional(finding.command->id) : std::nullopt;
+    explain(rule, entry.subject, finding, meta_.now, edge.sentence);
+    put_evidence(entry.subject, edge.evidence);
     state_.subjects.mark_dirty(entry);
 }
 

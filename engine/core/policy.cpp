@@ -16,7 +16,7 @@ const Policy* find_policy(std::string_view name) {
 
 namespace {
 
-std::string_view explain(Reason reason) {
+std::string_view why(Reason reason) {
     switch (reason) {
         case Reason::kUnproven:
             return "a side is unknown until its source has listed everything";
@@ -64,22 +64,21 @@ std::string_view explain(Reason reason) {
 
 }  // namespace
 
-std::string sentence(const Rule& rule, const Subject& subject, const Finding& finding,
-                     JournalTime now) {
-    std::string text(subject.name());
+void explain(const Rule& rule, const Subject& subject, const Finding& finding, JournalTime now,
+             std::string& text) {
+    text = subject.name();
     text += ": ";
     text += rule.finds;
     if (finding.state == FindingState::kCommanded && finding.command) {
         text += "; ";
         text += name_of(finding.command->draft.action.kind);
         text += " ordered";
-    } else if (const std::string_view why = explain(finding.reason); !why.empty()) {
+    } else if (const std::string_view reason = why(finding.reason); !reason.empty()) {
         text += "; ";
-        text += why;
+        text += reason;
     }
     const auto lasted = std::chrono::duration_cast<std::chrono::seconds>(now - finding.since);
     if (lasted.count() > 0) text += " (for " + std::to_string(lasted.count()) + " s)";
-    return text;
 }
 
 }  // namespace trueup::core

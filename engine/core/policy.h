@@ -43,8 +43,8 @@ struct Policy {
 /// The built-in policy of that name, or nullptr.
 const Policy* find_policy(std::string_view name);
 
-/// One line for people: what was found and where it is now.
-std::string sentence(const Rule& rule, const Subject& subject, const Finding& finding,
-                     JournalTime now);
+/// Writes one line for people into `text`: what was found and where it is now.
+void explain(const Rule& rule, const Subject& subject, const Finding& finding, JournalTime now,
+             std::string& text);
 
 }  // namespace trueup::core

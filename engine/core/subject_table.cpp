@@ -275,33 +275,30 @@ void SubjectTable::sort_dirty() {
     for (std::size_t i = 0; i < order.size(); ++i) dirty_[i] = order[i].second;
 }
 
-std::vector<SubjectTable::Dirty> SubjectTable::take_dirty(Hash128& digest) {
+void SubjectTable::take_dirty(Hash128& digest, const TakeRow& take) {
     sort_dirty();
-    std::vector<Dirty> rows;
-    rows.reserve(dirty_.size());
-    std::string scratch;
+    std::string row;
     for (std::size_t i = 0; i < dirty_.size(); ++i) {
         prefetch_dirty(i);
         Entry& entry = entry_at(dirty_[i]);
         const bool had_row = !entry.row_hash.none();
         if (had_row) digest -= entry.row_hash;
         if (entry.erased) {
-            if (had_row) rows.push_back({entry.subject.key, std::nullopt});
+            if (had_row) take(entry.subject.key, std::nullopt);
             remove(entry);
             continue;
         }
-        scratch.clear();
-        encode_subject(entry.subject, scratch);
-        entry.row_hash = row_hash(entry.subject.key, scratch);
+        row.clear();
+        encode_subject(entry.subject, row);
+        entry.row_hash = row_hash(entry.subject.key, row);
         digest += entry.row_hash;
         entry.dirty = false;
-        rows.push_back({entry.subject.key, scratch});
+        take(entry.subject.key, row);
     }
     dirty_.clear();
     dirty_bytes_ = 0;
     unsaved_.clear();
     unsaved_sorted_ = 0;
-    return rows;
 }
 
 /// What the rows a little behind `i` are made of is asked for early, layer by layer.

@@ -13,6 +13,7 @@
 #include "engine/model/subject.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,11 +56,8 @@ class SubjectTable {
         std::uint32_t index = 0;  ///< its place in the table
         std::uint32_t bytes = 0;  ///< about what it takes in memory
     };
-    /// A row to be written (or removed, when `bytes` is empty).
-    struct Dirty {
-        std::string key;
-        std::optional<std::string> bytes;
-    };
+    /// Is given a row to be written, or to be removed: without bytes. Views of the call only.
+    using TakeRow = std::function<void(std::string_view key, std::optional<std::string_view> row)>;
 
     /// `rows` must outlive the table.
     explicit SubjectTable(Rows& rows) : rows_(&rows) {}
@@ -87,7 +85,7 @@ class SubjectTable {
 
     /// Hands out every dirty row, ascending by key, updates `digest` by it, and considers them
     /// written: the caller must store them before the table reads again.
-    std::vector<Dirty> take_dirty(Hash128& digest);
+    void take_dirty(Hash128& digest, const TakeRow& take);
 
     /// Drops clean subjects until the table takes about `budget` bytes at most.
     void evict(std::size_t budget);

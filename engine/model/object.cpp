@@ -27,6 +27,13 @@ void put_bytes(std::string& out, char tag, std::string_view bytes) {
 }
 
 std::optional<std::string_view> take_bytes(std::string_view& rest) {
+    if (!rest.empty() && static_cast<unsigned char>(rest.front()) < rest.size() &&
+        static_cast<unsigned char>(rest.front()) < 0x80) {  // nearly all of them
+        const auto length = static_cast<std::size_t>(rest.front());
+        const std::string_view taken = rest.substr(1, length);
+        rest.remove_prefix(1 + length);
+        return taken;
+    }
     std::size_t length = 0;
     for (unsigned shift = 0; shift < 35; shift += 7) {
         if (rest.empty()) return std::nullopt;
@@ -41,6 +48,14 @@ std::optional<std::string_view> take_bytes(std::string_view& rest) {
         }
     }
     return std::nullopt;
+}
+
+/// A look at the bytes that saves taking most other fields apart. Names of 128 bytes and more are
+/// led by a longer length.
+bool may_have_name(std::string_view body, std::string_view name) {
+    if (name.size() >= 0x80) return true;
+    return body.size() >= 2 + name.size() && body[1] == static_cast<char>(name.size()) &&
+           body.substr(2, name.size()) == name;
 }
 
 }  // namespace
@@ -76,8 +91,15 @@ bool ObjectView::valid() const {
 
 std::optional<Field> ObjectView::find(std::string_view name) const {
     std::string_view rest = bytes_;
-    while (const std::optional<Field> field = next(rest)) {
-        if (field->name == name) return field;
+    while (!rest.empty() && rest.front() == kFieldTag) {
+        std::string_view tail = rest.substr(1);
+        const std::optional<std::string_view> body = take_bytes(tail);
+        if (!body) break;
+        if (may_have_name(*body, name)) {
+            const std::optional<Field> field = next(rest);
+            if (!field || field->name == name) return field;
+        }
+        rest = tail;
     }
     return std::nullopt;
 }

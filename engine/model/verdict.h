@@ -1,6 +1,7 @@
 // What a rule says of a subject, and the finding that its verdicts live in.
 #pragma once
 
+#include "engine/base/boxed.h"
 #include "engine/base/time.h"
 #include "engine/model/command.h"
 
@@ -72,18 +73,18 @@ struct Verdict {
     Kind kind = Kind::kHealthy;
     Reason reason = Reason::kNone;
     Wait wait;
-    std::string object_id;
-    CommandDraft command;  ///< only of kAct
+    std::string_view object_id;   ///< of a facet of the subject that is judged
+    Boxed<CommandDraft> command;  ///< only of kAct
 
     static Verdict healthy() { return {}; }
     static Verdict abstain(Reason why, Wait until = {}) {
         return {Kind::kAbstain, why, until, {}, {}};
     }
     static Verdict waiting(Reason why, Wait until, std::string_view object) {
-        return {Kind::kWaiting, why, until, std::string(object), {}};
+        return {Kind::kWaiting, why, until, object, {}};
     }
     static Verdict act(std::string_view object, CommandDraft draft) {
-        return {Kind::kAct, Reason::kNone, {}, std::string(object), std::move(draft)};
+        return {Kind::kAct, Reason::kNone, {}, object, std::move(draft)};
     }
     bool operator==(const Verdict&) const = default;
 };
@@ -95,11 +96,11 @@ struct Finding {
     std::string object_id;
     FindingState state = FindingState::kUnspecified;
     Reason reason = Reason::kNone;
-    JournalTime since{};             ///< first detection; graces count from here
-    std::int64_t last_change = -1;   ///< journal offset of its last edge
-    std::optional<Command> command;  ///< the one under way; its outcome is outstanding
-    JournalTime emit_again{};        ///< when to emit the command once more
-    std::uint32_t failures = 0;      ///< retryable failures in a row
+    JournalTime since{};            ///< first detection; graces count from here
+    std::int64_t last_change = -1;  ///< journal offset of its last edge
+    Boxed<Command> command;         ///< the one under way; its outcome is outstanding
+    JournalTime emit_again{};       ///< when to emit the command once more
+    std::uint32_t failures = 0;     ///< retryable failures in a row
     bool operator==(const Finding&) const = default;
 };
 

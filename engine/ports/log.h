@@ -16,6 +16,7 @@
 
 #include "engine/base/result.h"
 #include "engine/base/time.h"
+#include "engine/model/headers.h"
 #include "engine/model/topic.h"
 
 #include <cstdint>
@@ -32,8 +33,6 @@ struct Partition {
     std::int32_t index = 0;
     auto operator<=>(const Partition&) const = default;
 };
-
-using Headers = std::vector<std::pair<std::string, std::string>>;
 
 struct Entry {
     std::string key;
@@ -81,9 +80,10 @@ class Log {
   public:
     virtual ~Log() = default;
 
-    /// Starts to append `entries` (not empty), in order, as one unit.
+    /// Starts to append `entries` (not empty), in order, as one unit. Takes what it needs of them
+    /// before it returns.
     virtual std::unique_ptr<PendingAppend> append(Partition partition,
-                                                  std::vector<Entry> entries) = 0;
+                                                  const std::vector<Entry>& entries) = 0;
 
     /// Records from `offset` on (the first one at or above it), about `max_bytes` of them and at
     /// least one if there is any. No record yet is an empty answer, not an error.
@@ -107,8 +107,9 @@ class Log {
 };
 
 /// Appends and waits for the answer.
-inline Result<Appended> append_now(Log& log, Partition partition, std::vector<Entry> entries) {
-    return log.append(partition, std::move(entries))->take();
+inline Result<Appended> append_now(Log& log, Partition partition,
+                                   const std::vector<Entry>& entries) {
+    return log.append(partition, entries)->take();
 }
 
 }  // namespace trueup::ports

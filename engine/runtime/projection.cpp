@@ -65,27 +65,31 @@ Status Projection::load(core::State& state, std::size_t budget) {
 }
 
 Status Projection::write_behind(core::State& state, std::vector<core::Parked>& parked) {
-    ports::StoreBatch batch;
-    for (core::SubjectTable::Dirty& row : state.subjects.take_dirty(state.meta.digest)) {
-        std::string row_key = key(kSubjects, row.key);
-        if (row.bytes) {
-            batch.puts.emplace_back(std::move(row_key), *std::move(row.bytes));
-        } else {
-            batch.erases.push_back(std::move(row_key));
-        }
-    }
+    batch_.clear();
+    std::string row_key = key(kSubjects, {});
+    const std::size_t prefix = row_key.size();
+    state.subjects.take_dirty(state.meta.digest,
+                              [&](std::string_view subject, std::optional<std::string_view> row) {
+                                  row_key.resize(prefix);
+                                  row_key += subject;
+                                  if (row) {
+                                      batch_.put(row_key, *row);
+                                      ++rows_written_;
+                                  } else {
+                                      batch_.erase(row_key);
+                                  }
+                              });
     rows_ = state.meta.subjects;
-    rows_written_ += batch.puts.size();
     for (core::Parked& item : parked) {
         const std::string place = big_endian(static_cast<std::uint64_t>(item.topic), 1) +
                                   big_endian(static_cast<std::uint64_t>(item.offset), 8);
-        batch.puts.emplace_back(key(kParked, place), item.reason + '\n' + item.bytes);
+        batch_.put(key(kParked, place), item.reason + '\n' + item.bytes);
     }
     parked.clear();
     std::string meta;
     core::encode_meta(state.meta, meta);
-    batch.puts.emplace_back(key(kMeta, {}), std::move(meta));
-    return store_.apply(batch);
+    batch_.put(key(kMeta, {}), meta);
+    return store_.apply(batch_);
 }
 
 Status Projection::read_ahead(core::State& state, const JournalView& record) {

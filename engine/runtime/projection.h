@@ -49,6 +49,7 @@ class Projection final : public core::Rows {
     std::string prefix_;      ///< the shard's two bytes
     std::uint64_t rows_ = 0;  ///< subjects in the store
     std::uint64_t rows_written_ = 0;
+    ports::StoreBatch batch_;  ///< of the last write: its memory is used again
 };
 
 }  // namespace trueup::runtime

@@ -53,7 +53,7 @@ class Relay {
     std::int64_t from_ = 0;  ///< emissions of earlier journal records are out already
     std::vector<ports::Entry> commands_;
     std::vector<ports::Entry> findings_;
-    std::vector<ports::Entry> batch_;           ///< copy of what is under way, for another try
+    std::vector<ports::Entry> batch_;           ///< under way; kept for another try
     std::vector<ports::Entry> batch_findings_;  ///< follow once the batch's commands are in
     Topic batch_topic_ = Topic::kUnspecified;
     std::unique_ptr<ports::PendingAppend> pending_;

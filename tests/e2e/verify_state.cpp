@@ -125,9 +125,9 @@ class Accepted {
 
 void compare(core::State& state, const Image& image, Report& report) {
     std::map<std::string, std::string> rows;
-    for (core::SubjectTable::Dirty& row : state.subjects.take_dirty(state.meta.digest)) {
-        if (row.bytes) rows[row.key] = *std::move(row.bytes);
-    }
+    state.subjects.take_dirty(state.meta.digest, [&](std::string_view key, auto row) {
+        if (row) rows[std::string(key)] = *row;
+    });
     std::string meta;
     core::encode_meta(state.meta, meta);
     report.expect(state.meta.digest == image.meta->digest, "the digests differ");

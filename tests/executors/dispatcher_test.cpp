@@ -24,10 +24,11 @@ TEST(Dispatcher, WritesOneOutcomeUnderTheSubjectKeyWithHeaders) {
     EXPECT_EQ(desk.outcomes()[0].executor, "desk");
     const auto record = desk.log.records(kOutcomes).back();
     EXPECT_EQ(record.key, "graph/wrapper-a");
-    const auto type = std::find_if(record.headers.begin(), record.headers.end(),
-                                   [](const auto& h) { return h.first == "ce_type"; });
-    ASSERT_NE(type, record.headers.end());
-    EXPECT_EQ(type->second, "trueup.outcome.v1");
+    std::string type;
+    record.headers.each([&](std::string_view name, std::string_view value) {
+        if (name == "ce_type") type = value;
+    });
+    EXPECT_EQ(type, "trueup.outcome.v1");
     const DispatcherStats stats = desk.dispatcher().stats();
     EXPECT_EQ(stats.outcomes[static_cast<std::size_t>(OutcomeKind::kDone)], 1U);
     EXPECT_EQ(stats.check_to_write.count, 1U);

@@ -25,6 +25,7 @@ done < <(grep -roE 'TRUEUP_GUARD\("[^"]*"\)' --include='*.cpp' --include='*.h' \
 
 used=$(grep -rhoE 'TRUEUP_GUARD\("[^"]*"\)' api apps connectors engine executors projections \
     sandbox | names)
+# shellcheck disable=SC2016  # backquotes are what is looked for
 listed=$(grep -oE '^\| `[a-z_]+` ' docs/guards.md | sed -E 's/.*`([a-z_]+)`.*/\1/' | sort)
 for guard in $(comm -23 <(echo "$used") <(sort -u <<<"$listed")); do
     complain "docs/guards.md does not list $guard"

@@ -25,7 +25,7 @@ TEST(Block, ComesBackAsItWasSealed) {
     ASSERT_EQ(out.records.size(), 2U);
     EXPECT_EQ(out.records[1].key, "k3");
     EXPECT_EQ(out.records[1].value, "v3");
-    EXPECT_EQ(headers_of(**parsed, 40), (ports::Headers{{"h", "x"}}));
+    EXPECT_EQ(headers_of(**parsed, 40), (Headers{{"h", "x"}}));
 }
 
 TEST(Block, EveryDamagedByteIsNoticed) {

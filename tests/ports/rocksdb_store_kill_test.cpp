@@ -26,11 +26,11 @@ ports::StoreBatch numbered_batch(std::uint64_t number) {
     ports::StoreBatch batch;
     const std::string text = std::to_string(number);
     for (std::uint64_t row = 0; row < kRows; ++row) {
-        batch.puts.emplace_back(row_key(row), text + std::string(number % 200, ' '));
+        batch.put(row_key(row), text + std::string(number % 200, ' '));
     }
-    batch.puts.emplace_back("only/" + text, text);
-    if (number > 0) batch.erases.push_back("only/" + std::to_string(number - 1));
-    batch.puts.emplace_back("meta", text);
+    batch.put("only/" + text, text);
+    if (number > 0) batch.erase("only/" + std::to_string(number - 1));
+    batch.put("meta", text);
     return batch;
 }
 

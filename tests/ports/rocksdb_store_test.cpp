@@ -67,7 +67,9 @@ namespace {
 TEST(RocksdbStore, AnOrderlyEndFlushes) {
     testing::TempDir dir;
     auto store = must_open(dir / "store");
-    ASSERT_TRUE(store->apply({{{"a", "1"}}, {}}).ok());
+    ports::StoreBatch batch;
+    batch.put("a", "1");
+    ASSERT_TRUE(store->apply(batch).ok());
     store.reset();
     EXPECT_EQ(must_open(dir / "store")->get("a").value(), "1");
 }
@@ -85,7 +87,9 @@ TEST(RocksdbStore, ASecondOpenSaysWhoIsInTheWay) {
 void spoil_files(const std::string& path, const std::string& kind,
                  const std::function<void(const std::filesystem::path&)>& spoil) {
     auto store = must_open(path);
-    ASSERT_TRUE(store->apply({{{"a", std::string(5000, '1')}}, {}}).ok());
+    ports::StoreBatch batch;
+    batch.put("a", std::string(5000, '1'));
+    ASSERT_TRUE(store->apply(batch).ok());
     store.reset();
     int spoiled = 0;
     for (const auto& file : std::filesystem::directory_iterator(path)) {

@@ -38,7 +38,10 @@ class StoreContract : public ::testing::TestWithParam<StoreMaker> {
     void reopen() { subject_->reopen(); }
 
     void apply(Pairs puts, std::vector<std::string> erases = {}) {
-        const Status applied = store().apply({std::move(puts), std::move(erases)});
+        StoreBatch batch;
+        for (const std::string& key : erases) batch.erase(key);
+        for (const auto& [key, value] : puts) batch.put(key, value);
+        const Status applied = store().apply(batch);
         EXPECT_TRUE(applied.ok()) << applied.error().what;
     }
     std::optional<std::string> get(std::string_view key) { return store().get(key).value(); }
@@ -126,13 +129,20 @@ class StoreModel {
 
     void apply_some() {
         StoreBatch batch;
-        for (std::uint64_t n = pick(8); n > 0; --n) batch.erases.push_back(key());
+        for (std::uint64_t n = pick(8); n > 0; --n) batch.erase(key());
         for (std::uint64_t n = pick(8); n > 0; --n) {
-            batch.puts.emplace_back(key(), std::string(pick(300), 'v') + std::to_string(pick(100)));
+            batch.put(key(), std::string(pick(300), 'v') + std::to_string(pick(100)));
         }
+        for (std::uint64_t n = pick(3); n > 0; --n) batch.erase(key());
         ASSERT_TRUE(store_.apply(batch).ok());
-        for (const std::string& erased : batch.erases) rows_.erase(erased);
-        for (const auto& [put, value] : batch.puts) rows_[put] = value;
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            const auto [key, value] = batch[i];
+            if (value) {
+                rows_[std::string(key)] = *value;
+            } else {
+                rows_.erase(std::string(key));
+            }
+        }
     }
 
     void compare_some() {

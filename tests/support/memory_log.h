@@ -32,7 +32,7 @@ struct StoredRecord {
     BrokerTime append_time{};
     std::string key;
     std::string value;
-    ports::Headers headers;
+    Headers headers;
 };
 
 class MemoryLog final : public ports::Log {
@@ -95,10 +95,10 @@ class MemoryLog final : public ports::Log {
 
     // The port.
     std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
-                                                 std::vector<ports::Entry> entries) override;
+                                                 const std::vector<ports::Entry>& entries) override;
     Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
                                 std::size_t max_bytes) override;
-    Result<ports::Headers> headers(ports::Partition partition, std::int64_t offset) override;
+    Result<Headers> headers(ports::Partition partition, std::int64_t offset) override;
     std::uint64_t changes_seen() const override {
         return with_lock([&] { return changes_seen_; });
     }
@@ -179,8 +179,8 @@ class MemoryLog final : public ports::Log {
     bool block_in_wait_ = false;
 };
 
-inline std::unique_ptr<ports::PendingAppend> MemoryLog::append(ports::Partition partition,
-                                                               std::vector<ports::Entry> entries) {
+inline std::unique_ptr<ports::PendingAppend> MemoryLog::append(
+    ports::Partition partition, const std::vector<ports::Entry>& entries) {
     TRUEUP_CHECK(!entries.empty());
     auto answer = std::make_shared<Answer>();
     const std::lock_guard lock(mutex_);
@@ -260,7 +260,7 @@ inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::i
     return fetched;
 }
 
-inline Result<ports::Headers> MemoryLog::headers(ports::Partition partition, std::int64_t offset) {
+inline Result<Headers> MemoryLog::headers(ports::Partition partition, std::int64_t offset) {
     const std::lock_guard lock(mutex_);
     for (const auto& record : partitions_[partition].records) {
         if (record->offset == offset) return record->headers;

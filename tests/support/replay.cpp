@@ -24,8 +24,11 @@ Emissions Replay::fold(const Recorded& record) {
     core::FoldReport report;
     core::fold(*state_, view, report);
     for (core::Parked& item : report.parked) parked_.push_back(std::move(item));
-    return {std::move(report.findings), std::move(report.commands), std::move(report.gaps),
-            std::move(report.wants_epoch), report.more_work};
+    return {{report.findings.begin(), report.findings.end()},
+            std::move(report.commands),
+            std::move(report.gaps),
+            std::move(report.wants_epoch),
+            report.more_work};
 }
 
 std::vector<Emissions> Replay::fold(const std::vector<Recorded>& records, std::size_t from,

@@ -273,13 +273,15 @@ TEST(Findings, EveryReasonHasAWordAndASentence) {
         finding.state = FindingState::kWaiting;
         finding.reason = static_cast<Reason>(i);
         EXPECT_NE(name_of(finding.reason), "unknown") << i;
-        const std::string text = core::sentence(rule, subject, finding, JournalTime(90s));
+        std::string text;
+        core::explain(rule, subject, finding, JournalTime(90s), text);
         EXPECT_GT(text.size(), std::string("wrapper-7: pod without an instance row; ").size()) << i;
         EXPECT_NE(text.find(" (for 90 s)"), std::string::npos) << text;
     }
     Finding plain;
-    EXPECT_EQ(core::sentence(rule, subject, plain, JournalTime{}),
-              "wrapper-7: pod without an instance row");
+    std::string text = "left over from before";
+    core::explain(rule, subject, plain, JournalTime{}, text);
+    EXPECT_EQ(text, "wrapper-7: pod without an instance row");
 }
 
 }  // namespace

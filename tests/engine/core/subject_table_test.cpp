@@ -29,13 +29,13 @@ class MapRows final : public Rows {
         return keys;
     }
     void store(SubjectTable& table, Hash128& digest) {
-        for (SubjectTable::Dirty& dirty : table.take_dirty(digest)) {
-            if (dirty.bytes) {
-                rows[dirty.key] = *dirty.bytes;
+        table.take_dirty(digest, [&](std::string_view key, std::optional<std::string_view> row) {
+            if (row) {
+                rows[std::string(key)] = *row;
             } else {
-                EXPECT_EQ(rows.erase(dirty.key), 1U) << "only what has a row is removed";
+                EXPECT_EQ(rows.erase(std::string(key)), 1U) << "only what has a row is removed";
             }
-        }
+        });
     }
     Hash128 sum() const {
         Hash128 digest;
@@ -72,7 +72,7 @@ TEST(SubjectTable, FindsNothingInAnEmptyOne) {
     EXPECT_FALSE(f.table.cached("a"));
     EXPECT_TRUE(f.table.keys_after("", 10).empty());
     f.table.evict(0);
-    EXPECT_TRUE(f.table.take_dirty(f.digest).empty());
+    f.table.take_dirty(f.digest, [](auto, auto) { FAIL() << "nothing is dirty"; });
 }
 
 TEST(SubjectTable, ColdRowsComeBackAsTheyWere) {
@@ -115,7 +115,7 @@ TEST(SubjectTable, ErasedBeforeItWasWrittenLeavesNoRow) {
     f.put("a", 7);
     f.table.erase(*f.table.find("a"));
     EXPECT_EQ(f.table.find("a"), nullptr);
-    EXPECT_TRUE(f.table.take_dirty(f.digest).empty());
+    f.table.take_dirty(f.digest, [](auto, auto) { FAIL() << "nothing is dirty"; });
     EXPECT_TRUE(f.digest.none());
     EXPECT_EQ(f.table.size(), 0U);
 }
@@ -150,7 +150,7 @@ TEST(SubjectTable, DirtyRowsAscendByKey) {
     Fixture f;
     for (const char* key : {"c", "a", "b"}) f.put(key, 1);
     std::string order;
-    for (const SubjectTable::Dirty& row : f.table.take_dirty(f.digest)) order += row.key;
+    f.table.take_dirty(f.digest, [&](std::string_view key, auto) { order += key; });
     EXPECT_EQ(order, "abc");
 }
 

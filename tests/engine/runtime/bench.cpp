@@ -71,7 +71,8 @@ std::unique_ptr<MemoryLog> copy_of(const MemoryLog& log) {
 std::unique_ptr<projections::MemoryStore> copy_of(projections::MemoryStore& store) {
     auto copy = std::make_unique<projections::MemoryStore>();
     ports::StoreBatch batch;
-    batch.puts = store.scan({}, {}, 1'000'000).value();
+    const auto rows = store.scan({}, {}, 1'000'000);
+    for (const auto& [key, value] : *rows) batch.put(key, value);
     EXPECT_TRUE(copy->apply(batch).ok());
     return copy;
 }

@@ -26,7 +26,7 @@ core::FoldReport report(std::int64_t offset, int findings, int commands) {
         edge.state = FindingState::kWaiting;
         edge.offset = offset;
         edge.index = static_cast<std::uint32_t>(i);
-        made.findings.push_back(edge);
+        made.findings.add() = edge;
     }
     for (int i = 0; i < commands; ++i) {
         Command command;

@@ -221,7 +221,7 @@ TEST_F(ShardOpening, DamagedRowsAreSetAsideNotBelieved_C2) {
             } else {
                 bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x40);
             }
-            damage.puts.emplace_back(key, bytes);
+            damage.put(key, bytes);
             ASSERT_TRUE(store->apply(damage).ok());
             auto shard = Shard::open(bench_.settings, bench_.log, *store, bench_.clock);
             if (key[2] == 's') {
@@ -233,7 +233,7 @@ TEST_F(ShardOpening, DamagedRowsAreSetAsideNotBelieved_C2) {
         if (key[2] != 's') continue;
         auto store = copy_of(bench_.store);
         ports::StoreBatch loss;
-        loss.erases.push_back(key);
+        loss.erase(key);
         ASSERT_TRUE(store->apply(loss).ok());
         EXPECT_EQ(refusal(bench_.log, *store).next, Next::kSkip) << "a lost row was not missed";
     }
@@ -243,7 +243,7 @@ TEST_F(ShardOpening, DamagedRowsAreSetAsideNotBelieved_C2) {
 TEST_F(ShardOpening, AMetaRowThatCannotBeReadIsSetAside_C2) {
     run();
     ports::StoreBatch damage;
-    damage.puts.emplace_back(std::string("\0\0m", 3), "rubbish");
+    damage.put(std::string("\0\0m", 3), "rubbish");
     ASSERT_TRUE(bench_.store.apply(damage).ok());
     EXPECT_EQ(refusal(bench_.log, bench_.store).next, Next::kSkip);
     // Rebuilt from the journal it is the same again.
@@ -284,7 +284,7 @@ TEST_F(ShardOpening, AnImageOfAnUnknownPolicyIsRefusedBeforeAnythingIsWritten_C1
         std::string bytes;
         core::encode_meta(meta, bytes);
         ports::StoreBatch batch;
-        batch.puts.emplace_back(std::string("\0\0m", 3), bytes);
+        batch.put(std::string("\0\0m", 3), bytes);
         ASSERT_TRUE(bench_.store.apply(batch).ok());
     }
     const auto before = bench_.log.records({Topic::kJournal, 0}).size();

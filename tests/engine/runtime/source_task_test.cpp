@@ -324,8 +324,8 @@ TEST_F(SourceTaskTest, AnOversizedObjectIsReplacedByItsHash_Design3) {
 class SlowLog final : public ports::Log {
   public:
     explicit SlowLog(MemoryLog& below) : below_(below) {}
-    std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
-                                                 std::vector<ports::Entry> entries) override {
+    std::unique_ptr<ports::PendingAppend> append(
+        ports::Partition partition, const std::vector<ports::Entry>& entries) override {
         auto pending = std::make_unique<Pending>();
         pending->below = below_.append(partition, std::move(entries));
         return pending;
@@ -334,7 +334,7 @@ class SlowLog final : public ports::Log {
                                 std::size_t max_bytes) override {
         return below_.read(partition, offset, max_bytes);
     }
-    Result<ports::Headers> headers(ports::Partition partition, std::int64_t offset) override {
+    Result<Headers> headers(ports::Partition partition, std::int64_t offset) override {
         return below_.headers(partition, offset);
     }
     std::uint64_t changes_seen() const override { return below_.changes_seen(); }
