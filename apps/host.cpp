@@ -2,6 +2,7 @@
 
 #include "apps/version.h"
 #include "engine/ports/clock.h"
+#include "engine/runtime/memory.h"
 #include "projections/rocksdb_store.h"
 
 #include <spdlog/spdlog.h>
@@ -38,7 +39,7 @@ Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::vector<Sou
     connectors::EmbeddedLog::Settings log;
     log.path = host->settings_.state_dir + "/log";
     log.fsync = host->settings_.fsync;
-    log.memory_bytes = host->settings_.memory_bytes / 4;
+    log.memory_bytes = runtime::memory_shares(host->settings_.memory_bytes).log;
     auto opened = connectors::EmbeddedLog::open(log);
     if (!opened) return opened.error();
     host->log_ = std::move(*opened);
@@ -76,17 +77,18 @@ Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::vector<Sou
 /// Opens the projection; one that is damaged is set aside and rebuilt from the journal, once.
 Status Host::open_shard() {
     const std::string path = settings_.state_dir + "/projection";
+    const runtime::MemoryShares memory = runtime::memory_shares(settings_.memory_bytes);
     for (int attempt = 0;; ++attempt) {
         projections::RocksdbStore::Settings store;
         store.path = path;
-        store.memory_bytes = settings_.memory_bytes / 4;
+        store.memory_bytes = memory.store;
         Error error;
         if (auto opened = projections::RocksdbStore::open(store)) {
             store_ = std::move(*opened);
             runtime::ShardSettings shard;
             shard.policy = settings_.policy;
-            shard.cache_bytes = settings_.memory_bytes / 4;
-            shard.write_behind_bytes = settings_.memory_bytes / 8;
+            shard.cache_bytes = memory.subjects;
+            shard.write_behind_bytes = memory.write_behind;
             shard.new_journal_id = {fresh_number(), fresh_number()};
             auto ready = runtime::Shard::open(shard, *log_, *store_, ports::system_clock());
             if (ready) {

@@ -2,6 +2,7 @@
 
 #include "benchmarks/report.h"
 #include "engine/ports/clock.h"
+#include "engine/runtime/memory.h"
 #include "projections/rocksdb_store.h"
 
 #include <utility>
@@ -18,21 +19,21 @@ Engine::Engine(const EngineSettings& settings) : settings_(settings) {
     connectors::EmbeddedLog::Settings log;
     log.path = settings_.folder + "/log";
     log.fsync = settings_.fsync;
-    log.memory_bytes = settings_.memory / 4;
+    log.memory_bytes = runtime::memory_shares(settings_.memory).log;
     auto opened = connectors::EmbeddedLog::open(log);
     if (!opened) fail(opened.error().what);
     log_ = std::move(*opened);
 }
 
 void Engine::open() {
-    auto store =
-        projections::RocksdbStore::open({settings_.folder + "/projection", settings_.memory / 4});
+    const runtime::MemoryShares memory = runtime::memory_shares(settings_.memory);
+    auto store = projections::RocksdbStore::open({settings_.folder + "/projection", memory.store});
     if (!store) fail(store.error().what);
     store_ = std::move(*store);
     runtime::ShardSettings shard;
     shard.policy = load_settings(settings_.mode);
-    shard.cache_bytes = settings_.memory / 4;
-    shard.write_behind_bytes = settings_.memory / 8;
+    shard.cache_bytes = memory.subjects;
+    shard.write_behind_bytes = memory.write_behind;
     shard.new_journal_id = {1, 2};
     auto ready = runtime::Shard::open(shard, *log_, *store_, ports::system_clock());
     if (!ready) fail(ready.error().what);

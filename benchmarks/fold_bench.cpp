@@ -9,9 +9,11 @@
 #include "benchmarks/load.h"
 #include "benchmarks/recorded.h"
 #include "benchmarks/report.h"
+#include "engine/runtime/memory.h"
 #include "engine/runtime/projection.h"
 #include "projections/rocksdb_store.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -66,9 +68,10 @@ Journal record(const Shape& shape, const std::string& only) {
 /// Folds as a follower does (Shard without sequencer and relay).
 class Follower {
   public:
-    Follower(const Shape& shape, const std::string& folder) : shape_(shape) {
+    Follower(const Shape& shape, const std::string& folder)
+        : memory_(runtime::memory_shares(shape.memory)) {
         if (folder.empty()) return;
-        auto store = projections::RocksdbStore::open({folder, shape.memory / 4});
+        auto store = projections::RocksdbStore::open({folder, memory_.store});
         if (!store) fail(store.error().what);
         store_ = std::move(*store);
         projection_.emplace(*store_, 0);
@@ -105,8 +108,9 @@ class Follower {
         if (!state_->halted.empty()) fail(state_->halted);
         findings_ += report_.findings.size();
         if (!store_) return;
-        state_->subjects.evict(shape_.memory / 4);
-        if (state_->subjects.dirty_bytes() > shape_.memory / 8) write_behind();
+        const std::size_t waits = std::min(memory_.subjects, state_->waits.bytes());
+        state_->subjects.evict(memory_.subjects - waits);
+        if (state_->subjects.dirty_bytes() > memory_.write_behind) write_behind();
     }
 
     void write_behind() {
@@ -115,7 +119,7 @@ class Follower {
         }
     }
 
-    Shape shape_;
+    runtime::MemoryShares memory_;
     core::NoRows no_rows_;
     std::unique_ptr<projections::RocksdbStore> store_;
     std::optional<runtime::Projection> projection_;

@@ -13,16 +13,22 @@ namespace {
 std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
 
 std::uint32_t bytes_of(const Subject& subject) {
-    // What malloc rounds up is taken as 16 bytes a block.
-    std::size_t bytes = sizeof(SubjectTable::Entry) + 3 * sizeof(void*) + subject.key.capacity();
+    constexpr std::size_t kBlock = 16;      // what malloc adds and rounds up
+    constexpr std::size_t kCommand = 1000;  // its texts are rarely short
+    std::size_t bytes = sizeof(SubjectTable::Entry) + 4 * sizeof(std::uint64_t);  // and its slots
+    bytes += subject.key.capacity() + kBlock;
+    bytes += subject.facets.capacity() * sizeof(Facet) + kBlock;
     for (const Facet& facet : subject.facets) {
-        bytes += sizeof(Facet) + facet.object_id.capacity() + facet.object.capacity() + 48;
+        bytes += facet.object_id.capacity() + facet.object.capacity() + 2 * kBlock;
+    }
+    if (subject.findings.capacity() != 0) {
+        bytes += subject.findings.capacity() * sizeof(Finding) + kBlock;
     }
     for (const Finding& finding : subject.findings) {
-        bytes += sizeof(Finding) + finding.object_id.capacity() + 32;
-        if (finding.command) bytes += 600;
+        bytes += finding.object_id.capacity() + kBlock;
+        if (finding.command) bytes += kCommand;
     }
-    bytes += subject.waits.capacity() * (sizeof(Wait) + 100);
+    if (subject.waits.capacity() != 0) bytes += subject.waits.capacity() * sizeof(Wait) + kBlock;
     return static_cast<std::uint32_t>(bytes);
 }
 
@@ -161,16 +167,19 @@ SubjectTable::Entry& SubjectTable::at(std::string_view key) {
 }
 
 void SubjectTable::mark_dirty(Entry& entry) {
+    if (entry.dirty) return;
+    entry.dirty = true;
+    dirty_bytes_ += entry.bytes;
+    dirty_.push_back(entry.index);
+}
+
+void SubjectTable::weigh(Entry& entry) {
     const std::uint32_t bytes = bytes_of(entry.subject);
     bytes_ += bytes;
     bytes_ -= entry.bytes;
     if (entry.dirty) {
         dirty_bytes_ += bytes;
         dirty_bytes_ -= entry.bytes;
-    } else {
-        entry.dirty = true;
-        dirty_bytes_ += bytes;
-        dirty_.push_back(entry.index);
     }
     entry.bytes = bytes;
 }
@@ -181,6 +190,7 @@ void SubjectTable::erase(Entry& entry) {
     entry.subject.key = std::move(key);
     entry.erased = true;
     mark_dirty(entry);
+    weigh(entry);
 }
 
 void SubjectTable::preload(std::string_view key, std::optional<std::string_view> bytes) {
@@ -247,14 +257,28 @@ std::vector<std::string> SubjectTable::keys_after(std::string_view after, std::s
 /// part that all share is compared as a number first.
 void SubjectTable::sort_dirty() {
     if (dirty_.empty()) return;
-    std::string_view shared = entry_at(dirty_.front()).subject.key;
-    for (const std::uint32_t index : dirty_) {
-        const std::string& key = entry_at(index).subject.key;
+    constexpr std::size_t kAhead = 16;
+    struct Place {
+        std::uint64_t number;
+        std::string_view key;
+        std::uint32_t index;
+    };
+    std::vector<Place> order;
+    order.reserve(dirty_.size());
+    for (std::size_t i = 0; i < dirty_.size(); ++i) {
+        if (i + kAhead < dirty_.size()) {
+            __builtin_prefetch(&entry_at(dirty_[i + kAhead]).subject.key);
+        }
+        order.push_back({0, entry_at(dirty_[i]).subject.key, dirty_[i]});
+        __builtin_prefetch(order.back().key.data());
+    }
+    std::string_view shared = order.front().key;
+    for (const Place& place : order) {
         const auto [own, other] =
-            std::mismatch(shared.begin(), shared.end(), key.begin(), key.end());
+            std::mismatch(shared.begin(), shared.end(), place.key.begin(), place.key.end());
         shared = shared.substr(0, static_cast<std::size_t>(own - shared.begin()));
     }
-    const auto number_of = [&](const std::string& key) {
+    const auto number_of = [&](std::string_view key) {
         std::uint64_t number = 0;
         for (std::size_t i = 0; i < sizeof number; ++i) {
             const std::size_t at = shared.size() + i;
@@ -263,16 +287,11 @@ void SubjectTable::sort_dirty() {
         }
         return number;
     };
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
-    order.reserve(dirty_.size());
-    for (const std::uint32_t index : dirty_) {
-        order.emplace_back(number_of(entry_at(index).subject.key), index);
-    }
-    std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-        if (a.first != b.first) return a.first < b.first;
-        return entry_at(a.second).subject.key < entry_at(b.second).subject.key;
+    for (Place& place : order) place.number = number_of(place.key);
+    std::sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
+        return a.number != b.number ? a.number < b.number : a.key < b.key;
     });
-    for (std::size_t i = 0; i < order.size(); ++i) dirty_[i] = order[i].second;
+    for (std::size_t i = 0; i < order.size(); ++i) dirty_[i] = order[i].index;
 }
 
 void SubjectTable::take_dirty(Hash128& digest, const TakeRow& take) {

@@ -68,6 +68,8 @@ class SubjectTable {
     Entry& at(std::string_view key);
     /// Remembers that the row must be written again.
     void mark_dirty(Entry& entry);
+    /// Finds out anew what the subject takes in memory, once it has changed for now.
+    void weigh(Entry& entry);
     void erase(Entry& entry);
 
     /// Puts a row in that the caller loaded ahead. nullopt: it looked, and there is none; that is

@@ -58,7 +58,7 @@ void FoldRun::collect(Entry& entry) {
         subject.facets.erase(kept, subject.facets.end());
         state_.subjects.mark_dirty(entry);
     }
-    if (!subject.facets.empty() || !subject.findings.empty()) return;
+    if (!subject.facets.empty() || !subject.findings.empty()) return state_.subjects.weigh(entry);
     for (const Wait& wait : subject.waits) state_.waits.remove(subject.key, wait);
     state_.subjects.erase(entry);
     --meta_.subjects;

@@ -16,8 +16,8 @@ constexpr std::size_t kFewNotes = 64;
 
 void WaitList::note(std::string_view key, bool waits) {
     TRUEUP_CHECK(text_.size() + key.size() <= std::numeric_limits<std::uint32_t>::max());
-    notes_.push_back({static_cast<std::uint32_t>(text_.size()),
-                      static_cast<std::uint32_t>(key.size()), waits});
+    notes_.push_back(
+        {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(key.size()), waits});
     text_ += key;
     settled_ = false;
 }
