@@ -10,6 +10,8 @@ namespace {
 constexpr Millis kRecheckEvery{60000};
 /// Within it the server answers, or the question is withdrawn: it holds up all that come after it.
 constexpr Millis kRecheckLimit{60000};
+/// A slot that takes longer is news: a transaction that was forgotten holds it up.
+constexpr Millis kSlotLate{5000};
 /// A stream that held for this long was no failed attempt.
 constexpr Millis kProvenAfter{10000};
 
@@ -45,6 +47,10 @@ SteadyTime Link::due() const {
 
 void Link::tick(SteadyTime now, Lsn durable) {
     durable_ = durable;
+    if (state_ == State::kEnsuring && now - ensuring_since_ >= kSlotLate) {
+        trouble_ = "waiting for slot " + settings_->slot +
+                   "; making one waits for the transactions that run";
+    }
     if (state_ == State::kDown && now >= retry_at_) inspect();
     if (!up() || now < recheck_at_) return;
     if (recheck_call_ != 0) {
@@ -76,7 +82,7 @@ void Link::inspect() {
     database_->inspect(call_, {settings_->table, settings_->publication});
 }
 
-void Link::ensure() {
+void Link::ensure(SteadyTime now) {
     call_ = ids_->next();
     row_.clear();
     if (drop_slot_) {
@@ -84,8 +90,7 @@ void Link::ensure() {
         database_->drop_slot(call_, settings_->slot);
     } else {
         state_ = State::kEnsuring;
-        trouble_ = "waiting for slot " + settings_->slot +
-                   "; making one waits for the transactions that run";
+        ensuring_since_ = now;
         database_->ensure_slot(call_, {settings_->slot, settings_->publication});
     }
 }
@@ -140,7 +145,7 @@ Link::News Link::ended(SteadyTime now) {
             return inspected(now);
         case State::kDropping:
             drop_slot_ = false;
-            ensure();
+            ensure(now);
             return News::kNothing;
         case State::kEnsuring:
             return ensured();
@@ -190,7 +195,7 @@ Link::News Link::inspected(SteadyTime now) {
               true);
         return News::kDown;
     }
-    ensure();
+    ensure(now);
     return News::kNothing;
 }
 

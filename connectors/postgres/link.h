@@ -83,7 +83,7 @@ class Link {
     using Event = ports::DatabaseEvent;
 
     void inspect();
-    void ensure();
+    void ensure(SteadyTime now);
     News ended(SteadyTime now);
     News failed(const Event& event, SteadyTime now);
     News inspected(SteadyTime now);
@@ -115,6 +115,7 @@ class Link {
     SteadyTime retry_at_{};
     SteadyTime recheck_at_{};  ///< when to ask, or to give the question up
     SteadyTime up_since_{};
+    SteadyTime ensuring_since_{};
     std::string trouble_;
     std::uint64_t failures_ = 0;
 };

@@ -425,6 +425,18 @@ TEST(PostgresConnector, ASilentStreamIsConnectedAnew) {
     EXPECT_EQ(rig.database.count("cancel stream"), 1U);
 }
 
+// Each normal start warned that it waits for the slot.
+TEST(PostgresConnector, ASlotThatIsMadeInTimeIsNoTrouble) {
+    Rig rig;
+    rig.database.answer_slots = false;
+    rig.start();
+    EXPECT_EQ(rig.trouble(), "");
+    rig.pass(Millis(4999));
+    EXPECT_EQ(rig.trouble(), "");
+    rig.pass(Millis(1));
+    EXPECT_NE(rig.trouble().find("waiting for slot"), std::string::npos) << rig.trouble();
+}
+
 // A source stayed stale for ever: the check of its table hung, and held up every question after it.
 TEST(PostgresConnector, ACheckOfTheTableThatStaysUnansweredIsWithdrawnAndRepeated_S3) {
     Rig rig;

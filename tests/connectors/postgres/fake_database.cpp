@@ -49,7 +49,7 @@ void FakeDatabase::inspect(ports::CallId call, const ports::Inspect&) {
 }
 
 void FakeDatabase::ensure_slot(ports::CallId call, const ports::EnsureSlot& request) {
-    if (begin(call, "ensure_slot", request.slot)) answer(call, {slot});
+    if (begin(call, "ensure_slot", request.slot) && answer_slots) answer(call, {slot});
 }
 
 void FakeDatabase::drop_slot(ports::CallId call, const std::string& name) {

@@ -21,6 +21,7 @@ class FakeDatabase : public ports::Database {
     bool answer_copies = true;
     bool answer_positions = true;
     bool answer_inspections = true;
+    bool answer_slots = true;
     /// The next call of that name fails with {sqlstate, words}.
     std::map<std::string, std::pair<std::string, std::string>> failures;
 
