@@ -90,8 +90,8 @@ std::string tell(const core::FoldReport& report, BrokerTime at) {
     return text;
 }
 
-JournalScript::JournalScript(Settings settings, std::uint64_t journal)
-    : settings_(std::move(settings)), state_(no_rows()) {
+JournalScript::JournalScript(Settings settings, std::uint64_t journal, Manner manner)
+    : settings_(std::move(settings)), manner_(manner), state_(no_rows()) {
     record_.set_genesis({Hash128{journal, 7}, 1, 0});
     record_.set_settings(settings_);
     flush();
@@ -110,6 +110,12 @@ JournalScript& JournalScript::tick() {
 JournalScript& JournalScript::quiet_until(Millis until) {
     while (now_ < until) {
         now_ = std::min(until, now_ + kBeat);
+        if (manner_.reversed) {
+            for (auto each = owners_.rbegin(); each != owners_.rend(); ++each) {
+                progress(each->first);
+            }
+            continue;
+        }
         together([&] {
             for (const auto& [source, owner] : owners_) progress(source);
         });
@@ -147,6 +153,11 @@ void JournalScript::flush() {
 }
 
 void JournalScript::append(std::string record) {
+    if (manner_.twice) fold(record);
+    fold(std::move(record));
+}
+
+void JournalScript::fold(std::string record) {
     const auto offset = static_cast<std::int64_t>(records_.size());
     records_.push_back({offset, broker(now_), std::move(record)});
     JournalView view;

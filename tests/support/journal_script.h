@@ -70,6 +70,14 @@ struct Owner {
     std::uint64_t listed = 0;  ///< items of the open epoch
 };
 
+/// How a story is told; what comes of it must be the same.
+struct Manner {
+    bool twice = false;  ///< each record is appended once more, as if its answer was lost
+    /// Who says something at the same time does so in reverse, one by one. Where a finding is for
+    /// less than a second may differ then.
+    bool reversed = false;
+};
+
 /// Sources `pods` and `rows`, all rules in `mode`, G1 with 60 s grace and 30 s create window, G2
 /// with no grace and 30 s, G3 with neither.
 Settings graph_settings(Mode mode = Mode::kEnforce);
@@ -79,7 +87,8 @@ BrokerTime broker(Millis since);
 
 class JournalScript {
   public:
-    explicit JournalScript(Settings settings = graph_settings(), std::uint64_t journal = 1);
+    explicit JournalScript(Settings settings = graph_settings(), std::uint64_t journal = 1,
+                           Manner manner = {});
 
     // Time.
     JournalScript& at(Millis since);  ///< the next record's append time; no record by itself
@@ -143,6 +152,7 @@ class JournalScript {
     const Subject* subject(std::string_view name);
     const Facet* facet(std::string_view name, std::string_view object_id);
     const std::vector<Recorded>& records() const { return records_; }
+    const Settings& settings() const { return settings_; }
 
   private:
     struct Input {
@@ -153,10 +163,12 @@ class JournalScript {
     };
 
     Topic topic_of(const std::string& source) const;
+    void fold(std::string record);
     std::int64_t enter(Topic topic, std::string bytes);
     void flush();
 
     Settings settings_;
+    Manner manner_;
     core::State state_;
     codec::JournalRecordBuilder record_;
     int depth_ = 0;

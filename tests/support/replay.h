@@ -24,7 +24,10 @@ struct Emissions {
 
 class Replay {
   public:
+    /// Over a store of its own in memory.
     Replay();
+    /// `store` must outlive it.
+    explicit Replay(ports::Store& store);
 
     Emissions fold(const Recorded& record);
     /// Folds records[from, to).
@@ -43,7 +46,8 @@ class Replay {
     const core::Meta& meta() const { return state_->meta; }
 
   private:
-    projections::MemoryStore store_;
+    projections::MemoryStore own_store_;
+    ports::Store* store_;
     std::unique_ptr<runtime::Projection> projection_;
     std::unique_ptr<core::State> state_;
     std::vector<core::Parked> parked_;

@@ -1,0 +1,383 @@
+#include "tests/support/scenario.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace trueup::testing {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, int line, const std::string& what) {
+    throw ScenarioError(path + ":" + std::to_string(line) + ": " + what);
+}
+
+std::string trimmed(const std::string& text) {
+    const std::size_t first = text.find_first_not_of(" \t");
+    if (first == std::string::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// `90s`, `2m`, `500ms`; nullopt: no time.
+std::optional<Millis> time_of(const std::string& text) {
+    std::size_t digits = 0;
+    while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
+    if (digits == 0 || digits > 9) return std::nullopt;
+    const Millis count(std::stoll(text.substr(0, digits)));
+    const std::string unit = text.substr(digits);
+    if (unit == "ms") return count;
+    if (unit == "s") return count * 1'000;
+    if (unit == "m") return count * 60'000;
+    if (unit == "h") return count * 3'600'000;
+    return std::nullopt;
+}
+
+/// Takes a file apart.
+class Reader {
+  public:
+    explicit Reader(const std::string& path) {
+        scenario_.path = path;
+        scenario_.settings = graph_settings();
+    }
+
+    Scenario read() {
+        std::ifstream file(scenario_.path);
+        if (!file) refuse(scenario_.path, 0, "cannot be read");
+        for (std::string text; std::getline(file, text);) {
+            ++line_;
+            take(trimmed(text));
+        }
+        if (expecting_) close();
+        if (!block_.statements.empty()) fail("what comes of it? end with a line of `=>`");
+        if (scenario_.blocks.empty()) fail("a story without a word; begin with `0s known all`");
+        return std::move(scenario_);
+    }
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const { refuse(scenario_.path, line_, what); }
+
+    void take(const std::string& text) {
+        if (text.starts_with("=>")) return expect(trimmed(text.substr(2)));
+        if (expecting_) close();
+        if (text.starts_with("#")) {
+            if (scenario_.title.empty()) scenario_.title = trimmed(text.substr(1));
+            return;
+        }
+        if (!text.empty()) block_.statements.push_back(statement(trimmed(text)));
+    }
+
+    void expect(const std::string& what) {
+        if (what.empty()) fail("`=>` is followed by one line of news, or by `nothing`");
+        if (!expecting_) block_.line = line_;
+        expecting_ = block_.asks = true;
+        if (what != "nothing") block_.expected.push_back(what);
+    }
+
+    void close() {
+        expecting_ = false;
+        scenario_.blocks.push_back(std::exchange(block_, {}));
+    }
+
+    Statement statement(std::string text) {
+        text = trimmed(text.substr(0, text.find(" #")));
+        std::istringstream words(text);
+        Statement made;
+        made.line = line_;
+        std::string word;
+        words >> word;
+        const std::optional<Millis> at = time_of(word);
+        if (!at) fail("a statement begins with its time, as in `100s pod wrapper-7 uid=a`");
+        if (*at < last_) fail("time runs backwards");
+        made.at = last_ = *at;
+        if (!(words >> made.verb)) fail("a time alone says nothing");
+        while (words >> word) {
+            const std::size_t equals = word.find('=');
+            if (equals == std::string::npos) {
+                made.words.push_back(word);
+            } else {
+                made.values[word.substr(0, equals)] = word.substr(equals + 1);
+            }
+        }
+        return made;
+    }
+
+    Scenario scenario_;
+    Block block_;
+    Millis last_{0};
+    int line_ = 0;
+    bool expecting_ = false;
+};
+
+/// Tells one statement after the other.
+class Teller {
+  public:
+    Teller(const Scenario& scenario, const Manner& manner)
+        : scenario_(scenario), script_(scenario.settings, 1, manner) {}
+
+    void say(const Statement& statement) {
+        said_ = &statement;
+        used_.clear();
+        act();
+        for (const auto& [name, value] : statement.values) {
+            if (used_.count(name) == 0) fail("`" + statement.verb + "` has no `" + name + "=`");
+        }
+        const std::size_t taken = words_used_;
+        words_used_ = 0;
+        if (taken < statement.words.size()) {
+            fail("`" + statement.verb + "` cannot be followed by `" + statement.words[taken] + "`");
+        }
+    }
+    JournalScript& script() { return script_; }
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const {
+        refuse(scenario_.path, said_->line, what);
+    }
+    /// The next word, which must be there.
+    std::string word(const char* what) {
+        if (words_used_ >= said_->words.size()) {
+            fail("`" + said_->verb + "` needs " + std::string(what));
+        }
+        return said_->words[words_used_++];
+    }
+    std::string value(const std::string& name, const std::string& otherwise) {
+        used_.insert(name);
+        const auto found = said_->values.find(name);
+        return found == said_->values.end() ? otherwise : found->second;
+    }
+    std::string must(const std::string& name) {
+        const std::string text = value(name, {});
+        if (text.empty()) fail("`" + said_->verb + "` needs `" + name + "=`");
+        return text;
+    }
+    std::uint64_t number(const std::string& name, std::uint64_t otherwise) {
+        const std::string text = value(name, std::to_string(otherwise));
+        if (text.empty() || text.size() > 18 ||
+            text.find_first_not_of("0123456789") != std::string::npos) {
+            fail("`" + name + "=` is followed by a number");
+        }
+        return std::stoull(text);
+    }
+    Millis time(const std::string& name, Millis otherwise) {
+        const std::string text = value(name, {});
+        if (text.empty()) return otherwise;
+        const std::optional<Millis> read = time_of(text);
+        if (!read) fail("`" + name + "=` is followed by a time such as 30s");
+        return *read;
+    }
+    bool flag(const std::string& name) {
+        const auto from = said_->words.begin() + static_cast<std::ptrdiff_t>(words_used_);
+        const auto found = std::find(from, said_->words.end(), name);
+        if (found == said_->words.end()) return false;
+        flags_.insert(name);
+        return true;
+    }
+    /// Takes the rest of the words, all of them flags that were asked for.
+    void end_flags() {
+        while (words_used_ < said_->words.size() && flags_.count(said_->words[words_used_]) != 0) {
+            ++words_used_;
+        }
+        flags_.clear();
+    }
+    std::uint64_t version() { return number("v", ++version_); }
+    std::string source() {
+        const std::string name = word("a source: pods or rows");
+        if (name != "pods" && name != "rows") fail("there is no source `" + name + "`");
+        return name;
+    }
+
+    void act() {
+        const std::string& verb = said_->verb;
+        if (verb == "quiet") return void(script_.quiet_until(said_->at));
+        if (verb == "silent") return void(script_.silent_until(said_->at));
+        script_.at(said_->at);
+        if (verb == "pod") return pod();
+        if (verb == "row") return row();
+        if (verb == "pod-gone") return pod_gone();
+        if (verb == "row-gone") return row_gone();
+        if (verb == "outcome") return outcome();
+        if (verb == "rule") return rule();
+        if (verb == "tick") return void(script_.tick());
+        speak_of_source(verb);
+    }
+
+    void speak_of_source(const std::string& verb) {
+        if (verb == "known") {
+            if (said_->words == std::vector<std::string>{"all"}) {
+                ++words_used_;
+                return script_.all_known();
+            }
+            return script_.known(source());
+        }
+        if (verb == "own") return void(script_.own(source()));
+        if (verb == "begin") {
+            const std::string name = source();
+            return script_.begin(name, number("as-of", ++version_));
+        }
+        if (verb == "end") {
+            const std::string name = source();
+            const std::uint64_t listed = script_.owner(name).listed;
+            return script_.end(name, number("count", listed));
+        }
+        if (verb == "progress") {
+            const std::string name = source();
+            return script_.progress(name, time("upto", said_->at));
+        }
+        if (verb == "alive") return script_.alive(source());
+        if (verb == "hole") return script_.hole(source());
+        fail("nobody knows how to `" + verb +
+             "`; known are pod, pod-gone, row, row-gone, known, own, begin, end, progress, alive, "
+             "hole, quiet, silent, tick, outcome, rule");
+    }
+
+    void pod() {
+        Pod seen;
+        seen.name = word("the pod's name");
+        seen.uid = must("uid");
+        seen.version = version();
+        seen.phase = value("phase", seen.phase);
+        seen.deleting = flag("deleting");
+        seen.in_scope = !flag("out-of-scope");
+        seen.hold = flag("hold");
+        seen.listed = flag("listed");
+        end_flags();
+        script_.pod(seen);
+    }
+
+    void row() {
+        Row seen;
+        seen.name = word("the name of the pod that it means");
+        seen.pk = must("pk");
+        seen.version = version();
+        const std::string status = value("status", "running");
+        seen.status = status == "null" ? std::nullopt : std::optional(status);
+        seen.tracked = !flag("untracked");
+        seen.toast = flag("toast");
+        seen.hold = flag("hold");
+        seen.listed = flag("listed");
+        end_flags();
+        script_.row(seen);
+    }
+
+    void pod_gone() {
+        const std::string name = word("the pod's name");
+        const std::string uid = must("uid");
+        script_.pod_gone(name, uid, version());
+    }
+
+    void row_gone() {
+        const std::string name = word("the name of the pod that it meant");
+        const std::string pk = must("pk");
+        script_.row_gone(name, pk, version());
+    }
+
+    /// Of the last command about this name.
+    void outcome() {
+        static const std::map<std::string, std::pair<OutcomeKind, bool>> kKinds{
+            {"done", {OutcomeKind::kDone, false}},
+            {"already_done", {OutcomeKind::kAlreadyDone, false}},
+            {"refused", {OutcomeKind::kRefused, false}},
+            {"failed", {OutcomeKind::kFailed, false}},
+            {"failed-for-now", {OutcomeKind::kFailed, true}}};
+        const std::string name = word("the name that a command was about");
+        const auto kind = kKinds.find(word("what came of it"));
+        if (kind == kKinds.end()) {
+            fail("an outcome is done, already_done, refused, failed or failed-for-now");
+        }
+        const std::vector<Command>& commands = script_.commands();
+        const auto last = std::find_if(
+            commands.rbegin(), commands.rend(),
+            [&](const Command& command) { return command.subject == "graph-instances/" + name; });
+        if (last == commands.rend()) fail("there was no command about " + name);
+        script_.outcome(*last, kind->second.first, kind->second.second);
+    }
+
+    /// `rule orphaned_pod observe grace=30s window=10s`
+    void rule() {
+        Settings settings = script_.settings();
+        const std::string name = word("the rule's name");
+        const auto wanted = std::find_if(settings.rules.begin(), settings.rules.end(),
+                                         [&](const RuleSettings& r) { return r.rule == name; });
+        if (wanted == settings.rules.end()) fail("there is no rule `" + name + "`");
+        if (flag("observe")) wanted->mode = Mode::kObserve;
+        if (flag("enforce")) wanted->mode = Mode::kEnforce;
+        end_flags();
+        wanted->grace = time("grace", wanted->grace);
+        wanted->create_window = time("window", wanted->create_window);
+        script_.put_in_force(settings);
+    }
+
+    const Scenario& scenario_;
+    JournalScript script_;
+    const Statement* said_ = nullptr;
+    std::size_t words_used_ = 0;
+    std::set<std::string> used_;
+    std::set<std::string> flags_;
+    std::uint64_t version_ = 9;
+};
+
+std::string lines(const std::vector<std::string>& all) {
+    std::string text;
+    for (const std::string& line : all) (text += "    => ") += line + '\n';
+    return text.empty() ? "    => nothing\n" : text;
+}
+
+std::vector<std::string> split(const std::string& text) {
+    std::vector<std::string> all;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) all.push_back(line);
+    return all;
+}
+
+/// `160s waiting orphaned_pod wrapper-7 a: own_write` without its state and reason.
+std::string finding_of(const std::string& line) {
+    std::istringstream words(line.substr(0, line.find(':')));
+    std::string when;
+    std::string state;
+    std::string rest;
+    words >> when >> state;
+    std::getline(words, rest);
+    return when + rest;
+}
+
+bool is_passing(const std::string& line) {
+    return line.find(" suspected ") != std::string::npos ||
+           line.find(" waiting ") != std::string::npos;
+}
+
+/// Leaves out where a finding was for less than a second: that hangs on who spoke first.
+std::vector<std::string> lasting(const std::vector<std::string>& news) {
+    std::vector<std::string> kept;
+    for (std::size_t i = 0; i < news.size(); ++i) {
+        const auto follows = [&](const std::string& later) {
+            return finding_of(later) == finding_of(news[i]);
+        };
+        const auto after = news.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+        if (is_passing(news[i]) && std::any_of(after, news.end(), follows)) continue;
+        kept.push_back(news[i]);
+    }
+    return kept;
+}
+
+}  // namespace
+
+Scenario Scenario::read(const std::string& path) { return Reader(path).read(); }
+
+Telling tell(const Scenario& scenario, const Manner& manner) {
+    Teller teller(scenario, manner);
+    Telling telling;
+    for (const Block& block : scenario.blocks) {
+        for (const Statement& statement : block.statements) teller.say(statement);
+        const std::vector<std::string> news = split(teller.script().news());
+        if (news == block.expected) continue;
+        if (manner.reversed && lasting(news) == lasting(block.expected)) continue;
+        telling.flaws += scenario.path + ":" + std::to_string(block.line) + ": expected\n" +
+                         lines(block.expected) + "  but there was\n" + lines(news);
+    }
+    telling.records = teller.script().records();
+    return telling;
+}
+
+}  // namespace trueup::testing
