@@ -110,6 +110,9 @@ void add_rules(Page& page, const std::vector<RuleView>& rules) {
         page.counter("trueup_findings_retracted_total", "Findings that went away by themselves.",
                      rule.retracted, labels);
         page.counter("trueup_commands_issued_total", "Commands issued.", rule.commands, labels);
+        page.gauge("trueup_budget_left_commands",
+                   "Commands that the rule may still issue in this window.",
+                   static_cast<double>(rule.budget_left), labels);
         for (std::size_t kind = 1; kind < rule.outcomes.size(); ++kind) {
             page.counter("trueup_outcomes_total", "Outcomes of commands.", rule.outcomes[kind],
                          {{"rule", rule.rule},

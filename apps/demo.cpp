@@ -1,9 +1,10 @@
 #include "apps/demo.h"
 
 #include "apps/host.h"
+#include "apps/quick_policy.h"
+#include "apps/sandbox_wiring.h"
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/connector.h"
-#include "connectors/postgres/correlation.h"
 #include "engine/ports/clock.h"
 #include "sandbox/drama.h"
 #include "sandbox/world.h"
@@ -18,44 +19,8 @@ namespace trueup::apps {
 
 namespace {
 
-namespace postgres = connectors::postgres;
-
-constexpr const char* kCorrelate = "coalesce(pod_name, 'wrapper-' || url_slug)";
 constexpr const char* kSelector = "app in (ryugraph-wrapper, falkordb-wrapper)";
 constexpr Millis kFeedEvery{100};
-
-/// The graph-instances policy at a pace that a reader can follow.
-Settings demo_policy() {
-    Settings settings;
-    settings.policy = settings.use = "graph-instances";
-    settings.sources = {{"pods", Topic::kChangesPods}, {"rows", Topic::kChangesRows}};
-    settings.pods = 0;
-    settings.rows = 1;
-    settings.rules = {{"orphaned_pod", Mode::kEnforce, Millis{5'000}, Millis{3'000}},
-                      {"missing_pod", Mode::kEnforce, Millis{3'000}, Millis{2'000}},
-                      {"status_drift", Mode::kEnforce, Millis{0}, Millis{0}}};
-    settings.max_step = Millis{1'000};
-    settings.stale_after = Millis{15'000};
-    return settings;
-}
-
-/// Evaluates a key expression the way PostgreSQL would.
-std::optional<std::string> evaluate_key(const std::string& expression, const sandbox::Row& row) {
-    const auto parsed = postgres::Correlation::parse(expression);
-    if (!parsed) return std::nullopt;
-    std::vector<postgres::Cell> cells;
-    for (const std::string& column : parsed->columns()) {
-        const auto found = row.find(column);
-        postgres::Cell cell;
-        if (found != row.end() && found->second) {
-            cell = {postgres::Cell::Kind::kText, *found->second};
-        }
-        cells.push_back(cell);
-    }
-    const postgres::Correlated key = parsed->evaluate(cells);
-    if (key.kind != postgres::Correlated::Kind::kText) return std::nullopt;
-    return key.text;
-}
 
 SourceSpec demo_source(const std::string& name, Topic topic) {
     SourceSpec spec;
@@ -69,27 +34,15 @@ SourceSpec demo_source(const std::string& name, Topic topic) {
 SourceSpec pods_source(sandbox::World& world) {
     SourceSpec spec = demo_source("pods", Topic::kChangesPods);
     spec.cluster = world.cluster();
-    connectors::KubernetesSettings settings;
-    settings.resource.name_space = "graph";
-    settings.label_selector = kSelector;
-    settings.subject_prefix = "graph-instances/";
-    spec.connector = std::make_unique<connectors::KubernetesConnector>(*spec.cluster, settings);
+    spec.connector =
+        std::make_unique<connectors::KubernetesConnector>(*spec.cluster, sandbox_pods(kSelector));
     return spec;
 }
 
 Result<SourceSpec> rows_source(sandbox::World& world) {
     SourceSpec spec = demo_source("rows", Topic::kChangesRows);
     spec.database = world.database();
-    auto correlate = postgres::Correlation::parse(kCorrelate);
-    if (!correlate) return correlate.error();
-    postgres::Settings settings{{"public", "instances"},
-                                "trueup_rows",
-                                "trueup",
-                                {"pod_name", "status", "url_slug"},
-                                *correlate,
-                                "graph-instances/",
-                                "rows"};
-    auto connector = postgres::PostgresConnector::open(settings, *spec.database);
+    auto connector = connectors::postgres::PostgresConnector::open(sandbox_rows(), *spec.database);
     if (!connector) return connector.error();
     spec.connector = std::move(*connector);
     return spec;
@@ -99,17 +52,7 @@ ExecutorSpec demo_executors(sandbox::World& world) {
     ExecutorSpec spec;
     spec.clusters.push_back(world.cluster());
     spec.databases.push_back(world.database());
-    executors::PodSource pods;
-    pods.cluster = spec.clusters.back().get();
-    pods.resource.name_space = "graph";
-    executors::RowSource rows;
-    rows.database = spec.databases.back().get();
-    rows.table = {"public", "instances"};
-    rows.pk_columns = {"id"};
-    rows.key_expression = kCorrelate;
-    rows.key_columns = {"pod_name", "url_slug"};
-    spec.sources.pods.emplace("pods", pods);
-    spec.sources.rows.emplace("rows", rows);
+    spec.sources = sandbox_reach(*spec.clusters.back(), *spec.databases.back());
     spec.settings.executor = "demo";
     return spec;
 }
@@ -145,7 +88,7 @@ Result<std::unique_ptr<Host>> start_demo(sandbox::World& world, const std::strin
     HostSettings settings;
     settings.state_dir = state_dir;
     settings.memory_bytes = std::size_t{256} << 20U;
-    settings.policy = demo_policy();
+    settings.policy = quick_policy();
     settings.listen = "127.0.0.1:0";
     return Host::start(std::move(settings), std::move(sources), demo_executors(world));
 }

@@ -1,6 +1,7 @@
 #include "apps/host.h"
 
 #include "apps/version.h"
+#include "engine/core/budget.h"
 #include "engine/ports/clock.h"
 #include "engine/runtime/memory.h"
 #include "projections/rocksdb_store.h"
@@ -287,7 +288,9 @@ api::Snapshot Host::snapshot() const {
         const core::RuleCounters& counts = meta.rules[i];
         view.rules.push_back({meta.settings.rules[i].rule,
                               meta.settings.rules[i].mode == Mode::kEnforce ? "enforce" : "observe",
-                              counts.detected, counts.commands, counts.retracted, counts.outcomes});
+                              counts.detected, counts.commands, counts.retracted,
+                              core::left_of(meta.settings.rules[i].budget, counts.spending, meta),
+                              counts.outcomes});
     }
     view.fold_counters = fold_counters(meta.counters);
     add_executor(view, dispatcher_->stats());

@@ -104,6 +104,9 @@ Json json_of(const PolicyConfig& policy) {
     for (const RuleSettings& rule : policy.rules) {
         Json& entry = json["rules"][rule.rule];
         entry["mode"] = name_of(rule.mode);
+        entry["budget"] = {{"most", rule.budget.most},
+                           {"percent", fmt::format("{}%", rule.budget.percent)},
+                           {"window", duration_text(rule.budget.window)}};
         if (!has_times(rule)) continue;
         entry["grace"] = duration_text(rule.grace);
         entry["create_window"] = duration_text(rule.create_window);
@@ -138,7 +141,8 @@ std::string lines_of(const PolicyConfig& policy) {
             text += fmt::format(", grace {}, create window {}", duration_text(rule.grace),
                                 duration_text(rule.create_window));
         }
-        text += '\n';
+        text += fmt::format(", at most {} or {}% in {}\n", rule.budget.most, rule.budget.percent,
+                            duration_text(rule.budget.window));
     }
     return text + fmt::format("limits    stale after {}, an epoch may drop {}%, commands live {}\n",
                               duration_text(policy.stale_after), policy.max_drop_percent,

@@ -82,6 +82,34 @@ void check_executor(Section& rule, const RuleKind& kind, const Config& config) {
                                      kind.executor));
 }
 
+/// A brake that anybody could loosen in passing is none: its bounds are narrow.
+Budget read_budget(Section section) {
+    constexpr std::uint32_t kMost = 1'000;
+    constexpr std::uint32_t kPercent = 50;
+    constexpr Millis kShortest{60'000};
+    Budget budget;
+    budget.most = section.count("most", budget.most);
+    budget.percent = section.percent("percent", budget.percent);
+    budget.window = section.duration("window", budget.window);
+    if (budget.most == 0 || budget.most > kMost) {
+        section.problem("most", fmt::format("is {}; write 1 to {}: so many commands of this rule "
+                                            "in one window, in any case",
+                                            budget.most, kMost));
+    }
+    if (budget.percent > kPercent) {
+        section.problem("percent",
+                        fmt::format("is {}%; write {}% at the most: a rule that acts on more of "
+                                    "the world at once is more likely to be wrong than the world",
+                                    budget.percent, kPercent));
+    }
+    if (budget.window < kShortest) {
+        section.problem("window",
+                        fmt::format("is {}; write 1m or more", duration_text(budget.window)));
+    }
+    section.finish();
+    return budget;
+}
+
 RuleSettings read_rule(Section rule, const RuleKind& kind, const Config& config) {
     RuleSettings settings;
     settings.rule = kind.name;
@@ -107,6 +135,7 @@ RuleSettings read_rule(Section rule, const RuleKind& kind, const Config& config)
                         "leave it out");
         }
     }
+    settings.budget = read_budget(rule.section("budget"));
     rule.finish();
     return settings;
 }

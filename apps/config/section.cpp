@@ -155,6 +155,18 @@ std::uint32_t Section::percent(std::string_view key, std::uint32_t fallback) {
     return fallback;
 }
 
+std::uint32_t Section::count(std::string_view key, std::uint32_t fallback) {
+    constexpr std::size_t kDigits = 9;
+    const std::string* value = scalar(key);
+    if (value == nullptr) return fallback;
+    const bool digits = value->find_first_not_of("0123456789") == std::string::npos;
+    if (digits && !value->empty() && value->size() <= kDigits) {
+        return static_cast<std::uint32_t>(std::stoul(*value));
+    }
+    problem(key, fmt::format("is '{}'; write a whole number", *value));
+    return fallback;
+}
+
 std::size_t Section::choice(std::string_view key, std::size_t fallback,
                             const std::vector<std::string>& choices) {
     const std::string* value = scalar(key);

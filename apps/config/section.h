@@ -59,6 +59,7 @@ class Section {
     Millis duration(std::string_view key, Millis fallback);
     std::uint64_t size(std::string_view key, std::uint64_t fallback);
     std::uint32_t percent(std::string_view key, std::uint32_t fallback);
+    std::uint32_t count(std::string_view key, std::uint32_t fallback);
     /// The index of the text in `choices`.
     std::size_t choice(std::string_view key, std::size_t fallback,
                        const std::vector<std::string>& choices);

@@ -28,7 +28,9 @@ bool read_rule(const v1::RuleSettings& m, RuleSettings& out) {
     out.mode = static_cast<Mode>(m.mode());
     out.grace = Millis(m.grace_ms());
     out.create_window = Millis(m.create_window_ms());
-    return !out.rule.empty() && m.has_grace_ms() && m.has_create_window_ms();
+    out.budget = {m.budget_most(), m.budget_percent(), Millis(m.budget_window_ms())};
+    return !out.rule.empty() && m.has_grace_ms() && m.has_create_window_ms() &&
+           m.has_budget_most() && m.has_budget_percent() && m.budget_window_ms() > 0;
 }
 
 /// Number of a source, or kNoSource when `given` is false; false when there is no such source.
@@ -78,6 +80,9 @@ std::string encode_settings(const Settings& settings) {
         out.set_mode(static_cast<v1::Mode>(rule.mode));
         out.set_grace_ms(rule.grace.count());
         out.set_create_window_ms(rule.create_window.count());
+        out.set_budget_most(rule.budget.most);
+        out.set_budget_percent(rule.budget.percent);
+        out.set_budget_window_ms(rule.budget.window.count());
     }
     m.set_max_step_ms(settings.max_step.count());
     m.set_max_skew_ms(settings.max_skew.count());

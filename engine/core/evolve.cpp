@@ -23,16 +23,11 @@ bool is(const Subject& subject, std::vector<Facet>::iterator place, SourceId sou
            place->object_id == object_id;
 }
 
-/// Whoever says "unchanged" writes this tag; its byte may also be part of a text or a length.
-bool may_have_unchanged(std::string_view object) {
-    return object.find(ObjectView::kUnchangedTag) != std::string_view::npos;
-}
-
 /// Puts the object in place of the old one, without a copy of its own where nothing has to be
 /// filled in. False: they are equal.
 bool take_object(Facet& facet, std::string_view object) {
     const ObjectView now(object);
-    if (!may_have_unchanged(object)) {
+    if (!now.has_unchanged()) {
         if (object == facet.object) return false;
         facet.object.assign(object);
         return true;

@@ -2,6 +2,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/guard.h"
+#include "engine/core/budget.h"
 #include "engine/core/command_id.h"
 #include "engine/core/fold_run.h"
 
@@ -219,6 +220,13 @@ void FoldRun::wake() {
     take([&] { return state_.waits.take_due(meta_.now); });
     for (SourceId id = 0; id < source_count(); ++id) {
         take([&] { return state_.waits.take_seen(id, meta_.sources[id].complete_as_of); });
+    }
+    for (std::uint8_t rule = 0; rule < meta_.rules.size(); ++rule) {
+        std::uint64_t room =
+            left_of(meta_.settings.rules[rule].budget, meta_.rules[rule].spending, meta_);
+        take([&] {
+            return room-- > 0 ? state_.waits.take_turn(rule) : std::optional<std::string>();
+        });
     }
     if (meta_.uncorrelated == 0 && meta_.sweeps.empty()) {
         take([&] { return state_.waits.take_correlated(); });

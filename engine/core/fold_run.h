@@ -60,6 +60,7 @@ class FoldRun {
     void renew_waits(Entry& entry);
     void settle(Entry& entry, std::uint8_t rule, Verdict verdict);
     void settle_others(Entry& entry, std::uint8_t rule, const Verdict& verdict);
+    bool has_turn(std::uint8_t rule, const Finding& finding) const;
     void set_waiting(Entry& entry, Finding& finding, Reason reason);
     void act(Entry& entry, Finding& finding, CommandDraft draft);
     Finding& open(Entry& entry, std::uint8_t rule, std::string_view object_id);

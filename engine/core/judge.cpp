@@ -1,5 +1,6 @@
 // Verdicts become findings: the fold compares what the rules say with the findings that are open
 // and emits only the edges. A finding whose command is under way stays as it is until the outcome.
+#include "engine/core/budget.h"
 #include "engine/core/command_id.h"
 #include "engine/core/fold_run.h"
 
@@ -114,7 +115,21 @@ void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
         wait_for({meta_.now + kOutboxPause, kNoSource, {}});
         return set_waiting(entry, finding, Reason::kOutboxFull);
     }
+    if (!has_turn(rule, finding)) {
+        Wait turn;
+        turn.turn = Turn{rule, finding.since};
+        wait_for(turn);
+        return set_waiting(entry, finding, Reason::kBudget);
+    }
     act(entry, finding, std::move(*verdict.command));
+}
+
+/// The budget has room, and nobody has waited for it longer.
+bool FoldRun::has_turn(std::uint8_t rule, const Finding& finding) const {
+    const Budget& budget = meta_.settings.rules[rule].budget;
+    if (left_of(budget, meta_.rules[rule].spending, meta_) == 0) return false;
+    const std::optional<JournalTime> next = state_.waits.next_turn(rule);
+    return !next || *next >= finding.since;
 }
 
 /// What the verdict means for the rule's findings about other objects, or about none.
@@ -180,6 +195,7 @@ void FoldRun::act(Entry& entry, Finding& finding, CommandDraft draft) {
     finding.reason = Reason::kNone;
     finding.emit_again = meta_.now + meta_.settings.emit_again;
     ++meta_.rules[finding.rule].commands;
+    spend(meta_.settings.rules[finding.rule].budget, meta_.now, meta_.rules[finding.rule].spending);
     ++meta_.outbox;
     note_edge(entry, finding);
     ++index_;

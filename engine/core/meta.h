@@ -73,12 +73,20 @@ struct Counters {
     bool operator==(const Counters&) const = default;
 };
 
+/// What a rule has spent of its budget.
+struct Spending {
+    std::int64_t window = -1;  ///< of the budget (core/budget.h)
+    std::uint64_t commands = 0;
+    bool operator==(const Spending&) const = default;
+};
+
 /// What one rule found and did.
 struct RuleCounters {
     std::uint64_t detected = 0;
     std::uint64_t commands = 0;
     std::array<std::uint64_t, 6> outcomes{};  ///< by OutcomeKind
     std::uint64_t retracted = 0;
+    Spending spending;
     bool operator==(const RuleCounters&) const = default;
 };
 

@@ -44,6 +44,8 @@ std::string_view why(Reason reason) {
             return "a value that the rule needs was not sent";
         case Reason::kQuarantine:
             return "a source lost suspiciously much at once";
+        case Reason::kBudget:
+            return "the rule has done enough for now; it waits its turn";
         case Reason::kDone:
             return "put right";
         case Reason::kAlreadyDone:

@@ -9,7 +9,7 @@ namespace trueup::core {
 namespace {
 
 // Bump when the encoding changes: an older row is then unreadable and the projection is rebuilt.
-constexpr std::uint64_t kFormat = 1;
+constexpr std::uint64_t kFormat = 2;
 
 void put(ByteWriter& out, const std::optional<std::string>& value) {
     out.flag(value.has_value());
@@ -166,6 +166,11 @@ void put(ByteWriter& out, const Wait& wait) {
     out.number(wait.source);
     out.time(wait.beyond);
     out.flag(wait.uncorrelated);
+    out.flag(wait.turn.has_value());
+    if (wait.turn) {
+        out.number(wait.turn->rule);
+        out.time(wait.turn->since);
+    }
 }
 
 Wait take_wait(ByteReader& in) {
@@ -174,6 +179,10 @@ Wait take_wait(ByteReader& in) {
     wait.source = static_cast<SourceId>(in.number());
     wait.beyond = in.time<BrokerTime>();
     wait.uncorrelated = in.flag();
+    if (in.flag()) {
+        const auto rule = static_cast<std::uint8_t>(in.number());
+        wait.turn = Turn{rule, in.time<JournalTime>()};
+    }
     return wait;
 }
 
@@ -193,6 +202,9 @@ void put(ByteWriter& out, const Settings& settings) {
         out.number(static_cast<std::uint64_t>(rule.mode));
         out.signed_number(rule.grace.count());
         out.signed_number(rule.create_window.count());
+        out.number(rule.budget.most);
+        out.number(rule.budget.percent);
+        out.signed_number(rule.budget.window.count());
     }
     for (const Millis time : {settings.max_step, settings.max_skew, settings.stale_after,
                               settings.command_ttl, settings.emit_again}) {
@@ -220,6 +232,9 @@ Settings take_settings(ByteReader& in) {
         rule.mode = static_cast<Mode>(in.number());
         rule.grace = Millis(in.signed_number());
         rule.create_window = Millis(in.signed_number());
+        rule.budget.most = static_cast<std::uint32_t>(in.number());
+        rule.budget.percent = static_cast<std::uint32_t>(in.number());
+        rule.budget.window = Millis(in.signed_number());
     }
     for (Millis* time : {&settings.max_step, &settings.max_skew, &settings.stale_after,
                          &settings.command_ttl, &settings.emit_again}) {
@@ -367,6 +382,8 @@ void encode_meta(const Meta& meta, std::string& out) {
         writer.number(rule.commands);
         for (const std::uint64_t count : rule.outcomes) writer.number(count);
         writer.number(rule.retracted);
+        writer.signed_number(rule.spending.window);
+        writer.number(rule.spending.commands);
     }
 }
 
@@ -405,6 +422,8 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
         rule.commands = in.number();
         for (std::uint64_t& count : rule.outcomes) count = in.number();
         rule.retracted = in.number();
+        rule.spending.window = in.signed_number();
+        rule.spending.commands = in.number();
         meta.rules.push_back(rule);
     }
     if (!in.done()) return std::nullopt;

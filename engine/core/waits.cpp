@@ -112,12 +112,14 @@ void Waits::add(std::string_view key, const Wait& wait) {
     if (wait.due) add(due_, *wait.due, key);
     if (wait.source != kNoSource) add(seen_, {wait.source, wait.beyond}, key);
     if (wait.uncorrelated) add(correlated_, false, key);
+    if (wait.turn) add(turns_, *wait.turn, key);
 }
 
 void Waits::remove(std::string_view key, const Wait& wait) {
     if (wait.due) remove(due_, *wait.due, key);
     if (wait.source != kNoSource) remove(seen_, {wait.source, wait.beyond}, key);
     if (wait.uncorrelated) remove(correlated_, false, key);
+    if (wait.turn) remove(turns_, *wait.turn, key);
 }
 
 std::optional<std::string> Waits::take_due(JournalTime now) {
@@ -129,6 +131,16 @@ std::optional<std::string> Waits::take_seen(SourceId source, BrokerTime proven) 
 }
 
 std::optional<std::string> Waits::take_correlated() { return take(correlated_, false, true); }
+
+std::optional<std::string> Waits::take_turn(std::uint8_t rule) {
+    return take(turns_, Turn{rule, JournalTime::min()}, Turn{rule, JournalTime::max()});
+}
+
+std::optional<JournalTime> Waits::next_turn(std::uint8_t rule) const {
+    const auto first = turns_.lower_bound(Turn{rule, JournalTime::min()});
+    if (first == turns_.end() || first->first.rule != rule) return std::nullopt;
+    return first->first.since;
+}
 
 std::optional<JournalTime> Waits::next_due() const {
     if (due_.empty()) return std::nullopt;

@@ -65,9 +65,15 @@ class Waits {
     std::optional<std::string> take_seen(SourceId source, BrokerTime proven);
     /// Takes out one subject that waits for the end of uncorrelated rows.
     std::optional<std::string> take_correlated();
+    /// Takes out the subject whose finding has waited longest for the budget of this rule.
+    std::optional<std::string> take_turn(std::uint8_t rule);
+    /// Since when that finding is open; nullopt: nobody waits.
+    std::optional<JournalTime> next_turn(std::uint8_t rule) const;
 
     std::optional<JournalTime> next_due() const;
-    bool empty() const { return due_.empty() && seen_.empty() && correlated_.empty(); }
+    bool empty() const {
+        return due_.empty() && seen_.empty() && correlated_.empty() && turns_.empty();
+    }
 
     /// About what the table takes in memory.
     std::size_t bytes() const { return bytes_; }
@@ -88,6 +94,7 @@ class Waits {
     Lists<JournalTime> due_;
     Lists<Progress> seen_;
     Lists<bool> correlated_;  ///< one list at most
+    Lists<Turn> turns_;
     std::size_t bytes_ = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 constexpr char kFieldTag = 0x0a;
 constexpr char kNameTag = 0x0a;
 constexpr char kValueTag = 0x12;
-constexpr char kUnchangedTag = ObjectView::kUnchangedTag;
+constexpr char kUnchangedTag = 0x18;
 
 void put_length(std::string& out, std::size_t n) {
     while (n >= 0x80) {
@@ -114,6 +114,14 @@ bool ObjectView::is(std::string_view name, std::string_view value) const {
     return found && *found == value;
 }
 
+bool ObjectView::has_unchanged() const {
+    // Whoever says "unchanged" writes this tag; its byte may also be part of a text or a length.
+    if (bytes_.find(kUnchangedTag) == std::string_view::npos) return false;
+    bool any = false;
+    each([&](const Field& field) { any = any || field.unchanged; });
+    return any;
+}
+
 ObjectBuilder& ObjectBuilder::add(const Field& field) {
     std::string body;
     put_bytes(body, kNameTag, field.name);
@@ -140,9 +148,7 @@ ObjectBuilder& ObjectBuilder::add_unchanged(std::string_view name) {
 }
 
 std::string fill_unchanged(ObjectView now, ObjectView before) {
-    bool any = false;
-    now.each([&](const Field& field) { any = any || field.unchanged; });
-    if (!any) return std::string(now.bytes());
+    if (!now.has_unchanged()) return std::string(now.bytes());
     ObjectBuilder filled;
     now.each([&](const Field& field) {
         const std::optional<Field> known = field.unchanged ? before.find(field.name) : std::nullopt;

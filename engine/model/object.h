@@ -29,9 +29,6 @@ struct Field {
 /// Reads encoded fields. Does not own the bytes; copying is free. Thread-safe.
 class ObjectView {
   public:
-    /// No field is `unchanged` in bytes without this one.
-    static constexpr char kUnchangedTag = 0x18;
-
     ObjectView() = default;
     explicit ObjectView(std::string_view bytes) : bytes_(bytes) {}
 
@@ -47,6 +44,9 @@ class ObjectView {
 
     /// True when the field is there, was sent, and equals `value`.
     bool is(std::string_view name, std::string_view value) const;
+
+    /// Is any field `unchanged`? One look for a single byte says no for most objects.
+    bool has_unchanged() const;
 
     /// Calls `visit(Field)` for each field in order.
     template <typename Visitor>

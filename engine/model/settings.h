@@ -18,11 +18,20 @@ enum class Mode : std::uint8_t {
     kEnforce = 2,
 };
 
+/// How many commands a rule may issue in one window of journal time.
+struct Budget {
+    std::uint32_t most = 10;     ///< in any case; divided among the shards
+    std::uint32_t percent = 20;  ///< of the shard's subjects, where that is more
+    Millis window{300'000};      ///< windows follow each other without gaps
+    bool operator==(const Budget&) const = default;
+};
+
 struct RuleSettings {
     std::string rule;  ///< `orphaned_pod`
     Mode mode = Mode::kObserve;
     Millis grace{60'000};          ///< journal time from first detection
     Millis create_window{30'000};  ///< broker time in which the other side may still be written
+    Budget budget{};
     bool operator==(const RuleSettings&) const = default;
 };
 

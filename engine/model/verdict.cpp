@@ -32,6 +32,8 @@ std::string_view name_of(Reason reason) {
             return "incomplete";
         case Reason::kQuarantine:
             return "quarantine";
+        case Reason::kBudget:
+            return "budget";
         case Reason::kDone:
             return "done";
         case Reason::kAlreadyDone:

@@ -33,6 +33,7 @@ enum class Reason : std::uint8_t {
     kRetry = 11,            ///< the last try failed and will be repeated
     kIncomplete = 12,       ///< a field that the rule needs was not sent
     kQuarantine = 13,       ///< a source's last epoch dropped suspiciously much
+    kBudget = 14,           ///< the rule has issued enough for now; it waits its turn
     // How a finding ended.
     kDone = 20,
     kAlreadyDone = 21,
@@ -52,6 +53,13 @@ enum class FindingState : std::uint8_t {
 };
 std::string_view name_of(FindingState state);
 
+/// A place in the queue of findings that wait for a rule's budget: the oldest finding is next.
+struct Turn {
+    std::uint8_t rule = 0;
+    JournalTime since{};  ///< of the finding
+    auto operator<=>(const Turn&) const = default;
+};
+
 /// Something that must happen before a verdict can change without a new fact.
 struct Wait {
     /// Judge again when journal time reaches this.
@@ -61,6 +69,8 @@ struct Wait {
     BrokerTime beyond{};
     /// Judge again when the policy has no uncorrelated live row any more.
     bool uncorrelated = false;
+    /// Judge again when the rule's budget has room for this one.
+    std::optional<Turn> turn = std::nullopt;
     bool operator==(const Wait&) const = default;
 };
 

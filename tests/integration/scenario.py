@@ -105,6 +105,13 @@ class Scenario(unittest.TestCase):
         self.addCleanup(engine.close)
         return engine
 
+    def start_with_nothing_wrong(self, *flags):
+        """Starts an engine over a world in which it has nothing to do."""
+        self.make_world(without=[scene.name for scene in scenes.WRONG])
+        self.write_config()
+        self.engine = self.make_engine(*flags)
+        self.engine.start()
+
     def kube_proxy(self):
         """A relay in front of the API; write_config after it leads the engine through it."""
         port = int(self.up.env["KUBE_SERVER"].rsplit(":", 1)[1])

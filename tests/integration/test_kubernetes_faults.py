@@ -7,43 +7,21 @@ outage lasts longer than the grace.
 
 import time
 
+import faults
 import scenario
 import scenes
 from kube import KubeError
 
 PODS = f"/api/v1/namespaces/{scenes.NAMESPACE}/pods"
-OUTAGE = scenario.GRACE + 5  # seconds: beyond grace and create window
 
 
-class KubernetesFaults(scenario.Scenario):
-    def setUp(self):
-        super().setUp()
-        self.addCleanup(scenario.service, "kube", "up")
-        self.proxy = self.kube_proxy()
-        self.make_world(without=[scene.name for scene in scenes.WRONG])
-        self.write_config()
-        self.engine = self.make_engine()
-        self.engine.start()
+class KubernetesFaults(faults.Faults):
+    server = "kube"
+    source = "pods"
+    blind_rule = "missing_pod"
 
-    def answering(self):
-        return self.engine.metric('trueup_source_answering{source="pods"}') == 1
-
-    def fail_for(self, seconds):
-        """Lets an outage last; the engine must notice it and take no pod for gone meanwhile."""
-        since = self.engine.mark()
-        started = time.monotonic()
-        self.engine.until("the outage is noticed", lambda: not self.answering(), 45)
-        self.assertEqual(self.engine.readiness()[0], 503)
-        print(f"readyz: {self.engine.readiness()[1].strip()}")
-        time.sleep(max(0.0, seconds - (time.monotonic() - started)))
-        blind = self.engine.seen(since, kind="command", rule="missing_pod")
-        self.assertEqual(blind, [], "took pods for gone that it could not see")
-
-    def heal(self, *events):
-        self.engine.until("the source answers", self.answering, 60)
-        self.keep(*events)
-        self.prove(self.engine, seconds=90)
-        self.engine.until("ready", lambda: self.engine.readiness()[0] == 200, 30)
+    def make_proxy(self):
+        return self.kube_proxy()
 
     def test_restart_and_crash_of_the_apiserver_S3(self):
         before = self.pair()
@@ -51,11 +29,11 @@ class KubernetesFaults(scenario.Scenario):
         self.lose_pod(before)
         self.heal(before)
         lost_row, starts = self.pair(), self.event()
-        self.engine.until("ready", lambda: self.engine.readiness()[0] == 200, 30)
+        self.until_ready()
         scenario.service("kube", "kill")
         self.lose_row(lost_row)
         starts.row("starting", after=scenes.disappeared(starts.pod_name))
-        self.fail_for(OUTAGE)
+        self.fail_for(faults.OUTAGE)
         scenario.service("kube", "restart")
         self.heal(lost_row, starts)
 
@@ -75,8 +53,8 @@ class KubernetesFaults(scenario.Scenario):
     def test_pods_deleted_offline_are_found_after_410_gone_S11(self):
         lost, stays = [self.pair() for _ in range(4)], self.pair()
         orphan = self.event()
-        self.engine.until("ready", lambda: self.engine.readiness()[0] == 200, 30)
-        epochs = self.engine.metric('trueup_source_epochs_total{source="pods"}')
+        self.until_ready()
+        epochs = self.epochs()
         version = self.kube.call("GET", PODS)["metadata"]["resourceVersion"]
         self.proxy.freeze()  # the watch must go on from where it was, and not be listed anew
         for event in lost:
@@ -88,7 +66,7 @@ class KubernetesFaults(scenario.Scenario):
         self.proxy.cut()
         self.heal(*lost, orphan, stays)
         self.assertIn("410", self.engine.log())
-        self.assertGreater(self.engine.metric('trueup_source_epochs_total{source="pods"}'), epochs)
+        self.assertGreater(self.epochs(), epochs)
 
     def answer_to_a_watch_from(self, version):
         """The code that the API gives a watch from this resourceVersion."""
@@ -102,7 +80,7 @@ class KubernetesFaults(scenario.Scenario):
         lost_row = self.pair()
         scenario.service("kube", "kill", "etcd")
         self.lose_row(lost_row)
-        self.fail_for(OUTAGE)
+        self.fail_for(faults.OUTAGE)
         scenario.service("kube", "restart")
         lost_pod = self.pair()
         self.lose_pod(lost_pod)
@@ -118,7 +96,7 @@ class KubernetesFaults(scenario.Scenario):
             self.engine.until("the 403 is noticed", lambda: not self.answering(), 30)
             self.lose_pod(lost_pod)
             orphan.pod(after=scenes.DELETED)
-            self.fail_for(OUTAGE)
+            self.fail_for(faults.OUTAGE)
             self.assertIn("403", self.engine.readiness()[1])
         finally:
             binding["metadata"] = {"name": "trueup-engine"}

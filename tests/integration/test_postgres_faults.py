@@ -7,41 +7,18 @@ Every outage lasts longer than grace and create window.
 
 import time
 
+import faults
 import scenario
 import scenes
 
-OUTAGE = scenario.GRACE + 5
 
+class PostgresFaults(faults.Faults):
+    server = "postgres"
+    source = "rows"
+    blind_rule = "orphaned_pod"
 
-class PostgresFaults(scenario.Scenario):
-    def setUp(self):
-        super().setUp()
-        self.addCleanup(scenario.service, "postgres", "up")
-        self.proxy = self.pg_proxy()
-        self.make_world(without=[scene.name for scene in scenes.WRONG])
-        self.write_config()
-        self.engine = self.make_engine()
-        self.engine.start()
-
-    def answering(self):
-        return self.engine.metric('trueup_source_answering{source="rows"}') == 1
-
-    def fail_for(self, seconds):
-        """Lets an outage last; the engine must notice it and take no row for gone meanwhile."""
-        since = self.engine.mark()
-        started = time.monotonic()
-        self.engine.until("the outage is noticed", lambda: not self.answering(), 45)
-        self.assertEqual(self.engine.readiness()[0], 503)
-        print(f"readyz: {self.engine.readiness()[1].strip()}")
-        time.sleep(max(0.0, seconds - (time.monotonic() - started)))
-        blind = self.engine.seen(since, kind="command", rule="orphaned_pod")
-        self.assertEqual(blind, [], "took rows for gone that it could not see")
-
-    def heal(self, *events):
-        self.engine.until("the source answers", self.answering, 60)
-        self.keep(*events)
-        self.prove(self.engine, seconds=90)
-        self.engine.until("ready", lambda: self.engine.readiness()[0] == 200, 30)
+    def make_proxy(self):
+        return self.pg_proxy()
 
     def test_restart_and_crash_of_the_server_S14(self):
         lost_row, lost_pod, orphan = self.pair(), self.pair(), self.event()
@@ -51,7 +28,7 @@ class PostgresFaults(scenario.Scenario):
         scenario.service("postgres", "crash")
         self.lose_pod(lost_pod)
         orphan.pod(after=scenes.DELETED)
-        self.fail_for(OUTAGE)
+        self.fail_for(faults.OUTAGE)
         scenario.service("postgres", "restart")
         self.heal(lost_pod, orphan)
 
@@ -69,7 +46,7 @@ class PostgresFaults(scenario.Scenario):
         self.heal(lost[2])
         self.proxy.silence()
         self.lose_row(lost[3])
-        self.fail_for(OUTAGE)
+        self.fail_for(faults.OUTAGE)
         self.proxy.open()
         self.heal(lost[3])
 
@@ -80,7 +57,7 @@ class PostgresFaults(scenario.Scenario):
     def test_slot_dropped_while_rows_changed_offline_S14_S15(self):
         lost_rows, lost_pod = [self.pair() for _ in range(4)], self.pair()
         stops, starts = self.pair(), self.event()
-        epochs = self.engine.metric('trueup_source_epochs_total{source="rows"}')
+        epochs = self.epochs()
         self.proxy.refuse()
         self.pg.drop_slot()
         for event in lost_rows:
@@ -89,11 +66,11 @@ class PostgresFaults(scenario.Scenario):
         stops.update(stops.first_row, status="stopping")
         stops.delete_pod()  # right, since its row says so
         starts.pod()
-        self.fail_for(OUTAGE)
+        self.fail_for(faults.OUTAGE)
         starts.row()  # its pod is older than the outage, and owned after all
         self.proxy.open()
         self.heal(*lost_rows, lost_pod, stops, starts)
-        self.assertGreater(self.engine.metric('trueup_source_epochs_total{source="rows"}'), epochs)
+        self.assertGreater(self.epochs(), epochs)
 
     def test_role_locked_out_S3(self):
         lost_row, orphan = self.pair(), self.event()
@@ -102,7 +79,7 @@ class PostgresFaults(scenario.Scenario):
             self.proxy.cut()
             self.lose_row(lost_row)
             orphan.pod(after=scenes.DELETED)
-            self.fail_for(OUTAGE)
+            self.fail_for(faults.OUTAGE)
             self.assertNotIn("password=", self.engine.readiness()[1])
         finally:
             self.pg.sql("ALTER ROLE repl LOGIN")

@@ -16,10 +16,7 @@ LOOKS_AGAIN = 2.0  # seconds after its checks, at most, an executor still writes
 class Window(scenario.Scenario):
     def setUp(self):
         super().setUp()
-        self.make_world(without=[scene.name for scene in scenes.WRONG])
-        self.write_config()
-        self.engine = self.make_engine("--pause-file", self.pause_file)
-        self.engine.start()
+        self.start_with_nothing_wrong("--pause-file", self.pause_file)
 
     def hold(self):
         open(self.pause_file, "w", encoding="utf-8").close()

@@ -306,6 +306,10 @@ class Teller {
         end_flags();
         wanted->grace = time("grace", wanted->grace);
         wanted->create_window = time("window", wanted->create_window);
+        Budget& budget = wanted->budget;
+        budget.most = static_cast<std::uint32_t>(number("budget", budget.most));
+        budget.percent = static_cast<std::uint32_t>(number("percent", budget.percent));
+        budget.window = time("every", budget.window);
         script_.put_in_force(settings);
     }
 

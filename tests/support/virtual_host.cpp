@@ -1,8 +1,8 @@
 #include "tests/support/virtual_host.h"
 
+#include "apps/sandbox_wiring.h"
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/connector.h"
-#include "connectors/postgres/correlation.h"
 #include "engine/base/check.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
@@ -18,39 +18,18 @@ namespace {
 
 namespace postgres = connectors::postgres;
 
-constexpr const char* kCorrelate = "coalesce(pod_name, 'wrapper-' || url_slug)";
 constexpr Millis kStaysSettled{3'000};
 constexpr int kMostShardSteps = 1'000;  // of one round
-
-std::optional<std::string> evaluate_key(const std::string& expression, const sandbox::Row& row) {
-    const auto parsed = postgres::Correlation::parse(expression);
-    if (!parsed) return std::nullopt;
-    std::vector<postgres::Cell> cells;
-    for (const std::string& column : parsed->columns()) {
-        const auto found = row.find(column);
-        postgres::Cell cell;
-        if (found != row.end() && found->second) {
-            cell = {postgres::Cell::Kind::kText, *found->second};
-        }
-        cells.push_back(cell);
-    }
-    const postgres::Correlated key = parsed->evaluate(cells);
-    if (key.kind != postgres::Correlated::Kind::kText) return std::nullopt;
-    return key.text;
-}
 
 sandbox::WorldSettings world_settings() {
     sandbox::WorldSettings settings;
     settings.block_in_poll = false;
-    settings.evaluate_key = evaluate_key;
+    settings.evaluate_key = apps::evaluate_key;
     return settings;
 }
 
 std::unique_ptr<ports::Connector> pods_connector(ports::Cluster& cluster, std::uint64_t seed) {
-    connectors::KubernetesSettings settings;
-    settings.resource.name_space = "graph";
-    settings.label_selector = "app=ryugraph-wrapper";
-    settings.subject_prefix = "graph-instances/";
+    connectors::KubernetesSettings settings = apps::sandbox_pods("app=ryugraph-wrapper");
     settings.page_limit = 5;  // so that epochs have several pages
     settings.call_timeout = Millis{5'000};
     settings.watch_slack = Millis{5'000};
@@ -60,15 +39,7 @@ std::unique_ptr<ports::Connector> pods_connector(ports::Cluster& cluster, std::u
 }
 
 std::unique_ptr<ports::Connector> rows_connector(ports::Database& database, std::uint64_t seed) {
-    auto correlate = postgres::Correlation::parse(kCorrelate);
-    TRUEUP_CHECK(correlate.ok());
-    postgres::Settings settings{{"public", "instances"},
-                                "trueup_rows",
-                                "trueup",
-                                {"pod_name", "status", "url_slug"},
-                                *correlate,
-                                "graph-instances/",
-                                "rows"};
+    postgres::Settings settings = apps::sandbox_rows();
     settings.jitter_seed = seed;
     auto connector = postgres::PostgresConnector::open(settings, database);
     TRUEUP_CHECK(connector.ok());
@@ -76,20 +47,6 @@ std::unique_ptr<ports::Connector> rows_connector(ports::Database& database, std:
 }
 
 }  // namespace
-
-Settings virtual_policy() {
-    Settings settings;
-    settings.policy = settings.use = "graph-instances";
-    settings.sources = {{"pods", Topic::kChangesPods}, {"rows", Topic::kChangesRows}};
-    settings.pods = 0;
-    settings.rows = 1;
-    settings.rules = {{"orphaned_pod", Mode::kEnforce, Millis{5'000}, Millis{3'000}},
-                      {"missing_pod", Mode::kEnforce, Millis{3'000}, Millis{2'000}},
-                      {"status_drift", Mode::kEnforce, Millis{0}, Millis{0}}};
-    settings.max_step = Millis{1'000};
-    settings.stale_after = Millis{15'000};
-    return settings;
-}
 
 /// One connector with its port and its task. The port goes last.
 struct VirtualHost::Source {
@@ -113,22 +70,6 @@ VirtualHost::VirtualHost(std::uint64_t seed, Settings settings)
 
 VirtualHost::~VirtualHost() = default;
 
-executors::Sources VirtualHost::reach() {
-    executors::Sources sources;
-    executors::PodSource pods;
-    pods.cluster = executor_cluster_.get();
-    pods.resource.name_space = "graph";
-    sources.pods.emplace("pods", pods);
-    executors::RowSource rows;
-    rows.database = executor_database_.get();
-    rows.table = {"public", "instances"};
-    rows.pk_columns = {"id"};
-    rows.key_expression = kCorrelate;
-    rows.key_columns = {"pod_name", "url_slug"};
-    sources.rows.emplace("rows", rows);
-    return sources;
-}
-
 void VirtualHost::start() {
     ++starts_;
     const std::uint64_t nonce = random_();
@@ -142,7 +83,8 @@ void VirtualHost::start() {
     executor_database_ = world_.database();
     executors::DispatcherSettings dispatcher;
     dispatcher.executor = "virtual";
-    dispatcher_ = std::make_unique<executors::Dispatcher>(log_, reach(), dispatcher);
+    dispatcher_ = std::make_unique<executors::Dispatcher>(
+        log_, apps::sandbox_reach(*executor_cluster_, *executor_database_), dispatcher);
     for (const bool is_pods : {true, false}) {
         auto source = std::make_unique<Source>();
         source->name = is_pods ? "pods" : "rows";

@@ -11,6 +11,7 @@
 // Not thread-safe.
 #pragma once
 
+#include "apps/quick_policy.h"
 #include "engine/model/command.h"
 #include "engine/model/finding_edge.h"
 #include "engine/ports/connector.h"
@@ -30,12 +31,8 @@
 
 namespace trueup::testing {
 
-/// graph-instances with every rule enforced, at the demo's pace: G1 waits 5 s and 3 s of create
-/// window, G2 3 s and 2 s, a source is stale after 15 s.
-Settings virtual_policy();
-
 struct VirtualHostSettings {
-    Settings policy = virtual_policy();
+    Settings policy = apps::quick_policy();
     Millis tick{20};  ///< how much time passes between two rounds of all parts
     Millis pace_idle{2'000};
     Millis pace_waiting{500};
@@ -86,7 +83,6 @@ class VirtualHost {
     void round();
     void step_source(Source& source);
     void step_shard();
-    executors::Sources reach();
 
     const Settings settings_;
     std::mt19937_64 random_;

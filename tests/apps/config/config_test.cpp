@@ -121,7 +121,8 @@ TEST(Config, EverythingThatIsWrittenIsRead) {
                 "      columns: [pod_name, status, ttl]\n      hold_column: hold\n"
                 "      emit_message: true\n");
     text = with(text, "executors:",
-                "    rules: {orphaned_pod: {mode: enforce, grace: 2m, create_window: 1m}}\n"
+                "    rules: {orphaned_pod: {mode: enforce, grace: 2m, create_window: 1m,\n"
+                "      budget: {most: 3, percent: 5%, window: 10m}}}\n"
                 "    stale_after: 1m\n    max_drop: 30%\n    command_ttl: 90s\nexecutors:");
     const Config config = parsed(text);
     EXPECT_EQ(config.state_dir, "state");
@@ -140,8 +141,11 @@ TEST(Config, EverythingThatIsWrittenIsRead) {
     EXPECT_EQ(rows.hold_column, "hold");
     EXPECT_TRUE(rows.emit_message);
     const Settings settings = policy_settings(config);
-    EXPECT_EQ(settings.rules[0],
-              (RuleSettings{"orphaned_pod", Mode::kEnforce, Millis(120'000), Millis(60'000)}));
+    EXPECT_EQ(settings.rules[0], (RuleSettings{"orphaned_pod",
+                                               Mode::kEnforce,
+                                               Millis(120'000),
+                                               Millis(60'000),
+                                               {3, 5, Millis(600'000)}}));
     EXPECT_EQ(settings.max_step, Millis(5'000));
     EXPECT_EQ(settings.max_skew, Millis(1'000));
     EXPECT_EQ(settings.stale_after, Millis(60'000));

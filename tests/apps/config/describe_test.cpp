@@ -17,22 +17,23 @@ std::string with_conninfo(const std::string& conninfo) {
 }
 
 TEST(ConfigDescribe, SaysEverythingInAFewLines) {
-    EXPECT_EQ(describe(parsed(sound())),
-              "bus       embedded, fsync on, max_step 10s, max_skew 0s\n"
-              "state     /var/lib/trueup, 512MiB of memory\n"
-              "source    pods: pods in namespace graph, selector \"app=wrapper\"\n"
-              "source    rows: rows of public.instances (status, pod_name, url_slug), publication "
-              "trueup, slot trueup_rows, conninfo_env \"TRUEUP_DATABASE\"\n"
-              "policy    graph-instances: pods against rows, by coalesce(pod_name, 'wrapper-' || "
-              "url_slug)\n"
-              "rule      orphaned_pod: observe, grace 1m, create window 30s\n"
-              "rule      missing_pod: observe, grace 1m, create window 30s\n"
-              "rule      status_drift: observe\n"
-              "limits    stale after 45s, an epoch may drop 50%, commands live 1m\n"
-              "executor  delete_pod: on pods\n"
-              "executor  update_row: on rows\n"
-              "http      127.0.0.1:9464\n"
-              "log       info, json\n");
+    EXPECT_EQ(
+        describe(parsed(sound())),
+        "bus       embedded, fsync on, max_step 10s, max_skew 0s\n"
+        "state     /var/lib/trueup, 512MiB of memory\n"
+        "source    pods: pods in namespace graph, selector \"app=wrapper\"\n"
+        "source    rows: rows of public.instances (status, pod_name, url_slug), publication "
+        "trueup, slot trueup_rows, conninfo_env \"TRUEUP_DATABASE\"\n"
+        "policy    graph-instances: pods against rows, by coalesce(pod_name, 'wrapper-' || "
+        "url_slug)\n"
+        "rule      orphaned_pod: observe, grace 1m, create window 30s, at most 10 or 20% in 5m\n"
+        "rule      missing_pod: observe, grace 1m, create window 30s, at most 10 or 20% in 5m\n"
+        "rule      status_drift: observe, at most 10 or 20% in 5m\n"
+        "limits    stale after 45s, an epoch may drop 50%, commands live 1m\n"
+        "executor  delete_pod: on pods\n"
+        "executor  update_row: on rows\n"
+        "http      127.0.0.1:9464\n"
+        "log       info, json\n");
 }
 
 TEST(ConfigDescribe, JsonIsAConfigurationAgain) {

@@ -70,6 +70,29 @@ TEST(ConfigFlaws, UnknownKeys) {
               "rows, correlate, rules, stale_after, command_ttl and max_drop");
 }
 
+// Design §4.10: a brake that anybody could loosen in passing is none.
+TEST(ConfigFlaws, BudgetsThatAreNone) {
+    const auto flaw = [](const std::string& budget) {
+        return flaws_of_policy("    rules: {orphaned_pod: {budget: {" + budget + "}}}\n");
+    };
+    const std::string where = "trueup.yaml:18: rules.orphaned_pod.budget.";
+    EXPECT_EQ(flaw("most: 0"), where +
+                                   "most is 0; write 1 to 1000: so many commands of this rule "
+                                   "in one window, in any case");
+    EXPECT_EQ(flaw("most: 5000"), where +
+                                      "most is 5000; write 1 to 1000: so many commands of this "
+                                      "rule in one window, in any case");
+    EXPECT_EQ(flaw("most: many"), where + "most is 'many'; write a whole number");
+    EXPECT_EQ(flaw("percent: 60%"),
+              where +
+                  "percent is 60%; write 50% at the most: a rule that acts on more of the world "
+                  "at once is more likely to be wrong than the world");
+    EXPECT_EQ(flaw("window: 5s"), where + "window is 5s; write 1m or more");
+    EXPECT_EQ(flaw("max: 5"),
+              "trueup.yaml:18: unknown key 'max' under rules.orphaned_pod.budget; "
+              "known are most, percent and window");
+}
+
 TEST(ConfigFlaws, AllOfThemAreSaidInTheOrderOfTheFile) {
     EXPECT_EQ(
         flaws(with(with(sound(), "namespace: graph", "namespce: graph"), "use: graph-", "use: x-")),

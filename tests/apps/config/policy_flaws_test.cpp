@@ -94,8 +94,9 @@ TEST(ConfigPolicyFlaws, StatusDriftHasNoTimes) {
     EXPECT_EQ(flaws_of_policy("    rules: {status_drift: {grace: 60s}}\n"),
               "trueup.yaml:18: rules.status_drift.grace does not exist: both sides speak here, and "
               "no silence is waited out; leave it out");
-    EXPECT_EQ(flaws_of_policy("    rules: {status_drift: {colour: red}}\n"),
-              "trueup.yaml:18: unknown key 'colour' under rules.status_drift; known are mode");
+    EXPECT_EQ(
+        flaws_of_policy("    rules: {status_drift: {colour: red}}\n"),
+        "trueup.yaml:18: unknown key 'colour' under rules.status_drift; known are mode and budget");
 }
 
 TEST(ConfigPolicyFlaws, TimesFitTheSources) {

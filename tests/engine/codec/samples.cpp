@@ -146,6 +146,7 @@ Settings settings() {
     settings.rows = 1;
     settings.rules = {{"orphaned_pod", Mode::kEnforce, Millis(60'000), Millis(30'000)},
                       {"phantom_row", Mode::kObserve, Millis(90'000), Millis(0)}};
+    settings.rules[0].budget = {7, 31, Millis(60'003)};
     settings.max_step = Millis(10'001);
     settings.max_skew = Millis(1'000);
     settings.stale_after = Millis(45'001);

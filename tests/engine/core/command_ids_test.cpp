@@ -89,7 +89,9 @@ TEST(CommandIds, DuplicatesAndTicksLeaveTheChainAlone_C3) {
 }
 
 TEST(CommandIds, NoIdComesTwiceInARunOf200Orphans) {
-    JournalScript s;
+    Settings settings = graph_settings();
+    settings.rules[0].budget.most = 200;
+    JournalScript s(settings);
     s.all_known();
     s.together([&] {
         for (int i = 0; i < 200; ++i) {

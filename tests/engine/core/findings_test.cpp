@@ -211,6 +211,7 @@ TEST(Findings, TheOutboxIsBoundedAndTheRestWaits) {
 
 TEST(Findings, TimersThatEndTogetherAreJudged5ARecord) {
     Settings settings = graph_settings();
+    settings.rules[0].budget.most = 12;
     settings.sweep_step = 5;
     JournalScript s(settings);
     s.all_known();

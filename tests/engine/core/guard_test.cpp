@@ -98,6 +98,21 @@ TEST(Guard, Guard_own_write_barrier_TheViewBeforeOurDeleteIsNoNewFinding) {
     EXPECT_EQ(s.meta().rules[0].detected, 1U);
 }
 
+// Design §4.10.
+TEST(Guard, Guard_paced_budget_NoMoreThanTheWindowAllows) {
+    Settings settings = graph_settings();
+    settings.rules[0].budget = {2, 0, 300s};
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    for (int i = 0; i < 5; ++i) {
+        const std::string number = std::to_string(i);
+        s.pod({.name = "wrapper-" + number, .uid = number, .version = 11});
+    }
+    s.quiet_until(165s);
+    EXPECT_EQ(s.meta().rules[0].commands, 2U);
+}
+
 // Design §4.8.
 TEST(Guard, Guard_max_step_ADayThatNobodyWatchedEndsNoGrace) {
     JournalScript s = quiet_world();

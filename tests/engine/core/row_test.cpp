@@ -108,6 +108,7 @@ Subject random_subject(Dice& dice) {
         wait.source = static_cast<SourceId>(dice.number());
         wait.beyond = dice.time<BrokerTime>();
         wait.uncorrelated = dice.flip();
+        if (dice.flip()) wait.turn = Turn{3, dice.time<JournalTime>()};
         subject.waits.push_back(wait);
     }
     subject.counted_uncorrelated = dice.flip();
@@ -193,6 +194,7 @@ core::Meta random_meta(Dice& dice) {
         rule.commands = dice.number();
         for (std::uint64_t& count : rule.outcomes) count = dice.number();
         rule.retracted = dice.number();
+        rule.spending = {dice.time<JournalTime>().time_since_epoch().count(), dice.number()};
         meta.rules.push_back(rule);
     }
     return meta;
@@ -269,8 +271,8 @@ TEST(Rows, DamagedBytesNeverCrash) {
 TEST(Rows, ARowOfAnotherFormatIsRefused) {
     EXPECT_FALSE(core::decode_subject("k", ""));
     EXPECT_FALSE(core::decode_meta(""));
-    EXPECT_FALSE(core::decode_subject("k", std::string(1, '\2') + std::string(5, '\0')));
-    EXPECT_FALSE(core::decode_meta(std::string(1, '\2')));
+    EXPECT_FALSE(core::decode_subject("k", std::string(1, '\x7f') + std::string(5, '\0')));
+    EXPECT_FALSE(core::decode_meta(std::string(1, '\x7f')));
 }
 
 TEST(Rows, ANumberThatNeverEndsIsRefused) {

@@ -76,6 +76,18 @@ TEST(Object, UnchangedFieldsAreFilledFromBefore) {
     EXPECT_EQ(fill_unchanged(ObjectView(now), ObjectView(before)), wanted);
 }
 
+TEST(Object, HasUnchangedTellsTheTagFromTheSameByteElsewhere) {
+    EXPECT_FALSE(ObjectView().has_unchanged());
+    // The tag's byte as a length and within a text.
+    const std::string same_byte =
+        ObjectBuilder().add("a", std::string(0x18, 'x')).add("b", "\x18\x01").take();
+    EXPECT_NE(same_byte.find('\x18'), std::string::npos);
+    EXPECT_FALSE(ObjectView(same_byte).has_unchanged());
+    const std::string with_tag =
+        same_byte + ObjectBuilder().add_unchanged("c").add_null("d").take();
+    EXPECT_TRUE(ObjectView(with_tag).has_unchanged());
+}
+
 TEST(Object, AnObjectThatCameWholeStaysAsItIs) {
     const std::string now = ObjectBuilder().add("a", "1").add_null("b").take();
     EXPECT_EQ(fill_unchanged(ObjectView(now), ObjectView(pod())), now);

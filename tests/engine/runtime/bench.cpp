@@ -1,5 +1,6 @@
 #include "tests/engine/runtime/bench.h"
 
+#include "apps/quick_policy.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
 #include "engine/codec/outcome_codec.h"
@@ -19,16 +20,8 @@ std::string name_of_object(std::mt19937_64& random) {
 }  // namespace
 
 Settings quick_policy() {
-    Settings settings;
-    settings.policy = settings.use = "graph-instances";
-    settings.sources = {{"pods", Topic::kChangesPods}, {"rows", Topic::kChangesRows}};
-    settings.pods = 0;
-    settings.rows = 1;
-    settings.rules = {{"orphaned_pod", Mode::kEnforce, Millis{5'000}, Millis{3'000}},
-                      {"missing_pod", Mode::kEnforce, Millis{3'000}, Millis{2'000}},
-                      {"status_drift", Mode::kEnforce, Millis{0}, Millis{0}}};
+    Settings settings = apps::quick_policy();
     settings.max_step = Millis{2'000};
-    settings.stale_after = Millis{15'000};
     return settings;
 }
 

@@ -25,8 +25,7 @@ using trueup::testing::ManualClock;
 using trueup::testing::MemoryLog;
 using trueup::testing::StoredRecord;
 
-/// Sources `pods` and `rows`, all rules enforced, short times: G1 waits 5 s and 3 s of create
-/// window, G2 3 s and 2 s.
+/// The policy of apps/quick_policy.h with room for steps of 2 s.
 Settings quick_policy();
 
 inline ports::Partition partition(Topic topic, std::int32_t index = 0) { return {topic, index}; }

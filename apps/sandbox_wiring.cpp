@@ -1,0 +1,70 @@
+#include "apps/sandbox_wiring.h"
+
+#include "engine/base/check.h"
+
+#include <vector>
+
+namespace trueup::apps {
+
+namespace {
+
+namespace postgres = connectors::postgres;
+
+constexpr const char* kCorrelate = "coalesce(pod_name, 'wrapper-' || url_slug)";
+
+}  // namespace
+
+std::optional<std::string> evaluate_key(const std::string& expression, const sandbox::Row& row) {
+    const auto parsed = postgres::Correlation::parse(expression);
+    if (!parsed) return std::nullopt;
+    std::vector<postgres::Cell> cells;
+    for (const std::string& column : parsed->columns()) {
+        const auto found = row.find(column);
+        postgres::Cell cell;
+        if (found != row.end() && found->second) {
+            cell = {postgres::Cell::Kind::kText, *found->second};
+        }
+        cells.push_back(cell);
+    }
+    const postgres::Correlated key = parsed->evaluate(cells);
+    if (key.kind != postgres::Correlated::Kind::kText) return std::nullopt;
+    return key.text;
+}
+
+connectors::KubernetesSettings sandbox_pods(const std::string& label_selector) {
+    connectors::KubernetesSettings settings;
+    settings.resource.name_space = "graph";
+    settings.label_selector = label_selector;
+    settings.subject_prefix = "graph-instances/";
+    return settings;
+}
+
+postgres::Settings sandbox_rows() {
+    const auto correlate = postgres::Correlation::parse(kCorrelate);
+    TRUEUP_CHECK(correlate.ok());
+    return {{"public", "instances"},
+            "trueup_rows",
+            "trueup",
+            {"pod_name", "status", "url_slug"},
+            *correlate,
+            "graph-instances/",
+            "rows"};
+}
+
+executors::Sources sandbox_reach(ports::Cluster& cluster, ports::Database& database) {
+    executors::Sources sources;
+    executors::PodSource pods;
+    pods.cluster = &cluster;
+    pods.resource.name_space = "graph";
+    executors::RowSource rows;
+    rows.database = &database;
+    rows.table = {"public", "instances"};
+    rows.pk_columns = {"id"};
+    rows.key_expression = kCorrelate;
+    rows.key_columns = {"pod_name", "url_slug"};
+    sources.pods.emplace("pods", pods);
+    sources.rows.emplace("rows", rows);
+    return sources;
+}
+
+}  // namespace trueup::apps
