@@ -31,7 +31,7 @@ struct RuleView {
     std::uint64_t detected = 0;
     std::uint64_t commands = 0;
     std::uint64_t retracted = 0;
-    std::uint64_t budget_left = 0;  ///< commands that it may still issue in this window
+    std::uint64_t budget_left = 0;            ///< commands that it may still issue in this window
     std::array<std::uint64_t, 6> outcomes{};  ///< by OutcomeKind
 };
 
