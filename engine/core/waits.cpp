@@ -37,22 +37,27 @@ void WaitList::remove(std::string_view key) {
     if (uncertain || (left_ > 0 && mostly_over)) settle();
 }
 
-/// Keeps the keys whose last note says that they wait.
+/// Keeps who still waits. Of one key the notes count in their order: an end that belongs to nobody
+/// any more, since the wait was taken, ends nothing that comes after it.
 void WaitList::settle() {
-    const auto later_key_first = [&](const Note& a, const Note& b) {
+    const auto last_key_first = [&](const Note& a, const Note& b) {
         const int order = key_of(a).compare(key_of(b));
-        return order != 0 ? order > 0 : a.at > b.at;  // of one key the last note first
+        return order != 0 ? order > 0 : a.at < b.at;
     };
-    std::sort(notes_.begin(), notes_.end(), later_key_first);
+    std::sort(notes_.begin(), notes_.end(), last_key_first);
     std::string text;
     std::vector<Note> left;
-    for (std::size_t i = 0; i < notes_.size(); ++i) {
+    for (std::size_t i = 0; i < notes_.size();) {
         const std::string_view key = key_of(notes_[i]);
-        if (notes_[i].waits) {
-            left.push_back({static_cast<std::uint32_t>(text.size()), notes_[i].size, true});
+        std::size_t waits = 0;
+        for (; i < notes_.size() && key_of(notes_[i]) == key; ++i) {
+            waits = notes_[i].waits ? waits + 1 : waits - std::min<std::size_t>(waits, 1);
+        }
+        for (; waits > 0; --waits) {
+            left.push_back({static_cast<std::uint32_t>(text.size()),
+                            static_cast<std::uint32_t>(key.size()), true});
             text += key;
         }
-        while (i + 1 < notes_.size() && key_of(notes_[i + 1]) == key) ++i;
     }
     text_ = std::move(text);
     notes_ = std::move(left);

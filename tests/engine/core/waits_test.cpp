@@ -85,6 +85,33 @@ TEST(Waits, WhoIsTakenByOnePartMayStillHaveTheOthersRemoved) {
     EXPECT_EQ(waits.bytes(), 0U);
 }
 
+TEST(Waits, TwoWaitsThatShareAPartAreTwo) {
+    Waits waits;
+    Wait both = seen(0, 5);
+    both.due = JournalTime(seconds(1));
+    waits.add("a", both);
+    waits.add("a", due(1));
+    waits.remove("a", due(1));
+    EXPECT_EQ(waits.take_due(JournalTime(seconds(1))), "a");
+    EXPECT_EQ(waits.take_due(JournalTime(seconds(1))), std::nullopt);
+    waits.remove("a", both);
+    EXPECT_TRUE(waits.empty());
+}
+
+// A wait that was taken, removed as the fold does, and registered anew is a wait.
+TEST(Waits, WhoIsTakenRemovedAndAddedAgainWaitsAgain) {
+    Waits waits;
+    for (const char* key : {"a", "b", "c"}) waits.add(key, due(1));
+    EXPECT_EQ(waits.take_due(JournalTime(seconds(1))), "a");
+    waits.remove("a", due(1));
+    waits.add("a", due(1));
+    EXPECT_EQ(waits.take_due(JournalTime(seconds(1))), "a");
+    EXPECT_EQ(waits.take_due(JournalTime(seconds(1))), "b");
+    EXPECT_EQ(waits.take_due(JournalTime(seconds(1))), "c");
+    EXPECT_EQ(waits.take_due(JournalTime(seconds(1))), std::nullopt);
+    EXPECT_TRUE(waits.empty());
+}
+
 /// Few times and keys, so that lists are filled, emptied and compacted again and again.
 TEST(Waits, AnyOrderOfAddRemoveAndTakeEqualsAnOrderedSet) {
     const std::uint64_t seed = 20261121;
