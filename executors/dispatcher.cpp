@@ -251,7 +251,7 @@ bool Dispatcher::State::settle(Task& task, SteadyTime now) {
                            codec::headers_for(*task.outcome, clock.at(now))};
         std::vector<ports::Entry> entries;
         entries.push_back(std::move(entry));
-        task.append = log.append({Topic::kOutcomes, task.arrived.partition}, std::move(entries));
+        task.append = log.append({Topic::kOutcomes, task.arrived.partition}, entries);
     }
     if (!task.append->ready()) return false;
     const Result<ports::Appended> appended = task.append->take();

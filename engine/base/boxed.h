@@ -13,7 +13,7 @@ template <typename T>
 class Boxed {
   public:
     Boxed() = default;
-    Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}
+    Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}  // NOLINT: as optional
     Boxed(const Boxed& other) : value_(other.value_ ? std::make_unique<T>(*other) : nullptr) {}
     Boxed(Boxed&&) noexcept = default;
     Boxed& operator=(Boxed other) noexcept {

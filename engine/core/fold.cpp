@@ -221,7 +221,8 @@ void FoldRun::wake() {
     for (SourceId id = 0; id < source_count(); ++id) {
         take([&] { return state_.waits.take_seen(id, meta_.sources[id].complete_as_of); });
     }
-    for (std::uint8_t rule = 0; rule < meta_.rules.size(); ++rule) {
+    const auto rules = static_cast<std::uint8_t>(meta_.rules.size());
+    for (std::uint8_t rule = 0; rule < rules; ++rule) {
         std::uint64_t room =
             left_of(meta_.settings.rules[rule].budget, meta_.rules[rule].spending, meta_);
         take([&] {

@@ -27,11 +27,10 @@ void put_bytes(std::string& out, char tag, std::string_view bytes) {
 }
 
 std::optional<std::string_view> take_bytes(std::string_view& rest) {
-    if (!rest.empty() && static_cast<unsigned char>(rest.front()) < rest.size() &&
-        static_cast<unsigned char>(rest.front()) < 0x80) {  // nearly all of them
-        const auto length = static_cast<std::size_t>(rest.front());
-        const std::string_view taken = rest.substr(1, length);
-        rest.remove_prefix(1 + length);
+    const std::size_t first = rest.empty() ? 0x80 : static_cast<unsigned char>(rest.front());
+    if (first < 0x80 && first < rest.size()) {  // nearly all of them
+        const std::string_view taken = rest.substr(1, first);
+        rest.remove_prefix(1 + first);
         return taken;
     }
     std::size_t length = 0;

@@ -56,7 +56,7 @@ Status Shard::check_journal() {
         record.set_genesis({settings_.new_journal_id, settings_.partitions, settings_.shard});
         std::vector<ports::Entry> entries;
         entries.push_back({{}, record.take()});
-        const auto appended = ports::append_now(log_, journal, std::move(entries));
+        const auto appended = ports::append_now(log_, journal, entries);
         if (!appended) return appended.error();
         return Done{};
     }
@@ -195,7 +195,7 @@ Result<bool> Shard::sequence() {
     if (record.count() == 0 && !has_settings && !tick_due()) return false;
     std::vector<ports::Entry> entries;
     entries.push_back({{}, record.take()});
-    appends_.push_back(log_.append({Topic::kJournal, settings_.shard}, std::move(entries)));
+    appends_.push_back(log_.append({Topic::kJournal, settings_.shard}, entries));
     last_record_ = clock_.steady_now();
     return *more;
 }

@@ -73,7 +73,7 @@ Result<Incarnation> SourceTask::take_token() {
     start.nonce = nonce;
     std::vector<ports::Entry> entries;
     entries.push_back({settings_.source, codec::encode_change(start)});
-    const auto appended = ports::append_now(log_, {settings_.topic, 0}, std::move(entries));
+    const auto appended = ports::append_now(log_, {settings_.topic, 0}, entries);
     if (!appended) return appended.error();
     return appended->first_offset;
 }
