@@ -15,7 +15,7 @@ struct MemoryShares {
 
 constexpr MemoryShares memory_shares(std::size_t limit) {
     const std::size_t quarter = limit / 4;
-    return {quarter, quarter, quarter, quarter / 4 * 3};
+    return {quarter, quarter, quarter, quarter / 8 * 7};
 }
 
 }  // namespace trueup::runtime
