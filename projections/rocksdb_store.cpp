@@ -111,9 +111,10 @@ rocksdb::Status RocksdbStore::Rocks::ingest(const ports::StoreBatch& batch) {
     std::vector<std::size_t> order(batch.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto by_key = [&](std::size_t a, std::size_t b) { return batch[a].key < batch[b].key; };
-    if (!std::is_sorted(order.begin(), order.end(), by_key)) {
-        std::stable_sort(order.begin(), order.end(), by_key);
-    }
+    // Rows come sorted, and a few others behind them.
+    const auto others = std::is_sorted_until(order.begin(), order.end(), by_key);
+    std::stable_sort(others, order.end(), by_key);
+    std::inplace_merge(order.begin(), others, order.end(), by_key);
     const std::string file = incoming() + "/batch.sst";
     rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
     rocksdb::Status status = writer.Open(file);
