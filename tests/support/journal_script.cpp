@@ -97,6 +97,19 @@ JournalScript::JournalScript(Settings settings, std::uint64_t journal, Manner ma
     flush();
 }
 
+JournalScript quiet_world() {
+    JournalScript s;
+    s.all_known();
+    s.quiet_until(100s);
+    return s;
+}
+
+JournalScript observed_world() {
+    JournalScript s(graph_settings(Mode::kObserve));
+    s.all_known();
+    return s;
+}
+
 JournalScript& JournalScript::at(Millis since) {
     now_ = since;
     return *this;

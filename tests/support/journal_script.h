@@ -185,6 +185,11 @@ class JournalScript {
     std::string news_;
 };
 
+/// Both sources known and heard until 100 s.
+JournalScript quiet_world();
+/// Both sources known; rules only observe.
+JournalScript observed_world();
+
 /// `160s commanded orphaned_pod wrapper-7 a: reason`, and the commands after the edges.
 std::string tell(const core::FoldReport& report, BrokerTime at);
 

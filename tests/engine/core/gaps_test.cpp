@@ -7,14 +7,8 @@
 namespace trueup::testing {
 namespace {
 
-JournalScript world() {
-    JournalScript s(graph_settings(Mode::kObserve));
-    s.all_known();
-    return s;
-}
-
 TEST(Gaps, AnItemBehindALostOneIsNotFoldedAndReported_C3) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     const std::int64_t last = s.last_offset(Topic::kChangesPods);
     s.lose_next(1);
     s.pod({.name = "wrapper-1", .uid = "lost", .version = 11});
@@ -27,7 +21,7 @@ TEST(Gaps, AnItemBehindALostOneIsNotFoldedAndReported_C3) {
 }
 
 TEST(Gaps, TheRefillFoldsBothInOrder_C3) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.lose_next(1);
     s.pod({.name = "wrapper-1", .uid = "lost", .version = 11});
     s.pod({.name = "wrapper-2", .uid = "behind", .version = 12});
@@ -41,7 +35,7 @@ TEST(Gaps, TheRefillFoldsBothInOrder_C3) {
 }
 
 TEST(Gaps, ManyItemsBehindOneGapAreOneReportPerTopic) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.lose_next(2);
     s.pod({.name = "wrapper-1", .uid = "lost", .version = 11});
     s.row({.pk = "1", .name = "wrapper-1"});
@@ -55,7 +49,7 @@ TEST(Gaps, ManyItemsBehindOneGapAreOneReportPerTopic) {
 }
 
 TEST(Gaps, TheOtherTopicsGoOn) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.lose_next(1);
     s.pod({.name = "wrapper-1", .uid = "lost", .version = 11});
     s.together([&] {
@@ -67,7 +61,7 @@ TEST(Gaps, TheOtherTopicsGoOn) {
 }
 
 TEST(Gaps, ADoubledAppendChangesNothing_C3) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.together([&] {
         s.pod({.name = "wrapper-1", .uid = "a", .version = 11});
         s.pod_gone("wrapper-1", "a", 12);
@@ -84,7 +78,7 @@ TEST(Gaps, ADoubledAppendChangesNothing_C3) {
 }
 
 TEST(Gaps, TwoSequencersOnOneShardDoNoHarm_C4) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     const std::int64_t last = s.last_offset(Topic::kChangesPods);
     s.lose_next(3);
     s.pod({.name = "wrapper-1", .uid = "a", .version = 11});
@@ -102,7 +96,7 @@ TEST(Gaps, TwoSequencersOnOneShardDoNoHarm_C4) {
 }
 
 TEST(Parked, BytesThatAreNoChangeAreKeptAndTheStreamGoesOn) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.raw(Topic::kChangesPods, "\xff\xff");
     ASSERT_EQ(s.last().parked.size(), 1U);
     const core::Parked& item = s.last().parked.front();
@@ -116,7 +110,7 @@ TEST(Parked, BytesThatAreNoChangeAreKeptAndTheStreamGoesOn) {
 }
 
 TEST(Parked, ARemoveThatNamesNoSubjectIsKept) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     ChangeView gone;
     gone.kind = ChangeKind::kRemove;
     gone.object_id = "a";
@@ -130,20 +124,20 @@ TEST(Parked, ARemoveThatNamesNoSubjectIsKept) {
 }
 
 TEST(Parked, AnExecutorsHeartbeatIsNot) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.raw(Topic::kOutcomes, "");
     EXPECT_TRUE(s.last().parked.empty());
     EXPECT_EQ(s.counted().parked, 0U);
 }
 
 TEST(Parked, AnOutcomeThatCannotBeReadIsKept) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.raw(Topic::kOutcomes, "rubbish");
     EXPECT_EQ(s.last().parked.size(), 1U);
 }
 
 TEST(Parked, MarkersAndOwnersAreNoFacts) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     ChangeView marker;
     marker.kind = ChangeKind::kMarker;
     marker.nonce = "n";

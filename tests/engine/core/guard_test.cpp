@@ -7,13 +7,6 @@
 namespace trueup::testing {
 namespace {
 
-JournalScript quiet_world() {
-    JournalScript s;
-    s.all_known();
-    s.quiet_until(100s);
-    return s;
-}
-
 // Design §4.1.
 TEST(Guard, Guard_absence_needs_proof_NoDeleteWhileRowsWereNeverListed) {
     JournalScript s;

@@ -6,13 +6,6 @@
 namespace trueup::testing {
 namespace {
 
-JournalScript quiet_world() {
-    JournalScript s;
-    s.all_known();
-    s.quiet_until(100s);
-    return s;
-}
-
 TEST(MissingPod, ARowWithoutItsPodIsFailedOncePodsPassedTheWindow_G2) {
     JournalScript s = quiet_world();
     s.row({.pk = "7", .name = "wrapper-7", .version = 50});

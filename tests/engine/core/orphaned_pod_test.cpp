@@ -6,14 +6,6 @@
 namespace trueup::testing {
 namespace {
 
-/// Both sources known and heard until 100 s.
-JournalScript quiet_world() {
-    JournalScript s;
-    s.all_known();
-    s.quiet_until(100s);
-    return s;
-}
-
 TEST(OrphanedPod, WaitsOutTheGraceOf60s_G1) {
     JournalScript s = quiet_world();
     s.pod({.name = "wrapper-7", .uid = "a", .version = 11});

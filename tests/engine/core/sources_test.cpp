@@ -6,13 +6,6 @@
 namespace trueup::testing {
 namespace {
 
-JournalScript quiet_world() {
-    JournalScript s;
-    s.all_known();
-    s.quiet_until(100s);
-    return s;
-}
-
 TEST(Sources, AHoleMakesItUnknownUntilTheNextEpoch) {
     JournalScript s = quiet_world();
     s.hole("rows");

@@ -6,13 +6,6 @@
 namespace trueup::testing {
 namespace {
 
-JournalScript quiet_world() {
-    JournalScript s;
-    s.all_known();
-    s.quiet_until(100s);
-    return s;
-}
-
 /// A row in this status whose pod is in this phase, both told at 100 s.
 JournalScript pair_of(const char* status, const char* phase) {
     JournalScript s = quiet_world();

@@ -8,14 +8,8 @@
 namespace trueup::testing {
 namespace {
 
-JournalScript world() {
-    JournalScript s(graph_settings(Mode::kObserve));
-    s.all_known();
-    return s;
-}
-
 TEST(Versions, AnOlderVersionChangesNothing_C6) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.pod({.name = "wrapper-7", .uid = "a", .version = 12, .phase = "Failed"});
     s.pod({.name = "wrapper-7", .uid = "a", .version = 11, .phase = "Running"});
     EXPECT_TRUE(s.facet("wrapper-7", "a")->fields().is("phase", "Failed"));
@@ -24,14 +18,14 @@ TEST(Versions, AnOlderVersionChangesNothing_C6) {
 }
 
 TEST(Versions, TheOrdinalOrdersOneCommit_C6) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.row({.pk = "7", .name = "wrapper-7", .version = 50, .status = "running", .order = 2});
     s.row({.pk = "7", .name = "wrapper-7", .version = 50, .status = "starting", .order = 1});
     EXPECT_TRUE(s.facet("wrapper-7", "public.instances/7")->fields().is("status", "running"));
 }
 
 TEST(Versions, TheSameVersionTwiceIsNoNews) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.pod({.name = "wrapper-7", .uid = "a", .version = 12});
     const Facet before = *s.facet("wrapper-7", "a");
     s.at(5s).pod({.name = "wrapper-7", .uid = "a", .version = 12, .phase = "Failed"});
@@ -40,7 +34,7 @@ TEST(Versions, TheSameVersionTwiceIsNoNews) {
 }
 
 TEST(Versions, ANewVersionWithTheSameContentMovesNoEvidence) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.pod({.name = "wrapper-7", .uid = "a", .version = 12});
     const Facet before = *s.facet("wrapper-7", "a");
     s.at(5s).pod({.name = "wrapper-7", .uid = "a", .version = 13});
@@ -49,7 +43,7 @@ TEST(Versions, ANewVersionWithTheSameContentMovesNoEvidence) {
 }
 
 TEST(Versions, AnOlderUpsertDoesNotRaiseTheDead_C6) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.pod({.name = "wrapper-7", .uid = "a", .version = 12});
     s.pod_gone("wrapper-7", "a", 15);
     s.pod({.name = "wrapper-7", .uid = "a", .version = 14});
@@ -62,7 +56,7 @@ TEST(Versions, AnOlderUpsertDoesNotRaiseTheDead_C6) {
 }
 
 TEST(Versions, ARemoveThatCameBeforeItsUpsertWins_C6) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.pod_gone("wrapper-7", "a", 15);
     s.pod({.name = "wrapper-7", .uid = "a", .version = 12});
     EXPECT_FALSE(s.facet("wrapper-7", "a")->present());
@@ -70,7 +64,7 @@ TEST(Versions, ARemoveThatCameBeforeItsUpsertWins_C6) {
 }
 
 TEST(Versions, AnOlderRemoveChangesNothing_C6) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.pod({.name = "wrapper-7", .uid = "a", .version = 12});
     s.pod_gone("wrapper-7", "a", 11);
     EXPECT_TRUE(s.facet("wrapper-7", "a")->present());
@@ -80,7 +74,7 @@ TEST(Versions, AnOlderRemoveChangesNothing_C6) {
 }
 
 TEST(Versions, ASweptObjectReappearsAtItsOldVersion) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.pods_listed(20, {{.name = "wrapper-6", .uid = "other"},
                        {.name = "wrapper-7", .uid = "a", .version = 12}});
     s.pods_listed(30, {{.name = "wrapper-6", .uid = "other"}});
@@ -95,7 +89,7 @@ TEST(Versions, ASweptObjectReappearsAtItsOldVersion) {
 // Symptom: after a restore from a backup a row was believed gone, because the tombstone of the
 // former incarnation outranked the restored row's lower version.
 TEST(Versions, ARewoundSourceIsBelievedUnderItsNewIncarnation_S13_S14) {
-    JournalScript s = world();
+    JournalScript s = observed_world();
     s.row({.pk = "7", .name = "wrapper-7", .version = 90});
     s.row({.pk = "8", .name = "wrapper-8", .version = 91});
     s.row_gone("wrapper-7", "7", 95);
