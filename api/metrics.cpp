@@ -5,6 +5,7 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <cctype>
 #include <limits>
 #include <utility>
 
@@ -92,6 +93,10 @@ void add_sources(Page& page, const std::vector<SourceView>& sources) {
         page.gauge("trueup_source_progress_age_seconds",
                    "Time since the source was last proven complete; -1 before that.",
                    source.progress_age_seconds, labels);
+        page.gauge("trueup_source_clock_skew_seconds",
+                   "How far the source's own clock is ahead of the log's; TTLs are judged within "
+                   "max_clock_skew only.",
+                   source.clock_skew_seconds, labels);
         page.gauge("trueup_source_objects", "Objects present in the source.",
                    static_cast<double>(source.objects), labels);
         page.counter("trueup_source_published_total", "Records published for the source.",
@@ -103,22 +108,68 @@ void add_sources(Page& page, const std::vector<SourceView>& sources) {
     }
 }
 
+/// The names that dashboards of graph instances know (G18).
+void add_known_names(Page& page, const RuleView& rule) {
+    const auto counter = [&](std::string_view wanted, const char* name, const char* help,
+                             std::uint64_t value) {
+        if (rule.rule == wanted) page.counter(name, help, value);
+    };
+    counter("orphaned_pod", "orphaned_pods_detected_total", "Pods found without a row.",
+            rule.detected);
+    counter("missing_pod", "missing_pods_detected_total", "Rows found without their pod.",
+            rule.detected);
+    counter("status_drift", "status_drift_fixed_total",
+            "Rows that were marked failed since their pod had Failed.", rule.mended);
+    counter("ttl_expired", "ttl_expired_instances_total",
+            "Instances that were ended since their TTL was over.", rule.mended);
+    counter("inactive", "inactive_instances_terminated_total",
+            "Instances that were ended since nobody used them.", rule.mended);
+}
+
 void add_rules(Page& page, const std::vector<RuleView>& rules) {
     for (const RuleView& rule : rules) {
         const Labels labels{{"rule", rule.rule}};
         page.counter("trueup_findings_detected_total", "Findings opened.", rule.detected, labels);
         page.counter("trueup_findings_retracted_total", "Findings that went away by themselves.",
                      rule.retracted, labels);
+        page.counter("trueup_findings_mended_total", "Findings that a command put right.",
+                     rule.mended, labels);
         page.counter("trueup_commands_issued_total", "Commands issued.", rule.commands, labels);
         page.gauge("trueup_budget_left_commands",
                    "Commands that the rule may still issue in this window.",
                    static_cast<double>(rule.budget_left), labels);
+        add_known_names(page, rule);
         for (std::size_t kind = 1; kind < rule.outcomes.size(); ++kind) {
             page.counter("trueup_outcomes_total", "Outcomes of commands.", rule.outcomes[kind],
                          {{"rule", rule.rule},
                           {"outcome", std::string(name_of(static_cast<OutcomeKind>(kind)))}});
         }
     }
+}
+
+void add_tallies(Page& page, const std::vector<NamedCount>& tallies) {
+    constexpr std::string_view kPods = "pods_";
+    for (const NamedCount& tally : tallies) {
+        const auto value = static_cast<double>(tally.value);
+        if (tally.name == "instances_without_pod_name") {
+            page.gauge(tally.name, "Rows that name no pod.", value);
+        } else if (tally.name.starts_with(kPods)) {
+            std::string phase = tally.name.substr(kPods.size());  // `pods_failed` counts Failed
+            phase.front() = static_cast<char>(std::toupper(phase.front()));
+            page.gauge("wrapper_pods_total", "Pods by phase.", value, {{"phase", phase}});
+        } else {
+            page.gauge("trueup_subjects_counted", "Subjects that the policy counts, by what for.",
+                       value, {{"what", tally.name}});
+        }
+    }
+}
+
+void add_passes(Page& page, const Snapshot& snapshot) {
+    page.counter("reconciliation_passes_total", "Passes that are complete.", snapshot.passes);
+    page.histogram("reconciliation_pass_duration_seconds", "How long passes took.",
+                   snapshot.pass_bounds_ms, snapshot.pass_counts, snapshot.pass_seconds);
+    page.gauge("trueup_pass_age_seconds", "Age of the pass that is running; 0 when none is.",
+               snapshot.pass_age_seconds);
 }
 
 }  // namespace
@@ -139,13 +190,14 @@ std::string metrics_text(const Snapshot& snapshot) {
                static_cast<double>(snapshot.open_findings));
     page.gauge("trueup_outbox_commands", "Commands without an outcome.",
                static_cast<double>(snapshot.outbox));
-    page.gauge("trueup_uncorrelated_subjects",
-               "Live rows without a pod that can be told; they hold orphan deletes.",
-               static_cast<double>(snapshot.uncorrelated));
+    page.gauge("trueup_pauses", "Pauses of operators that are in force.",
+               static_cast<double>(snapshot.pauses));
     page.gauge("trueup_cache_bytes", "Subjects kept in memory, in bytes.",
                static_cast<double>(snapshot.cached_bytes));
     add_sources(page, snapshot.sources);
     add_rules(page, snapshot.rules);
+    add_tallies(page, snapshot.tallies);
+    add_passes(page, snapshot);
     for (const NamedCount& count : snapshot.fold_counters) {
         page.counter("trueup_fold_events_total", "What the fold met, by kind.", count.value,
                      {{"kind", count.name}});

@@ -1,6 +1,7 @@
 #include "api/server.h"
 
 #include "api/metrics.h"
+#include "api/routes.h"
 
 #include <httplib.h>
 
@@ -26,7 +27,9 @@ const std::string& Server::address() const { return http_->address; }
 
 namespace {
 
-void add_routes(httplib::Server& server, const std::function<Snapshot()>& look) {
+constexpr std::size_t kLongestBody = std::size_t{64} << 10U;
+
+void add_open_routes(httplib::Server& server, const std::function<Snapshot()>& look) {
     server.Get("/healthz", [](const httplib::Request&, httplib::Response& out) {
         out.set_content("alive\n", "text/plain");
     });
@@ -42,8 +45,7 @@ void add_routes(httplib::Server& server, const std::function<Snapshot()>& look) 
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::start(const std::string& listen,
-                                              const std::function<Snapshot()>& look) {
+Result<std::unique_ptr<Server>> Server::start(const std::string& listen, Backend backend) {
     const std::size_t colon = listen.rfind(':');
     int port = -1;
     if (colon != std::string::npos) {
@@ -57,7 +59,10 @@ Result<std::unique_ptr<Server>> Server::start(const std::string& listen,
     const std::string host = listen.substr(0, colon);
     auto http = std::make_unique<Http>();
     http->server.new_task_queue = [] { return new httplib::ThreadPool(2); };
-    add_routes(http->server, look);
+    http->server.set_payload_max_length(kLongestBody);
+    const auto shared = std::make_shared<const Backend>(std::move(backend));
+    add_open_routes(http->server, shared->snapshot);
+    add_operator_routes(http->server, shared);
     const bool bound = port == 0 ? (port = http->server.bind_to_any_port(host.c_str())) > 0
                                  : http->server.bind_to_port(host.c_str(), port);
     if (!bound) {

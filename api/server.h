@@ -1,10 +1,10 @@
-// The HTTP side of the process: /healthz, /readyz, /metrics. Read-only.
+// The HTTP side of the process: /healthz, /readyz and /metrics for everybody, and what api/routes.h
+// lists for those who have a token.
 #pragma once
 
-#include "api/snapshot.h"
+#include "api/backend.h"
 #include "engine/base/result.h"
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,10 +12,8 @@ namespace trueup::api {
 
 class Server {
   public:
-    /// Binds `host:port` (port 0: a free one) and serves on threads of its own. `look` is called
-    /// from those threads.
-    static Result<std::unique_ptr<Server>> start(const std::string& listen,
-                                                 const std::function<Snapshot()>& look);
+    /// Binds `host:port` (port 0: a free one) and serves on threads of its own.
+    static Result<std::unique_ptr<Server>> start(const std::string& listen, Backend backend);
     ~Server();
 
     /// `host:port` that was bound.

@@ -21,6 +21,7 @@ struct SourceView {
     std::uint64_t published = 0;
     std::uint64_t failures = 0;
     std::uint64_t epochs = 0;
+    double clock_skew_seconds = 0;  ///< of its own clock against the broker's
     bool quarantined = false;
     std::string trouble;  ///< one sentence while something is wrong
 };
@@ -31,6 +32,7 @@ struct RuleView {
     std::uint64_t detected = 0;
     std::uint64_t commands = 0;
     std::uint64_t retracted = 0;
+    std::uint64_t mended = 0;                 ///< findings that a command put right
     std::uint64_t budget_left = 0;            ///< commands that it may still issue in this window
     std::array<std::uint64_t, 6> outcomes{};  ///< by OutcomeKind
 };
@@ -49,7 +51,13 @@ struct Snapshot {
     std::uint64_t subjects = 0;
     std::uint64_t open_findings = 0;
     std::uint64_t outbox = 0;
-    std::uint64_t uncorrelated = 0;
+    std::vector<NamedCount> tallies;  ///< what the policy counts over all subjects
+    std::uint64_t passes = 0;         ///< completed
+    double pass_seconds = 0;          ///< that all of them took
+    std::vector<std::int64_t> pass_bounds_ms;
+    std::vector<std::uint64_t> pass_counts;  ///< per bucket, one more than bounds
+    double pass_age_seconds = 0;             ///< of the one that is running; 0: none is
+    std::uint64_t pauses = 0;                ///< of operators, in force
     std::uint64_t cached_bytes = 0;
     std::vector<SourceView> sources;
     std::vector<RuleView> rules;

@@ -1,6 +1,9 @@
 #include "apps/host.h"
 
+#include "apps/events.h"
+#include "apps/keys.h"
 #include "apps/version.h"
+#include "engine/codec/request_codec.h"
 #include "engine/core/budget.h"
 #include "engine/ports/clock.h"
 #include "engine/runtime/memory.h"
@@ -37,6 +40,7 @@ Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::vector<Sou
         return Error{Next::kStop, "cannot make the state folder " + host->settings_.state_dir +
                                       ": " + made.message()};
     }
+    if (Status secrets = host->load_secrets(); !secrets) return secrets.error();
     connectors::EmbeddedLog::Settings log;
     log.path = host->settings_.state_dir + "/log";
     log.fsync = host->settings_.fsync;
@@ -59,11 +63,15 @@ Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::vector<Sou
         host->sources_.push_back(std::move(source));
     }
     host->executors_ = std::move(executors);
+    host->executors_.settings.command_keys = host->command_keys_;
+    host->executors_.settings.request_keys = host->request_keys_;
+    host->executors_.settings.on_outcome = [](const Command& command, const Outcome& outcome) {
+        log_outcome(command, outcome, ports::system_clock().wall_millis());
+    };
     host->dispatcher_ = std::make_unique<executors::Dispatcher>(
         *host->log_, host->executors_.sources, host->executors_.settings);
     if (!host->settings_.listen.empty()) {
-        auto server = api::Server::start(host->settings_.listen,
-                                         [raw = host.get()] { return raw->snapshot(); });
+        auto server = api::Server::start(host->settings_.listen, host->backend());
         if (!server) return server.error();
         host->server_ = std::move(*server);
     }
@@ -73,6 +81,55 @@ Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::vector<Sou
         source->thread = std::thread([raw = host.get(), s = source.get()] { raw->run_source(*s); });
     }
     return host;
+}
+
+Status Host::load_secrets() {
+    for (const auto& [role, keys] :
+         {std::pair{"requests", &request_keys_}, std::pair{"commands", &command_keys_}}) {
+        Result<codec::KeyRing> loaded = load_keys(settings_.state_dir, role);
+        if (!loaded) return loaded.error();
+        *keys = std::move(*loaded);
+    }
+    const Result<std::string> text = load_tokens(settings_.state_dir);
+    if (!text) return text.error();
+    Result<api::Tokens> tokens = api::Tokens::parse(*text);
+    if (!tokens) {
+        return Error{Next::kStop, settings_.state_dir + "/keys/" + tokens.error().what};
+    }
+    tokens_ = std::move(*tokens);
+    return Done{};
+}
+
+api::Backend Host::backend() {
+    api::Backend backend;
+    backend.snapshot = [this] { return snapshot(); };
+    backend.findings = [this](const projections::FindingsFilter& filter) {
+        return findings_.list(filter);
+    };
+    backend.ask = [this](Request request) { return ask(std::move(request)); };
+    backend.answer = [this](const Hash128& id) { return answer(id); };
+    backend.tokens = tokens_;
+    return backend;
+}
+
+Result<Hash128> Host::ask(Request request) {
+    request.id = {fresh_number(), fresh_number()};
+    request.issued_ms = ports::system_clock().wall_millis();
+    std::string bytes = codec::encode_request(request);
+    request_keys_.sign(codec::kRequestSignature, bytes);
+    std::vector<ports::Entry> entries;
+    entries.push_back({request.scope.subject, std::move(bytes), {}});
+    const auto appended = ports::append_now(*log_, {Topic::kRequests, 0}, entries);
+    if (!appended) return appended.error();
+    return request.id;
+}
+
+std::optional<api::AnswerView> Host::answer(const Hash128& id) const {
+    for (const core::Answered& answered : shard_->status().meta.answered) {
+        if (answered.id != id) continue;
+        return api::AnswerView{answered.kind, answered.granted, answered.by, answered.sentence};
+    }
+    return std::nullopt;
 }
 
 /// Opens the projection; one that is damaged is set aside and rebuilt from the journal, once.
@@ -91,6 +148,13 @@ Status Host::open_shard() {
             shard.cache_bytes = memory.subjects;
             shard.write_behind_bytes = memory.write_behind;
             shard.new_journal_id = {fresh_number(), fresh_number()};
+            shard.request_keys = request_keys_;
+            shard.command_keys = command_keys_;
+            shard.on_finding = [this](const FindingEdge& edge, const Subject* subject) {
+                findings_.take(edge);
+                if (subject == nullptr) return;
+                log_finding(edge, subject, ports::system_clock().wall_millis());
+            };
             auto ready = runtime::Shard::open(shard, *log_, *store_, ports::system_clock());
             if (ready) {
                 shard_ = std::move(*ready);
@@ -120,9 +184,11 @@ std::string Host::fatal() const {
     return fatal_;
 }
 
-void Host::tell_sources(const runtime::ShardStatus& status) {
+void Host::tell_sources() {
+    const runtime::ShardStatus status = shard_->status();
+    passes_.look(status.meta);
     findings_wait_ = status.findings_wait;
-    for (const SourceId id : status.wants_epoch) {
+    for (const SourceId id : shard_->take_wanted_epochs()) {
         for (const auto& source : sources_) {
             if (source->spec.name == status.meta.sources[id].name) source->wants_epoch = true;
         }
@@ -146,7 +212,7 @@ void Host::run_shard() {
             continue;
         }
         if (*busy) continue;
-        tell_sources(shard_->status());
+        tell_sources();
         log_->wait(seen, shard_->idle_time());
     }
     // A shard that gave up keeps its last good rows.
@@ -166,7 +232,7 @@ void Host::run_source(Source& source) {
             connector.resnapshot();
             next_epoch = now + source.spec.resnapshot;
         }
-        if (source.wants_epoch.exchange(false) && now >= next_heal) {
+        if (now >= next_heal && source.wants_epoch.exchange(false)) {
             connector.resnapshot();
             next_heal = now + kHealEvery;
         }
@@ -225,20 +291,41 @@ std::vector<api::NamedCount> fold_counters(const core::Counters& c) {
             {"quarantines", c.quarantines},
             {"clamped_steps", c.clamped_steps},
             {"unknown_outcomes", c.unknown_outcomes},
-            {"late_outcomes", c.late_outcomes}};
+            {"late_outcomes", c.late_outcomes},
+            {"unauthenticated_requests", c.unauthenticated}};
 }
 
 void add_executor(api::Snapshot& view, const executors::DispatcherStats& stats) {
-    view.executor_counters = {{"known", stats.known},
-                              {"duplicates", stats.duplicates},
-                              {"parked", stats.parked},
-                              {"skipped", stats.skipped},
-                              {"append_failures", stats.append_failures}};
+    view.executor_counters = {
+        {"known", stats.known},     {"duplicates", stats.duplicates},
+        {"parked", stats.parked},   {"unauthenticated", stats.unauthenticated},
+        {"skipped", stats.skipped}, {"append_failures", stats.append_failures}};
     const auto& bounds = executors::CheckToWrite::kBoundsMillis;
     view.check_to_write_bounds_ms.assign(bounds.begin(), bounds.end());
     view.check_to_write_counts.assign(stats.check_to_write.counts.begin(),
                                       stats.check_to_write.counts.end());
     view.check_to_write_sum_seconds = static_cast<double>(stats.check_to_write.sum_micros) / 1e6;
+}
+
+void add_tallies(api::Snapshot& view, const core::Meta& meta) {
+    const core::Policy* policy = core::find_policy(meta.settings.use);
+    if (policy == nullptr) return;
+    for (std::size_t i = 0; i < policy->tallies.size(); ++i) {
+        view.tallies.push_back({std::string(policy->tallies[i]), meta.tallies[i]});
+    }
+}
+
+void add_passes(api::Snapshot& view, const core::Meta& meta) {
+    const core::Pass& pass = meta.pass;
+    view.passes = pass.completed;
+    view.pass_seconds = static_cast<double>(pass.millis) / 1000.0;
+    for (const std::int64_t bound : core::Pass::kBoundsSeconds) {
+        view.pass_bounds_ms.push_back(1'000 * bound);
+    }
+    view.pass_counts.assign(pass.durations.begin(), pass.durations.end());
+    const Millis age = pass.running ? meta.broker_now - pass.started : Millis{0};
+    view.pass_age_seconds = static_cast<double>(age.count()) / 1000.0;
+    view.pauses = meta.pauses.size();
 }
 
 api::SourceView source_view(const core::SourceState& source, const core::Meta& meta) {
@@ -251,6 +338,11 @@ api::SourceView source_view(const core::SourceState& source, const core::Meta& m
     const Millis age = meta.broker_now - source.complete_as_of;
     view.fresh = proven && age <= meta.settings.stale_after;
     if (proven) view.progress_age_seconds = static_cast<double>(age.count()) / 1000.0;
+    if (proven && source.source_clock != SourceTime{}) {
+        const Millis skew =
+            source.source_clock.time_since_epoch() - source.complete_as_of.time_since_epoch();
+        view.clock_skew_seconds = static_cast<double>(skew.count()) / 1000.0;
+    }
     return view;
 }
 
@@ -268,7 +360,8 @@ api::Snapshot Host::snapshot() const {
     view.subjects = meta.subjects;
     view.open_findings = meta.open_findings;
     view.outbox = meta.outbox;
-    view.uncorrelated = meta.uncorrelated;
+    add_tallies(view, meta);
+    add_passes(view, meta);
     view.cached_bytes = status.cached_bytes;
     for (const auto& source : sources_) {
         api::SourceView shown;
@@ -286,11 +379,10 @@ api::Snapshot Host::snapshot() const {
     }
     for (std::size_t i = 0; i < meta.rules.size() && i < meta.settings.rules.size(); ++i) {
         const core::RuleCounters& counts = meta.rules[i];
-        view.rules.push_back({meta.settings.rules[i].rule,
-                              meta.settings.rules[i].mode == Mode::kEnforce ? "enforce" : "observe",
-                              counts.detected, counts.commands, counts.retracted,
-                              core::left_of(meta.settings.rules[i].budget, counts.spending, meta),
-                              counts.outcomes});
+        view.rules.push_back(
+            {meta.settings.rules[i].rule, std::string(name_of(meta.settings.rules[i].mode)),
+             counts.detected, counts.commands, counts.retracted, counts.mended,
+             core::left_of(meta.settings.rules[i].budget, counts.spending, meta), counts.outcomes});
     }
     view.fold_counters = fold_counters(meta.counters);
     add_executor(view, dispatcher_->stats());

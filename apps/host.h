@@ -4,6 +4,7 @@
 
 #include "api/server.h"
 #include "api/snapshot.h"
+#include "apps/events.h"
 #include "connectors/embedded/embedded_log.h"
 #include "engine/model/settings.h"
 #include "engine/ports/cluster.h"
@@ -14,11 +15,13 @@
 #include "engine/runtime/source_task.h"
 #include "executors/dispatcher.h"
 #include "executors/sources.h"
+#include "projections/views/findings.h"
 
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -85,14 +88,23 @@ class Host {
     };
 
     Host() = default;
+    Status load_secrets();
     Status open_shard();
+    api::Backend backend();
+    Result<Hash128> ask(Request request);
+    std::optional<api::AnswerView> answer(const Hash128& id) const;
     void run_shard();
     void run_source(Source& source);
     void run_executor();
     void give_up(const std::string& why);
-    void tell_sources(const runtime::ShardStatus& status);
+    void tell_sources();
 
     HostSettings settings_;
+    codec::KeyRing request_keys_;
+    codec::KeyRing command_keys_;
+    api::Tokens tokens_;
+    projections::FindingsView findings_;
+    PassLog passes_;  ///< of the shard's thread
     std::unique_ptr<connectors::EmbeddedLog> log_;
     std::unique_ptr<ports::Store> store_;
     std::unique_ptr<runtime::Shard> shard_;

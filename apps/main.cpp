@@ -1,5 +1,6 @@
 // The `trueup` binary: parses the command line and calls one file per subcommand.
 #include "apps/demo.h"
+#include "apps/operate.h"
 #include "apps/up.h"
 #include "apps/version.h"
 
@@ -11,8 +12,11 @@
 
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -25,6 +29,7 @@ struct Options {
     trueup::apps::DemoOptions demo;
     trueup::apps::UpOptions up;
     trueup::apps::CheckOptions check;
+    trueup::apps::OperateOptions operate;
     bool no_colours = false;
     std::string log_level = "warn";
 };
@@ -71,6 +76,93 @@ CLI::App* add_check(CLI::App& app, Options& options) {
     return check;
 }
 
+/// Which engine, and how to show its answer.
+void add_engine(CLI::App& command, Options& options) {
+    trueup::apps::EngineAddress& engine = options.operate.engine;
+    command.add_option("-c,--config", engine.config, "The configuration of the running engine");
+    command.add_option("--state-dir", engine.state_dir, "Its state folder");
+    command.add_option("--url", engine.url, "Its address, as http://127.0.0.1:9464");
+    command.add_option("--token-file", engine.token_file, "A file with a token, for --url");
+    add_format(command, options.operate.format);
+}
+
+using Operate = std::function<int(const trueup::apps::OperateOptions&)>;
+/// What was asked for on the command line, once it was read.
+using Chosen = std::vector<std::pair<const CLI::App*, Operate>>;
+
+CLI::App* add_operation(CLI::App& app, Options& options, Chosen& chosen, const std::string& name,
+                        const std::string& help, Operate run) {
+    CLI::App* command = app.add_subcommand(name, help);
+    add_engine(*command, options);
+    chosen.emplace_back(command, std::move(run));
+    return command;
+}
+
+void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
+    namespace apps = trueup::apps;
+    apps::OperateOptions& o = options.operate;
+    CLI::App* findings = app.add_subcommand("findings", "Look at findings, and decide on them");
+    findings->require_subcommand(1);
+    CLI::App* list = add_operation(*findings, options, chosen, "list", "Show what is open, and why",
+                                   apps::run_findings_list);
+    list->add_option("--rule", o.rule, "Of this rule only");
+    list->add_option("--because", o.because, "With this reason only, as uncorrelated_rows");
+    list->add_option("--subject", o.subject, "About this subject only");
+    list->add_option("--limit", o.limit, "So many at most (100)");
+    CLI::App* show = add_operation(*findings, options, chosen, "show", "Show one finding",
+                                   apps::run_findings_show);
+    show->add_option("FINDING", o.handle, "As the list shows it")->required();
+    CLI::App* approve =
+        add_operation(*findings, options, chosen, "approve",
+                      "Let what a finding proposes be done, unless it has changed since",
+                      apps::run_findings_approve);
+    approve->add_option("FINDING", o.handle, "As the list shows it, with its offset");
+    approve->add_option("--because", o.because,
+                        "All that wait for this: uncorrelated_rows, or approval");
+    approve->add_option("--seen", o.seen, "The journal offset under the list that you saw");
+    approve->add_option("--rule", o.rule, "Of this rule only");
+    approve->add_option("--reason", o.reason, "Why, for the record");
+    CLI::App* dismiss = add_operation(*findings, options, chosen, "dismiss",
+                                      "End a finding without a command, until it comes up anew",
+                                      apps::run_findings_dismiss);
+    dismiss->add_option("FINDING", o.handle, "As the list shows it")->required();
+    dismiss->add_option("--reason", o.reason, "Why, for the record");
+}
+
+void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
+    trueup::apps::OperateOptions& o = options.operate;
+    const auto add = [&](const std::string& name, const std::string& kind,
+                         const std::string& help) {
+        CLI::App* command = add_operation(app, options, chosen, name, help,
+                                          [kind](const trueup::apps::OperateOptions& asked) {
+                                              return trueup::apps::run_request(asked, kind);
+                                          });
+        command->add_option("--reason", o.reason, "Why, for the record");
+        return command;
+    };
+    for (const char* name : {"pause", "resume"}) {
+        add(name, name,
+            std::string(name) == "pause" ? "Issue no command, and carry none out, until resume"
+                                         : "End a pause")
+            ->add_option("RULE", o.rule, "One rule only; else all of them");
+    }
+    add("hold", "hold", "Let nothing happen to one subject")
+        ->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7")
+        ->required();
+    CLI::App* release = add("release", "release", "End a hold, or a source's quarantine");
+    release->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7");
+    release->add_option("--source", o.source, "Believe the next list of this source");
+    add("terminate", "terminate", "End one instance: its pod, then its row")
+        ->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7")
+        ->required();
+    add("reconcile", "pass", "Start a pass at once");
+    CLI::App* cleanup =
+        add_operation(app, options, chosen, "cleanup",
+                      "List the orphaned pods that are there, ask, and have them deleted",
+                      trueup::apps::run_cleanup);
+    cleanup->add_flag("--yes", o.yes, "Do not ask");
+}
+
 int run(int argc, char** argv) {
     trueup::apps::StopSignal stop;
     CLI::App app{"Trueup: finds where what is said and what is there disagree, and puts it right."};
@@ -82,6 +174,9 @@ int run(int argc, char** argv) {
     const CLI::App* demo = add_demo(app, options);
     const CLI::App* up = add_up(app, options);
     const CLI::App* check = add_check(app, options);
+    Chosen chosen;
+    add_findings(app, options, chosen);
+    add_brakes(app, options, chosen);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -94,6 +189,9 @@ int run(int argc, char** argv) {
     if (demo->parsed()) return trueup::apps::run_demo(options.demo, stop);
     if (up->parsed()) return trueup::apps::run_up(options.up, stop);
     if (check->parsed()) return trueup::apps::run_config_check(options.check);
+    for (const auto& [command, operate] : chosen) {
+        if (command->parsed()) return operate(options.operate);
+    }
     return 2;
 }
 

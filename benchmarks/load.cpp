@@ -53,7 +53,14 @@ Settings load_settings(Mode mode) {
     settings.rows = 1;
     settings.rules = {{"orphaned_pod", mode, Millis{60'000}, Millis{30'000}},
                       {"missing_pod", mode, Millis{0}, Millis{30'000}},
-                      {"status_drift", mode, Millis{0}, Millis{0}}};
+                      {"status_drift", mode, Millis{0}, Millis{0}},
+                      {"ttl_expired", Mode::kOff, Millis{0}, Millis{0}},
+                      {"inactive", Mode::kOff, Millis{0}, Millis{0}},
+                      {"untracked_record", mode, Millis{60'000}, Millis{30'000}},
+                      {"stuck_transition", mode, Millis{900'000}, Millis{30'000}},
+                      {"finished_pod", mode, Millis{0}, Millis{0}},
+                      {"duplicate_claim", mode, Millis{0}, Millis{0}},
+                      {"termination_requested", mode, Millis{0}, Millis{0}}};
     for (RuleSettings& rule : settings.rules) rule.budget.most = 1'000'000'000;  // no brake
     return settings;
 }

@@ -21,8 +21,8 @@ std::string where(Topic topic, std::int32_t partition) {
 }  // namespace
 
 CommandReader::CommandReader(ports::Log& log, const std::vector<std::int32_t>& partitions,
-                             Millis window, Ledger& ledger)
-    : log_(log), window_(window), ledger_(ledger) {
+                             Millis window, Ledger& ledger, const codec::KeyRing& keys)
+    : log_(log), window_(window), ledger_(ledger), keys_(keys) {
     for (const std::int32_t partition : partitions) {
         lanes_.emplace_back();
         lanes_.back().index = partition;
@@ -123,7 +123,12 @@ void CommandReader::read_commands(Lane& lane, BrokerTime broker_now, Read& read)
 
 void CommandReader::take_command(const Lane& lane, const ports::Record& record, Read& read) {
     Result<Command> command = codec::decode_command(record.value);
-    if (!command) {
+    if (!keys_.authentic(codec::kCommandSignature, record.value)) {
+        // No outcome: whoever forges a command must not be able to end a true one by its id.
+        ++read.unauthenticated;
+        read.parked.push_back({lane.index, record.offset,
+                               "unauthenticated: nobody signed it whose key this executor has"});
+    } else if (!command) {
         read.parked.push_back({lane.index, record.offset, command.error().what});
     } else if (command.value().id.none() || command.value().subject.empty()) {
         read.parked.push_back({lane.index, record.offset, "the command has no id or no subject"});

@@ -10,6 +10,7 @@
 // Not thread-safe.
 #pragma once
 
+#include "engine/codec/signature.h"
 #include "engine/model/command.h"
 #include "engine/ports/log.h"
 #include "executors/ledger.h"
@@ -37,14 +38,16 @@ struct ParkedCommand {
 class CommandReader {
   public:
     /// `window`: how long a command may live, with all skew; older records are passed over.
+    /// Only commands that are signed with `keys` are handed out; they outlive the reader.
     CommandReader(ports::Log& log, const std::vector<std::int32_t>& partitions, Millis window,
-                  Ledger& ledger);
+                  Ledger& ledger, const codec::KeyRing& keys);
 
     struct Read {
         std::vector<ArrivedCommand> commands;
         std::vector<ParkedCommand> parked;
-        std::uint64_t skipped = 0;  ///< commands older than the window
-        bool moved = false;         ///< something was read
+        std::uint64_t unauthenticated = 0;  ///< parked since nobody signed them whom we know
+        std::uint64_t skipped = 0;          ///< commands older than the window
+        bool moved = false;                 ///< something was read
     };
     /// Reads on a bounded piece. Without `broker_now`, or without `room`, outcomes only.
     Read step(std::optional<BrokerTime> broker_now, bool room);
@@ -74,6 +77,7 @@ class CommandReader {
     ports::Log& log_;
     Millis window_;
     Ledger& ledger_;
+    const codec::KeyRing& keys_;
     std::vector<Lane> lanes_;
     std::string trouble_;
 };

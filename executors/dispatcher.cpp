@@ -4,6 +4,7 @@
 #include "engine/base/guard.h"
 #include "engine/codec/cloud_events.h"
 #include "engine/codec/outcome_codec.h"
+#include "executors/brakes.h"
 #include "executors/broker_clock.h"
 #include "executors/delete_pod.h"
 #include "executors/update_row.h"
@@ -80,6 +81,7 @@ struct Dispatcher::State {
     Surroundings surroundings;
     Ledger ledger;
     CommandReader reader;
+    Brakes brakes;
     BrokerClock clock;
 
     std::set<Hash128> under_way;                               ///< pending and in a slot
@@ -100,8 +102,11 @@ Dispatcher::State::State(ports::Log& the_log, Sources sources, DispatcherSetting
       calls(settings.call_timeout),
       surroundings{std::move(sources), &calls,
                    [this](const Command& command, SteadyTime now) { return permit(command, now); },
+                   [this](const Command& command) { return brakes.against(command); },
                    settings.executor},
-      reader(the_log, settings.partitions, settings.longest_expiry + settings.max_skew, ledger),
+      reader(the_log, settings.partitions, settings.longest_expiry + settings.max_skew, ledger,
+             settings.command_keys),
+      brakes(the_log, settings.partitions, settings.request_keys),
       clock(the_log, {Topic::kOutcomes, settings.partitions.front()}, settings.heartbeat_every,
             settings.heartbeat_fresh) {}
 
@@ -118,6 +123,7 @@ bool Dispatcher::State::deliver_answers(SteadyTime now) {
 bool Dispatcher::State::take_in(SteadyTime now) {
     CommandReader::Read read = reader.step(clock.at(now), pending() < settings.max_pending);
     counts.skipped += read.skipped;
+    counts.unauthenticated += read.unauthenticated;
     for (const ParkedCommand& parked : read.parked) park(parked);
     for (ArrivedCommand& arrived : read.commands) accept(std::move(arrived));
     return read.moved;
@@ -211,7 +217,7 @@ void Dispatcher::State::start(ArrivedCommand arrived, SteadyTime now) {
 }
 
 Permit Dispatcher::State::permit(const Command& command, SteadyTime now) const {
-    if (!clock.fresh(now)) return Permit::kHold;
+    if (!clock.fresh(now) || !brakes.current()) return Permit::kHold;
     if (*clock.at(now) > command.not_after) return Permit::kExpired;
     if (settings.before_write && !settings.before_write(command)) return Permit::kHold;
     return Permit::kGo;
@@ -222,6 +228,8 @@ bool Dispatcher::State::advance(SteadyTime now) {
     for (auto it = tasks.begin(); it != tasks.end();) {
         Task& task = it->second;
         if (task.execution) {
+            // Read to the end right before any write: a pause that is in the log stops it.
+            if (task.execution->held()) brakes.step();
             task.execution->tick(now);
             if (task.execution->outcome()) {
                 task.outcome = task.execution->outcome();
@@ -302,7 +310,7 @@ void Dispatcher::State::publish_stats(SteadyTime now) {
         }));
     counts.ledger_complete = reader.ledger_complete();
     counts.clock_fresh = clock.fresh(now);
-    counts.trouble = reader.trouble();
+    counts.trouble = reader.trouble().empty() ? brakes.trouble() : reader.trouble();
     const std::lock_guard lock(published_mutex);
     published = counts;
 }
@@ -318,6 +326,7 @@ void Dispatcher::step(SteadyTime now, Millis max_wait) {
     State& state = *state_;
     const std::uint64_t seen = state.log.changes_seen();
     bool moved = state.deliver_answers(now);
+    moved |= state.brakes.step();
     moved |= state.take_in(now);
     moved |= state.clock.step(now, !state.clock.at(now) || !state.under_way.empty());
     moved |= state.start_next(now);

@@ -5,11 +5,15 @@
 //       `heartbeat_fresh` (details 9).
 //   D2  An id that ended is never acted on again, and nothing is written for it (S38).
 //   D3  A subject's next command starts when the outcome of the one before is in the log.
-//   D4  What cannot be understood is parked: counted and reported, never a crash, never an act.
+//   D4  Nothing is written against a pause or a hold of an operator, nor what was ordered before
+//       one (executors/brakes.h).
+//   D5  What cannot be understood, or is not signed, is parked: counted and reported, never a
+//   crash, never an act.
 //
 // One thread calls `step` and owns the ports of the sources; `stats` is for any thread.
 #pragma once
 
+#include "engine/codec/signature.h"
 #include "engine/model/command.h"
 #include "engine/ports/log.h"
 #include "executors/command_reader.h"
@@ -40,7 +44,8 @@ struct DispatcherStats {
     std::uint64_t known = 0;                  ///< commands whose id had ended already
     std::uint64_t duplicates = 0;             ///< emitted again while under way
     std::uint64_t parked = 0;
-    std::uint64_t skipped = 0;  ///< older than any command lives
+    std::uint64_t unauthenticated = 0;  ///< the parked ones among them that nobody signed
+    std::uint64_t skipped = 0;          ///< older than any command lives
     std::uint64_t append_failures = 0;
     std::uint64_t pending = 0;
     std::uint64_t running = 0;
@@ -63,6 +68,8 @@ struct DispatcherSettings {
     Millis heartbeat_fresh{5'000};
     Millis append_again{200};
     Millis call_timeout{15'000};
+    codec::KeyRing command_keys;  ///< whose commands are carried out; without any: nobody's
+    codec::KeyRing request_keys;  ///< whose pauses and holds are followed
     /// Asked between decision and write; while it says false the write is held. Empty: never held.
     std::function<bool(const Command&)> before_write;
     std::function<void(const ParkedCommand&)> on_parked;

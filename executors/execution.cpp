@@ -80,6 +80,10 @@ void Execution::tick(SteadyTime now) {
         case Permit::kGo:
             break;
     }
+    if (std::optional<std::string> why = surroundings_.objection(command_)) {
+        finish(OutcomeKind::kRefused, std::move(*why));
+        return;
+    }
     if (now - checked_at_ > kMaxCheckAge && TRUEUP_GUARD("check_age")) {
         again(now, "the checks took too long");
         return;

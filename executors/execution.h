@@ -5,7 +5,7 @@
 // the target itself, then the write goes out with the target's own atomic precondition.
 //
 //   X1  No write without a round of reads that began at most `kMaxCheckAge` before it.
-//   X2  No write without the permit, asked right before it.
+//   X2  No write without the permit, asked right before it, nor against an operator's objection.
 //   X3  A write whose result is unknown is read back; it is never assumed.
 //   X4  A stale precondition repeats the whole round, `kMaxRepeats` times at most.
 //
@@ -32,6 +32,8 @@ struct Surroundings {
     Sources sources;
     Calls* calls = nullptr;
     std::function<Permit(const Command&, SteadyTime)> permit;
+    /// Why an operator does not want this done; nullopt: nobody objects.
+    std::function<std::optional<std::string>(const Command&)> objection;
     std::string executor;  ///< the name that outcomes carry
 };
 

@@ -141,6 +141,9 @@ Settings policy_settings(const Config& config) {
         settings.sources.push_back({source.name, source.topic()});
     }
     settings.rules = policy.rules;
+    settings.windows = policy.windows;
+    settings.pass_every = policy.pass_every;
+    settings.max_clock_skew = policy.max_clock_skew;
     settings.max_step = config.max_step;
     settings.max_skew = config.max_skew;
     settings.stale_after = policy.stale_after;

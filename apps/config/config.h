@@ -66,7 +66,11 @@ struct PolicyConfig {
     std::string pods;                 ///< a source
     std::string rows;                 ///< a source
     std::string correlate;            ///< connectors/postgres/correlation.h reads it
-    std::vector<RuleSettings> rules;  ///< orphaned_pod, missing_pod, status_drift
+    std::vector<RuleSettings> rules;  ///< one for each rule of the set, in its order
+    std::vector<Window> windows;      ///< none: always
+    std::vector<std::string> known;   ///< brakes that were loosened knowingly (`i-know`)
+    Millis pass_every{300'000};
+    Millis max_clock_skew{60'000};
     Millis stale_after{45'000};
     Millis command_ttl{60'000};
     std::uint32_t max_drop_percent = 50;

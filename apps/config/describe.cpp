@@ -17,7 +17,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 2> kFormats{"json", "text"};
 
-std::string_view name_of(Mode mode) { return mode == Mode::kEnforce ? "enforce" : "observe"; }
 std::string_view name_of(LogLevel level) { return kLevels[static_cast<std::size_t>(level)]; }
 std::string_view name_of(LogFormat format) { return kFormats[static_cast<std::size_t>(format)]; }
 
@@ -91,8 +90,31 @@ Json json_of(const SourceConfig& source) {
     return json;
 }
 
-/// Both sides speak in status_drift: it has no time to show.
-bool has_times(const RuleSettings& rule) { return rule.rule != "status_drift"; }
+/// Rules that wait out no silence have no times to show.
+bool has_times(const RuleSettings& rule) { return rule.grace > Millis(0); }
+
+bool acts(const RuleSettings& rule) {
+    return rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
+}
+
+/// `Mon-Fri 08:00-18:00`, days listed where they are not in a row.
+std::string window_text(const Window& window) {
+    constexpr std::array<std::string_view, 7> kDays{"Mon", "Tue", "Wed", "Thu",
+                                                    "Fri", "Sat", "Sun"};
+    std::string days;
+    for (std::size_t day = 0; day < kDays.size(); ++day) {
+        if (((window.days >> day) & 1U) == 0) continue;
+        days += (days.empty() ? "" : ",") + std::string(kDays[day]);
+    }
+    return fmt::format("{} {:02}:{:02}-{:02}:{:02}", days, window.from / 60, window.from % 60,
+                       window.to / 60, window.to % 60);
+}
+
+std::vector<std::string> window_texts(const PolicyConfig& policy) {
+    std::vector<std::string> texts;
+    for (const Window& window : policy.windows) texts.push_back(window_text(window));
+    return texts;
+}
 
 Json json_of(const PolicyConfig& policy) {
     Json json;
@@ -103,7 +125,7 @@ Json json_of(const PolicyConfig& policy) {
     json["correlate"] = policy.correlate;
     for (const RuleSettings& rule : policy.rules) {
         Json& entry = json["rules"][rule.rule];
-        entry["mode"] = name_of(rule.mode);
+        entry["mode"] = trueup::name_of(rule.mode);
         entry["budget"] = {{"most", rule.budget.most},
                            {"percent", fmt::format("{}%", rule.budget.percent)},
                            {"window", duration_text(rule.budget.window)}};
@@ -114,6 +136,10 @@ Json json_of(const PolicyConfig& policy) {
     json["stale_after"] = duration_text(policy.stale_after);
     json["max_drop"] = fmt::format("{}%", policy.max_drop_percent);
     json["command_ttl"] = duration_text(policy.command_ttl);
+    json["pass_every"] = duration_text(policy.pass_every);
+    json["max_clock_skew"] = duration_text(policy.max_clock_skew);
+    json["windows"] = window_texts(policy);
+    if (!policy.known.empty()) json["i-know"] = policy.known;
     return json;
 }
 
@@ -136,7 +162,11 @@ std::string lines_of(const PolicyConfig& policy) {
     std::string text = fmt::format("policy    {}: {} against {}, by {}\n", policy.name, policy.pods,
                                    policy.rows, policy.correlate);
     for (const RuleSettings& rule : policy.rules) {
-        text += fmt::format("rule      {}: {}", rule.rule, name_of(rule.mode));
+        text += fmt::format("rule      {}: {}", rule.rule, trueup::name_of(rule.mode));
+        if (rule.mode == Mode::kOff) {
+            text += '\n';
+            continue;
+        }
         if (has_times(rule)) {
             text += fmt::format(", grace {}, create window {}", duration_text(rule.grace),
                                 duration_text(rule.create_window));
@@ -144,9 +174,12 @@ std::string lines_of(const PolicyConfig& policy) {
         text += fmt::format(", at most {} or {}% in {}\n", rule.budget.most, rule.budget.percent,
                             duration_text(rule.budget.window));
     }
-    return text + fmt::format("limits    stale after {}, an epoch may drop {}%, commands live {}\n",
-                              duration_text(policy.stale_after), policy.max_drop_percent,
-                              duration_text(policy.command_ttl));
+    text += fmt::format("limits    stale after {}, an epoch may drop {}%, commands live {}\n",
+                        duration_text(policy.stale_after), policy.max_drop_percent,
+                        duration_text(policy.command_ttl));
+    text += fmt::format("passes    every {}\n", duration_text(policy.pass_every));
+    if (policy.windows.empty()) return text;
+    return text + fmt::format("windows   {} (UTC)\n", fmt::join(window_texts(policy), "; "));
 }
 
 void warn_of_source(const SourceConfig& source, const Config& config,
@@ -186,18 +219,12 @@ void warn_of_source(const SourceConfig& source, const Config& config,
 
 void warn_of_policy(const PolicyConfig& policy, std::vector<std::string>& all) {
     for (const RuleSettings& rule : policy.rules) {
-        if (rule.mode != Mode::kEnforce || !has_times(rule)) continue;
+        if (!acts(rule) || !has_times(rule)) continue;
         if (rule.grace < Millis(10'000)) {
             all.push_back(
                 fmt::format("rules.{} is enforced after {} only; below 10s what merely "
                             "starts slowly is taken for a disagreement",
                             rule.rule, duration_text(rule.grace)));
-        }
-        if (rule.create_window == Millis(0)) {
-            all.push_back(
-                fmt::format("rules.{}.create_window is 0s: a pod that is seen before its "
-                            "row, or a row before its pod, is at risk",
-                            rule.rule));
         }
     }
     if (policy.command_ttl < Millis(10'000)) {
@@ -206,9 +233,8 @@ void warn_of_policy(const PolicyConfig& policy, std::vector<std::string>& all) {
                         "never sent again",
                         duration_text(policy.command_ttl)));
     }
-    if (policy.max_drop_percent > 90) {
-        all.push_back(fmt::format("max_drop {}% believes a source that lost nearly everything",
-                                  policy.max_drop_percent));
+    for (const std::string& brake : policy.known) {
+        all.push_back(fmt::format("{} is loosened, and i-know says so", brake));
     }
 }
 
@@ -272,8 +298,8 @@ std::vector<std::string> warnings(const Config& config) {
     }
     if (!config.listen.empty() && !is_loopback(config.listen)) {
         all.push_back(
-            fmt::format("http.listen {} is open to other machines, and nobody is asked "
-                        "who they are",
+            fmt::format("http.listen {} is open to other machines without TLS: tokens travel in "
+                        "the clear",
                         config.listen));
     }
     return all;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace trueup::config {
@@ -15,18 +16,32 @@ namespace {
 using connectors::postgres::Correlation;
 
 constexpr std::string_view kGraphInstances = "graph-instances";
-// What its rules read of a row; the first two are compared before each write.
-constexpr std::array<std::string_view, 3> kColumns{"status", "pod_name", "url_slug"};
+// What each of its rules reads of a row, and compares before each write.
 constexpr std::array<std::string_view, 2> kNeededColumns{"status", "pod_name"};
+constexpr std::string_view kSlug = "url_slug";
 
 struct RuleKind {
     std::string_view name;
-    bool by_absence;  ///< has a grace and a create window
-    std::string_view executor;
+    bool by_absence = false;  ///< has a create window
+    Millis grace{0};          ///< the default; 0: it has none
+    bool acts = true;         ///< false: it only reports
+    bool ends = false;        ///< needs both executors, and is off unless it is written down
+    std::array<std::string_view, 2> columns{};  ///< beside those that every rule reads
+    std::string_view executor = "update_row";
 };
-constexpr std::array<RuleKind, 3> kRules{{{"orphaned_pod", true, "delete_pod"},
-                                          {"missing_pod", true, "update_row"},
-                                          {"status_drift", false, "update_row"}}};
+constexpr Millis kMinute{60'000};
+constexpr std::array<RuleKind, 10> kRules{{
+    {.name = "orphaned_pod", .by_absence = true, .grace = kMinute, .executor = "delete_pod"},
+    {.name = "missing_pod", .by_absence = true, .grace = kMinute},
+    {.name = "status_drift"},
+    {.name = "ttl_expired", .ends = true, .columns = {"created_at", "ttl"}},
+    {.name = "inactive", .ends = true, .columns = {"last_activity_at", "inactivity_timeout"}},
+    {.name = "untracked_record", .by_absence = true, .grace = kMinute},
+    {.name = "stuck_transition", .by_absence = true, .grace = 15 * kMinute},
+    {.name = "finished_pod", .acts = false},
+    {.name = "duplicate_claim", .acts = false},
+    {.name = "termination_requested", .ends = true, .columns = {"owner_username", ""}},
+}};
 
 bool contains(const std::vector<std::string>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -61,25 +76,31 @@ std::string read_source_name(Section& section, std::string_view key, const Confi
     return {};
 }
 
-Mode read_mode(Section& rule) {
-    const std::string text = rule.text("mode", "observe");
-    if (text == "enforce") return Mode::kEnforce;
-    if (text == "approve") {
-        rule.problem("mode",
-                     "is 'approve'; mode approve comes with a later release; write observe or "
-                     "enforce");
-    } else if (text != "observe") {
-        rule.problem("mode", fmt::format("is '{}'; write observe or enforce", text));
+Mode read_mode(Section& rule, const RuleKind& kind) {
+    // Whoever writes the section of a rule that ends instances wants to see what it finds.
+    const bool off = kind.ends && !rule.present();
+    const std::string text = rule.text("mode", off ? "off" : "observe");
+    for (const Mode mode : {Mode::kObserve, Mode::kApprove, Mode::kEnforce, Mode::kOff}) {
+        if (text != name_of(mode)) continue;
+        const bool acting = mode == Mode::kApprove || mode == Mode::kEnforce;
+        if (kind.acts || !acting) return mode;
+        rule.problem(
+            "mode", fmt::format("is '{}', and this rule only reports; write observe or off", text));
+        return Mode::kObserve;
     }
+    rule.problem("mode", fmt::format("is '{}'; write observe, approve, enforce or off", text));
     return Mode::kObserve;
 }
 
-void check_executor(Section& rule, const RuleKind& kind, const Config& config) {
-    const auto found = config.executors.find(std::string(kind.executor));
-    if (found != config.executors.end()) return;
-    rule.problem("mode", fmt::format("is enforce, and executors.{0} is missing; write executors: "
-                                     "{{{0}: {{source: NAME}}}}",
-                                     kind.executor));
+void check_executor(Section& rule, const RuleKind& kind, Mode mode, const Config& config) {
+    for (const std::string_view executor :
+         {std::string_view("delete_pod"), std::string_view("update_row")}) {
+        if (executor != kind.executor && !kind.ends) continue;
+        if (config.executors.count(std::string(executor)) != 0) continue;
+        rule.problem("mode", fmt::format("is {1}, and executors.{0} is missing; write executors: "
+                                         "{{{0}: {{source: NAME}}}}",
+                                         executor, name_of(mode)));
+    }
 }
 
 /// A brake that anybody could loosen in passing is none: its bounds are narrow.
@@ -110,31 +131,35 @@ Budget read_budget(Section section) {
     return budget;
 }
 
+/// The times of a rule, where it has them.
+void read_rule_times(Section& rule, const RuleKind& kind, const Config& config,
+                     RuleSettings& settings) {
+    settings.grace = kind.grace;
+    settings.create_window = Millis(0);
+    if (!kind.by_absence) {
+        for (const char* key : {"grace", "create_window"}) {
+            rule.refuse(key, "does not exist: no silence is waited out by this rule; leave it out");
+        }
+        return;
+    }
+    settings.grace = rule.duration("grace", settings.grace);
+    settings.create_window = rule.duration("create_window", Millis(30'000));
+    if (settings.grace > config.max_step) return;
+    rule.problem("grace",
+                 fmt::format("{} is not longer than bus.max_step {}, so that one step of "
+                             "the clock could use it up; write a longer grace or a shorter "
+                             "max_step",
+                             duration_text(settings.grace), duration_text(config.max_step)));
+}
+
 RuleSettings read_rule(Section rule, const RuleKind& kind, const Config& config) {
     RuleSettings settings;
     settings.rule = kind.name;
-    settings.mode = read_mode(rule);
-    if (settings.mode == Mode::kEnforce) check_executor(rule, kind, config);
-    if (kind.by_absence) {
-        settings.grace = rule.duration("grace", settings.grace);
-        settings.create_window = rule.duration("create_window", settings.create_window);
-        if (settings.grace <= config.max_step) {
-            rule.problem(
-                "grace",
-                fmt::format("{} is not longer than bus.max_step {}, so that one step of "
-                            "the clock could use it up; write a longer grace or a shorter "
-                            "max_step",
-                            duration_text(settings.grace), duration_text(config.max_step)));
-        }
-    } else {
-        settings.grace = Millis(0);
-        settings.create_window = Millis(0);
-        for (const char* key : {"grace", "create_window"}) {
-            rule.refuse(key,
-                        "does not exist: both sides speak here, and no silence is waited out; "
-                        "leave it out");
-        }
+    settings.mode = read_mode(rule, kind);
+    if (settings.mode == Mode::kEnforce || settings.mode == Mode::kApprove) {
+        check_executor(rule, kind, settings.mode, config);
     }
+    read_rule_times(rule, kind, config, settings);
     settings.budget = read_budget(rule.section("budget"));
     rule.finish();
     return settings;
@@ -172,22 +197,108 @@ std::vector<std::string> read_correlation(Section& section, PolicyConfig& policy
     return parsed->columns();
 }
 
+/// The columns that the rules read which are not off.
+std::vector<std::string> needed_columns(const PolicyConfig& policy) {
+    std::vector<std::string> needed(kNeededColumns.begin(), kNeededColumns.end());
+    for (std::size_t i = 0; i < policy.rules.size(); ++i) {
+        if (policy.rules[i].mode == Mode::kOff) continue;
+        for (const std::string_view column : kRules[i].columns) {
+            if (!column.empty()) needed.emplace_back(column);
+        }
+    }
+    return needed;
+}
+
 void complete_columns(const std::vector<std::string>& correlated, const PolicyConfig& policy,
                       Config& config, Problems& problems) {
     for (SourceConfig& source : config.sources) {
         auto* rows = std::get_if<PostgresSource>(&source.world);
         if (rows == nullptr || source.name != policy.rows) continue;
-        if (rows->columns.empty()) rows->columns.assign(kColumns.begin(), kColumns.end());
-        for (const std::string_view needed : kNeededColumns) {
-            if (contains(rows->columns, needed)) continue;
+        const std::vector<std::string> needed = needed_columns(policy);
+        if (rows->columns.empty()) {
+            rows->columns = needed;
+            rows->columns.emplace_back(kSlug);
+        }
+        for (const std::string& column : needed) {
+            if (contains(rows->columns, column)) continue;
             problems.add(source.line,
                          fmt::format("sources.{}.postgres.columns lacks '{}', which {} reads; add "
                                      "it",
-                                     source.name, needed, policy.use));
+                                     source.name, column, policy.use));
         }
         for (const std::string& column : correlated) {
             if (!contains(rows->columns, column)) rows->columns.push_back(column);
         }
+    }
+}
+
+/// `08:30` as minutes of the day; `24:00` is the end of it.
+std::optional<std::uint16_t> minute_of(std::string_view text) {
+    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (text.size() != 5 || text[2] != ':') return std::nullopt;
+    for (const std::size_t at : {0U, 1U, 3U, 4U}) {
+        if (!digit(text[at])) return std::nullopt;
+    }
+    const int minute =
+        (text[0] - '0') * 600 + (text[1] - '0') * 60 + (text[3] - '0') * 10 + (text[4] - '0');
+    if (text[3] > '5' || minute > 24 * 60) return std::nullopt;
+    return static_cast<std::uint16_t>(minute);
+}
+
+/// `Mon` or `Mon-Fri` as bits; 0: neither.
+std::uint8_t days_in_a_row(std::string_view text) {
+    constexpr std::array<std::string_view, 7> kDays{"Mon", "Tue", "Wed", "Thu",
+                                                    "Fri", "Sat", "Sun"};
+    const auto day = [&](std::string_view name) {
+        return static_cast<std::size_t>(std::find(kDays.begin(), kDays.end(), name) -
+                                        kDays.begin());
+    };
+    const std::size_t dash = text.find('-');
+    const std::size_t first = day(text.substr(0, dash));
+    const std::size_t last = dash == std::string_view::npos ? first : day(text.substr(dash + 1));
+    unsigned bits = 0;
+    for (std::size_t at = first; at <= last && last < kDays.size(); ++at) bits |= 1U << at;
+    return static_cast<std::uint8_t>(bits);
+}
+
+/// `Mon-Wed,Fri` as bits; 0: not days.
+std::uint8_t days_of(std::string_view text) {
+    unsigned bits = 0;
+    for (bool more = true; more;) {
+        const std::size_t comma = text.find(',');
+        more = comma != std::string_view::npos;
+        const unsigned days = days_in_a_row(text.substr(0, comma));
+        if (days == 0) return 0;
+        bits |= days;
+        if (more) text.remove_prefix(comma + 1);
+    }
+    return static_cast<std::uint8_t>(bits);
+}
+
+/// `Mon-Fri 08:00-18:00`.
+std::optional<Window> window_of(std::string_view text) {
+    const std::size_t space = text.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    const std::string_view hours = text.substr(space + 1);
+    const std::size_t dash = hours.find('-');
+    if (dash == std::string_view::npos) return std::nullopt;
+    const auto from = minute_of(hours.substr(0, dash));
+    const auto to = minute_of(hours.substr(dash + 1));
+    const Window window{days_of(text.substr(0, space)), from.value_or(0), to.value_or(0)};
+    if (!from || !to || window.days == 0 || window.from >= window.to) return std::nullopt;
+    return window;
+}
+
+void read_windows(Section& section, PolicyConfig& policy) {
+    for (const std::string& text : section.texts("windows")) {
+        if (const std::optional<Window> window = window_of(text)) {
+            policy.windows.push_back(*window);
+            continue;
+        }
+        section.problem("windows",
+                        fmt::format("holds '{}'; write days and hours in UTC, as in 'Mon-Fri "
+                                    "08:00-18:00', and two windows for one over midnight",
+                                    text));
     }
 }
 
@@ -206,6 +317,18 @@ void read_times(Section& section, const Config& config, PolicyConfig& policy) {
     policy.stale_after = section.duration("stale_after", policy.stale_after);
     policy.command_ttl = section.duration("command_ttl", policy.command_ttl);
     policy.max_drop_percent = section.percent("max_drop", policy.max_drop_percent);
+    policy.pass_every = section.duration("pass_every", policy.pass_every);
+    policy.max_clock_skew = section.duration("max_clock_skew", policy.max_clock_skew);
+    read_windows(section, policy);
+    if (policy.pass_every != Millis(0) && policy.pass_every < Millis(10'000)) {
+        section.problem("pass_every", "is shorter than 10s; write 5m, or 0s for none");
+    }
+    if (policy.max_clock_skew > Millis(300'000)) {
+        section.problem("max_clock_skew",
+                        fmt::format("is {}; write 5m at the most: a clock that is further off "
+                                    "says nothing about a TTL",
+                                    duration_text(policy.max_clock_skew)));
+    }
     if (policy.command_ttl < Millis(1'000)) {
         section.problem("command_ttl", "is shorter than 1s, in which no executor acts; write 60s");
     }
@@ -218,6 +341,34 @@ void read_times(Section& section, const Config& config, PolicyConfig& policy) {
                                     "that",
                                     duration_text(policy.stale_after), duration_text(source.idle),
                                     source.name));
+    }
+}
+
+/// A brake may be loosened beyond what is safe only by naming it once more.
+void check_brakes(Section& section, PolicyConfig& policy) {
+    const std::vector<std::string> known = section.texts("i-know");
+    const auto loosened = [&](const char* key, const std::string& brake, const std::string& what) {
+        policy.known.push_back(brake);
+        if (contains(known, brake)) return;
+        section.problem(key, fmt::format("loosens {0}: {1}; write i-know: [{0}] beside it if it is "
+                                         "meant",
+                                         brake, what));
+    };
+    if (policy.max_drop_percent > 90) {
+        loosened("max_drop", "max_drop",
+                 fmt::format("{}% believes a source that lost nearly everything",
+                             policy.max_drop_percent));
+    }
+    for (std::size_t i = 0; i < policy.rules.size(); ++i) {
+        const RuleSettings& rule = policy.rules[i];
+        if (!kRules[i].by_absence || rule.create_window > Millis(0)) continue;
+        loosened("rules", rule.rule + ".create_window",
+                 "with 0s a pod that is seen before its row, or a row before its pod, is at risk");
+    }
+    for (const std::string& name : known) {
+        if (contains(policy.known, name)) continue;
+        section.problem("i-know",
+                        fmt::format("names '{}', which is not loosened; leave it out", name));
     }
 }
 
@@ -243,10 +394,11 @@ PolicyConfig read_policy(Section section, Config& config, Problems& problems) {
     policy.pods = read_source_name(section, "pods", config, Topic::kChangesPods);
     policy.rows = read_source_name(section, "rows", config, Topic::kChangesRows);
     const std::vector<std::string> columns = read_correlation(section, policy, problems);
+    read_rules(section.section("rules").called("rules"), config, policy);
     complete_columns(columns, policy, config, problems);
     check_executors(section, policy, config);
-    read_rules(section.section("rules").called("rules"), config, policy);
     read_times(section, config, policy);
+    check_brakes(section, policy);
     section.finish();
     return policy;
 }

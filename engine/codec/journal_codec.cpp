@@ -3,6 +3,7 @@
 #include "engine/codec/change_codec.h"
 #include "engine/codec/limits.h"
 #include "engine/codec/outcome_codec.h"
+#include "engine/codec/request_codec.h"
 #include "engine/codec/settings_codec.h"
 #include "engine/codec/wire.h"
 
@@ -25,6 +26,7 @@ constexpr std::uint32_t kItemPrevOffset = 2;
 constexpr std::uint32_t kItemOffset = 3;
 constexpr std::uint32_t kItemAppendTime = 4;
 constexpr std::uint32_t kItemPayload = 5;
+constexpr std::uint32_t kItemAuthentic = 6;
 
 /// Which of an item's fields came.
 struct Seen {
@@ -45,6 +47,7 @@ const char* read_envelope(std::string_view bytes, ItemView& out) {
     std::uint64_t prev_offset = 0;
     std::uint64_t offset = 0;
     std::uint64_t append_time = 0;
+    std::uint64_t authentic = 0;
     while (!reader.done()) {
         std::uint32_t tag = 0;
         bool good = reader.tag(tag);
@@ -64,12 +67,16 @@ const char* read_envelope(std::string_view bytes, ItemView& out) {
             case bytes_tag(kItemPayload):
                 good = seen.payload = reader.bytes(out.bytes);
                 break;
+            case varint_tag(kItemAuthentic):
+                good = reader.varint(authentic);
+                break;
             default:
                 good = good && reader.skip(tag);
         }
         if (!good) return "is malformed";
     }
     if (!seen.all()) return "lacks a field";
+    out.authentic = authentic != 0;
     out.prev_offset = from_zigzag(prev_offset);
     out.offset = static_cast<std::int64_t>(offset);
     out.append_time = from_millis<BrokerTime>(static_cast<std::int64_t>(append_time));
@@ -84,7 +91,12 @@ const char* read_envelope(std::string_view bytes, ItemView& out) {
 
 void read_body(ItemView& item) {
     if (item.topic == Topic::kRequests) {
-        item.body = Undecodable{"requests are not read by this build"};
+        Result<Request> request = decode_request(item.bytes);
+        if (request) {
+            item.body = std::move(*request);
+        } else {
+            item.body = Undecodable{request.error().what};
+        }
     } else if (item.topic == Topic::kOutcomes) {
         Result<Outcome> outcome = decode_outcome(item.bytes);
         if (outcome) {
@@ -170,13 +182,15 @@ void JournalRecordBuilder::set_settings(const Settings& settings) {
 }
 
 void JournalRecordBuilder::add_item(Topic topic, std::int64_t prev_offset, std::int64_t offset,
-                                    BrokerTime append_time, std::string_view bytes) {
+                                    BrokerTime append_time, std::string_view bytes,
+                                    bool authentic) {
     std::array<char, kItemOverhead> envelope{};
     WireWriter writer(envelope.data());
     writer.number(kItemTopic, static_cast<std::uint64_t>(topic));
     writer.number(kItemPrevOffset, to_zigzag(prev_offset));
     writer.number(kItemOffset, static_cast<std::uint64_t>(offset));
     writer.number(kItemAppendTime, static_cast<std::uint64_t>(to_millis(append_time)));
+    if (authentic) writer.number(kItemAuthentic, 1);
     writer.head(kItemPayload, bytes.size());
     const auto length = static_cast<std::size_t>(writer.at() - envelope.data());
 

@@ -23,9 +23,10 @@ class JournalRecordBuilder {
     void set_settings(const Settings& settings);
 
     /// Adds one record of an input topic; copies `bytes`. `prev_offset` is that of the record that
-    /// the same reader read before it, -1 at the start.
+    /// the same reader read before it, -1 at the start; `authentic`: a request whose signature was
+    /// checked.
     void add_item(Topic topic, std::int64_t prev_offset, std::int64_t offset,
-                  BrokerTime append_time, std::string_view bytes);
+                  BrokerTime append_time, std::string_view bytes, bool authentic = false);
 
     /// Size of the record so far. Stays within kMaxRecordBytes as long as
     /// size() + bytes.size() + kItemOverhead did before each `add_item`.

@@ -13,6 +13,7 @@ void write_scope(const RequestScope& scope, v1::RequestScope& m) {
     if (!scope.subject.empty()) m.set_subject(scope.subject);
     if (!scope.object_id.empty()) m.set_object_id(scope.object_id);
     if (!scope.source.empty()) m.set_source(scope.source);
+    if (!scope.because.empty()) m.set_because(scope.because);
     if (scope.finding_id) m.set_finding_id(to_hex(*scope.finding_id));
     if (scope.finding_offset) m.set_finding_offset(*scope.finding_offset);
 }
@@ -27,6 +28,7 @@ bool read_scope(const v1::RequestScope& m, RequestScope& out) {
     out.subject = m.subject();
     out.object_id = m.object_id();
     out.source = m.source();
+    out.because = m.because();
     return true;
 }
 
@@ -40,8 +42,7 @@ std::string encode_request(const Request& request) {
     m.set_issued_ms(request.issued_ms);
     if (!request.issued_by.empty()) m.set_issued_by(request.issued_by);
     if (!request.reason.empty()) m.set_reason(request.reason);
-    if (!request.key_id.empty()) m.set_key_id(request.key_id);
-    if (!request.mac.empty()) m.set_mac(request.mac);
+    if (!request.role.empty()) m.set_role(request.role);
     return m.SerializeAsString();
 }
 
@@ -60,8 +61,7 @@ Result<Request> decode_request(std::string_view bytes) {
     request.issued_ms = m.issued_ms();
     request.issued_by = m.issued_by();
     request.reason = m.reason();
-    request.key_id = m.key_id();
-    request.mac = m.mac();
+    request.role = m.role();
     return request;
 }
 

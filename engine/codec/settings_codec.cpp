@@ -12,7 +12,8 @@ Error broken(std::string_view what) { return {Next::kStop, std::string(what)}; }
 bool complete(const v1::Settings& m) {
     return m.has_policy() && m.has_use() && m.has_max_step_ms() && m.has_max_skew_ms() &&
            m.has_stale_after_ms() && m.has_command_ttl_ms() && m.has_emit_again_ms() &&
-           m.has_max_outbox() && m.has_sweep_step() && m.has_max_drop_percent();
+           m.has_max_outbox() && m.has_sweep_step() && m.has_max_drop_percent() && m.has_logic() &&
+           m.has_max_clock_skew_ms() && m.has_pass_every_ms();
 }
 
 bool read_source(const v1::SourceSettings& m, SourceSettings& out) {
@@ -23,7 +24,7 @@ bool read_source(const v1::SourceSettings& m, SourceSettings& out) {
 }
 
 bool read_rule(const v1::RuleSettings& m, RuleSettings& out) {
-    if (m.mode() != v1::MODE_OBSERVE && m.mode() != v1::MODE_ENFORCE) return false;
+    if (m.mode() == v1::MODE_UNSPECIFIED || !v1::Mode_IsValid(m.mode())) return false;
     out.rule = m.rule();
     out.mode = static_cast<Mode>(m.mode());
     out.grace = Millis(m.grace_ms());
@@ -31,6 +32,15 @@ bool read_rule(const v1::RuleSettings& m, RuleSettings& out) {
     out.budget = {m.budget_most(), m.budget_percent(), Millis(m.budget_window_ms())};
     return !out.rule.empty() && m.has_grace_ms() && m.has_create_window_ms() &&
            m.has_budget_most() && m.has_budget_percent() && m.budget_window_ms() > 0;
+}
+
+bool read_window(const v1::Window& m, Window& out) {
+    constexpr std::uint32_t kEveryDay = 0x7f;
+    constexpr std::uint32_t kDay = 24 * 60;
+    out = {static_cast<std::uint8_t>(m.days()), static_cast<std::uint16_t>(m.from_minute()),
+           static_cast<std::uint16_t>(m.to_minute())};
+    return m.days() != 0 && m.days() <= kEveryDay && m.from_minute() < m.to_minute() &&
+           m.to_minute() <= kDay;
 }
 
 /// Number of a source, or kNoSource when `given` is false; false when there is no such source.
@@ -65,6 +75,7 @@ Result<Genesis> decode_genesis(std::string_view bytes) {
 
 std::string encode_settings(const Settings& settings) {
     v1::Settings m;
+    m.set_logic(settings.logic);
     m.set_policy(settings.policy);
     m.set_use(settings.use);
     for (const SourceSettings& source : settings.sources) {
@@ -91,6 +102,14 @@ std::string encode_settings(const Settings& settings) {
     m.set_emit_again_ms(settings.emit_again.count());
     m.set_max_outbox(settings.max_outbox);
     m.set_sweep_step(settings.sweep_step);
+    m.set_max_clock_skew_ms(settings.max_clock_skew.count());
+    m.set_pass_every_ms(settings.pass_every.count());
+    for (const Window& window : settings.windows) {
+        v1::Window& out = *m.add_windows();
+        out.set_days(window.days);
+        out.set_from_minute(window.from);
+        out.set_to_minute(window.to);
+    }
     m.set_max_drop_percent(settings.max_drop_percent);
     return m.SerializeAsString();
 }
@@ -117,6 +136,14 @@ Result<Settings> decode_settings(std::string_view bytes) {
             return broken("the settings hold a rule or a mode that this build does not know");
         }
     }
+    for (const v1::Window& window : m.windows()) {
+        if (!read_window(window, settings.windows.emplace_back())) {
+            return broken("the settings hold a window that never opens");
+        }
+    }
+    settings.logic = m.logic();
+    settings.max_clock_skew = Millis(m.max_clock_skew_ms());
+    settings.pass_every = Millis(m.pass_every_ms());
     settings.max_step = Millis(m.max_step_ms());
     settings.max_skew = Millis(m.max_skew_ms());
     settings.stale_after = Millis(m.stale_after_ms());

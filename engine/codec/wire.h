@@ -29,6 +29,8 @@ class WireReader {
         : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
     bool done() const { return at_ == end_; }
+    /// Bytes that were not read yet.
+    std::uint64_t left() const { return static_cast<std::uint64_t>(end_ - at_); }
 
     bool varint(std::uint64_t& out) {
         if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80) {
@@ -81,8 +83,6 @@ class WireReader {
 
   private:
     static constexpr int kMaxDepth = 100;
-
-    std::uint64_t left() const { return static_cast<std::uint64_t>(end_ - at_); }
 
     bool advance(std::uint64_t n) {
         if (n > left()) return false;

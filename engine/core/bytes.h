@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/base/id.h"
+#include "engine/model/change.h"
 
 #include <array>
 #include <cstddef>
@@ -39,6 +40,10 @@ class ByteWriter {
     }
     void flag(bool value) { out_ += value ? '\1' : '\0'; }
     void hash(const Hash128& value) {
+        number(value.hi);
+        number(value.lo);
+    }
+    void version(const Version& value) {
         number(value.hi);
         number(value.lo);
     }
@@ -88,6 +93,10 @@ class ByteReader {
     }
     bool flag() { return number() != 0; }
     Hash128 hash() {
+        const std::uint64_t hi = number();
+        return {hi, number()};
+    }
+    Version version() {
         const std::uint64_t hi = number();
         return {hi, number()};
     }

@@ -51,6 +51,7 @@ void FoldRun::run() {
     take_items();
     if (state_.policy != nullptr) {
         budget_ = meta_.settings.sweep_step;
+        tend_pass();
         sweep_step();
         wake();
         // Judged at the end and once each, so that no verdict of this record leans on half of it.
@@ -112,6 +113,14 @@ void FoldRun::take_genesis(const Genesis& genesis) {
 
 void FoldRun::take_settings(const Settings& settings) {
     const Policy* policy = find_policy(settings.use);
+    if (settings.logic != kLogic) {
+        state_.halted = "journal offset " + std::to_string(record_.offset) +
+                        " puts logic version " + std::to_string(settings.logic) +
+                        " in force, and this build has version " + std::to_string(kLogic) +
+                        ": use the build that has it, or begin a journal of its own in another "
+                        "state_dir";
+        return;
+    }
     if (policy == nullptr || policy->rules.size() != settings.rules.size()) {
         state_.halted = "journal offset " + std::to_string(record_.offset) + " puts the policy '" +
                         settings.use + "' with " + std::to_string(settings.rules.size()) +
@@ -147,8 +156,19 @@ void FoldRun::take_settings(const Settings& settings) {
     state_.policy = policy;
     meta_.rules.resize(policy->rules.size());
     if (ours == meta_.settings) return;
+    if (ours.pass_every != meta_.settings.pass_every) meta_.pass.next = meta_.now + ours.pass_every;
     meta_.settings = std::move(ours);
-    meta_.sweeps.push_back({});  // judge everything once under the new settings
+    judge_all();  // once under the new settings
+}
+
+/// Has every subject judged, some with each record.
+void FoldRun::judge_all() {
+    // One that has not begun yet will do.
+    const bool waiting =
+        std::any_of(meta_.sweeps.begin(), meta_.sweeps.end(), [](const Sweep& sweep) {
+            return sweep.what == Sweep::What::kJudgement && sweep.cursor.empty();
+        });
+    if (!waiting) meta_.sweeps.push_back({});
 }
 
 void FoldRun::take_item(const ItemView& item) {
@@ -172,6 +192,8 @@ void FoldRun::take_item(const ItemView& item) {
         take_change(item, *change);
     } else if (const auto* outcome = std::get_if<Outcome>(&item.body)) {
         take_outcome(item, *outcome);
+    } else if (const auto* request = std::get_if<Request>(&item.body)) {
+        take_request(item, *request);
     } else if (!item.bytes.empty()) {  // an empty record is an executor's heartbeat
         park(item, std::get<Undecodable>(item.body).reason);
     }
@@ -188,19 +210,28 @@ FoldRun::Entry* FoldRun::find(std::string_view key) { return state_.subjects.fin
 /// subjects count for it at once.
 void FoldRun::mark(Entry& entry) {
     apply_sweeps(entry);
-    count_uncorrelated(entry);
+    count(entry);
     if (entry.marked) return;
     entry.marked = true;
     marked_.push_back(&entry);
 }
 
-void FoldRun::count_uncorrelated(Entry& entry) {
+/// Keeps the policy's tallies: what the subject counts for now in place of what it counted before.
+void FoldRun::count(Entry& entry) {
     if (state_.policy == nullptr) return;
-    const bool counts = state_.policy->uncorrelated(entry.subject, meta_.settings);
-    if (counts == entry.subject.counted_uncorrelated) return;
-    entry.subject.counted_uncorrelated = counts;
-    meta_.uncorrelated = counts ? meta_.uncorrelated + 1 : meta_.uncorrelated - 1;
+    const Tally now = state_.policy->count(entry.subject, meta_.settings);
+    Tally& before = entry.subject.counted;
+    if (now == before) return;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        meta_.tallies[i] = meta_.tallies[i] + now[i] - before[i];
+    }
+    before = now;
     state_.subjects.mark_dirty(entry);
+}
+
+bool FoldRun::epochs_on_their_way() const {
+    return std::any_of(meta_.sweeps.begin(), meta_.sweeps.end(),
+                       [](const Sweep& sweep) { return sweep.what == Sweep::What::kEpoch; });
 }
 
 /// Marks the subjects whose wait is over, as many as the budget of this record allows.
@@ -229,8 +260,10 @@ void FoldRun::wake() {
             return room-- > 0 ? state_.waits.take_turn(rule) : std::optional<std::string>();
         });
     }
-    if (meta_.uncorrelated == 0 && meta_.sweeps.empty()) {
-        take([&] { return state_.waits.take_correlated(); });
+    if (epochs_on_their_way()) return;
+    for (TallyId tally = 0; tally < state_.policy->tallies.size(); ++tally) {
+        if (meta_.tallies[tally] != 0) continue;
+        take([&] { return state_.waits.take_none_of(tally); });
     }
 }
 

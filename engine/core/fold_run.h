@@ -29,7 +29,9 @@ class FoldRun {
     void wake();
     Entry* find(std::string_view key);
     void mark(Entry& entry);
-    void count_uncorrelated(Entry& entry);
+    void count(Entry& entry);
+    void judge_all();
+    bool epochs_on_their_way() const;
 
     // sources.cpp: who owns a source, what it has proven
     SourceId source_of(const ItemView& item, const ChangeView& change);
@@ -53,6 +55,30 @@ class FoldRun {
     void apply_sweeps(Entry& entry);
     void collect(Entry& entry);
 
+    // requests.cpp: what operators ask
+    struct Answer {
+        bool granted = false;
+        std::string sentence;
+    };
+    void take_request(const ItemView& item, const Request& request);
+    Answer answer(const ItemView& item, const Request& request);
+    Answer grant(const ItemView& item, const Request& request);
+    Answer approve(const Request& request);
+    Answer approve_all(const Request& request, std::uint8_t rule);
+    Answer dismiss(const Request& request);
+    Answer hold(const Request& request, bool held);
+    Answer release_source(const Request& request);
+    Answer pause(const ItemView& item, const Request& request);
+    Answer resume(const Request& request);
+    Answer resnapshot(const Request& request);
+    Answer terminate(const Request& request);
+    std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<Hash128> only);
+    bool paused(std::uint8_t rule) const;
+
+    // pass.cpp
+    void tend_pass();
+    void end_pass();
+
     // judge.cpp: verdicts become findings
     void judge(Entry& entry);
     void wait_for(const Wait& wait);
@@ -60,9 +86,11 @@ class FoldRun {
     void renew_waits(Entry& entry);
     void settle(Entry& entry, std::uint8_t rule, Verdict verdict);
     void settle_others(Entry& entry, std::uint8_t rule, const Verdict& verdict);
+    bool may_act(Entry& entry, Finding& finding, const Verdict& verdict);
+    bool approved(Entry& entry, Finding& finding, const Verdict& verdict);
     bool has_turn(std::uint8_t rule, const Finding& finding) const;
     void set_waiting(Entry& entry, Finding& finding, Reason reason);
-    void act(Entry& entry, Finding& finding, CommandDraft draft);
+    void act(Entry& entry, Finding& finding, Verdict& verdict);
     Finding& open(Entry& entry, std::uint8_t rule, std::string_view object_id);
     void resolve(Entry& entry, std::size_t index, Reason reason);
     void tend_commands(Entry& entry);

@@ -1,8 +1,11 @@
 // Verdicts become findings: the fold compares what the rules say with the findings that are open
 // and emits only the edges. A finding whose command is under way stays as it is until the outcome.
+#include "engine/base/guard.h"
 #include "engine/core/budget.h"
 #include "engine/core/command_id.h"
 #include "engine/core/fold_run.h"
+#include "engine/core/row.h"
+#include "engine/core/windows.h"
 
 #include <algorithm>
 
@@ -12,28 +15,22 @@ namespace {
 
 constexpr Millis kOutboxPause{1'000};
 
-/// Puts the journal offsets of the facts that the subject's facets stand on, ascending.
-void put_evidence(const Subject& subject, std::vector<std::int64_t>& offsets) {
-    offsets.clear();
-    for (const Facet& facet : subject.facets) offsets.push_back(facet.offset);
-    std::sort(offsets.begin(), offsets.end());
-    offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
-}
-
 }  // namespace
 
 void FoldRun::judge(Entry& entry) {
     Subject& subject = entry.subject;
     if (entry.erased) return;
-    const References references{meta_.sources, meta_.broker_now,
-                                meta_.uncorrelated + meta_.sweeps.size()};
+    const References references{meta_.sources, meta_.broker_now, meta_.tallies,
+                                epochs_on_their_way()};
     waits_.clear();
     tend_commands(entry);
     const auto rules = static_cast<std::uint8_t>(state_.policy->rules.size());
     for (std::uint8_t rule = 0; rule < rules; ++rule) {
-        settle(
-            entry, rule,
-            state_.policy->rules[rule].judge(subject, references, meta_.settings, rule, meta_.now));
+        const bool off = meta_.settings.rules[rule].mode == Mode::kOff;
+        settle(entry, rule,
+               off ? Verdict::healthy()
+                   : state_.policy->rules[rule].judge(subject, references, meta_.settings, rule,
+                                                      meta_.now));
     }
     for (const Finding& finding : subject.findings) {
         if (finding.command || finding.emit_again > meta_.now) {
@@ -103,25 +100,65 @@ void FoldRun::tend_commands(Entry& entry) {
 void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
     settle_others(entry, rule, verdict);
     if (verdict.wait != Wait{}) wait_for(verdict.wait);
+    if (verdict.kind == Verdict::Kind::kHealthy && state_.policy->rules[rule].on_request &&
+        !entry.subject.termination.empty()) {
+        entry.subject.termination.clear();  // there is nothing to end any more
+        state_.subjects.mark_dirty(entry);
+    }
     if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;
     Finding& finding = open(entry, rule, verdict.object_id);
-    if (finding.command) return;
+    if (finding.command || finding.dismissed) return;
     if (verdict.kind == Verdict::Kind::kWaiting) return set_waiting(entry, finding, verdict.reason);
-    if (meta_.settings.rules[rule].mode != Mode::kEnforce) {
-        return set_waiting(entry, finding, Reason::kObserved);
+    if (may_act(entry, finding, verdict)) act(entry, finding, verdict);
+}
+
+/// Does nothing hold the command that the verdict proposes? If something does, the finding says
+/// what.
+bool FoldRun::may_act(Entry& entry, Finding& finding, const Verdict& verdict) {
+    const auto held = [&](Reason why) {
+        set_waiting(entry, finding, why);
+        return false;
+    };
+    if (entry.subject.held && TRUEUP_GUARD("operator_hold")) return held(Reason::kHold);
+    if (meta_.settings.rules[finding.rule].mode == Mode::kObserve) return held(Reason::kObserved);
+    if (paused(finding.rule) && TRUEUP_GUARD("pause")) return held(Reason::kPaused);
+    const std::optional<Millis> opens = opens_in(meta_.settings.windows, meta_.broker_now);
+    if ((!opens || *opens > Millis{0}) && TRUEUP_GUARD("windows")) {
+        if (opens) wait_for({meta_.now + *opens, kNoSource, {}});
+        return held(Reason::kWindow);
     }
-    if (finding.emit_again > meta_.now) return;  // backing off after a failure
+    if (!approved(entry, finding, verdict)) return false;
+    if (finding.emit_again > meta_.now) return false;  // backing off after a failure
     if (meta_.outbox >= meta_.settings.max_outbox) {
         wait_for({meta_.now + kOutboxPause, kNoSource, {}});
-        return set_waiting(entry, finding, Reason::kOutboxFull);
+        return held(Reason::kOutboxFull);
     }
-    if (!has_turn(rule, finding)) {
-        Wait turn;
-        turn.turn = Turn{rule, finding.since};
-        wait_for(turn);
-        return set_waiting(entry, finding, Reason::kBudget);
+    if (verdict.harmless || has_turn(finding.rule, finding)) return true;
+    Wait turn;
+    turn.turn = Turn{finding.rule, finding.since};
+    wait_for(turn);
+    return held(Reason::kBudget);
+}
+
+/// Where an approval is needed: was exactly this command approved? Another one under the same
+/// finding is another question.
+bool FoldRun::approved(Entry& entry, Finding& finding, const Verdict& verdict) {
+    const bool asks = verdict.reason != Reason::kNone;
+    if (!asks && meta_.settings.rules[finding.rule].mode != Mode::kApprove) return true;
+    if (finding.steps > 0) return true;  // the approval was for all of it
+    const Hash128 proposal = hash_of(*verdict.command);
+    const bool moved = finding.proposal != proposal && TRUEUP_GUARD("approval_of_this_command");
+    if (moved || finding.proposal.none()) {
+        finding.proposal = proposal;
+        finding.approved = false;
+        state_.subjects.mark_dirty(entry);
     }
-    act(entry, finding, std::move(*verdict.command));
+    if (finding.approved) return true;
+    const Reason why = asks ? verdict.reason : Reason::kApproval;
+    const bool asked_already = finding.state != FindingState::kUnspecified && finding.reason == why;
+    set_waiting(entry, finding, why);
+    if (moved && asked_already) note_edge(entry, finding);
+    return false;
 }
 
 /// The budget has room, and nobody has waited for it longer.
@@ -142,7 +179,12 @@ void FoldRun::settle_others(Entry& entry, std::uint8_t rule, const Verdict& verd
         if (finding.rule != rule || finding.command) continue;
         if (names_one && finding.object_id == verdict.object_id) continue;
         if (verdict.kind == Verdict::Kind::kAbstain) {
-            set_waiting(entry, finding, verdict.reason);
+            // Something else came in between: what was approved was approved without it.
+            finding.approved = false;
+            if (!finding.dismissed) set_waiting(entry, finding, verdict.reason);
+        } else if (finding.dismissed) {
+            findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(i - 1));
+            state_.subjects.mark_dirty(entry);
         } else {
             ++meta_.rules[rule].retracted;
             resolve(entry, i - 1, Reason::kRetracted);
@@ -179,23 +221,32 @@ void FoldRun::set_waiting(Entry& entry, Finding& finding, Reason reason) {
     note_edge(entry, finding);
 }
 
-void FoldRun::act(Entry& entry, Finding& finding, CommandDraft draft) {
+void FoldRun::act(Entry& entry, Finding& finding, Verdict& verdict) {
     Command command;
     command.id = make_id(IdOf::kCommand, meta_, record_.offset, index_);
     command.policy = meta_.settings.policy;
     command.rule = state_.policy->rules[finding.rule].name;
     command.finding_id = finding.id;
     command.subject = entry.subject.key;
-    command.draft = std::move(draft);
+    command.draft = std::move(*verdict.command);
     command.issued = meta_.broker_now;
-    command.not_after = meta_.broker_now + meta_.settings.command_ttl;
+    // Executors follow the windows by the expiry: none of them acts after the window has closed.
+    command.not_after =
+        meta_.broker_now +
+        std::min(meta_.settings.command_ttl, closes_in(meta_.settings.windows, meta_.broker_now));
     put_evidence(entry.subject, command.evidence);
     finding.command = command;
+    finding.more = verdict.more;
+    finding.approved = false;  // spent
+    finding.proposal = {};
     finding.state = FindingState::kCommanded;
     finding.reason = Reason::kNone;
     finding.emit_again = meta_.now + meta_.settings.emit_again;
     ++meta_.rules[finding.rule].commands;
-    spend(meta_.settings.rules[finding.rule].budget, meta_.now, meta_.rules[finding.rule].spending);
+    if (!verdict.harmless) {
+        spend(meta_.settings.rules[finding.rule].budget, meta_.now,
+              meta_.rules[finding.rule].spending);
+    }
     ++meta_.outbox;
     note_edge(entry, finding);
     ++index_;
@@ -216,22 +267,9 @@ void FoldRun::note_edge(Entry& entry, Finding& finding) {
     finding.last_change = record_.offset;
     const Rule& rule = state_.policy->rules[finding.rule];
     FindingEdge& edge = report_.findings.add();
-    edge.id = finding.id;
-    edge.policy = meta_.settings.policy;
-    edge.rule = rule.name;
-    edge.subject = entry.subject.key;
-    edge.object_id = finding.object_id;
-    edge.state = finding.state;
-    edge.reason = finding.reason;
-    edge.since = finding.since;
-    edge.journal_id = meta_.journal_id;
-    edge.shard = meta_.shard;
-    edge.offset = record_.offset;
+    fill_edge(meta_, rule, entry.subject, finding, edge);
     edge.index = index_++;
     edge.append_time = record_.append_time;
-    edge.command_id = finding.command ? std::optional(finding.command->id) : std::nullopt;
-    explain(rule, entry.subject, finding, meta_.now, edge.sentence);
-    put_evidence(entry.subject, edge.evidence);
     state_.subjects.mark_dirty(entry);
 }
 

@@ -5,16 +5,22 @@
 #include "engine/base/id.h"
 #include "engine/base/time.h"
 #include "engine/model/change.h"
+#include "engine/model/request.h"
 #include "engine/model/settings.h"
+#include "engine/model/subject.h"
 #include "engine/model/topic.h"
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace trueup::core {
+
+/// Where a number names a rule: all of them.
+inline constexpr std::uint8_t kEveryRule = 0xff;
 
 /// An epoch whose SnapshotBegin was folded and whose End was not.
 struct OpenEpoch {
@@ -39,19 +45,72 @@ struct SourceState {
     std::uint64_t epochs = 0;          ///< complete ones, ever
     std::uint64_t population = 0;      ///< present facets
     std::uint64_t quarantined_at = 0;  ///< population before a suspicious drop; 0: none
+    bool believe_next = false;         ///< an operator vouched for the epoch that begins next ...
+    bool believed = false;             ///< ... or for the one that is open
     BrokerTime complete_as_of{};       ///< proven progress; 0: not fresh
     SourceTime source_clock{};
     bool operator==(const SourceState&) const = default;
 };
 
-/// A complete epoch on its way over all subjects, or a judgement of all (source = kNoSource).
+/// What an operator approved: whatever waits for `because` and has not changed since.
+struct Approval {
+    Reason because = Reason::kNone;
+    std::uint8_t rule = kEveryRule;
+    std::int64_t offset = -1;  ///< of the journal: what had been seen
+    bool operator==(const Approval&) const = default;
+};
+
+/// Something on its way over all subjects, one after the other; each is judged as it goes by.
 struct Sweep {
-    SourceId source = kNoSource;
+    enum class What : std::uint8_t {
+        kJudgement = 0,  ///< nothing else
+        kEpoch = 1,      ///< what a complete epoch lacks is absent
+        kApproval = 2,
+        kPass = 3,  ///< the pass is complete when it ends
+    };
+    What what = What::kJudgement;
+    SourceId source = kNoSource;  ///< of kEpoch, as the next three
     std::uint64_t epoch = 0;
     Incarnation incarnation = -1;  ///< whose epoch it was
     Version as_of;
+    Approval approval;
     std::string cursor;  ///< the last key that was visited; empty: none yet
     bool operator==(const Sweep&) const = default;
+};
+
+/// A full look at everything: each source has proven itself past its start, then each subject was
+/// judged (design §5).
+struct Pass {
+    static constexpr std::array<std::int64_t, 9> kBoundsSeconds{1, 2, 5, 10, 30, 60, 120, 300, 600};
+    bool running = false;
+    bool sweeping = false;
+    bool asked = false;  ///< by an operator, for the next record
+    BrokerTime started{};
+    JournalTime next{};  ///< when one starts by itself
+    std::uint64_t completed = 0;
+    std::uint64_t millis = 0;                                          ///< that all of them took
+    std::array<std::uint64_t, kBoundsSeconds.size() + 1> durations{};  ///< completed, by bucket
+    bool operator==(const Pass&) const = default;
+};
+
+/// An operator's pause: no command of the rule.
+struct Pause {
+    std::uint8_t rule = kEveryRule;
+    BrokerTime since{};
+    std::string by;
+    std::string reason;
+    bool operator==(const Pause&) const = default;
+};
+
+/// What came of a request.
+struct Answered {
+    Hash128 id;
+    RequestKind kind = RequestKind::kUnspecified;
+    bool granted = false;
+    BrokerTime at{};
+    std::string by;
+    std::string sentence;  ///< what it did, or why not
+    bool operator==(const Answered&) const = default;
 };
 
 /// Journal-derived counters: a replay counts the same.
@@ -70,6 +129,7 @@ struct Counters {
     std::uint64_t clamped_steps = 0;
     std::uint64_t unknown_outcomes = 0;
     std::uint64_t late_outcomes = 0;
+    std::uint64_t unauthenticated = 0;  ///< requests that nobody signed whom we know
     bool operator==(const Counters&) const = default;
 };
 
@@ -86,6 +146,7 @@ struct RuleCounters {
     std::uint64_t commands = 0;
     std::array<std::uint64_t, 6> outcomes{};  ///< by OutcomeKind
     std::uint64_t retracted = 0;
+    std::uint64_t mended = 0;  ///< findings whose last command was done
     Spending spending;
     bool operator==(const RuleCounters&) const = default;
 };
@@ -102,8 +163,11 @@ struct Meta {
     std::array<std::int64_t, kTopics> last{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     Settings settings;  ///< its source ids are indexes in `sources`
     std::vector<SourceState> sources;
-    std::vector<Sweep> sweeps;       ///< one after another
-    std::uint64_t uncorrelated = 0;  ///< subjects with a live row that may own any pod
+    std::vector<Sweep> sweeps;                                      ///< one after another
+    std::array<std::uint64_t, std::tuple_size_v<Tally>> tallies{};  ///< of the policy
+    Pass pass;
+    std::vector<Pause> pauses;
+    std::vector<Answered> answered;  ///< the last ones, the oldest first
     std::uint64_t outbox = 0;        ///< commands without an outcome
     std::uint64_t open_findings = 0;
     std::uint64_t subjects = 0;

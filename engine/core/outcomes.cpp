@@ -83,7 +83,19 @@ void FoldRun::take_outcome(const ItemView& item, const Outcome& outcome) {
         ++finding.failures;
         note_edge(*entry, finding);
         finding.command.reset();  // after the edge, which names the command that just ended
+    } else if (const bool done =
+                   outcome.kind == OutcomeKind::kDone || outcome.kind == OutcomeKind::kAlreadyDone;
+               done && found->more) {
+        Finding& finding = *found;
+        ++finding.steps;
+        finding.more = false;
+        finding.emit_again = JournalTime{};
+        finding.state = FindingState::kWaiting;
+        finding.reason = Reason::kNextStep;
+        note_edge(*entry, finding);
+        finding.command.reset();
     } else {
+        counters.mended += done ? 1U : 0U;
         resolve(*entry, static_cast<std::size_t>(found - findings.begin()),
                 reason_of(outcome.kind));
     }

@@ -2,6 +2,7 @@
 
 #include "engine/core/rules/graph_instances/policy.h"
 
+#include <algorithm>
 #include <array>
 
 namespace trueup::core {
@@ -12,6 +13,13 @@ const Policy* find_policy(std::string_view name) {
         if (policy->name == name) return policy;
     }
     return nullptr;
+}
+
+std::uint8_t rule_number(const Policy& policy, std::string_view name) {
+    for (std::uint8_t rule = 0; rule < policy.rules.size(); ++rule) {
+        if (policy.rules[rule].name == name) return rule;
+    }
+    return kEveryRule;
 }
 
 namespace {
@@ -29,7 +37,7 @@ std::string_view why(Reason reason) {
         case Reason::kOwnWrite:
             return "our own last write is not in view yet";
         case Reason::kUncorrelatedRows:
-            return "a live row without a pod may own it";
+            return "live rows without a pod and pods without a row may be each other's";
         case Reason::kDuplicateClaim:
             return "two live objects claim it";
         case Reason::kVeto:
@@ -46,6 +54,24 @@ std::string_view why(Reason reason) {
             return "a source lost suspiciously much at once";
         case Reason::kBudget:
             return "the rule has done enough for now; it waits its turn";
+        case Reason::kUnreadable:
+            return "a value that the rule needs cannot be read";
+        case Reason::kClockSkew:
+            return "the source's clock is too far off";
+        case Reason::kApproval:
+            return "waits for an approval";
+        case Reason::kPaused:
+            return "an operator paused it";
+        case Reason::kWindow:
+            return "waits for its window";
+        case Reason::kHold:
+            return "an operator holds it";
+        case Reason::kNextStep:
+            return "one part is done, the rest follows";
+        case Reason::kOwnersChoice:
+            return "reported; what to do is left to the owner";
+        case Reason::kDismissed:
+            return "dismissed by an operator";
         case Reason::kDone:
             return "put right";
         case Reason::kAlreadyDone:
@@ -81,6 +107,31 @@ void explain(const Rule& rule, const Subject& subject, const Finding& finding, J
     }
     const auto lasted = std::chrono::duration_cast<std::chrono::seconds>(now - finding.since);
     if (lasted.count() > 0) text += " (for " + std::to_string(lasted.count()) + " s)";
+}
+
+void put_evidence(const Subject& subject, std::vector<std::int64_t>& offsets) {
+    offsets.clear();
+    for (const Facet& facet : subject.facets) offsets.push_back(facet.offset);
+    std::sort(offsets.begin(), offsets.end());
+    offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+}
+
+void fill_edge(const Meta& meta, const Rule& rule, const Subject& subject, const Finding& finding,
+               FindingEdge& edge) {
+    edge.id = finding.id;
+    edge.policy = meta.settings.policy;
+    edge.rule = rule.name;
+    edge.subject = subject.key;
+    edge.object_id = finding.object_id;
+    edge.state = finding.state;
+    edge.reason = finding.reason;
+    edge.since = finding.since;
+    edge.journal_id = meta.journal_id;
+    edge.shard = meta.shard;
+    edge.offset = finding.last_change;
+    edge.command_id = finding.command ? std::optional(finding.command->id) : std::nullopt;
+    explain(rule, subject, finding, meta.now, edge.sentence);
+    put_evidence(subject, edge.evidence);
 }
 
 }  // namespace trueup::core

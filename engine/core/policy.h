@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/meta.h"
+#include "engine/model/finding_edge.h"
 #include "engine/model/settings.h"
 #include "engine/model/subject.h"
 #include "engine/model/verdict.h"
@@ -17,8 +18,9 @@ namespace trueup::core {
 /// many subjects share. Read-only.
 struct References {
     std::span<const SourceState> sources;
-    BrokerTime broker_now{};         ///< append time of the record being folded
-    std::uint64_t uncorrelated = 0;  ///< live rows that may own any pod without a row
+    BrokerTime broker_now{};                 ///< append time of the record being folded
+    std::span<const std::uint64_t> tallies;  ///< of the policy, over all subjects
+    bool sweeping = false;  ///< an epoch is on its way, so that the tallies are not final
 };
 
 /// Judges one subject. `self` is the index of the rule in its policy (the subject's findings carry
@@ -31,14 +33,22 @@ struct Rule {
     Judge judge;
     /// What is wrong, in a few words that fit before "; " and a reason.
     std::string_view finds;
+    bool on_request = false;  ///< it judges what somebody asked for, and only that
 };
 
 struct Policy {
     std::string_view name;
     std::span<const Rule> rules;
-    /// Does this subject hold a live row that may own a pod which nobody can tell (G25)?
-    bool (*uncorrelated)(const Subject& subject, const Settings& settings);
+    /// What is counted over all subjects: names for metrics, by TallyId.
+    std::span<const std::string_view> tallies;
+    /// What this subject contributes.
+    Tally (*count)(const Subject& subject, const Settings& settings);
+    /// May `who` have the subject's instance ended (G8)? Who has a role that may is not asked.
+    bool (*owned_by)(const Subject& subject, const Settings& settings, std::string_view who);
 };
+
+/// The number of the rule of that name; kEveryRule: there is none.
+std::uint8_t rule_number(const Policy& policy, std::string_view name);
 
 /// The built-in policy of that name, or nullptr.
 const Policy* find_policy(std::string_view name);
@@ -46,5 +56,13 @@ const Policy* find_policy(std::string_view name);
 /// Writes one line for people into `text`: what was found and where it is now.
 void explain(const Rule& rule, const Subject& subject, const Finding& finding, JournalTime now,
              std::string& text);
+
+/// Puts the journal offsets of the facts that the subject's facets stand on, ascending.
+void put_evidence(const Subject& subject, std::vector<std::int64_t>& offsets);
+
+/// Fills in what a subject's row says of a finding: its last edge. Place and time of the record
+/// that made it are left to the caller, who may know more than the finding's `last_change`.
+void fill_edge(const Meta& meta, const Rule& rule, const Subject& subject, const Finding& finding,
+               FindingEdge& edge);
 
 }  // namespace trueup::core

@@ -8,9 +8,6 @@ namespace trueup::core {
 
 namespace {
 
-// Bump when the encoding changes: an older row is then unreadable and the projection is rebuilt.
-constexpr std::uint64_t kFormat = 2;
-
 void put(ByteWriter& out, const std::optional<std::string>& value) {
     out.flag(value.has_value());
     if (value) out.text(*value);
@@ -20,21 +17,7 @@ std::optional<std::string> take_optional(ByteReader& in) {
     return std::string(in.text());
 }
 
-void put(ByteWriter& out, const Version& version) {
-    out.number(version.hi);
-    out.number(version.lo);
-}
-Version take_version(ByteReader& in) {
-    const std::uint64_t hi = in.number();
-    return {hi, in.number()};
-}
-
-void put(ByteWriter& out, const Command& command) {
-    out.hash(command.id);
-    out.text(command.policy);
-    out.text(command.rule);
-    out.hash(command.finding_id);
-    const CommandDraft& draft = command.draft;
+void put(ByteWriter& out, const CommandDraft& draft) {
     for (const std::string* part : {&draft.target.source, &draft.target.object_id,
                                     &draft.target.name, &draft.target.name_space}) {
         out.text(*part);
@@ -54,6 +37,14 @@ void put(ByteWriter& out, const Command& command) {
         out.text(predicate.field);
         put(out, predicate.value);
     }
+}
+
+void put(ByteWriter& out, const Command& command) {
+    out.hash(command.id);
+    out.text(command.policy);
+    out.text(command.rule);
+    out.hash(command.finding_id);
+    put(out, command.draft);
     out.time(command.issued);
     out.time(command.not_after);
     out.number(command.evidence.size());
@@ -106,7 +97,7 @@ void put(ByteWriter& out, const Facet& facet) {
     out.text(facet.object_id);
     out.number(static_cast<std::uint64_t>(facet.absence));
     out.signed_number(facet.incarnation);
-    put(out, facet.version);
+    out.version(facet.version);
     out.number(facet.epoch);
     out.time(facet.first_seen);
     out.time(facet.evidence);
@@ -121,7 +112,7 @@ Facet take_facet(ByteReader& in) {
     facet.object_id = in.text();
     facet.absence = static_cast<Absence>(in.number());
     facet.incarnation = in.signed_number();
-    facet.version = take_version(in);
+    facet.version = in.version();
     facet.epoch = in.number();
     facet.first_seen = in.time<BrokerTime>();
     facet.evidence = in.time<BrokerTime>();
@@ -141,6 +132,11 @@ void put(ByteWriter& out, const Finding& finding) {
     out.signed_number(finding.last_change);
     out.time(finding.emit_again);
     out.number(finding.failures);
+    out.number(finding.steps);
+    out.flag(finding.more);
+    out.hash(finding.proposal);
+    out.flag(finding.approved);
+    out.flag(finding.dismissed);
     out.flag(finding.command.has_value());
     if (finding.command) put(out, *finding.command);
 }
@@ -156,6 +152,11 @@ Finding take_finding(std::string_view key, ByteReader& in) {
     finding.last_change = in.signed_number();
     finding.emit_again = in.time<JournalTime>();
     finding.failures = static_cast<std::uint32_t>(in.number());
+    finding.steps = static_cast<std::uint32_t>(in.number());
+    finding.more = in.flag();
+    finding.proposal = in.hash();
+    finding.approved = in.flag();
+    finding.dismissed = in.flag();
     if (in.flag()) finding.command = take_command(key, in);
     return finding;
 }
@@ -165,7 +166,7 @@ void put(ByteWriter& out, const Wait& wait) {
     if (wait.due) out.time(*wait.due);
     out.number(wait.source);
     out.time(wait.beyond);
-    out.flag(wait.uncorrelated);
+    out.number(wait.none_of);
     out.flag(wait.turn.has_value());
     if (wait.turn) {
         out.number(wait.turn->rule);
@@ -178,7 +179,7 @@ Wait take_wait(ByteReader& in) {
     if (in.flag()) wait.due = in.time<JournalTime>();
     wait.source = static_cast<SourceId>(in.number());
     wait.beyond = in.time<BrokerTime>();
-    wait.uncorrelated = in.flag();
+    wait.none_of = static_cast<TallyId>(in.number());
     if (in.flag()) {
         const auto rule = static_cast<std::uint8_t>(in.number());
         wait.turn = Turn{rule, in.time<JournalTime>()};
@@ -186,137 +187,11 @@ Wait take_wait(ByteReader& in) {
     return wait;
 }
 
-void put(ByteWriter& out, const Settings& settings) {
-    out.text(settings.policy);
-    out.text(settings.use);
-    out.number(settings.sources.size());
-    for (const SourceSettings& source : settings.sources) {
-        out.text(source.name);
-        out.number(static_cast<std::uint64_t>(source.topic));
-    }
-    out.number(settings.pods);
-    out.number(settings.rows);
-    out.number(settings.rules.size());
-    for (const RuleSettings& rule : settings.rules) {
-        out.text(rule.rule);
-        out.number(static_cast<std::uint64_t>(rule.mode));
-        out.signed_number(rule.grace.count());
-        out.signed_number(rule.create_window.count());
-        out.number(rule.budget.most);
-        out.number(rule.budget.percent);
-        out.signed_number(rule.budget.window.count());
-    }
-    for (const Millis time : {settings.max_step, settings.max_skew, settings.stale_after,
-                              settings.command_ttl, settings.emit_again}) {
-        out.signed_number(time.count());
-    }
-    out.number(settings.max_drop_percent);
-    out.number(settings.max_outbox);
-    out.number(settings.sweep_step);
-}
-
-Settings take_settings(ByteReader& in) {
-    Settings settings;
-    settings.policy = in.text();
-    settings.use = in.text();
-    settings.sources.resize(in.count());
-    for (SourceSettings& source : settings.sources) {
-        source.name = in.text();
-        source.topic = static_cast<Topic>(in.number());
-    }
-    settings.pods = static_cast<SourceId>(in.number());
-    settings.rows = static_cast<SourceId>(in.number());
-    settings.rules.resize(in.count());
-    for (RuleSettings& rule : settings.rules) {
-        rule.rule = in.text();
-        rule.mode = static_cast<Mode>(in.number());
-        rule.grace = Millis(in.signed_number());
-        rule.create_window = Millis(in.signed_number());
-        rule.budget.most = static_cast<std::uint32_t>(in.number());
-        rule.budget.percent = static_cast<std::uint32_t>(in.number());
-        rule.budget.window = Millis(in.signed_number());
-    }
-    for (Millis* time : {&settings.max_step, &settings.max_skew, &settings.stale_after,
-                         &settings.command_ttl, &settings.emit_again}) {
-        *time = Millis(in.signed_number());
-    }
-    settings.max_drop_percent = static_cast<std::uint32_t>(in.number());
-    settings.max_outbox = static_cast<std::uint32_t>(in.number());
-    settings.sweep_step = static_cast<std::uint32_t>(in.number());
-    return settings;
-}
-
-void put(ByteWriter& out, const SourceState& source) {
-    out.text(source.name);
-    out.number(static_cast<std::uint64_t>(source.topic));
-    out.signed_number(source.incarnation);
-    out.number(source.next_seq);
-    out.flag(source.known);
-    out.flag(source.hole);
-    out.flag(source.open.has_value());
-    if (source.open) {
-        out.number(source.open->id);
-        out.number(source.open->wire);
-        put(out, source.open->as_of);
-        out.number(source.open->count);
-    }
-    for (const std::uint64_t count :
-         {source.last_epoch, source.epochs, source.population, source.quarantined_at}) {
-        out.number(count);
-    }
-    out.time(source.complete_as_of);
-    out.time(source.source_clock);
-}
-
-SourceState take_source(ByteReader& in) {
-    SourceState source;
-    source.name = in.text();
-    source.topic = static_cast<Topic>(in.number());
-    source.incarnation = in.signed_number();
-    source.next_seq = in.number();
-    source.known = in.flag();
-    source.hole = in.flag();
-    if (in.flag()) {
-        OpenEpoch open;
-        open.id = in.number();
-        open.wire = in.number();
-        open.as_of = take_version(in);
-        open.count = in.number();
-        source.open = open;
-    }
-    for (std::uint64_t* count :
-         {&source.last_epoch, &source.epochs, &source.population, &source.quarantined_at}) {
-        *count = in.number();
-    }
-    source.complete_as_of = in.time<BrokerTime>();
-    source.source_clock = in.time<SourceTime>();
-    return source;
-}
-
-/// The counters in one order, for writing and reading alike.
-template <typename Counts>
-auto counters_of(Counts& c) {
-    return std::array{&c.items,
-                      &c.duplicates,
-                      &c.gaps,
-                      &c.parked,
-                      &c.foreign_tokens,
-                      &c.repeated_seq,
-                      &c.holes,
-                      &c.unchanged,
-                      &c.stale_versions,
-                      &c.swept,
-                      &c.quarantines,
-                      &c.clamped_steps,
-                      &c.unknown_outcomes,
-                      &c.late_outcomes};
-}
-
 }  // namespace
 
 void encode_subject(const Subject& subject, std::string& out) {
     ByteWriter writer(out);
-    writer.number(kFormat);
+    writer.number(kRowFormat);
     writer.number(subject.facets.size());
     for (const Facet& facet : subject.facets) put(writer, facet);
     writer.number(subject.findings.size());
@@ -328,12 +203,14 @@ void encode_subject(const Subject& subject, std::string& out) {
     }
     writer.number(subject.waits.size());
     for (const Wait& wait : subject.waits) put(writer, wait);
-    writer.flag(subject.counted_uncorrelated);
+    for (const std::uint8_t count : subject.counted) writer.number(count);
+    writer.flag(subject.held);
+    writer.text(subject.termination);
 }
 
 std::optional<Subject> decode_subject(std::string_view key, std::string_view bytes) {
     ByteReader in(bytes);
-    if (in.number() != kFormat) return std::nullopt;
+    if (in.number() != kRowFormat) return std::nullopt;
     Subject subject;
     subject.key = key;
     for (std::size_t n = in.count(); n > 0; --n) subject.facets.push_back(take_facet(in));
@@ -343,91 +220,18 @@ std::optional<Subject> decode_subject(std::string_view key, std::string_view byt
         subject.own_writes.emplace_back(source, in.time<BrokerTime>());
     }
     for (std::size_t n = in.count(); n > 0; --n) subject.waits.push_back(take_wait(in));
-    subject.counted_uncorrelated = in.flag();
+    for (std::uint8_t& count : subject.counted) count = static_cast<std::uint8_t>(in.number());
+    subject.held = in.flag();
+    subject.termination = in.text();
     if (!in.done()) return std::nullopt;
     return subject;
 }
 
-void encode_meta(const Meta& meta, std::string& out) {
-    ByteWriter writer(out);
-    writer.number(kFormat);
-    writer.hash(meta.journal_id);
-    writer.signed_number(meta.partitions);
-    writer.signed_number(meta.shard);
-    writer.signed_number(meta.applied);
-    writer.time(meta.broker_now);
-    writer.time(meta.now);
-    writer.hash(meta.chain);
-    writer.hash(meta.digest);
-    for (const std::int64_t offset : meta.last) writer.signed_number(offset);
-    put(writer, meta.settings);
-    writer.number(meta.sources.size());
-    for (const SourceState& source : meta.sources) put(writer, source);
-    writer.number(meta.sweeps.size());
-    for (const Sweep& sweep : meta.sweeps) {
-        writer.number(sweep.source);
-        writer.number(sweep.epoch);
-        writer.signed_number(sweep.incarnation);
-        put(writer, sweep.as_of);
-        writer.text(sweep.cursor);
-    }
-    for (const std::uint64_t count :
-         {meta.uncorrelated, meta.outbox, meta.open_findings, meta.subjects}) {
-        writer.number(count);
-    }
-    for (const std::uint64_t* count : counters_of(meta.counters)) writer.number(*count);
-    writer.number(meta.rules.size());
-    for (const RuleCounters& rule : meta.rules) {
-        writer.number(rule.detected);
-        writer.number(rule.commands);
-        for (const std::uint64_t count : rule.outcomes) writer.number(count);
-        writer.number(rule.retracted);
-        writer.signed_number(rule.spending.window);
-        writer.number(rule.spending.commands);
-    }
-}
-
-std::optional<Meta> decode_meta(std::string_view bytes) {
-    ByteReader in(bytes);
-    if (in.number() != kFormat) return std::nullopt;
-    Meta meta;
-    meta.journal_id = in.hash();
-    meta.partitions = static_cast<std::int32_t>(in.signed_number());
-    meta.shard = static_cast<std::int32_t>(in.signed_number());
-    meta.applied = in.signed_number();
-    meta.broker_now = in.time<BrokerTime>();
-    meta.now = in.time<JournalTime>();
-    meta.chain = in.hash();
-    meta.digest = in.hash();
-    for (std::int64_t& offset : meta.last) offset = in.signed_number();
-    meta.settings = take_settings(in);
-    for (std::size_t n = in.count(); n > 0; --n) meta.sources.push_back(take_source(in));
-    for (std::size_t n = in.count(); n > 0; --n) {
-        Sweep sweep;
-        sweep.source = static_cast<SourceId>(in.number());
-        sweep.epoch = in.number();
-        sweep.incarnation = in.signed_number();
-        sweep.as_of = take_version(in);
-        sweep.cursor = in.text();
-        meta.sweeps.push_back(std::move(sweep));
-    }
-    for (std::uint64_t* count :
-         {&meta.uncorrelated, &meta.outbox, &meta.open_findings, &meta.subjects}) {
-        *count = in.number();
-    }
-    for (std::uint64_t* count : counters_of(meta.counters)) *count = in.number();
-    for (std::size_t n = in.count(); n > 0; --n) {
-        RuleCounters rule;
-        rule.detected = in.number();
-        rule.commands = in.number();
-        for (std::uint64_t& count : rule.outcomes) count = in.number();
-        rule.retracted = in.number();
-        rule.spending.window = in.signed_number();
-        rule.spending.commands = in.number();
-        meta.rules.push_back(rule);
-    }
-    if (!in.done()) return std::nullopt;
-    return meta;
+Hash128 hash_of(const CommandDraft& draft) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    put(out, draft);
+    return hash128(bytes);
 }
 
 Hash128 row_hash(std::string_view key, std::string_view bytes) {

@@ -4,11 +4,15 @@
 #include "engine/core/meta.h"
 #include "engine/model/subject.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace trueup::core {
+
+/// Grows when an encoding changes: an older row is unreadable then, and the projection is rebuilt.
+inline constexpr std::uint64_t kRowFormat = 3;
 
 /// Appends the encoding of everything but the key. Equal subjects give equal bytes.
 void encode_subject(const Subject& subject, std::string& out);
@@ -17,6 +21,9 @@ std::optional<Subject> decode_subject(std::string_view key, std::string_view byt
 
 void encode_meta(const Meta& meta, std::string& out);
 std::optional<Meta> decode_meta(std::string_view bytes);
+
+/// What a command would do, as one number: equal drafts give equal hashes.
+Hash128 hash_of(const CommandDraft& draft);
 
 /// What a subject's row adds to the digest.
 Hash128 row_hash(std::string_view key, std::string_view bytes);

@@ -52,4 +52,25 @@ std::optional<Doubt> doubt(const Subject& subject, const References& references,
     return std::nullopt;
 }
 
+std::optional<Verdict> not_yet(const Subject& subject, const References& references,
+                               const Settings& settings, std::uint8_t self, JournalTime now,
+                               const Disagreement& found) {
+    const Facet& object = found.about;
+    const std::optional<Doubt> own =
+        doubt(subject, references, settings, object.source, found.heard, Millis{0});
+    if (own && own->reason == Reason::kOwnWrite) {
+        return Verdict::abstain(Reason::kOwnWrite, own->wait);
+    }
+    const JournalTime due =
+        first_detected(subject, self, object.object_id, now) + settings.rules[self].grace;
+    if (now < due) {
+        return Verdict::waiting(Reason::kGrace, {due, kNoSource, {}}, object.object_id);
+    }
+    if (own) return Verdict::waiting(own->reason, own->wait, object.object_id);
+    const std::optional<Doubt> other =
+        doubt(subject, references, settings, found.other, found.other_heard, found.window);
+    if (other) return Verdict::waiting(other->reason, other->wait, object.object_id);
+    return std::nullopt;
+}
+
 }  // namespace trueup::core

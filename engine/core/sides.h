@@ -94,4 +94,20 @@ std::optional<Doubt> doubt(const Subject& subject, const References& references,
                            const Settings& settings, SourceId source, BrokerTime evidence,
                            Millis window);
 
+/// Something that a rule found, and who must have been heard before it may act on it.
+struct Disagreement {
+    const Facet& about;        ///< its source is the one that would be written
+    BrokerTime heard{};        ///< that source must have proven itself past this ...
+    SourceId other;            ///< ... and this other one
+    BrokerTime other_heard{};  ///< past this
+    Millis window{0};          ///< and so much more
+};
+
+/// What still holds a rule back, in the order that explains it best: our own last write that is not
+/// in view (no news, so no finding either), the rule's grace, a source that was not heard.
+/// nullopt: nothing does.
+std::optional<Verdict> not_yet(const Subject& subject, const References& references,
+                               const Settings& settings, std::uint8_t self, JournalTime now,
+                               const Disagreement& found);
+
 }  // namespace trueup::core

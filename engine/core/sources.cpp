@@ -3,6 +3,7 @@
 #include "engine/core/fold_run.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trueup::core {
 
@@ -51,6 +52,7 @@ bool FoldRun::owned(SourceState& source, const ChangeView& change) {
 
 void FoldRun::begin_epoch(SourceState& source, const ChangeView& change) {
     source.open = OpenEpoch{++source.last_epoch, change.epoch, change.version, 0};
+    source.believed = std::exchange(source.believe_next, false);
 }
 
 namespace {
@@ -72,7 +74,7 @@ void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
     // Not all of it came: it proves nothing.
     if (epoch.count != change.count && TRUEUP_GUARD("epoch_counted")) return;
     const std::uint64_t before = std::max(source.population, source.quarantined_at);
-    if (suspicious(before, epoch.count, meta_.settings.max_drop_percent) &&
+    if (suspicious(before, epoch.count, meta_.settings.max_drop_percent) && !source.believed &&
         TRUEUP_GUARD("suspicious_drop")) {
         ++meta_.counters.quarantines;
         break_source(source);
@@ -83,7 +85,13 @@ void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
     source.hole = false;
     source.known = true;
     ++source.epochs;
-    meta_.sweeps.push_back({id, epoch.id, source.incarnation, epoch.as_of, {}});
+    Sweep sweep;
+    sweep.what = Sweep::What::kEpoch;
+    sweep.source = id;
+    sweep.epoch = epoch.id;
+    sweep.incarnation = source.incarnation;
+    sweep.as_of = epoch.as_of;
+    meta_.sweeps.push_back(std::move(sweep));
 }
 
 void FoldRun::take_progress(SourceState& source, const ItemView& item, const ChangeView& change) {

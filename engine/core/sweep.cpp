@@ -10,7 +10,9 @@ namespace trueup::core {
 
 void FoldRun::apply_sweeps(Entry& entry) {
     for (const Sweep& sweep : meta_.sweeps) {
-        if (sweep.source == kNoSource || entry.subject.key <= sweep.cursor) continue;
+        if (entry.subject.key <= sweep.cursor) continue;
+        if (sweep.what == Sweep::What::kApproval) approve(entry, sweep.approval, std::nullopt);
+        if (sweep.what != Sweep::What::kEpoch) continue;
         SourceState& source = meta_.sources[sweep.source];
         for (Facet& facet : entry.subject.facets) {
             const bool listed = facet.epoch >= sweep.epoch;
@@ -40,7 +42,9 @@ void FoldRun::sweep_step() {
             sweep.cursor = key;
         }
         budget_ -= static_cast<std::uint32_t>(keys.size());
-        if (keys.size() < wanted) meta_.sweeps.erase(meta_.sweeps.begin());
+        if (keys.size() == wanted) continue;
+        if (sweep.what == Sweep::What::kPass) end_pass();
+        meta_.sweeps.erase(meta_.sweeps.begin());
     }
     if (!meta_.sweeps.empty()) report_.more_work = true;
 }
@@ -58,7 +62,8 @@ void FoldRun::collect(Entry& entry) {
         subject.facets.erase(kept, subject.facets.end());
         state_.subjects.mark_dirty(entry);
     }
-    if (!subject.facets.empty() || !subject.findings.empty()) return state_.subjects.weigh(entry);
+    const bool needed = !subject.facets.empty() || !subject.findings.empty() || subject.held;
+    if (needed) return state_.subjects.weigh(entry);
     for (const Wait& wait : subject.waits) state_.waits.remove(subject.key, wait);
     state_.subjects.erase(entry);
     --meta_.subjects;

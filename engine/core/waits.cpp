@@ -116,14 +116,14 @@ std::optional<std::string> Waits::take(Lists<Time>& lists, const Time& from, con
 void Waits::add(std::string_view key, const Wait& wait) {
     if (wait.due) add(due_, *wait.due, key);
     if (wait.source != kNoSource) add(seen_, {wait.source, wait.beyond}, key);
-    if (wait.uncorrelated) add(correlated_, false, key);
+    if (wait.none_of != kNoTally) add(none_of_, wait.none_of, key);
     if (wait.turn) add(turns_, *wait.turn, key);
 }
 
 void Waits::remove(std::string_view key, const Wait& wait) {
     if (wait.due) remove(due_, *wait.due, key);
     if (wait.source != kNoSource) remove(seen_, {wait.source, wait.beyond}, key);
-    if (wait.uncorrelated) remove(correlated_, false, key);
+    if (wait.none_of != kNoTally) remove(none_of_, wait.none_of, key);
     if (wait.turn) remove(turns_, *wait.turn, key);
 }
 
@@ -135,7 +135,9 @@ std::optional<std::string> Waits::take_seen(SourceId source, BrokerTime proven) 
     return take(seen_, {source, BrokerTime::min()}, {source, proven});
 }
 
-std::optional<std::string> Waits::take_correlated() { return take(correlated_, false, true); }
+std::optional<std::string> Waits::take_none_of(TallyId tally) {
+    return take(none_of_, tally, static_cast<TallyId>(tally + 1));
+}
 
 std::optional<std::string> Waits::take_turn(std::uint8_t rule) {
     return take(turns_, Turn{rule, JournalTime::min()}, Turn{rule, JournalTime::max()});

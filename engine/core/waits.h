@@ -1,4 +1,4 @@
-// What subjects wait for: journal time, a source's progress, or the end of uncorrelated rows.
+// What subjects wait for: journal time, a source's progress, a tally's end, or a turn.
 //
 // A table in memory only: each subject's row says what it waits for, so a restart fills this table
 // again from the rows. They come by time, then by key. Not thread-safe.
@@ -63,8 +63,8 @@ class Waits {
     std::optional<std::string> take_due(JournalTime now);
     /// Takes out one subject that waited for less progress than `proven` of this source.
     std::optional<std::string> take_seen(SourceId source, BrokerTime proven);
-    /// Takes out one subject that waits for the end of uncorrelated rows.
-    std::optional<std::string> take_correlated();
+    /// Takes out one subject that waits until nothing counts to this tally.
+    std::optional<std::string> take_none_of(TallyId tally);
     /// Takes out the subject whose finding has waited longest for the budget of this rule.
     std::optional<std::string> take_turn(std::uint8_t rule);
     /// Since when that finding is open; nullopt: nobody waits.
@@ -72,7 +72,7 @@ class Waits {
 
     std::optional<JournalTime> next_due() const;
     bool empty() const {
-        return due_.empty() && seen_.empty() && correlated_.empty() && turns_.empty();
+        return due_.empty() && seen_.empty() && none_of_.empty() && turns_.empty();
     }
 
     /// About what the table takes in memory.
@@ -93,7 +93,7 @@ class Waits {
 
     Lists<JournalTime> due_;
     Lists<Progress> seen_;
-    Lists<bool> correlated_;  ///< one list at most
+    Lists<TallyId> none_of_;
     Lists<Turn> turns_;
     std::size_t bytes_ = 0;
 };

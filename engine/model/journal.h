@@ -5,6 +5,7 @@
 #include "engine/base/time.h"
 #include "engine/model/change.h"
 #include "engine/model/command.h"
+#include "engine/model/request.h"
 #include "engine/model/settings.h"
 #include "engine/model/topic.h"
 
@@ -29,7 +30,10 @@ struct ItemView {
     std::int64_t offset = -1;
     BrokerTime append_time{};
     std::string_view bytes;
-    std::variant<ChangeView, Outcome, Undecodable> body;
+    /// Only of requests: the sequencer found it signed with a key that it knows. Part of the
+    /// journal, so that a replay needs no keys.
+    bool authentic = false;
+    std::variant<ChangeView, Outcome, Request, Undecodable> body;
 };
 
 /// The first record of a journal.

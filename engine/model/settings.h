@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup {
@@ -15,7 +16,35 @@ namespace trueup {
 enum class Mode : std::uint8_t {
     kUnspecified = 0,
     kObserve = 1,  ///< finds and explains, never acts; the default
-    kEnforce = 2,
+    kEnforce = 2,  ///< acts
+    kApprove = 3,  ///< acts on what an operator approved, finding by finding
+    kOff = 4,      ///< is not judged at all
+};
+
+/// `observe`, `approve`, `enforce`, `off`.
+constexpr std::string_view name_of(Mode mode) {
+    switch (mode) {
+        case Mode::kObserve:
+            return "observe";
+        case Mode::kEnforce:
+            return "enforce";
+        case Mode::kApprove:
+            return "approve";
+        case Mode::kOff:
+            return "off";
+        case Mode::kUnspecified:
+            break;
+    }
+    return "unspecified";
+}
+
+/// A time of the week, UTC, in which commands may be issued: on each of `days`, from `from` up to,
+/// not with, `to`.
+struct Window {
+    std::uint8_t days = 0;   ///< bit 0: Monday … bit 6: Sunday
+    std::uint16_t from = 0;  ///< minutes of the day
+    std::uint16_t to = 0;    ///< above `from`, at most 24 × 60
+    bool operator==(const Window&) const = default;
 };
 
 /// How many commands a rule may issue in one window of journal time.
@@ -41,7 +70,12 @@ struct SourceSettings {
     bool operator==(const SourceSettings&) const = default;
 };
 
+/// The version of the rules and of the fold that this build has. Decisions of one version never
+/// change: what changes them is another version.
+inline constexpr std::uint32_t kLogic = 2;
+
 struct Settings {
+    std::uint32_t logic = kLogic;
     std::string policy;                   ///< its name; the first part of every subject key
     std::string use;                      ///< the built-in set of rules: `graph-instances`
     std::vector<SourceSettings> sources;  ///< a SourceId is an index in here
@@ -51,6 +85,9 @@ struct Settings {
     Millis max_step{10'000};              ///< the longest step of journal time per record
     Millis max_skew{0};                   ///< between append times of different partitions
     Millis stale_after{45'000};           ///< a source silent for longer holds what leans on it
+    Millis max_clock_skew{60'000};        ///< of a source's clock; beyond it no TTL is judged
+    Millis pass_every{300'000};           ///< journal time between passes; 0: on request only
+    std::vector<Window> windows;          ///< commands are issued in these only; none: always
     Millis command_ttl{60'000};           ///< from issue to not_after
     Millis emit_again{10'000};            ///< a command without an outcome is emitted once more
     std::uint32_t max_drop_percent = 50;  ///< an epoch that loses more (and > 10) is not believed

@@ -7,6 +7,7 @@
 #include "engine/model/object.h"
 #include "engine/model/verdict.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ struct Facet {
     bool operator==(const Facet&) const = default;
 };
 
+/// What one subject contributes to each of its policy's tallies.
+using Tally = std::array<std::uint8_t, 8>;
+
 struct Subject {
     std::string key;
     std::vector<Facet> facets;      ///< ordered by (source, object_id)
@@ -50,7 +54,10 @@ struct Subject {
     std::vector<std::pair<SourceId, BrokerTime>> own_writes;
     /// What to wait for, as registered in the shard's tables of waits.
     std::vector<Wait> waits;
-    bool counted_uncorrelated = false;  ///< contributes one to the policy's count
+    Tally counted{};    ///< what it contributes to the policy's tallies
+    bool held = false;  ///< by an operator: nothing happens to it
+    /// Who asked that it be ended; empty: nobody. Stays until that was done, refused or dismissed.
+    std::string termination;
     bool operator==(const Subject&) const = default;
 
     /// The part of the key after the policy; the whole key when it has none.

@@ -34,6 +34,16 @@ std::string_view name_of(Reason reason) {
             return "quarantine";
         case Reason::kBudget:
             return "budget";
+        case Reason::kUnreadable:
+            return "unreadable";
+        case Reason::kClockSkew:
+            return "clock_skew";
+        case Reason::kApproval:
+            return "approval";
+        case Reason::kPaused:
+            return "paused";
+        case Reason::kWindow:
+            return "window";
         case Reason::kDone:
             return "done";
         case Reason::kAlreadyDone:
@@ -46,6 +56,14 @@ std::string_view name_of(Reason reason) {
             return "failed";
         case Reason::kExpired:
             return "expired";
+        case Reason::kDismissed:
+            return "dismissed";
+        case Reason::kHold:
+            return "hold";
+        case Reason::kNextStep:
+            return "next_step";
+        case Reason::kOwnersChoice:
+            return "owners_choice";
     }
     return "unknown";
 }

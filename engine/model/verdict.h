@@ -16,6 +16,10 @@ namespace trueup {
 using SourceId = std::uint16_t;
 inline constexpr SourceId kNoSource = 0xffff;
 
+/// Index of something that a policy counts over all its subjects. kNoTally where none is meant.
+using TallyId = std::uint8_t;
+inline constexpr TallyId kNoTally = 0xff;
+
 /// Why a finding is where it is. Data, never a new state.
 enum class Reason : std::uint8_t {
     kNone = 0,
@@ -34,6 +38,11 @@ enum class Reason : std::uint8_t {
     kIncomplete = 12,       ///< a field that the rule needs was not sent
     kQuarantine = 13,       ///< a source's last epoch dropped suspiciously much
     kBudget = 14,           ///< the rule has issued enough for now; it waits its turn
+    kUnreadable = 15,       ///< a field holds what the rule cannot read
+    kClockSkew = 16,        ///< the source's clock is too far from the broker's
+    kApproval = 17,         ///< the rule's mode is approve: an operator must say so
+    kPaused = 18,           ///< an operator paused the rule
+    kWindow = 19,           ///< outside the windows in which commands are issued
     // How a finding ended.
     kDone = 20,
     kAlreadyDone = 21,
@@ -41,6 +50,11 @@ enum class Reason : std::uint8_t {
     kRefused = 23,
     kFailed = 24,
     kExpired = 25,
+    kDismissed = 26,  ///< an operator ended it without a command
+    // A rule abstains or waits, once more.
+    kHold = 27,          ///< an operator's hold on the subject
+    kNextStep = 28,      ///< one part is done, the next one follows
+    kOwnersChoice = 29,  ///< reported only; what to do is left to the owner
 };
 std::string_view name_of(Reason reason);
 
@@ -67,8 +81,8 @@ struct Wait {
     /// Judge again when `source` has proven itself past `beyond`.
     SourceId source = kNoSource;
     BrokerTime beyond{};
-    /// Judge again when the policy has no uncorrelated live row any more.
-    bool uncorrelated = false;
+    /// Judge again when nothing counts to this tally of the policy any more.
+    TallyId none_of = kNoTally;
     /// Judge again when the rule's budget has room for this one.
     std::optional<Turn> turn = std::nullopt;
     bool operator==(const Wait&) const = default;
@@ -85,16 +99,41 @@ struct Verdict {
     Wait wait;
     std::string_view object_id;   ///< of a facet of the subject that is judged
     Boxed<CommandDraft> command;  ///< only of kAct
+    bool more = false;            ///< of kAct: the finding goes on once the command is done
+    bool harmless = false;        ///< of kAct: takes nothing away, so that no budget counts it
 
     static Verdict healthy() { return {}; }
+    /// Healthy so far; to be looked at again.
+    static Verdict healthy_until(Wait until) {
+        Verdict verdict;
+        verdict.wait = until;
+        return verdict;
+    }
     static Verdict abstain(Reason why, Wait until = {}) {
-        return {Kind::kAbstain, why, until, {}, {}};
+        Verdict verdict = healthy_until(until);
+        verdict.kind = Kind::kAbstain;
+        verdict.reason = why;
+        return verdict;
     }
     static Verdict waiting(Reason why, Wait until, std::string_view object) {
-        return {Kind::kWaiting, why, until, object, {}};
+        Verdict verdict = abstain(why, until);
+        verdict.kind = Kind::kWaiting;
+        verdict.object_id = object;
+        return verdict;
     }
     static Verdict act(std::string_view object, CommandDraft draft) {
-        return {Kind::kAct, Reason::kNone, {}, object, std::move(draft)};
+        Verdict verdict;
+        verdict.kind = Kind::kAct;
+        verdict.object_id = object;
+        verdict.command = std::move(draft);
+        return verdict;
+    }
+    /// Acts once an operator has approved, whatever the rule's mode; `why` says what for.
+    static Verdict ask(Reason why, Wait until, std::string_view object, CommandDraft draft) {
+        Verdict verdict = act(object, std::move(draft));
+        verdict.reason = why;
+        verdict.wait = until;
+        return verdict;
     }
     bool operator==(const Verdict&) const = default;
 };
@@ -111,6 +150,13 @@ struct Finding {
     Boxed<Command> command;         ///< the one under way; its outcome is outstanding
     JournalTime emit_again{};       ///< when to emit the command once more
     std::uint32_t failures = 0;     ///< retryable failures in a row
+    std::uint32_t steps = 0;        ///< commands of it that were done, with more to follow
+    bool more = false;              ///< the command under way is not the last one
+    /// What it would do: the hash of the command's draft that waits for an approval. The approval
+    /// holds for exactly this; none: it does not wait for one.
+    Hash128 proposal;
+    bool approved = false;
+    bool dismissed = false;  ///< ended by an operator; kept until the disagreement is gone
     bool operator==(const Finding&) const = default;
 };
 

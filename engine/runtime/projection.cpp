@@ -32,12 +32,14 @@ std::string Projection::key(char table, std::string_view rest) const {
     return out;
 }
 
-Status Projection::load(core::State& state, std::size_t budget) {
+Status Projection::load(core::State& state, std::size_t budget,
+                        const std::function<void(const Subject&)>& visit) {
     auto stored = store_.get(key(kMeta, {}));
     if (!stored) return stored.error();
     if (!stored->has_value()) return Done{};
     std::optional<core::Meta> meta = core::decode_meta(**stored);
     if (!meta) return Error{Next::kSkip, "the projection's meta row cannot be read"};
+    core::adopt_meta(state, *std::move(meta));
     Hash128 sum;
     const std::string prefix = key(kSubjects, {});
     std::string after;
@@ -51,16 +53,16 @@ Status Projection::load(core::State& state, std::size_t budget) {
             sum += core::row_hash(subject_key, bytes);
             core::adopt_waits(state, *subject);
             if (state.subjects.bytes() < budget) state.subjects.preload(subject_key, bytes);
+            if (visit) visit(*subject);
             ++rows_;
         }
         more = page->size() == kPage;
         if (more) after = page->back().first;
     }
-    if (sum != meta->digest) {
+    if (sum != state.meta.digest) {
         return Error{Next::kSkip, "the projection's rows do not add up to its digest at offset " +
-                                      std::to_string(meta->applied)};
+                                      std::to_string(state.meta.applied)};
     }
-    core::adopt_meta(state, *std::move(meta));
     return Done{};
 }
 

@@ -13,6 +13,7 @@
 #include "engine/ports/store.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,8 +28,10 @@ class Projection final : public core::Rows {
 
     /// Fills an empty state from the rows: meta, waits, and a check of the digest over every row.
     /// kSkip: the rows are damaged; set them aside and fold the journal from its start.
-    /// `budget`: subjects are kept in memory up to about this many bytes.
-    Status load(core::State& state, std::size_t budget);
+    /// `budget`: subjects are kept in memory up to about this many bytes. `visit` sees each
+    /// subject.
+    Status load(core::State& state, std::size_t budget,
+                const std::function<void(const Subject&)>& visit = {});
 
     /// Writes everything dirty and the meta row in one batch. `parked` goes with it.
     Status write_behind(core::State& state, std::vector<core::Parked>& parked);

@@ -37,8 +37,9 @@ Status Relay::resume() {
 void Relay::offer(std::int64_t journal_offset, core::FoldReport& report) {
     if (journal_offset < from_) return;
     for (const Command& command : report.commands) {
-        commands_.push_back(
-            {command.subject, codec::encode_command(command), codec::headers_for(command)});
+        std::string bytes = codec::encode_command(command);
+        keys_.sign(codec::kCommandSignature, bytes);
+        commands_.push_back({command.subject, std::move(bytes), codec::headers_for(command)});
     }
     for (const FindingEdge& edge : report.findings) {
         findings_.push_back(

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "engine/base/result.h"
+#include "engine/codec/signature.h"
 #include "engine/core/fold.h"
 #include "engine/ports/log.h"
 
@@ -20,7 +21,9 @@ namespace trueup::runtime {
 
 class Relay {
   public:
-    Relay(ports::Log& log, std::int32_t partition) : log_(log), partition_(partition) {}
+    /// Commands are signed with `keys`, which outlive the relay.
+    Relay(ports::Log& log, std::int32_t partition, const codec::KeyRing& keys)
+        : log_(log), partition_(partition), keys_(keys) {}
 
     /// Finds out what was published before. Until then nothing may be offered.
     Status resume();
@@ -50,6 +53,7 @@ class Relay {
 
     ports::Log& log_;
     std::int32_t partition_;
+    const codec::KeyRing& keys_;
     std::int64_t from_ = 0;  ///< emissions of earlier journal records are out already
     std::vector<ports::Entry> commands_;
     std::vector<ports::Entry> findings_;

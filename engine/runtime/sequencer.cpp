@@ -70,7 +70,9 @@ Result<Sequencer::Took> Sequencer::take(Topic topic, codec::JournalRecordBuilder
     for (const ports::Record& in : fetched->records) {
         const std::size_t cost = in.value.size() + codec::JournalRecordBuilder::kItemOverhead;
         if (record.count() > 0 && record.size() + cost > max_bytes) return Took::kNoRoom;
-        record.add_item(topic, position.prev, in.offset, in.append_time, in.value);
+        const bool authentic =
+            topic == Topic::kRequests && keys_.authentic(codec::kRequestSignature, in.value);
+        record.add_item(topic, position.prev, in.offset, in.append_time, in.value, authentic);
         position = {in.offset + 1, in.offset};
     }
     if (fetched->records.empty()) return Took::kNothing;

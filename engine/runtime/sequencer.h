@@ -10,6 +10,7 @@
 
 #include "engine/base/result.h"
 #include "engine/codec/journal_codec.h"
+#include "engine/codec/signature.h"
 #include "engine/core/fold.h"
 #include "engine/ports/log.h"
 
@@ -20,7 +21,9 @@ namespace trueup::runtime {
 
 class Sequencer {
   public:
-    Sequencer(ports::Log& log, std::int32_t partition) : log_(log), partition_(partition) {}
+    /// Requests are checked against `keys`, which outlive the sequencer.
+    Sequencer(ports::Log& log, std::int32_t partition, const codec::KeyRing& keys)
+        : log_(log), partition_(partition), keys_(keys) {}
 
     /// Reads on from behind what the fold has accepted.
     void resume(const core::Meta& meta);
@@ -49,6 +52,7 @@ class Sequencer {
 
     ports::Log& log_;
     std::int32_t partition_;
+    const codec::KeyRing& keys_;
     std::array<Position, kTopics> positions_{};
     std::uint64_t rewinds_ = 0;
 };

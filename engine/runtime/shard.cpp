@@ -22,13 +22,14 @@ Shard::Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports
       clock_(clock),
       projection_(store, settings_.shard),
       state_(projection_),
-      sequencer_(log, settings_.shard),
-      relay_(log, settings_.shard) {}
+      sequencer_(log, settings_.shard, settings_.request_keys),
+      relay_(log, settings_.shard, settings_.command_keys) {}
 
 Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& log,
                                            ports::Store& store, ports::Clock& clock) {
     std::unique_ptr<Shard> shard(new Shard(std::move(settings), log, store, clock));
-    if (Status loaded = shard->projection_.load(shard->state_, shard->settings_.cache_bytes);
+    const auto tell = [&](const Subject& subject) { shard->tell_findings(subject); };
+    if (Status loaded = shard->projection_.load(shard->state_, shard->settings_.cache_bytes, tell);
         !loaded) {
         return loaded.error();
     }
@@ -42,6 +43,17 @@ Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& l
     shard->last_record_ = shard->last_write_ = now;
     shard->publish_status();
     return shard;
+}
+
+/// What a stored subject has open, for whoever follows the findings.
+void Shard::tell_findings(const Subject& subject) const {
+    if (!settings_.on_finding || state_.policy == nullptr) return;
+    FindingEdge edge;
+    for (const Finding& finding : subject.findings) {
+        if (finding.dismissed) continue;
+        core::fill_edge(state_.meta, state_.policy->rules[finding.rule], subject, finding, edge);
+        settings_.on_finding(edge, nullptr);
+    }
 }
 
 /// Does the journal go on from where the rows are? Nothing starts empty in silence (C11).
@@ -152,9 +164,19 @@ Status Shard::fold_record(const ports::Record& record) {
     core::fold(state_, view_, report_);
     if (!state_.halted.empty()) return Error{Next::kStop, state_.halted};
     more_work_ = report_.more_work;
-    wants_epoch_ = report_.wants_epoch;
+    for (const SourceId id : report_.wants_epoch) {
+        const bool known =
+            std::find(wants_epoch_.begin(), wants_epoch_.end(), id) != wants_epoch_.end();
+        if (!known) wants_epoch_.push_back(id);
+    }
     gaps_.insert(gaps_.end(), report_.gaps.begin(), report_.gaps.end());
     std::move(report_.parked.begin(), report_.parked.end(), std::back_inserter(parked_));
+    if (settings_.on_finding) {
+        for (const FindingEdge& edge : report_.findings) {
+            const core::SubjectTable::Entry* entry = state_.subjects.find(edge.subject);
+            settings_.on_finding(edge, entry == nullptr ? nullptr : &entry->subject);
+        }
+    }
     if (settings_.lead) relay_.offer(record.offset, report_);
     return Done{};
 }
@@ -258,8 +280,8 @@ void Shard::publish_status() {
     status_.rewinds = sequencer_.rewinds();
     status_.cached_bytes = state_.subjects.bytes();
     status_.cached_subjects = state_.subjects.size();
-    status_.findings_wait = state_.meta.open_findings > 0 || !state_.waits.empty();
-    status_.wants_epoch = wants_epoch_;
+    status_.findings_wait =
+        state_.meta.open_findings > 0 || !state_.waits.empty() || state_.meta.pass.running;
 }
 
 ShardStatus Shard::status() const {

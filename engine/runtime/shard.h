@@ -9,6 +9,7 @@
 #pragma once
 
 #include "engine/base/result.h"
+#include "engine/codec/signature.h"
 #include "engine/core/fold.h"
 #include "engine/ports/clock.h"
 #include "engine/ports/log.h"
@@ -18,10 +19,12 @@
 #include "engine/runtime/sequencer.h"
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trueup::runtime {
@@ -37,6 +40,11 @@ struct ShardSettings {
     std::size_t in_flight = 2;                 ///< journal appends at once
     bool lead = true;                          ///< false: fold only, emit nothing
     Hash128 new_journal_id;                    ///< for the Genesis of an empty journal
+    /// Sees each edge once it was folded, and at the start the last one of every open finding.
+    /// Called by the shard's thread; without the subject where it is gone, or this is no news.
+    std::function<void(const FindingEdge&, const Subject*)> on_finding;
+    codec::KeyRing request_keys;  ///< whose requests are believed
+    codec::KeyRing command_keys;  ///< the first one signs the commands
 };
 
 /// What others may see of a shard.
@@ -48,8 +56,7 @@ struct ShardStatus {
     std::uint64_t rewinds = 0;
     std::uint64_t cached_bytes = 0;
     std::uint64_t cached_subjects = 0;
-    bool findings_wait = false;         ///< connectors should prove progress often
-    std::vector<SourceId> wants_epoch;  ///< sources that only a new epoch can heal
+    bool findings_wait = false;  ///< connectors should prove progress often
 };
 
 class Shard {
@@ -72,12 +79,16 @@ class Shard {
     /// A copy, at most as old as the last step. Thread-safe.
     ShardStatus status() const;
 
+    /// The sources that were asked for a complete epoch since the last call, each once.
+    std::vector<SourceId> take_wanted_epochs() { return std::exchange(wants_epoch_, {}); }
+
     const core::State& state() const { return state_; }
 
   private:
     Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports::Clock& clock);
 
     Status check_journal();
+    void tell_findings(const Subject& subject) const;
     Result<bool> round();
     Result<bool> fold_journal();
     Status fold_record(const ports::Record& record);
@@ -108,7 +119,7 @@ class Shard {
     bool sequencing_ = false;          ///< the journal's end was reached once, positions are set
     bool settings_journaled_ = false;  ///< an append of ours that carried them was acknowledged
     bool more_work_ = false;
-    std::vector<SourceId> wants_epoch_;
+    std::vector<SourceId> wants_epoch_;  ///< not handed out yet
     SteadyTime last_record_{};
     SteadyTime last_write_{};
     SteadyTime last_status_{};

@@ -6,6 +6,7 @@
 #include "tests/executors/fakes.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -73,6 +74,7 @@ class Bench {
     FakeCluster cluster;
     FakeDatabase database;
     Permit permit = Permit::kGo;
+    std::optional<std::string> objection;
     SteadyTime now = from_millis<SteadyTime>(1'000);
     Millis per_answer{1};  ///< how long each round trip takes
 
@@ -80,6 +82,7 @@ class Bench {
         surroundings.sources = sources_of(cluster, database);
         surroundings.calls = &calls_;
         surroundings.permit = [this](const Command&, SteadyTime) { return permit; };
+        surroundings.objection = [this](const Command&) { return objection; };
         surroundings.executor = "bench";
         cluster.pods["wrapper-a"] = {};
     }

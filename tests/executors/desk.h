@@ -1,10 +1,10 @@
 // A dispatcher at work: a log, the two fakes, a clock that the test moves.
 #pragma once
 
-#include "engine/codec/command_codec.h"
 #include "engine/codec/outcome_codec.h"
 #include "executors/dispatcher.h"
 #include "tests/executors/bench.h"
+#include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 
 #include <gtest/gtest.h>
@@ -32,6 +32,7 @@ class Desk {
 
     Desk() {
         settings.executor = "desk";
+        settings.command_keys = settings.request_keys = trueup::testing::test_keys();
         settings.on_parked = [this](const ParkedCommand& what) { parked.push_back(what); };
         cluster.pods["wrapper-a"] = {};
     }
@@ -50,8 +51,19 @@ class Desk {
     }
     Command emit(Command command) {
         command = live(std::move(command));
-        append(Topic::kCommands, codec::encode_command(command));
+        append(Topic::kCommands, trueup::testing::signed_bytes(command));
         return command;
+    }
+    /// An operator's word, signed and in time.
+    void say(RequestKind kind, const std::string& rule = {}, const std::string& subject = {}) {
+        Request request;
+        request.id = {9, ++requests_};
+        request.kind = kind;
+        request.scope.rule = rule;
+        request.scope.subject = subject;
+        request.issued_by = "olga";
+        request.issued_ms = to_millis(log.now());
+        append(Topic::kRequests, trueup::testing::signed_bytes(request));
     }
     void append(Topic topic, std::string value, std::string key = "graph/wrapper-a") {
         ASSERT_TRUE(append_now(log, {topic, 0}, {{std::move(key), std::move(value), {}}}).ok());
@@ -83,6 +95,7 @@ class Desk {
     }
 
   private:
+    std::uint64_t requests_ = 0;
     std::unique_ptr<Dispatcher> dispatcher_;
 };
 

@@ -281,7 +281,7 @@ TEST(Dispatcher, AnExpiryBeyondTheLedgerIsNotActedOn) {
     Desk desk;
     Command command = desk.live(delete_orphan());
     command.not_after = desk.log.now() + Millis(7'200'000);
-    desk.append(Topic::kCommands, codec::encode_command(command));
+    desk.append(Topic::kCommands, trueup::testing::signed_bytes(command));
     desk.step();
     ASSERT_EQ(desk.outcomes().size(), 1U);
     EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kFailed);
@@ -325,7 +325,7 @@ TEST(Dispatcher, EachPartitionAnswersInItsOwn) {
     desk.settings.partitions = {0, 1};
     const Command command = desk.live(delete_orphan());
     ASSERT_TRUE(append_now(desk.log, {Topic::kCommands, 1},
-                           {{command.subject, codec::encode_command(command), {}}})
+                           {{command.subject, trueup::testing::signed_bytes(command), {}}})
                     .ok());
     desk.step();
     EXPECT_EQ(desk.outcomes(1).size(), 1U);

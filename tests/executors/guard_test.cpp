@@ -22,8 +22,8 @@ TEST(Guard, Guard_ledger_AKnownIdIsNotCarriedOutAgain) {
 TEST(Guard, Guard_ledger_first_NoCommandIsTakenWhileTheOutcomesCannotBeRead) {
     Desk desk;
     desk.emit(delete_orphan());
-    desk.step(1);  // finds the offsets and learns the broker's time
-    desk.log.fail_reads(1);
+    desk.step(1);            // finds the offsets and learns the broker's time
+    desk.log.fail_reads(2);  // of the requests, then of the outcomes
     desk.step(1);
     const DispatcherStats stats = desk.dispatcher().stats();
     EXPECT_TRUE(stats.clock_fresh);
@@ -103,6 +103,16 @@ TEST(Guard, Guard_row_precondition_ARowThatChangedSinceTheSelectIsNotWritten) {
     bench.database.before_update = [&] { ++bench.database.rows["7"].xmin; };
     bench.run(fail_row());
     EXPECT_EQ(bench.database.effects, 0U);
+}
+
+// Design §8: executors follow the requests.
+TEST(Guard, Guard_executor_follows_brakes_WhatWasOrderedBeforeAPauseIsNotDone) {
+    Desk desk;
+    desk.emit(delete_orphan());
+    desk.pass(Millis(1));
+    desk.say(RequestKind::kPause);
+    desk.step();
+    EXPECT_EQ(desk.cluster.effects, 0U);
 }
 
 }  // namespace

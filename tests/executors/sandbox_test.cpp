@@ -1,10 +1,10 @@
 // Proves design §4.12–4.14 over the sandbox's servers: whatever calls fail, at most one effect per
 // command, on its very target, and every command ends.
-#include "engine/codec/command_codec.h"
 #include "engine/codec/outcome_codec.h"
 #include "executors/dispatcher.h"
 #include "sandbox/world.h"
 #include "tests/executors/bench.h"
+#include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 
 #include <gtest/gtest.h>
@@ -53,13 +53,15 @@ class Stage {
                                 "coalesce(pod_name, 'wrapper-' || url_slug)",
                                 {"pod_name", "url_slug"},
                                 ""};
-        dispatcher = std::make_unique<Dispatcher>(log, std::move(sources), DispatcherSettings{});
+        DispatcherSettings settings;
+        settings.command_keys = settings.request_keys = trueup::testing::test_keys();
+        dispatcher = std::make_unique<Dispatcher>(log, std::move(sources), settings);
     }
     void emit(Command command) {
         command.issued = log.now();
         command.not_after = log.now() + Millis(60'000);
         ASSERT_TRUE(append_now(log, {Topic::kCommands, 0},
-                               {{command.subject, codec::encode_command(command), {}}})
+                               {{command.subject, trueup::testing::signed_bytes(command), {}}})
                         .ok());
     }
     void emit_delete(std::uint64_t id, const std::string& name, const std::string& uid) {

@@ -201,7 +201,7 @@ class Scenario(unittest.TestCase):
         secrets += re.findall(r"password=(\w+)", self.up.env["PG_REPL"])
         self.assertEqual(len(secrets), 2)
         for line in engine.log().splitlines():
-            self.assertIn("message", json.loads(line))
+            self.assertTrue({"message", "event"} & json.loads(line).keys(), line)
         for folder, _, names in os.walk(self.folder):
             for name in names:
                 path = os.path.join(folder, name)

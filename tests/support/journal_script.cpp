@@ -2,8 +2,11 @@
 
 #include "engine/codec/change_codec.h"
 #include "engine/codec/outcome_codec.h"
+#include "tests/support/keys.h"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <stdexcept>
 #include <utility>
 
@@ -25,9 +28,25 @@ std::string object_of(const Pod& pod) {
     return object.add("name", pod.name).add("namespace", "graphs").add("phase", pod.phase).take();
 }
 
+/// As PostgreSQL writes a timestamptz in UTC.
+std::string timestamp(Millis since) {
+    const auto at = to_millis(broker(since));
+    const std::time_t seconds = static_cast<std::time_t>(at / 1000);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    std::array<char, 64> text{};
+    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
+    const std::string millis = std::to_string(1000 + at % 1000).substr(1);
+    return std::string(text.data(), size) + '.' + millis + "+00";
+}
+
 std::string object_of(const Row& row) {
     ObjectBuilder object;
+    if (row.created) object.add("created_at", timestamp(*row.created));
     if (row.hold) object.add("hold", "true");
+    if (row.timeout) object.add("inactivity_timeout", *row.timeout);
+    if (row.active) object.add("last_activity_at", timestamp(*row.active));
+    if (!row.owner.empty()) object.add("owner_username", row.owner);
     if (row.toast) {
         object.add_unchanged("pod_name");
     } else if (row.tracked) {
@@ -36,6 +55,7 @@ std::string object_of(const Row& row) {
         object.add_null("pod_name");
     }
     if (row.status) object.add("status", *row.status);
+    if (row.ttl) object.add("ttl", *row.ttl);
     return object.take();
 }
 
@@ -58,7 +78,14 @@ Settings graph_settings(Mode mode) {
     settings.rows = 1;
     settings.rules = {{"orphaned_pod", mode, 60s, 30s},
                       {"missing_pod", mode, 0s, 30s},
-                      {"status_drift", mode, 0s, 0s}};
+                      {"status_drift", mode, 0s, 0s},
+                      {"ttl_expired", Mode::kOff, 0s, 0s},
+                      {"inactive", Mode::kOff, 0s, 0s},
+                      {"untracked_record", Mode::kOff, 60s, 30s},
+                      {"stuck_transition", Mode::kOff, 900s, 30s},
+                      {"finished_pod", Mode::kOff, 0s, 0s},
+                      {"duplicate_claim", Mode::kOff, 0s, 0s},
+                      {"termination_requested", Mode::kOff, 0s, 0s}};
     return settings;
 }
 
@@ -148,15 +175,16 @@ Topic JournalScript::topic_of(const std::string& source) const {
     throw std::logic_error("no source " + source);
 }
 
-std::int64_t JournalScript::enter(Topic topic, std::string bytes) {
+std::int64_t JournalScript::enter(Topic topic, std::string bytes, bool authentic) {
     std::vector<Input>& inputs = inputs_[static_cast<std::size_t>(topic)];
     const std::int64_t prev = inputs.empty() ? -1 : inputs.back().offset;
-    inputs.push_back({prev, prev + 1, broker(now_), std::move(bytes)});
+    inputs.push_back({prev, prev + 1, broker(now_), std::move(bytes), authentic});
     if (lose_ > 0) {
         --lose_;
     } else {
         const Input& input = inputs.back();
-        record_.add_item(topic, input.prev, input.offset, input.append_time, input.bytes);
+        record_.add_item(topic, input.prev, input.offset, input.append_time, input.bytes,
+                         input.authentic);
     }
     return prev + 1;
 }
@@ -208,7 +236,7 @@ Incarnation JournalScript::own(const std::string& source) {
         ChangeView start;
         start.kind = ChangeKind::kIncarnationStart;
         start.source = source;
-        owners_[source] = Owner{};
+        owners_[source] = Owner{.clock = owners_[source].clock};
         owners_[source].token = enter(topic_of(source), codec::encode_change(start));
         ChangeView first;
         first.kind = ChangeKind::kOwner;
@@ -255,7 +283,8 @@ void JournalScript::progress(const std::string& source, Millis complete_as_of) {
     ChangeView proof;
     proof.kind = ChangeKind::kProgress;
     proof.complete_as_of = broker(complete_as_of);
-    proof.source_clock = from_millis<SourceTime>(to_millis(proof.complete_as_of));
+    proof.source_clock =
+        from_millis<SourceTime>(to_millis(proof.complete_as_of)) + owners_[source].clock;
     change(source, proof);
 }
 
@@ -353,6 +382,15 @@ void JournalScript::put_in_force(const Settings& settings) {
     flush();
 }
 
+void JournalScript::request(Request request) {
+    if (request.id.none()) request.id = {1, ++requests_};
+    if (request.issued_ms == 0) request.issued_ms = to_millis(broker(now_));
+    if (request.issued_by.empty()) request.issued_by = "operator";
+    // The sequencer checks signatures, and it is not here: what travels says that it was.
+    enter(Topic::kRequests, signed_bytes(request), true);
+    flush();
+}
+
 void JournalScript::raw(Topic topic, std::string bytes) {
     enter(topic, std::move(bytes));
     flush();
@@ -361,7 +399,8 @@ void JournalScript::raw(Topic topic, std::string bytes) {
 void JournalScript::again(Topic topic, std::int64_t after, std::int64_t upto) {
     for (const Input& input : inputs_[static_cast<std::size_t>(topic)]) {
         if (input.offset <= after || input.offset > upto) continue;
-        record_.add_item(topic, input.prev, input.offset, input.append_time, input.bytes);
+        record_.add_item(topic, input.prev, input.offset, input.append_time, input.bytes,
+                         input.authentic);
     }
     flush();
 }

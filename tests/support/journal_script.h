@@ -55,9 +55,15 @@ struct Row {
     std::string name;  ///< of the pod that it means
     std::uint64_t version = 1;
     std::optional<std::string> status = "running";
-    bool tracked = true;      ///< pod_name = name; false: NULL, only the slug tells
-    bool toast = false;       ///< pod_name was not sent, because it did not change
-    bool hold = false;        ///< a veto on the row
+    bool tracked = true;  ///< pod_name = name; false: NULL, only the slug tells
+    bool toast = false;   ///< pod_name was not sent, because it did not change
+    bool hold = false;    ///< a veto on the row
+    std::optional<Millis> created =
+        std::nullopt;  ///< since the start, by the database's clock; created_at
+    std::optional<std::string> ttl = std::nullopt;      ///< as the column has it
+    std::optional<Millis> active = std::nullopt;        ///< last_activity_at
+    std::optional<std::string> timeout = std::nullopt;  ///< inactivity_timeout
+    std::string owner = {};   ///< owner_username; empty: the column is not mapped
     bool listed = false;      ///< an item of the open epoch
     std::uint64_t order = 0;  ///< within its commit
 };
@@ -68,6 +74,7 @@ struct Owner {
     std::uint64_t next_seq = 1;
     std::uint64_t epoch = 0;
     std::uint64_t listed = 0;  ///< items of the open epoch
+    Millis clock{0};           ///< how far its own clock is ahead of the broker's
 };
 
 /// How a story is told; what comes of it must be the same.
@@ -79,7 +86,7 @@ struct Manner {
 };
 
 /// Sources `pods` and `rows`, all rules in `mode`, G1 with 60 s grace and 30 s create window, G2
-/// with no grace and 30 s, G3 with neither.
+/// with no grace and 30 s, G3 with neither. The other rules are off until a story turns them on.
 Settings graph_settings(Mode mode = Mode::kEnforce);
 
 /// The broker's time at `since` after the first record.
@@ -124,6 +131,10 @@ class JournalScript {
     // Outcomes, settings and foul play.
     void outcome(const Command& command, OutcomeKind kind, bool retryable = false);
     void put_in_force(const Settings& settings);
+    /// Signed and in time; `id` and `issued_ms` are given by the script where they are 0.
+    void request(Request request);
+    /// What came of the last request.
+    const core::Answered& answered() const { return state_.meta.answered.back(); }
     void change(const std::string& source, ChangeView change);  ///< envelope added
     void raw(Topic topic, std::string bytes);
     void together(const std::function<void()>& calls);  ///< all of it is one record
@@ -160,11 +171,12 @@ class JournalScript {
         std::int64_t offset = -1;
         BrokerTime append_time{};
         std::string bytes;
+        bool authentic = false;
     };
 
     Topic topic_of(const std::string& source) const;
     void fold(std::string record);
-    std::int64_t enter(Topic topic, std::string bytes);
+    std::int64_t enter(Topic topic, std::string bytes, bool authentic = false);
     void flush();
 
     Settings settings_;
@@ -173,6 +185,7 @@ class JournalScript {
     codec::JournalRecordBuilder record_;
     int depth_ = 0;
     int lose_ = 0;
+    std::uint64_t requests_ = 0;
     Millis now_{0};
     std::map<std::string, Owner> owners_;
     std::array<std::vector<Input>, kTopics> inputs_;

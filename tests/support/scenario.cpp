@@ -199,6 +199,8 @@ class Teller {
         if (verb == "row-gone") return row_gone();
         if (verb == "outcome") return outcome();
         if (verb == "rule") return rule();
+        if (verb == "policy") return policy();
+        if (asks(verb)) return;
         if (verb == "tick") return void(script_.tick());
         speak_of_source(verb);
     }
@@ -225,11 +227,13 @@ class Teller {
             const std::string name = source();
             return script_.progress(name, time("upto", said_->at));
         }
+        if (verb == "clock") return clock();
         if (verb == "alive") return script_.alive(source());
         if (verb == "hole") return script_.hole(source());
         fail("nobody knows how to `" + verb +
              "`; known are pod, pod-gone, row, row-gone, known, own, begin, end, progress, alive, "
-             "hole, quiet, silent, tick, outcome, rule");
+             "hole, clock, quiet, silent, tick, outcome, rule, policy, approve, dismiss, hold, "
+             "release, pause, resume, terminate, pass");
     }
 
     void pod() {
@@ -258,7 +262,108 @@ class Teller {
         seen.hold = flag("hold");
         seen.listed = flag("listed");
         end_flags();
+        const auto text = [&](const std::string& name) {
+            return said_->values.count(name) == 0 ? std::nullopt : std::optional(value(name, {}));
+        };
+        const auto moment = [&](const std::string& name) {
+            const std::optional<std::string> said = text(name);
+            return said ? std::optional(time_before(*said)) : std::nullopt;
+        };
+        seen.created = moment("created");
+        seen.ttl = text("ttl");
+        seen.active = moment("active");
+        seen.timeout = text("timeout");
+        seen.owner = value("owner", {});
         script_.row(seen);
+    }
+
+    /// `-1h`: so long before the start; `90s`: after it.
+    Millis time_before(const std::string& text) {
+        const bool before = text.starts_with('-');
+        const std::optional<Millis> read = time_of(text.substr(before ? 1 : 0));
+        if (!read) fail("a moment is a time since the start, such as 90s or -1h");
+        return before ? -*read : *read;
+    }
+
+    /// `clock rows +10m`
+    void clock() {
+        const std::string name = source();
+        const std::string ahead = word("how far it is ahead, as +10m or -10m");
+        const bool plus = ahead.starts_with('+');
+        script_.owner(name).clock = plus ? time_before(ahead.substr(1)) : time_before(ahead);
+    }
+
+    /// `approve wrapper-7`, `approve all because=uncorrelated_rows`, `pause orphaned_pod`, …
+    bool asks(const std::string& verb) {
+        static const std::map<std::string, RequestKind> kKinds{
+            {"approve", RequestKind::kApprove},     {"dismiss", RequestKind::kDismiss},
+            {"hold", RequestKind::kHold},           {"release", RequestKind::kRelease},
+            {"pause", RequestKind::kPause},         {"resume", RequestKind::kResume},
+            {"terminate", RequestKind::kTerminate}, {"pass", RequestKind::kPass}};
+        const auto kind = kKinds.find(verb);
+        if (kind == kKinds.end()) return false;
+        Request request;
+        request.kind = kind->second;
+        request.issued_by = value("by", "operator");
+        request.role = value("role", {});
+        request.scope.because = value("because", {});
+        request.scope.rule = value("rule", {});
+        const std::string seen = value("seen", {});
+        const bool refused = flag("refused");
+        const bool forged = flag("forged");
+        const bool names_subject = verb != "pause" && verb != "resume" && verb != "pass";
+        if (names_subject) {
+            const std::string name = word("the name that it is about, or `all`");
+            if (name == "pods" || name == "rows") {
+                request.scope.source = name;
+            } else if (name != "all") {
+                request.scope.subject = "graph-instances/" + name;
+            }
+        }
+        end_flags();
+        if (verb == "approve") {
+            // As the operator saw it: now, or at that time.
+            const std::optional<Millis> then = seen.empty() ? said_->at : time_of(seen);
+            if (!then) fail("`seen=` is followed by a time such as 90s");
+            request.scope.finding_offset = offset_at(*then);
+        }
+        if (forged) {
+            script_.raw(Topic::kRequests, "forged");
+            return true;
+        }
+        script_.request(request);
+        if (script_.answered().granted == refused) {
+            fail("it was " + std::string(refused ? "granted: " : "refused: ") +
+                 script_.answered().sentence);
+        }
+        return true;
+    }
+
+    /// The last journal record up to that time.
+    std::int64_t offset_at(Millis time) {
+        std::int64_t offset = -1;
+        for (const Recorded& record : script_.records()) {
+            if (record.append_time <= broker(time)) offset = record.offset;
+        }
+        return offset;
+    }
+
+    /// `policy pass=5m opens=10m lasts=5m`: a window that opens so long after the start, each day.
+    void policy() {
+        Settings settings = script_.settings();
+        settings.pass_every = time("pass", settings.pass_every);
+        const std::string opens = value("opens", {});
+        if (!opens.empty()) {
+            // In minutes since the first record, on any day.
+            const std::optional<Millis> from = time_of(opens);
+            if (!from) fail("`opens=` is followed by a time such as 5m");
+            const auto minute = [&](Millis since) {
+                const auto of_day = to_millis(broker(since)) / 60'000 % (24 * 60);
+                return static_cast<std::uint16_t>(of_day);
+            };
+            settings.windows = {{0x7f, minute(*from), minute(*from + time("lasts", 10min))}};
+        }
+        script_.put_in_force(settings);
     }
 
     void pod_gone() {
@@ -303,6 +408,8 @@ class Teller {
         if (wanted == settings.rules.end()) fail("there is no rule `" + name + "`");
         if (flag("observe")) wanted->mode = Mode::kObserve;
         if (flag("enforce")) wanted->mode = Mode::kEnforce;
+        if (flag("approve")) wanted->mode = Mode::kApprove;
+        if (flag("off")) wanted->mode = Mode::kOff;
         end_flags();
         wanted->grace = time("grace", wanted->grace);
         wanted->create_window = time("window", wanted->create_window);

@@ -7,6 +7,7 @@
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
 #include "engine/codec/outcome_codec.h"
+#include "tests/support/keys.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -76,6 +77,7 @@ void VirtualHost::start() {
     runtime::ShardSettings shard;
     shard.policy = settings_.policy;
     shard.new_journal_id = {nonce, 1};
+    shard.request_keys = shard.command_keys = test_keys();
     auto opened = runtime::Shard::open(shard, log_, store_, clock_);
     if (!opened) throw std::runtime_error(opened.error().what);
     shard_ = std::move(*opened);
@@ -83,6 +85,7 @@ void VirtualHost::start() {
     executor_database_ = world_.database();
     executors::DispatcherSettings dispatcher;
     dispatcher.executor = "virtual";
+    dispatcher.command_keys = dispatcher.request_keys = test_keys();
     dispatcher_ = std::make_unique<executors::Dispatcher>(
         log_, apps::sandbox_reach(*executor_cluster_, *executor_database_), dispatcher);
     for (const bool is_pods : {true, false}) {
@@ -147,7 +150,7 @@ void VirtualHost::step_shard() {
         if (!busy || !*busy) break;
     }
     const runtime::ShardStatus status = shard_->status();
-    for (const SourceId id : status.wants_epoch) {
+    for (const SourceId id : shard_->take_wanted_epochs()) {
         for (const auto& source : sources_) {
             if (source->name == status.meta.sources[id].name) source->wants_epoch = true;
         }

@@ -78,7 +78,14 @@ TEST(Config, SettingsCarryDefaultsAndOrder) {
     expected.rows = 1;
     expected.rules = {{"orphaned_pod", Mode::kObserve, Millis(60'000), Millis(30'000)},
                       {"missing_pod", Mode::kObserve, Millis(60'000), Millis(30'000)},
-                      {"status_drift", Mode::kObserve, Millis(0), Millis(0)}};
+                      {"status_drift", Mode::kObserve, Millis(0), Millis(0)},
+                      {"ttl_expired", Mode::kOff, Millis(0), Millis(0)},
+                      {"inactive", Mode::kOff, Millis(0), Millis(0)},
+                      {"untracked_record", Mode::kObserve, Millis(60'000), Millis(30'000)},
+                      {"stuck_transition", Mode::kObserve, Millis(900'000), Millis(30'000)},
+                      {"finished_pod", Mode::kObserve, Millis(0), Millis(0)},
+                      {"duplicate_claim", Mode::kObserve, Millis(0), Millis(0)},
+                      {"termination_requested", Mode::kOff, Millis(0), Millis(0)}};
     EXPECT_EQ(policy_settings(parsed(sound())), expected);
 }
 
@@ -180,10 +187,21 @@ TEST(Config, TheExampleIsSoundAndTouchesNothing) {
     const Result<Config> config = load_config(TRUEUP_EXAMPLES "/quickstart.yaml");
     ASSERT_TRUE(config.ok()) << config.error().what;
     for (const RuleSettings& rule : policy_settings(*config).rules) {
-        EXPECT_EQ(rule.mode, Mode::kObserve) << rule.rule;
+        EXPECT_TRUE(rule.mode == Mode::kObserve || rule.mode == Mode::kOff) << rule.rule;
     }
     // What it writes out are the defaults.
     EXPECT_EQ(policy_settings(*config), policy_settings(parsed(sound())));
+}
+
+TEST(Config, TheExampleOfEveryRuleIsSoundAndDeletesNothingUnasked) {
+    const Result<Config> config = load_config(TRUEUP_EXAMPLES "/graph-instances.yaml");
+    ASSERT_TRUE(config.ok()) << config.error().what;
+    const Settings settings = policy_settings(*config);
+    EXPECT_EQ(settings.rules.size(), 10U);
+    EXPECT_EQ(settings.rules[0].mode, Mode::kApprove);
+    EXPECT_EQ(settings.windows.size(), 2U);
+    EXPECT_EQ(settings.windows[0], (Window{0x1f, 6 * 60, 20 * 60}));
+    EXPECT_EQ(settings.windows[1], (Window{0x60, 10 * 60, 16 * 60}));
 }
 
 TEST_F(ConfigFiles, AFileThatCannotBeReadIsNamed) {

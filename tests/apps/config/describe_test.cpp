@@ -29,7 +29,17 @@ TEST(ConfigDescribe, SaysEverythingInAFewLines) {
         "rule      orphaned_pod: observe, grace 1m, create window 30s, at most 10 or 20% in 5m\n"
         "rule      missing_pod: observe, grace 1m, create window 30s, at most 10 or 20% in 5m\n"
         "rule      status_drift: observe, at most 10 or 20% in 5m\n"
+        "rule      ttl_expired: off\n"
+        "rule      inactive: off\n"
+        "rule      untracked_record: observe, grace 1m, create window 30s, at most 10 or 20% in "
+        "5m\n"
+        "rule      stuck_transition: observe, grace 15m, create window 30s, at most 10 or 20% in "
+        "5m\n"
+        "rule      finished_pod: observe, at most 10 or 20% in 5m\n"
+        "rule      duplicate_claim: observe, at most 10 or 20% in 5m\n"
+        "rule      termination_requested: off\n"
         "limits    stale after 45s, an epoch may drop 50%, commands live 1m\n"
+        "passes    every 5m\n"
         "executor  delete_pod: on pods\n"
         "executor  update_row: on rows\n"
         "http      127.0.0.1:9464\n"
@@ -95,7 +105,8 @@ TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
     text = with(text, "      namespace: graph\n", "      all_namespaces: true\n");
     text = with(text, "executors:",
                 "    rules: {orphaned_pod: {mode: enforce, grace: 9s, create_window: 0s}}\n"
-                "    command_ttl: 5s\n    max_drop: 95%\nexecutors:");
+                "    command_ttl: 5s\n    max_drop: 95%\n"
+                "    i-know: [max_drop, orphaned_pod.create_window]\nexecutors:");
     const std::vector<std::string> expected{
         "sources.nodes belongs to no policy: it is watched, and nothing judges it",
         "sources.nodes.resnapshot 1m reads the whole source very often; 6h is usual",
@@ -104,14 +115,13 @@ TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
         "rules.orphaned_pod is enforced after 9s only; below 10s what merely starts slowly is "
         "taken "
         "for a disagreement",
-        "rules.orphaned_pod.create_window is 0s: a pod that is seen before its row, or a row "
-        "before "
-        "its pod, is at risk",
         "command_ttl 5s is shorter than 10s: a command that got lost is never sent again",
-        "max_drop 95% believes a source that lost nearly everything",
+        "max_drop is loosened, and i-know says so",
+        "orphaned_pod.create_window is loosened, and i-know says so",
         "memory 32MiB is little; below 64MiB the projection reads from disk all the time",
         "bus.embedded.fsync is false: a power cut may take back what was decided",
-        "http.listen 0.0.0.0:9464 is open to other machines, and nobody is asked who they are"};
+        "http.listen 0.0.0.0:9464 is open to other machines without TLS: tokens travel in the "
+        "clear"};
     EXPECT_EQ(warnings(parsed(text)), expected);
 }
 

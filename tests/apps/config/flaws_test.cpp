@@ -67,7 +67,8 @@ TEST(ConfigFlaws, UnknownKeys) {
               "trueup.yaml:2: unknown key 'colour' under http; known are listen");
     EXPECT_EQ(flaws_of_policy("    shards: 3\n"),
               "trueup.yaml:18: unknown key 'shards' under policies[0]; known are name, use, pods, "
-              "rows, correlate, rules, stale_after, command_ttl and max_drop");
+              "rows, correlate, rules, stale_after, command_ttl, max_drop, pass_every, "
+              "max_clock_skew, windows and i-know");
 }
 
 // Design §4.10: a brake that anybody could loosen in passing is none.

@@ -68,11 +68,70 @@ TEST(ConfigPolicyFlaws, CorrelationErrorsHaveAPosition) {
 }
 
 TEST(ConfigPolicyFlaws, Modes) {
-    EXPECT_EQ(flaws_of_policy("    rules: {orphaned_pod: {mode: approve}}\n"),
-              "trueup.yaml:18: rules.orphaned_pod.mode is 'approve'; mode approve comes with a "
-              "later release; write observe or enforce");
+    for (const char* mode : {"observe", "approve", "enforce", "off"}) {
+        EXPECT_EQ(flaws_of_policy("    rules: {orphaned_pod: {mode: " + std::string(mode) + "}}\n"),
+                  "(sound)");
+    }
     EXPECT_EQ(flaws_of_policy("    rules: {orphaned_pod: {mode: on}}\n"),
-              "trueup.yaml:18: rules.orphaned_pod.mode is 'on'; write observe or enforce");
+              "trueup.yaml:18: rules.orphaned_pod.mode is 'on'; write observe, approve, enforce or "
+              "off");
+    EXPECT_EQ(flaws_of_policy("    rules: {finished_pod: {mode: enforce}}\n"),
+              "trueup.yaml:18: rules.finished_pod.mode is 'enforce', and this rule only reports; "
+              "write observe or off");
+}
+
+TEST(ConfigPolicyFlaws, ARuleThatIsNotOffNeedsItsColumns) {
+    std::string listed = with(sound(), "table: public.instances",
+                              "table: public.instances\n      columns: [status, pod_name]");
+    listed = with(listed, "executors:", "    rules: {ttl_expired: {mode: observe}}\nexecutors:");
+    EXPECT_EQ(flaws(listed),
+              "trueup.yaml:8: sources.rows.postgres.columns lacks 'created_at', which "
+              "graph-instances reads; add it\n"
+              "trueup.yaml:8: sources.rows.postgres.columns lacks 'ttl', which graph-instances "
+              "reads; add it");
+    EXPECT_EQ(flaws_of_policy("    rules: {ttl_expired: {mode: off}}\n"), "(sound)");
+    EXPECT_EQ(flaws_of_policy("    rules: {ttl_expired: {}, inactive: {mode: enforce}}\n"),
+              "(sound)")
+        << "where no columns are listed they come along";
+}
+
+TEST(ConfigPolicyFlaws, ABrakeIsLoosenedByNameOnly) {
+    EXPECT_EQ(flaws_of_policy("    max_drop: 95%\n"),
+              "trueup.yaml:18: policies[0].max_drop loosens max_drop: 95% believes a source that "
+              "lost nearly everything; write i-know: [max_drop] beside it if it is meant");
+    EXPECT_EQ(flaws_of_policy("    max_drop: 95%\n    i-know: [max_drop]\n"), "(sound)");
+    EXPECT_EQ(flaws_of_policy("    rules: {missing_pod: {create_window: 0s}}\n"),
+              "trueup.yaml:18: policies[0].rules loosens missing_pod.create_window: with 0s a pod "
+              "that is seen before its row, or a row before its pod, is at risk; write i-know: "
+              "[missing_pod.create_window] beside it if it is meant");
+    EXPECT_EQ(
+        flaws_of_policy("    i-know: [max_drop]\n"),
+        "trueup.yaml:18: policies[0].i-know names 'max_drop', which is not loosened; leave it "
+        "out");
+}
+
+TEST(ConfigPolicyFlaws, Windows) {
+    EXPECT_EQ(flaws_of_policy("    windows: [\"Mon-Fri 08:00-18:00\", \"Sat,Sun 10:00-24:00\"]\n"),
+              "(sound)");
+    for (const char* text :
+         {"always", "Mon-Fri", "Fri-Mon 08:00-18:00", "Mon 18:00-08:00", "Mon 08:00-24:01",
+          "Mon 8:00-9:00", "Mo 08:00-09:00", "Mon, 08:00-09:00", "Mon 08:60-09:00"}) {
+        EXPECT_EQ(
+            flaws_of_policy("    windows: [\"" + std::string(text) + "\"]\n"),
+            "trueup.yaml:18: policies[0].windows holds '" + std::string(text) +
+                "'; write days and hours in UTC, as in 'Mon-Fri 08:00-18:00', and two windows "
+                "for one over midnight");
+    }
+}
+
+TEST(ConfigPolicyFlaws, PassesAndClocks) {
+    EXPECT_EQ(flaws_of_policy("    pass_every: 0s\n"), "(sound)");
+    EXPECT_EQ(flaws_of_policy("    pass_every: 5s\n"),
+              "trueup.yaml:18: policies[0].pass_every is shorter than 10s; write 5m, or 0s for "
+              "none");
+    EXPECT_EQ(flaws_of_policy("    max_clock_skew: 10m\n"),
+              "trueup.yaml:18: policies[0].max_clock_skew is 10m; write 5m at the most: a clock "
+              "that is further off says nothing about a TTL");
 }
 
 TEST(ConfigPolicyFlaws, MaxStepIsBelowEveryGrace) {
@@ -86,14 +145,17 @@ TEST(ConfigPolicyFlaws, MaxStepIsBelowEveryGrace) {
         flaws_with("version: 1\n", "version: 1\nbus: {max_step: 2m}\n"),
         "trueup.yaml:14: rules.orphaned_pod.grace 1m is not longer than bus.max_step 2m" + rest +
             "\ntrueup.yaml:14: rules.missing_pod.grace 1m is not longer than bus.max_step 2m" +
+            rest +
+            "\ntrueup.yaml:14: rules.untracked_record.grace 1m is not longer than bus.max_step 2m" +
             rest);
     EXPECT_EQ(flaws_of_policy("    rules: {missing_pod: {grace: 10001ms}}\n"), "(sound)");
 }
 
 TEST(ConfigPolicyFlaws, StatusDriftHasNoTimes) {
-    EXPECT_EQ(flaws_of_policy("    rules: {status_drift: {grace: 60s}}\n"),
-              "trueup.yaml:18: rules.status_drift.grace does not exist: both sides speak here, and "
-              "no silence is waited out; leave it out");
+    EXPECT_EQ(
+        flaws_of_policy("    rules: {status_drift: {grace: 60s}}\n"),
+        "trueup.yaml:18: rules.status_drift.grace does not exist: no silence is waited out by "
+        "this rule; leave it out");
     EXPECT_EQ(
         flaws_of_policy("    rules: {status_drift: {colour: red}}\n"),
         "trueup.yaml:18: unknown key 'colour' under rules.status_drift; known are mode and budget");

@@ -127,13 +127,13 @@ Request request() {
                      "graph-instance/wrapper-7f3a",
                      "0b0c7ab2-57a3",
                      "pods",
+                     "uncorrelated_rows",
                      Hash128{1, 2},
                      300};
     request.issued_ms = 1'700'000'002'500;
     request.issued_by = "operator";
+    request.role = "ops";
     request.reason = "seen and wanted";
-    request.key_id = "api-1";
-    request.mac = std::string("\0\x01\xfe\xff", 4);
     return request;
 }
 
@@ -155,6 +155,9 @@ Settings settings() {
     settings.max_outbox = 11;
     settings.max_drop_percent = 40;
     settings.sweep_step = 12;
+    settings.max_clock_skew = Millis(60'002);
+    settings.pass_every = Millis(300'001);
+    settings.windows = {{0x1f, 8 * 60, 18 * 60 + 30}};
     return settings;
 }
 
@@ -167,7 +170,7 @@ std::string journal_record() {
     const auto at = [](std::int64_t ms) { return from_millis<BrokerTime>(1'700'000'000'000 + ms); };
     builder.add_item(Topic::kChangesPods, -1, 0, at(1), encode_change(upsert()));
     builder.add_item(Topic::kOutcomes, 4, 9, at(2), encode_outcome(outcome()));
-    builder.add_item(Topic::kRequests, -1, 0, at(3), encode_request(request()));
+    builder.add_item(Topic::kRequests, -1, 0, at(3), encode_request(request()), true);
     builder.add_item(Topic::kChangesRows, 7, 8, at(4), "rubbish");
     return builder.take();
 }

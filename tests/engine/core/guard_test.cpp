@@ -1,5 +1,6 @@
 // Proves that each guard of the core is needed: the test of its name fails without it
 // (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
+#include "engine/codec/request_codec.h"
 #include "tests/support/journal_script.h"
 
 #include <gtest/gtest.h>
@@ -168,6 +169,169 @@ TEST(Guard, Guard_suspicious_drop_AnEmptyListOf20KnownProvesNothing) {
     s.pods_listed(20, {});
     EXPECT_FALSE(s.source("pods").known);
     EXPECT_EQ(s.counted().swept, 0U);
+}
+
+/// An orphan that waits for an approval since 160 s.
+JournalScript approving_world() {
+    Settings settings = graph_settings();
+    settings.rules[0].mode = Mode::kApprove;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(170s);
+    s.news();
+    return s;
+}
+
+Request about(RequestKind kind, std::int64_t seen = -1) {
+    Request request;
+    request.kind = kind;
+    request.scope.subject = "graph-instances/wrapper-7";
+    if (seen >= 0) request.scope.finding_offset = seen;
+    return request;
+}
+
+// Design §4.9.
+TEST(Guard, Guard_operator_hold_NothingHappensToWhatIsHeld) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.request(about(RequestKind::kHold));
+    s.quiet_until(200s);
+    EXPECT_TRUE(s.commands().empty());
+}
+
+// Design §4.9.
+TEST(Guard, Guard_pause_NoCommandWhileTheRuleIsPaused) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    Request pause;
+    pause.kind = RequestKind::kPause;
+    s.request(pause);
+    s.quiet_until(200s);
+    EXPECT_TRUE(s.commands().empty());
+}
+
+// Design §4.9: windows fail closed.
+TEST(Guard, Guard_windows_NoCommandOutsideThem) {
+    Settings settings = graph_settings();
+    settings.windows = {{0x7f, 0, 1}};  // the first minute of each day; this is 22:13
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(200s);
+    EXPECT_TRUE(s.commands().empty());
+}
+
+// Design §4.9: an approval names the offset of the finding's last change.
+TEST(Guard, Guard_approval_of_last_change_WhatMovedOnSinceIsNotApproved) {
+    JournalScript s = approving_world();
+    s.request(about(RequestKind::kApprove, s.findings().back().offset - 1));
+    EXPECT_TRUE(s.commands().empty());
+}
+
+// Design §4.9: what was approved is one command, not whatever the finding proposes by then.
+TEST(Guard, Guard_approval_of_this_command_AnotherCommandIsAnotherQuestion) {
+    Settings settings = graph_settings();
+    settings.rules[1].mode = Mode::kApprove;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    s.row({.pk = "7", .name = "wrapper-7", .version = 50});
+    s.quiet_until(140s);
+    s.request(about(RequestKind::kApprove, s.records().back().offset));
+    ASSERT_EQ(s.commands().size(), 1U);
+    s.outcome(s.commands()[0], OutcomeKind::kFailed);  // tried again after five minutes
+    s.quiet_until(150s);
+    s.request(about(RequestKind::kApprove, s.records().back().offset));
+    ASSERT_TRUE(s.answered().granted) << s.answered().sentence;
+    s.row({.pk = "7", .name = "wrapper-7", .version = 51, .status = "starting"});
+    s.quiet_until(500s);
+    EXPECT_EQ(s.commands().size(), 1U);
+}
+
+// Design §4.15.
+TEST(Guard, Guard_request_authentic_WhatNobodySignedIsNobodysWord) {
+    JournalScript s = quiet_world();
+    Request pause;
+    pause.kind = RequestKind::kPause;
+    pause.id = {9, 9};
+    pause.issued_ms = to_millis(broker(s.now()));
+    s.raw(Topic::kRequests, codec::encode_request(pause));
+    EXPECT_TRUE(s.meta().pauses.empty());
+}
+
+// Design §4.15: a signed request that somebody recorded is not a request of today.
+TEST(Guard, Guard_request_once_TheSameWordTwiceIsSaidOnce) {
+    JournalScript s = quiet_world();
+    Request resume;
+    resume.kind = RequestKind::kResume;
+    resume.id = {9, 9};
+    s.request(resume);
+    Request pause;
+    pause.kind = RequestKind::kPause;
+    s.request(pause);
+    s.request(resume);
+    EXPECT_EQ(s.meta().pauses.size(), 1U);
+}
+
+// Design §4.15.
+TEST(Guard, Guard_request_timely_AnOldRequestIsNotTaken) {
+    JournalScript s = quiet_world();
+    Request pause;
+    pause.kind = RequestKind::kPause;
+    pause.issued_ms = to_millis(broker(s.now())) - 301'000;
+    s.request(pause);
+    EXPECT_TRUE(s.meta().pauses.empty());
+}
+
+// G8.
+TEST(Guard, Guard_terminate_needs_owner_AStrangerEndsNothing) {
+    JournalScript s = quiet_world();
+    s.row({.pk = "7", .name = "wrapper-7", .version = 50, .owner = "alice"});
+    Request request = about(RequestKind::kTerminate);
+    request.issued_by = "mallory";
+    request.role = "user";
+    s.request(request);
+    EXPECT_FALSE(s.answered().granted);
+}
+
+// G25.
+TEST(Guard, Guard_uncorrelated_rows_ask_ARowThatNamesNoPodMayOwnThisOne) {
+    JournalScript s = quiet_world();
+    s.row({.pk = "9", .name = "wrapper-9", .version = 50, .tracked = false});
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(200s);
+    EXPECT_TRUE(s.commands().empty());
+}
+
+// G25, the other way round.
+TEST(Guard, Guard_unowned_pods_ask_APodThatNoRowMeansMayBeThisRows) {
+    Settings settings = graph_settings();
+    settings.rules[0].mode = Mode::kOff;
+    settings.rules[5].mode = Mode::kEnforce;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    s.row({.pk = "9", .name = "wrapper-9", .version = 50, .tracked = false});
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(200s);
+    EXPECT_TRUE(s.commands().empty());
+}
+
+// Design §4.8.
+TEST(Guard, Guard_source_clock_skew_AClockTenMinutesAheadEndsNoTtl) {
+    Settings settings = graph_settings();
+    settings.rules[3].mode = Mode::kEnforce;
+    JournalScript s(settings);
+    s.owner("rows").clock = 600s;
+    s.all_known();
+    s.quiet_until(100s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.row({.pk = "7", .name = "wrapper-7", .version = 50, .created = 0s, .ttl = "300"});
+    s.quiet_until(200s);
+    EXPECT_TRUE(s.commands().empty());
 }
 
 }  // namespace

@@ -82,18 +82,18 @@ RC_GTEST_PROP(NaiveModel, CountersOfTheShardAddUp, ()) {
     Storyteller(s).play(story);
     std::uint64_t open = 0;
     std::uint64_t outbox = 0;
-    std::uint64_t uncorrelated = 0;
+    decltype(core::Meta::tallies) tallies{};
     std::uint64_t subjects = 0;
     for (const std::string& key : s.state().subjects.keys_after("", 1'000)) {
         const Subject& subject = s.state().subjects.find(key)->subject;
         ++subjects;
         open += subject.findings.size();
-        uncorrelated += subject.counted_uncorrelated ? 1U : 0U;
+        for (std::size_t i = 0; i < tallies.size(); ++i) tallies[i] += subject.counted[i];
         for (const Finding& finding : subject.findings) outbox += finding.command ? 1U : 0U;
     }
     RC_ASSERT(s.meta().open_findings == open);
     RC_ASSERT(s.meta().outbox == outbox);
-    RC_ASSERT(s.meta().uncorrelated == uncorrelated);
+    RC_ASSERT(s.meta().tallies == tallies);
     RC_ASSERT(s.meta().subjects == subjects);
     RC_ASSERT(s.meta().rules[0].detected + s.meta().rules[1].detected +
                   s.meta().rules[2].detected >=

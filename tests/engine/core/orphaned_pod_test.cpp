@@ -204,14 +204,14 @@ TEST(OrphanedPod, AnUncorrelatedLiveRowHoldsAllAndItsEndFreesThem_G25) {
     s.quiet_until(105s);
     s.pod({.name = "wrapper-8", .uid = "b", .version = 11});
     s.quiet_until(200s);
-    EXPECT_EQ(s.meta().uncorrelated, 1U);
+    EXPECT_EQ(s.meta().tallies[0], 1U);
     EXPECT_EQ(s.news(),
               "100s suspected orphaned_pod wrapper-7 a: grace\n"
               "105s suspected orphaned_pod wrapper-8 b: grace\n"
               "160s waiting orphaned_pod wrapper-7 a: uncorrelated_rows\n"
               "165s waiting orphaned_pod wrapper-8 b: uncorrelated_rows\n");
     s.row({.pk = "9", .name = "wrapper-9", .version = 51, .status = "stopping", .tracked = false});
-    EXPECT_EQ(s.meta().uncorrelated, 0U);
+    EXPECT_EQ(s.meta().tallies[0], 0U);
     EXPECT_EQ(s.news(),
               "200s commanded orphaned_pod wrapper-7 a\n"
               "200s commanded orphaned_pod wrapper-8 b\n"
@@ -222,13 +222,13 @@ TEST(OrphanedPod, AnUncorrelatedLiveRowHoldsAllAndItsEndFreesThem_G25) {
 TEST(OrphanedPod, ALiveRowWhosePodAnswersToItsSlugIsCorrelated_G25) {
     JournalScript s = quiet_world();
     s.row({.pk = "9", .name = "wrapper-9", .version = 50, .tracked = false});
-    EXPECT_EQ(s.meta().uncorrelated, 1U);
+    EXPECT_EQ(s.meta().tallies[0], 1U);
     s.pod({.name = "wrapper-9", .uid = "c", .version = 11});
-    EXPECT_EQ(s.meta().uncorrelated, 0U);
+    EXPECT_EQ(s.meta().tallies[0], 0U);
     s.pod_gone("wrapper-9", "c", 12);
-    EXPECT_EQ(s.meta().uncorrelated, 1U);
+    EXPECT_EQ(s.meta().tallies[0], 1U);
     s.row_gone("wrapper-9", "9", 51);
-    EXPECT_EQ(s.meta().uncorrelated, 0U);
+    EXPECT_EQ(s.meta().tallies[0], 0U);
 }
 
 TEST(OrphanedPod, ARowWithoutNameAndSlugIsAReferenceThatHoldsAll_G25) {
@@ -243,7 +243,7 @@ TEST(OrphanedPod, ARowWithoutNameAndSlugIsAReferenceThatHoldsAll_G25) {
     s.change("rows", row);
     s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
     s.quiet_until(160s);
-    EXPECT_EQ(s.meta().uncorrelated, 1U);
+    EXPECT_EQ(s.meta().tallies[0], 1U);
     EXPECT_EQ(s.news(),
               "100s suspected orphaned_pod wrapper-7 a: grace\n"
               "160s waiting orphaned_pod wrapper-7 a: uncorrelated_rows\n");

@@ -96,6 +96,11 @@ Subject random_subject(Dice& dice) {
         if (dice.flip()) finding.command = random_command(dice, subject.key);
         finding.emit_again = dice.time<JournalTime>();
         finding.failures = static_cast<std::uint32_t>(dice.number());
+        finding.steps = static_cast<std::uint32_t>(dice.number());
+        finding.more = dice.flip();
+        finding.proposal = dice.hash();
+        finding.approved = dice.flip();
+        finding.dismissed = dice.flip();
         subject.findings.push_back(std::move(finding));
     }
     for (std::size_t n = dice.below(3); n > 0; --n) {
@@ -107,11 +112,13 @@ Subject random_subject(Dice& dice) {
         if (dice.flip()) wait.due = dice.time<JournalTime>();
         wait.source = static_cast<SourceId>(dice.number());
         wait.beyond = dice.time<BrokerTime>();
-        wait.uncorrelated = dice.flip();
+        wait.none_of = static_cast<TallyId>(dice.below(256));
         if (dice.flip()) wait.turn = Turn{3, dice.time<JournalTime>()};
         subject.waits.push_back(wait);
     }
-    subject.counted_uncorrelated = dice.flip();
+    for (std::uint8_t& count : subject.counted) count = static_cast<std::uint8_t>(dice.below(256));
+    subject.held = dice.flip();
+    subject.termination = dice.text();
     return subject;
 }
 
@@ -136,6 +143,14 @@ Settings random_settings(Dice& dice) {
     settings.max_drop_percent = static_cast<std::uint32_t>(dice.number());
     settings.max_outbox = static_cast<std::uint32_t>(dice.number());
     settings.sweep_step = static_cast<std::uint32_t>(dice.number());
+    settings.logic = static_cast<std::uint32_t>(dice.number());
+    settings.max_clock_skew = Millis(dice.any());
+    settings.pass_every = Millis(dice.any());
+    for (std::size_t n = dice.below(3); n > 0; --n) {
+        settings.windows.push_back({static_cast<std::uint8_t>(dice.below(128)),
+                                    static_cast<std::uint16_t>(dice.below(1'440)),
+                                    static_cast<std::uint16_t>(dice.below(1'441))});
+    }
     return settings;
 }
 
@@ -154,9 +169,33 @@ core::SourceState random_source(Dice& dice) {
     source.epochs = dice.number();
     source.population = dice.number();
     source.quarantined_at = dice.number();
+    source.believe_next = dice.flip();
+    source.believed = dice.flip();
     source.complete_as_of = dice.time<BrokerTime>();
     source.source_clock = dice.time<SourceTime>();
     return source;
+}
+
+/// What operators said, and what passes and tallies came to.
+void random_operators(Dice& dice, core::Meta& meta) {
+    for (std::uint64_t& tally : meta.tallies) tally = dice.number();
+    core::Pass& pass = meta.pass;
+    pass.running = dice.flip();
+    pass.sweeping = dice.flip();
+    pass.asked = dice.flip();
+    pass.started = dice.time<BrokerTime>();
+    pass.next = dice.time<JournalTime>();
+    pass.completed = dice.number();
+    pass.millis = dice.number();
+    for (std::uint64_t& count : pass.durations) count = dice.number();
+    for (std::size_t n = dice.below(3); n > 0; --n) {
+        meta.pauses.push_back({static_cast<std::uint8_t>(dice.below(256)), dice.time<BrokerTime>(),
+                               dice.text(), dice.text()});
+    }
+    for (std::size_t n = dice.below(3); n > 0; --n) {
+        meta.answered.push_back({dice.hash(), static_cast<RequestKind>(dice.below(10)), dice.flip(),
+                                 dice.time<BrokerTime>(), dice.text(), dice.text()});
+    }
 }
 
 core::Meta random_meta(Dice& dice) {
@@ -173,11 +212,18 @@ core::Meta random_meta(Dice& dice) {
     meta.settings = random_settings(dice);
     for (std::size_t n = dice.below(4); n > 0; --n) meta.sources.push_back(random_source(dice));
     for (std::size_t n = dice.below(3); n > 0; --n) {
-        meta.sweeps.push_back({static_cast<SourceId>(dice.number()), dice.number(),
-                               static_cast<Incarnation>(dice.number()), dice.version(),
-                               dice.text()});
+        core::Sweep sweep;
+        sweep.what = static_cast<core::Sweep::What>(dice.below(4));
+        sweep.source = static_cast<SourceId>(dice.number());
+        sweep.epoch = dice.number();
+        sweep.incarnation = dice.offset();
+        sweep.as_of = dice.version();
+        sweep.approval = {static_cast<Reason>(dice.below(20)),
+                          static_cast<std::uint8_t>(dice.below(256)), dice.offset()};
+        sweep.cursor = dice.text();
+        meta.sweeps.push_back(std::move(sweep));
     }
-    meta.uncorrelated = dice.number();
+    random_operators(dice, meta);
     meta.outbox = dice.number();
     meta.open_findings = dice.number();
     meta.subjects = dice.number();
@@ -185,7 +231,7 @@ core::Meta random_meta(Dice& dice) {
     for (std::uint64_t* count :
          {&c.items, &c.duplicates, &c.gaps, &c.parked, &c.foreign_tokens, &c.repeated_seq, &c.holes,
           &c.unchanged, &c.stale_versions, &c.swept, &c.quarantines, &c.clamped_steps,
-          &c.unknown_outcomes, &c.late_outcomes}) {
+          &c.unknown_outcomes, &c.late_outcomes, &c.unauthenticated}) {
         *count = dice.number();
     }
     for (std::size_t n = dice.below(4); n > 0; --n) {
@@ -194,6 +240,7 @@ core::Meta random_meta(Dice& dice) {
         rule.commands = dice.number();
         for (std::uint64_t& count : rule.outcomes) count = dice.number();
         rule.retracted = dice.number();
+        rule.mended = dice.number();
         rule.spending = {dice.time<JournalTime>().time_since_epoch().count(), dice.number()};
         meta.rules.push_back(rule);
     }

@@ -72,7 +72,7 @@ TEST(ShardSettings, AnUnknownPolicyHaltsWithASentence_C10) {
     s.put_in_force(unknown);
     EXPECT_EQ(s.state().halted,
               "journal offset " + std::to_string(applied + 1) +
-                  " puts the policy 'quantum-instances' with 3 rules in force, which this build "
+                  " puts the policy 'quantum-instances' with 10 rules in force, which this build "
                   "does not have");
     s.at(160s).tick();
     s.at(165s).pod({.name = "wrapper-8", .uid = "b", .version = 12});
@@ -86,7 +86,17 @@ TEST(ShardSettings, AnotherNumberOfRulesHalts_C10) {
     Settings fewer = graph_settings();
     fewer.rules.pop_back();
     s.put_in_force(fewer);
-    EXPECT_NE(s.state().halted.find("with 2 rules in force"), std::string::npos);
+    EXPECT_NE(s.state().halted.find("with 9 rules in force"), std::string::npos);
+}
+
+TEST(ShardSettings, AnotherVersionOfTheLogicHaltsAndSaysWhichBuildItNeeds_C10) {
+    JournalScript s = with_orphan();
+    Settings newer = graph_settings();
+    newer.logic = kLogic + 1;
+    s.put_in_force(newer);
+    EXPECT_NE(s.state().halted.find("puts logic version 3 in force, and this build has version 2"),
+              std::string::npos)
+        << s.state().halted;
 }
 
 TEST(ShardSettings, ASourceThatIsNotListedHalts) {

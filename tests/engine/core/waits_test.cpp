@@ -22,9 +22,9 @@ Wait seen(SourceId source, std::int64_t beyond) {
     wait.beyond = BrokerTime(seconds(beyond));
     return wait;
 }
-Wait correlated() {
+Wait none_of(TallyId tally) {
     Wait wait;
-    wait.uncorrelated = true;
+    wait.none_of = tally;
     return wait;
 }
 
@@ -51,20 +51,22 @@ TEST(Waits, ProgressMustPassNotReach) {
     EXPECT_EQ(waits.take_seen(1, BrokerTime(seconds(101))), "a");
 }
 
-TEST(Waits, WhoWaitsForCorrelationComesByKey) {
+TEST(Waits, WhoWaitsForTheEndOfATallyComesByKey) {
     Waits waits;
-    waits.add("b", correlated());
-    waits.add("a", correlated());
-    EXPECT_EQ(waits.take_correlated(), "a");
-    EXPECT_EQ(waits.take_correlated(), "b");
-    EXPECT_EQ(waits.take_correlated(), std::nullopt);
+    waits.add("b", none_of(1));
+    waits.add("a", none_of(1));
+    waits.add("c", none_of(0));
+    EXPECT_EQ(waits.take_none_of(1), "a");
+    EXPECT_EQ(waits.take_none_of(1), "b");
+    EXPECT_EQ(waits.take_none_of(1), std::nullopt);
+    EXPECT_EQ(waits.take_none_of(0), "c");
 }
 
 TEST(Waits, AWaitMayHaveSeveralParts) {
     Waits waits;
     Wait all = seen(0, 5);
     all.due = JournalTime(seconds(1));
-    all.uncorrelated = true;
+    all.none_of = 0;
     waits.add("a", all);
     EXPECT_FALSE(waits.empty());
     waits.remove("a", all);

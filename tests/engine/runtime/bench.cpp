@@ -4,6 +4,7 @@
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
 #include "engine/codec/outcome_codec.h"
+#include "tests/support/keys.h"
 
 #include <gtest/gtest.h>
 
@@ -80,6 +81,7 @@ Bench::Bench() {
     rows_task_ = std::make_unique<SourceTask>(task, log, rows);
     settings.policy = quick_policy();
     settings.new_journal_id = {7, 7};
+    settings.request_keys = settings.command_keys = trueup::testing::test_keys();
 }
 
 void Bench::pass(Millis by) {

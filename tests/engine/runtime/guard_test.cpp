@@ -4,6 +4,7 @@
 #include "engine/runtime/sequencer.h"
 #include "engine/runtime/source_task.h"
 #include "tests/engine/runtime/scripted_connector.h"
+#include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 
 #include <gtest/gtest.h>
@@ -90,7 +91,7 @@ TEST(Guard, Guard_rewind_to_gap_WhatTheFoldMissesIsAppendedAgain) {
     for (int i = 0; i < 5; ++i) {
         ASSERT_TRUE(ports::append_now(log, {kTopic, 0}, {{"k", "item"}}).ok());
     }
-    Sequencer sequencer(log, 0);
+    Sequencer sequencer(log, 0, trueup::testing::test_keys());
     codec::JournalRecordBuilder lost;
     ASSERT_TRUE(sequencer.gather(lost, 1U << 20U).ok());
     ASSERT_TRUE(sequencer.rewind({kTopic, 2}).ok());

@@ -3,6 +3,7 @@
 #include "engine/runtime/relay.h"
 
 #include "tests/engine/runtime/bench.h"
+#include "tests/support/keys.h"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +50,7 @@ void offer(Relay& relay, std::int64_t offset, int findings, int commands) {
 
 TEST(Relay, PublishesTheCommandsOfABatchBeforeItsFindings) {
     MemoryLog log;
-    Relay relay(log, 0);
+    Relay relay(log, 0, trueup::testing::test_keys());
     ASSERT_TRUE(relay.resume().ok());
     log.hold_appends();
     offer(relay, 3, 1, 1);
@@ -67,7 +68,7 @@ TEST(Relay, PublishesTheCommandsOfABatchBeforeItsFindings) {
 
 TEST(Relay, WhatComesMeanwhileWaitsBehindTheBatchUnderWay) {
     MemoryLog log;
-    Relay relay(log, 0);
+    Relay relay(log, 0, trueup::testing::test_keys());
     log.hold_appends();
     offer(relay, 3, 1, 1);
     ASSERT_TRUE(relay.step().ok());
@@ -85,7 +86,7 @@ TEST(Relay, WhatComesMeanwhileWaitsBehindTheBatchUnderWay) {
 TEST(Relay, AFailedAppendIsMadeAgainWhetherItWasStoredOrNot_C3) {
     for (const bool stored : {false, true}) {
         MemoryLog log;
-        Relay relay(log, 0);
+        Relay relay(log, 0, trueup::testing::test_keys());
         offer(relay, 3, 1, 1);
         log.fail_next_append(stored, Topic::kCommands);
         EXPECT_FALSE(relay.step().ok());
@@ -103,11 +104,11 @@ TEST(Relay, AFailedAppendIsMadeAgainWhetherItWasStoredOrNot_C3) {
 TEST(Relay, GoesOnFromTheRecordOfTheLastFinding) {
     MemoryLog log;
     {
-        Relay relay(log, 0);
+        Relay relay(log, 0, trueup::testing::test_keys());
         for (std::int64_t offset = 0; offset < 300; ++offset) offer(relay, offset, 1, 0);
         ASSERT_TRUE(relay.drain().ok());
     }
-    Relay again(log, 0);
+    Relay again(log, 0, trueup::testing::test_keys());
     ASSERT_TRUE(again.resume().ok());
     offer(again, 298, 1, 1);
     EXPECT_TRUE(again.idle()) << "published before";
@@ -121,7 +122,7 @@ TEST(Relay, GoesOnFromTheRecordOfTheLastFinding) {
 
 TEST(Relay, WithoutAnyFindingEverythingIsPublished) {
     MemoryLog log;
-    Relay relay(log, 0);
+    Relay relay(log, 0, trueup::testing::test_keys());
     ASSERT_TRUE(relay.resume().ok());
     offer(relay, 0, 0, 1);
     ASSERT_TRUE(relay.drain().ok());
@@ -133,12 +134,12 @@ TEST(Relay, WithoutAnyFindingEverythingIsPublished) {
 TEST(Relay, FindsTheLastFindingBeforeSkippedOffsets) {
     MemoryLog log;
     {
-        Relay relay(log, 0);
+        Relay relay(log, 0, trueup::testing::test_keys());
         offer(relay, 7, 1, 0);
         ASSERT_TRUE(relay.drain().ok());
     }
     log.skip_offsets(partition(Topic::kFindings), 20);
-    Relay again(log, 0);
+    Relay again(log, 0, trueup::testing::test_keys());
     ASSERT_TRUE(again.resume().ok());
     offer(again, 6, 1, 1);
     EXPECT_TRUE(again.idle());
@@ -146,7 +147,7 @@ TEST(Relay, FindsTheLastFindingBeforeSkippedOffsets) {
 
 TEST(Relay, TooMuchWaitingIsSaid) {
     MemoryLog log;
-    Relay relay(log, 0);
+    Relay relay(log, 0, trueup::testing::test_keys());
     log.hold_appends();
     EXPECT_FALSE(relay.full());
     offer(relay, 1, 0, 1);
@@ -160,7 +161,7 @@ TEST(Relay, TooMuchWaitingIsSaid) {
 
 TEST(Relay, ALogThatDoesNotAnswerIsAskedAgain) {
     MemoryLog log;
-    Relay relay(log, 0);
+    Relay relay(log, 0, trueup::testing::test_keys());
     log.fail_reads(1);
     const Status resumed = relay.resume();
     ASSERT_FALSE(resumed.ok());

@@ -2,6 +2,7 @@
 // before, and goes back when the fold misses one.
 #include "engine/runtime/sequencer.h"
 
+#include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ class SequencerTest : public ::testing::Test {
     }
 
     MemoryLog log_;
-    Sequencer sequencer_{log_, 0};
+    Sequencer sequencer_{log_, 0, trueup::testing::test_keys()};
     std::string bytes_;
     bool more_ = false;
 };
@@ -63,7 +64,7 @@ TEST_F(SequencerTest, PrevOffsetIsWhatThisReaderReadBefore_Details3) {
     log_.skip_offsets({Topic::kChangesPods, 0}, 5);  // as Kafka does
     put(Topic::kChangesPods, "b");
     EXPECT_EQ(gathered(), "changes.pods:-1<0 changes.pods:0<6");
-    Sequencer another(log_, 0);
+    Sequencer another(log_, 0, trueup::testing::test_keys());
     core::Meta meta;
     meta.last[static_cast<std::size_t>(Topic::kChangesPods)] = 0;
     another.resume(meta);

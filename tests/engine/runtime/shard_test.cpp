@@ -327,18 +327,18 @@ TEST(Shard, WhatOnlyAnEpochCanHealIsSaid_S4) {
     }
     bench.all_known(many, {});
     bench.settle(*shard);
-    EXPECT_TRUE(shard->status().wants_epoch.empty());
+    EXPECT_TRUE(shard->take_wanted_epochs().empty());
     bench.pods.say(epoch_begins(30)).say(epoch_ends());
     bench.publish();
     bench.settle(*shard);
-    EXPECT_EQ(shard->status().wants_epoch, (std::vector<SourceId>{0}));
+    EXPECT_EQ(shard->take_wanted_epochs(), (std::vector<SourceId>{0}));
     EXPECT_EQ(shard->status().meta.sources[0].quarantined_at, 20U);
     bench.pods.say(epoch_begins(31));
     for (Fact& each : many) bench.pods.say(listed(each));
     bench.pods.say(epoch_ends());
     bench.publish();
     bench.settle(*shard);
-    EXPECT_TRUE(shard->status().wants_epoch.empty());
+    EXPECT_TRUE(shard->take_wanted_epochs().empty());
     EXPECT_EQ(shard->status().meta.sources[0].quarantined_at, 0U);
     EXPECT_EQ(shard->status().meta.sources[0].population, 20U);
 }

@@ -4,7 +4,26 @@
 
 #include "engine/core/sides.h"
 
+#include <array>
+#include <string_view>
+
 namespace trueup::core::graph_instances {
+
+/// What the policy counts over all subjects, by TallyId.
+enum Counted : TallyId {
+    kUncorrelatedRows = 0,  ///< subjects with a live row that names no pod, and no pod of the name
+    kUnownedPods = 1,       ///< subjects with a pod that no row means
+    kUntrackedRows = 2,     ///< rows that name no pod
+    kPodsPending = 3,
+    kPodsRunning = 4,
+    kPodsSucceeded = 5,
+    kPodsFailed = 6,
+    kPodsUnknown = 7,
+};
+inline constexpr std::array<std::string_view, 8> kCounted{
+    "uncorrelated_rows", "unowned_pods", "instances_without_pod_name",
+    "pods_pending",      "pods_running", "pods_succeeded",
+    "pods_failed",       "pods_unknown"};
 
 /// Someone put a hold on the object itself.
 bool vetoed(const Facet& facet);
@@ -16,12 +35,34 @@ bool out_of_scope(const Facet& pod);
 
 /// The row wants a pod: `starting`, `running`, or a status that was not sent.
 bool live(const Facet& row);
+/// The row says that it names no pod: it was sent, and it is null.
+bool untracked(const Facet& row);
+
+/// The present rows that want a pod: how many, and the first of them.
+struct LiveRows {
+    std::size_t count = 0;
+    const Facet* first = nullptr;
+};
+LiveRows live_rows(const PresentFacets& rows);
+
+/// The row says nothing by which a pod could be told: it stands for itself, as a reference.
+bool keyless(const Subject& subject);
+
+/// A termination of this subject has begun: its pod was deleted by us, its row comes next.
+bool being_ended(const Subject& subject);
 
 /// The predicate "this row still says what the rule read", for each of the columns.
 std::vector<Predicate> row_still_says(const std::string& source, const Facet& row,
                                       std::initializer_list<std::string_view> columns);
 
-/// The command that marks a row failed, with UNEXPECTED_TERMINATION and this message.
-CommandDraft mark_failed(const std::string& source, const Facet& row, std::string message);
+/// The command that marks a row failed, with this code and message.
+CommandDraft mark_failed(const std::string& source, const Facet& row, std::string_view code,
+                         std::string message);
+/// UNEXPECTED_TERMINATION: the pod ended, and nobody had said that it should.
+inline constexpr std::string_view kUnexpected = "UNEXPECTED_TERMINATION";
+
+/// The command that deletes exactly this pod; its read set says that the pod is there, without a
+/// hold, and what the rule adds.
+CommandDraft delete_pod(const std::string& source, const Facet& pod);
 
 }  // namespace trueup::core::graph_instances

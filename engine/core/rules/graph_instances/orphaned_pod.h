@@ -4,7 +4,7 @@
 // epoch and has proven itself past the moment at which the pod was first seen, plus the create
 // window: a pod is often observed some seconds before the row that owns it (S6). After that the
 // disagreement must have lasted for the grace, in watched time. While any live row has no pod that
-// can be told (G25), that row may own this pod: the rule abstains.
+// can be told (G25), that row may own this pod: an operator must approve.
 //
 // Invariants (checked here, and again by the simulator's oracle):
 //   I1  kAct implies that the rows are known, fresh past the pod's evidence, and hold none.
@@ -19,8 +19,9 @@ namespace trueup::core::graph_instances {
 /// Returns
 ///   kHealthy  no pod, a row owns it, or it is terminating or out of scope;
 ///   kAbstain  the rows are unknown, two pods claim the name, or a hold is on the pod;
-///   kWaiting  unowned; grace, freshness or an uncorrelated row still holds it;
-///   kAct      the command deletes exactly this uid.
+///   kWaiting  unowned; grace or freshness still holds it;
+///   kAct      the command deletes exactly this uid; it asks for an approval while a live row may
+///             own the pod.
 ///
 /// Thread-safe: keeps no state. O(facets).
 Verdict judge_orphaned_pod(const Subject& subject, const References& references,

@@ -11,7 +11,7 @@ CommandDraft fail_row(const References& references, const Settings& settings, co
     const std::string& pods = references.sources[settings.pods].name;
     const std::string& rows = references.sources[settings.rows].name;
     const std::string name(pod.fields().text("name").value_or(""));
-    CommandDraft draft = mark_failed(rows, row, "Pod entered Failed phase");
+    CommandDraft draft = mark_failed(rows, row, kUnexpected, "Pod entered Failed phase");
     draft.target.name = name;
     draft.read_set = row_still_says(rows, row, {"status", "pod_name"});
     draft.read_set.insert(
@@ -28,36 +28,18 @@ Verdict judge_status_drift(const Subject& subject, const References& references,
     const Side pods(subject, references, settings.pods);
     const Side rows(subject, references, settings.rows);
     if (pods.present().empty()) return Verdict::healthy();
-    const Facet* says_running = nullptr;
-    std::size_t running = 0;
-    for (const Facet* facet : rows.present()) {
-        if (!facet->fields().is("status", "running")) continue;
-        says_running = facet;
-        ++running;
-    }
-    if (running == 0) return Verdict::healthy();
+    const LiveRows claims = live_rows(rows.present());
+    if (claims.count == 0) return Verdict::healthy();
     if (pods.present().size() > 1) return Verdict::abstain(Reason::kDuplicateClaim);
     const Facet& pod = *pods.present().front();
     if (!pod.fields().is("phase", "Failed") || out_of_scope(pod)) return Verdict::healthy();
-    if (running > 1) return Verdict::abstain(Reason::kDuplicateClaim);
-    const Facet& row = *says_running;
+    if (claims.count > 1) return Verdict::abstain(Reason::kDuplicateClaim);
+    const Facet& row = *claims.first;
+    if (!row.fields().text("status")) return Verdict::abstain(Reason::kIncomplete);
     if (vetoed(row) || vetoed(pod)) return Verdict::abstain(Reason::kVeto);
 
-    const std::optional<Doubt> rows_doubt =
-        doubt(subject, references, settings, settings.rows, pod.evidence, Millis{0});
-    if (rows_doubt && rows_doubt->reason == Reason::kOwnWrite) {
-        return Verdict::abstain(Reason::kOwnWrite, rows_doubt->wait);
-    }
-    const RuleSettings& rule = settings.rules[self];
-    const JournalTime due = first_detected(subject, self, row.object_id, now) + rule.grace;
-    if (now < due) {
-        return Verdict::waiting(Reason::kGrace, {due, kNoSource, {}}, row.object_id);
-    }
-    if (rows_doubt) return Verdict::waiting(rows_doubt->reason, rows_doubt->wait, row.object_id);
-    if (const auto why =
-            doubt(subject, references, settings, settings.pods, row.evidence, Millis{0})) {
-        return Verdict::waiting(why->reason, why->wait, row.object_id);
-    }
+    const Disagreement found{row, pod.evidence, settings.pods, row.evidence};
+    if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
     return Verdict::act(row.object_id, fail_row(references, settings, row, pod));
 }
 

@@ -1,0 +1,34 @@
+// What the HTTP side asks of the process. Each function is called from the server's threads.
+#pragma once
+
+#include "api/snapshot.h"
+#include "api/tokens.h"
+#include "engine/base/result.h"
+#include "engine/model/request.h"
+#include "projections/views/findings.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace trueup::api {
+
+/// What came of a request.
+struct AnswerView {
+    RequestKind kind = RequestKind::kUnspecified;
+    bool granted = false;
+    std::string by;
+    std::string sentence;
+};
+
+struct Backend {
+    std::function<Snapshot()> snapshot;
+    std::function<projections::FindingsView::Page(const projections::FindingsFilter&)> findings;
+    /// Signs the request, gives it an id and puts it into the log: it is on its way then.
+    std::function<Result<Hash128>(Request)> ask;
+    /// nullopt: the engine has not come to it yet, or has forgotten it.
+    std::function<std::optional<AnswerView>(const Hash128&)> answer;
+    Tokens tokens;
+};
+
+}  // namespace trueup::api

@@ -1,0 +1,101 @@
+#include "apps/events.h"
+
+#include "engine/core/row_time.h"
+
+#include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <atomic>
+#include <utility>
+
+namespace trueup::apps {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Begins the payload of an event; no plain message begins with it.
+constexpr char kMark = '\x1e';
+
+std::atomic<bool> json_events{false};
+
+std::string_view name_in(std::string_view subject) { return subject.substr(subject.find('/') + 1); }
+
+/// What the JSON log calls the rules' work, by rule.
+constexpr std::array<std::pair<std::string_view, const char*>, 5> kWork{
+    {{"orphaned_pod", "orphaned_pods_cleaned"},
+     {"missing_pod", "missing_pods_handled"},
+     {"status_drift", "status_drift_fixed"},
+     {"ttl_expired", "ttl_expired"},
+     {"inactive", "inactive_terminated"}}};
+
+}  // namespace
+
+void use_json_events(bool json) { json_events = json; }
+
+void log_event(std::string_view event, const nlohmann::ordered_json& fields) {
+    if (json_events) {
+        Json members{{"event", event}};
+        members.update(fields);
+        spdlog::info("{}{}", kMark, members.dump(-1, ' ', false, Json::error_handler_t::replace));
+        return;
+    }
+    std::string text(event);
+    for (const auto& [name, value] : fields.items()) {
+        text += ' ' + name + '=' + (value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    spdlog::info("{}", text);
+}
+
+std::string_view event_members(std::string_view payload) {
+    if (payload.size() < 3 || payload.front() != kMark) return {};
+    return payload.substr(2, payload.size() - 3);
+}
+
+void log_finding(const FindingEdge& edge, const Subject* subject, std::int64_t wall_millis) {
+    if (edge.rule != "orphaned_pod" || edge.state != FindingState::kSuspected) return;
+    Json fields{{"pod_name", name_in(edge.subject)}};
+    if (subject != nullptr) {
+        for (const Facet& facet : subject->facets) {
+            if (facet.object_id != edge.object_id) continue;
+            fields["namespace"] = facet.fields().text("namespace").value_or("");
+            const auto created = core::parse_timestamp(facet.fields().text("created").value_or(""));
+            if (!created) continue;
+            fields["age_hours"] =
+                static_cast<double>((wall_millis - to_millis(*created)) / 36'000) / 100.0;
+        }
+    }
+    fields["uid"] = edge.object_id;
+    log_event("orphaned_pod_detected", fields);
+}
+
+void log_outcome(const Command& command, const Outcome& outcome, std::int64_t wall_millis) {
+    if (command.rule != "orphaned_pod" || outcome.kind != OutcomeKind::kDone) return;
+    log_event("orphaned_pod_deleted", {{"pod_name", command.draft.target.name},
+                                       {"namespace", command.draft.target.name_space},
+                                       {"uid", command.draft.target.object_id},
+                                       {"duration_ms", wall_millis - to_millis(command.issued)}});
+}
+
+void PassLog::look(const core::Meta& meta) {
+    const core::Pass& pass = meta.pass;
+    const bool news = started_ && pass.completed != completed_;
+    if (started_ && !news) return;
+    Json fields = Json::object();
+    mended_.resize(meta.rules.size(), 0);
+    for (const auto& [rule, name] : kWork) {
+        for (std::size_t i = 0; i < meta.rules.size() && i < meta.settings.rules.size(); ++i) {
+            if (meta.settings.rules[i].rule == rule)
+                fields[name] = meta.rules[i].mended - mended_[i];
+        }
+    }
+    fields["duration_seconds"] = static_cast<double>(pass.millis - millis_) / 1000.0;
+    for (std::size_t i = 0; i < meta.rules.size(); ++i) mended_[i] = meta.rules[i].mended;
+    completed_ = pass.completed;
+    millis_ = pass.millis;
+    if (news) log_event("reconciliation_pass_completed", fields);
+    started_ = true;
+}
+
+}  // namespace trueup::apps

@@ -1,0 +1,47 @@
+// What happened, in the process's own log, for those who read it by machine (G19): one line with
+// the name of the event and its fields. In the JSON format they are members beside `event`; in the
+// text format they follow the name.
+#pragma once
+
+#include "engine/core/meta.h"
+#include "engine/model/command.h"
+#include "engine/model/finding_edge.h"
+#include "engine/model/subject.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::apps {
+
+/// Chooses between the two formats; call it before anything is logged.
+void use_json_events(bool json);
+
+/// `fields` is an object.
+void log_event(std::string_view event, const nlohmann::ordered_json& fields);
+
+/// A payload that log_event made: its members, without the braces. Empty: it is a plain message.
+std::string_view event_members(std::string_view payload);
+
+/// `orphaned_pod_detected`, when this edge is the first one of an orphan. `subject` may be nullptr.
+void log_finding(const FindingEdge& edge, const Subject* subject, std::int64_t wall_millis);
+
+/// `orphaned_pod_deleted`, when this outcome is that.
+void log_outcome(const Command& command, const Outcome& outcome, std::int64_t wall_millis);
+
+/// `reconciliation_pass_completed`, once for each pass.
+class PassLog {
+  public:
+    void look(const core::Meta& meta);
+
+  private:
+    std::uint64_t completed_ = 0;
+    std::uint64_t millis_ = 0;
+    std::vector<std::uint64_t> mended_;
+    bool started_ = false;
+};
+
+}  // namespace trueup::apps

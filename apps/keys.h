@@ -1,0 +1,26 @@
+// The secrets of a state folder: the keys that sign requests and commands, and the tokens of the
+// HTTP side. Made at the first start, for nobody but their owner to read (0600).
+//
+// A key file holds `ID HEX` lines. The first one signs, all of them are believed: to change a key,
+// put the new line on top, restart every part, then take the old line away.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/codec/signature.h"
+
+#include <string>
+#include <string_view>
+
+namespace trueup::apps {
+
+/// The keys of one role (`requests`, `commands`) in `state_dir/keys/<role>`, made if there are
+/// none.
+Result<codec::KeyRing> load_keys(const std::string& state_dir, std::string_view role);
+
+/// The text of `state_dir/keys/tokens` (api/tokens.h reads it), made with one operator `local`.
+Result<std::string> load_tokens(const std::string& state_dir);
+
+/// Random bytes as lower-case hex; the source is the operating system's.
+std::string random_hex(std::size_t bytes);
+
+}  // namespace trueup::apps

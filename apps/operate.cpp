@@ -1,0 +1,350 @@
+#include "apps/operate.h"
+
+#include "apps/config/config.h"
+#include "engine/base/result.h"
+
+#include <fmt/core.h>
+#include <httplib.h>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace trueup::apps {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Millis kPatience{15'000};
+constexpr Millis kSaySo{2'000};
+constexpr Millis kPoll{100};
+constexpr int kWrong = 2;
+
+int complain(const std::string& sentence) {
+    fmt::print(stderr, "trueup: {}\n", sentence);
+    return kWrong;
+}
+
+Error wrong(std::string sentence) { return {Next::kStop, std::move(sentence)}; }
+
+std::string first_line(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+/// The secret of the first token in the state folder: whoever may read it is an operator.
+std::string local_token(const std::string& state_dir) {
+    std::ifstream file(state_dir + "/keys/tokens");
+    for (std::string line; std::getline(file, line);) {
+        if (line.empty() || line.front() == '#') continue;
+        std::istringstream words(line);
+        std::string name;
+        std::string role;
+        std::string token;
+        words >> name >> role >> token;
+        return token;
+    }
+    return {};
+}
+
+/// One engine over HTTP.
+class Engine {
+  public:
+    static Result<Engine> find(const EngineAddress& where) {
+        if (!where.url.empty()) {
+            const std::string token = first_line(where.token_file);
+            if (token.empty()) {
+                return wrong("--url goes with --token-file FILE, whose first line is the token");
+            }
+            return Engine(where.url, token);
+        }
+        std::string state_dir = where.state_dir;
+        if (!where.config.empty()) {
+            const Result<config::Config> config = config::load_config(where.config);
+            if (!config) return config.error();
+            state_dir = config->state_dir;
+        }
+        if (state_dir.empty()) {
+            return wrong("which engine? write -c CONFIG, --state-dir FOLDER, or --url URL");
+        }
+        const std::string address = first_line(state_dir + "/http.addr");
+        if (address.empty()) {
+            return wrong("no engine has run in " + state_dir +
+                         ": there is no http.addr; start `trueup up`, or write --url");
+        }
+        const std::string token = local_token(state_dir);
+        if (token.empty()) {
+            return wrong(state_dir +
+                         "/keys/tokens cannot be read; run this as the engine's user, "
+                         "or write --url and --token-file");
+        }
+        return Engine("http://" + address, token);
+    }
+
+    Result<Json> get(const std::string& path, const httplib::Params& params = {}) {
+        return read(client_->Get(path, params, headers_));
+    }
+    Result<Json> post(const std::string& path, const Json& body) {
+        return read(client_->Post(path, headers_, body.dump(), "application/json"));
+    }
+
+  private:
+    Engine(std::string url, const std::string& token)
+        : url_(std::move(url)), client_(std::make_unique<httplib::Client>(url_)) {
+        headers_ = {{"Authorization", "Bearer " + token}};
+        client_->set_connection_timeout(5);
+    }
+    Result<Json> read(const httplib::Result& result) const {
+        if (!result) {
+            return wrong(url_ + " does not answer (" + httplib::to_string(result.error()) +
+                         "); is `trueup up` running?");
+        }
+        Json body = Json::parse(result->body, nullptr, false);
+        if (result->status < 300 && body.is_object()) return body;
+        const bool says = body.is_object() && body.contains("error") && body["error"].is_string();
+        return wrong(fmt::format("{} answers {}: {}", url_, result->status,
+                                 says ? body["error"].get<std::string>() : result->body));
+    }
+
+    std::string url_;
+    std::unique_ptr<httplib::Client> client_;
+    httplib::Headers headers_;
+};
+
+std::string text(const Json& json, const char* name) { return json.value(name, std::string()); }
+
+std::string full_subject(const std::string& subject) {
+    const bool whole = subject.empty() || subject.find('/') != std::string::npos;
+    return whole ? subject : "graph-instances/" + subject;
+}
+
+std::string handle_of(const Json& finding) {
+    return text(finding, "id").substr(0, 8) + "@" +
+           std::to_string(finding.value("offset", std::int64_t{-1}));
+}
+
+/// Sends the request, waits until the engine has come to it, and says what came of it.
+int ask(Engine& engine, const Json& body, FeedFormat format) {
+    const Result<Json> taken = engine.post("/v1/requests", body);
+    if (!taken) return complain(taken.error().what);
+    const std::string id = text(*taken, "request");
+    const auto start = std::chrono::steady_clock::now();
+    bool said = false;
+    for (;;) {
+        const Result<Json> answer = engine.get("/v1/requests/" + id);
+        if (!answer) return complain(answer.error().what);
+        const std::string state = text(*answer, "state");
+        if (state != "pending") {
+            if (format == FeedFormat::kJson) {
+                fmt::print("{}\n", answer->dump());
+            } else {
+                fmt::print("{}: {}\n", state, text(*answer, "sentence"));
+            }
+            return state == "granted" ? 0 : 1;
+        }
+        const auto waited = std::chrono::steady_clock::now() - start;
+        if (waited > kPatience) {
+            return complain("request " + id +
+                            " is in the log, and the engine has not come to it yet; ask again "
+                            "with GET /v1/requests/" +
+                            id);
+        }
+        if (waited > kSaySo && !std::exchange(said, true)) {
+            fmt::print(stderr, "waiting for the engine ...\n");
+        }
+        std::this_thread::sleep_for(kPoll);
+    }
+}
+
+Json request_of(const OperateOptions& options, const std::string& kind) {
+    Json body{{"kind", kind}};
+    const auto add = [&](const char* name, const std::string& value) {
+        if (!value.empty()) body[name] = value;
+    };
+    add("subject", full_subject(options.subject));
+    add("rule", options.rule);
+    add("source", options.source);
+    add("reason", options.reason);
+    return body;
+}
+
+Result<Json> list(Engine& engine, const OperateOptions& options) {
+    httplib::Params params{{"limit", std::to_string(options.limit)}};
+    if (!options.rule.empty()) params.emplace("rule", options.rule);
+    if (!options.because.empty()) params.emplace("reason", options.because);
+    if (!options.subject.empty()) params.emplace("subject", full_subject(options.subject));
+    return engine.get("/v1/findings", params);
+}
+
+void print_findings(const Json& page) {
+    for (const Json& finding : page["findings"]) {
+        fmt::print("{:<17} {:<10} {:<18} {}\n", handle_of(finding), text(finding, "state"),
+                   text(finding, "reason"), text(finding, "sentence"));
+    }
+    const auto more =
+        page.value("more", std::uint64_t{0}) + page.value("not_kept", std::uint64_t{0});
+    if (more > 0) fmt::print("... and {} more\n", more);
+    fmt::print("{} open, as of journal offset {}\n", page["findings"].size() + more,
+               page.value("seen", std::int64_t{-1}));
+}
+
+/// The one finding that a handle means; the error says what to write instead.
+Result<Json> find(Engine& engine, const std::string& handle) {
+    const std::string id = handle.substr(0, handle.find('@'));
+    if (id.size() < 4) return wrong("write a finding as `trueup findings list` shows it");
+    OperateOptions all;
+    all.limit = 20'000;
+    const Result<Json> page = list(engine, all);
+    if (!page) return page.error();
+    std::vector<Json> found;
+    for (const Json& finding : (*page)["findings"]) {
+        if (text(finding, "id").starts_with(id)) found.push_back(finding);
+    }
+    if (found.size() == 1) return found.front();
+    return wrong(found.empty() ? "no open finding begins with " + id + "; it may be over already"
+                               : id + " means several findings; write more of its digits");
+}
+
+std::optional<std::int64_t> seen_of(const std::string& handle) {
+    const std::size_t at = handle.find('@');
+    if (at == std::string::npos) return std::nullopt;
+    std::int64_t seen = 0;
+    const char* end = handle.data() + handle.size();
+    const auto read = std::from_chars(handle.data() + at + 1, end, seen);
+    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+    return seen;
+}
+
+int ask_about(const OperateOptions& options, const std::string& kind) {
+    Result<Engine> engine = Engine::find(options.engine);
+    if (!engine) return complain(engine.error().what);
+    const Result<Json> finding = find(*engine, options.handle);
+    if (!finding) return complain(finding.error().what);
+    Json body{
+        {"kind", kind}, {"subject", text(*finding, "subject")}, {"finding", text(*finding, "id")}};
+    if (!options.reason.empty()) body["reason"] = options.reason;
+    if (kind == "approve") {
+        const std::optional<std::int64_t> seen = seen_of(options.handle);
+        if (!seen) {
+            return complain(
+                "an approval is of what you saw: write the finding with its offset, "
+                "as in " +
+                handle_of(*finding));
+        }
+        body["seen"] = *seen;
+    }
+    return ask(*engine, body, options.format);
+}
+
+/// True once `yes` was typed; anything else is a no.
+bool confirmed(bool already, std::size_t count) {
+    if (already) return true;
+    fmt::print("Delete these {} pods? Type yes or no: ", count);
+    std::fflush(stdout);
+    std::string answer;
+    std::getline(std::cin, answer);
+    return answer == "yes";
+}
+
+}  // namespace
+
+int run_findings_list(const OperateOptions& options) {
+    Result<Engine> engine = Engine::find(options.engine);
+    if (!engine) return complain(engine.error().what);
+    const Result<Json> page = list(*engine, options);
+    if (!page) return complain(page.error().what);
+    if (options.format == FeedFormat::kJson) {
+        fmt::print("{}\n", page->dump(2));
+    } else {
+        print_findings(*page);
+    }
+    return 0;
+}
+
+int run_findings_show(const OperateOptions& options) {
+    Result<Engine> engine = Engine::find(options.engine);
+    if (!engine) return complain(engine.error().what);
+    const Result<Json> finding = find(*engine, options.handle);
+    if (!finding) return complain(finding.error().what);
+    if (options.format == FeedFormat::kJson) {
+        fmt::print("{}\n", finding->dump(2));
+        return 0;
+    }
+    for (const auto& [name, value] : finding->items()) {
+        fmt::print("{:<9} {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    return 0;
+}
+
+int run_findings_approve(const OperateOptions& options) {
+    if (!options.handle.empty()) return ask_about(options, "approve");
+    if (options.because.empty() || !options.seen) {
+        return complain(
+            "write a finding as `trueup findings list` shows it; or, for all that wait "
+            "for one reason, --because uncorrelated_rows (or approval) and --seen with "
+            "the journal offset under that list");
+    }
+    Result<Engine> engine = Engine::find(options.engine);
+    if (!engine) return complain(engine.error().what);
+    Json body = request_of(options, "approve");
+    body["because"] = options.because;
+    body["seen"] = *options.seen;
+    return ask(*engine, body, options.format);
+}
+
+int run_findings_dismiss(const OperateOptions& options) { return ask_about(options, "dismiss"); }
+
+int run_request(const OperateOptions& options, const std::string& kind) {
+    Result<Engine> engine = Engine::find(options.engine);
+    if (!engine) return complain(engine.error().what);
+    return ask(*engine, request_of(options, kind), options.format);
+}
+
+int run_cleanup(const OperateOptions& options) {
+    Result<Engine> engine = Engine::find(options.engine);
+    if (!engine) return complain(engine.error().what);
+    OperateOptions orphans = options;
+    orphans.rule = "orphaned_pod";
+    orphans.limit = 20'000;
+    const Result<Json> page = list(*engine, orphans);
+    if (!page) return complain(page.error().what);
+    std::size_t waiting = 0;
+    std::string because;
+    for (const Json& finding : (*page)["findings"]) {
+        const std::string reason = text(finding, "reason");
+        if (reason != "approval" && reason != "uncorrelated_rows") continue;
+        because = reason;
+        ++waiting;
+    }
+    print_findings(*page);
+    if (waiting == 0) {
+        fmt::print(
+            "none of these orphans waits for your word; for a cleanup by hand set the mode "
+            "of orphaned_pod to approve\n");
+        return 0;
+    }
+    if (!confirmed(options.yes, waiting)) {
+        fmt::print("aborted; nothing was deleted\n");
+        return 1;
+    }
+    const Json body{{"kind", "approve"},
+                    {"rule", "orphaned_pod"},
+                    {"because", because},
+                    {"seen", page->value("seen", std::int64_t{-1})},
+                    {"reason", options.reason.empty() ? "cleanup" : options.reason}};
+    return ask(*engine, body, options.format);
+}
+
+}  // namespace trueup::apps

@@ -1,0 +1,48 @@
+// Who said it: HMAC-SHA256 over a request or a command (design §4.15). Whoever may write `requests`
+// approves deletions, whoever may write `commands` deletes pods; so both are believed by signature.
+//
+// A signature is the last two fields of the message: the key's id, and the MAC over every byte
+// before the MAC's own field. What is checked is what travelled; nothing is encoded again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::codec {
+
+/// One secret and the name that messages call it by.
+struct Key {
+    std::string id;
+    std::string secret;  ///< 16 bytes at the least
+};
+
+/// The numbers of the two fields in a message.
+struct SignatureFields {
+    std::uint32_t key_id;
+    std::uint32_t mac;
+};
+inline constexpr SignatureFields kRequestSignature{7, 8};
+inline constexpr SignatureFields kCommandSignature{13, 14};
+
+/// The keys of one role. The first one signs; all of them are believed, so that keys can be
+/// changed one after the other. Without keys it signs nothing and believes nobody. Thread-safe once
+/// made.
+class KeyRing {
+  public:
+    KeyRing() = default;
+    explicit KeyRing(std::vector<Key> keys) : keys_(std::move(keys)) {}
+
+    /// Appends the signature to an encoded message.
+    void sign(SignatureFields fields, std::string& message) const;
+    /// Is the message signed with one of these keys, and as it was then?
+    bool authentic(SignatureFields fields, std::string_view message) const;
+    bool empty() const { return keys_.empty(); }
+
+  private:
+    const Key* find(std::string_view id) const;
+    std::vector<Key> keys_;
+};
+
+}  // namespace trueup::codec

@@ -1,0 +1,277 @@
+// What operators ask. Each authentic request is answered once, and the answer is kept: who asked,
+// when, and what it did or why not. One that is forged, repeated, late or about something that
+// moved on changes nothing (design §4.9, §4.15).
+#include "engine/base/guard.h"
+#include "engine/core/fold_run.h"
+
+#include <algorithm>
+
+namespace trueup::core {
+
+namespace {
+
+constexpr std::size_t kMostAnswers = 256;
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+std::string many(std::uint32_t count) {
+    return std::to_string(count) + (count == 1 ? " finding" : " findings");
+}
+
+bool waits_for_approval(const Finding& finding) {
+    return !finding.command && !finding.approved && !finding.proposal.none();
+}
+
+}  // namespace
+
+void FoldRun::take_request(const ItemView& item, const Request& request) {
+    if (!item.authentic && TRUEUP_GUARD("request_authentic")) {
+        ++meta_.counters.unauthenticated;
+        return park(item, "a request that nobody signed whom this engine knows");
+    }
+    const auto known = [&](const Answered& earlier) { return earlier.id == request.id; };
+    if (std::any_of(meta_.answered.begin(), meta_.answered.end(), known) &&
+        TRUEUP_GUARD("request_once")) {
+        ++meta_.counters.duplicates;
+        return;
+    }
+    const BrokerTime forgotten = item.append_time - 2 * kTimely;
+    std::vector<Answered>& answers = meta_.answered;
+    while (answers.size() >= kMostAnswers && answers.front().at < forgotten) {
+        answers.erase(answers.begin());
+    }
+    if (answers.size() >= kMostAnswers) return park(item, "too many requests in ten minutes");
+    Answer given = answer(item, request);
+    answers.push_back({request.id, request.kind, given.granted, item.append_time, request.issued_by,
+                       std::move(given.sentence)});
+}
+
+FoldRun::Answer FoldRun::answer(const ItemView& item, const Request& request) {
+    if (state_.policy == nullptr) return {false, "no policy is in force yet"};
+    if (!timely(request, item.append_time) && TRUEUP_GUARD("request_timely")) {
+        const Millis age = item.append_time - from_millis<BrokerTime>(request.issued_ms);
+        return {false, "it was asked " + std::to_string(age.count() / 1000) +
+                           " s before it arrived, by the clock of the one who asked; more than 300 "
+                           "s in either direction is not taken: set the clock, and ask again"};
+    }
+    const RequestScope& scope = request.scope;
+    if (!scope.policy.empty() && scope.policy != meta_.settings.policy) {
+        return {false,
+                "there is no policy " + quoted(scope.policy) + "; write " + meta_.settings.policy};
+    }
+    if (!scope.rule.empty() && rule_number(*state_.policy, scope.rule) == kEveryRule) {
+        return {false, "there is no rule " + quoted(scope.rule)};
+    }
+    return grant(item, request);
+}
+
+FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
+    switch (request.kind) {
+        case RequestKind::kApprove:
+            return approve(request);
+        case RequestKind::kDismiss:
+            return dismiss(request);
+        case RequestKind::kHold:
+            return hold(request, true);
+        case RequestKind::kRelease:
+            return request.scope.source.empty() ? hold(request, false) : release_source(request);
+        case RequestKind::kPause:
+            return pause(item, request);
+        case RequestKind::kResume:
+            return resume(request);
+        case RequestKind::kResnapshot:
+            return resnapshot(request);
+        case RequestKind::kPass:
+            meta_.pass.asked = true;
+            return {true, "a pass starts"};
+        case RequestKind::kTerminate:
+            return terminate(request);
+        case RequestKind::kUnspecified:
+            break;
+    }
+    return {false, "this build does not know what is asked"};
+}
+
+/// Approves what waits in this subject and has not changed since it was looked at. How many.
+std::uint32_t FoldRun::approve(Entry& entry, const Approval& approval,
+                               std::optional<Hash128> only) {
+    std::uint32_t count = 0;
+    for (Finding& finding : entry.subject.findings) {
+        const bool moved = finding.last_change > approval.offset;
+        const bool meant =
+            (approval.rule == kEveryRule || finding.rule == approval.rule) &&
+            (approval.because == Reason::kNone || finding.reason == approval.because) &&
+            (!only || finding.id == *only);
+        if (!meant || !waits_for_approval(finding)) continue;
+        if (moved && TRUEUP_GUARD("approval_of_last_change")) continue;
+        finding.approved = true;
+        state_.subjects.mark_dirty(entry);
+        ++count;
+    }
+    return count;
+}
+
+FoldRun::Answer FoldRun::approve(const Request& request) {
+    const RequestScope& scope = request.scope;
+    if (!scope.finding_offset) {
+        return {false, "an approval names the journal offset that was looked at"};
+    }
+    const std::uint8_t rule = rule_number(*state_.policy, scope.rule);
+    if (scope.subject.empty()) return approve_all(request, rule);
+    Entry* entry = find(scope.subject);
+    if (entry == nullptr || entry->subject.findings.empty()) {
+        return {false, quoted(scope.subject) + " has no open finding"};
+    }
+    const std::vector<Finding>& findings = entry->subject.findings;
+    if (std::none_of(findings.begin(), findings.end(), waits_for_approval)) {
+        return {false, "nothing about " + quoted(scope.subject) + " waits for an approval"};
+    }
+    const std::uint32_t count =
+        approve(*entry, {Reason::kNone, rule, *scope.finding_offset}, scope.finding_id);
+    if (count == 0) {
+        return {false, "it has changed since journal offset " +
+                           std::to_string(*scope.finding_offset) +
+                           ", or another finding is meant: look again, and approve what you see"};
+    }
+    mark(*entry);
+    return {true, many(count) + " approved"};
+}
+
+/// Everything that waits for one reason, in one word: it must be said which.
+FoldRun::Answer FoldRun::approve_all(const Request& request, std::uint8_t rule) {
+    const std::string& because = request.scope.because;
+    Reason reason = Reason::kNone;
+    for (const Reason known : {Reason::kApproval, Reason::kUncorrelatedRows}) {
+        if (because == name_of(known)) reason = known;
+    }
+    if (reason == Reason::kNone) {
+        return {false,
+                "an approval of many names what they wait for: approval or "
+                "uncorrelated_rows"};
+    }
+    Sweep sweep;
+    sweep.what = Sweep::What::kApproval;
+    sweep.approval = {reason, rule, *request.scope.finding_offset};
+    meta_.sweeps.push_back(std::move(sweep));
+    return {true, "everything that waits for " + because +
+                      " and has not changed since journal "
+                      "offset " +
+                      std::to_string(*request.scope.finding_offset) + " is approved"};
+}
+
+FoldRun::Answer FoldRun::dismiss(const Request& request) {
+    const RequestScope& scope = request.scope;
+    Entry* entry = scope.subject.empty() ? nullptr : find(scope.subject);
+    if (entry == nullptr) return {false, "a dismissal names a subject that has findings"};
+    const std::uint8_t rule = rule_number(*state_.policy, scope.rule);
+    std::uint32_t count = 0;
+    for (Finding& finding : entry->subject.findings) {
+        const bool meant = (rule == kEveryRule || finding.rule == rule) &&
+                           (!scope.finding_id || finding.id == *scope.finding_id);
+        if (!meant || finding.command || finding.dismissed) continue;
+        finding.dismissed = true;
+        finding.approved = false;
+        finding.state = FindingState::kResolved;
+        finding.reason = Reason::kDismissed;
+        note_edge(*entry, finding);
+        --meta_.open_findings;
+        ++count;
+    }
+    if (count == 0) {
+        return {false, "nothing open about " + quoted(scope.subject) +
+                           " is meant, or its command is under way"};
+    }
+    entry->subject.termination.clear();
+    mark(*entry);
+    return {true, many(count) + " dismissed until the disagreement is gone"};
+}
+
+FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
+    Entry* entry = request.scope.subject.empty() ? nullptr : find(request.scope.subject);
+    if (entry == nullptr) {
+        return {false, "there is no subject " + quoted(request.scope.subject) +
+                           "; write policy/name, as in graph-instances/wrapper-7"};
+    }
+    if (entry->subject.held == held) return {true, held ? "it is held already" : "it is not held"};
+    entry->subject.held = held;
+    state_.subjects.mark_dirty(*entry);
+    mark(*entry);
+    return {true, held ? "nothing will happen to it until it is released" : "released"};
+}
+
+/// An operator vouches for what a source lists: its next epoch counts, however small.
+FoldRun::Answer FoldRun::release_source(const Request& request) {
+    for (SourceId id = 0; id < source_count(); ++id) {
+        SourceState& source = meta_.sources[id];
+        if (source.name != request.scope.source) continue;
+        if (source.quarantined_at == 0) return {false, source.name + " is not in quarantine"};
+        source.believe_next = true;
+        report_.wants_epoch.push_back(id);
+        return {true, "the next complete epoch of " + source.name + " is believed"};
+    }
+    return {false, "there is no source " + quoted(request.scope.source)};
+}
+
+bool FoldRun::paused(std::uint8_t rule) const {
+    return std::any_of(meta_.pauses.begin(), meta_.pauses.end(), [&](const Pause& pause) {
+        return pause.rule == kEveryRule || pause.rule == rule;
+    });
+}
+
+FoldRun::Answer FoldRun::pause(const ItemView& item, const Request& request) {
+    const std::uint8_t rule = rule_number(*state_.policy, request.scope.rule);
+    const auto same = [&](const Pause& known) { return known.rule == rule; };
+    if (std::any_of(meta_.pauses.begin(), meta_.pauses.end(), same)) {
+        return {true, "it is paused already"};
+    }
+    meta_.pauses.push_back({rule, item.append_time, request.issued_by, request.reason});
+    judge_all();
+    return {true, rule == kEveryRule ? "no rule issues a command until you resume"
+                                     : request.scope.rule + " issues no command until you resume"};
+}
+
+FoldRun::Answer FoldRun::resume(const Request& request) {
+    const std::uint8_t rule = rule_number(*state_.policy, request.scope.rule);
+    const auto same = [&](const Pause& known) { return known.rule == rule; };
+    const auto kept = std::remove_if(meta_.pauses.begin(), meta_.pauses.end(), same);
+    if (kept == meta_.pauses.end()) {
+        return {false, rule == kEveryRule ? "there is no pause of everything; name the rule"
+                                          : request.scope.rule + " is not paused by itself"};
+    }
+    meta_.pauses.erase(kept, meta_.pauses.end());
+    judge_all();
+    return {true, "resumed"};
+}
+
+FoldRun::Answer FoldRun::resnapshot(const Request& request) {
+    for (SourceId id = 0; id < source_count(); ++id) {
+        const std::string& name = meta_.sources[id].name;
+        if (!request.scope.source.empty() && request.scope.source != name) continue;
+        report_.wants_epoch.push_back(id);
+    }
+    if (report_.wants_epoch.empty()) {
+        return {false, "there is no source " + quoted(request.scope.source)};
+    }
+    return {true, "a complete epoch is taken soon"};
+}
+
+/// Who asks must own the instance, or have a role that may end those of others (G8).
+FoldRun::Answer FoldRun::terminate(const Request& request) {
+    Entry* entry = request.scope.subject.empty() ? nullptr : find(request.scope.subject);
+    if (entry == nullptr || entry->subject.facets.empty()) {
+        return {false, "there is no instance " + quoted(request.scope.subject)};
+    }
+    const bool may = request.role == "ops" || request.role == "admin" ||
+                     (!request.issued_by.empty() &&
+                      state_.policy->owned_by(entry->subject, meta_.settings, request.issued_by));
+    if (!may && TRUEUP_GUARD("terminate_needs_owner")) {
+        return {false, quoted(request.issued_by) + " neither owns " +
+                           quoted(request.scope.subject) + " nor has the role ops or admin"};
+    }
+    entry->subject.termination = request.issued_by;
+    state_.subjects.mark_dirty(*entry);
+    mark(*entry);
+    return {true, "it will be ended"};
+}
+
+}  // namespace trueup::core

@@ -1,0 +1,172 @@
+#include "engine/core/rules/graph_instances/termination.h"
+
+#include "engine/base/guard.h"
+#include "engine/core/row_time.h"
+#include "engine/core/rules/graph_instances/facts.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+namespace trueup::core::graph_instances {
+
+namespace {
+
+/// What the columns of a row say about its end.
+struct Deadline {
+    enum class Kind : std::uint8_t { kNone, kAt, kUnreadable, kIncomplete };
+    Kind kind = Kind::kNone;
+    SourceTime at{};
+};
+
+/// `from` + `length`, if both columns say something.
+Deadline deadline_of(const Facet& row, std::string_view from, std::string_view length) {
+    const std::optional<Field> start = row.fields().find(from);
+    const std::optional<Field> span = row.fields().find(length);
+    for (const auto& field : {start, span}) {
+        if (field && field->unchanged) return {Deadline::Kind::kIncomplete, {}};
+    }
+    if (!start || !start->value || !span || !span->value) return {};
+    const std::string_view text = *span->value;
+    if (text.find_first_not_of(" \t") == std::string_view::npos) return {};
+    const std::optional<SourceTime> begins = parse_timestamp(*start->value);
+    const std::optional<Millis> lasts = parse_duration(text);
+    if (!begins || !lasts) return {Deadline::Kind::kUnreadable, {}};
+    if (*lasts <= Millis{0}) return {};
+    return {Deadline::Kind::kAt, *begins + *lasts};
+}
+
+using Columns = std::initializer_list<std::string_view>;
+
+CommandDraft end_pod(const References& references, const Settings& settings, const Facet& row,
+                     const Facet& pod, Columns columns) {
+    CommandDraft draft = delete_pod(references.sources[settings.pods].name, pod);
+    const std::vector<Predicate> still =
+        row_still_says(references.sources[settings.rows].name, row, columns);
+    draft.read_set.insert(draft.read_set.begin(), still.begin(), still.end());
+    return draft;
+}
+
+CommandDraft end_row(const Subject& subject, const References& references, const Settings& settings,
+                     const Facet& row, Columns columns) {
+    const std::string& rows = references.sources[settings.rows].name;
+    CommandDraft draft;
+    draft.target = {rows, row.object_id, std::string(subject.name()), {}};
+    draft.action.kind = Action::Kind::kUpdateRow;
+    draft.action.sets = {{"status", "stopping"}};
+    draft.read_set = row_still_says(rows, row, columns);
+    return draft;
+}
+
+/// The instance is to be ended; `columns` say why, and must still say so when it is done.
+Verdict end(const Subject& subject, const References& references, const Settings& settings,
+            std::uint8_t self, JournalTime now, const Facet& row, Columns columns) {
+    const Side pods(subject, references, settings.pods);
+    if (pods.present().size() > 1) return Verdict::abstain(Reason::kDuplicateClaim);
+    const Facet* pod = pods.present().empty() ? nullptr : pods.present().front();
+    const Finding* finding = open_finding(subject, self, row.object_id);
+    const bool pod_ended = finding != nullptr && finding->steps > 0;
+    if (pod == nullptr && !pod_ended) {
+        return pods.unknown() ? Verdict::abstain(Reason::kUnproven) : Verdict::healthy();
+    }
+    if (pod != nullptr && out_of_scope(*pod)) return Verdict::healthy();
+    if (vetoed(row) || (pod != nullptr && vetoed(*pod))) return Verdict::abstain(Reason::kVeto);
+    if (pod_ended || terminating(*pod)) {
+        const Disagreement found{row, BrokerTime{}, settings.rows, row.evidence};
+        if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
+        return Verdict::act(row.object_id, end_row(subject, references, settings, row, columns));
+    }
+    const std::optional<Doubt> own =
+        doubt(subject, references, settings, settings.pods, BrokerTime{}, Millis{0});
+    if (own && own->reason == Reason::kOwnWrite) {
+        return Verdict::abstain(Reason::kOwnWrite, own->wait);
+    }
+    const Disagreement found{row, pod->evidence, settings.pods, row.evidence};
+    if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
+    Verdict verdict =
+        Verdict::act(row.object_id, end_pod(references, settings, row, *pod, columns));
+    verdict.more = true;
+    return verdict;
+}
+
+/// Deadlines are looked at in steps of this: what many subjects wait for is one moment then.
+constexpr Millis kStep{10'000};
+
+/// `nullopt` once the source's own clock has passed the deadline; else what to say until then.
+std::optional<Verdict> before(const Deadline& deadline, const Facet& row, const Subject& subject,
+                              const References& references, const Settings& settings) {
+    if (deadline.kind == Deadline::Kind::kNone) return Verdict::healthy();
+    if (deadline.kind == Deadline::Kind::kUnreadable) {
+        return Verdict::waiting(Reason::kUnreadable, {}, row.object_id);
+    }
+    if (deadline.kind == Deadline::Kind::kIncomplete) return Verdict::abstain(Reason::kIncomplete);
+    const SourceState& rows = references.sources[settings.rows];
+    const BrokerTime proven = rows.complete_as_of;
+    if (const auto why =
+            doubt(subject, references, settings, settings.rows, BrokerTime{}, Millis{0})) {
+        return Verdict::abstain(why->reason, why->wait);
+    }
+    Wait next_proof;
+    next_proof.source = settings.rows;
+    next_proof.beyond = proven;
+    const Millis skew = rows.source_clock.time_since_epoch() - proven.time_since_epoch();
+    if ((skew > settings.max_clock_skew || skew < -settings.max_clock_skew) &&
+        TRUEUP_GUARD("source_clock_skew")) {
+        return Verdict::abstain(Reason::kClockSkew, next_proof);
+    }
+    if (rows.source_clock > deadline.at) return std::nullopt;
+    const Millis left = deadline.at - rows.source_clock;
+    const Millis until = proven.time_since_epoch() + left;
+    next_proof.beyond = BrokerTime((until / kStep + 1) * kStep);
+    return Verdict::healthy_until(next_proof);
+}
+
+/// The one live row that may be ended for this deadline, or what to say instead.
+struct Candidate {
+    const Facet* row = nullptr;
+    Verdict otherwise;
+};
+Candidate candidate(const Subject& subject, const References& references,
+                    const Settings& settings) {
+    const Side rows(subject, references, settings.rows);
+    const LiveRows claims = live_rows(rows.present());
+    if (claims.count == 0) return {nullptr, Verdict::healthy()};
+    if (claims.count > 1) return {nullptr, Verdict::abstain(Reason::kDuplicateClaim)};
+    if (!claims.first->fields().text("status")) {
+        return {nullptr, Verdict::abstain(Reason::kIncomplete)};
+    }
+    return {claims.first, {}};
+}
+
+}  // namespace
+
+Verdict judge_ttl_expired(const Subject& subject, const References& references,
+                          const Settings& settings, std::uint8_t self, JournalTime now) {
+    const Candidate found = candidate(subject, references, settings);
+    if (found.row == nullptr) return found.otherwise;
+    const Deadline deadline = deadline_of(*found.row, "created_at", "ttl");
+    if (auto not_due = before(deadline, *found.row, subject, references, settings)) return *not_due;
+    return end(subject, references, settings, self, now, *found.row,
+               {"status", "pod_name", "created_at", "ttl"});
+}
+
+Verdict judge_inactive(const Subject& subject, const References& references,
+                       const Settings& settings, std::uint8_t self, JournalTime now) {
+    const Candidate found = candidate(subject, references, settings);
+    if (found.row == nullptr) return found.otherwise;
+    if (!found.row->fields().is("status", "running")) return Verdict::healthy();
+    const Deadline deadline = deadline_of(*found.row, "last_activity_at", "inactivity_timeout");
+    if (auto not_due = before(deadline, *found.row, subject, references, settings)) return *not_due;
+    return end(subject, references, settings, self, now, *found.row,
+               {"status", "pod_name", "last_activity_at", "inactivity_timeout"});
+}
+
+Verdict judge_termination_requested(const Subject& subject, const References& references,
+                                    const Settings& settings, std::uint8_t self, JournalTime now) {
+    if (subject.termination.empty()) return Verdict::healthy();
+    const Candidate found = candidate(subject, references, settings);
+    if (found.row == nullptr) return found.otherwise;
+    return end(subject, references, settings, self, now, *found.row, {"status", "pod_name"});
+}
+
+}  // namespace trueup::core::graph_instances

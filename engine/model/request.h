@@ -1,0 +1,87 @@
+// What operators ask of the engine, over the topic `requests`, and what came of it.
+#pragma once
+
+#include "engine/base/id.h"
+#include "engine/base/time.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trueup {
+
+enum class RequestKind : std::uint8_t {
+    kUnspecified = 0,
+    kApprove = 1,     ///< let what the findings of the scope propose go
+    kDismiss = 2,     ///< end the findings of the scope without a command
+    kHold = 3,        ///< nothing may happen to the subject
+    kRelease = 4,     ///< ends a hold; of a source: believe its next epoch, however small
+    kPause = 5,       ///< issue no command of the rule, or of any
+    kResume = 6,      ///< ends a pause
+    kResnapshot = 7,  ///< the source takes a complete epoch soon
+    kPass = 8,        ///< starts a pass at once
+    kTerminate = 9,   ///< ends the subject's instance, if the one who asks may (G8)
+};
+
+/// What a request is about; an empty member narrows nothing.
+struct RequestScope {
+    std::string policy;
+    std::string rule;
+    std::string subject;
+    std::string object_id;
+    std::string source;
+    std::string because;  ///< name of a reason: the findings that wait for it
+    std::optional<Hash128> finding_id;
+    /// What the operator had seen: a finding that changed after this journal offset is not meant.
+    std::optional<std::int64_t> finding_offset;
+    bool operator==(const RequestScope&) const = default;
+};
+
+struct Request {
+    Hash128 id;
+    RequestKind kind = RequestKind::kUnspecified;
+    RequestScope scope;
+    std::int64_t issued_ms = 0;  ///< by the clock of the one who asked
+    std::string issued_by;
+    std::string role;  ///< of the one who asked, as the API found it: `viewer`, `ops`, `admin`
+    std::string reason;
+    bool operator==(const Request&) const = default;
+};
+
+/// A request is taken when it arrives this soon after it was asked, by clocks that may differ as
+/// much; who takes requests remembers their ids twice as long, so that none is taken twice.
+inline constexpr Millis kTimely{300'000};
+inline bool timely(const Request& request, BrokerTime arrived) {
+    const Millis age = arrived - from_millis<BrokerTime>(request.issued_ms);
+    return age <= kTimely && age >= -kTimely;
+}
+
+/// `approve`, `dismiss`, …
+constexpr std::string_view name_of(RequestKind kind) {
+    switch (kind) {
+        case RequestKind::kApprove:
+            return "approve";
+        case RequestKind::kDismiss:
+            return "dismiss";
+        case RequestKind::kHold:
+            return "hold";
+        case RequestKind::kRelease:
+            return "release";
+        case RequestKind::kPause:
+            return "pause";
+        case RequestKind::kResume:
+            return "resume";
+        case RequestKind::kResnapshot:
+            return "resnapshot";
+        case RequestKind::kPass:
+            return "pass";
+        case RequestKind::kTerminate:
+            return "terminate";
+        case RequestKind::kUnspecified:
+            break;
+    }
+    return "unspecified";
+}
+
+}  // namespace trueup

@@ -1,0 +1,53 @@
+// The open findings of a shard in memory, for those who ask over HTTP: the last edge of each.
+//
+// It keeps kMost of them; what comes beyond is counted and not shown, so that an incident with a
+// million findings is no reason to run out of memory. Thread-safe.
+#pragma once
+
+#include "engine/model/finding_edge.h"
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace trueup::projections {
+
+/// An empty member narrows nothing.
+struct FindingsFilter {
+    std::string rule = {};
+    std::string reason = {};
+    std::string subject = {};
+    std::size_t limit = 1'000;
+};
+
+class FindingsView {
+  public:
+    static constexpr std::size_t kMost = 20'000;
+
+    /// Takes over where a finding is now; a resolved one goes.
+    void take(const FindingEdge& edge);
+
+    struct Page {
+        std::vector<FindingEdge> findings;  ///< by subject, then rule
+        std::int64_t seen = -1;             ///< journal offset of the newest edge that was taken
+        std::uint64_t more = 0;             ///< that match but are beyond the limit
+        std::uint64_t hidden = 0;           ///< that are not kept
+    };
+    Page list(const FindingsFilter& filter) const;
+
+  private:
+    struct Place {
+        std::string subject;
+        std::string rule;
+        Hash128 id;
+        auto operator<=>(const Place&) const = default;
+    };
+    mutable std::mutex mutex_;
+    std::map<Place, FindingEdge> open_;
+    std::uint64_t hidden_ = 0;
+    std::int64_t seen_ = -1;
+};
+
+}  // namespace trueup::projections

@@ -1,0 +1,46 @@
+// Proves api/metrics.h: the names that dashboards of graph instances know (G18), from counters that
+// say what came of commands, not how often something was tried (T0.7).
+#include "api/metrics.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::api {
+namespace {
+
+RuleView rule(const std::string& name, std::uint64_t detected, std::uint64_t mended) {
+    RuleView view;
+    view.rule = name;
+    view.detected = detected;
+    view.mended = mended;
+    return view;
+}
+
+TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
+    Snapshot snapshot;
+    snapshot.rules = {rule("orphaned_pod", 6, 5), rule("missing_pod", 4, 3),
+                      rule("status_drift", 9, 2), rule("ttl_expired", 8, 7),
+                      rule("inactive", 11, 10)};
+    snapshot.passes = 12;
+    snapshot.pass_seconds = 25.5;
+    snapshot.pass_bounds_ms = {1'000, 10'000};
+    snapshot.pass_counts = {10, 1, 1};
+    snapshot.tallies = {{"uncorrelated_rows", 1},
+                        {"instances_without_pod_name", 13},
+                        {"pods_running", 14},
+                        {"pods_failed", 15}};
+    const std::string text = metrics_text(snapshot);
+    for (const char* line :
+         {"orphaned_pods_detected_total 6\n", "missing_pods_detected_total 4\n",
+          "status_drift_fixed_total 2\n", "ttl_expired_instances_total 7\n",
+          "inactive_instances_terminated_total 10\n", "instances_without_pod_name 13\n",
+          "wrapper_pods_total{phase=\"Running\"} 14\n", "wrapper_pods_total{phase=\"Failed\"} 15\n",
+          "reconciliation_passes_total 12\n", "reconciliation_pass_duration_seconds_count 12\n",
+          "reconciliation_pass_duration_seconds_bucket{le=\"10\"} 11\n",
+          "reconciliation_pass_duration_seconds_sum 25.5\n",
+          "trueup_subjects_counted{what=\"uncorrelated_rows\"} 1\n"}) {
+        EXPECT_NE(text.find("\n" + std::string(line)), std::string::npos) << line << text;
+    }
+}
+
+}  // namespace
+}  // namespace trueup::api

@@ -1,0 +1,153 @@
+// Proves api/routes.h over a real socket: who gets in, what is asked, and what is answered (G8,
+// G15).
+#include "api/server.h"
+
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trueup::api {
+namespace {
+
+constexpr const char* kTokens =
+    "olga ops oooooooooooooooooooo\n"
+    "alice user aaaaaaaaaaaaaaaaaaaa\n"
+    "vera viewer vvvvvvvvvvvvvvvvvvvv\n"
+    "old admin xxxxxxxxxxxxxxxxxxxx 2020-01-01T00:00:00Z\n";
+
+class Routes : public ::testing::Test {
+  protected:
+    Routes() {
+        Backend backend;
+        backend.snapshot = [] { return Snapshot{}; };
+        backend.findings = [this](const projections::FindingsFilter& filter) {
+            return findings.list(filter);
+        };
+        backend.ask = [this](Request request) -> Result<Hash128> {
+            asked.push_back(std::move(request));
+            return Hash128{0, asked.size()};
+        };
+        backend.answer = [](const Hash128& id) -> std::optional<AnswerView> {
+            if (id.lo != 1) return std::nullopt;
+            return AnswerView{RequestKind::kPause, true, "olga", "paused"};
+        };
+        backend.tokens = Tokens::parse(kTokens).value();
+        server_ = Server::start("127.0.0.1:0", std::move(backend)).value();
+        client_ = std::make_unique<httplib::Client>("http://" + server_->address());
+    }
+    static httplib::Headers as(char letter) {
+        return {{"Authorization", "Bearer " + std::string(20, letter)}};
+    }
+    /// The status, then the body.
+    std::string post(const std::string& path, char letter, const std::string& body) {
+        const auto reply = client_->Post(path, as(letter), body, "application/json");
+        return reply ? std::to_string(reply->status) + " " + reply->body : "no reply";
+    }
+    std::string get(const std::string& path, char letter) {
+        const auto reply = client_->Get(path, as(letter));
+        return reply ? std::to_string(reply->status) + " " + reply->body : "no reply";
+    }
+    static bool has(const std::string& text, const std::string& part) {
+        return text.find(part) != std::string::npos;
+    }
+
+    projections::FindingsView findings;
+    std::vector<Request> asked;
+
+  private:
+    std::unique_ptr<Server> server_;
+    std::unique_ptr<httplib::Client> client_;
+};
+
+TEST_F(Routes, AReconcileStartsAPassForOperationsOnly_G15) {
+    EXPECT_TRUE(has(post("/internal/reconcile", '?', ""), "401 "));
+    EXPECT_TRUE(has(post("/internal/reconcile", 'v', ""), "403 "));
+    EXPECT_TRUE(has(post("/internal/reconcile", 'a', ""), "403 "));
+    EXPECT_TRUE(asked.empty());
+    EXPECT_EQ(post("/internal/reconcile", 'o', ""),
+              "202 {\"request\":\"00000000000000000000000000000001\"}\n");
+    ASSERT_EQ(asked.size(), 1U);
+    EXPECT_EQ(asked[0].kind, RequestKind::kPass);
+    EXPECT_EQ(asked[0].issued_by, "olga");
+    EXPECT_EQ(asked[0].role, "ops");
+}
+
+TEST_F(Routes, ATokenWhoseTimeIsOverSaysSo) {
+    const std::string reply = get("/v1/findings", 'x');
+    EXPECT_TRUE(has(reply, "401 ")) << reply;
+    EXPECT_TRUE(has(reply, "time is over")) << reply;
+}
+
+TEST_F(Routes, FindingsAreShownToEverybodyWithAToken) {
+    FindingEdge edge;
+    edge.id = {1, 2};
+    edge.rule = "orphaned_pod";
+    edge.subject = "graph-instances/wrapper-7";
+    edge.state = FindingState::kWaiting;
+    edge.reason = Reason::kApproval;
+    edge.offset = 17;
+    edge.sentence = "a \"quoted\" word";
+    findings.take(edge);
+    EXPECT_TRUE(has(get("/v1/findings", '?'), "401 "));
+    const std::string reply = get("/v1/findings?reason=approval", 'v');
+    ASSERT_TRUE(has(reply, "200 ")) << reply;
+    const auto page = nlohmann::json::parse(reply.substr(4));
+    ASSERT_EQ(page["findings"].size(), 1U);
+    EXPECT_EQ(page["findings"][0]["id"], to_hex(edge.id));
+    EXPECT_EQ(page["findings"][0]["offset"], 17);
+    EXPECT_EQ(page["findings"][0]["sentence"], edge.sentence);
+    EXPECT_EQ(page["seen"], 17);
+    EXPECT_TRUE(has(get("/v1/findings?rule=missing_pod", 'v'), "\"findings\":[]"));
+    EXPECT_TRUE(has(get("/v1/findings?limit=x", 'v'), "400 "));
+}
+
+TEST_F(Routes, ARequestIsTakenWithItsScopeAndTheNameOfTheOneWhoAsks) {
+    const std::string body =
+        R"({"kind": "approve", "subject": "graph-instances/wrapper-7", "rule": "orphaned_pod",
+            "finding": "00000000000000010000000000000002", "seen": 17, "reason": "looked"})";
+    EXPECT_TRUE(has(post("/v1/requests", 'o', body), "202 "));
+    ASSERT_EQ(asked.size(), 1U);
+    EXPECT_EQ(asked[0].scope.subject, "graph-instances/wrapper-7");
+    EXPECT_EQ(asked[0].scope.finding_id, (Hash128{1, 2}));
+    EXPECT_EQ(asked[0].scope.finding_offset, 17);
+    EXPECT_EQ(asked[0].reason, "looked");
+    EXPECT_EQ(asked[0].issued_by, "olga") << "never what the body claims";
+}
+
+TEST_F(Routes, AUserMayAskForAnEndAndForNothingElse_G8) {
+    EXPECT_TRUE(
+        has(post("/v1/requests", 'a', R"({"kind": "terminate", "subject": "p/w"})"), "202"));
+    EXPECT_TRUE(has(post("/v1/requests", 'a', R"({"kind": "pause"})"), "403 "));
+    EXPECT_TRUE(
+        has(post("/v1/requests", 'v', R"({"kind": "terminate", "subject": "p/w"})"), "403"));
+    ASSERT_EQ(asked.size(), 1U);
+    EXPECT_EQ(asked[0].role, "user");
+    EXPECT_EQ(asked[0].issued_by, "alice");
+}
+
+TEST_F(Routes, AWrongBodyIsRefusedWithOneSentence) {
+    for (const char* body :
+         {"", "[]", "{", "{}", R"({"kind": "explode"})", R"({"kind": 7})",
+          R"({"kind": "approve", "seen": "now"})", R"({"kind": "approve", "finding": "12"})",
+          R"({"kind": "pause", "colour": "red"})",
+          R"({"kind": "pause", "issued_by": "somebody else"})"}) {
+        const std::string reply = post("/v1/requests", 'o', body);
+        EXPECT_TRUE(has(reply, "400 {\"error\":")) << body << " -> " << reply;
+    }
+    EXPECT_TRUE(has(post("/v1/requests", 'o', std::string(100'000, ' ')), "413"));
+    EXPECT_TRUE(asked.empty());
+}
+
+TEST_F(Routes, AnAnswerIsPendingUntilTheEngineHasComeToIt) {
+    EXPECT_TRUE(has(get("/v1/requests/00000000000000000000000000000002", 'v'), "\"pending\""));
+    const std::string reply = get("/v1/requests/00000000000000000000000000000001", 'v');
+    EXPECT_TRUE(has(reply, "\"granted\"") && has(reply, "\"sentence\":\"paused\"")) << reply;
+    EXPECT_TRUE(has(get("/v1/requests/xyz", 'v'), "400 "));
+}
+
+}  // namespace
+}  // namespace trueup::api

@@ -1,0 +1,220 @@
+// Proves what operators ask of a shard (design §4.9, §4.15; G8, G25): each request is answered
+// once, with a sentence, and what was answered is the same in every replay.
+#include "engine/codec/request_codec.h"
+#include "tests/support/replay.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::testing {
+namespace {
+
+Request request(RequestKind kind, std::string subject = {}) {
+    Request made;
+    made.kind = kind;
+    if (!subject.empty()) made.scope.subject = "graph-instances/" + subject;
+    return made;
+}
+
+/// wrapper-7 and wrapper-8 are orphans that wait for an approval.
+JournalScript approving_world() {
+    Settings settings = graph_settings();
+    settings.rules[0].mode = Mode::kApprove;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.pod({.name = "wrapper-8", .uid = "b", .version = 11});
+    s.quiet_until(170s);
+    s.news();
+    return s;
+}
+
+Request approval(const JournalScript& s, std::string subject) {
+    Request made = request(RequestKind::kApprove, std::move(subject));
+    made.scope.finding_offset = s.records().back().offset;
+    return made;
+}
+
+TEST(Requests, AnAnswerSaysWhoAskedAndWhatCameOfIt) {
+    JournalScript s = approving_world();
+    Request made = approval(s, "wrapper-7");
+    made.issued_by = "olga";
+    s.request(made);
+    EXPECT_EQ(s.answered().by, "olga");
+    EXPECT_EQ(s.answered().kind, RequestKind::kApprove);
+    EXPECT_TRUE(s.answered().granted);
+    EXPECT_EQ(s.answered().sentence, "1 finding approved");
+}
+
+TEST(Requests, AnApprovalIsSpentByItsCommand) {
+    JournalScript s = approving_world();
+    s.request(approval(s, "wrapper-7"));
+    ASSERT_EQ(s.commands().size(), 1U);
+    s.outcome(s.commands()[0], OutcomeKind::kFailed, true);
+    s.quiet_until(200s);
+    EXPECT_EQ(s.commands().size(), 1U) << "another try is another question";
+    EXPECT_EQ(s.findings().back().reason, Reason::kApproval);
+}
+
+TEST(Requests, AnApprovalWithoutAnOffsetIsRefused) {
+    JournalScript s = approving_world();
+    s.request(request(RequestKind::kApprove, "wrapper-7"));
+    EXPECT_FALSE(s.answered().granted);
+    EXPECT_EQ(s.answered().sentence, "an approval names the journal offset that was looked at");
+}
+
+TEST(Requests, AnApprovalOfAnotherFindingIsRefused) {
+    JournalScript s = approving_world();
+    Request made = approval(s, "wrapper-7");
+    made.scope.finding_id = Hash128{1, 2};
+    s.request(made);
+    EXPECT_FALSE(s.answered().granted);
+    EXPECT_TRUE(s.commands().empty());
+}
+
+TEST(Requests, AForeignPolicyOrAnUnknownRuleIsRefused) {
+    JournalScript s = approving_world();
+    Request made = request(RequestKind::kPause);
+    made.scope.policy = "processors";
+    s.request(made);
+    EXPECT_EQ(s.answered().sentence, "there is no policy 'processors'; write graph-instances");
+    made.scope.policy.clear();
+    made.scope.rule = "orphan";
+    s.request(made);
+    EXPECT_EQ(s.answered().sentence, "there is no rule 'orphan'");
+    EXPECT_TRUE(s.meta().pauses.empty());
+}
+
+TEST(Requests, OneThatIsForgedIsKeptCountedAndNotAnswered) {
+    JournalScript s = approving_world();
+    Request made = request(RequestKind::kPause);
+    made.id = {3, 3};
+    made.issued_ms = to_millis(broker(s.now()));
+    s.raw(Topic::kRequests, codec::encode_request(made));
+    EXPECT_EQ(s.counted().unauthenticated, 1U);
+    ASSERT_EQ(s.parked().size(), 1U);
+    EXPECT_EQ(s.parked()[0].reason, "a request that nobody signed whom this engine knows");
+    EXPECT_TRUE(s.meta().answered.empty());
+}
+
+TEST(Requests, OneFromTheFutureIsAsWrongAsAnOldOne) {
+    JournalScript s = approving_world();
+    Request made = request(RequestKind::kPause);
+    made.issued_ms = to_millis(broker(s.now())) + 301'000;
+    s.request(made);
+    EXPECT_FALSE(s.answered().granted);
+    EXPECT_NE(s.answered().sentence.find("set the clock"), std::string::npos);
+}
+
+TEST(Requests, AFloodOfThemIsParkedAndForgetsNoAnswerTooEarly) {
+    JournalScript s = approving_world();
+    for (int i = 0; i < 300; ++i) s.request(request(RequestKind::kPass));
+    EXPECT_EQ(s.meta().answered.size(), 256U);
+    EXPECT_EQ(s.parked().size(), 44U);
+    s.quiet_until(900s);
+    s.request(request(RequestKind::kPause));
+    EXPECT_EQ(s.answered().kind, RequestKind::kPause) << "the old ones made room";
+}
+
+TEST(Requests, AHeldSubjectIsRememberedWhenEverythingElseOfItIsGone) {
+    JournalScript s = approving_world();
+    s.request(request(RequestKind::kHold, "wrapper-7"));
+    s.pod_gone("wrapper-7", "a", 20);
+    s.pods_listed(30, {{.name = "wrapper-8", .uid = "b", .version = 11}});
+    s.pods_listed(31, {{.name = "wrapper-8", .uid = "b", .version = 11}});
+    s.pods_listed(32, {{.name = "wrapper-8", .uid = "b", .version = 11}});
+    ASSERT_NE(s.subject("wrapper-7"), nullptr);
+    EXPECT_TRUE(s.subject("wrapper-7")->facets.empty());
+    s.request(request(RequestKind::kRelease, "wrapper-7"));
+    EXPECT_EQ(s.subject("wrapper-7"), nullptr);
+}
+
+TEST(Requests, AReleaseOfASourceThatIsNotInQuarantineIsRefused) {
+    JournalScript s = approving_world();
+    Request made = request(RequestKind::kRelease);
+    made.scope.source = "pods";
+    s.request(made);
+    EXPECT_EQ(s.answered().sentence, "pods is not in quarantine");
+    made.scope.source = "nodes";
+    s.request(made);
+    EXPECT_EQ(s.answered().sentence, "there is no source 'nodes'");
+}
+
+TEST(Requests, AReleaseHoldsForOneEpochOnly) {
+    JournalScript s = quiet_world();
+    for (int i = 0; i < 20; ++i) {
+        s.pod({.name = "wrapper-" + std::to_string(i), .uid = "u" + std::to_string(i)});
+    }
+    s.pods_listed(20, {});
+    ASSERT_NE(s.source("pods").quarantined_at, 0U);
+    Request made = request(RequestKind::kRelease);
+    made.scope.source = "pods";
+    s.request(made);
+    s.pods_listed(30, {{.name = "wrapper-1", .uid = "u1"}});
+    EXPECT_TRUE(s.source("pods").known);
+    EXPECT_EQ(s.source("pods").population, 1U);
+    s.pods_listed(40, {});
+    EXPECT_FALSE(s.source("pods").known) << "the next drop is another question";
+}
+
+TEST(Requests, AResnapshotAsksTheSource) {
+    JournalScript s = approving_world();
+    Request made = request(RequestKind::kResnapshot);
+    made.scope.source = "rows";
+    s.request(made);
+    EXPECT_EQ(s.last().wants_epoch, std::vector<SourceId>{1});
+    made.scope.source.clear();
+    s.request(made);
+    EXPECT_EQ(s.last().wants_epoch, (std::vector<SourceId>{0, 1}));
+}
+
+TEST(Requests, AReplayGivesTheSameAnswersWithoutAnyKey) {
+    JournalScript s = approving_world();
+    s.request(approval(s, "wrapper-7"));
+    s.request(request(RequestKind::kHold, "wrapper-8"));
+    s.request(request(RequestKind::kResume));
+    Replay replay;
+    replay.fold(s.records(), 0, s.records().size());
+    EXPECT_EQ(replay.meta().answered, s.meta().answered);
+    EXPECT_EQ(replay.meta().answered.size(), 3U);
+}
+
+TEST(Pass, OneIsCompleteWhenEachSourceWasHeardPastItsStart_G14) {
+    JournalScript s = quiet_world();
+    const core::Pass before = s.meta().pass;
+    s.request(request(RequestKind::kPass));
+    EXPECT_TRUE(s.meta().pass.running);
+    s.at(105s).progress("pods");
+    EXPECT_TRUE(s.meta().pass.running) << "the rows were not heard";
+    s.at(107s).progress("rows");
+    EXPECT_FALSE(s.meta().pass.running);
+    EXPECT_EQ(s.meta().pass.completed, before.completed + 1);
+    EXPECT_EQ(s.meta().pass.millis, before.millis + 7'000);
+}
+
+TEST(Pass, OneRunsAtTheStartAndThenEveryInterval_G14) {
+    JournalScript s = quiet_world();
+    EXPECT_EQ(s.meta().pass.completed, 1U);
+    s.quiet_until(1'000s);
+    EXPECT_EQ(s.meta().pass.completed, 4U) << "at 300, 600 and 900 s";
+}
+
+TEST(Pass, ASilentSourceKeepsItOpen) {
+    JournalScript s = quiet_world();
+    s.request(request(RequestKind::kPass));
+    s.silent_until(400s);
+    EXPECT_TRUE(s.meta().pass.running);
+    EXPECT_EQ(s.meta().pass.completed, 1U);
+}
+
+TEST(Pass, NoneRunsByItselfWhereTheIntervalIsZero_G14) {
+    Settings settings = graph_settings();
+    settings.pass_every = 0s;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(1'000s);
+    EXPECT_EQ(s.meta().pass.completed, 0U);
+}
+
+}  // namespace
+}  // namespace trueup::testing

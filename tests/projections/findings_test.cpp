@@ -1,0 +1,66 @@
+// Proves projections/views/findings.h: what is open, as the newest edge has it, within bounds.
+#include "projections/views/findings.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::projections {
+namespace {
+
+FindingEdge edge(std::uint64_t id, FindingState state, Reason reason, std::int64_t offset) {
+    FindingEdge made;
+    made.id = {0, id};
+    made.rule = id % 2 == 0 ? "missing_pod" : "orphaned_pod";
+    made.subject = "graph-instances/wrapper-" + std::to_string(id);
+    made.state = state;
+    made.reason = reason;
+    made.offset = offset;
+    return made;
+}
+
+TEST(FindingsView, TheNewestEdgeCountsAndAResolvedFindingGoes) {
+    FindingsView view;
+    view.take(edge(1, FindingState::kSuspected, Reason::kGrace, 10));
+    view.take(edge(2, FindingState::kSuspected, Reason::kUnseen, 11));
+    view.take(edge(1, FindingState::kWaiting, Reason::kApproval, 12));
+    FindingsView::Page page = view.list({});
+    ASSERT_EQ(page.findings.size(), 2U);
+    EXPECT_EQ(page.findings[0].reason, Reason::kApproval);
+    EXPECT_EQ(page.seen, 12);
+    view.take(edge(1, FindingState::kResolved, Reason::kDone, 13));
+    page = view.list({});
+    ASSERT_EQ(page.findings.size(), 1U);
+    EXPECT_EQ(page.findings[0].id, (Hash128{0, 2}));
+    EXPECT_EQ(page.seen, 13);
+}
+
+TEST(FindingsView, AFilterNarrowsAndALimitSaysWhatItLeftOut) {
+    FindingsView view;
+    for (std::uint64_t id = 0; id < 10; ++id) {
+        view.take(edge(id, FindingState::kSuspected, id < 4 ? Reason::kGrace : Reason::kVeto, 1));
+    }
+    EXPECT_EQ(view.list({.rule = "missing_pod"}).findings.size(), 5U);
+    EXPECT_EQ(view.list({.reason = "veto"}).findings.size(), 6U);
+    EXPECT_EQ(view.list({.subject = "graph-instances/wrapper-3"}).findings.size(), 1U);
+    const FindingsView::Page page = view.list({.reason = "grace", .limit = 3});
+    EXPECT_EQ(page.findings.size(), 3U);
+    EXPECT_EQ(page.more, 1U);
+}
+
+TEST(FindingsView, BeyondItsBoundItCountsAndDoesNotGrow) {
+    FindingsView view;
+    const std::uint64_t many = FindingsView::kMost + 5;
+    for (std::uint64_t id = 0; id < many; ++id) {
+        view.take(edge(id, FindingState::kSuspected, Reason::kGrace, 1));
+        view.take(edge(id, FindingState::kWaiting, Reason::kVeto, 2));
+    }
+    EXPECT_EQ(view.list({.limit = many}).findings.size(), FindingsView::kMost);
+    EXPECT_EQ(view.list({}).hidden, 5U);
+    for (std::uint64_t id = 0; id < many; ++id) {
+        view.take(edge(id, FindingState::kResolved, Reason::kDone, 3));
+    }
+    EXPECT_TRUE(view.list({}).findings.empty());
+    EXPECT_EQ(view.list({}).hidden, 0U);
+}
+
+}  // namespace
+}  // namespace trueup::projections
