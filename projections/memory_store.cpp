@@ -52,4 +52,8 @@ Status MemoryStore::apply(const ports::StoreBatch& batch) {
     return Done{};
 }
 
+Result<std::string> MemoryStore::checkpoint(const std::string& folder, const NameImage&) {
+    return Error{Next::kStop, "a store in memory puts no checkpoint into " + folder};
+}
+
 }  // namespace trueup::projections

@@ -1,5 +1,6 @@
 // The store of the projection as a map in memory: for tests, for the simulator, and for readers
-// that fold a journal once and forget. Nothing survives the process; `flush` does nothing.
+// that fold a journal once and forget. Nothing survives the process: `flush` does nothing, and
+// there are no checkpoints.
 #pragma once
 
 #include "engine/ports/store.h"
@@ -22,6 +23,7 @@ class MemoryStore final : public ports::Store {
                                                                   std::size_t limit) override;
     Status apply(const ports::StoreBatch& batch) override;
     Status flush() override { return Done{}; }
+    Result<std::string> checkpoint(const std::string& folder, const NameImage& name) override;
 
   private:
     std::optional<std::string> find(std::string_view key) const;

@@ -2,10 +2,12 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
 #include <rocksdb/write_buffer_manager.h>
 
@@ -22,6 +24,7 @@ namespace {
 /// Batches from here on are ingested as a file. Below, the memtable is the better place: it merges
 /// small batches, where each file of its own would cost a compaction.
 constexpr std::size_t kIngestBytes = std::size_t{4} << 20U;
+constexpr std::size_t kImageMemory = std::size_t{4} << 20U;  ///< for a look at a new checkpoint
 
 rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
@@ -178,6 +181,27 @@ Status RocksdbStore::set_aside(const std::string& path) {
                                   target(n) + ": " + error.message()};
 }
 
+Status RocksdbStore::put_in_place(const std::string& checkpoint, const std::string& path) {
+    namespace fs = std::filesystem;
+    const std::string placing = path + ".placing";
+    std::error_code error;
+    fs::remove_all(placing, error);  // of a process that died in the middle
+    fs::create_directories(placing, error);
+    for (fs::directory_iterator file(checkpoint, error); !error && file != fs::directory_iterator();
+         file.increment(error)) {
+        const fs::path target = placing / file->path().filename();
+        // Only tables never change.
+        const bool table = target.extension() == ".sst";
+        if (table) fs::create_hard_link(file->path(), target, error);
+        if (!table || error) fs::copy_file(file->path(), target, error);
+        if (error) break;
+    }
+    if (!error) fs::rename(placing, path, error);
+    if (!error) return Done{};
+    return Error{Next::kRetry,
+                 "cannot put " + checkpoint + " in place as " + path + ": " + error.message()};
+}
+
 Result<std::optional<std::string>> RocksdbStore::get(std::string_view key) {
     std::string value;
     const rocksdb::Status status = rocks_->db->Get({}, slice(key), &value);
@@ -230,5 +254,44 @@ Status RocksdbStore::apply(const ports::StoreBatch& batch) {
 }
 
 Status RocksdbStore::flush() { return rocks_->status_of(rocks_->db->Flush({})); }
+
+Result<std::string> RocksdbStore::name_of(const std::string& image, const NameImage& name) {
+    auto rocks = std::make_unique<Rocks>();
+    rocks->path = image;
+    rocks->options = options_for(kImageMemory);
+    rocksdb::DB* opened = nullptr;
+    const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(rocks->options, image, &opened);
+    if (!status.ok()) return rocks->error_of(status);
+    rocks->db.reset(opened);
+    RocksdbStore store(std::move(rocks));
+    return name(store);
+}
+
+/// RocksDB flushes first, so that the memtables' batches are in, and makes the image durable; the
+/// name comes last.
+Result<std::string> RocksdbStore::checkpoint(const std::string& folder, const NameImage& name) {
+    namespace fs = std::filesystem;
+    const std::string making = (fs::absolute(folder) / "making").string();
+    std::error_code error;
+    fs::create_directories(folder, error);
+    fs::remove_all(making, error);  // of a process that died in the middle
+    rocksdb::Checkpoint* maker = nullptr;
+    rocksdb::Status status = rocksdb::Checkpoint::Create(rocks_->db.get(), &maker);
+    const std::unique_ptr<rocksdb::Checkpoint> owned(maker);
+    if (status.ok()) status = maker->CreateCheckpoint(making);
+    if (!status.ok()) return rocks_->error_of(status);
+    Result<std::string> named = name_of(making, name);
+    if (!named || fs::exists(folder + "/" + *named, error)) {
+        fs::remove_all(making, error);
+        return named;
+    }
+    fs::rename(making, folder + "/" + *named, error);
+    std::unique_ptr<rocksdb::Directory> names;
+    status = error ? rocksdb::Status::IOError(error.message())
+                   : rocksdb::Env::Default()->NewDirectory(folder, &names);
+    if (status.ok()) status = names->Fsync();
+    if (!status.ok()) return rocks_->error_of(status);
+    return named;
+}
 
 }  // namespace trueup::projections

@@ -5,6 +5,9 @@
 //
 // A key that one batch erases and puts holds the put value.
 //
+// A checkpoint shares its tables with this database (hard links), which never change: it costs
+// little until compaction has replaced them. What ruins a table on the disk ruins it in both.
+//
 // Memory: `memory_bytes` covers memtables, blocks, indexes and filters. Only blocks that a read is
 // using at the moment come on top.
 //
@@ -33,6 +36,9 @@ class RocksdbStore final : public ports::Store {
     /// Renames the folder of a damaged database to `<path>.corrupt-<n>`, n from 1. The database is
     /// closed.
     static Status set_aside(const std::string& path);
+    /// Puts a second image of a checkpoint at `path`, where nothing is. The checkpoint is left as
+    /// it was.
+    static Status put_in_place(const std::string& checkpoint, const std::string& path);
 
     /// Flushes what was applied.
     ~RocksdbStore() override;
@@ -45,10 +51,12 @@ class RocksdbStore final : public ports::Store {
                                                                   std::size_t limit) override;
     Status apply(const ports::StoreBatch& batch) override;
     Status flush() override;
+    Result<std::string> checkpoint(const std::string& folder, const NameImage& name) override;
 
   private:
     struct Rocks;
     explicit RocksdbStore(std::unique_ptr<Rocks> rocks);
+    static Result<std::string> name_of(const std::string& image, const NameImage& name);
     std::unique_ptr<Rocks> rocks_;
 };
 

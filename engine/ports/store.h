@@ -6,13 +6,17 @@
 //   T2  After a crash the store holds the batches up to some point, in order, without holes. Which
 //       point is for the rows to say (the meta row names its journal offset).
 //   T3  Reads see every batch that was applied before.
+//   T4  What has a name among the checkpoints is a whole image of such a point, at or after the
+//   last
+//       batch that was applied before the call, and durable; a crash in the making leaves no name.
 //
-// Thread-safe for reads; one thread applies.
+// Thread-safe for reads; one thread applies, and one, that or another, makes checkpoints.
 #pragma once
 
 #include "engine/base/result.h"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,6 +88,13 @@ class Store {
     /// Makes what was applied durable. A crash loses at most what came after the last flush; the
     /// journal has it.
     virtual Status flush() = 0;
+
+    /// Names an image after a look at what is in it. An error throws the image away.
+    using NameImage = std::function<Result<std::string>(Store& image)>;
+    /// Makes a second image beside this store, as `folder`/name, and returns the name. Meanwhile
+    /// batches may be applied. An image of that name that is there already stays as it is. kStop: a
+    /// store of this kind has no folders.
+    virtual Result<std::string> checkpoint(const std::string& folder, const NameImage& name) = 0;
 };
 
 }  // namespace trueup::ports

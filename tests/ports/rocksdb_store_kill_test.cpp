@@ -1,9 +1,13 @@
-// Proves engine/ports/store.h T1 and T2 for the RocksDB store: `kill -9` in the middle of applying.
+// Proves engine/ports/store.h T1, T2 and T4 for the RocksDB store: `kill -9` in the middle of
+// applying, and of making checkpoints.
 #include "projections/rocksdb_store.h"
 #include "tests/ports/victim.h"
 #include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
 
 namespace trueup::projections {
 namespace {
@@ -95,6 +99,52 @@ TEST(RocksdbStoreKilled, TheImageIsAPrefixOfWholeBatches_T1_T2) {
         if (last) {
             EXPECT_LE(*last, applied + 1);
         }
+    }
+}
+
+std::string images_of(const std::string& store) { return store + "-images"; }
+
+/// An image is called by its last batch.
+Result<std::string> batch_of(ports::Store& image) { return *image.get("meta").value(); }
+
+/// Applies numbered batches and makes a checkpoint every few of them, for ever; says each that has
+/// its name.
+TEST(RocksdbCheckpointVictim, DISABLED_MakesThemUntilKilled) {
+    const auto job = testing::VictimJob::of_this_process();
+    if (job.path.empty()) GTEST_SKIP() << "only as a child of RocksdbCheckpointKilled";
+    auto store = must_open(job.path);
+    const std::optional<std::uint64_t> last = last_batch(*store);
+    for (std::uint64_t number = last ? *last + 1 : 0;; ++number) {
+        if (!store->apply(numbered_batch(number)).ok()) ::_exit(1);
+        if (number % 20 != 0) continue;
+        const auto made = store->checkpoint(images_of(job.path), batch_of);
+        if (!made.ok() || *made != std::to_string(number)) ::_exit(1);
+        job.say(number);
+    }
+}
+
+TEST(RocksdbCheckpointKilled, WhatHasANameIsWhole_T4) {
+    testing::TempDir dir;
+    std::set<std::string> named;
+    for (const std::uint64_t enough : {1U, 4U, 9U, 3U}) {
+        std::uint64_t number = 0;
+        std::uint64_t heard = 0;
+        testing::Victim victim("RocksdbCheckpointVictim.DISABLED_MakesThemUntilKilled",
+                               dir / "store");
+        while (heard < enough && victim.hear(number)) {
+            named.insert(std::to_string(number));
+            ++heard;
+        }
+        victim.kill();
+        ASSERT_EQ(heard, enough);
+        for (const auto& entry : std::filesystem::directory_iterator(images_of(dir / "store"))) {
+            const std::string name = entry.path().filename().string();
+            if (name.starts_with("making")) continue;
+            named.erase(name);
+            auto image = must_open(entry.path().string());
+            EXPECT_EQ(last_batch(*image), std::stoull(name));
+        }
+        EXPECT_EQ(named, std::set<std::string>{}) << "said to be there, and is not";
     }
 }
 

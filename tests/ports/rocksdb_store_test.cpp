@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 // Debian's RocksDB is not instrumented, so ThreadSanitizer sees its memory and not its atomics.
 extern "C" const char* __tsan_default_suppressions() { return "race:librocksdb\n"; }
@@ -140,6 +141,110 @@ TEST(RocksdbStore, ADamagedRowIsDamageWhenItIsRead) {
     const auto value = must_open(dir / "store")->get("a");
     ASSERT_FALSE(value.ok());
     expect_damaged(value.error());
+}
+
+/// A store with one row, and a name for its checkpoints.
+class RocksdbCheckpoint : public ::testing::Test {
+  protected:
+    void put(const std::string& key, const std::string& value) {
+        ports::StoreBatch batch;
+        batch.put(key, value);
+        ASSERT_TRUE(store_->apply(batch).ok());
+    }
+    Result<std::string> make() {
+        return store_->checkpoint(dir_ / "images", [](ports::Store& image) -> Result<std::string> {
+            return "of-" + image.get("a").value().value();
+        });
+    }
+    std::set<std::string> names() {
+        std::set<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(dir_ / "images")) {
+            names.insert(entry.path().filename().string());
+        }
+        return names;
+    }
+
+    testing::TempDir dir_;
+    std::unique_ptr<RocksdbStore> store_ = must_open(dir_ / "store");
+};
+
+TEST_F(RocksdbCheckpoint, IsWhatWasAppliedAndStaysThat_T4) {
+    for (const std::size_t size : {std::size_t{3}, std::size_t{5} << 20U}) {  // large: ingested
+        put("a", std::to_string(size));
+        put("b", std::string(size, 'b'));
+        const auto name = make();
+        ASSERT_TRUE(name.ok()) << name.error().what;
+        put("a", "later");
+        store_.reset();
+        const std::string place = dir_ / ("placed-" + std::to_string(size));
+        ASSERT_TRUE(RocksdbStore::put_in_place(dir_ / ("images/" + *name), place).ok());
+        for (int opened = 0; opened < 2; ++opened) {
+            auto placed = must_open(place);
+            if (opened == 0) {
+                EXPECT_EQ(placed->get("a").value(), std::to_string(size));
+                EXPECT_EQ(placed->get("b").value(), std::string(size, 'b'));
+            }
+            ports::StoreBatch batch;
+            batch.put("a", "another life");
+            ASSERT_TRUE(placed->apply(batch).ok());
+        }
+        // What its copy went through left the checkpoint as it was.
+        EXPECT_EQ(must_open(dir_ / ("images/" + *name))->get("a").value(), std::to_string(size));
+        store_ = must_open(dir_ / "store");
+        EXPECT_EQ(store_->get("a").value(), "later");
+    }
+    EXPECT_EQ(names(), (std::set<std::string>{"of-3", "of-5242880"}));
+}
+
+TEST_F(RocksdbCheckpoint, WithoutANameThereIsNone_T4) {
+    put("a", "1");
+    const auto refused =
+        store_->checkpoint(dir_ / "images", [](ports::Store&) -> Result<std::string> {
+            return Error{Next::kSkip, "not this one"};
+        });
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().what, "not this one");
+    EXPECT_EQ(names(), std::set<std::string>{});
+}
+
+TEST_F(RocksdbCheckpoint, OneOfThatNameStaysAsItIs) {
+    put("a", "1");
+    put("b", "first");
+    ASSERT_TRUE(make().ok());
+    put("b", "second");
+    ASSERT_TRUE(make().ok());
+    EXPECT_EQ(names(), std::set<std::string>{"of-1"});
+    EXPECT_EQ(must_open(dir_ / "images/of-1")->get("b").value(), "first");
+}
+
+TEST_F(RocksdbCheckpoint, WhatADeadProcessLeftIsInNobodysWay) {
+    put("a", "1");
+    for (const char* left : {"images/making", "images/making.tmp", "placed.placing"}) {
+        std::filesystem::create_directories(dir_ / left);
+        std::ofstream(dir_ / left + "/CURRENT") << "rubbish";
+    }
+    ASSERT_TRUE(make().ok());
+    EXPECT_EQ(names(), std::set<std::string>{"of-1"});
+    ASSERT_TRUE(RocksdbStore::put_in_place(dir_ / "images/of-1", dir_ / "placed").ok());
+    EXPECT_EQ(must_open(dir_ / "placed")->get("a").value(), "1");
+}
+
+TEST_F(RocksdbCheckpoint, WhereNoneCanBeMadeThatIsSaid) {
+    put("a", "1");
+    std::ofstream(dir_ / "images") << "a file";
+    const auto made = make();
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().next, Next::kRetry) << made.error().what;
+    EXPECT_FALSE(RocksdbStore::put_in_place(dir_ / "images/none", dir_ / "placed").ok());
+    EXPECT_FALSE(std::filesystem::exists(dir_ / "placed"));
+}
+
+TEST(MemoryStore, HasNoCheckpoints) {
+    MemoryStore store;
+    const auto made = store.checkpoint(
+        "x", [](ports::Store&) -> Result<std::string> { return std::string("name"); });
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().next, Next::kStop);
 }
 
 }  // namespace

@@ -367,6 +367,9 @@ class FailingStore final : public ports::Store {
         return below.apply(batch);
     }
     Status flush() override { return Done{}; }
+    Result<std::string> checkpoint(const std::string& folder, const NameImage& name) override {
+        return below.checkpoint(folder, name);
+    }
 };
 
 // A write of rows that failed once was followed by an image whose meta row counted them: the next
