@@ -32,38 +32,71 @@ std::string Projection::key(char table, std::string_view rest) const {
     return out;
 }
 
-Status Projection::load(core::State& state, std::size_t budget,
-                        const std::function<void(const Subject&)>& visit) {
-    auto stored = store_.get(key(kMeta, {}));
+Result<std::optional<core::Meta>> Projection::meta() {
+    const auto stored = store_.get(key(kMeta, {}));
     if (!stored) return stored.error();
-    if (!stored->has_value()) return Done{};
+    if (!stored->has_value()) return std::optional<core::Meta>();
     std::optional<core::Meta> meta = core::decode_meta(**stored);
     if (!meta) return Error{Next::kSkip, "the projection's meta row cannot be read"};
-    core::adopt_meta(state, *std::move(meta));
+    return meta;
+}
+
+/// Visits every subject's row and holds the sum of their hashes against the digest.
+Status Projection::add_up(const core::Meta& meta, const Visit& visit) {
     Hash128 sum;
     const std::string prefix = key(kSubjects, {});
     std::string after;
     for (bool more = true; more;) {
-        auto page = store_.scan(prefix, after, kPage);
+        const auto page = store_.scan(prefix, after, kPage);
         if (!page) return page.error();
         for (const auto& [row_key, bytes] : *page) {
             const std::string_view subject_key = std::string_view(row_key).substr(prefix.size());
-            const std::optional<Subject> subject = core::decode_subject(subject_key, bytes);
-            if (!subject) return Error{Next::kSkip, "a row of the projection cannot be read"};
+            if (Status visited = visit(subject_key, bytes); !visited) return visited;
             sum += core::row_hash(subject_key, bytes);
-            core::adopt_waits(state, *subject);
-            if (state.subjects.bytes() < budget) state.subjects.preload(subject_key, bytes);
-            if (visit) visit(*subject);
-            ++rows_;
         }
         more = page->size() == kPage;
         if (more) after = page->back().first;
     }
-    if (sum != state.meta.digest) {
-        return Error{Next::kSkip, "the projection's rows do not add up to its digest at offset " +
-                                      std::to_string(state.meta.applied)};
+    if (sum == meta.digest) return Done{};
+    return Error{Next::kSkip, "the projection's rows do not add up to its digest at offset " +
+                                  std::to_string(meta.applied)};
+}
+
+Result<core::Meta> Projection::verified(const std::function<bool()>& stop) {
+    Result<std::optional<core::Meta>> stored = meta();
+    if (!stored) return stored.error();
+    if (!stored->has_value()) return Error{Next::kSkip, "the projection has no meta row"};
+    std::size_t rows = 0;
+    const Status right = add_up(**stored, [&](std::string_view, std::string_view) -> Status {
+        if (++rows % kPage == 0 && stop()) return Error{Next::kRetry, "interrupted"};
+        return Done{};
+    });
+    if (!right) return right.error();
+    return **std::move(stored);
+}
+
+Status Projection::load(core::State& state, std::size_t budget,
+                        const std::function<void(const Subject&)>& tell) {
+    Result<std::optional<core::Meta>> stored = meta();
+    if (!stored) return stored.error();
+    if (!stored->has_value()) {
+        const auto any = store_.scan(prefix_, {}, 1);
+        if (!any) return any.error();
+        if (any->empty()) return Done{};
+        return Error{Next::kSkip, "the projection has rows and no meta row"};
     }
-    return Done{};
+    core::adopt_meta(state, **stored);
+    const Status right =
+        add_up(**stored, [&](std::string_view subject_key, std::string_view bytes) -> Status {
+            const std::optional<Subject> subject = core::decode_subject(subject_key, bytes);
+            if (!subject) return Error{Next::kSkip, "a row of the projection cannot be read"};
+            core::adopt_waits(state, *subject);
+            if (state.subjects.bytes() < budget) state.subjects.preload(subject_key, bytes);
+            if (tell) tell(*subject);
+            ++rows_;
+            return Done{};
+        });
+    return right;
 }
 
 Status Projection::write_behind(core::State& state, std::vector<core::Parked>& parked) {

@@ -26,12 +26,18 @@ class Projection final : public core::Rows {
     /// `store` must outlive the projection.
     Projection(ports::Store& store, std::int32_t shard);
 
+    /// What the meta row says. nullopt: nothing was written yet. kSkip: it cannot be read.
+    Result<std::optional<core::Meta>> meta();
+    /// The same, once the rows were held against its digest. Ends with kRetry when `stop`, which is
+    /// asked now and then, says so.
+    Result<core::Meta> verified(const std::function<bool()>& stop);
+
     /// Fills an empty state from the rows: meta, waits, and a check of the digest over every row.
     /// kSkip: the rows are damaged; set them aside and fold the journal from its start.
     /// `budget`: subjects are kept in memory up to about this many bytes. `visit` sees each
     /// subject.
     Status load(core::State& state, std::size_t budget,
-                const std::function<void(const Subject&)>& visit = {});
+                const std::function<void(const Subject&)>& tell = {});
 
     /// Writes everything dirty and the meta row in one batch. `parked` goes with it.
     Status write_behind(core::State& state, std::vector<core::Parked>& parked);
@@ -46,7 +52,9 @@ class Projection final : public core::Rows {
     std::uint64_t rows_written() const { return rows_written_; }
 
   private:
+    using Visit = std::function<Status(std::string_view subject_key, std::string_view bytes)>;
     std::string key(char table, std::string_view rest) const;
+    Status add_up(const core::Meta& meta, const Visit& visit);
 
     ports::Store& store_;
     std::string prefix_;      ///< the shard's two bytes

@@ -1,6 +1,7 @@
 #include "engine/runtime/shard.h"
 
 #include "engine/codec/journal_codec.h"
+#include "engine/runtime/continuity.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +13,17 @@ namespace {
 constexpr std::size_t kReadBytes = std::size_t{4} << 20U;
 constexpr Millis kStatusEvery{200};
 constexpr Millis kTickAtLeast{20};
+
+/// What an operator can do about rows that the journal does not go on from.
+std::string way_out(const ports::Extent& extent) {
+    if (extent.first_offset == 0) {
+        return "Put the right journal back, or move state_dir/projection away: it is then made "
+               "anew from a checkpoint or from the journal's start";
+    }
+    return "Put a checkpoint at offset " + std::to_string(extent.first_offset - 1) +
+           " or later into state_dir/checkpoints and move state_dir/projection away; without one, "
+           "an empty state_dir begins a new journal";
+}
 
 }  // namespace
 
@@ -56,34 +68,23 @@ void Shard::tell_findings(const Subject& subject) const {
     }
 }
 
-/// Does the journal go on from where the rows are? Nothing starts empty in silence (C11).
+/// Does the journal go on from where the rows are? One that nobody has written to begins here.
 Status Shard::check_journal() {
     const ports::Partition journal{Topic::kJournal, settings_.shard};
     const auto extent = log_.describe(journal);
     if (!extent) return extent.error();
-    const std::int64_t applied = state_.meta.applied;
-    if (extent->next_offset == 0 && applied < 0) {
-        if (!settings_.lead) return Done{};
-        codec::JournalRecordBuilder record;
-        record.set_genesis({settings_.new_journal_id, settings_.partitions, settings_.shard});
-        std::vector<ports::Entry> entries;
-        entries.push_back({{}, record.take()});
-        const auto appended = ports::append_now(log_, journal, entries);
-        if (!appended) return appended.error();
-        return Done{};
+    if (extent->next_offset > 0 || state_.meta.applied >= 0) {
+        const Status goes_on = check_continuity(log_, settings_.shard, state_.meta);
+        if (goes_on || goes_on.error().next != Next::kStop) return goes_on;
+        return Error{Next::kStop, goes_on.error().what + ". " + way_out(*extent)};
     }
-    if (extent->next_offset <= applied) {
-        return Error{Next::kStop,
-                     "the journal ends before offset " + std::to_string(applied) +
-                         ", which the projection has applied: the journal lost its tail. Restore "
-                         "it, or set the projection aside to rebuild it from what is left"};
-    }
-    if (extent->first_offset > applied + 1) {
-        return Error{Next::kStop, "the journal starts at offset " +
-                                      std::to_string(extent->first_offset) +
-                                      ", the projection is at " + std::to_string(applied) +
-                                      ": retention has passed it. Restore a newer projection"};
-    }
+    if (!settings_.lead) return Done{};
+    codec::JournalRecordBuilder record;
+    record.set_genesis({settings_.new_journal_id, settings_.partitions, settings_.shard});
+    std::vector<ports::Entry> entries;
+    entries.push_back({{}, record.take()});
+    const auto appended = ports::append_now(log_, journal, entries);
+    if (!appended) return appended.error();
     return Done{};
 }
 

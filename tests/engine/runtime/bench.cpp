@@ -238,4 +238,17 @@ core::Meta settled_meta(Shard& shard) {
     return shard.state().meta;
 }
 
+core::Meta folded(const ShardSettings& settings, ports::Log& log, ports::Store& store,
+                  ports::Clock& clock) {
+    ShardSettings follower = settings;
+    follower.lead = false;
+    auto shard = Shard::open(follower, log, store, clock);
+    EXPECT_TRUE(shard.ok()) << shard.error().what;
+    if (!shard) return {};
+    do {
+        EXPECT_TRUE((*shard)->step().ok());
+    } while (!(*shard)->status().caught_up && !::testing::Test::HasFailure());
+    return settled_meta(**shard);
+}
+
 }  // namespace trueup::runtime::testing

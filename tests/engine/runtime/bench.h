@@ -91,5 +91,8 @@ class Bench {
 
 /// The sum of a shard's state in one comparable value, with every dirty row written.
 core::Meta settled_meta(Shard& shard);
+/// What a follower knows after folding the whole journal of `log`, from `store` on.
+core::Meta folded(const ShardSettings& settings, ports::Log& log, ports::Store& store,
+                  ports::Clock& clock);
 
 }  // namespace trueup::runtime::testing

@@ -1,6 +1,8 @@
 // Proves that each guard of the runtime is needed: the test of its name fails without it
 // (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
 #include "engine/codec/change_codec.h"
+#include "engine/codec/journal_codec.h"
+#include "engine/runtime/continuity.h"
 #include "engine/runtime/sequencer.h"
 #include "engine/runtime/source_task.h"
 #include "tests/engine/runtime/scripted_connector.h"
@@ -98,6 +100,29 @@ TEST(Guard, Guard_rewind_to_gap_WhatTheFoldMissesIsAppendedAgain) {
     codec::JournalRecordBuilder record;
     ASSERT_TRUE(sequencer.gather(record, 1U << 20U).ok());
     EXPECT_EQ(record.count(), 2U);
+}
+
+// Design §4.16: rows go on only with the journal that they were made from.
+TEST(Guard, Guard_same_journal_RowsOfATailThatWasLostAreNotFoldedOn) {
+    const auto grow = [](MemoryLog& log, int records) {
+        for (int i = 0; i < records; ++i) {
+            codec::JournalRecordBuilder tick;
+            ASSERT_TRUE(ports::append_now(log, {Topic::kJournal, 0}, {{{}, tick.take()}}).ok());
+        }
+    };
+    MemoryLog log;
+    grow(log, 3);
+    core::Meta rows;
+    rows.applied = 2;
+    rows.broker_now = log.now();
+    EXPECT_TRUE(check_continuity(log, 0, rows).ok());
+    MemoryLog grown_again;
+    grow(grown_again, 2);
+    grown_again.advance(Millis{1'000});
+    grow(grown_again, 3);
+    const Status refused = check_continuity(grown_again, 0, rows);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().next, Next::kStop);
 }
 
 }  // namespace

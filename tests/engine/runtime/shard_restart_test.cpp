@@ -12,20 +12,6 @@
 namespace trueup::runtime::testing {
 namespace {
 
-/// What a shard knows after folding the whole journal of `log`, from `store` on.
-core::Meta folded(const ShardSettings& settings, MemoryLog& log, ports::Store& store,
-                  ports::Clock& clock) {
-    ShardSettings follower = settings;
-    follower.lead = false;
-    auto shard = Shard::open(follower, log, store, clock);
-    EXPECT_TRUE(shard.ok()) << shard.error().what;
-    if (!shard) return {};
-    do {
-        EXPECT_TRUE((*shard)->step().ok());
-    } while (!(*shard)->status().caught_up && !::testing::Test::HasFailure());
-    return settled_meta(**shard);
-}
-
 std::map<std::string, std::int64_t> command_places(const MemoryLog& log) {
     std::map<std::string, std::int64_t> places;
     for (const Command& command : commands_in(log)) ++places[to_hex(command.id)];
@@ -182,7 +168,7 @@ TEST_F(ShardOpening, AJournalThatLostItsTailIsRefused_C11) {
     const Error error = refusal(shorter, bench_.store);
     EXPECT_EQ(error.next, Next::kStop);
     EXPECT_NE(error.what.find("the journal lost its tail"), std::string::npos) << error.what;
-    EXPECT_NE(error.what.find("set the projection aside"), std::string::npos) << error.what;
+    EXPECT_NE(error.what.find("move state_dir/projection away"), std::string::npos) << error.what;
 }
 
 TEST_F(ShardOpening, AnEmptyLogBesideAnImageIsRefusedNotBegunAnew_C11) {
@@ -202,9 +188,12 @@ TEST_F(ShardOpening, RetentionPastTheAppliedOffsetIsRefused_C11) {
     ASSERT_TRUE(bench_.log.truncate({Topic::kJournal, 0}, end - 1).ok());
     const Error error = refusal(bench_.log, *old_store);
     EXPECT_EQ(error.next, Next::kStop);
-    EXPECT_NE(error.what.find("retention has passed it"), std::string::npos) << error.what;
+    EXPECT_NE(error.what.find("retention took what lies between"), std::string::npos) << error.what;
     projections::MemoryStore nothing;
-    EXPECT_EQ(refusal(bench_.log, nothing).next, Next::kStop) << "nor from nothing";
+    const Error from_nothing = refusal(bench_.log, nothing);
+    EXPECT_EQ(from_nothing.next, Next::kStop);
+    EXPECT_NE(from_nothing.what.find("there are no rows"), std::string::npos) << from_nothing.what;
+    EXPECT_NE(from_nothing.what.find("state_dir/checkpoints"), std::string::npos) << "the way out";
 }
 
 TEST_F(ShardOpening, DamagedRowsAreSetAsideNotBelieved_C2) {

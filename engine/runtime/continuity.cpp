@@ -1,0 +1,61 @@
+#include "engine/runtime/continuity.h"
+
+#include "engine/base/guard.h"
+#include "engine/codec/journal_codec.h"
+
+#include <string>
+#include <utility>
+
+namespace trueup::runtime {
+
+namespace {
+
+Error stop(std::string what) { return {Next::kStop, std::move(what)}; }
+
+/// The record that was folded last must still be the one that it was. Another journal has another
+/// Genesis; one that lost its tail and grew again has other times at the same offsets.
+Status same_history(ports::Log& log, ports::Partition journal, const ports::Extent& extent,
+                    const core::Meta& rows) {
+    const auto last = log.read(journal, rows.applied, 1);
+    if (!last) return last.error();
+    bool same = !last->records.empty() && last->records[0].offset == rows.applied &&
+                last->records[0].append_time == rows.broker_now;
+    if (extent.first_offset == 0) {
+        const auto start = log.read(journal, 0, 1);
+        if (!start) return start.error();
+        JournalView view;
+        const bool genesis =
+            !start->records.empty() &&
+            codec::decode_journal(start->records[0].value, 0, BrokerTime{}, view).ok() &&
+            view.genesis;
+        same = same && (!genesis || view.genesis->journal_id == rows.journal_id);
+    }
+    if (same || !TRUEUP_GUARD("same_journal")) return Done{};
+    return stop("the journal's record at offset " + std::to_string(rows.applied) +
+                " is not the one that the rows were made from: they belong to another journal, or "
+                "this one lost its tail and grew again");
+}
+
+}  // namespace
+
+Status check_continuity(ports::Log& log, std::int32_t shard, const core::Meta& rows) {
+    const ports::Partition journal{Topic::kJournal, shard};
+    const auto extent = log.describe(journal);
+    if (!extent) return extent.error();
+    const std::int64_t applied = rows.applied;
+    if (extent->first_offset > applied + 1) {
+        const std::string rows_end =
+            applied < 0 ? "there are no rows" : "the rows end at " + std::to_string(applied);
+        return stop("the journal starts at offset " + std::to_string(extent->first_offset) +
+                    " and " + rows_end + ": retention took what lies between");
+    }
+    if (applied < 0) return Done{};
+    if (extent->next_offset <= applied) {
+        return stop("the journal ends before offset " + std::to_string(applied) +
+                    ", up to which the rows go: the journal lost its tail");
+    }
+    if (extent->first_offset > applied) return Done{};  // the record itself is gone
+    return same_history(log, journal, *extent, rows);
+}
+
+}  // namespace trueup::runtime
