@@ -1,0 +1,66 @@
+// Checkpoints: images of a shard's rows at some journal offsets, so that a start without usable
+// rows need not fold the journal from its beginning, which retention may have taken.
+//
+// Each is a folder `<journal id>-<offset>-<digest>`. Before an image gets its name its rows are
+// held against the digest: one that nobody could use must not push out one that somebody could.
+// What has no such name is left alone, and so are those of other journals.
+//
+// Not thread-safe; `make` may run beside the shard that applies to the store.
+#pragma once
+
+#include "engine/base/id.h"
+#include "engine/base/result.h"
+#include "engine/core/meta.h"
+#include "engine/ports/store.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::runtime {
+
+struct Checkpoint {
+    Hash128 journal_id;
+    std::int64_t offset = -1;  ///< journal offset folded last
+    Hash128 digest;
+    bool operator==(const Checkpoint&) const = default;
+
+    std::string name() const;
+    /// nullopt: no checkpoint is called that.
+    static std::optional<Checkpoint> of_name(std::string_view name);
+    static Checkpoint of(const core::Meta& meta) {
+        return {meta.journal_id, meta.applied, meta.digest};
+    }
+};
+
+class Checkpoints {
+  public:
+    /// `keep` of each journal stay, 1 at least.
+    Checkpoints(std::string folder, std::int32_t shard, std::size_t keep)
+        : folder_(std::move(folder)), shard_(shard), keep_(keep) {}
+
+    /// Those that are there, the highest offset first.
+    std::vector<Checkpoint> list() const;
+    /// The highest of this journal.
+    std::optional<Checkpoint> newest(const Hash128& journal_id) const;
+    std::string path_of(const Checkpoint& checkpoint) const;
+    /// When it was made, in milliseconds since 1970 by the machine's clock; 0: it is not there.
+    std::int64_t made_at(const Checkpoint& checkpoint) const;
+
+    /// Makes one of what the store holds, unless that is nothing or there already: nullopt. Older
+    /// ones go when there are too many; so do those ahead of it, which belong to rows that were
+    /// given up. `stop` ends it early (kRetry).
+    Result<std::optional<Checkpoint>> make(ports::Store& store, const std::function<bool()>& stop);
+
+  private:
+    void prune(const Checkpoint& newest) const;
+
+    std::string folder_;
+    std::int32_t shard_;
+    std::size_t keep_;
+};
+
+}  // namespace trueup::runtime
