@@ -194,6 +194,12 @@ std::string metrics_text(const Snapshot& snapshot) {
                static_cast<double>(snapshot.pauses));
     page.gauge("trueup_cache_bytes", "Subjects kept in memory, in bytes.",
                static_cast<double>(snapshot.cached_bytes));
+    page.gauge("trueup_checkpoint_offset",
+               "Journal offset of the newest checkpoint; -1: there is none.",
+               static_cast<double>(snapshot.checkpoint_offset));
+    page.gauge("trueup_checkpoint_age_seconds",
+               "Time since the newest checkpoint was made; -1: there is none.",
+               snapshot.checkpoint_age_seconds);
     add_sources(page, snapshot.sources);
     add_rules(page, snapshot.rules);
     add_tallies(page, snapshot.tallies);

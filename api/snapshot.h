@@ -59,6 +59,8 @@ struct Snapshot {
     double pass_age_seconds = 0;             ///< of the one that is running; 0: none is
     std::uint64_t pauses = 0;                ///< of operators, in force
     std::uint64_t cached_bytes = 0;
+    std::int64_t checkpoint_offset = -1;  ///< -1: there is none
+    double checkpoint_age_seconds = -1;   ///< likewise
     std::vector<SourceView> sources;
     std::vector<RuleView> rules;
     std::vector<NamedCount> fold_counters;      ///< journal-derived

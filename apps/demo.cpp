@@ -21,6 +21,7 @@ namespace {
 
 constexpr const char* kSelector = "app in (ryugraph-wrapper, falkordb-wrapper)";
 constexpr Millis kFeedEvery{100};
+constexpr Millis kCheckpointEvery{5'000};  // it lives short
 
 SourceSpec demo_source(const std::string& name, Topic topic) {
     SourceSpec spec;
@@ -90,6 +91,7 @@ Result<std::unique_ptr<Host>> start_demo(sandbox::World& world, const std::strin
     settings.memory_bytes = std::size_t{256} << 20U;
     settings.policy = quick_policy();
     settings.listen = "127.0.0.1:0";
+    settings.checkpoint_every = kCheckpointEvery;
     return Host::start(std::move(settings), std::move(sources), demo_executors(world));
 }
 

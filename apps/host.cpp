@@ -2,12 +2,12 @@
 
 #include "apps/events.h"
 #include "apps/keys.h"
+#include "apps/shard_opening.h"
 #include "apps/version.h"
 #include "engine/codec/request_codec.h"
 #include "engine/core/budget.h"
 #include "engine/ports/clock.h"
 #include "engine/runtime/memory.h"
-#include "projections/rocksdb_store.h"
 
 #include <spdlog/spdlog.h>
 
@@ -21,6 +21,8 @@ namespace {
 constexpr Millis kSourceWait{50};
 constexpr Millis kExecutorWait{20};
 constexpr Millis kRetryPause{200};
+constexpr Millis kNothingNew{2'000};         // until a checkpoint is looked for again
+constexpr Millis kCheckpointFailed{60'000};  // the same after a failure
 constexpr Millis kHealEvery{10'000};  // a source that only an epoch can heal is asked this often
 
 std::uint64_t fresh_number() {
@@ -77,6 +79,7 @@ Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::vector<Sou
     }
     host->shard_thread_ = std::thread([raw = host.get()] { raw->run_shard(); });
     host->executor_thread_ = std::thread([raw = host.get()] { raw->run_executor(); });
+    host->checkpoint_thread_ = std::thread([raw = host.get()] { raw->run_checkpoints(); });
     for (const auto& source : host->sources_) {
         source->thread = std::thread([raw = host.get(), s = source.get()] { raw->run_source(*s); });
     }
@@ -132,43 +135,28 @@ std::optional<api::AnswerView> Host::answer(const Hash128& id) const {
     return std::nullopt;
 }
 
-/// Opens the projection; one that is damaged is set aside and rebuilt from the journal, once.
 Status Host::open_shard() {
-    const std::string path = settings_.state_dir + "/projection";
     const runtime::MemoryShares memory = runtime::memory_shares(settings_.memory_bytes);
-    for (int attempt = 0;; ++attempt) {
-        projections::RocksdbStore::Settings store;
-        store.path = path;
-        store.memory_bytes = memory.store;
-        Error error;
-        if (auto opened = projections::RocksdbStore::open(store)) {
-            store_ = std::move(*opened);
-            runtime::ShardSettings shard;
-            shard.policy = settings_.policy;
-            shard.cache_bytes = memory.subjects;
-            shard.write_behind_bytes = memory.write_behind;
-            shard.new_journal_id = {fresh_number(), fresh_number()};
-            shard.request_keys = request_keys_;
-            shard.command_keys = command_keys_;
-            shard.on_finding = [this](const FindingEdge& edge, const Subject* subject) {
-                findings_.take(edge);
-                if (subject == nullptr) return;
-                log_finding(edge, subject, ports::system_clock().wall_millis());
-            };
-            auto ready = runtime::Shard::open(shard, *log_, *store_, ports::system_clock());
-            if (ready) {
-                shard_ = std::move(*ready);
-                return Done{};
-            }
-            error = ready.error();
-            store_.reset();
-        } else {
-            error = opened.error();
-        }
-        if (error.next != Next::kSkip || attempt > 0) return error;
-        spdlog::warn("{}; it is set aside and rebuilt from the journal", error.what);
-        if (Status moved = projections::RocksdbStore::set_aside(path); !moved) return moved;
-    }
+    checkpoints_.emplace(settings_.state_dir + "/checkpoints", 0, settings_.checkpoints_kept);
+    runtime::ShardSettings shard;
+    shard.policy = settings_.policy;
+    shard.cache_bytes = memory.subjects;
+    shard.write_behind_bytes = memory.write_behind;
+    shard.new_journal_id = {fresh_number(), fresh_number()};
+    shard.request_keys = request_keys_;
+    shard.command_keys = command_keys_;
+    shard.on_finding = [this](const FindingEdge& edge, const Subject* subject) {
+        findings_.take(edge);
+        if (subject == nullptr) return;
+        log_finding(edge, subject, ports::system_clock().wall_millis());
+    };
+    auto opened = apps::open_shard(
+        {settings_.state_dir + "/projection", memory.store, *checkpoints_}, shard, *log_,
+        ports::system_clock(), [](const std::string& what) { spdlog::warn("{}", what); });
+    if (!opened) return opened.error();
+    store_ = std::move(opened->store);
+    shard_ = std::move(opened->shard);
+    return Done{};
 }
 
 void Host::give_up(const std::string& why) {
@@ -259,14 +247,49 @@ void Host::run_executor() {
     while (!stopping_) dispatcher_->step(clock.steady_now(), kExecutorWait);
 }
 
+void Host::run_checkpoints() {
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+        lock.unlock();
+        const Millis pause = make_checkpoint();
+        lock.lock();
+        stop_asked_.wait_for(lock, pause, [this] { return stopping_.load(); });
+    }
+}
+
+/// Makes one if it is time. How long to wait before the next call.
+Millis Host::make_checkpoint() {
+    ports::Clock& clock = ports::system_clock();
+    const auto newest = checkpoints_->newest(shard_->status().meta.journal_id);
+    const std::int64_t made_at = newest ? checkpoints_->made_at(*newest) : 0;
+    {
+        const std::lock_guard lock(mutex_);
+        checkpoint_offset_ = newest ? newest->offset : -1;
+        checkpoint_made_at_ = made_at;
+    }
+    const Millis every = settings_.checkpoint_every;
+    const Millis due = Millis(made_at - clock.wall_millis()) + every;
+    // A clock that was set back does not put it off.
+    if (due > Millis{0} && due <= every) return due;
+    const auto made = checkpoints_->make(*store_, [this] { return stopping_.load(); });
+    if (!made && !stopping_) spdlog::warn("no checkpoint was made: {}", made.error().what);
+    if (!made) return std::min(kCheckpointFailed, every);
+    return made->has_value() ? Millis{0} : std::min(kNothingNew, every);
+}
+
 Status Host::stop() {
-    if (stopping_.exchange(true)) return Done{};
+    {
+        const std::lock_guard lock(mutex_);
+        if (stopping_.exchange(true)) return Done{};
+    }
+    stop_asked_.notify_all();
     log_->wake();
     for (const auto& source : sources_) {
         if (source->thread.joinable()) source->thread.join();
     }
     if (executor_thread_.joinable()) executor_thread_.join();
     if (shard_thread_.joinable()) shard_thread_.join();
+    if (checkpoint_thread_.joinable()) checkpoint_thread_.join();
     server_.reset();
     return stopped_;
 }
@@ -307,6 +330,8 @@ void add_executor(api::Snapshot& view, const executors::DispatcherStats& stats) 
     view.check_to_write_sum_seconds = static_cast<double>(stats.check_to_write.sum_micros) / 1e6;
 }
 
+double in_seconds(Millis time) { return static_cast<double>(time.count()) / 1000.0; }
+
 void add_tallies(api::Snapshot& view, const core::Meta& meta) {
     const core::Policy* policy = core::find_policy(meta.settings.use);
     if (policy == nullptr) return;
@@ -337,11 +362,10 @@ api::SourceView source_view(const core::SourceState& source, const core::Meta& m
     const bool proven = source.complete_as_of != BrokerTime{};
     const Millis age = meta.broker_now - source.complete_as_of;
     view.fresh = proven && age <= meta.settings.stale_after;
-    if (proven) view.progress_age_seconds = static_cast<double>(age.count()) / 1000.0;
+    if (proven) view.progress_age_seconds = in_seconds(age);
     if (proven && source.source_clock != SourceTime{}) {
-        const Millis skew =
-            source.source_clock.time_since_epoch() - source.complete_as_of.time_since_epoch();
-        view.clock_skew_seconds = static_cast<double>(skew.count()) / 1000.0;
+        view.clock_skew_seconds = in_seconds(source.source_clock.time_since_epoch() -
+                                             source.complete_as_of.time_since_epoch());
     }
     return view;
 }
@@ -356,13 +380,19 @@ api::Snapshot Host::snapshot() const {
     view.refused = status.refused.empty() ? fatal() : status.refused;
     view.caught_up = status.caught_up;
     view.journal_offset = meta.applied;
-    view.journal_time_seconds = static_cast<double>(to_millis(meta.now)) / 1000.0;
+    view.journal_time_seconds = in_seconds(meta.now.time_since_epoch());
     view.subjects = meta.subjects;
     view.open_findings = meta.open_findings;
     view.outbox = meta.outbox;
     add_tallies(view, meta);
     add_passes(view, meta);
     view.cached_bytes = status.cached_bytes;
+    {
+        const std::lock_guard lock(mutex_);
+        view.checkpoint_offset = checkpoint_offset_;
+        const Millis age(ports::system_clock().wall_millis() - checkpoint_made_at_);
+        if (checkpoint_made_at_ != 0) view.checkpoint_age_seconds = in_seconds(age);
+    }
     for (const auto& source : sources_) {
         api::SourceView shown;
         shown.name = source->spec.name;

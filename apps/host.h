@@ -11,6 +11,7 @@
 #include "engine/ports/connector.h"
 #include "engine/ports/database.h"
 #include "engine/ports/store.h"
+#include "engine/runtime/checkpoints.h"
 #include "engine/runtime/shard.h"
 #include "engine/runtime/source_task.h"
 #include "executors/dispatcher.h"
@@ -18,6 +19,7 @@
 #include "projections/views/findings.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -54,13 +56,15 @@ struct HostSettings {
     bool fsync = true;
     Settings policy;
     std::string listen;  ///< empty: no HTTP
+    Millis checkpoint_every{std::chrono::minutes(15)};
+    std::size_t checkpoints_kept = 3;
 };
 
 /// Thread-safe once started.
 class Host {
   public:
-    /// Opens what is in the state folder (a damaged projection is set aside and rebuilt) and starts
-    /// the threads. The error is one sentence for the operator.
+    /// Opens what is in the state folder (apps/shard_opening.h) and starts the threads. The error
+    /// is one sentence for the operator.
     static Result<std::unique_ptr<Host>> start(HostSettings settings,
                                                std::vector<SourceSpec> sources,
                                                ExecutorSpec executors);
@@ -96,6 +100,8 @@ class Host {
     void run_shard();
     void run_source(Source& source);
     void run_executor();
+    void run_checkpoints();
+    Millis make_checkpoint();
     void give_up(const std::string& why);
     void tell_sources();
 
@@ -108,16 +114,21 @@ class Host {
     std::unique_ptr<connectors::EmbeddedLog> log_;
     std::unique_ptr<ports::Store> store_;
     std::unique_ptr<runtime::Shard> shard_;
+    std::optional<runtime::Checkpoints> checkpoints_;
     std::vector<std::unique_ptr<Source>> sources_;
     ExecutorSpec executors_;
     std::unique_ptr<executors::Dispatcher> dispatcher_;
     std::unique_ptr<api::Server> server_;
     std::thread shard_thread_;
     std::thread executor_thread_;
+    std::thread checkpoint_thread_;
     std::atomic<bool> stopping_{false};
     std::atomic<bool> findings_wait_{false};
     mutable std::mutex mutex_;
+    std::condition_variable stop_asked_;
     std::string fatal_;
+    std::int64_t checkpoint_offset_ = -1;  ///< of the newest one; -1: there is none
+    std::int64_t checkpoint_made_at_ = 0;  ///< in milliseconds since 1970
     Status stopped_ = Done{};
 };
 

@@ -92,6 +92,8 @@ Result<std::unique_ptr<Host>> start_host(const config::Config& config,
     HostSettings settings;
     settings.state_dir = config.state_dir;
     settings.memory_bytes = config.memory_bytes;
+    settings.checkpoint_every = config.checkpoint_every;
+    settings.checkpoints_kept = config.checkpoints_kept;
     settings.fsync = config.fsync;
     settings.policy = config::policy_settings(config);
     settings.listen = config.listen;

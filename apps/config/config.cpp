@@ -57,6 +57,20 @@ void read_bus(Section bus, Config& config) {
     bus.finish();
 }
 
+void read_checkpoints(Section checkpoints, Config& config) {
+    config.checkpoint_every = checkpoints.duration("every", config.checkpoint_every);
+    if (config.checkpoint_every < Millis(60'000) ||
+        config.checkpoint_every > std::chrono::hours(24)) {
+        checkpoints.problem(
+            "every", fmt::format("is {}; write 1m to 24h", duration_text(config.checkpoint_every)));
+    }
+    config.checkpoints_kept = checkpoints.count("keep", config.checkpoints_kept);
+    if (config.checkpoints_kept < 1 || config.checkpoints_kept > 100) {
+        checkpoints.problem("keep", fmt::format("is {}; write 1 to 100", config.checkpoints_kept));
+    }
+    checkpoints.finish();
+}
+
 void read_rest(Section& root, const std::string& folder, Config& config) {
     config.state_dir = read_path(root, "state_dir", config.state_dir, folder);
     if (config.state_dir.empty()) {
@@ -69,6 +83,7 @@ void read_rest(Section& root, const std::string& folder, Config& config) {
         root.problem("memory", fmt::format("{} is too little; write at least 16MiB",
                                            size_text(config.memory_bytes)));
     }
+    read_checkpoints(root.section("checkpoints"), config);
     Section http = root.section("http");
     config.listen = http.text("listen", config.listen);
     if (config.listen == "off") {

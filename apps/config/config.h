@@ -82,6 +82,8 @@ enum class LogFormat : std::uint8_t { kJson, kText };
 struct Config {
     std::string state_dir = "/var/lib/trueup";
     std::uint64_t memory_bytes = std::uint64_t{512} << 20U;
+    Millis checkpoint_every = std::chrono::minutes(15);
+    std::uint32_t checkpoints_kept = 3;
     bool fsync = true;  ///< of the embedded bus
     Millis max_step{10'000};
     Millis max_skew{0};

@@ -248,9 +248,10 @@ bool is_loopback(const std::string& listen) {
 std::string describe(const Config& config) {
     std::string text = fmt::format(
         "bus       embedded, fsync {}, max_step {}, max_skew {}\n"
-        "state     {}, {} of memory\n",
+        "state     {}, {} of memory, a checkpoint every {}, {} kept\n",
         config.fsync ? "on" : "off", duration_text(config.max_step), duration_text(config.max_skew),
-        config.state_dir, size_text(config.memory_bytes));
+        config.state_dir, size_text(config.memory_bytes), duration_text(config.checkpoint_every),
+        config.checkpoints_kept);
     for (const SourceConfig& source : config.sources) text += line_of(source);
     for (const PolicyConfig& policy : config.policies) text += lines_of(policy);
     for (const auto& [name, source] : config.executors) {
@@ -268,6 +269,8 @@ std::string describe_json(const Config& config) {
                    {"max_skew", duration_text(config.max_skew)}};
     json["state_dir"] = config.state_dir;
     json["memory"] = size_text(config.memory_bytes);
+    json["checkpoints"] = {{"every", duration_text(config.checkpoint_every)},
+                           {"keep", config.checkpoints_kept}};
     json["sources"] = Json::object();
     for (const SourceConfig& source : config.sources) {
         json["sources"][source.name] = json_of(source);

@@ -3,8 +3,9 @@
 
 Each round starts `trueup demo` over one state folder and kills it at a random moment, or right
 after a finding, a command or an outcome was printed. Beside what goes wrong while it runs, between
-rounds a row or a pod goes or a pod fails, unseen. In the end it runs calmly until nothing is wrong,
-and is checked:
+rounds a row or a pod goes or a pod fails, unseen, and one time in four the projection is lost: a
+checkpoint, which may have been in the making at the kill, or the whole journal replaces it (C8). In
+the end it runs calmly until nothing is wrong, and is checked:
 
   - state = fold of the journal, accepted items = all items, belief = truth (verify_state.cpp);
   - effects: the script of the world depends on when the process is killed, so there is no
@@ -98,11 +99,22 @@ def make_trouble(state, number, chance):
         file.write(json.dumps(act, separators=(",", ":")).encode() + b"\n")
 
 
+def lose_rows(state):
+    shutil.rmtree(os.path.join(state, "projection"), ignore_errors=True)
+    made = os.path.join(state, "checkpoints")
+    there = os.listdir(made) if os.path.isdir(made) else []
+    named = [name for name in there if name.count("-") == 2]
+    return "projection lost, " + ("with a checkpoint" if named else "without one")
+
+
 def kill_rounds(args, state, chance):
     moments = {}
     for number in range(args.rounds):
         if number > 0:
             make_trouble(state, number, chance)
+        if number > 0 and chance.random() < 0.25:
+            what = lose_rows(state)
+            moments[what] = moments.get(what, 0) + 1
         demo = Demo(args, state)
         kind = chance.choice([None, None, "finding", "command", "outcome"])
         longest = chance.uniform(0.05, 1.5) if chance.random() < 0.3 else \
@@ -168,7 +180,7 @@ def main():
     state = tempfile.mkdtemp(prefix="trueup-kill-")
     began = time.monotonic()
     moments = kill_rounds(args, state, random.Random(args.seed))
-    print(f"killed {moments}", flush=True)
+    print(f"rounds {moments}", flush=True)
     calm_down(args, state)
     problems = verify(args, state)
     print(f"{time.monotonic() - began:.0f} s")

@@ -39,6 +39,8 @@ TEST(Config, DefaultsAreThoseOfTheDocument) {
     const Config config = parsed(sound());
     EXPECT_EQ(config.state_dir, "/var/lib/trueup");
     EXPECT_EQ(config.memory_bytes, std::uint64_t{512} << 20U);
+    EXPECT_EQ(config.checkpoint_every, Millis(900'000));
+    EXPECT_EQ(config.checkpoints_kept, 3U);
     EXPECT_TRUE(config.fsync);
     EXPECT_EQ(config.max_step, Millis(10'000));
     EXPECT_EQ(config.max_skew, Millis(0));
@@ -118,6 +120,7 @@ TEST(Config, EverythingThatIsWrittenIsRead) {
                             "bus: {embedded: {fsync: false}, max_step: 5s, max_skew: 1s}\n"
                             "state_dir: state\n"
                             "memory: 1GiB\n"
+                            "checkpoints: {every: 1h, keep: 5}\n"
                             "http: {listen: off}\n"
                             "log: {level: warn, format: text}\n");
     text =
@@ -134,6 +137,8 @@ TEST(Config, EverythingThatIsWrittenIsRead) {
     const Config config = parsed(text);
     EXPECT_EQ(config.state_dir, "state");
     EXPECT_EQ(config.memory_bytes, std::uint64_t{1} << 30U);
+    EXPECT_EQ(config.checkpoint_every, std::chrono::hours(1));
+    EXPECT_EQ(config.checkpoints_kept, 5U);
     EXPECT_FALSE(config.fsync);
     EXPECT_EQ(config.listen, "");
     EXPECT_EQ(config.log_level, LogLevel::kWarn);

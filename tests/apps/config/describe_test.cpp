@@ -20,7 +20,7 @@ TEST(ConfigDescribe, SaysEverythingInAFewLines) {
     EXPECT_EQ(
         describe(parsed(sound())),
         "bus       embedded, fsync on, max_step 10s, max_skew 0s\n"
-        "state     /var/lib/trueup, 512MiB of memory\n"
+        "state     /var/lib/trueup, 512MiB of memory, a checkpoint every 15m, 3 kept\n"
         "source    pods: pods in namespace graph, selector \"app=wrapper\"\n"
         "source    rows: rows of public.instances (status, pod_name, url_slug), publication "
         "trueup, slot trueup_rows, conninfo_env \"TRUEUP_DATABASE\"\n"

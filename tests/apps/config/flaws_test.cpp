@@ -187,6 +187,15 @@ TEST(ConfigFlaws, BusStateAndHttp) {
               "write 10s");
     EXPECT_EQ(flaws_at_top("memory: 1MiB\n"),
               "trueup.yaml:2: memory 1MiB is too little; write at least 16MiB");
+    for (const char* wrong : {"59s", "25h"}) {
+        const std::string text(wrong);
+        EXPECT_EQ(flaws_at_top("checkpoints: {every: " + text + "}\n"),
+                  "trueup.yaml:2: checkpoints.every is " + text + "; write 1m to 24h");
+    }
+    EXPECT_EQ(flaws_at_top("checkpoints: {keep: 0}\n"),
+              "trueup.yaml:2: checkpoints.keep is 0; write 1 to 100");
+    EXPECT_EQ(flaws_at_top("checkpoints: off\n"),
+              "trueup.yaml:2: checkpoints is a single value; write a map of keys");
     EXPECT_EQ(flaws_at_top("state_dir: \"\"\n"),
               "trueup.yaml:2: state_dir is empty; write the folder that keeps the journal, as in "
               "/var/lib/trueup");
