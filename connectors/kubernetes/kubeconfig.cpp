@@ -1,15 +1,13 @@
 #include "connectors/kubernetes/kubeconfig.h"
 
-#include <yaml-cpp/yaml.h>
+#include "connectors/kubernetes/base64.h"
+#include "connectors/kubernetes/yaml.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
-#include <string_view>
 #include <utility>
 
 namespace trueup::connectors {
@@ -17,35 +15,6 @@ namespace trueup::connectors {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kDigits =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-Error refusal(std::string what) { return Error{Next::kStop, std::move(what)}; }
-
-std::optional<std::string> decode_base64(std::string_view text) {
-    std::string bytes;
-    std::uint32_t window = 0;
-    unsigned bits = 0;
-    for (const char c : text) {
-        if (c == '=' || c == '\n' || c == '\r' || c == ' ') continue;
-        const std::size_t digit = kDigits.find(c);
-        if (digit == std::string_view::npos) return std::nullopt;
-        window = (window << 6U | static_cast<std::uint32_t>(digit)) & 0xffffffU;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            bytes += static_cast<char>(window >> bits & 0xffU);
-        }
-    }
-    return bytes;
-}
-
-std::string text_of(const YAML::Node& parent, const char* name) {
-    if (!parent || !parent.IsMap()) return "";
-    const YAML::Node node = parent[name];
-    return node && node.IsScalar() ? node.as<std::string>() : "";
-}
 
 /// The entry of that name in a kubeconfig's list: `clusters` has {name, cluster}, and so on.
 Result<YAML::Node> entry(const YAML::Node& config, const char* list, const char* part,
@@ -96,12 +65,10 @@ Status take_cluster(const YAML::Node& cluster, const fs::path& at, bool allow_in
 }
 
 Status take_user(const YAML::Node& user, const fs::path& at, ClusterAccess& access) {
-    for (const char* unsupported : {"exec", "auth-provider"}) {
-        if (!user[unsupported]) continue;
-        return refusal("the kubeconfig's user gets its credentials by '" +
-                       std::string(unsupported) +
-                       "', which is not supported: use a client certificate, a token or a "
-                       "tokenFile");
+    if (user["auth-provider"]) {
+        return refusal(
+            "the kubeconfig's user gets its credentials by 'auth-provider', which is not "
+            "supported: use exec, a client certificate, a token or a tokenFile");
     }
     if (!text_of(user, "username").empty()) {
         return refusal("the kubeconfig's user has a password, which is not supported");
@@ -141,6 +108,15 @@ Result<ClusterAccess> take_config(const YAML::Node& config, const fs::path& at,
         return taken.error();
     }
     if (Status taken = take_user(*user, at, access); !taken) return taken.error();
+    if (const YAML::Node exec = (*user)["exec"]) {
+        if (!access.token.empty() || !access.token_file.empty() || !access.cert.empty()) {
+            return refusal(
+                "the kubeconfig's user has exec beside other credentials: leave one out");
+        }
+        Result<ExecConfig> plugin = read_exec(exec, *cluster, access, at);
+        if (!plugin) return plugin.error();
+        access.exec = std::move(*plugin);
+    }
     return access;
 }
 

@@ -2,28 +2,31 @@
 // finds mounted.
 #pragma once
 
+#include "connectors/kubernetes/exec_config.h"
 #include "engine/base/result.h"
 
+#include <optional>
 #include <string>
 
 namespace trueup::connectors {
 
 /// Everything that a connection needs. Holds secrets: never logged.
 struct ClusterAccess {
-    std::string server;      ///< `https://host:port`, without a trailing slash
-    std::string ca;          ///< PEM; empty: the system's authorities
-    std::string cert;        ///< PEM of the client certificate; empty: none
-    std::string key;         ///< PEM of its key
-    std::string token;       ///< bearer token; empty: none
-    std::string token_file;  ///< read again every minute and after a 401; wins over `token`
+    std::string server;              ///< `https://host:port`, without a trailing slash
+    std::string ca;                  ///< PEM; empty: the system's authorities
+    std::string cert;                ///< PEM of the client certificate; empty: none
+    std::string key;                 ///< PEM of its key
+    std::string token;               ///< bearer token; empty: none
+    std::string token_file;          ///< read again every minute and after a 401; wins over `token`
+    std::optional<ExecConfig> exec;  ///< a program that prints them; then there are no others
     std::string tls_name;    ///< the name in the server's certificate, where it is not the host's
     std::string name_space;  ///< the context's own; empty: it has none
     bool verify = true;      ///< false only where insecure-skip-tls-verify was allowed
 };
 
 /// Reads a kubeconfig. `context` empty: its current one. Relative paths are relative to the file.
-/// `insecure-skip-tls-verify: true` is refused unless `allow_insecure`; exec and auth-provider
-/// credentials are refused.
+/// `insecure-skip-tls-verify: true` is refused unless `allow_insecure`, an auth-provider always.
+/// An exec plugin is only read here; exec_plugin.h runs it.
 Result<ClusterAccess> read_kubeconfig(const std::string& path, const std::string& context = "",
                                       bool allow_insecure = false);
 

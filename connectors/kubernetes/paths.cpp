@@ -20,6 +20,23 @@ void add(std::string& path, std::string_view name, std::string_view value) {
     path += url_encode(value);
 }
 
+}  // namespace
+
+std::string url_encode(std::string_view text) {
+    std::string encoded;
+    for (const char c : text) {
+        if (is_plain(c)) {
+            encoded += c;
+            continue;
+        }
+        const auto byte = static_cast<unsigned char>(c);
+        encoded += '%';
+        encoded += kHex[byte >> 4U];
+        encoded += kHex[byte & 15U];
+    }
+    return encoded;
+}
+
 std::string json_string(std::string_view text) {
     std::string quoted = "\"";
     for (const char c : text) {
@@ -36,23 +53,6 @@ std::string json_string(std::string_view text) {
         }
     }
     return quoted + '"';
-}
-
-}  // namespace
-
-std::string url_encode(std::string_view text) {
-    std::string encoded;
-    for (const char c : text) {
-        if (is_plain(c)) {
-            encoded += c;
-            continue;
-        }
-        const auto byte = static_cast<unsigned char>(c);
-        encoded += '%';
-        encoded += kHex[byte >> 4U];
-        encoded += kHex[byte & 15U];
-    }
-    return encoded;
 }
 
 std::string collection_path(const ports::Resource& resource) {

@@ -10,6 +10,8 @@ namespace trueup::connectors {
 
 /// Every byte but letters, digits and `-._~` as %XX.
 std::string url_encode(std::string_view text);
+/// With its quotes; bytes beyond ASCII stay as they are.
+std::string json_string(std::string_view text);
 
 std::string collection_path(const ports::Resource& resource);
 std::string object_path(const ports::Resource& resource, std::string_view name);

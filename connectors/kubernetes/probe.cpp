@@ -64,12 +64,17 @@ Error refused(const Answer& answer, const std::string& verb, const ports::Resour
                          "the API server's TLS certificate or ours was not accepted: " +
                              answer.failure->what.substr(5)};
         }
+        if (answer.failure->what.starts_with("credentials: ")) {
+            return Error{Next::kRetry,
+                         "no credentials for the API server: " + answer.failure->what.substr(13)};
+        }
         return Error{Next::kRetry, "the API server does not answer: " + reason};
     }
     switch (answer.status) {
         case 401:
             return Error{Next::kStop, "the API server does not know our credentials (" + reason +
-                                          "): check the token or the client certificate"};
+                                          "): check the token, the client certificate or the exec "
+                                          "command"};
         case 403:
             return Error{Next::kStop, "no right to " + verb + " " + name_of(resource) + " (" +
                                           reason + "): grant the verbs get, list and watch"};

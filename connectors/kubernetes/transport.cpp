@@ -1,5 +1,6 @@
 #include "connectors/kubernetes/transport.h"
 
+#include "connectors/kubernetes/exec_plugin.h"
 #include "connectors/kubernetes/paths.h"
 
 #include <curl/curl.h>
@@ -7,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace trueup::connectors {
@@ -21,6 +24,7 @@ using Steady = std::chrono::steady_clock;
 constexpr std::chrono::seconds kTokenLife{60};
 constexpr long kConnectSeconds = 10;
 constexpr long kStallSeconds = 20;
+constexpr std::int64_t kPluginPollMs = 20;
 
 /// One call in flight. Its address is known to libcurl: it never moves.
 struct Transfer {
@@ -31,6 +35,7 @@ struct Transfer {
     std::array<char, CURL_ERROR_SIZE> error{};
     std::vector<ClusterEvent>* events = nullptr;
     bool head_sent = false;
+    std::uint64_t generation = 0;  ///< of the plugin's credentials that it was sent with
 
     Transfer() = default;
     Transfer(const Transfer&) = delete;
@@ -112,11 +117,20 @@ Error error_of(CURLcode code, const Transfer& transfer) {
     return Error{Next::kRetry, detail};
 }
 
+/// A call that waits for the plugin's credentials.
+struct Waiting {
+    CallId call = 0;
+    HttpRequest request;
+    bool is_watch = false;
+};
+
 }  // namespace
 
 struct HttpCluster::Wire {
-    explicit Wire(ClusterAccess given) : access(std::move(given)), multi(curl_multi_init()) {
+    Wire(ClusterAccess given, ports::Clock& clock)
+        : access(std::move(given)), multi(curl_multi_init()) {
         TRUEUP_CHECK(multi != nullptr);
+        if (access.exec) plugin.emplace(*access.exec, clock);
     }
     Wire(const Wire&) = delete;
     Wire& operator=(const Wire&) = delete;
@@ -128,9 +142,12 @@ struct HttpCluster::Wire {
         curl_multi_cleanup(multi);
     }
 
+    void begin(CallId call, HttpRequest request, bool is_watch);
     void start(CallId call, const HttpRequest& request, bool is_watch);
     void set_security(CURL* easy) const;
     std::string bearer();
+    void take_credentials();
+    void go_on();
     void gather();
     void finish(const CURLMsg& done);
 
@@ -138,6 +155,8 @@ struct HttpCluster::Wire {
     CURLM* multi;
     std::map<CallId, std::unique_ptr<Transfer>> transfers;
     std::vector<ClusterEvent> events;
+    std::optional<ExecPlugin> plugin;
+    std::deque<Waiting> waiting;
     Steady::time_point token_read{};
     bool token_stale = true;
 };
@@ -155,6 +174,39 @@ std::string HttpCluster::Wire::bearer() {
         }
     }
     return access.token;
+}
+
+/// Starts a call, or leaves it to `go_on` until the plugin brought credentials.
+void HttpCluster::Wire::begin(CallId call, HttpRequest request, bool is_watch) {
+    if (!plugin) {
+        start(call, request, is_watch);
+        return;
+    }
+    waiting.push_back(Waiting{call, std::move(request), is_watch});
+    go_on();
+}
+
+void HttpCluster::Wire::go_on() {
+    if (waiting.empty()) return;
+    const ExecPlugin::State state = plugin->advance();
+    if (state == ExecPlugin::State::kRunning) return;
+    if (state == ExecPlugin::State::kReady) take_credentials();
+    for (const Waiting& each : std::exchange(waiting, {})) {
+        if (state == ExecPlugin::State::kReady) {
+            start(each.call, each.request, each.is_watch);
+            continue;
+        }
+        ClusterEvent& failed = events.emplace_back();
+        failed.call = each.call;
+        failed.error = plugin->failure();
+    }
+}
+
+/// libcurl shares a connection only between calls of one client certificate.
+void HttpCluster::Wire::take_credentials() {
+    access.token = plugin->credential().token;
+    access.cert = plugin->credential().cert;
+    access.key = plugin->credential().key;
 }
 
 void HttpCluster::Wire::set_security(CURL* easy) const {
@@ -180,6 +232,7 @@ void HttpCluster::Wire::start(CallId call, const HttpRequest& request, bool is_w
     transfer->call = call;
     transfer->events = &events;
     transfer->body = request.body;
+    if (plugin) transfer->generation = plugin->generation();
     transfer->easy = curl_easy_init();
     CURL* easy = transfer->easy;
     TRUEUP_CHECK(easy != nullptr);
@@ -221,10 +274,14 @@ void HttpCluster::Wire::start(CallId call, const HttpRequest& request, bool is_w
 }
 
 void HttpCluster::Wire::gather() {
+    if (plugin) {
+        plugin->tend();
+        go_on();
+    }
     int running = 0;
     curl_multi_perform(multi, &running);
-    int waiting = 0;
-    while (const CURLMsg* message = curl_multi_info_read(multi, &waiting)) {
+    int more = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi, &more)) {
         if (message->msg == CURLMSG_DONE) finish(*message);
     }
 }
@@ -237,6 +294,7 @@ void HttpCluster::Wire::finish(const CURLMsg& done) {
     long status = 0;
     curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
     if (status == 401) token_stale = true;
+    if (status == 401 && plugin) plugin->refused(transfer.generation);
     if (code == CURLE_OK) {
         transfer.send_head();
         events.push_back(transfer.event(ClusterEvent::Kind::kEnd));
@@ -249,7 +307,7 @@ void HttpCluster::Wire::finish(const CURLMsg& done) {
     transfers.erase(transfer.call);
 }
 
-Result<std::unique_ptr<HttpCluster>> HttpCluster::open(ClusterAccess access) {
+Result<std::unique_ptr<HttpCluster>> HttpCluster::open(ClusterAccess access, ports::Clock& clock) {
     static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
     if (kReady != CURLE_OK) return Error{Next::kStop, "libcurl cannot be initialised"};
     const bool secure = access.server.starts_with("https://");
@@ -265,7 +323,8 @@ Result<std::unique_ptr<HttpCluster>> HttpCluster::open(ClusterAccess access) {
         const Result<std::string> token = read_text_file(access.token_file);
         if (!token) return token.error();
     }
-    return std::unique_ptr<HttpCluster>(new HttpCluster(std::make_unique<Wire>(std::move(access))));
+    return std::unique_ptr<HttpCluster>(
+        new HttpCluster(std::make_unique<Wire>(std::move(access), clock)));
 }
 
 HttpCluster::HttpCluster(std::unique_ptr<Wire> wire) : wire_(std::move(wire)) {}
@@ -273,27 +332,27 @@ HttpCluster::HttpCluster(std::unique_ptr<Wire> wire) : wire_(std::move(wire)) {}
 HttpCluster::~HttpCluster() = default;
 
 void HttpCluster::list_page(CallId call, const ports::ListPage& request) {
-    wire_->start(call, HttpRequest{"GET", list_path(request), "", ""}, false);
+    wire_->begin(call, HttpRequest{"GET", list_path(request), "", ""}, false);
 }
 
 void HttpCluster::watch(CallId call, const ports::WatchFrom& request) {
-    wire_->start(call, HttpRequest{"GET", watch_path(request), "", ""}, true);
+    wire_->begin(call, HttpRequest{"GET", watch_path(request), "", ""}, true);
 }
 
 void HttpCluster::get(CallId call, const ports::GetObject& request) {
-    wire_->start(call, HttpRequest{"GET", object_path(request.resource, request.name), "", ""},
+    wire_->begin(call, HttpRequest{"GET", object_path(request.resource, request.name), "", ""},
                  false);
 }
 
 void HttpCluster::erase(CallId call, const ports::DeleteObject& request) {
-    wire_->start(call,
+    wire_->begin(call,
                  HttpRequest{"DELETE", object_path(request.resource, request.name),
                              "application/json", delete_body(request)},
                  false);
 }
 
 void HttpCluster::send(CallId call, const HttpRequest& request) {
-    wire_->start(call, request, false);
+    wire_->begin(call, request, false);
 }
 
 void HttpCluster::cancel(CallId call) {
@@ -302,13 +361,16 @@ void HttpCluster::cancel(CallId call) {
         curl_multi_remove_handle(wire_->multi, transfer->second->easy);
         wire_->transfers.erase(transfer);
     }
+    std::erase_if(wire_->waiting, [call](const Waiting& each) { return each.call == call; });
     std::erase_if(wire_->events, [call](const ClusterEvent& event) { return event.call == call; });
 }
 
 void HttpCluster::poll(Millis max_wait, std::vector<ClusterEvent>& out) {
     wire_->gather();
     if (wire_->events.empty()) {
-        const auto wait = std::clamp<std::int64_t>(max_wait.count(), 0, 60'000);
+        const bool plugin_runs = wire_->plugin && wire_->plugin->tend();
+        const auto wait =
+            std::clamp<std::int64_t>(max_wait.count(), 0, plugin_runs ? kPluginPollMs : 60'000);
         curl_multi_poll(wire_->multi, nullptr, 0, static_cast<int>(wait), nullptr);
         wire_->gather();
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "connectors/kubernetes/kubeconfig.h"
+#include "engine/ports/clock.h"
 #include "engine/ports/cluster.h"
 
 #include <memory>
@@ -24,7 +25,9 @@ struct HttpRequest {
 
 class HttpCluster final : public ports::Cluster {
   public:
-    static Result<std::unique_ptr<HttpCluster>> open(ClusterAccess access);
+    /// `clock` tells how old the credentials of an exec plugin are.
+    static Result<std::unique_ptr<HttpCluster>> open(ClusterAccess access,
+                                                     ports::Clock& clock = ports::system_clock());
     ~HttpCluster() override;
 
     void list_page(ports::CallId call, const ports::ListPage& request) override;

@@ -10,7 +10,7 @@ from house import tidy
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', flags=re.M)
 STANDARD = re.compile(r"[a-z_0-9]+")  # <vector>: no dot, no folder
-POSIX = ("fcntl.h", "netinet/", "poll.h", "signal.h", "sys/", "unistd.h")
+POSIX = ("fcntl.h", "netinet/", "poll.h", "signal.h", "spawn.h", "sys/", "unistd.h")
 GENERATED = "trueup/v1/"  # by protoc, from schemas/
 
 

@@ -84,7 +84,18 @@ TEST(Kubeconfig, SkippingTlsVerificationIsRefusedUnlessAllowed) {
 
 TEST(Kubeconfig, WhatIsNotSupportedIsSaidClearlyAndSecretsAreNot) {
     const std::vector<std::array<std::string, 3>> cases{
-        {"server: 'https://h'", "exec: {command: aws}", "'exec'"},
+        {"server: 'https://h'", "exec: {args: [a]}", "no command"},
+        {"server: 'https://h'", "exec: {command: aws, apiVersion: x/v1alpha1}", "'aws' speaks 'x/"},
+        {"server: 'https://h'",
+         "exec: {command: aws, apiVersion: client.authentication.k8s.io/v1, interactiveMode: "
+         "Always}",
+         "'aws' wants a terminal"},
+        {"server: 'https://h'",
+         "exec: {command: aws, apiVersion: client.authentication.k8s.io/v1, env: [{value: hush}]}",
+         "an env without a usable name"},
+        {"server: 'https://h'",
+         "token: hush, exec: {command: aws, apiVersion: client.authentication.k8s.io/v1}",
+         "beside other credentials"},
         {"server: 'https://h'", "auth-provider: {name: gcp}", "'auth-provider'"},
         {"server: 'https://h'", "username: a, password: hush", "password"},
         {"server: 'https://h', proxy-url: 'http://p'", "token: hush", "proxy-url"},
@@ -106,6 +117,39 @@ TEST(Kubeconfig, WhatIsNotSupportedIsSaidClearlyAndSecretsAreNot) {
     EXPECT_FALSE(
         connectors::read_kubeconfig(folder.write("c", config("server: 'https://h'", "")), "unknown")
             .ok());
+}
+
+TEST(Kubeconfig, AnExecPluginIsReadWithWhatItIsTold) {
+    const auto access = read(
+        "server: 'https://h', certificate-authority-data: Q0E=, extensions: [{name: "
+        "client.authentication.k8s.io/exec, extension: {audience: \"7\", retries: 7, list: [a, "
+        "true, ~]}}]",
+        "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: ./bin/login, args: "
+        "[--cluster, \"a b\"], env: [{name: PROFILE, value: blue}], provideClusterInfo: true, "
+        "installHint: \"make\\nit\", interactiveMode: IfAvailable}");
+    ASSERT_TRUE(access.ok()) << access.error().what;
+    ASSERT_TRUE(access->exec);
+    const connectors::ExecConfig& plugin = *access->exec;
+    EXPECT_EQ(plugin.command, "./bin/login");
+    EXPECT_TRUE(std::filesystem::path(plugin.program).is_absolute()) << "beside the kubeconfig";
+    EXPECT_EQ(plugin.args, (std::vector<std::string>{"--cluster", "a b"}));
+    EXPECT_EQ(plugin.env.at("PROFILE"), "blue");
+    EXPECT_EQ(plugin.env.at("KUBERNETES_EXEC_INFO"),
+              R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1",)"
+              R"("spec":{"interactive":false,"cluster":{"server":"https://h",)"
+              R"("certificate-authority-data":"Q0E=",)"
+              R"("config":{"audience":"7","retries":7,"list":["a",true,null]}}}})");
+    EXPECT_EQ(access->token, "");
+}
+
+TEST(Kubeconfig, APluginIsToldNothingOfTheClusterUnlessItAsks) {
+    const auto access = read("server: 'https://h'",
+                             "exec: {apiVersion: client.authentication.k8s.io/v1, command: login}");
+    ASSERT_TRUE(access.ok()) << access.error().what;
+    EXPECT_EQ(access->exec->program, "login") << "looked for in PATH";
+    EXPECT_EQ(access->exec->env.at("KUBERNETES_EXEC_INFO"),
+              R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)"
+              R"("spec":{"interactive":false}})");
 }
 
 TEST(Kubeconfig, APodFindsItsAccessMounted) {
@@ -229,6 +273,10 @@ TEST(KubernetesAccess, EachFailureIsNamed) {
                              fake.fail(asked.call, "TLS: self-signed certificate");
                          }),
                          "TLS certificate"));
+    EXPECT_TRUE(contains(check([](FakeCluster& fake, const Asked& asked) {
+                             fake.fail(asked.call, "credentials: the exec command 'aws' failed");
+                         }),
+                         "no credentials for the API server: the exec command 'aws' failed"));
     EXPECT_TRUE(contains(check([](FakeCluster&, const Asked&) {}), "does not answer"));
 }
 

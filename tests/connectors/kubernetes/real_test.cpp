@@ -3,15 +3,18 @@
 // sets them, `tools/services/kube up` starts a server.
 #include "connectors/kubernetes/connector.h"
 #include "connectors/kubernetes/kubeconfig.h"
+#include "connectors/kubernetes/paths.h"
 #include "connectors/kubernetes/probe.h"
 #include "connectors/kubernetes/transport.h"
 #include "engine/model/object.h"
 #include "engine/ports/clock.h"
+#include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <set>
@@ -279,6 +282,26 @@ TEST_F(RealKubernetes, TheAccessCheckNamesWhatIsMissing) {
     ClusterAccess nowhere = access_;
     nowhere.server = "https://127.0.0.1:1";
     EXPECT_TRUE(contains(check(nowhere, resource, ""), "does not answer"));
+}
+
+TEST_F(RealKubernetes, TheCertificateOfAnExecPluginIsAccepted) {
+    ASSERT_FALSE(access_.cert.empty()) << "KUBECONFIG is to hold a client certificate";
+    const TempDir folder;
+    std::ofstream(folder / "credential")
+        << R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)"
+        << R"("status":{"clientCertificateData":)" << connectors::json_string(access_.cert)
+        << R"(,"clientKeyData":)" << connectors::json_string(access_.key) << "}}";
+    connectors::ExecConfig plugin;
+    plugin.command = plugin.program = "cat";
+    plugin.args = {folder / "credential"};
+    plugin.api_version = "client.authentication.k8s.io/v1";
+    access_.cert.clear();
+    access_.key.clear();
+    access_.exec = plugin;
+    create("a");
+    begin();
+    ASSERT_TRUE(until_object(Fact::Kind::kUpsert, "a"));
+    ASSERT_TRUE(until_fact(Fact::Kind::kProgress));
 }
 
 }  // namespace

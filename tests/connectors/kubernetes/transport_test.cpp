@@ -1,6 +1,9 @@
 // Proves what the HTTP transport promises to the machines above it, on a small server of its own.
 #include "connectors/kubernetes/transport.h"
 
+#include "tests/support/manual_clock.h"
+#include "tests/support/temp_dir.h"
+
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -231,6 +234,81 @@ TEST(KubernetesTransport, ATokenIsReadAgainAfter401) {
     events(**cluster);
     EXPECT_NE(server.request().find("Bearer second\r\n"), std::string::npos);
     std::remove(path.c_str());
+}
+
+/// A cluster whose credentials a shell script prints.
+std::unique_ptr<HttpCluster> open_with_plugin(const Server& server, const std::string& script,
+                                              ports::Clock& clock = ports::system_clock()) {
+    ClusterAccess access;
+    access.server = server.url();
+    access.exec.emplace();
+    access.exec->command = "login";
+    access.exec->program = "/bin/sh";
+    access.exec->args = {"-c", script};
+    access.exec->api_version = "client.authentication.k8s.io/v1";
+    Result<std::unique_ptr<HttpCluster>> cluster = HttpCluster::open(access, clock);
+    EXPECT_TRUE(cluster.ok());
+    return std::move(*cluster);
+}
+
+/// The command that prints a token, which may be an expression of the shell.
+std::string print_token(const std::string& token) {
+    return "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+           "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"'" +
+           token + "'\"}}'";
+}
+
+TEST(KubernetesTransport, CallsWaitForThePluginsTokenAndNobodyWaitsForThem) {
+    Server server;
+    server.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    const auto cluster = open_with_plugin(server, "sleep 0.2; " + print_token("printed"));
+    cluster->list_page(1, ports::ListPage{});
+    cluster->list_page(2, ports::ListPage{});
+    cluster->cancel(1);
+    std::vector<ports::ClusterEvent> none;
+    cluster->poll(Millis(0), none);
+    EXPECT_TRUE(none.empty());
+    EXPECT_EQ(server.request(), "");
+    const auto found = events(*cluster);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found.front().call, 2U) << "the other was cancelled while it waited";
+    EXPECT_EQ(found.back().kind, Kind::kEnd);
+    EXPECT_NE(server.request().find("Bearer printed\r\n"), std::string::npos);
+}
+
+TEST(KubernetesTransport, A401RunsThePluginAgain) {
+    const TempDir folder;
+    ManualClock clock;
+    Server server;
+    server.answer("HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n");
+    const std::string runs = folder / "runs";
+    const auto cluster = open_with_plugin(
+        server, "echo >> " + runs + "; " + print_token("$(wc -l < " + runs + ")"), clock);
+    cluster->list_page(1, ports::ListPage{});
+    events(*cluster);
+    EXPECT_NE(server.request().find("Bearer 1\r\n"), std::string::npos) << server.request();
+    clock.advance(Millis(5'000));
+    cluster->list_page(2, ports::ListPage{});
+    events(*cluster);
+    EXPECT_NE(server.request().find("Bearer 2\r\n"), std::string::npos) << server.request();
+    server.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    clock.advance(Millis(5'000));
+    cluster->list_page(3, ports::ListPage{});
+    events(*cluster);
+    cluster->list_page(4, ports::ListPage{});
+    events(*cluster);
+    EXPECT_NE(server.request().find("Bearer 3\r\n"), std::string::npos) << server.request();
+}
+
+TEST(KubernetesTransport, APluginThatFailsFailsTheCallsThatWait_S3) {
+    const Server server;
+    const auto cluster = open_with_plugin(server, "echo 'no session' >&2; exit 2");
+    cluster->get(1, ports::GetObject{{}, "w1"});
+    const auto found = events(*cluster);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.front().kind, Kind::kFailed);
+    EXPECT_EQ(found.front().error.what,
+              "credentials: the kubeconfig's exec command 'login' ended with 2: no session");
 }
 
 TEST(KubernetesTransport, ADeleteSendsItsPreconditions) {
