@@ -76,6 +76,7 @@ void KubernetesConnector::Machine::restart(SteadyTime now) {
     rewound_ = false;
     last_beat_ = now;
     next_beat_ = now + interval_;
+    next_proof_ = now;
 }
 
 void KubernetesConnector::Machine::step(SteadyTime now, Millis max_wait, Facts& out) {
@@ -280,7 +281,8 @@ void KubernetesConnector::Machine::take_ending(const WatchStream::Ending& ending
         case WatchStream::Ending::Kind::kTrouble:
             failed(ending.what);
             next_watch_ = now + watch_backoff_.next(ending.retry_after);
-            if (++watch_failures_ >= settings_.failures_to_relist) relist(now);
+            // A whole list is the last thing that a server under load can use.
+            if (!ending.busy && ++watch_failures_ >= settings_.failures_to_relist) relist(now);
             return;
     }
 }
@@ -317,6 +319,7 @@ void KubernetesConnector::Machine::prove(SteadyTime now, Facts& out) {
         }
         case ProgressProof::Verdict::kSilent:
             failed("progress: " + proof_.trouble());
+            next_proof_ = now + std::min(proof_.retry_after(), kMostAsked);
             out.push_back(plain(Fact::Kind::kAlive));
             return;
         case ProgressProof::Verdict::kUnprovable:
@@ -330,7 +333,7 @@ void KubernetesConnector::Machine::prove(SteadyTime now, Facts& out) {
 /// A heartbeat: a proof where one is possible and none is under way, else only a sign of life.
 void KubernetesConnector::Machine::beat(SteadyTime now, Facts& out) {
     const bool begun = complete_ || !TRUEUP_GUARD("kubernetes_epoch_first");
-    const bool provable = begun && watch_.up() && !hole_ && proof_.idle();
+    const bool provable = begun && watch_.up() && !hole_ && proof_.idle() && now >= next_proof_;
     const bool due = now >= next_beat_;
     if (!due && !(prove_soon_ && provable)) return;
     last_beat_ = now;

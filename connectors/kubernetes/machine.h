@@ -89,6 +89,7 @@ class KubernetesConnector::Machine {
     Millis interval_{15'000};
     SteadyTime last_beat_{};
     SteadyTime next_beat_{};
+    SteadyTime next_proof_{};  ///< none before: the server asked for a rest
     SteadyTime next_strays_{};
     bool prove_soon_ = false;  ///< the first proof after an epoch does not wait for its turn
 

@@ -48,6 +48,7 @@ void ProgressProof::ask(std::uint64_t position, SteadyTime now) {
     newest_ = 0;
     rounds_ = 0;
     trouble_.clear();
+    retry_after_ = Millis(0);
     ports::ListPage request;
     request.resource = settings_.resource;
     request.label_selector = settings_.label_selector;
@@ -73,6 +74,7 @@ void ProgressProof::take_answer(const Answer& answer, SteadyTime now) {
                       : Result<KubePage>(Error{Next::kRetry, explain(answer, decoder_)});
     if (!page) {
         trouble_ = page.error().what;
+        if (!answer.failure) retry_after_ = asked_wait(answer, decoder_);
         verdict_ = Verdict::kSilent;
         return;
     }
@@ -103,6 +105,7 @@ void ProgressProof::take_line(const Result<WatchEvent>& line) {
 
 void ProgressProof::take_ending(const WatchStream::Ending& ending) {
     trouble_ = ending.what;
+    retry_after_ = ending.retry_after;
     switch (ending.kind) {
         case WatchStream::Ending::Kind::kEof:
             probe_failed("a probe watch ended without a bookmark");

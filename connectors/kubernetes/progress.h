@@ -51,6 +51,8 @@ class ProgressProof {
     BrokerTime as_of() const { return as_of_; }
     std::uint64_t version() const { return newest_; }
     const std::string& trouble() const { return trouble_; }
+    /// Of kSilent: how long the server asks us to stay away; 0: it did not say.
+    Millis retry_after() const { return retry_after_; }
 
   private:
     enum class State : std::uint8_t { kIdle, kMarker, kAsking, kPaused, kProbing, kCatchingUp };
@@ -81,6 +83,7 @@ class ProgressProof {
     std::optional<SteadyTime> patience_;  ///< of kCatchingUp
     std::optional<SteadyTime> wake_;
     std::string trouble_;
+    Millis retry_after_{0};
 };
 
 }  // namespace trueup::connectors

@@ -8,6 +8,12 @@ namespace {
 
 constexpr std::size_t kMaxRefusal = 64U << 10U;
 
+WatchStream::Ending ending_by(int code, std::string what, Millis retry_after) {
+    using Kind = WatchStream::Ending::Kind;
+    return {code == 410 ? Kind::kExpired : Kind::kTrouble, std::move(what), retry_after,
+            code == 429 || code == 503};
+}
+
 }  // namespace
 
 void WatchStream::begin(std::uint64_t version, std::uint32_t seconds, Millis slack,
@@ -53,7 +59,7 @@ std::optional<WatchStream::Ending> WatchStream::feed(const ports::ClusterEvent& 
             return end_of_body();
         case Kind::kFailed:
             call_ = 0;
-            return Ending{Ending::Kind::kTrouble, event.error.what, Millis(0)};
+            return ending_by(0, event.error.what, Millis(0));
     }
     return std::nullopt;
 }
@@ -76,31 +82,26 @@ std::optional<WatchStream::Ending> WatchStream::read(std::string_view chunk, con
 
 WatchStream::Ending WatchStream::end_of(const KubeStatus& error) {
     cancel();
-    Ending ending;
-    ending.kind = error.code == 410 ? Ending::Kind::kExpired : Ending::Kind::kTrouble;
-    ending.what = "the watch said " + std::to_string(error.code) + " " + error.message;
-    ending.retry_after = error.retry_after;
-    return ending;
+    if (error.code == 0) return trouble("the watch ended with an ERROR that is no Status");
+    return ending_by(error.code,
+                     "the watch said " + std::to_string(error.code) + " " + error.message,
+                     error.retry_after);
 }
 
 WatchStream::Ending WatchStream::end_of_body() {
     call_ = 0;
     if (status_ == 200) {
         if (reader_.partial()) return trouble("the watch was cut within a line");
-        return Ending{Ending::Kind::kEof, "", Millis(0)};
+        return Ending{Ending::Kind::kEof, "", Millis(0), false};
     }
     const Answer answer{status_, retry_after_, std::move(refusal_), std::nullopt};
-    Ending ending;
-    ending.kind = status_ == 410 ? Ending::Kind::kExpired : Ending::Kind::kTrouble;
-    ending.what = "watch: " + explain(answer, decoder_);
-    ending.retry_after = asked_wait(answer, decoder_);
     refusal_.clear();
-    return ending;
+    return ending_by(status_, "watch: " + explain(answer, decoder_), asked_wait(answer, decoder_));
 }
 
 WatchStream::Ending WatchStream::trouble(std::string what) {
     cancel();
-    return Ending{Ending::Kind::kTrouble, std::move(what), Millis(0)};
+    return ending_by(0, std::move(what), Millis(0));
 }
 
 std::optional<WatchStream::Ending> WatchStream::expire(SteadyTime now) {

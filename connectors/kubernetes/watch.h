@@ -24,6 +24,7 @@ class WatchStream {
         Kind kind = Kind::kTrouble;
         std::string what;
         Millis retry_after{0};
+        bool busy = false;  ///< 429 or 503: the server rests, and our version may still be there
     };
     /// Called for each line in order; an undecodable event comes as its Error (kSkip).
     using Sink = std::function<void(Result<WatchEvent>)>;
