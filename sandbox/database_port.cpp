@@ -142,22 +142,19 @@ void DatabasePort::inspect(CallId call, const ports::Inspect& request) {
         const WorldSettings& settings = realm_->settings;
         const bool covered = request.publication == settings.publication;
         const std::uint64_t system_id = 7'000'000'000'000'000'000U + realm_->seed % 1'000'000'000U;
-        rows(call,
-             {{std::to_string(system_id), "1", "150020", std::string(1, settings.replica_identity),
-               settings.pk_column, covered ? "t" : "f", "logical"}});
+        rows(call, {{std::to_string(system_id), std::to_string(realm_->timeline), "150020",
+                     std::string(1, settings.replica_identity), settings.pk_column,
+                     covered ? "t" : "none", "logical"}});
         end(call);
     });
 }
 
 void DatabasePort::drop_slot(CallId call, const std::string& slot) {
     on_sql_session(call, Op::kDropSlot, [=, this](const Act&, bool lose_reply) {
-        if (!realm_->table.slots().contains(slot)) {
-            return fail(call, "42704", "replication slot \"" + slot + "\" does not exist");
-        }
         if (realm_->slot_users.contains(slot)) {
-            return fail(call, "55006", "replication slot \"" + slot + "\" is active");
+            return fail(call, "55006", "replication slot \"" + slot + "\" is active for PID 4711");
         }
-        realm_->table.drop_slot(slot);
+        if (realm_->table.slots().contains(slot)) realm_->table.drop_slot(slot);
         if (lose_reply) return fail(call, {}, "connection lost");
         end(call);
     });

@@ -48,6 +48,7 @@ struct Realm {
     std::uint64_t cluster_restarts = 0;
     std::uint64_t database_restarts = 0;
     std::uint64_t walsender_kills = 0;
+    std::uint64_t timeline = 1;  ///< of the database
     bool watches_stalled = false;
 
     std::set<std::uint64_t> open_transactions;  ///< numbers of the god's own

@@ -68,7 +68,7 @@ class World {
 
     /// Rebuilds from the file what a world of this seed was, and from now on keeps all that happens
     /// in it (world_file.h). Call it first; a new file is made. Not kept: calls, faults, open
-    /// transactions.
+    /// transactions, the database's timeline.
     Status restore(const std::string& path);
     /// Whether all that happened was kept.
     Status file_status() const;
@@ -112,6 +112,8 @@ class World {
     void kill_walsender();
     /// Sessions break. After a crash, slots are where they were last saved.
     void restart_database(bool crash = false);
+    /// A standby that missed nothing is promoted: another timeline, and no slots.
+    void fail_over();
 
     /// The next `times` calls of this kind meet the failure, after those that were asked for
     /// before.

@@ -118,4 +118,12 @@ void World::restart_database(bool crash) {
     realm_->changed.notify_all();
 }
 
+void World::fail_over() {
+    drop_slot();
+    const Act act(*realm_);
+    ++realm_->timeline;
+    ++realm_->database_restarts;
+    realm_->changed.notify_all();
+}
+
 }  // namespace trueup::sandbox

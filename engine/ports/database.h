@@ -31,9 +31,10 @@ struct Table {
 
 /// IDENTIFY_SYSTEM and what `config check` asks. Answer: one kRows event with the row
 /// {system id, timeline, server version number, replica identity (d n f i), comma-separated primary
-/// key columns, publication covers the table ("t"/"f"; "rows" or "kinds" when it shows only some
-/// rows or some kinds of change, "parts" or "children" when under other tables' names), wal_level},
-/// then kEnd. No such table: an empty replica identity.
+/// key columns, publication covers the table ("t"/"f"; "none" when there is no such publication,
+/// "rows" or "kinds" when it shows only some rows or some kinds of change, "parts" or "children"
+/// when under other tables' names), wal_level}, then kEnd. No such table: an empty replica
+/// identity.
 struct Inspect {
     Table table;
     std::string publication;
@@ -121,6 +122,7 @@ class Database {
 
     virtual void inspect(CallId call, const Inspect& request) = 0;
     virtual void ensure_slot(CallId call, const EnsureSlot& request) = 0;
+    /// Answer: kEnd, even if there is no such slot.
     virtual void drop_slot(CallId call, const std::string& slot) = 0;
     virtual void copy(CallId call, const CopyTable& request) = 0;
     virtual void start_wal(CallId call, const StartWal& request) = 0;

@@ -37,6 +37,23 @@ TEST_F(SandboxDatabase, InspectsLikePostgres15) {
               (ports::SqlRow{"7000000000000000007", "1", "150020", "f", "id", "t", "logical"}));
     EXPECT_TRUE(client.answer(90).ended);
     EXPECT_EQ(client.answer(91).sqlstate, "42P01");
+    client.port->inspect(92, {{"public", "instances"}, "another"});
+    EXPECT_EQ(client.answer(92).rows.at(0).at(5), "none") << "there is no such publication";
+}
+
+TEST_F(SandboxDatabase, AFailOverLeavesTheRowsAndTakesTheSlots) {
+    client.port->ensure_slot(90, {"trueup", "trueup"});
+    EXPECT_TRUE(client.answer(90).ended);
+    client.port->start_wal(91, {"trueup", "trueup", 0});
+    world.fail_over();
+    EXPECT_EQ(client.answer(91).sqlstate, "57P01");
+    client.port->inspect(92, {{"public", "instances"}, "trueup"});
+    EXPECT_EQ(client.answer(92).rows.at(0).at(1), "2") << "another timeline";
+    client.port->start_wal(93, {"trueup", "trueup", 0});
+    EXPECT_EQ(client.answer(93).sqlstate, "42704");
+    client.port->drop_slot(94, "trueup");
+    EXPECT_TRUE(client.answer(94).ended) << "what is not there is dropped";
+    EXPECT_FALSE(client.read(one).rows.empty());
 }
 
 TEST_F(SandboxDatabase, ReadsByKeyOrByExpression) {

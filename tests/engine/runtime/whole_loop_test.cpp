@@ -165,6 +165,16 @@ const Trouble kTroubles[] = {
          w.fail_next(Op::kWatch, Failure::error_event(410), 2);
          w.cut_watch();
      }},
+    {"ErrorEvent504_S11",
+     [](sandbox::World& w) {
+         w.fail_next(Op::kWatch, Failure::error_event(504), 2);
+         w.cut_watch();
+     }},
+    {"ErrorEvent429_S11",
+     [](sandbox::World& w) {
+         w.fail_next(Op::kWatch, Failure::error_event(429), 4);
+         w.cut_watch();
+     }},
     {"DeafWatch_S11",
      [](sandbox::World& w) {
          w.stall_watch(true);
@@ -183,6 +193,7 @@ const Trouble kTroubles[] = {
     {"WalsenderKilled_S14", [](sandbox::World& w) { w.kill_walsender(); }},
     {"DatabaseRestart_S14", [](sandbox::World& w) { w.restart_database(); }},
     {"DatabaseCrash_S14", [](sandbox::World& w) { w.restart_database(true); }},
+    {"FailOver_S14", [](sandbox::World& w) { w.fail_over(); }},
 };
 
 class WholeLoopTrouble : public ::testing::TestWithParam<Trouble> {};
