@@ -179,6 +179,12 @@ void PostgresConnector::ask_position(SteadyTime now) {
     database_->insert_lsn(ask_call_, {settings_.emit_message});
 }
 
+/// Our stream may still hang at a server that is in charge no more: the table's next check tells.
+void PostgresConnector::see_who_answers(const ports::DatabaseEvent& event, SteadyTime now) {
+    const bool failed = event.kind == ports::DatabaseEvent::Kind::kFailed;
+    if (failed && event.error.next == Next::kRefresh) link_.recheck(now);
+}
+
 Millis PostgresConnector::until_due(SteadyTime now) const {
     SteadyTime due = std::min(next_beat_, link_.due());
     if (const std::optional<SteadyTime> proof = proof_.due()) due = std::min(due, *proof);
@@ -248,6 +254,7 @@ void PostgresConnector::handle_epoch(const ports::DatabaseEvent& event, SteadyTi
             return;
         case Epoch::State::kFailed:
             ++failures_;
+            see_who_answers(event, now);
             next_epoch_ = epoch_retry_.failed(now);
             audit_ = audit_ || complete_;  // an audit that failed is still owed
             return;
@@ -277,6 +284,7 @@ void PostgresConnector::handle_position(const ports::DatabaseEvent& event, Stead
     const std::optional<Lsn> insert = parse_lsn(column(0));
     if (event.kind == Kind::kFailed || !insert) {
         ++failures_;
+        see_who_answers(event, now);
         proof_.not_answered(now);
         return;
     }

@@ -48,9 +48,13 @@ Status judge_coverage(const Inspection& inspection, const Settings& settings) {
                     "PUBLICATION " + quote_identifier(settings.publication) +
                     " SET (publish = 'insert, update, delete, truncate');");
     }
+    if (inspection.coverage == "none") {
+        return stop(publication + " does not exist: " + create_publication(settings));
+    }
     if (inspection.coverage != "t") {
-        return stop(publication + " does not exist or does not cover " + table + ": " +
-                    create_publication(settings));
+        return stop(publication + " does not cover " + table + ": ALTER PUBLICATION " +
+                    quote_identifier(settings.publication) + " ADD TABLE " +
+                    quoted_table(settings.table) + ";");
     }
     return Done{};
 }

@@ -15,7 +15,7 @@ struct Inspection {
     std::string timeline;
     std::string identity;  ///< d n f i
     std::vector<std::string> pk_columns;
-    std::string coverage;  ///< t, f, or what is amiss: rows, kinds, children, parts
+    std::string coverage;  ///< t, f, or what is amiss: none, rows, kinds, children, parts
     std::string wal_level;
 
     /// Two servers with one history have the same text.

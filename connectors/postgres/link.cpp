@@ -1,5 +1,7 @@
 #include "connectors/postgres/link.h"
 
+#include "engine/base/guard.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -31,7 +33,8 @@ void Link::restart(SteadyTime now) {
     server_.clear();
     fit_ = false;
     durable_ = floor_ = confirmed_ = 0;
-    slot_seen_ = false;
+    relied_on_ = false;
+    busy_since_.reset();
     publication_failures_ = 0;
     retry_at_ = now;
 }
@@ -51,6 +54,7 @@ void Link::tick(SteadyTime now, Lsn durable) {
         trouble_ = "waiting for slot " + settings_->slot +
                    "; making one waits for the transactions that run";
     }
+    if (busy_since_ && now - *busy_since_ >= kSlotLate) trouble_ = busy_;
     if (state_ == State::kDown && now >= retry_at_) inspect();
     if (!up() || now < recheck_at_) return;
     if (recheck_call_ != 0) {
@@ -101,8 +105,16 @@ void Link::refuse(const std::string& why, SteadyTime now) {
     withdraw_recheck();
     state_ = State::kDown;
     trouble_ = why;
+    busy_since_.reset();
     ++failures_;
     retry_at_ = retry_.failed(now);
+}
+
+void Link::wait_for_slot(const std::string& who, SteadyTime now) {
+    const SteadyTime since = busy_since_.value_or(now);
+    refuse("", now);
+    busy_since_ = since;
+    busy_ = who + "; it is waited for: stop that reader, or give this source a slot of its own";
 }
 
 void Link::drop(const std::string& why, SteadyTime now) {
@@ -130,7 +142,11 @@ Link::News Link::take(const Event& event, SteadyTime now) {
             if (!event.rows.empty()) row_ = event.rows.front();
             return News::kNothing;
         case Event::Kind::kWal:
-            return up() ? News::kMessage : News::kNothing;
+            if (!up()) return News::kNothing;
+            if (std::exchange(silent_, false)) trouble_.clear();
+            busy_since_.reset();
+            relied_on_ = true;
+            return News::kMessage;
         case Event::Kind::kEnd:
             return ended(now);
         case Event::Kind::kSnapshot:
@@ -174,7 +190,11 @@ Link::News Link::failed(const Event& event, SteadyTime now) {
         fence(event.error.what, true);
         return News::kDown;
     }
-    drop(event.error.what, now);
+    if (failure == Failure::kSlotBusy) {
+        wait_for_slot(event.error.what, now);
+    } else {
+        drop(event.error.what, now);
+    }
     return was_up ? News::kDown : News::kNothing;
 }
 
@@ -189,14 +209,16 @@ Link::News Link::inspected(SteadyTime now) {
     }
     if (server_.empty()) server_ = read->server();
     inspection_ = std::move(*read);
-    if (server_ != inspection_.server()) {
-        fence("another server or timeline answers (" + inspection_.server() + " instead of " +
-                  server_ + ")",
-              true);
-        return News::kDown;
-    }
+    if (fenced_by(inspection_)) return News::kDown;
     ensure(now);
     return News::kNothing;
+}
+
+bool Link::fenced_by(const Inspection& read) {
+    if (read.server() == server_ || !TRUEUP_GUARD("postgres_same_server")) return false;
+    fence("another server or timeline answers (" + read.server() + " instead of " + server_ + ")",
+          true);
+    return true;
 }
 
 std::optional<std::string> Link::answer(std::size_t column) const {
@@ -211,11 +233,10 @@ Link::News Link::ensured() {
         return News::kDown;
     }
     confirmed_ = confirmed.value_or(0);
-    if (slot_seen_ && confirmed_ > floor_) {
+    if (relied_on_ && confirmed_ > floor_) {
         fence("slot " + settings_->slot + " was made anew or moved by somebody else", false);
         return News::kDown;
     }
-    slot_seen_ = true;
     floor_ = std::max(floor_, confirmed_);
     state_ = State::kComparing;
     call_ = ids_->next();
@@ -238,7 +259,7 @@ Link::News Link::compared(SteadyTime now) {
     up_since_ = now;
     recheck_at_ = now + kRecheckEvery;
     call_ = ids_->next();
-    trouble_.clear();
+    silent_ = true;
     database_->start_wal(call_, {settings_->slot, settings_->publication, durable_});
     return News::kUp;
 }
@@ -253,12 +274,7 @@ Link::News Link::rechecked(const Event& event, SteadyTime now) {
     if (event.kind == Event::Kind::kFailed) return News::kNothing;  // the proof will tell
     Result<Inspection> read = read_inspection(recheck_row_);
     if (!read) return News::kNothing;
-    if (read->server() != server_) {
-        fence("another server or timeline answers (" + read->server() + " instead of " + server_ +
-                  ")",
-              true);
-        return News::kDown;
-    }
+    if (fenced_by(*read)) return News::kDown;
     const Status judged = judge_inspection(*read, *settings_);
     const bool was_fit = std::exchange(fit_, judged.ok());
     trouble_ = judged ? "" : judged.error().what;

@@ -5,6 +5,9 @@
 // Fencing (S14). An incarnation relies on a stream without holes. Where that is not certain
 // (another server or timeline, a slot that is missing, lost, recreated or moved by others, a log
 // that went back), the link stays down and `fenced()` until a new incarnation restarts it.
+//
+// A slot that another client reads is waited for and never taken from it; after 5 s that is a
+// trouble which names the reader.
 #pragma once
 
 #include "connectors/postgres/failure.h"
@@ -91,6 +94,9 @@ class Link {
     News compared(SteadyTime now);
     News rechecked(const Event& event, SteadyTime now);
     void withdraw_recheck();
+    /// Another history answers than the one that this incarnation relies on.
+    bool fenced_by(const Inspection& read);
+    void wait_for_slot(const std::string& who, SteadyTime now);
     void refuse(const std::string& why, SteadyTime now);
     std::optional<std::string> answer(std::size_t column) const;
 
@@ -108,9 +114,12 @@ class Link {
     bool fit_ = false;
     bool drop_slot_ = false;
     Lsn durable_ = 0;
-    Lsn floor_ = 0;      ///< the slot cannot be confirmed beyond this without others' doing
-    Lsn confirmed_ = 0;  ///< what the slot says
-    bool slot_seen_ = false;
+    Lsn floor_ = 0;           ///< the slot cannot be confirmed beyond this without others' doing
+    Lsn confirmed_ = 0;       ///< what the slot says
+    bool relied_on_ = false;  ///< the slot's stream brought something in this incarnation
+    bool silent_ = false;     ///< this connection's stream has not said a word yet
+    std::optional<SteadyTime> busy_since_;  ///< somebody else reads the slot
+    std::string busy_;
     unsigned publication_failures_ = 0;
     SteadyTime retry_at_{};
     SteadyTime recheck_at_{};  ///< when to ask, or to give the question up

@@ -65,7 +65,8 @@ Statement inspect_statement(const ports::Inspect& request) {
    WHEN to_jsonb(t) ->> 'rowfilter' IS NOT NULL THEN 'rows' ELSE 't' END
   FROM pg_publication p JOIN pg_publication_tables t
    ON t.pubname = p.pubname AND t.schemaname = $1 AND t.tablename = $2
-  WHERE p.pubname = $3), 'f') END,
+  WHERE p.pubname = $3),
+  CASE WHEN EXISTS (SELECT FROM pg_publication WHERE pubname = $3) THEN 'f' ELSE 'none' END) END,
  current_setting('wal_level')
 FROM pg_control_system() s LEFT JOIN (SELECT c.oid, c.relreplident, c.relkind FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace

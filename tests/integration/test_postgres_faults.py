@@ -72,6 +72,18 @@ class PostgresFaults(faults.Faults):
         self.heal(*lost_rows, lost_pod, stops, starts)
         self.assertGreater(self.epochs(), epochs)
 
+    def test_publication_dropped_while_rows_changed_S14(self):
+        lost_row, orphan = self.pair(), self.event()
+        self.pg.sql("DROP PUBLICATION trueup")
+        try:
+            self.lose_row(lost_row)  # the walsender fails on it
+            orphan.pod(after=scenes.DELETED)
+            self.fail_for(faults.OUTAGE)
+            self.assertIn('CREATE PUBLICATION "trueup"', self.engine.readiness()[1])
+        finally:
+            self.pg.sql("CREATE PUBLICATION trueup FOR TABLE public.instances")
+        self.heal(lost_row, orphan)
+
     def test_role_locked_out_S3(self):
         lost_row, orphan = self.pair(), self.event()
         self.pg.sql("ALTER ROLE repl NOLOGIN")

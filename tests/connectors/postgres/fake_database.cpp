@@ -20,10 +20,11 @@ void FakeDatabase::answer(ports::CallId call, std::vector<ports::SqlRow> with) {
     push(call, Kind::kEnd);
 }
 
-void FakeDatabase::fail(ports::CallId call, const std::string& sqlstate, const std::string& words) {
+void FakeDatabase::fail(ports::CallId call, const std::string& sqlstate, const std::string& words,
+                        Next next) {
     push(call, Kind::kFailed);
     events_.back().sqlstate = sqlstate;
-    events_.back().error = {Next::kRetry, words};
+    events_.back().error = {next, words};
 }
 
 bool FakeDatabase::begin(ports::CallId call, const std::string& name, const std::string& text) {
@@ -80,9 +81,7 @@ void FakeDatabase::insert_lsn(ports::CallId call, const ports::AskInsertLsn&) {
     if (begin(call, "insert_lsn", "") && (comparing || answer_positions)) answer_position();
 }
 
-void FakeDatabase::answer_position() {
-    answer(position_call, {{insert_position, "1700000000000"}});
-}
+void FakeDatabase::answer_position() { answer(position_call, {{insert_position, clock}}); }
 
 void FakeDatabase::read_rows(ports::CallId call, const ports::ReadRows&) {
     if (begin(call, "read_rows", "")) answer(call, {});

@@ -16,6 +16,7 @@ class FakeDatabase : public ports::Database {
     ports::SqlRow inspection = {"77", "1", "150020", "f", "id", "t", "logical"};
     ports::SqlRow slot = {"trueup", "0/100", "reserved"};
     std::string insert_position = "0/1000";
+    std::string clock = "1700000000000";  ///< its own, in ms since 1970
     ports::Lsn consistent_point = 0x800;
     std::vector<ports::SqlRow> rows;
     bool answer_copies = true;
@@ -40,7 +41,8 @@ class FakeDatabase : public ports::Database {
     void stream(std::string bytes);
     void end_copy();
     void answer_position();
-    void fail(ports::CallId call, const std::string& sqlstate, const std::string& words);
+    void fail(ports::CallId call, const std::string& sqlstate, const std::string& words,
+              Next next = Next::kRetry);
     std::size_t count(const std::string& call) const;
 
     void inspect(ports::CallId call, const ports::Inspect& request) override;

@@ -61,6 +61,23 @@ TEST(Guard, Guard_postgres_slot_snapshot_TheCopyReadsAtTheSlotsConsistentPoint) 
               "CREATE_REPLICATION_SLOT \"copy\" TEMPORARY LOGICAL pgoutput USE_SNAPSHOT");
 }
 
+// Design §4.3: what was proven of one server says nothing of another (S14).
+TEST(Guard, Guard_postgres_same_server_AFailOverProvesNothingMore) {
+    Rig rig;
+    rig.start_and_copy();
+    rig.database.inspection[1] = "2";
+    rig.database.insert_position = "0/1000";
+    rig.database.fail(rig.database.wal_call, "57P01", "terminating connection");
+    rig.settle();
+    rig.pass(Millis(1'000));
+    rig.connector->marker_appended(from_millis<BrokerTime>(42), rig.now);
+    rig.say(pg_keepalive(0x1000));
+    rig.pass(Millis(20'000));
+    rig.connector->marker_appended(from_millis<BrokerTime>(43), rig.now);
+    rig.say(pg_keepalive(0x1000));
+    EXPECT_EQ(rig.count(Kind::kProgress), 0U);
+}
+
 // Design §4.3: progress counts only after the first complete epoch.
 TEST(Guard, Guard_postgres_epoch_first_TheStreamAloneProvesNothing) {
     Rig rig;

@@ -11,6 +11,7 @@
 #include <libpq-fe.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -302,15 +303,56 @@ TEST_F(PostgresReal, AMessageOfOurOwnProvesProgressBesideAnOpenTransaction_Detai
 
 TEST_F(PostgresReal, ASecondReaderWaitsForTheSlot) {
     ASSERT_TRUE(caught_up()) << trouble();
+    const std::string ask =
+        "SELECT active_pid FROM pg_replication_slots WHERE slot_name = '" + name_ + "'";
+    const std::string reader = sql(ask);
     auto other_database = LibpqDatabase::open(repl_).value();
     auto other = PostgresConnector::open(settings_, *other_database).value();
     other->restart(clock_.steady_now());
     std::vector<Fact> facts;
     ASSERT_TRUE(until([&] {
         other->step(clock_.steady_now(), Millis(20), facts);
-        return other->health().trouble.find("is active") != std::string::npos;
+        return other->health().trouble.find("is active for PID " + reader) != std::string::npos;
     })) << other->health().trouble;
     EXPECT_FALSE(other->needs_new_incarnation());
+    EXPECT_EQ(sql(ask), reader) << "the slot is not taken from its reader";
+    connector_ = std::move(other);
+    database_ = std::move(other_database);
+    ASSERT_TRUE(until([this] { return connector_->health().epochs > 0; })) << trouble();
+    EXPECT_EQ(trouble(), "");
+}
+
+TEST_F(PostgresReal, APublicationThatIsDroppedIsNamedAndOneMadeAgainHeals) {
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('a', 'running')");
+    ASSERT_TRUE(caught_up()) << trouble();
+    sql("DROP PUBLICATION " + name_);
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('b', 'running')");
+    ASSERT_TRUE(until([this] {
+        return trouble().find("does not exist: CREATE PUBLICATION") != std::string::npos;
+    })) << trouble();
+    EXPECT_EQ(rows_.size(), 1U);
+    sql("CREATE PUBLICATION " + name_);
+    ASSERT_TRUE(until([this] { return trouble().find("ADD TABLE") != std::string::npos; }))
+        << trouble();
+    sql("ALTER PUBLICATION " + name_ + " ADD TABLE " + name_);
+    ASSERT_TRUE(until([this] { return connector_->needs_new_incarnation(); })) << trouble();
+    connector_->restart(clock_.steady_now());
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_EQ(rows_.size(), 2U);
+}
+
+TEST_F(PostgresReal, AProofBringsTheServersClock) {
+    const auto clock = [this] {
+        return std::stoll(sql("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"));
+    };
+    const std::int64_t before = clock();
+    ASSERT_TRUE(caught_up()) << trouble();
+    const auto progress = std::find_if(facts_.rbegin(), facts_.rend(), [](const Fact& fact) {
+        return fact.kind == Kind::kProgress;
+    });
+    ASSERT_NE(progress, facts_.rend());
+    EXPECT_GE(to_millis(progress->source_clock), before);
+    EXPECT_LE(to_millis(progress->source_clock), clock());
 }
 
 TEST_F(PostgresReal, WritesOnlyTheRowThatItRead_Details_16) {

@@ -145,7 +145,8 @@ TEST(PostgresCheck, SaysOneSentencePerFailure) {
     EXPECT_NE(with(3, "d").find("ALTER TABLE \"public\".\"instances\" REPLICA IDENTITY FULL;"),
               std::string::npos);
     EXPECT_NE(with(4, "").find("has no primary key"), std::string::npos);
-    EXPECT_NE(with(5, "f").find("CREATE PUBLICATION \"trueup\""), std::string::npos);
+    EXPECT_NE(with(5, "none").find("CREATE PUBLICATION \"trueup\""), std::string::npos);
+    EXPECT_NE(with(5, "f").find("ADD TABLE \"public\".\"instances\";"), std::string::npos);
     EXPECT_NE(with(5, "kinds").find("ALTER PUBLICATION"), std::string::npos);
     EXPECT_NE(with(6, "replica").find("wal_level is replica"), std::string::npos);
     FakeDatabase refused;

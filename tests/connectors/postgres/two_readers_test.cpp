@@ -1,0 +1,138 @@
+// Proves S12 and S14 for two live connectors of one table: the one that comes second owns the
+// source, takes nothing away from the first, and says for whom it waits.
+#include "connectors/postgres/connector.h"
+#include "sandbox/world.h"
+#include "tests/engine/runtime/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace trueup::connectors::postgres {
+namespace {
+
+using runtime::SourceTask;
+using runtime::testing::Bench;
+using sandbox::World;
+
+World::Settings world_settings() {
+    World::Settings settings;
+    settings.block_in_poll = false;
+    settings.evaluate_key = [](const std::string&, const sandbox::Row& row) {
+        return row.at("pod_name") ? row.at("pod_name")
+                                  : std::optional("wrapper-" + *row.at("url_slug"));
+    };
+    return settings;
+}
+
+std::string add_row(World& world, const std::string& slug) {
+    return world.insert_row({{"url_slug", slug}, {"status", "running"}});
+}
+
+/// One process: a connector on the world's database and the task that publishes for it.
+class Reader {
+  public:
+    Reader(World& world, Bench& bench, std::uint64_t nonce)
+        : bench_(bench),
+          database_(world.database()),
+          connector_(PostgresConnector::open(settings(), *database_).value()) {
+        runtime::SourceTaskSettings task;
+        task.source = "rows";
+        task.topic = Topic::kChangesRows;
+        task.nonce_seed = nonce;
+        task_ = std::make_unique<SourceTask>(task, bench.log, *connector_);
+        connector_->pace_progress(Millis(1'000));
+    }
+
+    void step() {
+        const Status stepped = task_->step(bench_.clock.steady_now(), Millis(0));
+        ASSERT_TRUE(stepped.ok()) << stepped.error().what;
+    }
+    Incarnation incarnation() const { return task_->incarnation(); }
+    std::string trouble() const { return connector_->health().trouble; }
+
+  private:
+    static Settings settings() {
+        return {.table = {"public", "instances"},
+                .slot = "trueup",
+                .publication = "trueup",
+                .columns = {"url_slug", "status", "pod_name"},
+                .correlate = *Correlation::parse("coalesce(pod_name, 'wrapper-' || url_slug)"),
+                .source_name = "rows"};
+    }
+
+    Bench& bench_;
+    std::unique_ptr<ports::Database> database_;
+    std::unique_ptr<PostgresConnector> connector_;
+    std::unique_ptr<SourceTask> task_;
+};
+
+class PostgresTwoReaders : public ::testing::Test {
+  protected:
+    PostgresTwoReaders() {
+        add_row(world_, "a");
+        add_row(world_, "b");
+    }
+
+    void live(int seconds) {
+        for (int i = 0; i < 10 * seconds; ++i) {
+            if (first_) first_->step();
+            if (second_) second_->step();
+            if (i % 10 == 9) bench_.settle(*shard_);
+            bench_.pass(Millis(100));
+        }
+    }
+    const core::SourceState& rows() const { return shard_->state().meta.sources[1]; }
+
+    Bench bench_;
+    std::unique_ptr<runtime::Shard> shard_ = bench_.open();
+    World world_{3, bench_.clock, world_settings()};
+    std::unique_ptr<Reader> first_ = std::make_unique<Reader>(world_, bench_, 1);
+    std::unique_ptr<Reader> second_;
+};
+
+TEST_F(PostgresTwoReaders, TheSecondOwnsTheSourceAndWhatTheFirstSaysIsDropped_S12_S14) {
+    live(5);
+    ASSERT_TRUE(rows().known) << first_->trouble();
+    EXPECT_EQ(rows().population, 2U);
+    const BrokerTime proven = rows().complete_as_of;
+
+    second_ = std::make_unique<Reader>(world_, bench_, 2);
+    live(2);
+    world_.delete_row(add_row(world_, "c"));
+    add_row(world_, "d");
+    live(20);
+    EXPECT_GT(second_->incarnation(), first_->incarnation());
+    EXPECT_EQ(rows().incarnation, second_->incarnation());
+    EXPECT_FALSE(rows().known) << "the first goes on, and is not believed";
+    EXPECT_GT(shard_->state().meta.counters.foreign_tokens, 0U);
+    EXPECT_EQ(rows().population, 2U) << "nor does it add or remove anything";
+    EXPECT_EQ(first_->trouble(), "") << "its slot is not taken from it";
+    EXPECT_NE(second_->trouble().find("is active for PID 4711; it is waited for"),
+              std::string::npos)
+        << second_->trouble();
+
+    first_.reset();
+    live(40);
+    EXPECT_EQ(second_->trouble(), "");
+    EXPECT_TRUE(rows().known);
+    EXPECT_EQ(rows().population, 3U);
+    EXPECT_GT(rows().complete_as_of, proven);
+}
+
+TEST_F(PostgresTwoReaders, TheSecondTakesOneTokenHoweverLongItWaits_S14) {
+    live(5);
+    second_ = std::make_unique<Reader>(world_, bench_, 2);
+    live(2);
+    const Incarnation token = second_->incarnation();
+    for (int i = 0; i < 10; ++i) {
+        add_row(world_, "more-" + std::to_string(i));  // the first moves the slot
+        live(20);
+    }
+    EXPECT_EQ(second_->incarnation(), token);
+}
+
+}  // namespace
+}  // namespace trueup::connectors::postgres
