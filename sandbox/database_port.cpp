@@ -168,7 +168,7 @@ void DatabasePort::insert_lsn(CallId call, const ports::AskInsertLsn& request) {
         // written to yet.
         ports::Lsn lsn = realm_->table.lsn();
         if (lsn % 8192 == 0) lsn += 0x18;
-        rows(call, {{lsn_text(lsn), std::to_string(act.wall_ms())}});
+        rows(call, {{lsn_text(lsn), std::to_string(act.database_ms())}});
         end(call);
     });
 }
@@ -220,7 +220,7 @@ Effect DatabasePort::attempt(const ports::UpdateRow& request, const Act& act) {
     if (!effect.why.empty()) return effect;
     PendingChange change{'U', request.pk, {}};
     for (const ports::ColumnValue& set : request.sets) change.columns[set.column] = set.value;
-    effect.accepted = realm_->table.commit({change}, act.wall_ms()) == 1;
+    effect.accepted = realm_->table.commit({change}, act.database_ms()) == 1;
     if (!effect.accepted) effect.why = "duplicate key";
     return effect;
 }
@@ -259,7 +259,7 @@ void DatabasePort::cancel(CallId call) {
 
 void DatabasePort::collect(const Act& act, std::vector<DatabaseEvent>& out) {
     now_ = act.now();
-    wall_ms_ = act.wall_ms();
+    wall_ms_ = act.database_ms();
     if (restarts_seen_ != realm_->database_restarts) {
         restarts_seen_ = realm_->database_restarts;
         end_streams([](const Stream&) { return true; });

@@ -193,7 +193,7 @@ bool DatabasePort::keep_alive(Stream& stream, const Act& act) {
     stream.sent = std::max(stream.sent, newest);
     stream.pinged = stream.pinged || ping;
     stream.reply_due = false;
-    wal(stream, keepalive(stream.sent, act.wall_ms(), ping));
+    wal(stream, keepalive(stream.sent, act.database_ms(), ping));
     return true;
 }
 

@@ -49,6 +49,7 @@ struct Realm {
     std::uint64_t database_restarts = 0;
     std::uint64_t walsender_kills = 0;
     std::uint64_t timeline = 1;  ///< of the database
+    Millis database_ahead{0};    ///< what its clock shows beyond the world's
     bool watches_stalled = false;
 
     std::set<std::uint64_t> open_transactions;  ///< numbers of the god's own
@@ -69,6 +70,8 @@ class Act {
 
     SteadyTime now() const { return now_; }
     std::int64_t wall_ms() const { return wall_ms_; }
+    /// The same by the database's own clock.
+    std::int64_t database_ms() const { return wall_ms_ + realm_.database_ahead.count(); }
     /// Lets others act until something changed, `wake_at` came or `max_wait` is over.
     void wait(Millis max_wait, std::optional<SteadyTime> wake_at);
 

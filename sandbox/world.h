@@ -68,7 +68,7 @@ class World {
 
     /// Rebuilds from the file what a world of this seed was, and from now on keeps all that happens
     /// in it (world_file.h). Call it first; a new file is made. Not kept: calls, faults, open
-    /// transactions, the database's timeline.
+    /// transactions, the database's timeline and clock.
     Status restore(const std::string& path);
     /// Whether all that happened was kept.
     Status file_status() const;
@@ -112,6 +112,8 @@ class World {
     void kill_walsender();
     /// Sessions break. After a crash, slots are where they were last saved.
     void restart_database(bool crash = false);
+    /// From now on the database's clock shows this much more than the world's.
+    void set_database_clock(Millis ahead);
     /// A standby that missed nothing is promoted: another timeline, and no slots.
     void fail_over();
 

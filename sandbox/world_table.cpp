@@ -17,7 +17,7 @@ std::string pk_for(Realm& realm, const Row& columns) {
 /// One change as a transaction of its own.
 bool commit_one(Realm& realm, PendingChange change) {
     const Act act(realm);
-    return realm.table.commit({std::move(change)}, act.wall_ms()) == 1;
+    return realm.table.commit({std::move(change)}, act.database_ms()) == 1;
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ std::size_t Transaction::commit() {
     const Act act(*realm_);
     realm_->open_transactions.erase(number_);
     realm_->changed.notify_all();
-    return realm_->table.commit(std::exchange(changes_, {}), act.wall_ms());
+    return realm_->table.commit(std::exchange(changes_, {}), act.database_ms());
 }
 
 Transaction World::begin() { return Transaction(realm_); }
@@ -116,6 +116,11 @@ void World::restart_database(bool crash) {
     realm_->slot_users.clear();
     if (crash) realm_->table.rewind_slots();
     realm_->changed.notify_all();
+}
+
+void World::set_database_clock(Millis ahead) {
+    const Act act(*realm_);
+    realm_->database_ahead = ahead;
 }
 
 void World::fail_over() {

@@ -246,6 +246,22 @@ TEST(WholeLoop, AnEmptyAnswerToANewConnectorIsQuarantinedThenHealed_S4) {
     }
 }
 
+// Nothing but the proofs tells of that clock, and they bring it as it is.
+TEST(WholeLoop, ADatabaseWhoseClockIsTenMinutesOffChangesNothing_S35) {
+    for (const Millis ahead : {Millis{-600'000}, Millis{600'000}}) {
+        SCOPED_TRACE(ahead.count());
+        Stage stage(1);
+        stage.host.world().set_database_clock(ahead);
+        stage.break_things("");
+        ASSERT_TRUE(stage.host.settle(Millis{60'000}));
+        stage.expect_right();
+        const std::int64_t shown = to_millis(stage.host.source("rows").source_clock);
+        const std::int64_t lag = stage.host.clock().wall_millis() + ahead.count() - shown;
+        EXPECT_GE(lag, 0);
+        EXPECT_LE(lag, 5'000) << "of the last proof";
+    }
+}
+
 TEST(WholeLoop, ASeedRepeatsARunToTheByte) {
     const auto journal = [](std::uint64_t seed) {
         Stage stage(seed);
