@@ -97,19 +97,6 @@ bool acts(const RuleSettings& rule) {
     return rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
 }
 
-/// `Mon-Fri 08:00-18:00`, days listed where they are not in a row.
-std::string window_text(const Window& window) {
-    constexpr std::array<std::string_view, 7> kDays{"Mon", "Tue", "Wed", "Thu",
-                                                    "Fri", "Sat", "Sun"};
-    std::string days;
-    for (std::size_t day = 0; day < kDays.size(); ++day) {
-        if (((window.days >> day) & 1U) == 0) continue;
-        days += (days.empty() ? "" : ",") + std::string(kDays[day]);
-    }
-    return fmt::format("{} {:02}:{:02}-{:02}:{:02}", days, window.from / 60, window.from % 60,
-                       window.to / 60, window.to % 60);
-}
-
 std::vector<std::string> window_texts(const PolicyConfig& policy) {
     std::vector<std::string> texts;
     for (const Window& window : policy.windows) texts.push_back(window_text(window));

@@ -163,4 +163,73 @@ std::string enumerate(const std::vector<std::string>& words, std::string_view la
     return text;
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 7> kDays{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+
+/// `08:30` as minutes of the day; `24:00` is the end of it.
+std::optional<std::uint16_t> minute_of(std::string_view text) {
+    if (text.size() != 5 || text[2] != ':') return std::nullopt;
+    for (const std::size_t at : {0U, 1U, 3U, 4U}) {
+        if (!is_digit(text[at])) return std::nullopt;
+    }
+    const int minute =
+        (text[0] - '0') * 600 + (text[1] - '0') * 60 + (text[3] - '0') * 10 + (text[4] - '0');
+    if (text[3] > '5' || minute > 24 * 60) return std::nullopt;
+    return static_cast<std::uint16_t>(minute);
+}
+
+/// `Mon` or `Mon-Fri` as bits; 0: neither.
+std::uint8_t days_in_a_row(std::string_view text) {
+    const auto day = [&](std::string_view name) {
+        return static_cast<std::size_t>(std::find(kDays.begin(), kDays.end(), name) -
+                                        kDays.begin());
+    };
+    const std::size_t dash = text.find('-');
+    const std::size_t first = day(text.substr(0, dash));
+    const std::size_t last = dash == std::string_view::npos ? first : day(text.substr(dash + 1));
+    unsigned bits = 0;
+    for (std::size_t at = first; at <= last && last < kDays.size(); ++at) bits |= 1U << at;
+    return static_cast<std::uint8_t>(bits);
+}
+
+/// `Mon-Wed,Fri` as bits; 0: not days.
+std::uint8_t days_of(std::string_view text) {
+    unsigned bits = 0;
+    for (bool more = true; more;) {
+        const std::size_t comma = text.find(',');
+        more = comma != std::string_view::npos;
+        const unsigned days = days_in_a_row(text.substr(0, comma));
+        if (days == 0) return 0;
+        bits |= days;
+        if (more) text.remove_prefix(comma + 1);
+    }
+    return static_cast<std::uint8_t>(bits);
+}
+
+}  // namespace
+
+std::optional<Window> window_of(std::string_view text) {
+    const std::size_t space = text.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    const std::string_view hours = text.substr(space + 1);
+    const std::size_t dash = hours.find('-');
+    if (dash == std::string_view::npos) return std::nullopt;
+    const auto from = minute_of(hours.substr(0, dash));
+    const auto to = minute_of(hours.substr(dash + 1));
+    const Window window{days_of(text.substr(0, space)), from.value_or(0), to.value_or(0)};
+    if (!from || !to || window.days == 0 || window.from >= window.to) return std::nullopt;
+    return window;
+}
+
+std::string window_text(const Window& window) {
+    std::string days;
+    for (std::size_t day = 0; day < kDays.size(); ++day) {
+        if (((window.days >> day) & 1U) == 0) continue;
+        days += (days.empty() ? "" : ",") + std::string(kDays[day]);
+    }
+    return fmt::format("{} {:02}:{:02}-{:02}:{:02}", days, window.from / 60, window.from % 60,
+                       window.to / 60, window.to % 60);
+}
+
 }  // namespace trueup::config

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/time.h"
+#include "engine/model/settings.h"
 
 #include <cstdint>
 #include <optional>
@@ -41,5 +42,10 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
 
 /// `a`, `a and b`, `a, b and c`.
 std::string enumerate(const std::vector<std::string>& words, std::string_view last = "and");
+
+/// `Mon-Fri 08:00-18:00` or `Sat,Sun 10:00-24:00`, UTC; nullopt: it is none, or never opens.
+std::optional<Window> window_of(std::string_view text);
+/// The same the other way round, each day by its name.
+std::string window_text(const Window& window);
 
 }  // namespace trueup::config

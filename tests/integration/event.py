@@ -29,6 +29,7 @@ class Event:
     slug: str
     pods: dict = field(default_factory=dict)  # uid -> [pod, after]
     rows: dict = field(default_factory=dict)  # id -> [row, after]
+    columns: dict = field(default_factory=dict)  # of every row that it makes
     _since: float = 0.0
 
     @property
@@ -101,7 +102,7 @@ class Event:
 
     def new_row(self, status="running", tracked=True, **extra):
         pod_name = self.pod_name if tracked else None
-        return scenes.make_row(self.rng, self.slug, status, pod_name, extra)
+        return scenes.make_row(self.rng, self.slug, status, pod_name, self.columns | extra)
 
     def update(self, row, **changes):
         """Changes a row that nobody else may have changed since."""

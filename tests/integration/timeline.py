@@ -174,6 +174,32 @@ def starts_and_stops(event):
     event.delete_pod()
 
 
+# ------------------------------------------------------------------ deadlines that move
+def soon(event, seconds):
+    """`seconds` from now, as the database has it."""
+    return event.pg.sql(f"SELECT now() + interval '{seconds} s'").strip()
+
+
+def ttl_extended(event):
+    """its TTL is extended, again and again, a little before it is over"""
+    event.pod()
+    row = event.row(created_at=soon(event, 0), ttl="00:00:08")
+    for end in (12, 16, 20):
+        event.settle()
+        event.update(row, ttl=f"00:00:{end:02}")
+    event.update(row, ttl="24:00:00")
+
+
+def kept_busy(event):
+    """somebody uses it a little before its timeout is over"""
+    event.pod()
+    row = event.row(last_activity_at=soon(event, 0), inactivity_timeout="00:00:08")
+    for _ in range(4):
+        event.settle()
+        event.update(row, last_activity_at=soon(event, 0))
+    event.update(row, inactivity_timeout="04:00:00")
+
+
 # ------------------------------------------------------------------ to be corrected
 def new_orphan(event):
     """no row ever comes"""
@@ -222,15 +248,16 @@ TRICKY = (
     leaves_selector, orphan_leaves_selector, comes_back_to_selector, terminates_slowly,
     backfilled, replaced, row_replaced, heartbeat, starts_and_stops,
 )  # fmt: skip
+DEADLINES = (ttl_extended, kept_busy)  # for an engine that judges deadlines
 WRONG = (new_orphan, reborn_orphan, row_lost, pod_lost, pod_fails)
 LONGEST = 7.0  # seconds that one event takes at most, as a rule
 
 
-def play(table, kube, pg, seconds, seed, count=0, grace=3.0, without=()):
+def play(table, kube, pg, seconds, seed, count=0, grace=3.0, without=(), columns=None, kinds=()):
     """Plays events over that many seconds and adds their objects to the table. Each kind comes
-    once before any comes twice. Returns how many were played."""
+    once before any comes twice; `columns` are those of every row. Returns how many were played."""
     rng = random.Random(seed)
-    kinds = [f for f in TRICKY + WRONG if f.__name__ not in without]
+    kinds = [f for f in kinds or TRICKY + WRONG if f.__name__ not in without]
     plan = []
     for i in range(count or max(len(kinds), int(seconds))):
         plan.append((rng.uniform(0, max(1.0, seconds - LONGEST)), kinds[i % len(kinds)]))
@@ -238,7 +265,7 @@ def play(table, kube, pg, seconds, seed, count=0, grace=3.0, without=()):
     threads = []
     for at, kind in sorted(plan, key=lambda entry: entry[0]):
         slug = scenes.make_slug(rng)
-        event = Event(kube, pg, random.Random(rng.random()), grace, slug)
+        event = Event(kube, pg, random.Random(rng.random()), grace, slug, columns=columns or {})
         time.sleep(max(0.0, started + at - time.monotonic()))
         threads.append(threading.Thread(target=_play_one, args=(table, event, kind)))
         threads[-1].start()
@@ -259,7 +286,7 @@ def _play_one(table, event, kind):
     except Exception as error:  # any failure of the world must show in the table
         void = True
         table.note(f"FAILED {name} {event.slug}: {type(error).__name__}: {error}")
-    label = "tricky" if kind in TRICKY else "wrong"
+    label = "wrong" if kind in WRONG else "tricky"
     for pod, after in event.pods.values():
         table.add_pod(name, label, why, pod, ANY if void else after)
     for row, after in event.rows.values():

@@ -137,6 +137,19 @@ JournalScript observed_world() {
     return s;
 }
 
+JournalScript approving_world() {
+    Settings settings = graph_settings();
+    settings.rules[0].mode = Mode::kApprove;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.pod({.name = "wrapper-8", .uid = "b", .version = 11});
+    s.quiet_until(170s);
+    s.news();
+    return s;
+}
+
 JournalScript& JournalScript::at(Millis since) {
     now_ = since;
     return *this;

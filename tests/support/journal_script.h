@@ -203,6 +203,9 @@ JournalScript quiet_world();
 /// Both sources known; rules only observe.
 JournalScript observed_world();
 
+/// orphaned_pod waits for an approval, and wrapper-7 (uid a) and wrapper-8 (uid b) are such; 170 s.
+JournalScript approving_world();
+
 /// `160s commanded orphaned_pod wrapper-7 a: reason`, and the commands after the edges.
 std::string tell(const core::FoldReport& report, BrokerTime at);
 

@@ -171,19 +171,6 @@ TEST(Guard, Guard_suspicious_drop_AnEmptyListOf20KnownProvesNothing) {
     EXPECT_EQ(s.counted().swept, 0U);
 }
 
-/// An orphan that waits for an approval since 160 s.
-JournalScript approving_world() {
-    Settings settings = graph_settings();
-    settings.rules[0].mode = Mode::kApprove;
-    JournalScript s(settings);
-    s.all_known();
-    s.quiet_until(100s);
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.quiet_until(170s);
-    s.news();
-    return s;
-}
-
 Request about(RequestKind kind, std::int64_t seen = -1) {
     Request request;
     request.kind = kind;

@@ -15,20 +15,6 @@ Request request(RequestKind kind, std::string subject = {}) {
     return made;
 }
 
-/// wrapper-7 and wrapper-8 are orphans that wait for an approval.
-JournalScript approving_world() {
-    Settings settings = graph_settings();
-    settings.rules[0].mode = Mode::kApprove;
-    JournalScript s(settings);
-    s.all_known();
-    s.quiet_until(100s);
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.pod({.name = "wrapper-8", .uid = "b", .version = 11});
-    s.quiet_until(170s);
-    s.news();
-    return s;
-}
-
 Request approval(const JournalScript& s, std::string subject) {
     Request made = request(RequestKind::kApprove, std::move(subject));
     made.scope.finding_offset = s.records().back().offset;
