@@ -72,6 +72,24 @@ class PostgresFaults(faults.Faults):
         self.heal(*lost_rows, lost_pod, stops, starts)
         self.assertGreater(self.epochs(), epochs)
 
+    def test_another_timeline_behind_the_same_address_S14(self):
+        lost_rows, lost_pod = [self.pair() for _ in range(2)], self.pair()
+        orphan, epochs = self.event(), self.epochs()
+        self.proxy.refuse()
+        folder = self.pg.sql("SHOW data_directory")
+        self.pg.sql(f"COPY (SELECT) TO '{folder}/standby.signal'")
+        scenario.service("postgres", "restart")  # as its own standby, with the slot
+        self.pg.sql("SELECT pg_promote()")
+        for event in lost_rows:
+            self.lose_row(event)
+        self.lose_pod(lost_pod)
+        orphan.pod(after=scenes.DELETED)
+        self.fail_for(faults.OUTAGE)
+        self.proxy.open()
+        self.heal(*lost_rows, lost_pod, orphan)
+        self.assertIn("another server or timeline answers", self.engine.log())
+        self.assertGreater(self.epochs(), epochs)
+
     def test_publication_dropped_while_rows_changed_S14(self):
         lost_row, orphan = self.pair(), self.event()
         self.pg.sql("DROP PUBLICATION trueup")
