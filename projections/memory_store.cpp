@@ -25,18 +25,16 @@ Result<std::vector<std::optional<std::string>>> MemoryStore::get_many(
     return values;
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> MemoryStore::scan(std::string_view prefix,
-                                                                           std::string_view after,
-                                                                           std::size_t limit) {
+Status MemoryStore::each(std::string_view prefix, std::string_view after, std::size_t limit,
+                         const Visit& visit) {
     const std::shared_lock lock(mutex_);
-    std::vector<std::pair<std::string, std::string>> pairs;
     auto row = after < prefix ? rows_.lower_bound(prefix) : rows_.upper_bound(after);
     // An empty `after` is below every key, the empty one included.
     if (after.empty()) row = rows_.lower_bound(prefix);
-    for (; row != rows_.end() && pairs.size() < limit && row->first.starts_with(prefix); ++row) {
-        pairs.emplace_back(*row);
+    for (; row != rows_.end() && limit > 0 && row->first.starts_with(prefix); ++row, --limit) {
+        if (!visit(row->first, row->second)) break;
     }
-    return pairs;
+    return Done{};
 }
 
 Status MemoryStore::apply(const ports::StoreBatch& batch) {

@@ -18,9 +18,8 @@ class MemoryStore final : public ports::Store {
     Result<std::optional<std::string>> get(std::string_view key) override;
     Result<std::vector<std::optional<std::string>>> get_many(
         const std::vector<std::string_view>& keys) override;
-    Result<std::vector<std::pair<std::string, std::string>>> scan(std::string_view prefix,
-                                                                  std::string_view after,
-                                                                  std::size_t limit) override;
+    Status each(std::string_view prefix, std::string_view after, std::size_t limit,
+                const Visit& visit) override;
     Status apply(const ports::StoreBatch& batch) override;
     Status flush() override { return Done{}; }
     Result<std::string> checkpoint(const std::string& folder, const NameImage& name) override;

@@ -229,22 +229,19 @@ Result<std::vector<std::optional<std::string>>> RocksdbStore::get_many(
     return values;
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> RocksdbStore::scan(std::string_view prefix,
-                                                                            std::string_view after,
-                                                                            std::size_t limit) {
+Status RocksdbStore::each(std::string_view prefix, std::string_view after, std::size_t limit,
+                          const Visit& visit) {
     const std::string end = end_of(prefix);
     const rocksdb::Slice bound(end);
     rocksdb::ReadOptions options;
     if (!end.empty()) options.iterate_upper_bound = &bound;
     const std::unique_ptr<rocksdb::Iterator> it(rocks_->db->NewIterator(options));
-    std::vector<std::pair<std::string, std::string>> pairs;
     it->Seek(slice(std::max(prefix, after)));
     if (!after.empty() && it->Valid() && it->key().ToStringView() == after) it->Next();
-    for (; it->Valid() && pairs.size() < limit; it->Next()) {
-        pairs.emplace_back(it->key().ToString(), it->value().ToString());
+    for (; it->Valid() && limit > 0; it->Next(), --limit) {
+        if (!visit(it->key().ToStringView(), it->value().ToStringView())) break;
     }
-    if (!it->status().ok()) return rocks_->error_of(it->status());
-    return pairs;
+    return rocks_->status_of(it->status());
 }
 
 Status RocksdbStore::apply(const ports::StoreBatch& batch) {

@@ -80,10 +80,25 @@ class Store {
     /// One answer per key, in order. Fastest when the keys ascend.
     virtual Result<std::vector<std::optional<std::string>>> get_many(
         const std::vector<std::string_view>& keys) = 0;
-    /// Up to `limit` pairs whose key starts with `prefix` and is > `after` (empty: from the first).
-    virtual Result<std::vector<std::pair<std::string, std::string>>> scan(std::string_view prefix,
-                                                                          std::string_view after,
-                                                                          std::size_t limit) = 0;
+    /// Is shown a pair, which is valid during the call; must not use the store. False: enough.
+    using Visit = std::function<bool(std::string_view key, std::string_view value)>;
+    /// Shows up to `limit` pairs whose key starts with `prefix` and is > `after` (empty: from the
+    /// first), ascending.
+    virtual Status each(std::string_view prefix, std::string_view after, std::size_t limit,
+                        const Visit& visit) = 0;
+    /// The same as copies.
+    Result<std::vector<std::pair<std::string, std::string>>> scan(std::string_view prefix,
+                                                                  std::string_view after,
+                                                                  std::size_t limit) {
+        std::vector<std::pair<std::string, std::string>> pairs;
+        const Status seen =
+            each(prefix, after, limit, [&](std::string_view key, std::string_view value) {
+                pairs.emplace_back(key, value);
+                return true;
+            });
+        if (!seen) return seen.error();
+        return pairs;
+    }
     virtual Status apply(const StoreBatch& batch) = 0;
     /// Makes what was applied durable. A crash loses at most what came after the last flush; the
     /// journal has it.

@@ -346,10 +346,9 @@ class FailingStore final : public ports::Store {
         const std::vector<std::string_view>& keys) override {
         return below.get_many(keys);
     }
-    Result<std::vector<std::pair<std::string, std::string>>> scan(std::string_view prefix,
-                                                                  std::string_view after,
-                                                                  std::size_t limit) override {
-        return below.scan(prefix, after, limit);
+    Status each(std::string_view prefix, std::string_view after, std::size_t limit,
+                const Visit& visit) override {
+        return below.each(prefix, after, limit, visit);
     }
     Status apply(const ports::StoreBatch& batch) override {
         if (failing) return Error{Next::kRetry, "no space left on device"};
