@@ -12,6 +12,10 @@ namespace {
 
 std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
 
+bool by_key(const SubjectTable::Entry* a, const SubjectTable::Entry* b) {
+    return a->subject.key < b->subject.key;
+}
+
 std::uint32_t bytes_of(const Subject& subject) {
     constexpr std::size_t kBlock = 16;      // what malloc adds and rounds up
     constexpr std::size_t kCommand = 1000;  // its texts are rarely short
@@ -159,7 +163,7 @@ SubjectTable::Entry& SubjectTable::at(std::string_view key) {
         subject.key = key;
         entry = &insert(std::move(subject), hash);
     }
-    if (entry->row_hash.none() && !entry->dirty) unsaved_.push_back(entry);
+    if (entry->row_hash.none() && !entry->dirty) add_unsaved(*entry);
     entry->erased = false;  // its row is still there and will be overwritten
     entry->touched = true;
     mark_dirty(*entry);
@@ -212,40 +216,75 @@ bool SubjectTable::cached(std::string_view key) const {
     return entry != nullptr && (!entry->erased || entry->dirty);
 }
 
-bool SubjectTable::erased(std::string_view key) const {
-    const Entry* entry = lookup(key, hash64(key));
-    return entry != nullptr && entry->erased;
-}
+/// Steps through several runs as if they were one.
+class SubjectTable::Merge {
+  public:
+    void add(const Run& run, std::string_view after) {
+        const auto from = std::upper_bound(
+            run.begin(), run.end(), after,
+            [](std::string_view key, const Entry* entry) { return key < entry->subject.key; });
+        if (from == run.end()) return;
+        parts_.push_back({from, run.end()});
+        std::push_heap(parts_.begin(), parts_.end(), later);
+    }
+    bool done() const { return parts_.empty(); }
+    Entry* entry() const { return *parts_.front().next; }
+    void step() {
+        std::pop_heap(parts_.begin(), parts_.end(), later);
+        if (++parts_.back().next == parts_.back().end) return parts_.pop_back();
+        std::push_heap(parts_.begin(), parts_.end(), later);
+    }
 
-void SubjectTable::sort_unsaved() {
-    const auto by_key = [](const Entry* a, const Entry* b) {
-        return a->subject.key < b->subject.key;
+  private:
+    struct Part {
+        Run::const_iterator next;
+        Run::const_iterator end;
     };
-    const auto fresh = unsaved_.begin() + static_cast<std::ptrdiff_t>(unsaved_sorted_);
-    std::sort(fresh, unsaved_.end(), by_key);
-    std::inplace_merge(unsaved_.begin(), fresh, unsaved_.end(), by_key);
-    unsaved_sorted_ = unsaved_.size();
+    static bool later(const Part& a, const Part& b) { return by_key(*b.next, *a.next); }
+    std::vector<Part> parts_;
+};
+
+/// Each record sorts what it brings: one that sorted everything would hold up the shard.
+void SubjectTable::add_unsaved(Entry& entry) {
+    if (unsaved_.empty() || unsaved_.back().size() == kRun) unsaved_.emplace_back();
+    Run& run = unsaved_.back();
+    run.push_back(&entry);
+    if (run.size() == kRun) std::sort(run.begin(), run.end(), by_key);
 }
 
-std::vector<std::string> SubjectTable::keys_after(std::string_view after, std::size_t limit) {
-    sort_unsaved();
-    std::vector<std::string> live;
+SubjectTable::Merge SubjectTable::unsaved_after(std::string_view after) {
+    if (!unsaved_.empty()) std::sort(unsaved_.back().begin(), unsaved_.back().end(), by_key);
+    Merge merge;
+    for (const Run& run : unsaved_) merge.add(run, after);
+    return merge;
+}
+
+std::vector<SubjectTable::Entry*> SubjectTable::after(std::string_view after, std::size_t limit) {
+    Merge unsaved = unsaved_after(after);
+    std::vector<Entry*> live;
+    std::vector<Entry*> rows;
     std::string cursor(after);
     while (live.size() < limit) {
-        // Rows and unsaved keys are merged up to the last row of this page: beyond it there may be
+        // Rows and unsaved ones are merged up to the last row of this page: beyond it there may be
         // rows that were not read yet.
-        const std::vector<std::string> rows = rows_->keys_after(cursor, limit);
+        rows.clear();
+        rows_->each_after(cursor, limit, [&](std::string_view key, std::string_view bytes) {
+            const std::uint64_t hash = hash64(key);
+            Entry* known = lookup(key, hash);
+            rows.push_back(known != nullptr ? known : &insert_row(key, hash, bytes));
+        });
         const bool rows_end = rows.size() < limit;
+        if (!rows_end) cursor = rows.back()->subject.key;
         auto row = rows.begin();
-        auto unsaved = std::upper_bound(
-            unsaved_.begin(), unsaved_.end(), cursor,
-            [](const std::string& key, const Entry* entry) { return key < entry->subject.key; });
-        while (row != rows.end() || (rows_end && unsaved != unsaved_.end())) {
+        while (row != rows.end() || (rows_end && !unsaved.done())) {
             const bool from_rows =
-                row != rows.end() && (unsaved == unsaved_.end() || *row < (*unsaved)->subject.key);
-            cursor = from_rows ? *row++ : (*unsaved++)->subject.key;
+                row != rows.end() && (unsaved.done() || by_key(*row, unsaved.entry()));
+            Entry* entry = from_rows ? *row++ : unsaved.entry();
+            if (!from_rows) unsaved.step();
             // An erased subject counts as gone whether or not its row was removed yet (R1).
-            if (!erased(cursor)) live.push_back(cursor);
+            if (entry->erased) continue;
+            entry->touched = true;
+            live.push_back(entry);
             if (live.size() == limit) return live;
         }
         if (rows_end) return live;
@@ -317,7 +356,6 @@ void SubjectTable::take_dirty(Hash128& digest, const TakeRow& take) {
     dirty_.clear();
     dirty_bytes_ = 0;
     unsaved_.clear();
-    unsaved_sorted_ = 0;
 }
 
 /// What the rows a little behind `i` are made of is asked for early, layer by layer.

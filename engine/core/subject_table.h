@@ -30,15 +30,17 @@ class Rows {
     virtual ~Rows() = default;
     /// The row's bytes, or nullopt when there is none.
     virtual std::optional<std::string> load(std::string_view key) = 0;
-    /// Up to `limit` keys of rows above `after`, ascending.
-    virtual std::vector<std::string> keys_after(std::string_view after, std::size_t limit) = 0;
+    /// Is shown a row, which is valid during the call.
+    using Visit = std::function<void(std::string_view key, std::string_view bytes)>;
+    /// Shows up to `limit` rows whose keys are above `after`, ascending.
+    virtual void each_after(std::string_view after, std::size_t limit, const Visit& visit) = 0;
 };
 
 /// Rows of a shard that has none outside its cache.
 class NoRows final : public Rows {
   public:
     std::optional<std::string> load(std::string_view) override { return std::nullopt; }
-    std::vector<std::string> keys_after(std::string_view, std::size_t) override { return {}; }
+    void each_after(std::string_view, std::size_t, const Visit&) override {}
 };
 
 class SubjectTable {
@@ -82,8 +84,9 @@ class SubjectTable {
     void prefetch(std::span<const std::string_view> keys) const;
     static constexpr std::size_t kMostAhead = 32;
 
-    /// Up to `limit` keys above `after`, ascending, over rows and cache together.
-    std::vector<std::string> keys_after(std::string_view after, std::size_t limit);
+    /// Up to `limit` subjects whose keys are above `after`, ascending, over rows and cache
+    /// together.
+    std::vector<Entry*> after(std::string_view after, std::size_t limit);
 
     /// Hands out every dirty row, ascending by key, updates `digest` by it, and considers them
     /// written: the caller must store them before the table reads again.
@@ -107,6 +110,10 @@ class SubjectTable {
   private:
     static constexpr std::uint32_t kFree = 0xffffffff;
     static constexpr std::uint32_t kChunk = 256;  ///< entries
+    /// Entries in the order of their keys, few enough to be sorted within one record.
+    using Run = std::vector<Entry*>;
+    static constexpr std::size_t kRun = 4096;
+    class Merge;
     struct Slot {
         std::uint32_t tag = 0;
         std::uint32_t index = kFree;
@@ -117,10 +124,10 @@ class SubjectTable {
     Entry& insert(Subject subject, std::uint64_t hash);
     Entry& insert_row(std::string_view key, std::uint64_t hash, std::string_view bytes);
     void remove(Entry& entry);
-    void sort_unsaved();
+    void add_unsaved(Entry& entry);
+    Merge unsaved_after(std::string_view after);
     void sort_dirty();
     void prefetch_dirty(std::size_t i) const;
-    bool erased(std::string_view key) const;
     void grow();
     void place(std::uint64_t hash, std::uint32_t index);
 
@@ -129,9 +136,8 @@ class SubjectTable {
     std::vector<std::unique_ptr<Entry[]>> chunks_;
     std::uint32_t made_ = 0;  ///< entries in the chunks, free ones included
     std::vector<std::uint32_t> free_;
-    std::vector<std::uint32_t> dirty_;   ///< indexes of dirty entries
-    std::vector<const Entry*> unsaved_;  ///< dirty ones without a row ...
-    std::size_t unsaved_sorted_ = 0;     ///< ... of which so many are in the order of their keys
+    std::vector<std::uint32_t> dirty_;  ///< indexes of dirty entries
+    std::vector<Run> unsaved_;          ///< dirty ones without a row; the last run is not sorted
     std::size_t used_ = 0;
     std::size_t bytes_ = 0;
     std::size_t dirty_bytes_ = 0;

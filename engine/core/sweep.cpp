@@ -35,14 +35,12 @@ void FoldRun::sweep_step() {
     while (!meta_.sweeps.empty() && budget_ > 0) {
         Sweep& sweep = meta_.sweeps.front();
         const std::uint32_t wanted = budget_;
-        const std::vector<std::string> keys = state_.subjects.keys_after(sweep.cursor, wanted);
-        for (const std::string& key : keys) {
-            // Marking applies this sweep too, so the cursor moves only after it.
-            if (Entry* entry = find(key)) mark(*entry);
-            sweep.cursor = key;
-        }
-        budget_ -= static_cast<std::uint32_t>(keys.size());
-        if (keys.size() == wanted) continue;
+        const std::vector<Entry*> entries = state_.subjects.after(sweep.cursor, wanted);
+        // Marking applies this sweep too, so the cursor moves only after it.
+        for (Entry* entry : entries) mark(*entry);
+        if (!entries.empty()) sweep.cursor = entries.back()->subject.key;
+        budget_ -= static_cast<std::uint32_t>(entries.size());
+        if (entries.size() == wanted) continue;
         if (sweep.what == Sweep::What::kPass) end_pass();
         meta_.sweeps.erase(meta_.sweeps.begin());
     }

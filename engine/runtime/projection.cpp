@@ -4,6 +4,7 @@
 #include "engine/core/row.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace trueup::runtime {
 
@@ -12,7 +13,7 @@ namespace {
 constexpr char kMeta = 'm';
 constexpr char kSubjects = 's';
 constexpr char kParked = 'p';
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kAskEvery = 4096;  ///< rows
 
 std::string big_endian(std::uint64_t value, unsigned bytes) {
     std::string out;
@@ -41,22 +42,21 @@ Result<std::optional<core::Meta>> Projection::meta() {
     return meta;
 }
 
-/// Visits every subject's row and holds the sum of their hashes against the digest.
-Status Projection::add_up(const core::Meta& meta, const Visit& visit) {
+/// Checks every subject's row and holds the sum of their hashes against the digest.
+Status Projection::add_up(const core::Meta& meta, const Check& check) {
     Hash128 sum;
+    Status right = Done{};
     const std::string prefix = key(kSubjects, {});
-    std::string after;
-    for (bool more = true; more;) {
-        const auto page = store_.scan(prefix, after, kPage);
-        if (!page) return page.error();
-        for (const auto& [row_key, bytes] : *page) {
-            const std::string_view subject_key = std::string_view(row_key).substr(prefix.size());
-            if (Status visited = visit(subject_key, bytes); !visited) return visited;
-            sum += core::row_hash(subject_key, bytes);
-        }
-        more = page->size() == kPage;
-        if (more) after = page->back().first;
-    }
+    const Status seen = store_.each(prefix, {}, std::numeric_limits<std::size_t>::max(),
+                                    [&](std::string_view row_key, std::string_view bytes) {
+                                        const std::string_view subject_key =
+                                            row_key.substr(prefix.size());
+                                        sum += core::row_hash(subject_key, bytes);
+                                        right = check(subject_key, bytes);
+                                        return right.ok();
+                                    });
+    if (!seen) return seen;
+    if (!right) return right;
     if (sum == meta.digest) return Done{};
     return Error{Next::kSkip, "the projection's rows do not add up to its digest at offset " +
                                   std::to_string(meta.applied)};
@@ -68,7 +68,7 @@ Result<core::Meta> Projection::verified(const std::function<bool()>& stop) {
     if (!stored->has_value()) return Error{Next::kSkip, "the projection has no meta row"};
     std::size_t rows = 0;
     const Status right = add_up(**stored, [&](std::string_view, std::string_view) -> Status {
-        if (++rows % kPage == 0 && stop()) return Error{Next::kRetry, "interrupted"};
+        if (++rows % kAskEvery == 0 && stop()) return Error{Next::kRetry, "interrupted"};
         return Done{};
     });
     if (!right) return right.error();
@@ -156,14 +156,16 @@ std::optional<std::string> Projection::load(std::string_view subject_key) {
     return std::move(row).value();
 }
 
-std::vector<std::string> Projection::keys_after(std::string_view after, std::size_t limit) {
-    std::vector<std::string> keys;
-    if (rows_ == 0) return keys;
+void Projection::each_after(std::string_view after, std::size_t limit,
+                            const core::Rows::Visit& visit) {
+    if (rows_ == 0) return;
     const std::string prefix = key(kSubjects, {});
-    auto page = store_.scan(prefix, after.empty() ? std::string() : key(kSubjects, after), limit);
-    TRUEUP_CHECK(page.ok());
-    for (const auto& [row_key, bytes] : *page) keys.push_back(row_key.substr(prefix.size()));
-    return keys;
+    const Status seen = store_.each(prefix, after.empty() ? std::string() : key(kSubjects, after),
+                                    limit, [&](std::string_view row_key, std::string_view bytes) {
+                                        visit(row_key.substr(prefix.size()), bytes);
+                                        return true;
+                                    });
+    TRUEUP_CHECK(seen.ok());
 }
 
 }  // namespace trueup::runtime

@@ -47,14 +47,15 @@ class Projection final : public core::Rows {
 
     // core::Rows. A store that cannot be read ends the process: a fold cannot go on half-way.
     std::optional<std::string> load(std::string_view key) override;
-    std::vector<std::string> keys_after(std::string_view after, std::size_t limit) override;
+    void each_after(std::string_view after, std::size_t limit,
+                    const core::Rows::Visit& visit) override;
 
     std::uint64_t rows_written() const { return rows_written_; }
 
   private:
-    using Visit = std::function<Status(std::string_view subject_key, std::string_view bytes)>;
+    using Check = std::function<Status(std::string_view subject_key, std::string_view bytes)>;
     std::string key(char table, std::string_view rest) const;
-    Status add_up(const core::Meta& meta, const Visit& visit);
+    Status add_up(const core::Meta& meta, const Check& check);
 
     ports::Store& store_;
     std::string prefix_;      ///< the shard's two bytes

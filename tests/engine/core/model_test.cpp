@@ -22,10 +22,10 @@ using Present = std::map<std::string, std::pair<Version, std::string>>;
 /// The present objects of a source as the fold has them: `subject object` → version and fields.
 Present present_in(core::State& state, SourceId source) {
     Present present;
-    for (const std::string& key : state.subjects.keys_after("", 1'000)) {
-        for (const Facet& facet : state.subjects.find(key)->subject.facets) {
+    for (const auto* entry : state.subjects.after("", 1'000)) {
+        for (const Facet& facet : entry->subject.facets) {
             if (facet.source != source || !facet.present()) continue;
-            present[key + ' ' + facet.object_id] = {facet.version, facet.object};
+            present[entry->subject.key + ' ' + facet.object_id] = {facet.version, facet.object};
         }
     }
     return present;
@@ -84,8 +84,8 @@ RC_GTEST_PROP(NaiveModel, CountersOfTheShardAddUp, ()) {
     std::uint64_t outbox = 0;
     decltype(core::Meta::tallies) tallies{};
     std::uint64_t subjects = 0;
-    for (const std::string& key : s.state().subjects.keys_after("", 1'000)) {
-        const Subject& subject = s.state().subjects.find(key)->subject;
+    for (const auto* entry : s.state().subjects.after("", 1'000)) {
+        const Subject& subject = entry->subject;
         ++subjects;
         open += subject.findings.size();
         for (std::size_t i = 0; i < tallies.size(); ++i) tallies[i] += subject.counted[i];

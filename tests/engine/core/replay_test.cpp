@@ -128,10 +128,11 @@ std::map<std::string, std::string> beliefs(core::State& state) {
                                (source.hole ? " hole " : " ") + std::to_string(source.population) +
                                " epochs " + std::to_string(source.epochs);
     }
-    for (const std::string& key : state.subjects.keys_after("", 1'000)) {
-        for (const Facet& facet : state.subjects.find(key)->subject.facets) {
+    for (const auto* entry : state.subjects.after("", 1'000)) {
+        const Subject& subject = entry->subject;
+        for (const Facet& facet : subject.facets) {
             if (!facet.present()) continue;
-            beliefs[std::to_string(facet.source) + ' ' + key + ' ' + facet.object_id] =
+            beliefs[std::to_string(facet.source) + ' ' + subject.key + ' ' + facet.object_id] =
                 std::to_string(facet.version.hi) + ' ' + facet.object;
         }
     }
