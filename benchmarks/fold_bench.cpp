@@ -6,17 +6,13 @@
 //   relist             complete epochs at versions that are known already, with their sweeps
 //
 // Every run must end in the same digest: replays agree, or the figures are worth nothing.
+#include "benchmarks/follower.h"
 #include "benchmarks/load.h"
 #include "benchmarks/recorded.h"
 #include "benchmarks/report.h"
-#include "engine/runtime/memory.h"
-#include "engine/runtime/projection.h"
-#include "projections/rocksdb_store.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
-#include <memory>
 #include <optional>
 
 namespace trueup::bench {
@@ -65,71 +61,6 @@ Journal record(const Shape& shape, const std::string& only) {
     return journal;
 }
 
-/// Folds as a follower does (Shard without sequencer and relay).
-class Follower {
-  public:
-    Follower(const Shape& shape, const std::string& folder)
-        : memory_(runtime::memory_shares(shape.memory)) {
-        if (folder.empty()) return;
-        auto store = projections::RocksdbStore::open({folder, memory_.store});
-        if (!store) fail(store.error().what);
-        store_ = std::move(*store);
-        projection_.emplace(*store_, 0);
-        state_.emplace(*projection_);
-    }
-
-    double fold(const std::vector<Recorded>& records) {
-        if (!state_) state_.emplace(no_rows_);
-        const double start = wall_seconds();
-        for (const Recorded& record : records) fold_one(record);
-        if (store_) {
-            write_behind();
-            if (Status flushed = store_->flush(); !flushed) fail(flushed.error().what);
-        }
-        return wall_seconds() - start;
-    }
-
-    const core::Meta& meta() const { return state_->meta; }
-    std::uint64_t findings() const { return findings_; }
-    std::uint64_t rows_written() const { return projection_ ? projection_->rows_written() : 0; }
-
-  private:
-    void fold_one(const Recorded& record) {
-        const Status read =
-            codec::decode_journal(record.bytes, record.offset, record.append_time, view_);
-        if (!read) fail(read.error().what);
-        if (store_) {
-            if (Status ahead = projection_->read_ahead(*state_, view_); !ahead) {
-                fail(ahead.error().what);
-            }
-        }
-        report_.clear();
-        core::fold(*state_, view_, report_);
-        if (!state_->halted.empty()) fail(state_->halted);
-        findings_ += report_.findings.size();
-        if (!store_) return;
-        const std::size_t waits = std::min(memory_.subjects, state_->waits.bytes());
-        state_->subjects.evict(memory_.subjects - waits);
-        if (state_->subjects.dirty_bytes() > memory_.write_behind) write_behind();
-    }
-
-    void write_behind() {
-        if (Status written = projection_->write_behind(*state_, parked_); !written) {
-            fail(written.error().what);
-        }
-    }
-
-    runtime::MemoryShares memory_;
-    core::NoRows no_rows_;
-    std::unique_ptr<projections::RocksdbStore> store_;
-    std::optional<runtime::Projection> projection_;
-    std::optional<core::State> state_;
-    std::vector<core::Parked> parked_;
-    JournalView view_;
-    core::FoldReport report_;
-    std::uint64_t findings_ = 0;
-};
-
 std::size_t bytes_of(const std::vector<Recorded>& records) {
     std::size_t bytes = 0;
     for (const Recorded& record : records) bytes += record.bytes.size();
@@ -151,12 +82,12 @@ void measure(Follower& follower, const std::vector<Recorded>& records, std::uint
 void measure(const Shape& shape, const Journal& journal, const std::string& only,
              const std::string& folder, Series& series) {
     if (only.empty() || only == "changes_no_store") {
-        Follower follower(shape, {});
+        Follower follower(shape.memory, {});
         follower.fold(journal.opening);
         measure(follower, journal.changes, shape.items, "changes_no_store", series);
     }
     if (only == "changes_no_store") return;
-    Follower follower(shape, folder);
+    Follower follower(shape.memory, folder);
     follower.fold(journal.opening);
     measure(follower, journal.changes, shape.items, "changes", series);
     const auto items = static_cast<double>(shape.items);
@@ -164,14 +95,16 @@ void measure(const Shape& shape, const Journal& journal, const std::string& only
     const auto rows = static_cast<double>(follower.rows_written());
     series["rows_written_per_change"].push_back(rows / items);
     if (only == "changes") return;
-    const std::uint64_t before = follower.meta().counters.unchanged;
+    const std::uint64_t before = follower.state().meta.counters.unchanged;
     measure(follower, journal.unchanged, shape.items, "unchanged", series);
-    if (follower.meta().counters.unchanged - before != shape.items) fail("not all were unchanged");
+    if (follower.state().meta.counters.unchanged - before != shape.items)
+        fail("not all were unchanged");
     if (only == "unchanged") return;
     measure(follower, journal.relist, journal.relisted, "relist", series);
     static std::optional<Hash128> digest;
-    if (digest && *digest != follower.meta().digest) fail("two replays differ in their digest");
-    digest = follower.meta().digest;
+    if (digest && *digest != follower.state().meta.digest)
+        fail("two replays differ in their digest");
+    digest = follower.state().meta.digest;
 }
 
 int run(int argc, char** argv) {

@@ -89,12 +89,19 @@ Input Load::publish(Side side, ChangeView change, std::uint32_t subject) {
     return {topic_of(side), subject, codec::encode_change(change)};
 }
 
-std::vector<Input> Load::opening() {
+std::vector<Input> Load::owners() {
     std::vector<Input> inputs;
     for (const Side side : {Side::kPods, Side::kRows}) {
         ChangeView owner;
         owner.kind = ChangeKind::kOwner;
         inputs.push_back(publish(side, owner, 0));
+    }
+    return inputs;
+}
+
+std::vector<Input> Load::opening() {
+    std::vector<Input> inputs = owners();
+    for (const Side side : {Side::kPods, Side::kRows}) {
         inputs.push_back(begin(side));
         inputs.push_back(end(side));
     }
@@ -119,12 +126,16 @@ Input Load::object(Side side, std::uint32_t subject, const char* status, std::ui
     return publish(side, change, subject);
 }
 
-Input Load::put(Side side, std::uint32_t subject, const char* status) {
+void Load::make(Side side, std::uint32_t subject, const char* status) {
     Source& to = source(side);
     const auto& words = kWords[static_cast<std::size_t>(side)];
     const auto word = std::find(words.begin(), words.end(), std::string_view(status));
     to.versions[subject] = ++version_;
     to.status[subject] = static_cast<char>(word - words.begin());
+}
+
+Input Load::put(Side side, std::uint32_t subject, const char* status) {
+    make(side, subject, status);
     return object(side, subject, status, 0);
 }
 

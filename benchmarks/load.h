@@ -35,11 +35,16 @@ class Load {
 
     /// Both sources get an owner and an empty complete epoch, so that rules may judge.
     std::vector<Input> opening();
+    /// Both sources get an owner, who has said nothing yet.
+    std::vector<Input> owners();
     /// An upsert (or, one time in ten, a remove) of either side of any subject.
     Input change();
     /// The object once more, as it was: the version is equal.
     Input repeat();
-    /// An upsert of this object, in a state of one word (`Running`, `running`).
+    /// The object is there from now on, in a state of one word (`Running`, `running`), and nobody
+    /// has said so yet.
+    void make(Side side, std::uint32_t subject, const char* status);
+    /// The same, and an upsert that says so.
     Input put(Side side, std::uint32_t subject, const char* status);
     /// A complete epoch: `begin`, `listed` for every subject where it is not empty, `end`.
     Input begin(Side side);

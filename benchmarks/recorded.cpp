@@ -10,11 +10,11 @@ Recorder::Recorder(Load& load, std::size_t record_bytes, std::uint32_t per_secon
       per_second_(per_second),
       now_(from_millis<BrokerTime>(1'767'225'600'000)) {}
 
-void Recorder::open(const Settings& settings) {
+void Recorder::open(const Settings& settings, const std::vector<Input>& opening) {
     builder_.set_genesis({Hash128{1, 2}, 1, 0});
     builder_.set_settings(settings);
     flush();
-    for (const Input& input : load_.opening()) add(input);
+    for (const Input& input : opening) add(input);
     flush();
 }
 
@@ -45,7 +45,9 @@ void Recorder::flush() {
 
 std::vector<Recorded> Recorder::take() {
     flush();
-    return std::exchange(records_, {});
+    return take_whole();
 }
+
+std::vector<Recorded> Recorder::take_whole() { return std::exchange(records_, {}); }
 
 }  // namespace trueup::bench

@@ -23,14 +23,16 @@ class Recorder {
   public:
     Recorder(Load& load, std::size_t record_bytes, std::uint32_t per_second);
 
-    /// Genesis, settings and both sources' owners; each a record of its own kind first.
-    void open(const Settings& settings);
+    /// Genesis, settings and what the load opens with; each a record of its own kind first.
+    void open(const Settings& settings, const std::vector<Input>& opening);
+    void open(const Settings& settings) { open(settings, load_.opening()); }
     void add(const Input& input);
     /// A record without items, `step` later.
     void tick(Millis step);
     void flush();
-    /// What was recorded since the last call.
+    /// What was recorded since the last call; `take_whole` leaves the record that is not full yet.
     std::vector<Recorded> take();
+    std::vector<Recorded> take_whole();
 
   private:
     Load& load_;

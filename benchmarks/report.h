@@ -43,6 +43,8 @@ double quantile(std::vector<double> values, double share);
 /// Seconds by the monotonic clock, and of CPU over all threads of the process.
 double wall_seconds();
 double cpu_seconds();
+/// Of CPU by this thread alone: on a busy machine it tells work from waiting for a processor.
+double thread_cpu_seconds();
 
 /// Keeps this thread, and those it starts later, on one processor. Says which; -1: it failed.
 int pin_to_one_processor();
