@@ -212,6 +212,9 @@ std::string metrics_text(const Snapshot& snapshot) {
         page.counter("trueup_executor_events_total", "What the executors met, by kind.",
                      count.value, {{"kind", count.name}});
     }
+    page.gauge("trueup_executor_held_commands",
+               "Commands that were checked and wait for the permit to write.",
+               static_cast<double>(snapshot.held_commands));
     page.histogram("trueup_check_to_write_seconds",
                    "Time between an executor's last check and its write.",
                    snapshot.check_to_write_bounds_ms, snapshot.check_to_write_counts,

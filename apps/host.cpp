@@ -323,6 +323,7 @@ void add_executor(api::Snapshot& view, const executors::DispatcherStats& stats) 
         {"known", stats.known},     {"duplicates", stats.duplicates},
         {"parked", stats.parked},   {"unauthenticated", stats.unauthenticated},
         {"skipped", stats.skipped}, {"append_failures", stats.append_failures}};
+    view.held_commands = stats.held;
     const auto& bounds = executors::CheckToWrite::kBoundsMillis;
     view.check_to_write_bounds_ms.assign(bounds.begin(), bounds.end());
     view.check_to_write_counts.assign(stats.check_to_write.counts.begin(),

@@ -28,6 +28,11 @@ class Window(scenario.Scenario):
         subject = f"graph-instances/{event.pod_name}"
         return self.engine.wait_event(kind="command", subject=subject)
 
+    def wait_held(self, count):
+        """Until so many commands were checked and wait only for the pause file to go."""
+        held = "trueup_executor_held_commands"
+        self.engine.until(f"{count} held", lambda: self.engine.metric(held) == count, 20)
+
     def refusal_of(self, command):
         outcome = self.engine.wait_event(kind="outcome", command_id=command["id"])
         self.assertEqual(outcome["outcome"], "refused", outcome)
@@ -40,6 +45,7 @@ class Window(scenario.Scenario):
         pods = [event.pod(after=scenes.DELETED) for event in (orphan, owned, plain)]
         commands = [self.command_for(event) for event in (orphan, owned, plain)]
         self.assertEqual([c["target"] for c in commands], [p["metadata"]["uid"] for p in pods])
+        self.wait_held(3)
         since = self.engine.mark()
         for event in (orphan, owned):
             event.delete_pod()
