@@ -77,6 +77,15 @@ class Page {
 
 double flag(bool value) { return value ? 1.0 : 0.0; }
 
+void add_checkpoint(Page& page, const Snapshot& snapshot) {
+    page.gauge("trueup_checkpoint_offset",
+               "Journal offset of the newest checkpoint; -1: there is none.",
+               static_cast<double>(snapshot.checkpoint_offset));
+    page.gauge("trueup_checkpoint_age_seconds",
+               "Time since the newest checkpoint was made; -1: there is none.",
+               snapshot.checkpoint_age_seconds);
+}
+
 void add_sources(Page& page, const std::vector<SourceView>& sources) {
     for (const SourceView& source : sources) {
         const Labels labels{{"source", source.name}};
@@ -194,12 +203,7 @@ std::string metrics_text(const Snapshot& snapshot) {
                static_cast<double>(snapshot.pauses));
     page.gauge("trueup_cache_bytes", "Subjects kept in memory, in bytes.",
                static_cast<double>(snapshot.cached_bytes));
-    page.gauge("trueup_checkpoint_offset",
-               "Journal offset of the newest checkpoint; -1: there is none.",
-               static_cast<double>(snapshot.checkpoint_offset));
-    page.gauge("trueup_checkpoint_age_seconds",
-               "Time since the newest checkpoint was made; -1: there is none.",
-               snapshot.checkpoint_age_seconds);
+    add_checkpoint(page, snapshot);
     add_sources(page, snapshot.sources);
     add_rules(page, snapshot.rules);
     add_tallies(page, snapshot.tallies);

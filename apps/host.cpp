@@ -373,6 +373,13 @@ api::SourceView source_view(const core::SourceState& source, const core::Meta& m
 
 }  // namespace
 
+void Host::add_checkpoint(api::Snapshot& view) const {
+    const std::lock_guard lock(mutex_);
+    view.checkpoint_offset = checkpoint_offset_;
+    const Millis age(ports::system_clock().wall_millis() - checkpoint_made_at_);
+    if (checkpoint_made_at_ != 0) view.checkpoint_age_seconds = in_seconds(age);
+}
+
 api::Snapshot Host::snapshot() const {
     const runtime::ShardStatus status = shard_->status();
     const core::Meta& meta = status.meta;
@@ -388,12 +395,7 @@ api::Snapshot Host::snapshot() const {
     add_tallies(view, meta);
     add_passes(view, meta);
     view.cached_bytes = status.cached_bytes;
-    {
-        const std::lock_guard lock(mutex_);
-        view.checkpoint_offset = checkpoint_offset_;
-        const Millis age(ports::system_clock().wall_millis() - checkpoint_made_at_);
-        if (checkpoint_made_at_ != 0) view.checkpoint_age_seconds = in_seconds(age);
-    }
+    add_checkpoint(view);
     for (const auto& source : sources_) {
         api::SourceView shown;
         shown.name = source->spec.name;

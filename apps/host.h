@@ -102,6 +102,7 @@ class Host {
     void run_executor();
     void run_checkpoints();
     Millis make_checkpoint();
+    void add_checkpoint(api::Snapshot& view) const;
     void give_up(const std::string& why);
     void tell_sources();
 

@@ -18,7 +18,7 @@ struct Shape {
 };
 
 struct Runs {
-    std::vector<double> load_seconds, tail_per_s;
+    std::vector<double> load_seconds, load_cpu_seconds, tail_per_s;
 };
 
 /// Fills a store in `folder` and gives the tail, which is not folded yet.
@@ -41,8 +41,10 @@ std::vector<Recorded> fill(const Shape& shape, const std::string& folder) {
 void measure(const Shape& shape, const std::string& folder, Runs& runs) {
     const std::vector<Recorded> tail = fill(shape, folder);
     const double start = wall_seconds();
+    const double cpu = thread_cpu_seconds();
     Follower follower(shape.memory, folder);
     runs.load_seconds.push_back(wall_seconds() - start);
+    runs.load_cpu_seconds.push_back(thread_cpu_seconds() - cpu);
     if (follower.state().meta.subjects != shape.subjects) fail("not every subject is there");
     runs.tail_per_s.push_back(static_cast<double>(shape.tail) / follower.fold(tail));
 }
@@ -64,6 +66,7 @@ int run(int argc, char** argv) {
         measure(shape, folder.path(), all);
     }
     report.series("load_seconds", all.load_seconds);
+    report.series("load_cpu_seconds", all.load_cpu_seconds);
     report.series("tail_per_s", all.tail_per_s);
     report.print();
     return 0;

@@ -47,14 +47,14 @@ Status Projection::add_up(const core::Meta& meta, const Check& check) {
     Hash128 sum;
     Status right = Done{};
     const std::string prefix = key(kSubjects, {});
-    const Status seen = store_.each(prefix, {}, std::numeric_limits<std::size_t>::max(),
-                                    [&](std::string_view row_key, std::string_view bytes) {
-                                        const std::string_view subject_key =
-                                            row_key.substr(prefix.size());
-                                        sum += core::row_hash(subject_key, bytes);
-                                        right = check(subject_key, bytes);
-                                        return right.ok();
-                                    });
+    Status seen = store_.each(prefix, {}, std::numeric_limits<std::size_t>::max(),
+                              [&](std::string_view row_key, std::string_view bytes) {
+                                  const std::string_view subject_key =
+                                      row_key.substr(prefix.size());
+                                  sum += core::row_hash(subject_key, bytes);
+                                  right = check(subject_key, bytes);
+                                  return right.ok();
+                              });
     if (!seen) return seen;
     if (!right) return right;
     if (sum == meta.digest) return Done{};
@@ -86,7 +86,7 @@ Status Projection::load(core::State& state, std::size_t budget,
         return Error{Next::kSkip, "the projection has rows and no meta row"};
     }
     core::adopt_meta(state, **stored);
-    const Status right =
+    Status right =
         add_up(**stored, [&](std::string_view subject_key, std::string_view bytes) -> Status {
             const std::optional<Subject> subject = core::decode_subject(subject_key, bytes);
             if (!subject) return Error{Next::kSkip, "a row of the projection cannot be read"};

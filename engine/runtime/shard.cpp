@@ -74,7 +74,7 @@ Status Shard::check_journal() {
     const auto extent = log_.describe(journal);
     if (!extent) return extent.error();
     if (extent->next_offset > 0 || state_.meta.applied >= 0) {
-        const Status goes_on = check_continuity(log_, settings_.shard, state_.meta);
+        Status goes_on = check_continuity(log_, settings_.shard, state_.meta);
         if (goes_on || goes_on.error().next != Next::kStop) return goes_on;
         return Error{Next::kStop, goes_on.error().what + ". " + way_out(*extent)};
     }
