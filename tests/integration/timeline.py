@@ -16,6 +16,11 @@ from pg import delete_statement, insert_statement
 from scenes import ABSENT, ANY, DELETED, FINALIZER, UNTOUCHED
 
 
+def now(event):
+    """The time, as the database has it."""
+    return insist(lambda: event.pg.sql("SELECT now()").strip())
+
+
 # ------------------------------------------------------------------ nothing to correct
 def late_row(event):
     """the row commits after its pod"""
@@ -156,9 +161,9 @@ def heartbeat(event):
     """updates that leave a big column alone"""
     event.pod()
     row = event.row(stack_trace="{noise}")
-    for minute in range(4):
+    for _ in range(4):
         event.settle()
-        event.update(row, last_activity_at=f"2025-10-01T12:0{minute}:00Z")
+        event.update(row, last_activity_at=now(event))
 
 
 def starts_and_stops(event):
@@ -175,15 +180,10 @@ def starts_and_stops(event):
 
 
 # ------------------------------------------------------------------ deadlines that move
-def soon(event, seconds):
-    """`seconds` from now, as the database has it."""
-    return event.pg.sql(f"SELECT now() + interval '{seconds} s'").strip()
-
-
 def ttl_extended(event):
     """its TTL is extended, again and again, a little before it is over"""
     event.pod()
-    row = event.row(created_at=soon(event, 0), ttl="00:00:08")
+    row = event.row(created_at=now(event), ttl="00:00:08")
     for end in (12, 16, 20):
         event.settle()
         event.update(row, ttl=f"00:00:{end:02}")
@@ -193,10 +193,10 @@ def ttl_extended(event):
 def kept_busy(event):
     """somebody uses it a little before its timeout is over"""
     event.pod()
-    row = event.row(last_activity_at=soon(event, 0), inactivity_timeout="00:00:08")
+    row = event.row(last_activity_at=now(event), inactivity_timeout="00:00:08")
     for _ in range(4):
         event.settle()
-        event.update(row, last_activity_at=soon(event, 0))
+        event.update(row, last_activity_at=now(event))
     event.update(row, inactivity_timeout="04:00:00")
 
 
