@@ -62,8 +62,8 @@ void log_finding(const FindingEdge& edge, const Subject* subject, std::int64_t w
             fields["namespace"] = facet.fields().text("namespace").value_or("");
             const auto created = core::parse_timestamp(facet.fields().text("created").value_or(""));
             if (!created) continue;
-            fields["age_hours"] =
-                static_cast<double>((wall_millis - to_millis(*created)) / 36'000) / 100.0;
+            const std::int64_t hundredths = (wall_millis - to_millis(*created)) / 36'000;
+            fields["age_hours"] = static_cast<double>(hundredths) / 100.0;
         }
     }
     fields["uid"] = edge.object_id;

@@ -156,10 +156,10 @@ int ask(Engine& engine, const Json& body, FeedFormat format) {
         }
         const auto waited = std::chrono::steady_clock::now() - start;
         if (waited > kPatience) {
-            return complain("request " + id +
-                            " is in the log, and the engine has not come to it yet; ask again "
-                            "with GET /v1/requests/" +
-                            id);
+            return complain(
+                fmt::format("request {0} is in the log, and the engine has not come to it yet; "
+                            "ask again with GET /v1/requests/{0}",
+                            id));
         }
         if (waited > kSaySo && !std::exchange(said, true)) {
             fmt::print(stderr, "waiting for the engine ...\n");

@@ -261,7 +261,8 @@ void FoldRun::wake() {
         });
     }
     if (epochs_on_their_way()) return;
-    for (TallyId tally = 0; tally < state_.policy->tallies.size(); ++tally) {
+    const auto tallies = static_cast<TallyId>(state_.policy->tallies.size());
+    for (TallyId tally = 0; tally < tallies; ++tally) {
         if (meta_.tallies[tally] != 0) continue;
         take([&] { return state_.waits.take_none_of(tally); });
     }

@@ -16,7 +16,8 @@ const Policy* find_policy(std::string_view name) {
 }
 
 std::uint8_t rule_number(const Policy& policy, std::string_view name) {
-    for (std::uint8_t rule = 0; rule < policy.rules.size(); ++rule) {
+    const auto rules = static_cast<std::uint8_t>(policy.rules.size());
+    for (std::uint8_t rule = 0; rule < rules; ++rule) {
         if (policy.rules[rule].name == name) return rule;
     }
     return kEveryRule;
