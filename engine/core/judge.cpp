@@ -27,6 +27,7 @@ void FoldRun::judge(Entry& entry) {
     const auto rules = static_cast<std::uint8_t>(state_.policy->rules.size());
     for (std::uint8_t rule = 0; rule < rules; ++rule) {
         const bool off = meta_.settings.rules[rule].mode == Mode::kOff;
+        if (off && subject.findings.empty()) continue;
         settle(entry, rule,
                off ? Verdict::healthy()
                    : state_.policy->rules[rule].judge(subject, references, meta_.settings, rule,
@@ -98,6 +99,8 @@ void FoldRun::tend_commands(Entry& entry) {
 }
 
 void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
+    const bool nothing = verdict.kind == Verdict::Kind::kHealthy && verdict.wait == Wait{};
+    if (nothing && entry.subject.findings.empty() && entry.subject.termination.empty()) return;
     settle_others(entry, rule, verdict);
     if (verdict.wait != Wait{}) wait_for(verdict.wait);
     if (verdict.kind == Verdict::Kind::kHealthy && state_.policy->rules[rule].on_request &&

@@ -7,6 +7,8 @@ namespace trueup::core::graph_instances {
 Verdict judge_duplicate_claim(const Subject& subject, const References& /*references*/,
                               const Settings& settings, std::uint8_t /*self*/,
                               JournalTime /*now*/) {
+    const PresentFacets all_rows(subject, settings.rows);
+    if (pods_of(subject) < 2 && all_rows.size() < 2) return Verdict::healthy();
     std::size_t pods = 0;
     std::size_t rows = 0;
     const Facet* last = nullptr;

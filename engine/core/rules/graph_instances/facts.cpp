@@ -5,6 +5,14 @@
 
 namespace trueup::core::graph_instances {
 
+std::size_t pods_of(const Subject& subject) {
+    std::size_t pods = 0;
+    for (std::size_t phase = kPodsPending; phase <= kPodsUnknown; ++phase) {
+        pods += subject.counted[phase];
+    }
+    return pods;
+}
+
 bool vetoed(const Facet& facet) { return facet.fields().is("hold", "true"); }
 bool terminating(const Facet& pod) { return pod.fields().is("deleting", "true"); }
 bool out_of_scope(const Facet& pod) { return pod.fields().is("in_scope", "false"); }

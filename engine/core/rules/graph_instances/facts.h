@@ -25,6 +25,9 @@ inline constexpr std::array<std::string_view, 8> kCounted{
     "pods_pending",      "pods_running", "pods_succeeded",
     "pods_failed",       "pods_unknown"};
 
+/// How many pods are present, whatever their phase: known without a look at them.
+std::size_t pods_of(const Subject& subject);
+
 /// Someone put a hold on the object itself.
 bool vetoed(const Facet& facet);
 

@@ -10,6 +10,7 @@
 #include "engine/core/rules/graph_instances/termination.h"
 #include "engine/core/rules/graph_instances/untracked_record.h"
 
+#include <algorithm>
 #include <array>
 
 namespace trueup::core::graph_instances {
@@ -29,27 +30,38 @@ void add(Tally& tally, Counted what) {
     if (tally[what] < 0xff) ++tally[what];
 }
 
+/// Is there a present facet of this source that `counts`?
+template <typename Condition>
+bool any_present(const Subject& subject, SourceId source, Condition&& counts) {
+    return std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
+        return facet.source == source && facet.present() && counts(facet);
+    });
+}
+
 Tally count(const Subject& subject, const Settings& settings) {
     Tally tally{};
     bool pods = false;
     bool rows = false;
-    bool may_be_owned = false;
-    bool may_own = false;
     for (const Facet& facet : subject.facets) {
         if (!facet.present()) continue;
         if (facet.source == settings.pods) {
             pods = true;
             add(tally, phase_of(facet));
-            may_be_owned = may_be_owned || !(terminating(facet) || out_of_scope(facet));
         } else if (facet.source == settings.rows) {
             rows = true;
             if (untracked(facet)) add(tally, kUntrackedRows);
-            // A value that was not sent may be any name, or none.
-            may_own = may_own || (live(facet) && !facet.fields().text("pod_name"));
         }
     }
-    if (may_own && !pods) add(tally, kUncorrelatedRows);
-    if (may_be_owned && !rows) add(tally, kUnownedPods);
+    if (pods == rows) return tally;
+    // A value that was not sent may be any name, or none.
+    const auto may_own = [](const Facet& row) {
+        return !row.fields().text("pod_name") && live(row);
+    };
+    const auto may_be_owned = [](const Facet& pod) {
+        return !terminating(pod) && !out_of_scope(pod);
+    };
+    if (rows && any_present(subject, settings.rows, may_own)) add(tally, kUncorrelatedRows);
+    if (pods && any_present(subject, settings.pods, may_be_owned)) add(tally, kUnownedPods);
     return tally;
 }
 

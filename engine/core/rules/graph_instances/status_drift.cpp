@@ -25,6 +25,7 @@ CommandDraft fail_row(const References& references, const Settings& settings, co
 
 Verdict judge_status_drift(const Subject& subject, const References& references,
                            const Settings& settings, std::uint8_t self, JournalTime now) {
+    if (subject.counted[kPodsFailed] == 0 && pods_of(subject) < 2) return Verdict::healthy();
     const Side pods(subject, references, settings.pods);
     const Side rows(subject, references, settings.rows);
     if (pods.present().empty()) return Verdict::healthy();

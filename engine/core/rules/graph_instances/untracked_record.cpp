@@ -47,6 +47,7 @@ CommandDraft fail_row(const Subject& subject, const References& references,
 
 Verdict judge_untracked_record(const Subject& subject, const References& references,
                                const Settings& settings, std::uint8_t self, JournalTime now) {
+    if (subject.counted[kUntrackedRows] == 0) return Verdict::healthy();
     const Side pods(subject, references, settings.pods);
     const Side rows(subject, references, settings.rows);
     const LiveRows claims = live_rows(rows.present());
