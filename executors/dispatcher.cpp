@@ -70,7 +70,7 @@ struct Dispatcher::State {
     bool settle(Task& task, SteadyTime now);
     void ended(Task& task);
     void release(const Command& command);
-    Permit permit(const Command& command, SteadyTime now) const;
+    Permit permit(const Command& command, SteadyTime now);
     void wait(std::uint64_t seen, Millis max_wait);
     void publish_stats(SteadyTime now);
     std::size_t pending() const { return under_way.size() - tasks.size(); }
@@ -216,7 +216,9 @@ void Dispatcher::State::start(ArrivedCommand arrived, SteadyTime now) {
     if (task.execution) task.execution->begin(now);
 }
 
-Permit Dispatcher::State::permit(const Command& command, SteadyTime now) const {
+/// Asked right before a write, from wherever it comes: a pause that is in the log stops it.
+Permit Dispatcher::State::permit(const Command& command, SteadyTime now) {
+    brakes.step();
     if (!clock.fresh(now) || !brakes.current()) return Permit::kHold;
     if (*clock.at(now) > command.not_after) return Permit::kExpired;
     if (settings.before_write && !settings.before_write(command)) return Permit::kHold;
@@ -228,8 +230,6 @@ bool Dispatcher::State::advance(SteadyTime now) {
     for (auto it = tasks.begin(); it != tasks.end();) {
         Task& task = it->second;
         if (task.execution) {
-            // Read to the end right before any write: a pause that is in the log stops it.
-            if (task.execution->held()) brakes.step();
             task.execution->tick(now);
             if (task.execution->outcome()) {
                 task.outcome = task.execution->outcome();

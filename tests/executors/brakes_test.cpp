@@ -69,6 +69,20 @@ TEST(Brakes, AHoldThatComesAfterTheCommandStopsIt_S24) {
     expect_refused(desk, "hold (olga)");
 }
 
+// Symptom: an answer that came in was followed by its write in the same step, on the requests as
+// they were read a step earlier.
+TEST(Brakes, APauseStopsEveryWriteThatDidNotGoOutBefore_S24) {
+    for (int before = 0; before < 10; ++before) {
+        Desk desk;
+        desk.emit(delete_orphan());
+        desk.step(before);
+        const auto done = desk.cluster.effects;
+        desk.say(RequestKind::kPause);
+        desk.step();
+        EXPECT_EQ(desk.cluster.effects, done) << "paused behind step " << before;
+    }
+}
+
 TEST(Brakes, NothingIsWrittenWhileTheRequestsCannotBeRead) {
     Desk desk;
     desk.emit(delete_orphan());
