@@ -122,13 +122,15 @@ void CommandReader::read_commands(Lane& lane, BrokerTime broker_now, Read& read)
 }
 
 void CommandReader::take_command(const Lane& lane, const ports::Record& record, Read& read) {
-    Result<Command> command = codec::decode_command(record.value);
     if (!keys_.authentic(codec::kCommandSignature, record.value)) {
         // No outcome: whoever forges a command must not be able to end a true one by its id.
         ++read.unauthenticated;
         read.parked.push_back({lane.index, record.offset,
                                "unauthenticated: nobody signed it whose key this executor has"});
-    } else if (!command) {
+        return;
+    }
+    Result<Command> command = codec::decode_command(record.value);
+    if (!command) {
         read.parked.push_back({lane.index, record.offset, command.error().what});
     } else if (command.value().id.none() || command.value().subject.empty()) {
         read.parked.push_back({lane.index, record.offset, "the command has no id or no subject"});
