@@ -344,13 +344,12 @@ void add_tallies(api::Snapshot& view, const core::Meta& meta) {
 void add_passes(api::Snapshot& view, const core::Meta& meta) {
     const core::Pass& pass = meta.pass;
     view.passes = pass.completed;
-    view.pass_seconds = static_cast<double>(pass.millis) / 1000.0;
+    view.pass_seconds = in_seconds(Millis(static_cast<std::int64_t>(pass.millis)));
     for (const std::int64_t bound : core::Pass::kBoundsSeconds) {
         view.pass_bounds_ms.push_back(1'000 * bound);
     }
     view.pass_counts.assign(pass.durations.begin(), pass.durations.end());
-    const Millis age = pass.running ? meta.broker_now - pass.started : Millis{0};
-    view.pass_age_seconds = static_cast<double>(age.count()) / 1000.0;
+    if (pass.running) view.pass_age_seconds = in_seconds(meta.broker_now - pass.started);
     view.pauses = meta.pauses.size();
 }
 

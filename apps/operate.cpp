@@ -176,7 +176,9 @@ Json request_of(const OperateOptions& options, const std::string& kind) {
     add("subject", full_subject(options.subject));
     add("rule", options.rule);
     add("source", options.source);
+    add("because", options.because);
     add("reason", options.reason);
+    if (options.seen) body["seen"] = *options.seen;
     return body;
 }
 
@@ -232,19 +234,20 @@ int ask_about(const OperateOptions& options, const std::string& kind) {
     if (!engine) return complain(engine.error().what);
     const Result<Json> finding = find(*engine, options.handle);
     if (!finding) return complain(finding.error().what);
-    Json body{
-        {"kind", kind}, {"subject", text(*finding, "subject")}, {"finding", text(*finding, "id")}};
-    if (!options.reason.empty()) body["reason"] = options.reason;
+    OperateOptions about;
+    about.reason = options.reason;
+    about.subject = text(*finding, "subject");
     if (kind == "approve") {
-        const std::optional<std::int64_t> seen = seen_of(options.handle);
-        if (!seen) {
+        about.seen = seen_of(options.handle);
+        if (!about.seen) {
             return complain(
                 "an approval is of what you saw: write the finding with its offset, "
                 "as in " +
                 handle_of(*finding));
         }
-        body["seen"] = *seen;
     }
+    Json body = request_of(about, kind);
+    body["finding"] = text(*finding, "id");
     return ask(*engine, body, options.format);
 }
 
@@ -298,10 +301,7 @@ int run_findings_approve(const OperateOptions& options) {
     }
     Result<Engine> engine = Engine::find(options.engine);
     if (!engine) return complain(engine.error().what);
-    Json body = request_of(options, "approve");
-    body["because"] = options.because;
-    body["seen"] = *options.seen;
-    return ask(*engine, body, options.format);
+    return ask(*engine, request_of(options, "approve"), options.format);
 }
 
 int run_findings_dismiss(const OperateOptions& options) { return ask_about(options, "dismiss"); }
@@ -321,11 +321,10 @@ int run_cleanup(const OperateOptions& options) {
     const Result<Json> page = list(*engine, orphans);
     if (!page) return complain(page.error().what);
     std::size_t waiting = 0;
-    std::string because;
     for (const Json& finding : (*page)["findings"]) {
         const std::string reason = text(finding, "reason");
         if (reason != "approval" && reason != "uncorrelated_rows") continue;
-        because = reason;
+        orphans.because = reason;
         ++waiting;
     }
     print_findings(*page);
@@ -339,12 +338,9 @@ int run_cleanup(const OperateOptions& options) {
         fmt::print("aborted; nothing was deleted\n");
         return 1;
     }
-    const Json body{{"kind", "approve"},
-                    {"rule", "orphaned_pod"},
-                    {"because", because},
-                    {"seen", page->value("seen", std::int64_t{-1})},
-                    {"reason", options.reason.empty() ? "cleanup" : options.reason}};
-    return ask(*engine, body, options.format);
+    orphans.seen = page->value("seen", std::int64_t{-1});
+    if (orphans.reason.empty()) orphans.reason = "cleanup";
+    return ask(*engine, request_of(orphans, "approve"), options.format);
 }
 
 }  // namespace trueup::apps
