@@ -1,14 +1,14 @@
 #include "projections/views/findings.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace trueup::projections {
 
 void FindingsView::take(const FindingEdge& edge) {
     const std::lock_guard lock(mutex_);
     seen_ = std::max(seen_, edge.offset);
-    Place place{edge.subject, edge.rule, edge.id};
-    const auto known = open_.find(place);
+    const auto known = open_.find(edge.id);
     if (edge.state == FindingState::kResolved) {
         if (known != open_.end()) {
             open_.erase(known);
@@ -20,7 +20,7 @@ void FindingsView::take(const FindingEdge& edge) {
     if (known != open_.end()) {
         known->second = edge;
     } else if (open_.size() < kMost) {
-        open_.emplace(std::move(place), edge);
+        open_.emplace(edge.id, edge);
     } else if (edge.state == FindingState::kSuspected) {
         ++hidden_;  // its first edge: counted once
     }
@@ -31,17 +31,19 @@ FindingsView::Page FindingsView::list(const FindingsFilter& filter) const {
     Page page;
     page.seen = seen_;
     page.hidden = hidden_;
-    for (const auto& [place, edge] : open_) {
-        const bool meant = (filter.rule.empty() || edge.rule == filter.rule) &&
-                           (filter.reason.empty() || name_of(edge.reason) == filter.reason) &&
-                           (filter.subject.empty() || edge.subject == filter.subject);
-        if (!meant) continue;
-        if (page.findings.size() < filter.limit) {
-            page.findings.push_back(edge);
-        } else {
-            ++page.more;
-        }
+    std::vector<const FindingEdge*> meant;
+    for (const auto& [id, edge] : open_) {
+        const bool matches = (filter.rule.empty() || edge.rule == filter.rule) &&
+                             (filter.reason.empty() || name_of(edge.reason) == filter.reason) &&
+                             (filter.subject.empty() || edge.subject == filter.subject);
+        if (matches) meant.push_back(&edge);
     }
+    std::stable_sort(meant.begin(), meant.end(), [](const FindingEdge* a, const FindingEdge* b) {
+        return std::tie(a->subject, a->rule) < std::tie(b->subject, b->rule);
+    });
+    const std::size_t shown = std::min(meant.size(), filter.limit);
+    for (std::size_t i = 0; i < shown; ++i) page.findings.push_back(*meant[i]);
+    page.more = meant.size() - shown;
     return page;
 }
 

@@ -38,14 +38,8 @@ class FindingsView {
     Page list(const FindingsFilter& filter) const;
 
   private:
-    struct Place {
-        std::string subject;
-        std::string rule;
-        Hash128 id;
-        auto operator<=>(const Place&) const = default;
-    };
     mutable std::mutex mutex_;
-    std::map<Place, FindingEdge> open_;
+    std::map<Hash128, FindingEdge> open_;
     std::uint64_t hidden_ = 0;
     std::int64_t seen_ = -1;
 };
