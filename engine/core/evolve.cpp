@@ -140,8 +140,7 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
         // Said after the end of epochs whose sweeps are still on their way: they took it already,
         // and must not take it again, or it would count how far they are.
         for (const Sweep& sweep : meta_.sweeps) {
-            if (sweep.what == Sweep::What::kEpoch && sweep.source == id)
-                facet.epoch = std::max(facet.epoch, sweep.epoch);
+            if (sweep.source == id) facet.epoch = std::max(facet.epoch, sweep.epoch);
         }
     }
     facet.absence = Absence::kPresent;

@@ -18,6 +18,11 @@ std::string many(std::uint32_t count) {
     return std::to_string(count) + (count == 1 ? " finding" : " findings");
 }
 
+/// Is it of this rule, and this very one where an id is given?
+bool is_about(const Finding& finding, std::uint8_t rule, const std::optional<Hash128>& id) {
+    return (rule == kEveryRule || finding.rule == rule) && (!id || finding.id == *id);
+}
+
 bool waits_for_approval(const Finding& finding) {
     return !finding.command && !finding.approved && !finding.proposal.none();
 }
@@ -99,9 +104,8 @@ std::uint32_t FoldRun::approve(Entry& entry, const Approval& approval,
     for (Finding& finding : entry.subject.findings) {
         const bool moved = finding.last_change > approval.offset;
         const bool meant =
-            (approval.rule == kEveryRule || finding.rule == approval.rule) &&
-            (approval.because == Reason::kNone || finding.reason == approval.because) &&
-            (!only || finding.id == *only);
+            is_about(finding, approval.rule, only) &&
+            (approval.because == Reason::kNone || finding.reason == approval.because);
         if (!meant || !waits_for_approval(finding)) continue;
         if (moved && TRUEUP_GUARD("approval_of_last_change")) continue;
         finding.approved = true;
@@ -166,8 +170,7 @@ FoldRun::Answer FoldRun::dismiss(const Request& request) {
     const std::uint8_t rule = rule_number(*state_.policy, scope.rule);
     std::uint32_t count = 0;
     for (Finding& finding : entry->subject.findings) {
-        const bool meant = (rule == kEveryRule || finding.rule == rule) &&
-                           (!scope.finding_id || finding.id == *scope.finding_id);
+        const bool meant = is_about(finding, rule, scope.finding_id);
         if (!meant || finding.command || finding.dismissed) continue;
         finding.dismissed = true;
         finding.approved = false;

@@ -2,6 +2,7 @@
 // source, takes nothing away from the first, and says for whom it waits.
 #include "connectors/postgres/connector.h"
 #include "sandbox/world.h"
+#include "tests/connectors/postgres/rig.h"
 #include "tests/engine/runtime/bench.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ class Reader {
     Reader(World& world, Bench& bench, std::uint64_t nonce)
         : bench_(bench),
           database_(world.database()),
-          connector_(PostgresConnector::open(settings(), *database_).value()) {
+          connector_(PostgresConnector::open(instances(), *database_).value()) {
         runtime::SourceTaskSettings task;
         task.source = "rows";
         task.topic = Topic::kChangesRows;
@@ -54,15 +55,6 @@ class Reader {
     std::string trouble() const { return connector_->health().trouble; }
 
   private:
-    static Settings settings() {
-        return {.table = {"public", "instances"},
-                .slot = "trueup",
-                .publication = "trueup",
-                .columns = {"url_slug", "status", "pod_name"},
-                .correlate = *Correlation::parse("coalesce(pod_name, 'wrapper-' || url_slug)"),
-                .source_name = "rows"};
-    }
-
     Bench& bench_;
     std::unique_ptr<ports::Database> database_;
     std::unique_ptr<PostgresConnector> connector_;
