@@ -2,6 +2,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/guard.h"
+#include "engine/base/kill_point.h"
 #include "engine/codec/cloud_events.h"
 #include "engine/codec/outcome_codec.h"
 #include "executors/brakes.h"
@@ -255,6 +256,7 @@ bool Dispatcher::State::settle(Task& task, SteadyTime now) {
         if (now < task.append_at) return false;
         // An append that failed may be in the log all the same, and the reader has seen it.
         if (TRUEUP_GUARD("ledger") && ledger.knows(id)) return true;
+        if (task.outcome->kind == OutcomeKind::kDone) TRUEUP_KILL_POINT("done");
         ports::Entry entry{task.outcome->subject, codec::encode_outcome(*task.outcome),
                            codec::headers_for(*task.outcome, clock.at(now))};
         std::vector<ports::Entry> entries;

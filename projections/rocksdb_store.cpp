@@ -1,5 +1,7 @@
 #include "projections/rocksdb_store.h"
 
+#include "engine/base/kill_point.h"
+
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
@@ -104,6 +106,7 @@ rocksdb::Status RocksdbStore::Rocks::write(const ports::StoreBatch& batch) {
     rocksdb::WriteOptions how;
     how.disableWAL = true;
     in_memtable = true;
+    TRUEUP_KILL_POINT("write_behind");
     return status.ok() ? db->Write(how, &writes) : status;
 }
 
@@ -135,6 +138,7 @@ rocksdb::Status RocksdbStore::Rocks::ingest(const ports::StoreBatch& batch) {
     rocksdb::IngestExternalFileOptions how;
     how.move_files = true;
     how.write_global_seqno = false;
+    TRUEUP_KILL_POINT("write_behind");
     if (status.ok()) status = db->IngestExternalFile({file}, how);
     std::error_code gone;
     std::filesystem::remove(file, gone);  // a second name of what was taken over

@@ -1,5 +1,6 @@
 #include "engine/runtime/shard.h"
 
+#include "engine/base/kill_point.h"
 #include "engine/codec/journal_codec.h"
 #include "engine/runtime/continuity.h"
 
@@ -195,7 +196,10 @@ Status Shard::settle_appends() {
         const auto appended = appends_.front()->take();
         appends_.pop_front();
         settings_journaled_ = settings_journaled_ || appended.ok();
-        if (appended) continue;
+        if (appended) {
+            TRUEUP_KILL_POINT("appended");  // no write-behind has this record yet
+            continue;
+        }
         if (appended.error().next == Next::kStop) return appended.error();
         go_back();
         return Error{Next::kRetry, "journal append: " + appended.error().what};

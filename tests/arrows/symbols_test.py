@@ -25,8 +25,13 @@ BANS = (
     (r"^rd_kafka|rocksdb::|google::protobuf|spdlog|^fmt::|^curl_|^PQ[a-z]|simdjson", "a library"),
 )
 ALLOWED = {"check.cpp.o": {"fprintf", "fwrite", "stderr", "abort"}}
-# In a test build a test may switch a guard off through the environment.
-ALLOWED_MUTANTS = {"guard.cpp.o": {"getenv"}}
+# In a test build a test may switch a guard off, or have the process killed, by the environment.
+ALLOWED_MUTANTS = {
+    "guard.cpp.o": {"getenv"},
+    "kill_point.cpp.o": {"getenv", "fopen"},
+}
+# What the environment of a test build can throw: engine/base/guard.h and kill_point.h.
+SWITCHES = (b"TRUEUP_MUTANT", b"TRUEUP_KILL")
 MUTABLE = re.compile(r"\.(?:bss|tbss|tdata|data)(?:\.(?!rel\.ro)|$)")
 FOLDER = tempfile.TemporaryDirectory(prefix="trueup-symbols-")
 
@@ -105,6 +110,13 @@ class Symbols(unittest.TestCase):
             return  # those builds add state of their own; the release build is asked
         for archive in self.archives:
             self.assertEqual(mutable_state(archive), [])
+
+    def test_a_product_build_has_no_switches(self):
+        with open(os.environ["TRUEUP_BINARY"], "rb") as file:
+            binary = file.read()
+        wanted = os.environ.get("TRUEUP_MUTANTS") == "1"
+        for switch in SWITCHES:
+            self.assertEqual(switch in binary, wanted, switch)
 
     def test_planted_calls_are_found(self):
         for headers, body in (

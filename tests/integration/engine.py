@@ -29,17 +29,26 @@ class Engine:
         self._process = self._reader = None
 
     # ---------------------------------------------------------------- process
-    def start(self, ready_within=60):
-        """Starts it and waits until its HTTP side answers; until /readyz is 200 unless 0."""
+    def launch(self, **environment):
+        """Starts it, with these variables too, and does not wait for anything."""
         address = os.path.join(self.state_dir, "http.addr")
         if os.path.exists(address):
             os.remove(address)
         with open(self._log, "ab") as log:
             self._process = subprocess.Popen(
-                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=os.environ | environment,
             )
         self._reader = threading.Thread(target=self._follow, args=(self._process,), daemon=True)
         self._reader.start()
+
+    def start(self, ready_within=60):
+        """Starts it and waits until its HTTP side answers; until /readyz is 200 unless 0."""
+        self.launch()
+        address = os.path.join(self.state_dir, "http.addr")
         self.until("its HTTP side", lambda: os.path.exists(address) and self.alive(), 60)
         if ready_within:
             self.until("ready", lambda: self.readiness()[0] == 200, ready_within)
@@ -48,6 +57,17 @@ class Engine:
         """True; fails the test if it ended by itself."""
         if self._process.poll() is not None:
             raise AssertionError(f"the engine ended with {self._process.returncode}{self.trace()}")
+        return True
+
+    def killed(self, within):
+        """True once it has killed itself (engine/base/kill_point.h), False if it still runs then."""
+        try:
+            code = self._process.wait(within)
+        except subprocess.TimeoutExpired:
+            return False
+        if code != -signal.SIGKILL:
+            raise AssertionError(f"the engine ended with {code}{self.trace()}")
+        self._reader.join()
         return True
 
     def end(self, how=signal.SIGINT, within=5):

@@ -160,6 +160,18 @@ class Scenario(unittest.TestCase):
         event.expect_row(event.first_row, scenes.ABSENT)
         self.pg.delete(event.first_row["id"])
 
+    def drift(self):
+        """Two orphans, two rows whose pod is gone, two rows whose pod failed."""
+        events = [self.event() for _ in range(6)]
+        for event in events[:2]:
+            event.pod(after=scenes.DELETED)
+        for event in events[2:4]:
+            event.row(after=scenes.disappeared(event.pod_name))
+        for event in events[4:]:
+            event.row(after=scenes.entered_failed())
+            event.pod(phase="Failed")
+        return events
+
     def keep(self, *events, kind="wrong"):
         """Adds what became of the events' objects to the table."""
         for event in events:

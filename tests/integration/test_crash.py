@@ -5,7 +5,6 @@ the end, and no effect twice (C1, S37, S38).
 import os
 
 import scenario
-import scenes
 
 
 class Crash(scenario.Scenario):
@@ -43,18 +42,6 @@ class Crash(scenario.Scenario):
         engine.start()
         self.prove(engine, stable=5)
         self.prove_final_words(engine)
-
-    def drift(self):
-        """Two orphans, two rows whose pod is gone, two rows whose pod failed."""
-        events = [self.event() for _ in range(6)]
-        for event in events[:2]:
-            event.pod(after=scenes.DELETED)
-        for event in events[2:4]:
-            event.row(after=scenes.disappeared(event.pod_name))
-        for event in events[4:]:
-            event.row(after=scenes.entered_failed())
-            event.pod(phase="Failed")
-        return events
 
     def prove_final_words(self, engine):
         """No command was said to be done twice."""

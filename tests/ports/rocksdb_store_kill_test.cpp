@@ -102,6 +102,49 @@ TEST(RocksdbStoreKilled, TheImageIsAPrefixOfWholeBatches_T1_T2) {
     }
 }
 
+#ifdef TRUEUP_MUTANTS
+/// Large enough that it goes in as a file.
+ports::StoreBatch large_batch(const std::string& text) {
+    ports::StoreBatch batch;
+    for (std::uint64_t row = 0; row < 5000; ++row) {
+        batch.put(row_key(10'000 + row), text + std::string(1000, ' '));
+    }
+    return batch;
+}
+
+TEST(RocksdbStoreVictim, DISABLED_AppliesTwoLargeOnes) {
+    const auto job = testing::VictimJob::of_this_process();
+    if (job.path.empty()) GTEST_SKIP() << "only as a child of RocksdbStoreKilled";
+    auto store = must_open(job.path);
+    for (const char* text : {"first", "second"}) {
+        if (!store->apply(large_batch(text)).ok()) ::_exit(1);
+        job.say(1);
+    }
+}
+
+TEST(RocksdbStoreKilled, AFileThatWasNotTakenOverYetIsNotThere_T1_C2) {
+    testing::TempDir dir;
+    ::setenv("TRUEUP_KILL", "write_behind:2", 1);
+    ::setenv("TRUEUP_KILL_MARKERS", (dir / "markers").c_str(), 1);
+    {
+        testing::Victim victim("RocksdbStoreVictim.DISABLED_AppliesTwoLargeOnes", dir / "store");
+        std::uint64_t number = 0;
+        EXPECT_TRUE(victim.hear(number));
+        EXPECT_FALSE(victim.hear(number)) << "it lived on";
+    }
+    ::unsetenv("TRUEUP_KILL");
+    ::unsetenv("TRUEUP_KILL_MARKERS");
+    EXPECT_EQ(std::filesystem::file_size(dir / "markers"), std::string("write_behind 2\n").size());
+    auto store = must_open(dir / "store");
+    const auto rows = store->scan("row/", "", SIZE_MAX).value();
+    EXPECT_EQ(rows.size(), 5000U);
+    for (const auto& [key, value] : rows) EXPECT_TRUE(value.starts_with("first")) << key;
+    EXPECT_TRUE(store->apply(large_batch("third")).ok())
+        << "what is left of the file is in the way";
+    EXPECT_TRUE(store->get(row_key(10'000)).value()->starts_with("third"));
+}
+#endif
+
 std::string images_of(const std::string& store) { return store + "-images"; }
 
 /// An image is called by its last batch.
