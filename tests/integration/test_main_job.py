@@ -3,6 +3,8 @@
 The table says for each object what it was and what must become of it; the engine never sees it.
 """
 
+import shutil
+import subprocess
 import types
 
 import scenario
@@ -26,8 +28,19 @@ class MainJob(scenario.Scenario):
         self.table = Table.load(self.table.path)
         self.prove(engine, stable=5)
         self.show()
+        self.check_metrics(engine)
         code, _ = engine.end()
         self.assertEqual(code, 0)
+
+    def check_metrics(self, engine):
+        """promtool reads the page and has no complaint, not even about style (G18)."""
+        status, page = engine.get("/metrics")
+        self.assertEqual(status, 200)
+        self.assertIn("wrapper_pods_total{", page)
+        self.assertTrue(shutil.which("promtool"), "no promtool: tools/services/install gets it")
+        command = ["promtool", "check", "metrics"]
+        result = subprocess.run(command, input=page, capture_output=True, text=True, timeout=30)
+        self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
 
     def show(self):
         """Prints the table, a line for each object of a wrong scene, the others counted."""
