@@ -100,7 +100,7 @@ TEST(Dispatcher, NothingIsReadOfCommandsWhileTheOutcomesAreNot_S38) {
     EXPECT_TRUE(desk.dispatcher().stats().trouble.empty());
 }
 
-TEST(Dispatcher, ExpiredByBrokerTimeActsOnNothing_S38) {
+TEST(Dispatcher, ExpiredByBrokerTimeActsOnNothing_S38_C5) {
     Desk desk;
     desk.emit(delete_orphan());
     desk.log.advance(Millis(60'001));  // the broker's clock, not ours

@@ -160,6 +160,11 @@ class Engine:
                 return float(line.split()[-1])
         return None
 
+    def logged(self, event):
+        """The events of that name in its log, as objects."""
+        lines = [json.loads(line) for line in self.log().splitlines() if line.endswith("}")]
+        return [line for line in lines if line.get("event") == event]
+
     def log(self):
         """What it wrote to stderr, over all starts."""
         with open(self._log, encoding="utf-8", errors="replace") as file:

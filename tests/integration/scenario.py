@@ -22,7 +22,7 @@ import audit
 import check
 import scenes
 import world
-from engine import Engine
+from engine import Engine, binary
 from event import Event
 from kube import KubeError
 from pg import SLOT, PgError
@@ -147,6 +147,21 @@ class Scenario(unittest.TestCase):
         event.first_row = event.row()
         event.pod()
         return event
+
+    def trueup(self, *words, answer=""):
+        """Runs the command line; (exit code, what it said: an object if it is JSON)."""
+        result = subprocess.run(
+            [binary(), *words, "--state-dir", self.state_dir],
+            input=answer + "\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        try:
+            return result.returncode, json.loads(result.stdout)
+        except ValueError:
+            return result.returncode, result.stdout + result.stderr
 
     def lose_pod(self, event):
         """Deletes the pod of a pair: its row must be marked failed."""

@@ -4,12 +4,8 @@ Six wrapper pods that no row names, nine rows without a pod_name, none of them t
 They may be each other's all the same (G25), so nothing destructive happens before somebody looked.
 """
 
-import json
-import subprocess
-
 import scenario
 import scenes
-from engine import binary
 
 BACKFILL = {
     "status": "failed",
@@ -24,7 +20,7 @@ def closed(slug):
 
 
 class Incident(scenario.Scenario):
-    def test_ends_with_one_approval(self):
+    def test_ends_with_one_approval_G21_S7(self):
         every = scenes.PLAIN + scenes.TRICKY + scenes.WRONG
         self.make_world(without=[scene.name for scene in every])
         self.make_incident()
@@ -58,7 +54,7 @@ class Incident(scenario.Scenario):
         code, _ = engine.end()
         self.assertEqual(code, 0)
 
-    def test_a_request_that_nobody_may_make_is_refused_and_said(self):
+    def test_what_nobody_may_ask_is_refused_and_a_pass_may_be_asked_for_G15_G19(self):
         self.start_with_nothing_wrong()
         code, said = self.trueup("hold", "graph-instances/no-such", "-o", "json")
         self.assertEqual((code, said["state"]), (1, "refused"), said)
@@ -74,6 +70,34 @@ class Incident(scenario.Scenario):
             lambda: self.engine.metric("reconciliation_passes_total") > passes,
             30,
         )
+        self.engine.until("its event", self.pass_events, 10)
+        wanted = {"orphaned_pods_cleaned", "missing_pods_handled", "status_drift_fixed"}
+        wanted |= {"ttl_expired", "inactive_terminated", "duration_seconds"}
+        self.assertLessEqual(wanted, self.pass_events()[0].keys())
+
+    def test_a_cleanup_asks_first_G16(self):
+        every = scenes.PLAIN + scenes.TRICKY + scenes.WRONG
+        self.make_world(without=[scene.name for scene in every])
+        self.make_incident()
+        for entry in self.table.rows:
+            entry["after"] = scenes.UNTOUCHED  # no rule is on that would touch them
+        self.write_config()
+        engine = self.make_engine()
+        engine.start()
+        self.look_until(engine, 6)
+        for answer in ("no", "y", ""):
+            code, said = self.trueup("cleanup", answer=answer)
+            self.assertEqual(code, 1, said)
+            self.assertIn("nothing was deleted", said)
+        self.assertEqual(len(self.kube.pods(scenes.NAMESPACE)), 6)
+        code, said = self.trueup("cleanup", answer="yes")
+        self.assertEqual(code, 0, said)
+        for entry in self.table.pods:
+            self.assertIn(entry["name"], said)
+        self.prove(engine, stable=3)
+
+    def pass_events(self):
+        return self.engine.logged("reconciliation_pass_completed")
 
     # ---------------------------------------------------------------- making
     def make_incident(self):
@@ -100,15 +124,6 @@ class Incident(scenario.Scenario):
             file.write(text.replace(line, line + rules))
 
     # ---------------------------------------------------------------- looking
-    def trueup(self, *words):
-        """Runs the command line; (exit code, what it said as JSON)."""
-        command = [binary(), *words, "--state-dir", self.state_dir]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        try:
-            return result.returncode, json.loads(result.stdout)
-        except ValueError:
-            return result.returncode, {"state": "", "sentence": result.stderr}
-
     def page(self, because):
         code, page = self.trueup("findings", "list", "--because", because, "-o", "json")
         self.assertEqual(code, 0, page)

@@ -1,10 +1,12 @@
 """Proves that no fault of the Kubernetes API is read as an absence, and that what went wrong
-meanwhile is repaired afterwards (S3, S5, S11).
+meanwhile is repaired afterwards (S3, S5, S11, S13).
 
 The engine reaches the API through a relay, so that its connections can be cut or silenced. Every
 outage lasts longer than the grace.
 """
 
+import os
+import shutil
 import time
 
 import faults
@@ -85,6 +87,39 @@ class KubernetesFaults(faults.Faults):
         lost_pod = self.pair()
         self.lose_pod(lost_pod)
         self.heal(lost_row, lost_pod)
+
+    def test_etcd_restored_from_a_backup_S13(self):
+        comes_back, lost_row = self.pair(), self.pair()
+        self.until_ready()
+        backup = os.path.join(self.folder, "etcd")
+        data = os.path.join(os.path.dirname(self.up.env["KUBE_ADMIN_CONFIG"]), "etcd")
+        self.with_etcd_stopped(lambda: shutil.copytree(data, backup))
+        made_since = self.pair()
+        comes_back.looks_wrong()
+        comes_back.delete_pod()
+        self.pg.delete(comes_back.first_row["id"])
+        comes_back.looks_right()
+        self.heal()
+
+        def restore():
+            shutil.rmtree(data)
+            shutil.copytree(backup, data)
+
+        self.with_etcd_stopped(restore)
+        for entry in comes_back.pods.values():
+            entry[1] = scenes.DELETED  # it is there again, and its row is not
+        comes_back.expect_row(comes_back.first_row, scenes.ABSENT)
+        for entry in made_since.pods.values():
+            entry[1] = scenes.GONE
+        made_since.expect_row(made_since.first_row, scenes.disappeared(made_since.pod_name))
+        self.lose_row(lost_row)
+        self.heal(comes_back, made_since, lost_row)
+
+    def with_etcd_stopped(self, act):
+        scenario.service("kube", "kill")
+        scenario.service("kube", "kill", "etcd")
+        act()
+        scenario.service("kube", "restart")
 
     def test_rights_taken_away_S3_S4(self):
         path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"

@@ -1,4 +1,5 @@
-"""Proves the main job on real servers: everything wrong is put right, nothing else is touched.
+"""Proves the main job on real servers: everything wrong is put right, nothing else is touched, and
+metrics and log say so in the words that dashboards know (G18, G19).
 
 The table says for each object what it was and what must become of it; the engine never sees it.
 """
@@ -13,7 +14,7 @@ from table import Table
 
 
 class MainJob(scenario.Scenario):
-    def test_repairs_what_is_wrong_and_touches_nothing_else(self):
+    def test_repairs_what_is_wrong_and_touches_nothing_else_G1_G2_G3_G17(self):
         self.make_world(seed=1)
         self.assertGreaterEqual(len(self.table.pods), 100)
         self.assertGreaterEqual(len(self.table.rows), 100)
@@ -29,6 +30,7 @@ class MainJob(scenario.Scenario):
         self.prove(engine, stable=5)
         self.show()
         self.check_metrics(engine)
+        self.check_log(engine)
         code, _ = engine.end()
         self.assertEqual(code, 0)
 
@@ -41,6 +43,15 @@ class MainJob(scenario.Scenario):
         command = ["promtool", "check", "metrics"]
         result = subprocess.run(command, input=page, capture_output=True, text=True, timeout=30)
         self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
+
+    def check_log(self, engine):
+        """The log has the events that are searched for, with their fields (G19)."""
+        found = engine.logged("orphaned_pod_detected")
+        self.assertLessEqual({"pod_name", "namespace", "age_hours"}, found[0].keys())
+        deleted = engine.logged("orphaned_pod_deleted")
+        self.assertLessEqual({"pod_name", "namespace", "duration_ms"}, deleted[0].keys())
+        names = {event["pod_name"] for event in deleted}
+        self.assertLessEqual(names, {event["pod_name"] for event in found})
 
     def show(self):
         """Prints the table, a line for each object of a wrong scene, the others counted."""

@@ -1,4 +1,4 @@
-"""Proves what happens when the world changes between a decision and its write (S1, S2, S6, S24).
+"""Proves what happens when the world changes between a decision and its write (S1, S2, S6, S10, S24).
 
 The pause file holds the window open: with it there, commands are issued and checked and their
 writes are held. After a hold of more than 2 s an executor looks at the other side again.
@@ -88,7 +88,7 @@ class Window(scenario.Scenario):
         self.keep(*events)
         self.prove(self.engine)
 
-    def test_row_or_pod_changed_before_the_update_saves_the_row(self):
+    def test_row_or_pod_changed_before_the_update_saves_the_row_S10_S38(self):
         returns, stops, heals, leaves = [self.event() for _ in range(4)]
         self.hold()
         returns.row()

@@ -1,0 +1,236 @@
+#!/usr/bin/env -S python3 -B
+"""Writes docs/proofs.md: for each number of a requirement, the tests that name it.
+
+  proofs.py            writes it
+  proofs.py --check    exit 1 if it is not what this would write
+
+A test names a number in its own name (`WaitsOutTheGrace_G1`, `test_restart_S3`), a story in its
+first line, and a whole file in its first comment. What the numbers mean stands in SUBJECTS.
+"""
+
+import os
+import re
+import sys
+from collections import defaultdict
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DOCUMENT = "docs/proofs.md"
+HEAD = """\
+# What proves what
+
+Written by `tools/proofs.py` from the tests; `tools/check` fails when it is not up to date. A number in the
+name of a test, in the first line of a story (`tests/scenarios/*.scn`) or in the first comment of a file of
+tests is a requirement that it proves. A file without names proves it as a whole.
+"""
+LETTERS = {
+    "G": "Graph instances",
+    "S": "Safety: what must never go wrong",
+    "C": "Crash and order",
+    "T": "Traps: mistakes that were made before",
+    "W": "Cloud workers",
+    "P": "Processors",
+    "L": "Storage instances",
+    "R": "Runners",
+}
+SUBJECTS = """
+G1 a pod that no row owns
+G2 a row whose pod is gone
+G3 a running row whose pod has Failed
+G4 the TTL is over
+G5 nobody used it
+G6 a row that names no pod
+G7 ending an instance: its pod, then its row
+G8 ending on request, by those who may
+G9 the owner is told before
+G10 hibernation in place of the end
+G11 cost by owner
+G12 a hint for what idles
+G13 export jobs of dead workers
+G14 passes over everything
+G15 a pass on request, with a token
+G16 one-time cleanup from the command line
+G17 every act may be repeated, and nothing legitimate is harmed
+G18 the metrics' names
+G19 the log's events
+G20 dashboard and alerts
+G21 the incident: 6 pods, 9 rows
+G22 an empty or failed list is not "all gone"
+G23 starting and Failed, stopping without a pod, running and Succeeded
+G24 terminating pods, NULL activity, blank TTL
+G25 rows and pods that may be each other's
+S1 another pod under the name before the delete
+S2 the other pod is an orphan too: its own grace
+S3 the list fails
+S4 the list is empty all at once
+S5 the list is cut, its token expires
+S6 the row commits after its pod
+S7 a row without pod_name, and a live pod
+S8 phases and statuses that do not go together
+S9 a removal that says Running
+S10 made and gone between two looks
+S11 a watch with gaps, or deaf
+S12 older after newer, twice, two connectors
+S13 versions of Kubernetes go back
+S14 PostgreSQL fails over, loses its slot, goes back
+S15 rows deleted while nobody read
+S16 unchanged TOAST, key-only DELETE, TRUNCATE
+S17 a primary key used again, or moved
+S18 a new cloud instance that cannot be described yet
+S19 a healthy cloud instance not found once
+S20 cloud instances on their way out; one bad id in a batch
+S21 one region throttled or denied
+S22 the scope is edited while it runs
+S23 labels missing from a good answer
+S24 a veto between the command and its act
+S25 it becomes busy between check and act
+S26 two claim one id
+S27 a node is down, comes back, is removed
+S28 a whole zone fails and recovers
+S29 caps of small pools
+S30 the desired side loses rows for one look
+S31 labels copied, removed; selector empty
+S32 recreated while the old one terminates; finalizers
+S33 failures counted once, backed off
+S34 classes of failure
+S35 clocks
+S36 TTL extended, activity after the command
+S37 crashes, full disks, lost rows
+S38 commands twice, late, elsewhere; answers lost
+S39 accepted and then rejected
+S40 restarts and changes of policy in the middle
+C1 crash behind the append
+C2 crash inside the write-behind
+C3 appends of unknown result
+C4 two engines lead one shard
+C5 a relay that slept
+C6 older after newer; sources in any order
+C7 restart at every offset
+C8 checkpoint and tail are the full fold
+C9 an impure fold is caught
+C10 old journal, new build
+C11 retention, lost tails, gaps
+C12 stable at last
+T0.1 a failed list taken for an empty one
+T0.2 rows without pod_name make orphans of all pods
+T0.3 rows listed before pods
+T0.4 deleted by name
+T0.5 drift that knows one pair of states only
+T0.6 TTLs acted on again, wrong clocks
+T0.7 metrics that count attempts
+"""
+# Elsewhere these letters number the invariants of a header.
+OF_OTHER_POLICIES = ("tests/engine/core/", "tests/scenarios/", "tests/integration/")
+
+CASE = re.compile(r"^(?:TEST|TEST_F|TEST_P|TYPED_TEST|RC_GTEST_\w+)\(\s*(\w+)\s*,\s*(\w+)", re.M)
+METHOD = re.compile(r"^    def (test_\w+)\(", re.M)
+IN_NAME = re.compile(r"_(?:([GSCWPLR])(\d+)|T(\d)_(\d))(?=_|$)")
+IN_TEXT = re.compile(r"(?<![\w.])(?:([GSCWPLR])(\d+)|T(\d)\.(\d))(?![\w.]*\w)")
+
+
+def subjects():
+    """{number: its few words}"""
+    return dict(line.split(" ", 1) for line in SUBJECTS.strip().splitlines())
+
+
+def numbers(pattern, text):
+    return [f"{a}{b}" if a else f"T{c}.{d}" for a, b, c, d in pattern.findall(text)]
+
+
+def first_comment(path, text):
+    """What a file says of itself."""
+    if path.endswith(".py"):
+        found = re.search(r'"""(.*?)"""', text, re.S)
+        return found.group(1) if found else ""
+    mark = "#" if path.endswith(".scn") else "//"
+    lines = text.splitlines()[: 1 if mark == "#" else None]
+    taken = []
+    for line in lines:
+        if not line.startswith(mark):
+            break
+        taken.append(line.lstrip("#/ "))
+    # An invariant of a header is numbered there.
+    return re.sub(r"invariants? [A-Z]\d+", "", " ".join(taken))
+
+
+def cases(path, text):
+    """The names of the tests in a file."""
+    if path.endswith(".py"):
+        return METHOD.findall(text)
+    return [".".join(pair) for pair in CASE.findall(text) if not pair[1].startswith("DISABLED_")]
+
+
+def test_files():
+    for here, _, names in sorted(os.walk(os.path.join(ROOT, "tests"))):
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(here, name), ROOT)
+            if name.endswith((".cpp", ".h", ".scn")) or re.fullmatch(r"(test_\w+|\w+_test)\.py", name):
+                if not path.startswith("tests/support/"):
+                    yield path
+
+
+def meant(path, number):
+    """Is this the number of a requirement, and not of an invariant?"""
+    return number[0] not in "WPLR" or path.startswith(OF_OTHER_POLICIES)
+
+
+def proofs():
+    """{number: {path: names of tests, none for the whole file}}"""
+    found = defaultdict(dict)
+    for path in test_files():
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            text = file.read()
+        for name in cases(path, text):
+            for number in numbers(IN_NAME, name):
+                if meant(path, number):
+                    found[number].setdefault(path, []).append(name)
+        if path.endswith((".scn", ".py")) or cases(path, text):
+            for number in numbers(IN_TEXT, first_comment(path, text)):
+                if meant(path, number):
+                    found[number].setdefault(path, [])
+    return found
+
+
+def order(number):
+    return [int(part) for part in number[1:].split(".")]
+
+
+def written(found):
+    """The document; a number that nobody defined ends it with a sentence."""
+    known = subjects()
+    for number in found:
+        if number[0] in "GSCT" and number not in known:
+            raise SystemExit(f"{', '.join(found[number])}: there is no {number}")
+    lines = [HEAD]
+    for letter, title in LETTERS.items():
+        mine = [number for number in {*known, *found} if number[0] == letter]
+        lines += [f"## {title}", ""] if mine else []
+        for number in sorted(mine, key=order):
+            lines.append(f"**{number}** {known.get(number, '')}".rstrip() + "\n")
+            for path, names in sorted(found.get(number, {}).items()):
+                shown = ", ".join(f"`{name}`" for name in names)
+                lines.append(f"- `{path}`" + (f": {shown}" if shown else ""))
+            lines.append("" if number in found else "- not yet\n")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        print(__doc__.strip())
+        return 0 if sys.argv[1] in ("-h", "--help") else 2
+    path, text = os.path.join(ROOT, DOCUMENT), written(proofs())
+    if not sys.argv[1:]:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return 0
+    there = ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            there = file.read()
+    if there == text:
+        return 0
+    print(f"{DOCUMENT}: not what the tests say; run tools/proofs.py")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
