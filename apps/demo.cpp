@@ -1,10 +1,8 @@
 #include "apps/demo.h"
 
-#include "apps/host.h"
 #include "apps/quick_policy.h"
+#include "apps/sandbox_host.h"
 #include "apps/sandbox_wiring.h"
-#include "connectors/kubernetes/connector.h"
-#include "connectors/postgres/connector.h"
 #include "engine/ports/clock.h"
 #include "sandbox/drama.h"
 #include "sandbox/world.h"
@@ -19,44 +17,8 @@ namespace trueup::apps {
 
 namespace {
 
-constexpr const char* kSelector = "app in (ryugraph-wrapper, falkordb-wrapper)";
 constexpr Millis kFeedEvery{100};
 constexpr Millis kCheckpointEvery{5'000};  // it lives short
-
-SourceSpec demo_source(const std::string& name, Topic topic) {
-    SourceSpec spec;
-    spec.name = name;
-    spec.topic = topic;
-    spec.pace_idle = Millis{2'000};
-    spec.pace_waiting = Millis{500};
-    return spec;
-}
-
-SourceSpec pods_source(sandbox::World& world) {
-    SourceSpec spec = demo_source("pods", Topic::kChangesPods);
-    spec.cluster = world.cluster();
-    spec.connector =
-        std::make_unique<connectors::KubernetesConnector>(*spec.cluster, sandbox_pods(kSelector));
-    return spec;
-}
-
-Result<SourceSpec> rows_source(sandbox::World& world) {
-    SourceSpec spec = demo_source("rows", Topic::kChangesRows);
-    spec.database = world.database();
-    auto connector = connectors::postgres::PostgresConnector::open(sandbox_rows(), *spec.database);
-    if (!connector) return connector.error();
-    spec.connector = std::move(*connector);
-    return spec;
-}
-
-ExecutorSpec demo_executors(sandbox::World& world) {
-    ExecutorSpec spec;
-    spec.clusters.push_back(world.cluster());
-    spec.databases.push_back(world.database());
-    spec.sources = sandbox_reach(*spec.clusters.back(), *spec.databases.back());
-    spec.settings.executor = "demo";
-    return spec;
-}
 
 /// A folder that goes when the demo ends, unless the user named one.
 class StateDir {
@@ -81,18 +43,13 @@ class StateDir {
 };
 
 Result<std::unique_ptr<Host>> start_demo(sandbox::World& world, const std::string& state_dir) {
-    std::vector<SourceSpec> sources;
-    sources.push_back(pods_source(world));
-    auto rows = rows_source(world);
-    if (!rows) return rows.error();
-    sources.push_back(std::move(*rows));
     HostSettings settings;
     settings.state_dir = state_dir;
     settings.memory_bytes = std::size_t{256} << 20U;
     settings.policy = quick_policy();
     settings.listen = "127.0.0.1:0";
     settings.checkpoint_every = kCheckpointEvery;
-    return Host::start(std::move(settings), std::move(sources), demo_executors(world));
+    return start_sandbox_host(world, std::move(settings));
 }
 
 /// The feed prints times of its own.

@@ -1,6 +1,7 @@
 #include "benchmarks/load.h"
 
 #include "engine/codec/change_codec.h"
+#include "engine/core/policy.h"
 #include "engine/model/object.h"
 
 #include <algorithm>
@@ -45,22 +46,11 @@ std::string fields_of(Side side, std::uint32_t subject, const char* status, std:
 }  // namespace
 
 Settings load_settings(Mode mode) {
-    Settings settings;
-    settings.policy = "graph-instances";
-    settings.use = "graph-instances";
-    settings.sources = {{kNames[0], Topic::kChangesPods}, {kNames[1], Topic::kChangesRows}};
-    settings.pods = 0;
-    settings.rows = 1;
-    settings.rules = {{"orphaned_pod", mode, Millis{60'000}, Millis{30'000}},
-                      {"missing_pod", mode, Millis{0}, Millis{30'000}},
-                      {"status_drift", mode, Millis{0}, Millis{0}},
-                      {"ttl_expired", Mode::kOff, Millis{0}, Millis{0}},
-                      {"inactive", Mode::kOff, Millis{0}, Millis{0}},
-                      {"untracked_record", mode, Millis{60'000}, Millis{30'000}},
-                      {"stuck_transition", mode, Millis{900'000}, Millis{30'000}},
-                      {"finished_pod", mode, Millis{0}, Millis{0}},
-                      {"duplicate_claim", mode, Millis{0}, Millis{0}},
-                      {"termination_requested", mode, Millis{0}, Millis{0}}};
+    Settings settings = core::usual_settings("graph-instances", mode);
+    for (const char* name : {"ttl_expired", "inactive"}) {
+        core::rule_settings(settings, name).mode = Mode::kOff;
+    }
+    core::rule_settings(settings, "missing_pod").grace = Millis{0};
     for (RuleSettings& rule : settings.rules) rule.budget.most = 1'000'000'000;  // no brake
     return settings;
 }

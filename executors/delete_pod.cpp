@@ -17,7 +17,8 @@ class DeletePod final : public Execution {
   private:
     const Target& target() const { return command().draft.target; }
     std::string what(std::string_view verb) const {
-        return std::string(verb) + " pod " + target().name;
+        const bool pod = command().draft.action.kind == Action::Kind::kDeletePod;
+        return std::string(verb) + (pod ? " pod " : " object ") + target().name;
     }
     bool not_found(const Answer& answer) const {
         return !answer.failed && answer.status == 404 && says_not_found(answer.body, target().name);
@@ -47,7 +48,7 @@ void DeletePod::read_target(SteadyTime now) {
 }
 
 void DeletePod::judge_target(Answer answer, SteadyTime now) {
-    if (not_found(answer)) return finish(OutcomeKind::kAlreadyDone, "the pod is gone");
+    if (not_found(answer)) return finish(OutcomeKind::kAlreadyDone, "it is gone");
     if (answer.failed || answer.status != 200) return stop(failure_of(answer, what("GET")));
     const Result<Pod> pod = decode_pod(answer.body);
     if (!pod) return finish(OutcomeKind::kFailed, what("GET") + ": " + pod.error().what, true);
@@ -60,7 +61,7 @@ void DeletePod::judge_target(Answer answer, SteadyTime now) {
                                                      : "terminating already");
     }
     if ((*pod).held(source_.hold_key) && TRUEUP_GUARD("hold_check")) {
-        return finish(OutcomeKind::kRefused, "veto: " + source_.hold_key + " is set on the pod");
+        return finish(OutcomeKind::kRefused, "veto: " + source_.hold_key + " is set on it");
     }
     Standing standing = read_set().holds_on_pod(source_, *pod);
     if (!standing.ok() && TRUEUP_GUARD("target_check")) return stop(std::move(standing));
@@ -85,7 +86,7 @@ void DeletePod::write(SteadyTime now) {
 void DeletePod::judge_write(Answer answer, SteadyTime now) {
     if (answer.failed) return read_back(now, what("DELETE") + ": " + answer.error.what);
     if (answer.status >= 200 && answer.status < 300) return accepted(answer.body);
-    if (not_found(answer)) return finish(OutcomeKind::kAlreadyDone, "the pod is gone");
+    if (not_found(answer)) return finish(OutcomeKind::kAlreadyDone, "it is gone");
     Standing failure = failure_of(answer, what("DELETE"));
     if (answer.status == 409) return again(now, failure.reason);
     // A gateway's time-out, or a 404 that is not the server's word, does not say what was done.
@@ -105,14 +106,14 @@ void DeletePod::accepted(const std::string& body) {
 void DeletePod::judge_read_back(Answer answer, SteadyTime now) {
     const std::string because = unknown_because();
     if (not_found(answer)) {
-        return finish(OutcomeKind::kDone, "read back: the pod is gone, after: " + because);
+        return finish(OutcomeKind::kDone, "read back: it is gone, after: " + because);
     }
     const Result<Pod> pod = answer.failed || answer.status != 200
                                 ? Result<Pod>(Error{Next::kRetry, "no pod was read"})
                                 : decode_pod(answer.body);
     if (!pod) return read_back(now, because);
     if ((*pod).uid != target().object_id) {
-        return finish(OutcomeKind::kDone, "read back: the pod is gone, its name has uid " +
+        return finish(OutcomeKind::kDone, "read back: it is gone, its name has uid " +
                                               (*pod).uid + " now, after: " + because);
     }
     if ((*pod).deleting) {
@@ -128,7 +129,8 @@ void DeletePod::judge_read_back(Answer answer, SteadyTime now) {
 
 std::unique_ptr<Execution> execute_delete_pod(Owner owner, Command command,
                                               const Surroundings& surroundings) {
-    TRUEUP_CHECK(command.draft.action.kind == Action::Kind::kDeletePod);
+    TRUEUP_CHECK(command.draft.action.kind == Action::Kind::kDeletePod ||
+                 command.draft.action.kind == Action::Kind::kDeleteObject);
     TRUEUP_CHECK(surroundings.sources.pods.count(command.draft.target.source) == 1);
     return std::make_unique<DeletePod>(owner, std::move(command), surroundings);
 }

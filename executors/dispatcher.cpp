@@ -140,13 +140,19 @@ std::optional<std::string> Dispatcher::State::unfit(const Command& command) cons
     bool known = false;
     switch (command.draft.action.kind) {
         case Action::Kind::kDeletePod:
+        case Action::Kind::kDeleteObject:
             known = surroundings.sources.pods.count(source) != 0;
             break;
         case Action::Kind::kUpdateRow:
             known = surroundings.sources.rows.count(source) != 0;
             break;
+        case Action::Kind::kVerifyGone:
+        case Action::Kind::kCreatePod:
+        case Action::Kind::kCreateObject:
+        case Action::Kind::kRetractRecord:
         case Action::Kind::kUnspecified:
-            return "unknown action";
+            return "this executor does not know the action " +
+                   std::string(name_of(command.draft.action.kind));
     }
     if (known) return std::nullopt;
     return "this executor has no source " + source + " for " +
@@ -208,10 +214,10 @@ void Dispatcher::State::start(ArrivedCommand arrived, SteadyTime now) {
         task.outcome =
             outcome_of(command, OutcomeKind::kFailed,
                        "expires later than the executor's ledger reaches back", settings.executor);
-    } else if (command.draft.action.kind == Action::Kind::kDeletePod) {
-        task.execution = execute_delete_pod(owner, command, surroundings);
-    } else {
+    } else if (command.draft.action.kind == Action::Kind::kUpdateRow) {
         task.execution = execute_update_row(owner, command, surroundings);
+    } else {
+        task.execution = execute_delete_pod(owner, command, surroundings);
     }
     task.arrived = std::move(arrived);
     if (task.execution) task.execution->begin(now);

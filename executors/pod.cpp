@@ -76,10 +76,10 @@ Result<Pod> decode_pod(std::string_view body) {
                      finalizers.size() > 0;
     read_map(root, "/metadata/labels", pod.labels);
     read_map(root, "/metadata/annotations", pod.annotations);
-    const std::string kind = text_at(root, "/kind");
-    if ((!kind.empty() && kind != "Pod") || pod.uid.empty() || pod.resource_version.empty() ||
+    // What says why there is no object is none.
+    if (text_at(root, "/kind") == "Status" || pod.uid.empty() || pod.resource_version.empty() ||
         pod.name.empty()) {
-        return Error{Next::kSkip, "the answer is not a pod: " + one_line(body)};
+        return Error{Next::kSkip, "the answer is no object: " + one_line(body)};
     }
     return pod;
 }

@@ -1,4 +1,4 @@
-// One live pod as the API server just gave it, and what its refusals say.
+// One live pod, or another object, as the API server just gave it, and what its refusals say.
 //
 // Only the words of the API server itself count: a 404 that does not name the object (a wrong path,
 // a proxy's page) is not an absence (S3).
@@ -33,7 +33,7 @@ struct Pod {
     std::optional<std::optional<std::string>> field(std::string_view name) const;
 };
 
-/// kSkip when the bytes are not a pod with name, uid and resourceVersion.
+/// kSkip when the bytes are no object with name, uid and resourceVersion.
 Result<Pod> decode_pod(std::string_view body);
 
 /// Is this the body of a 404 by which the API server says that the object `name` is not there?

@@ -2,6 +2,8 @@
 
 #include "apps/config/reading.h"
 #include "apps/config/words.h"
+#include "engine/base/check.h"
+#include "engine/core/policy.h"
 
 #include <fmt/format.h>
 
@@ -149,11 +151,15 @@ Settings policy_settings(const Config& config) {
     Settings settings;
     settings.policy = policy.name;
     settings.use = policy.use;
+    const core::Policy* use = core::find_policy(policy.use);
+    TRUEUP_CHECK(use != nullptr);
     for (const SourceConfig& source : config.sources) {
-        const auto id = static_cast<SourceId>(settings.sources.size());
-        if (source.name == policy.pods) settings.pods = id;
-        if (source.name == policy.rows) settings.rows = id;
-        settings.sources.push_back({source.name, source.topic()});
+        Role role = kNoRole;
+        if (source.name == policy.pods) role = core::role_number(*use, "pods");
+        if (source.name == policy.rows) role = core::role_number(*use, "rows");
+        if (source.name == policy.services) role = core::role_number(*use, "services");
+        if (source.name == policy.ingresses) role = core::role_number(*use, "ingresses");
+        settings.sources.push_back({source.name, source.topic(), role, {}});
     }
     settings.rules = policy.rules;
     settings.windows = policy.windows;

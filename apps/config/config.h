@@ -65,6 +65,8 @@ struct PolicyConfig {
     std::string use;
     std::string pods;                 ///< a source
     std::string rows;                 ///< a source
+    std::string services;             ///< a source; empty: nobody looks at them
+    std::string ingresses;            ///< likewise
     std::string correlate;            ///< connectors/postgres/correlation.h reads it
     std::vector<RuleSettings> rules;  ///< one for each rule of the set, in its order
     std::vector<Window> windows;      ///< none: always
@@ -89,7 +91,8 @@ struct Config {
     Millis max_skew{0};
     std::vector<SourceConfig> sources;             ///< in the order of the file
     std::vector<PolicyConfig> policies;            ///< exactly one in this release
-    std::map<std::string, std::string> executors;  ///< `delete_pod`, `update_row` → source
+    /// `delete_pod`, `update_row`, `delete_object` → sources
+    std::map<std::string, std::vector<std::string>> executors;
     std::string listen = "127.0.0.1:9464";         ///< empty: no HTTP
     LogLevel log_level = LogLevel::kInfo;
     LogFormat log_format = LogFormat::kJson;

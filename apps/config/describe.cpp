@@ -109,6 +109,8 @@ Json json_of(const PolicyConfig& policy) {
     json["use"] = policy.use;
     json["pods"] = policy.pods;
     json["rows"] = policy.rows;
+    if (!policy.services.empty()) json["services"] = policy.services;
+    if (!policy.ingresses.empty()) json["ingresses"] = policy.ingresses;
     json["correlate"] = policy.correlate;
     for (const RuleSettings& rule : policy.rules) {
         Json& entry = json["rules"][rule.rule];
@@ -173,7 +175,8 @@ void warn_of_source(const SourceConfig& source, const Config& config,
                     std::vector<std::string>& all) {
     const bool used = std::any_of(
         config.policies.begin(), config.policies.end(), [&source](const PolicyConfig& policy) {
-            return policy.pods == source.name || policy.rows == source.name;
+            return policy.pods == source.name || policy.rows == source.name ||
+                   policy.services == source.name || policy.ingresses == source.name;
         });
     if (!used) {
         all.push_back(
@@ -241,8 +244,8 @@ std::string describe(const Config& config) {
         config.checkpoints_kept);
     for (const SourceConfig& source : config.sources) text += line_of(source);
     for (const PolicyConfig& policy : config.policies) text += lines_of(policy);
-    for (const auto& [name, source] : config.executors) {
-        text += fmt::format("executor  {}: on {}\n", name, source);
+    for (const auto& [name, sources] : config.executors) {
+        text += fmt::format("executor  {}: on {}\n", name, fmt::join(sources, ", "));
     }
     return text + fmt::format("http      {}\nlog       {}, {}\n", listen_text(config),
                               name_of(config.log_level), name_of(config.log_format));
@@ -265,8 +268,12 @@ std::string describe_json(const Config& config) {
     json["policies"] = Json::array();
     for (const PolicyConfig& policy : config.policies) json["policies"].push_back(json_of(policy));
     json["executors"] = Json::object();
-    for (const auto& [name, source] : config.executors) {
-        json["executors"][name] = {{"source", source}};
+    for (const auto& [name, sources] : config.executors) {
+        if (name == "delete_object") {
+            json["executors"][name] = {{"sources", sources}};
+        } else {
+            json["executors"][name] = {{"source", sources.front()}};
+        }
     }
     json["http"] = {{"listen", listen_text(config)}};
     json["log"] = {{"level", name_of(config.log_level)}, {"format", name_of(config.log_format)}};

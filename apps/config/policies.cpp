@@ -53,14 +53,16 @@ std::vector<std::string> source_names(const Config& config) {
     return names;
 }
 
-/// The name of a source of that topic under `key`; empty when it is none, which is noted.
-std::string read_source_name(Section& section, std::string_view key, const Config& config,
-                             Topic topic) {
-    const std::string_view wanted =
-        topic == Topic::kChangesPods ? "pods of kubernetes" : "postgres";
-    if (!section.require(key, fmt::format("{}: NAME of a source of {}", key, wanted))) return {};
-    std::string name = section.text(key);
+std::string_view sources_of(Topic topic) {
+    if (topic == Topic::kChangesPods) return "pods of kubernetes";
+    return topic == Topic::kChangesRows ? "postgres" : "a resource of kubernetes that is no pod";
+}
+
+/// `name`, which stands under `key`, if it is a source of that topic; else empty, which is noted.
+std::string check_source_name(Section& section, std::string_view key, std::string name,
+                              const Config& config, Topic topic) {
     if (name.empty()) return name;
+    const std::string_view wanted = sources_of(topic);
     const SourceConfig* source = config.source(name);
     if (source == nullptr) {
         const std::string meant = nearest(name, source_names(config));
@@ -74,6 +76,13 @@ std::string read_source_name(Section& section, std::string_view key, const Confi
     section.problem(
         key, fmt::format("names '{}', which is no source of {}; write one that is", name, wanted));
     return {};
+}
+
+std::string read_source_name(Section& section, std::string_view key, const Config& config,
+                             Topic topic) {
+    const std::string example = fmt::format("{}: NAME of a source of {}", key, sources_of(topic));
+    if (!section.require(key, example)) return {};
+    return check_source_name(section, key, section.text(key), config, topic);
 }
 
 Mode read_mode(Section& rule, const RuleKind& kind) {
@@ -90,6 +99,20 @@ Mode read_mode(Section& rule, const RuleKind& kind) {
     }
     rule.problem("mode", fmt::format("is '{}'; write observe, approve, enforce or off", text));
     return Mode::kObserve;
+}
+
+/// A rule that ends instances deletes what serves them, where the policy has sources of it.
+void check_serving(Section& rule, Mode mode, const Config& config, const PolicyConfig& policy) {
+    const auto acts_on = config.executors.find("delete_object");
+    for (const std::string& source : {policy.services, policy.ingresses}) {
+        if (source.empty()) continue;
+        if (acts_on != config.executors.end() && contains(acts_on->second, source)) continue;
+        rule.problem("mode",
+                     fmt::format("is {1}, and executors.delete_object does not act on '{0}', which "
+                                 "the policy names; write executors: {{delete_object: {{sources: "
+                                 "[{0}]}}}}",
+                                 source, name_of(mode)));
+    }
 }
 
 void check_executor(Section& rule, const RuleKind& kind, Mode mode, const Config& config) {
@@ -152,12 +175,14 @@ void read_rule_times(Section& rule, const RuleKind& kind, const Config& config,
                              duration_text(settings.grace), duration_text(config.max_step)));
 }
 
-RuleSettings read_rule(Section rule, const RuleKind& kind, const Config& config) {
+RuleSettings read_rule(Section rule, const RuleKind& kind, const Config& config,
+                       const PolicyConfig& policy) {
     RuleSettings settings;
     settings.rule = kind.name;
     settings.mode = read_mode(rule, kind);
     if (settings.mode == Mode::kEnforce || settings.mode == Mode::kApprove) {
         check_executor(rule, kind, settings.mode, config);
+        if (kind.ends) check_serving(rule, settings.mode, config, policy);
     }
     read_rule_times(rule, kind, config, settings);
     settings.budget = read_budget(rule.section("budget"));
@@ -167,7 +192,7 @@ RuleSettings read_rule(Section rule, const RuleKind& kind, const Config& config)
 
 void read_rules(Section rules, const Config& config, PolicyConfig& policy) {
     for (const RuleKind& kind : kRules) {
-        policy.rules.push_back(read_rule(rules.section(kind.name), kind, config));
+        policy.rules.push_back(read_rule(rules.section(kind.name), kind, config, policy));
     }
     rules.finish();
 }
@@ -246,8 +271,10 @@ void read_windows(Section& section, PolicyConfig& policy) {
 }
 
 void check_executors(Section& section, const PolicyConfig& policy, const Config& config) {
-    for (const auto& [executor, source] : config.executors) {
+    for (const auto& [executor, sources] : config.executors) {
+        if (executor == "delete_object") continue;
         const std::string& own = executor == "delete_pod" ? policy.pods : policy.rows;
+        const std::string& source = sources.front();
         if (own.empty() || source.empty() || source == own) continue;
         section.problem(executor == "delete_pod" ? "pods" : "rows",
                         fmt::format("is '{}', and executors.{} acts on '{}'; write one and the "
@@ -336,6 +363,12 @@ PolicyConfig read_policy(Section section, Config& config, Problems& problems) {
     }
     policy.pods = read_source_name(section, "pods", config, Topic::kChangesPods);
     policy.rows = read_source_name(section, "rows", config, Topic::kChangesRows);
+    for (auto [key, name] :
+         {std::pair{"services", &policy.services}, std::pair{"ingresses", &policy.ingresses}}) {
+        if (!section.has(key)) continue;
+        *name =
+            check_source_name(section, key, section.text(key), config, Topic::kChangesResources);
+    }
     const std::vector<std::string> columns = read_correlation(section, policy, problems);
     read_rules(section.section("rules").called("rules"), config, policy);
     complete_columns(columns, policy, config, problems);
@@ -368,9 +401,17 @@ void read_executors(Section executors, Config& config) {
         const bool pods = std::string_view(name) == "delete_pod";
         Section executor = executors.section(name);
         if (!executor.present()) continue;
-        config.executors[name] = read_source_name(executor, "source", config,
-                                                  pods ? Topic::kChangesPods : Topic::kChangesRows);
+        config.executors[name] = {read_source_name(
+            executor, "source", config, pods ? Topic::kChangesPods : Topic::kChangesRows)};
         executor.finish();
+    }
+    if (Section objects = executors.section("delete_object"); objects.present()) {
+        std::vector<std::string>& sources = config.executors["delete_object"];
+        if (objects.require("sources", "sources: [NAME]")) sources = objects.texts("sources");
+        for (const std::string& source : sources) {
+            check_source_name(objects, "sources", source, config, Topic::kChangesResources);
+        }
+        objects.finish();
     }
     executors.finish();
 }

@@ -20,7 +20,9 @@ bool read_source(const v1::SourceSettings& m, SourceSettings& out) {
     if (m.topic() < v1::TOPIC_CHANGES_PODS || m.topic() > v1::TOPIC_CHANGES_RESOURCES) return false;
     out.name = m.name();
     out.topic = static_cast<Topic>(m.topic());
-    return !out.name.empty();
+    out.role = m.has_role() ? static_cast<Role>(m.role()) : kNoRole;
+    out.scope = m.scope();
+    return !out.name.empty() && m.role() < kNoRole;
 }
 
 bool read_rule(const v1::RuleSettings& m, RuleSettings& out) {
@@ -41,12 +43,6 @@ bool read_window(const v1::Window& m, Window& out) {
            static_cast<std::uint16_t>(m.to_minute())};
     return m.days() != 0 && m.days() <= kEveryDay && m.from_minute() < m.to_minute() &&
            m.to_minute() <= kDay;
-}
-
-/// Number of a source, or kNoSource when `given` is false; false when there is no such source.
-bool read_number(bool given, std::uint32_t number, std::size_t sources, SourceId& out) {
-    out = given ? static_cast<SourceId>(number) : kNoSource;
-    return !given || (number < sources && number < kNoSource);
 }
 
 }  // namespace
@@ -82,9 +78,9 @@ std::string encode_settings(const Settings& settings) {
         v1::SourceSettings& out = *m.add_sources();
         out.set_name(source.name);
         out.set_topic(static_cast<v1::Topic>(source.topic));
+        if (source.role != kNoRole) out.set_role(source.role);
+        if (!source.scope.empty()) out.set_scope(source.scope);
     }
-    if (settings.pods != kNoSource) m.set_pods(settings.pods);
-    if (settings.rows != kNoSource) m.set_rows(settings.rows);
     for (const RuleSettings& rule : settings.rules) {
         v1::RuleSettings& out = *m.add_rules();
         out.set_rule(rule.rule);
@@ -125,11 +121,6 @@ Result<Settings> decode_settings(std::string_view bytes) {
         if (!read_source(source, settings.sources.emplace_back())) {
             return broken("the settings name a source or a topic that this build does not know");
         }
-    }
-    const std::size_t sources = settings.sources.size();
-    if (!read_number(m.has_pods(), m.pods(), sources, settings.pods) ||
-        !read_number(m.has_rows(), m.rows(), sources, settings.rows)) {
-        return broken("the settings count on a source that they do not list");
     }
     for (const v1::RuleSettings& rule : m.rules()) {
         if (!read_rule(rule, settings.rules.emplace_back())) {

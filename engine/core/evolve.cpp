@@ -147,6 +147,7 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
     state_.subjects.mark_dirty(entry);
     facet.evidence = item.append_time;
     facet.offset = record_.offset;
+    note_reference(entry, id);
     mark(entry);
 }
 
@@ -168,6 +169,7 @@ void FoldRun::remove(SourceId id, const ItemView& item, const ChangeView& change
     facet.gone_since = source.epochs;
     facet.object.clear();
     state_.subjects.mark_dirty(entry);
+    note_reference(entry, id);
     mark(entry);
 }
 

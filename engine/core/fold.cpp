@@ -10,6 +10,7 @@
 #include <array>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace trueup::core {
 
@@ -52,11 +53,13 @@ void FoldRun::run() {
     if (state_.policy != nullptr) {
         budget_ = meta_.settings.sweep_step;
         tend_pass();
+        judge_dependents();
         sweep_step();
         wake();
         // Judged at the end and once each, so that no verdict of this record leans on half of it.
         for (std::size_t i = 0; i < marked_.size(); ++i) judge(*marked_[i]);
         for (Entry* entry : marked_) collect(*entry);
+        judge_dependents();  // of references that a sweep changed
     }
     for (SourceId id = 0; id < source_count(); ++id) {
         const SourceState& source = meta_.sources[id];
@@ -127,6 +130,12 @@ void FoldRun::take_settings(const Settings& settings) {
                         " rules in force, which this build does not have";
         return;
     }
+    for (const SourceSettings& source : settings.sources) {
+        if (source.role == kNoRole || source.role < policy->roles.size()) continue;
+        state_.halted = "the settings at journal offset " + std::to_string(record_.offset) +
+                        " give " + source.name + " a role that this build does not know";
+        return;
+    }
     // A source keeps its number for ever: facets are filed under it.
     Settings ours = settings;
     std::vector<SourceId> renumbered;
@@ -142,16 +151,19 @@ void FoldRun::take_settings(const Settings& settings) {
             meta_.sources.push_back(std::move(fresh));
         }
     }
-    if (settings.pods >= renumbered.size() || settings.rows >= renumbered.size()) {
-        state_.halted = "the settings at journal offset " + std::to_string(record_.offset) +
-                        " name a source that they do not list";
-        return;
-    }
-    ours.pods = renumbered[settings.pods];
-    ours.rows = renumbered[settings.rows];
     ours.sources.clear();
     for (const SourceState& source : meta_.sources) {
-        ours.sources.push_back({source.name, source.topic});
+        ours.sources.push_back({source.name, source.topic, kNoRole, {}});
+    }
+    for (std::size_t i = 0; i < renumbered.size(); ++i) {
+        ours.sources[renumbered[i]].role = settings.sources[i].role;
+        ours.sources[renumbered[i]].scope = settings.sources[i].scope;
+    }
+    for (Role role = 0; role < policy->roles.size(); ++role) {
+        if (ours.source(role) != kNoSource || policy->roles[role].optional) continue;
+        state_.halted = "the settings at journal offset " + std::to_string(record_.offset) +
+                        " name no source of " + std::string(policy->roles[role].name);
+        return;
     }
     state_.policy = policy;
     meta_.rules.resize(policy->rules.size());
@@ -229,6 +241,32 @@ void FoldRun::count(Entry& entry) {
     state_.subjects.mark_dirty(entry);
 }
 
+/// Whoever needs this object is to be judged again.
+void FoldRun::note_reference(const Entry& entry, SourceId id) {
+    if (!entry.subject.reference() || state_.policy == nullptr) return;
+    const Role role = meta_.settings.sources[id].role;
+    if (role != kNoRole && state_.policy->roles[role].reference) reference_changed_ = true;
+}
+
+void FoldRun::judge_dependents() {
+    if (!std::exchange(reference_changed_, false)) return;
+    judge_all();
+    report_.more_work = true;
+}
+
+const Subject& FoldRun::about(SourceId source, std::string_view name) {
+    static const Subject kNobody;
+    TRUEUP_CHECK(source < meta_.sources.size());
+    std::string key = "!";
+    key += meta_.sources[source].name;
+    key += '/';
+    key += name;
+    Entry* entry = find(key);
+    if (entry == nullptr) return kNobody;
+    apply_sweeps(*entry);
+    return entry->subject;
+}
+
 bool FoldRun::epochs_on_their_way() const {
     return std::any_of(meta_.sweeps.begin(), meta_.sweeps.end(),
                        [](const Sweep& sweep) { return sweep.what == Sweep::What::kEpoch; });
@@ -236,17 +274,24 @@ bool FoldRun::epochs_on_their_way() const {
 
 /// Marks the subjects whose wait is over, as many as the budget of this record allows.
 void FoldRun::wake() {
+    std::vector<std::string> keys;
     const auto take = [&](auto&& next) {
-        while (budget_ > 0) {
-            const std::optional<std::string> key = next();
+        for (; budget_ > 0; --budget_) {
+            std::optional<std::string> key = next();
             if (!key) return;
-            --budget_;
-            Entry* entry = find(*key);
+            keys.push_back(*std::move(key));
+        }
+        report_.more_work = true;
+    };
+    const auto rouse = [&] {
+        state_.subjects.read_ahead(keys);
+        for (const std::string& key : keys) {
+            Entry* entry = find(key);
             if (entry == nullptr) continue;
             entry->woken = true;
             mark(*entry);
         }
-        report_.more_work = true;
+        keys.clear();
     };
     take([&] { return state_.waits.take_due(meta_.now); });
     for (SourceId id = 0; id < source_count(); ++id) {
@@ -260,12 +305,14 @@ void FoldRun::wake() {
             return room-- > 0 ? state_.waits.take_turn(rule) : std::optional<std::string>();
         });
     }
+    rouse();
     if (epochs_on_their_way()) return;
     const auto tallies = static_cast<TallyId>(state_.policy->tallies.size());
     for (TallyId tally = 0; tally < tallies; ++tally) {
         if (meta_.tallies[tally] != 0) continue;
         take([&] { return state_.waits.take_none_of(tally); });
     }
+    rouse();
 }
 
 }  // namespace trueup::core

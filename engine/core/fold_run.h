@@ -31,6 +31,9 @@ class FoldRun {
     void mark(Entry& entry);
     void count(Entry& entry);
     void judge_all();
+    void note_reference(const Entry& entry, SourceId id);
+    void judge_dependents();
+    const Subject& about(SourceId source, std::string_view name);
     bool epochs_on_their_way() const;
 
     // sources.cpp: who owns a source, what it has proven
@@ -81,6 +84,7 @@ class FoldRun {
 
     // judge.cpp: verdicts become findings
     void judge(Entry& entry);
+    void keep_ledger(Entry& entry);
     void wait_for(const Wait& wait);
     void forget_seen_writes(Entry& entry);
     void renew_waits(Entry& entry);
@@ -107,6 +111,7 @@ class FoldRun {
     std::vector<Wait> waits_;   ///< of the subject being judged
     std::uint32_t index_ = 0;   ///< of the next emission
     std::uint32_t budget_ = 0;  ///< subjects that this record may still wake or sweep
+    bool reference_changed_ = false;
 };
 
 }  // namespace trueup::core

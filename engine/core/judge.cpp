@@ -14,6 +14,7 @@ namespace trueup::core {
 namespace {
 
 constexpr Millis kOutboxPause{1'000};
+constexpr std::size_t kMostEnds = 16;  // that a ledger needs to know: backoffs stop growing sooner
 
 }  // namespace
 
@@ -21,17 +22,22 @@ void FoldRun::judge(Entry& entry) {
     Subject& subject = entry.subject;
     if (entry.erased) return;
     const References references{meta_.sources, meta_.broker_now, meta_.tallies,
-                                epochs_on_their_way()};
+                                epochs_on_their_way(),
+                                [this](SourceId source, std::string_view name) -> const Subject& {
+                                    return about(source, name);
+                                }};
     waits_.clear();
     tend_commands(entry);
+    keep_ledger(entry);
     const auto rules = static_cast<std::uint8_t>(state_.policy->rules.size());
     for (std::uint8_t rule = 0; rule < rules; ++rule) {
-        const bool off = meta_.settings.rules[rule].mode == Mode::kOff;
+        const Rule& judged = state_.policy->rules[rule];
+        const bool off = meta_.settings.rules[rule].mode == Mode::kOff ||
+                         (subject.reference() && !judged.references);
         if (off && subject.findings.empty()) continue;
         settle(entry, rule,
                off ? Verdict::healthy()
-                   : state_.policy->rules[rule].judge(subject, references, meta_.settings, rule,
-                                                      meta_.now));
+                   : judged.judge(subject, references, meta_.settings, rule, meta_.now));
     }
     for (const Finding& finding : subject.findings) {
         if (finding.command || finding.emit_again > meta_.now) {
@@ -40,6 +46,30 @@ void FoldRun::judge(Entry& entry) {
     }
     forget_seen_writes(entry);
     renew_waits(entry);
+}
+
+/// Writes down each end that is seen for the first time.
+void FoldRun::keep_ledger(Entry& entry) {
+    if (state_.policy->ends == nullptr) return;
+    Subject& subject = entry.subject;
+    Ledger seen = state_.policy->ends(subject, meta_.settings, meta_.now);
+    const bool same = subject.ledger && subject.ledger->of == seen.of;
+    if (!same && seen.entries.empty() && !subject.ledger) return;
+    Ledger kept = same ? *subject.ledger : Ledger{std::move(seen.of), {}};
+    const auto has = [](const Ledger& ledger, const std::string& object_id) {
+        return std::any_of(ledger.entries.begin(), ledger.entries.end(),
+                           [&](const Ledger::Entry& e) { return e.object_id == object_id; });
+    };
+    for (const Ledger::Entry& end : seen.entries) {
+        if (!has(kept, end.object_id)) kept.entries.push_back(end);
+    }
+    // What can still be seen must stay known, or it would count anew.
+    while (kept.entries.size() > kMostEnds && !has(seen, kept.entries.front().object_id)) {
+        kept.entries.erase(kept.entries.begin());
+    }
+    if (same && kept == *subject.ledger) return;
+    subject.ledger = std::move(kept);
+    state_.subjects.mark_dirty(entry);
 }
 
 void FoldRun::wait_for(const Wait& wait) {

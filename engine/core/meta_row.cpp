@@ -15,9 +15,9 @@ void put(ByteWriter& out, const Settings& settings) {
     for (const SourceSettings& source : settings.sources) {
         out.text(source.name);
         out.number(static_cast<std::uint64_t>(source.topic));
+        out.number(source.role);
+        out.text(source.scope);
     }
-    out.number(settings.pods);
-    out.number(settings.rows);
     out.number(settings.rules.size());
     for (const RuleSettings& rule : settings.rules) {
         out.text(rule.rule);
@@ -54,9 +54,9 @@ Settings take_settings(ByteReader& in) {
     for (SourceSettings& source : settings.sources) {
         source.name = in.text();
         source.topic = static_cast<Topic>(in.number());
+        source.role = static_cast<Role>(in.number());
+        source.scope = in.text();
     }
-    settings.pods = static_cast<SourceId>(in.number());
-    settings.rows = static_cast<SourceId>(in.number());
     settings.rules.resize(in.count());
     for (RuleSettings& rule : settings.rules) {
         rule.rule = in.text();

@@ -64,9 +64,13 @@ void FoldRun::take_outcome(const ItemView& item, const Outcome& outcome) {
     }
     RuleCounters& counters = meta_.rules[found->rule];
     ++counters.outcomes[static_cast<std::size_t>(outcome.kind)];
+    // A verification that found nothing agrees with what is in view; one that found the object
+    // knows what the view does not have yet.
+    const bool seen = found->command->draft.action.kind == Action::Kind::kVerifyGone &&
+                      outcome.kind != OutcomeKind::kRefused;
     for (SourceId id = 0; id < source_count(); ++id) {
         const bool touched = meta_.sources[id].name == found->command->draft.target.source;
-        if (touched && outcome.kind != OutcomeKind::kExpired) {
+        if (touched && !seen && outcome.kind != OutcomeKind::kExpired) {
             remember_write(entry->subject, id, item.append_time);
         }
     }

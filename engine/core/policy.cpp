@@ -1,6 +1,11 @@
 #include "engine/core/policy.h"
 
+#include "engine/base/check.h"
+#include "engine/core/rules/ec2_workers/policy.h"
+#include "engine/core/rules/ephemeral_runners/policy.h"
 #include "engine/core/rules/graph_instances/policy.h"
+#include "engine/core/rules/processors/policy.h"
+#include "engine/core/rules/storage_instances/policy.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +13,9 @@
 namespace trueup::core {
 
 const Policy* find_policy(std::string_view name) {
-    static constexpr std::array<const Policy*, 1> kPolicies{&graph_instances::kPolicy};
+    static constexpr std::array<const Policy*, 5> kPolicies{
+        &graph_instances::kPolicy, &ec2_workers::kPolicy, &processors::kPolicy,
+        &storage_instances::kPolicy, &ephemeral_runners::kPolicy};
     for (const Policy* policy : kPolicies) {
         if (policy->name == name) return policy;
     }
@@ -21,6 +28,46 @@ std::uint8_t rule_number(const Policy& policy, std::string_view name) {
         if (policy.rules[rule].name == name) return rule;
     }
     return kEveryRule;
+}
+
+Role role_number(const Policy& policy, std::string_view name) {
+    const auto roles = static_cast<Role>(policy.roles.size());
+    for (Role role = 0; role < roles; ++role) {
+        if (policy.roles[role].name == name) return role;
+    }
+    return kNoRole;
+}
+
+Tally count_nothing(const Subject& /*subject*/, const Settings& /*settings*/) { return {}; }
+
+bool owned_by_nobody(const Subject& /*subject*/, const Settings& /*settings*/,
+                     std::string_view /*who*/) {
+    return false;
+}
+
+Settings usual_settings(std::string_view name, Mode mode) {
+    const Policy* policy = find_policy(name);
+    TRUEUP_CHECK(policy != nullptr);
+    Settings settings;
+    settings.policy = settings.use = name;
+    for (Role role = 0; role < policy->roles.size(); ++role) {
+        const RoleKind& kind = policy->roles[role];
+        if (kind.optional) continue;
+        settings.sources.push_back({std::string(kind.name), kind.topic, role, {}});
+    }
+    for (const Rule& rule : policy->rules) {
+        settings.rules.push_back(
+            {std::string(rule.name), mode, rule.grace, rule.create_window, Budget{}});
+    }
+    settings.stale_after = policy->stale_after;
+    return settings;
+}
+
+RuleSettings& rule_settings(Settings& settings, std::string_view rule) {
+    const auto found = std::find_if(settings.rules.begin(), settings.rules.end(),
+                                    [&](const RuleSettings& r) { return r.rule == rule; });
+    TRUEUP_CHECK(found != settings.rules.end());
+    return *found;
 }
 
 namespace {
@@ -71,6 +118,10 @@ std::string_view why(Reason reason) {
             return "one part is done, the rest follows";
         case Reason::kOwnersChoice:
             return "reported; what to do is left to the owner";
+        case Reason::kBackoff:
+            return "waits before the next try";
+        case Reason::kTransition:
+            return "it is changing its state";
         case Reason::kDismissed:
             return "dismissed by an operator";
         case Reason::kDone:

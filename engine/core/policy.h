@@ -8,6 +8,7 @@
 #include "engine/model/subject.h"
 #include "engine/model/verdict.h"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ struct References {
     BrokerTime broker_now{};                 ///< append time of the record being folded
     std::span<const std::uint64_t> tallies;  ///< of the policy, over all subjects
     bool sweeping = false;  ///< an epoch is on its way, so that the tallies are not final
+    /// The reference of that name, seen by `source`; one that nobody spoke of has no facets. Valid
+    /// until the judgement ends. When a reference changes, every subject is judged again.
+    std::function<const Subject&(SourceId source, std::string_view name)> about;
 };
 
 /// Judges one subject. `self` is the index of the rule in its policy (the subject's findings carry
@@ -33,11 +37,24 @@ struct Rule {
     Judge judge;
     /// What is wrong, in a few words that fit before "; " and a reason.
     std::string_view finds;
+    Millis grace{0};          ///< what is usual; settings say what is in force
+    Millis create_window{0};  ///< likewise
     bool on_request = false;  ///< it judges what somebody asked for, and only that
+    bool references = false;  ///< it judges subjects that are references, too
+};
+
+/// What a policy needs to know of the world. Most roles have one source each.
+struct RoleKind {
+    std::string_view name;
+    Topic topic;
+    bool shared = false;     ///< by several sources, each with a scope of its own
+    bool reference = false;  ///< what it has, other subjects need
+    bool optional = false;   ///< the policy does without it where no source plays it
 };
 
 struct Policy {
     std::string_view name;
+    std::span<const RoleKind> roles;  ///< by Role
     std::span<const Rule> rules;
     /// What is counted over all subjects: names for metrics, by TallyId.
     std::span<const std::string_view> tallies;
@@ -45,13 +62,29 @@ struct Policy {
     Tally (*count)(const Subject& subject, const Settings& settings);
     /// May `who` have the subject's instance ended (G8)? Who has a role that may is not asked.
     bool (*owned_by)(const Subject& subject, const Settings& settings, std::string_view who);
+    /// What can be seen now of how the subject's objects ended; null: nobody needs a ledger.
+    Ledger (*ends)(const Subject& subject, const Settings& settings, JournalTime now) = nullptr;
+    Millis stale_after{45'000};  ///< what is usual; settings say what is in force
 };
+
+/// A subject whose policy counts nothing, and that nobody owns.
+Tally count_nothing(const Subject& subject, const Settings& settings);
+bool owned_by_nobody(const Subject& subject, const Settings& settings, std::string_view who);
 
 /// The number of the rule of that name; kEveryRule: there is none.
 std::uint8_t rule_number(const Policy& policy, std::string_view name);
 
+/// The number of the role of that name; kNoRole: there is none.
+Role role_number(const Policy& policy, std::string_view name);
+
 /// The built-in policy of that name, or nullptr.
 const Policy* find_policy(std::string_view name);
+
+/// The policy as it is usually set, with one source for each role that it cannot do without, under
+/// the role's name; every rule is in `mode`. The name is that of a built-in policy.
+Settings usual_settings(std::string_view name, Mode mode);
+/// The settings of the rule of that name, which is one of them.
+RuleSettings& rule_settings(Settings& settings, std::string_view rule);
 
 /// Writes one line for people into `text`: what was found and where it is now.
 void explain(const Rule& rule, const Subject& subject, const Finding& finding, JournalTime now,

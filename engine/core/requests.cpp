@@ -24,7 +24,7 @@ bool is_about(const Finding& finding, std::uint8_t rule, const std::optional<Has
 }
 
 bool waits_for_approval(const Finding& finding) {
-    return !finding.command && !finding.approved && !finding.proposal.none();
+    return !finding.command && !finding.approved && !finding.dismissed && !finding.proposal.none();
 }
 
 }  // namespace
@@ -247,12 +247,14 @@ FoldRun::Answer FoldRun::resume(const Request& request) {
 }
 
 FoldRun::Answer FoldRun::resnapshot(const Request& request) {
+    bool known = false;
     for (SourceId id = 0; id < source_count(); ++id) {
         const std::string& name = meta_.sources[id].name;
         if (!request.scope.source.empty() && request.scope.source != name) continue;
         report_.wants_epoch.push_back(id);
+        known = true;
     }
-    if (report_.wants_epoch.empty()) {
+    if (!known) {
         return {false, "there is no source " + quoted(request.scope.source)};
     }
     return {true, "a complete epoch is taken soon"};

@@ -187,6 +187,28 @@ Wait take_wait(ByteReader& in) {
     return wait;
 }
 
+void put(ByteWriter& out, const Ledger& ledger) {
+    out.text(ledger.of);
+    out.number(ledger.entries.size());
+    for (const Ledger::Entry& entry : ledger.entries) {
+        out.text(entry.object_id);
+        out.number(static_cast<std::uint64_t>(entry.end));
+        out.time(entry.at);
+    }
+}
+
+Ledger take_ledger(ByteReader& in) {
+    Ledger ledger;
+    ledger.of = in.text();
+    ledger.entries.resize(in.count());
+    for (Ledger::Entry& entry : ledger.entries) {
+        entry.object_id = in.text();
+        entry.end = static_cast<End>(in.number());
+        entry.at = in.time<JournalTime>();
+    }
+    return ledger;
+}
+
 }  // namespace
 
 void encode_subject(const Subject& subject, std::string& out) {
@@ -203,6 +225,8 @@ void encode_subject(const Subject& subject, std::string& out) {
     }
     writer.number(subject.waits.size());
     for (const Wait& wait : subject.waits) put(writer, wait);
+    writer.flag(subject.ledger.has_value());
+    if (subject.ledger) put(writer, *subject.ledger);
     for (const std::uint8_t count : subject.counted) writer.number(count);
     writer.flag(subject.held);
     writer.text(subject.termination);
@@ -220,6 +244,7 @@ std::optional<Subject> decode_subject(std::string_view key, std::string_view byt
         subject.own_writes.emplace_back(source, in.time<BrokerTime>());
     }
     for (std::size_t n = in.count(); n > 0; --n) subject.waits.push_back(take_wait(in));
+    if (in.flag()) subject.ledger = take_ledger(in);
     for (std::uint8_t& count : subject.counted) count = static_cast<std::uint8_t>(in.number());
     subject.held = in.flag();
     subject.termination = in.text();

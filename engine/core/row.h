@@ -12,7 +12,7 @@
 namespace trueup::core {
 
 /// Grows when an encoding changes: an older row is unreadable then, and the projection is rebuilt.
-inline constexpr std::uint64_t kRowFormat = 3;
+inline constexpr std::uint64_t kRowFormat = 4;
 
 /// Appends the encoding of everything but the key. Equal subjects give equal bytes.
 void encode_subject(const Subject& subject, std::string& out);

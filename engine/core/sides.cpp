@@ -52,14 +52,30 @@ std::optional<Doubt> doubt(const Subject& subject, const References& references,
     return std::nullopt;
 }
 
+std::optional<Verdict> unheard(const Subject& subject, const References& references,
+                               const Settings& settings, std::initializer_list<SourceId> sources,
+                               std::string_view object_id) {
+    for (const SourceId source : sources) {
+        const auto why = doubt(subject, references, settings, source, BrokerTime{}, Millis{0});
+        if (!why) continue;
+        if (why->reason == Reason::kOwnWrite) return Verdict::abstain(why->reason, why->wait);
+        return Verdict::waiting(why->reason, why->wait, object_id);
+    }
+    return std::nullopt;
+}
+
 std::optional<Verdict> not_yet(const Subject& subject, const References& references,
                                const Settings& settings, std::uint8_t self, JournalTime now,
                                const Disagreement& found) {
     const Facet& object = found.about;
     const std::optional<Doubt> own =
         doubt(subject, references, settings, object.source, found.heard, Millis{0});
-    if (own && own->reason == Reason::kOwnWrite) {
-        return Verdict::abstain(Reason::kOwnWrite, own->wait);
+    const std::optional<Doubt> other =
+        doubt(subject, references, settings, found.other, found.other_heard, found.window);
+    for (const std::optional<Doubt>& each : {own, other}) {
+        if (each && each->reason == Reason::kOwnWrite) {
+            return Verdict::abstain(Reason::kOwnWrite, each->wait);
+        }
     }
     const JournalTime due =
         first_detected(subject, self, object.object_id, now) + settings.rules[self].grace;
@@ -67,8 +83,6 @@ std::optional<Verdict> not_yet(const Subject& subject, const References& referen
         return Verdict::waiting(Reason::kGrace, {due, kNoSource, {}}, object.object_id);
     }
     if (own) return Verdict::waiting(own->reason, own->wait, object.object_id);
-    const std::optional<Doubt> other =
-        doubt(subject, references, settings, found.other, found.other_heard, found.window);
     if (other) return Verdict::waiting(other->reason, other->wait, object.object_id);
     return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include "engine/model/subject.h"
 
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 
 namespace trueup::core {
@@ -93,6 +94,12 @@ struct Doubt {
 std::optional<Doubt> doubt(const Subject& subject, const References& references,
                            const Settings& settings, SourceId source, BrokerTime evidence,
                            Millis window);
+
+/// What is said of `object_id` as long as one of these sources cannot be leaned on; nullopt: all of
+/// them can. Our own last write that is not in view is no news, so it makes no finding.
+std::optional<Verdict> unheard(const Subject& subject, const References& references,
+                               const Settings& settings, std::initializer_list<SourceId> sources,
+                               std::string_view object_id);
 
 /// Something that a rule found, and who must have been heard before it may act on it.
 struct Disagreement {

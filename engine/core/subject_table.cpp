@@ -32,6 +32,10 @@ std::uint32_t bytes_of(const Subject& subject) {
         bytes += finding.object_id.capacity() + kBlock;
         if (finding.command) bytes += kCommand;
     }
+    if (subject.ledger) {
+        bytes += sizeof(Ledger) + kBlock;
+        bytes += subject.ledger->entries.capacity() * (sizeof(Ledger::Entry) + 3 * kBlock);
+    }
     if (subject.waits.capacity() != 0) bytes += subject.waits.capacity() * sizeof(Wait) + kBlock;
     return static_cast<std::uint32_t>(bytes);
 }
@@ -209,6 +213,19 @@ void SubjectTable::preload(std::string_view key, std::optional<std::string_view>
     Entry& entry = insert(std::move(nobody), hash);
     entry.erased = true;
     entry.touched = true;
+}
+
+void SubjectTable::read_ahead(const std::vector<std::string>& keys) {
+    std::vector<std::string_view> cold;
+    for (const std::string& key : keys) {
+        if (!seems_cached(key)) cold.push_back(key);
+    }
+    if (cold.empty()) return;
+    std::sort(cold.begin(), cold.end());
+    cold.erase(std::unique(cold.begin(), cold.end()), cold.end());
+    rows_->load_many(cold, [this](std::string_view key, std::optional<std::string_view> row) {
+        preload(key, row);
+    });
 }
 
 bool SubjectTable::cached(std::string_view key) const {

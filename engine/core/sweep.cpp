@@ -26,6 +26,7 @@ void FoldRun::apply_sweeps(Entry& entry) {
             facet.object.clear();
             --source.population;
             ++meta_.counters.swept;
+            note_reference(entry, facet.source);
             state_.subjects.mark_dirty(entry);
         }
     }

@@ -48,8 +48,13 @@ struct Assignment {
 struct Action {
     enum class Kind : std::uint8_t {
         kUnspecified = 0,
-        kDeletePod = 1,  ///< grace_seconds
-        kUpdateRow = 2,  ///< sets
+        kDeletePod = 1,      ///< grace_seconds
+        kUpdateRow = 2,      ///< sets
+        kVerifyGone = 3,     ///< asks the world for the target itself: done means that it is gone
+        kCreatePod = 4,      ///< the target's name; what it is made from is in the read set
+        kCreateObject = 5,   ///< sets: the fields of a custom resource
+        kDeleteObject = 6,   ///< a custom resource, by its uid
+        kRetractRecord = 7,  ///< a record that Trueup made, never what it stands for
     };
     Kind kind = Kind::kUnspecified;
     std::uint32_t grace_seconds = 0;
@@ -119,13 +124,23 @@ constexpr std::string_view name_of(OutcomeKind kind) {
     }
     return "unspecified";
 }
-/// `delete_pod`, `update_row`.
+/// `delete_pod`, `update_row`, …
 constexpr std::string_view name_of(Action::Kind kind) {
     switch (kind) {
         case Action::Kind::kDeletePod:
             return "delete_pod";
         case Action::Kind::kUpdateRow:
             return "update_row";
+        case Action::Kind::kVerifyGone:
+            return "verify_gone";
+        case Action::Kind::kCreatePod:
+            return "create_pod";
+        case Action::Kind::kCreateObject:
+            return "create_object";
+        case Action::Kind::kDeleteObject:
+            return "delete_object";
+        case Action::Kind::kRetractRecord:
+            return "retract_record";
         case Action::Kind::kUnspecified:
             break;
     }

@@ -64,23 +64,27 @@ struct RuleSettings {
     bool operator==(const RuleSettings&) const = default;
 };
 
+/// What a source is to the rules: its place in the policy's list of roles. kNoRole: nothing.
+using Role = std::uint8_t;
+inline constexpr Role kNoRole = 0xff;
+
 struct SourceSettings {
     std::string name;
     Topic topic = Topic::kUnspecified;  ///< the one topic that it writes
+    Role role = kNoRole;
+    std::string scope = {};  ///< what it sees of a role that several sources share, as a region
     bool operator==(const SourceSettings&) const = default;
 };
 
 /// The version of the rules and of the fold that this build has. Decisions of one version never
 /// change: what changes them is another version.
-inline constexpr std::uint32_t kLogic = 2;
+inline constexpr std::uint32_t kLogic = 3;
 
 struct Settings {
     std::uint32_t logic = kLogic;
     std::string policy;                   ///< its name; the first part of every subject key
     std::string use;                      ///< the built-in set of rules: `graph-instances`
     std::vector<SourceSettings> sources;  ///< a SourceId is an index in here
-    SourceId pods = kNoSource;
-    SourceId rows = kNoSource;
     std::vector<RuleSettings> rules;      ///< one for each rule of the set, in its order
     Millis max_step{10'000};              ///< the longest step of journal time per record
     Millis max_skew{0};                   ///< between append times of different partitions
@@ -95,6 +99,23 @@ struct Settings {
     std::uint32_t sweep_step =
         2'000;  ///< facets that one record may sweep, or subjects it may wake
     bool operator==(const Settings&) const = default;
+
+    /// The first source of that role; kNoSource: none.
+    SourceId source(Role role) const {
+        for (std::size_t id = 0; id < sources.size(); ++id) {
+            if (sources[id].role == role) return static_cast<SourceId>(id);
+        }
+        return kNoSource;
+    }
+    /// The source of that role that sees `scope`; kNoSource: none.
+    SourceId source(Role role, std::string_view scope) const {
+        for (std::size_t id = 0; id < sources.size(); ++id) {
+            if (sources[id].role == role && sources[id].scope == scope) {
+                return static_cast<SourceId>(id);
+            }
+        }
+        return kNoSource;
+    }
 };
 
 }  // namespace trueup

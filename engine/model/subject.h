@@ -2,6 +2,7 @@
 // in one row: the facets, the open findings and their commands.
 #pragma once
 
+#include "engine/base/boxed.h"
 #include "engine/base/time.h"
 #include "engine/model/change.h"
 #include "engine/model/object.h"
@@ -42,6 +43,28 @@ struct Facet {
     bool operator==(const Facet&) const = default;
 };
 
+/// How an object of a subject ended.
+enum class End : std::uint8_t {
+    kFailed = 0,
+    kSucceeded = 1,
+    kGone = 2,  ///< it was taken away before it ended by itself
+};
+
+/// What became of the objects that a subject had one after the other: pods that run, fail and are
+/// made anew. Each end counts once, from when it was first observed, also after its object is
+/// forgotten.
+struct Ledger {
+    struct Entry {
+        std::string object_id;
+        End end = End::kFailed;
+        JournalTime at{};  ///< when it was first observed
+        bool operator==(const Entry&) const = default;
+    };
+    std::string of;  ///< whose objects; a ledger of another begins empty
+    std::vector<Entry> entries;
+    bool operator==(const Ledger&) const = default;
+};
+
 /// What one subject contributes to each of its policy's tallies.
 using Tally = std::array<std::uint8_t, 8>;
 
@@ -54,8 +77,9 @@ struct Subject {
     std::vector<std::pair<SourceId, BrokerTime>> own_writes;
     /// What to wait for, as registered in the shard's tables of waits.
     std::vector<Wait> waits;
-    Tally counted{};    ///< what it contributes to the policy's tallies
-    bool held = false;  ///< by an operator: nothing happens to it
+    Boxed<Ledger> ledger;  ///< only of policies that make objects anew
+    Tally counted{};       ///< what it contributes to the policy's tallies
+    bool held = false;     ///< by an operator: nothing happens to it
     /// Who asked that it be ended; empty: nobody. Stays until that was done, refused or dismissed.
     std::string termination;
     bool operator==(const Subject&) const = default;
@@ -65,6 +89,8 @@ struct Subject {
         const std::size_t slash = key.find('/');
         return std::string_view(key).substr(slash == std::string::npos ? 0 : slash + 1);
     }
+    /// It stands for an object of one source, which other subjects may need, and claims no name.
+    bool reference() const { return key.starts_with('!'); }
 };
 
 }  // namespace trueup

@@ -64,6 +64,10 @@ std::string_view name_of(Reason reason) {
             return "next_step";
         case Reason::kOwnersChoice:
             return "owners_choice";
+        case Reason::kBackoff:
+            return "backoff";
+        case Reason::kTransition:
+            return "transition";
     }
     return "unknown";
 }

@@ -55,6 +55,8 @@ enum class Reason : std::uint8_t {
     kHold = 27,          ///< an operator's hold on the subject
     kNextStep = 28,      ///< one part is done, the next one follows
     kOwnersChoice = 29,  ///< reported only; what to do is left to the owner
+    kBackoff = 30,       ///< what was made anew failed before; the next try comes later
+    kTransition = 31,    ///< it is on its way from one state to another
 };
 std::string_view name_of(Reason reason);
 

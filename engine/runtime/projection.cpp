@@ -127,26 +127,42 @@ Status Projection::write_behind(core::State& state, std::vector<core::Parked>& p
     return store_.apply(batch_);
 }
 
+/// Keys of subjects, ascending and each once.
+Status Projection::get_many(const std::vector<std::string_view>& keys,
+                            const core::Rows::VisitRow& visit) {
+    if (keys.empty() || rows_ == 0) return Done{};
+    std::vector<std::string> names;
+    names.reserve(keys.size());
+    for (const std::string_view subject : keys) names.push_back(key(kSubjects, subject));
+    auto rows = store_.get_many({names.begin(), names.end()});
+    if (!rows) return rows.error();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        const std::optional<std::string>& row = (*rows)[i];
+        visit(keys[i], row ? std::optional<std::string_view>(*row) : std::nullopt);
+    }
+    return Done{};
+}
+
 Status Projection::read_ahead(core::State& state, const JournalView& record) {
     if (rows_ == 0) return Done{};
-    std::vector<std::string> wanted;
+    std::vector<std::string_view> wanted;
     for (const ItemView& item : record.items) {
         const auto* change = std::get_if<ChangeView>(&item.body);
         if (change == nullptr || change->subject_key.empty()) continue;
         if (!state.subjects.seems_cached(change->subject_key)) {
-            wanted.push_back(key(kSubjects, change->subject_key));
+            wanted.push_back(change->subject_key);
         }
     }
-    if (wanted.empty()) return Done{};
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    const std::vector<std::string_view> keys(wanted.begin(), wanted.end());
-    auto rows = store_.get_many(keys);
-    if (!rows) return rows.error();
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        state.subjects.preload(keys[i].substr(prefix_.size() + 1), (*rows)[i]);
-    }
-    return Done{};
+    return get_many(wanted, [&](std::string_view subject, std::optional<std::string_view> row) {
+        state.subjects.preload(subject, row);
+    });
+}
+
+void Projection::load_many(const std::vector<std::string_view>& keys,
+                           const core::Rows::VisitRow& visit) {
+    TRUEUP_CHECK(get_many(keys, visit).ok());
 }
 
 std::optional<std::string> Projection::load(std::string_view subject_key) {

@@ -47,6 +47,8 @@ class Projection final : public core::Rows {
 
     // core::Rows. A store that cannot be read ends the process: a fold cannot go on half-way.
     std::optional<std::string> load(std::string_view key) override;
+    void load_many(const std::vector<std::string_view>& keys,
+                   const core::Rows::VisitRow& visit) override;
     void each_after(std::string_view after, std::size_t limit,
                     const core::Rows::Visit& visit) override;
 
@@ -55,6 +57,7 @@ class Projection final : public core::Rows {
   private:
     using Check = std::function<Status(std::string_view subject_key, std::string_view bytes)>;
     std::string key(char table, std::string_view rest) const;
+    Status get_many(const std::vector<std::string_view>& keys, const core::Rows::VisitRow& visit);
     Status add_up(const core::Meta& meta, const Check& check);
 
     ports::Store& store_;

@@ -204,7 +204,7 @@ TEST(DeletePod, ReadBackFindsItGoneOrReplaced_S38) {
         };
         const Outcome outcome = bench.run(delete_orphan());
         EXPECT_EQ(outcome.kind, OutcomeKind::kDone);
-        EXPECT_TRUE(says(outcome, "the pod is gone")) << outcome.reason;
+        EXPECT_TRUE(says(outcome, "it is gone")) << outcome.reason;
         EXPECT_EQ(bench.cluster.count("DELETE"), 1U);
     }
 }

@@ -17,7 +17,7 @@ namespace {
 
 std::vector<std::string> stories() {
     std::vector<std::string> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(TRUEUP_SCENARIOS)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(TRUEUP_SCENARIOS)) {
         if (entry.path().extension() == ".scn") paths.push_back(entry.path().string());
     }
     std::sort(paths.begin(), paths.end());
@@ -74,7 +74,8 @@ TEST_P(Story, IsFoldedAlikeInMemoryOnRocksdbAndWithARestartAfterEachRecord_C2_C7
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenario, Story, ::testing::ValuesIn(stories()), [](const auto& tested) {
-    std::string name = std::filesystem::path(tested.param).stem().string();
+    std::string name =
+        std::filesystem::relative(tested.param, TRUEUP_SCENARIOS).replace_extension().string();
     std::replace_if(
         name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
     return name;

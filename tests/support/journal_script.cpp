@@ -2,6 +2,7 @@
 
 #include "engine/codec/change_codec.h"
 #include "engine/codec/outcome_codec.h"
+#include "engine/core/policy.h"
 #include "tests/support/keys.h"
 
 #include <algorithm>
@@ -17,7 +18,6 @@ namespace {
 constexpr std::int64_t kStart = 1'700'000'000'000;
 constexpr Millis kBeat{5'000};
 
-std::string key_of(std::string_view name) { return "graph-instances/" + std::string(name); }
 std::string row_id(const std::string& pk) { return "public.instances/" + pk; }
 
 std::string object_of(const Pod& pod) {
@@ -70,22 +70,11 @@ std::string_view short_name(std::string_view key) { return key.substr(key.find('
 }  // namespace
 
 Settings graph_settings(Mode mode) {
-    Settings settings;
-    settings.policy = "graph-instances";
-    settings.use = "graph-instances";
-    settings.sources = {{"pods", Topic::kChangesPods}, {"rows", Topic::kChangesRows}};
-    settings.pods = 0;
-    settings.rows = 1;
-    settings.rules = {{"orphaned_pod", mode, 60s, 30s},
-                      {"missing_pod", mode, 0s, 30s},
-                      {"status_drift", mode, 0s, 0s},
-                      {"ttl_expired", Mode::kOff, 0s, 0s},
-                      {"inactive", Mode::kOff, 0s, 0s},
-                      {"untracked_record", Mode::kOff, 60s, 30s},
-                      {"stuck_transition", Mode::kOff, 900s, 30s},
-                      {"finished_pod", Mode::kOff, 0s, 0s},
-                      {"duplicate_claim", Mode::kOff, 0s, 0s},
-                      {"termination_requested", Mode::kOff, 0s, 0s}};
+    Settings settings = core::usual_settings("graph-instances", Mode::kOff);
+    for (const char* name : {"orphaned_pod", "missing_pod", "status_drift"}) {
+        core::rule_settings(settings, name).mode = mode;
+    }
+    core::rule_settings(settings, "missing_pod").grace = 0s;
     return settings;
 }
 
@@ -311,54 +300,48 @@ void JournalScript::hole(const std::string& source, std::uint64_t width) {
     owners_[source].next_seq += width;
 }
 
-void JournalScript::pod(const Pod& pod) {
-    const std::string key = key_of(pod.name);
-    const std::string object = object_of(pod);
+std::string JournalScript::key_of(std::string_view name) const {
+    return name.starts_with('!') ? std::string(name) : settings_.policy + '/' + std::string(name);
+}
+
+void JournalScript::seen(const Seen& object) {
+    const std::string key = key_of(object.name);
     ChangeView seen;
     seen.kind = ChangeKind::kUpsert;
-    seen.object_id = pod.uid;
+    seen.object_id = object.id;
     seen.subject_key = key;
-    seen.version = {pod.version, 0};
-    seen.object = object;
-    if (pod.listed) seen.epoch = owners_["pods"].epoch;
-    change("pods", seen);
+    seen.version = object.version;
+    seen.object = object.object;
+    if (object.listed) seen.epoch = owners_[object.source].epoch;
+    change(object.source, seen);
+}
+
+void JournalScript::gone(const Seen& object) {
+    const std::string key = key_of(object.name);
+    ChangeView gone;
+    gone.kind = ChangeKind::kRemove;
+    gone.object_id = object.id;
+    gone.subject_key = key;
+    gone.version = object.version;
+    change(object.source, gone);
+}
+
+void JournalScript::pod(const Pod& pod) {
+    seen({"pods", pod.name, pod.uid, {pod.version, 0}, object_of(pod), pod.listed});
 }
 
 void JournalScript::row(const Row& row) {
-    const std::string key = key_of(row.name);
-    const std::string id = row_id(row.pk);
-    const std::string object = object_of(row);
-    ChangeView seen;
-    seen.kind = ChangeKind::kUpsert;
-    seen.object_id = id;
-    seen.subject_key = key;
-    seen.version = {row.version, row.order};
-    seen.object = object;
-    if (row.listed) seen.epoch = owners_["rows"].epoch;
-    change("rows", seen);
+    seen({"rows", row.name, row_id(row.pk), {row.version, row.order}, object_of(row), row.listed});
 }
 
 void JournalScript::pod_gone(const std::string& name, const std::string& uid,
                              std::uint64_t version) {
-    const std::string key = key_of(name);
-    ChangeView gone;
-    gone.kind = ChangeKind::kRemove;
-    gone.object_id = uid;
-    gone.subject_key = key;
-    gone.version = {version, 0};
-    change("pods", gone);
+    gone({"pods", name, uid, {version, 0}, {}});
 }
 
 void JournalScript::row_gone(const std::string& name, const std::string& pk,
                              std::uint64_t version) {
-    const std::string key = key_of(name);
-    const std::string id = row_id(pk);
-    ChangeView gone;
-    gone.kind = ChangeKind::kRemove;
-    gone.object_id = id;
-    gone.subject_key = key;
-    gone.version = {version, 0};
-    change("rows", gone);
+    gone({"rows", name, row_id(pk), {version, 0}, {}});
 }
 
 void JournalScript::pods_listed(std::uint64_t as_of, std::vector<Pod> pods) {

@@ -68,6 +68,16 @@ struct Row {
     std::uint64_t order = 0;  ///< within its commit
 };
 
+/// An object of any source.
+struct Seen {
+    std::string source;
+    std::string name;  ///< the subject's, without the policy; `!source/object`: a reference
+    std::string id;
+    Version version;
+    std::string object;
+    bool listed = false;  ///< an item of the open epoch
+};
+
 /// Who writes a source, and how far it counted.
 struct Owner {
     Incarnation token = -1;
@@ -120,6 +130,8 @@ class JournalScript {
     Owner& owner(const std::string& source) { return owners_[source]; }
 
     // Objects.
+    void seen(const Seen& object);
+    void gone(const Seen& object);  ///< its fields do not matter
     void pod(const Pod& pod);
     void row(const Row& row);
     void pod_gone(const std::string& name, const std::string& uid, std::uint64_t version);
@@ -174,6 +186,7 @@ class JournalScript {
         bool authentic = false;
     };
 
+    std::string key_of(std::string_view name) const;
     Topic topic_of(const std::string& source) const;
     void fold(std::string record);
     std::int64_t enter(Topic topic, std::string bytes, bool authentic = false);

@@ -39,7 +39,7 @@ class Reader {
   public:
     explicit Reader(const std::string& path) {
         scenario_.path = path;
-        scenario_.settings = graph_settings();
+        scenario_.world = *world_of("graph-instances");
     }
 
     Scenario read() {
@@ -65,7 +65,18 @@ class Reader {
             if (scenario_.title.empty()) scenario_.title = trimmed(text.substr(1));
             return;
         }
+        if (text.starts_with("use ")) return use(trimmed(text.substr(4)));
         if (!text.empty()) block_.statements.push_back(statement(trimmed(text)));
+    }
+
+    /// `use processors`
+    void use(const std::string& policy) {
+        std::optional<World> world = world_of(policy);
+        if (!world) fail("there is no policy `" + policy + "`");
+        if (!block_.statements.empty() || !scenario_.blocks.empty()) {
+            fail("`use` comes before everything else");
+        }
+        scenario_.world = *std::move(world);
     }
 
     void expect(const std::string& what) {
@@ -114,7 +125,7 @@ class Reader {
 class Teller {
   public:
     Teller(const Scenario& scenario, const Manner& manner)
-        : scenario_(scenario), script_(scenario.settings, 1, manner) {}
+        : scenario_(scenario), script_(scenario.world.settings, 1, manner) {}
 
     void say(const Statement& statement) {
         said_ = &statement;
@@ -183,9 +194,17 @@ class Teller {
     }
     std::uint64_t version() { return number("v", ++version_); }
     std::string source() {
-        const std::string name = word("a source: pods or rows");
-        if (name != "pods" && name != "rows") fail("there is no source `" + name + "`");
+        std::string name = word("a source");
+        if (!is_source(name)) fail("there is no source `" + name + "`");
         return name;
+    }
+    bool is_source(const std::string& name) const {
+        const std::vector<SourceSettings>& sources = scenario_.world.settings.sources;
+        return std::any_of(sources.begin(), sources.end(),
+                           [&](const SourceSettings& source) { return source.name == name; });
+    }
+    std::string key_of(const std::string& name) const {
+        return scenario_.world.settings.policy + '/' + name;
     }
 
     void act() {
@@ -193,16 +212,52 @@ class Teller {
         if (verb == "quiet") return void(script_.quiet_until(said_->at));
         if (verb == "silent") return void(script_.silent_until(said_->at));
         script_.at(said_->at);
-        if (verb == "pod") return pod();
-        if (verb == "row") return row();
-        if (verb == "pod-gone") return pod_gone();
-        if (verb == "row-gone") return row_gone();
+        if (speak_of_object(verb)) return;
         if (verb == "outcome") return outcome();
         if (verb == "rule") return rule();
         if (verb == "policy") return policy();
         if (asks(verb)) return;
         if (verb == "tick") return void(script_.tick());
         speak_of_source(verb);
+    }
+
+    bool speak_of_object(const std::string& verb) {
+        for (const Noun& noun : scenario_.world.nouns) {
+            const bool gone = verb == noun.word + "-gone";
+            if (verb == noun.word || gone) return object(noun, gone), true;
+        }
+        if (scenario_.world.settings.use != "graph-instances") return false;
+        if (verb == "pod") return pod(), true;
+        if (verb == "row") return row(), true;
+        if (verb == "pod-gone") return pod_gone(), true;
+        if (verb == "row-gone") return row_gone(), true;
+        return false;
+    }
+
+    /// `instance i-a in=eu state=running`: every other value is a field of the object.
+    void object(const Noun& noun, bool gone) {
+        Seen seen;
+        const std::string name = word("a name");
+        seen.source = noun.source.empty() ? must("in") : noun.source;
+        if (!is_source(seen.source)) fail("there is no source `" + seen.source + "`");
+        seen.name = noun.reference ? '!' + seen.source + '/' + name : name;
+        seen.id = value("id", name);
+        seen.version = {version(), 0};
+        seen.listed = flag("listed");
+        std::map<std::string, std::string> fields = said_->values;
+        for (const char* own : {"id", "in", "v"}) fields.erase(own);
+        for (const char* state : {"deleting", "hold"}) {
+            if (flag(state)) fields[state] = "true";
+        }
+        end_flags();
+        ObjectBuilder object;
+        for (auto& [field, text] : fields) {
+            used_.insert(field);
+            std::replace(text.begin(), text.end(), ',', ' ');
+            text == "null" ? object.add_null(field) : object.add(field, text);
+        }
+        seen.object = object.take();
+        gone ? script_.gone(seen) : script_.seen(seen);
     }
 
     void speak_of_source(const std::string& verb) {
@@ -314,10 +369,10 @@ class Teller {
         const bool names_subject = verb != "pause" && verb != "resume" && verb != "pass";
         if (names_subject) {
             const std::string name = word("the name that it is about, or `all`");
-            if (name == "pods" || name == "rows") {
+            if (is_source(name)) {
                 request.scope.source = name;
             } else if (name != "all") {
-                request.scope.subject = "graph-instances/" + name;
+                request.scope.subject = key_of(name);
             }
         }
         end_flags();
@@ -392,9 +447,9 @@ class Teller {
             fail("an outcome is done, already_done, refused, failed or failed-for-now");
         }
         const std::vector<Command>& commands = script_.commands();
-        const auto last = std::find_if(
-            commands.rbegin(), commands.rend(),
-            [&](const Command& command) { return command.subject == "graph-instances/" + name; });
+        const auto last =
+            std::find_if(commands.rbegin(), commands.rend(),
+                         [&](const Command& command) { return command.subject == key_of(name); });
         if (last == commands.rend()) fail("there was no command about " + name);
         script_.outcome(*last, kind->second.first, kind->second.second);
     }

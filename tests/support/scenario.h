@@ -9,6 +9,7 @@
 #pragma once
 
 #include "tests/support/journal_script.h"
+#include "tests/support/worlds.h"
 
 #include <map>
 #include <stdexcept>
@@ -43,7 +44,7 @@ struct Block {
 struct Scenario {
     std::string path;
     std::string title;  ///< the first comment line
-    Settings settings;
+    World world;
     std::vector<Block> blocks;
 
     /// Throws ScenarioError.

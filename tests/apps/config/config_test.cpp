@@ -75,9 +75,7 @@ TEST(Config, SettingsCarryDefaultsAndOrder) {
     Settings expected;
     expected.policy = "graph-instances";
     expected.use = "graph-instances";
-    expected.sources = {{"pods", Topic::kChangesPods}, {"rows", Topic::kChangesRows}};
-    expected.pods = 0;
-    expected.rows = 1;
+    expected.sources = {{"pods", Topic::kChangesPods, 0}, {"rows", Topic::kChangesRows, 1}};
     expected.rules = {{"orphaned_pod", Mode::kObserve, Millis(60'000), Millis(30'000)},
                       {"missing_pod", Mode::kObserve, Millis(60'000), Millis(30'000)},
                       {"status_drift", Mode::kObserve, Millis(0), Millis(0)},
@@ -97,11 +95,9 @@ TEST(Config, SourcesKeepTheOrderOfTheFileAndNodesHaveATopicOfTheirOwn) {
                     "sources:\n  nodes: {kubernetes: {in_cluster: true, all_namespaces: true, "
                     "resource: v1/nodes}}\n")));
     const std::vector<SourceSettings> expected{{"nodes", Topic::kChangesResources},
-                                               {"pods", Topic::kChangesPods},
-                                               {"rows", Topic::kChangesRows}};
+                                               {"pods", Topic::kChangesPods, 0},
+                                               {"rows", Topic::kChangesRows, 1}};
     EXPECT_EQ(settings.sources, expected);
-    EXPECT_EQ(settings.pods, 1);
-    EXPECT_EQ(settings.rows, 2);
 }
 
 TEST(Config, RulesAreThoseOfTheCoreInItsOrder) {

@@ -265,9 +265,8 @@ TEST(JournalCodec, MalformedSettingsStopTheirReader) {
         return !complaint([&](v1::JournalRecord& m) { spoil(*m.mutable_settings()); }).empty();
     };
     using S = v1::Settings;
-    EXPECT_FALSE(refused([](S& m) { m.clear_pods(), m.clear_rows(); }));
-    EXPECT_TRUE(refused([](S& m) { m.set_pods(2); }));
-    EXPECT_TRUE(refused([](S& m) { m.set_rows(65'536); }));
+    EXPECT_FALSE(refused([](S& m) { m.mutable_sources(0)->clear_role(); }));
+    EXPECT_TRUE(refused([](S& m) { m.mutable_sources(0)->set_role(255); }));
     EXPECT_TRUE(refused([](S& m) { m.clear_max_step_ms(); }));
     EXPECT_TRUE(refused([](S& m) { m.clear_sweep_step(); }));
     EXPECT_TRUE(refused([](S& m) { m.mutable_rules(0)->set_mode(v1::MODE_UNSPECIFIED); }));

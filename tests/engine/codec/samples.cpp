@@ -141,9 +141,9 @@ Settings settings() {
     Settings settings;
     settings.policy = "graph-instance";
     settings.use = "graph-instances";
-    settings.sources = {{"pods", Topic::kChangesPods}, {"instances", Topic::kChangesRows}};
-    settings.pods = 0;
-    settings.rows = 1;
+    settings.sources = {{"pods", Topic::kChangesPods, 0, "eu"},
+                        {"instances", Topic::kChangesRows, 1},
+                        {"nodes", Topic::kChangesResources}};
     settings.rules = {{"orphaned_pod", Mode::kEnforce, Millis(60'000), Millis(30'000)},
                       {"phantom_row", Mode::kObserve, Millis(90'000), Millis(0)}};
     settings.rules[0].budget = {7, 31, Millis(60'003)};

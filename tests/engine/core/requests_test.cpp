@@ -154,6 +154,31 @@ TEST(Requests, AResnapshotAsksTheSource) {
     EXPECT_EQ(s.last().wants_epoch, (std::vector<SourceId>{0, 1}));
 }
 
+// A resnapshot of a source that does not exist was granted when another one was asked for just
+// before.
+TEST(Requests, AResnapshotOfAnUnknownSourceIsRefusedWhoeverElseIsAsked) {
+    JournalScript s = approving_world();
+    s.together([&] {
+        Request made = request(RequestKind::kResnapshot);
+        made.scope.source = "rows";
+        s.request(made);
+        made.scope.source = "rose";
+        s.request(made);
+    });
+    EXPECT_FALSE(s.answered().granted);
+    EXPECT_EQ(s.answered().sentence, "there is no source 'rose'");
+}
+
+// An approval of what was dismissed said that it was approved, and nothing happened.
+TEST(Requests, AnApprovalOfWhatWasDismissedIsRefused) {
+    JournalScript s = approving_world();
+    s.request(request(RequestKind::kDismiss, "wrapper-7"));
+    s.request(approval(s, "wrapper-7"));
+    EXPECT_FALSE(s.answered().granted);
+    EXPECT_EQ(s.answered().sentence,
+              "nothing about 'graph-instances/wrapper-7' waits for an approval");
+}
+
 TEST(Requests, AReplayGivesTheSameAnswersWithoutAnyKey) {
     JournalScript s = approving_world();
     s.request(approval(s, "wrapper-7"));

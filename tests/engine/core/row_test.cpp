@@ -119,6 +119,14 @@ Subject random_subject(Dice& dice) {
     for (std::uint8_t& count : subject.counted) count = static_cast<std::uint8_t>(dice.below(256));
     subject.held = dice.flip();
     subject.termination = dice.text();
+    if (dice.flip()) {
+        Ledger ledger{dice.text(), {}};
+        for (std::size_t n = dice.below(3); n > 0; --n) {
+            ledger.entries.push_back({dice.text(), static_cast<End>(dice.below(3)),
+                                      from_millis<JournalTime>(dice.any())});
+        }
+        subject.ledger = std::move(ledger);
+    }
     return subject;
 }
 
@@ -127,10 +135,9 @@ Settings random_settings(Dice& dice) {
     settings.policy = dice.text();
     settings.use = dice.text();
     for (std::size_t n = dice.below(4); n > 0; --n) {
-        settings.sources.push_back({dice.text(), static_cast<Topic>(dice.below(kTopics))});
+        settings.sources.push_back({dice.text(), static_cast<Topic>(dice.below(kTopics)),
+                                    static_cast<Role>(dice.number()), dice.text()});
     }
-    settings.pods = static_cast<SourceId>(dice.number());
-    settings.rows = static_cast<SourceId>(dice.number());
     for (std::size_t n = dice.below(4); n > 0; --n) {
         settings.rules.push_back({dice.text(), static_cast<Mode>(dice.below(3)), Millis(dice.any()),
                                   Millis(dice.any())});

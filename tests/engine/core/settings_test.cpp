@@ -21,10 +21,8 @@ TEST(ShardSettings, TheOrderOfSourcesMayChange) {
     JournalScript s = with_orphan();
     Settings swapped = graph_settings();
     std::swap(swapped.sources[0], swapped.sources[1]);
-    swapped.pods = 1;
-    swapped.rows = 0;
     s.put_in_force(swapped);
-    EXPECT_EQ(s.meta().settings.pods, 0) << "a source keeps its number";
+    EXPECT_EQ(s.meta().settings.source(0), 0) << "a source keeps its number";
     EXPECT_EQ(s.meta().sources[0].name, "pods");
     EXPECT_EQ(s.meta().settings, graph_settings());
     s.quiet_until(160s);
@@ -34,14 +32,12 @@ TEST(ShardSettings, TheOrderOfSourcesMayChange) {
 TEST(ShardSettings, ANewSourceGetsTheNextNumberAndAnOldOneStays) {
     JournalScript s = with_orphan();
     Settings more = graph_settings();
-    more.sources = {{"replica", Topic::kChangesRows}, {"pods", Topic::kChangesPods}};
-    more.rows = 0;
-    more.pods = 1;
+    more.sources = {{"replica", Topic::kChangesRows, 1}, {"pods", Topic::kChangesPods, 0}};
     s.put_in_force(more);
     ASSERT_EQ(s.meta().sources.size(), 3U);
     EXPECT_EQ(s.meta().sources[2].name, "replica");
-    EXPECT_EQ(s.meta().settings.rows, 2);
-    EXPECT_EQ(s.meta().settings.pods, 0);
+    EXPECT_EQ(s.meta().settings.source(1), 2);
+    EXPECT_EQ(s.meta().settings.source(0), 0);
     EXPECT_EQ(s.news(), "115s waiting orphaned_pod wrapper-7 a: unproven\n")
         << "the new rows are not known yet";
 }
@@ -94,21 +90,26 @@ TEST(ShardSettings, AnotherVersionOfTheLogicHaltsAndSaysWhichBuildItNeeds_C10) {
     Settings newer = graph_settings();
     newer.logic = kLogic + 1;
     s.put_in_force(newer);
-    EXPECT_NE(s.state().halted.find("puts logic version 3 in force, and this build has version 2"),
+    EXPECT_NE(s.state().halted.find("puts logic version 4 in force, and this build has version 3"),
               std::string::npos)
         << s.state().halted;
 }
 
-TEST(ShardSettings, ASourceThatIsNotListedHalts) {
+TEST(ShardSettings, ARoleThatNoSourcePlaysHalts) {
     JournalScript s = with_orphan();
-    JournalView record;  // the codec refuses such a record before it comes here
-    record.offset = s.meta().applied + 1;
-    record.append_time = broker(s.now());
-    record.settings = graph_settings();
-    record.settings->sources.pop_back();
-    core::FoldReport report;
-    core::fold(s.state(), record, report);
-    EXPECT_NE(s.state().halted.find("name a source that they do not list"), std::string::npos);
+    Settings fewer = graph_settings();
+    fewer.sources.pop_back();
+    s.put_in_force(fewer);
+    EXPECT_NE(s.state().halted.find("name no source of rows"), std::string::npos);
+}
+
+TEST(ShardSettings, ARoleThatThePolicyDoesNotHaveHalts) {
+    JournalScript s = with_orphan();
+    Settings more = graph_settings();
+    more.sources.push_back({"owls", Topic::kChangesResources, 9});
+    s.put_in_force(more);
+    EXPECT_NE(s.state().halted.find("give owls a role that this build does not know"),
+              std::string::npos);
 }
 
 TEST(ShardSettings, AStoredShardOfAnUnknownPolicyHalts_C10) {

@@ -2,12 +2,17 @@
 // mean. Statuses of a row: starting, running, stopping, failed, hibernated.
 #pragma once
 
+#include "engine/core/rules/objects.h"
 #include "engine/core/sides.h"
 
 #include <array>
 #include <string_view>
 
 namespace trueup::core::graph_instances {
+
+/// Its sources, by Role. What serves an instance, its service and its ingress, has the pod's name;
+/// without a source of them they are nobody's concern.
+enum Sources : Role { kPods = 0, kRows = 1, kServices = 2, kIngresses = 3 };
 
 /// What the policy counts over all subjects, by TallyId.
 enum Counted : TallyId {
@@ -28,14 +33,6 @@ inline constexpr std::array<std::string_view, 8> kCounted{
 /// How many pods are present, whatever their phase: known without a look at them.
 std::size_t pods_of(const Subject& subject);
 
-/// Someone put a hold on the object itself.
-bool vetoed(const Facet& facet);
-
-/// The pod is on its way out and must not be touched again (G24).
-bool terminating(const Facet& pod);
-/// The pod no longer matches the source's selector: it exists, and it is none of our business.
-bool out_of_scope(const Facet& pod);
-
 /// The row wants a pod: `starting`, `running`, or a status that was not sent.
 bool live(const Facet& row);
 /// The row says that it names no pod: it was sent, and it is null.
@@ -48,24 +45,13 @@ struct LiveRows {
 };
 LiveRows live_rows(const PresentFacets& rows);
 
-/// The row says nothing by which a pod could be told: it stands for itself, as a reference.
-bool keyless(const Subject& subject);
-
 /// A termination of this subject has begun: its pod was deleted by us, its row comes next.
 bool being_ended(const Subject& subject);
-
-/// The predicate "this row still says what the rule read", for each of the columns.
-std::vector<Predicate> row_still_says(const std::string& source, const Facet& row,
-                                      std::initializer_list<std::string_view> columns);
 
 /// The command that marks a row failed, with this code and message.
 CommandDraft mark_failed(const std::string& source, const Facet& row, std::string_view code,
                          std::string message);
 /// UNEXPECTED_TERMINATION: the pod ended, and nobody had said that it should.
 inline constexpr std::string_view kUnexpected = "UNEXPECTED_TERMINATION";
-
-/// The command that deletes exactly this pod; its read set says that the pod is there, without a
-/// hold, and what the rule adds.
-CommandDraft delete_pod(const std::string& source, const Facet& pod);
 
 }  // namespace trueup::core::graph_instances

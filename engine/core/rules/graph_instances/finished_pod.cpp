@@ -7,8 +7,8 @@ namespace trueup::core::graph_instances {
 Verdict judge_finished_pod(const Subject& subject, const References& references,
                            const Settings& settings, std::uint8_t /*self*/, JournalTime /*now*/) {
     if (subject.counted[kPodsSucceeded] == 0) return Verdict::healthy();
-    const Side pods(subject, references, settings.pods);
-    const Side rows(subject, references, settings.rows);
+    const Side pods(subject, references, settings.source(kPods));
+    const Side rows(subject, references, settings.source(kRows));
     if (pods.present().size() != 1) return Verdict::healthy();
     const Facet& pod = *pods.present().front();
     if (!pod.fields().is("phase", "Succeeded") || out_of_scope(pod)) return Verdict::healthy();

@@ -8,12 +8,12 @@ namespace {
 
 CommandDraft fail_row(const References& references, const Settings& settings, const Facet& row,
                       std::string_view pod_name) {
-    const std::string& pods = references.sources[settings.pods].name;
-    const std::string& rows = references.sources[settings.rows].name;
+    const std::string& pods = references.sources[settings.source(kPods)].name;
+    const std::string& rows = references.sources[settings.source(kRows)].name;
     CommandDraft draft = mark_failed(
         rows, row, kUnexpected, "Pod " + std::string(pod_name) + " disappeared from Kubernetes");
     draft.target.name = pod_name;
-    draft.read_set = row_still_says(rows, row, {"status", "pod_name"});
+    draft.read_set = still_says(rows, row, {"status", "pod_name"});
     draft.read_set.insert(
         draft.read_set.begin(),
         Predicate{Predicate::Kind::kNone, pods, {}, "name", std::string(pod_name)});
@@ -24,8 +24,8 @@ CommandDraft fail_row(const References& references, const Settings& settings, co
 
 Verdict judge_missing_pod(const Subject& subject, const References& references,
                           const Settings& settings, std::uint8_t self, JournalTime now) {
-    const Side pods(subject, references, settings.pods);
-    const Side rows(subject, references, settings.rows);
+    const Side pods(subject, references, settings.source(kPods));
+    const Side rows(subject, references, settings.source(kRows));
     if (!pods.present().empty()) return Verdict::healthy();
     const LiveRows claims = live_rows(rows.present());
     if (claims.count == 0 || being_ended(subject)) return Verdict::healthy();
@@ -40,7 +40,7 @@ Verdict judge_missing_pod(const Subject& subject, const References& references,
     if (!pod_name->value) return Verdict::healthy();  // G6's business: nothing was ever tracked
     if (vetoed(row)) return Verdict::abstain(Reason::kVeto);
 
-    const Disagreement found{row, BrokerTime{}, settings.pods, row.evidence,
+    const Disagreement found{row, BrokerTime{}, settings.source(kPods), row.evidence,
                              settings.rules[self].create_window};
     if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
     return Verdict::act(row.object_id, fail_row(references, settings, row, *pod_name->value));

@@ -12,8 +12,8 @@ namespace {
 
 CommandDraft delete_orphan(const Subject& subject, const References& references,
                            const Settings& settings, const Facet& pod) {
-    const std::string& rows = references.sources[settings.rows].name;
-    CommandDraft draft = delete_pod(references.sources[settings.pods].name, pod);
+    const std::string& rows = references.sources[settings.source(kRows)].name;
+    CommandDraft draft = delete_pod(references.sources[settings.source(kPods)].name, pod);
     draft.read_set.insert(
         draft.read_set.begin(),
         Predicate{Predicate::Kind::kNone, rows, {}, "key", std::string(subject.name())});
@@ -24,16 +24,16 @@ CommandDraft delete_orphan(const Subject& subject, const References& references,
 
 Verdict judge_orphaned_pod(const Subject& subject, const References& references,
                            const Settings& settings, std::uint8_t self, JournalTime now) {
-    const Side pods(subject, references, settings.pods);
-    const Side rows(subject, references, settings.rows);
+    const Side pods(subject, references, settings.source(kPods));
+    const Side rows(subject, references, settings.source(kRows));
     if (pods.present().empty() || !rows.present().empty()) return Verdict::healthy();
     if (rows.unknown()) return Verdict::abstain(Reason::kUnproven);
     if (pods.present().size() > 1) return Verdict::abstain(Reason::kDuplicateClaim);
     const Facet& pod = *pods.present().front();
-    if (terminating(pod) || out_of_scope(pod)) return Verdict::healthy();
+    if (deleting(pod) || out_of_scope(pod)) return Verdict::healthy();
     if (vetoed(pod)) return Verdict::abstain(Reason::kVeto);
 
-    const Disagreement found{pod, BrokerTime{}, settings.rows, pod.first_seen,
+    const Disagreement found{pod, BrokerTime{}, settings.source(kRows), pod.first_seen,
                              settings.rules[self].create_window};
     if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
     TRUEUP_CHECK(!pod.object_id.empty());  // I2

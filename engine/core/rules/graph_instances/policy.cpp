@@ -39,15 +39,17 @@ bool any_present(const Subject& subject, SourceId source, Condition&& counts) {
 }
 
 Tally count(const Subject& subject, const Settings& settings) {
+    const SourceId pod_source = settings.source(kPods);
+    const SourceId row_source = settings.source(kRows);
     Tally tally{};
     bool pods = false;
     bool rows = false;
     for (const Facet& facet : subject.facets) {
         if (!facet.present()) continue;
-        if (facet.source == settings.pods) {
+        if (facet.source == pod_source) {
             pods = true;
             add(tally, phase_of(facet));
-        } else if (facet.source == settings.rows) {
+        } else if (facet.source == row_source) {
             rows = true;
             if (untracked(facet)) add(tally, kUntrackedRows);
         }
@@ -57,37 +59,71 @@ Tally count(const Subject& subject, const Settings& settings) {
     const auto may_own = [](const Facet& row) {
         return !row.fields().text("pod_name") && live(row);
     };
-    const auto may_be_owned = [](const Facet& pod) {
-        return !terminating(pod) && !out_of_scope(pod);
-    };
-    if (rows && any_present(subject, settings.rows, may_own)) add(tally, kUncorrelatedRows);
-    if (pods && any_present(subject, settings.pods, may_be_owned)) add(tally, kUnownedPods);
+    const auto may_be_owned = [](const Facet& pod) { return !deleting(pod) && !out_of_scope(pod); };
+    if (rows && any_present(subject, row_source, may_own)) add(tally, kUncorrelatedRows);
+    if (pods && any_present(subject, pod_source, may_be_owned)) add(tally, kUnownedPods);
     return tally;
 }
 
 bool owned_by(const Subject& subject, const Settings& settings, std::string_view who) {
     for (const Facet& facet : subject.facets) {
-        if (facet.source != settings.rows || !facet.present()) continue;
+        if (facet.source != settings.source(kRows) || !facet.present()) continue;
         if (facet.fields().is("owner_username", who)) return true;
     }
     return false;
 }
 
+constexpr std::array<RoleKind, 4> kRoles{
+    {{.name = "pods", .topic = Topic::kChangesPods},
+     {.name = "rows", .topic = Topic::kChangesRows},
+     {.name = "services", .topic = Topic::kChangesResources, .optional = true},
+     {.name = "ingresses", .topic = Topic::kChangesResources, .optional = true}}};
+
+constexpr Millis kMinute{60'000};
+constexpr Millis kCreateWindow{30'000};
 constexpr std::array<Rule, 10> kRules{{
-    {"orphaned_pod", judge_orphaned_pod, "pod without an instance row"},
-    {"missing_pod", judge_missing_pod, "row whose pod is gone"},
-    {"status_drift", judge_status_drift, "row says it lives, pod has Failed"},
-    {"ttl_expired", judge_ttl_expired, "instance outlived its TTL"},
-    {"inactive", judge_inactive, "instance that nobody used for too long"},
-    {"untracked_record", judge_untracked_record, "live row without a pod_name"},
-    {"stuck_transition", judge_stuck_transition, "row is stopping, its pod is gone"},
-    {"finished_pod", judge_finished_pod, "row says running, pod has Succeeded"},
-    {"duplicate_claim", judge_duplicate_claim, "two live objects claim one name"},
-    {"termination_requested", judge_termination_requested, "somebody asked to end it", true},
+    {.name = "orphaned_pod",
+     .judge = judge_orphaned_pod,
+     .finds = "pod without an instance row",
+     .grace = kMinute,
+     .create_window = kCreateWindow},
+    {.name = "missing_pod",
+     .judge = judge_missing_pod,
+     .finds = "row whose pod is gone",
+     .grace = kMinute,
+     .create_window = kCreateWindow},
+    {.name = "status_drift",
+     .judge = judge_status_drift,
+     .finds = "row says it lives, pod has Failed"},
+    {.name = "ttl_expired", .judge = judge_ttl_expired, .finds = "instance outlived its TTL"},
+    {.name = "inactive",
+     .judge = judge_inactive,
+     .finds = "instance that nobody used for too long"},
+    {.name = "untracked_record",
+     .judge = judge_untracked_record,
+     .finds = "live row without a pod_name",
+     .grace = kMinute,
+     .create_window = kCreateWindow,
+     .references = true},
+    {.name = "stuck_transition",
+     .judge = judge_stuck_transition,
+     .finds = "row is stopping, its pod is gone",
+     .grace = 15 * kMinute,
+     .create_window = kCreateWindow},
+    {.name = "finished_pod",
+     .judge = judge_finished_pod,
+     .finds = "row says running, pod has Succeeded"},
+    {.name = "duplicate_claim",
+     .judge = judge_duplicate_claim,
+     .finds = "two live objects claim one name"},
+    {.name = "termination_requested",
+     .judge = judge_termination_requested,
+     .finds = "somebody asked to end it",
+     .on_request = true},
 }};
 
 }  // namespace
 
-const Policy kPolicy{"graph-instances", kRules, kCounted, count, owned_by};
+const Policy kPolicy{"graph-instances", kRoles, kRules, kCounted, count, owned_by};
 
 }  // namespace trueup::core::graph_instances

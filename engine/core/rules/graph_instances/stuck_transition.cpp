@@ -8,13 +8,13 @@ namespace {
 
 CommandDraft close_row(const Subject& subject, const References& references,
                        const Settings& settings, const Facet& row) {
-    const std::string& pods = references.sources[settings.pods].name;
-    const std::string& rows = references.sources[settings.rows].name;
+    const std::string& pods = references.sources[settings.source(kPods)].name;
+    const std::string& rows = references.sources[settings.source(kRows)].name;
     const std::string name(subject.name());
     CommandDraft draft = mark_failed(rows, row, "STUCK_TRANSITION",
                                      "Row was stopping for too long after pod " + name + " ended");
     draft.target.name = name;
-    draft.read_set = row_still_says(rows, row, {"status", "pod_name"});
+    draft.read_set = still_says(rows, row, {"status", "pod_name"});
     draft.read_set.insert(draft.read_set.begin(),
                           Predicate{Predicate::Kind::kNone, pods, {}, "name", name});
     return draft;
@@ -24,9 +24,9 @@ CommandDraft close_row(const Subject& subject, const References& references,
 
 Verdict judge_stuck_transition(const Subject& subject, const References& references,
                                const Settings& settings, std::uint8_t self, JournalTime now) {
-    const Side pods(subject, references, settings.pods);
-    const Side rows(subject, references, settings.rows);
-    if (!pods.present().empty() || keyless(subject)) return Verdict::healthy();
+    const Side pods(subject, references, settings.source(kPods));
+    const Side rows(subject, references, settings.source(kRows));
+    if (!pods.present().empty()) return Verdict::healthy();
     const Facet* stopping = nullptr;
     for (const Facet* facet : rows.present()) {
         if (stopping == nullptr && facet->fields().is("status", "stopping")) stopping = facet;
@@ -39,7 +39,7 @@ Verdict judge_stuck_transition(const Subject& subject, const References& referen
     if (!pod_name || pod_name->unchanged) return Verdict::abstain(Reason::kIncomplete);
     if (vetoed(row)) return Verdict::abstain(Reason::kVeto);
 
-    const Disagreement found{row, BrokerTime{}, settings.pods, row.evidence,
+    const Disagreement found{row, BrokerTime{}, settings.source(kPods), row.evidence,
                              settings.rules[self].create_window};
     if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
     return Verdict::act(row.object_id, close_row(subject, references, settings, row));

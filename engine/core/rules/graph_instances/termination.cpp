@@ -40,28 +40,54 @@ using Columns = std::initializer_list<std::string_view>;
 
 CommandDraft end_pod(const References& references, const Settings& settings, const Facet& row,
                      const Facet& pod, Columns columns) {
-    CommandDraft draft = delete_pod(references.sources[settings.pods].name, pod);
+    CommandDraft draft = delete_pod(references.sources[settings.source(kPods)].name, pod);
     const std::vector<Predicate> still =
-        row_still_says(references.sources[settings.rows].name, row, columns);
+        still_says(references.sources[settings.source(kRows)].name, row, columns);
     draft.read_set.insert(draft.read_set.begin(), still.begin(), still.end());
     return draft;
 }
 
 CommandDraft end_row(const Subject& subject, const References& references, const Settings& settings,
                      const Facet& row, Columns columns) {
-    const std::string& rows = references.sources[settings.rows].name;
+    const std::string& rows = references.sources[settings.source(kRows)].name;
     CommandDraft draft;
     draft.target = {rows, row.object_id, std::string(subject.name()), {}};
     draft.action.kind = Action::Kind::kUpdateRow;
     draft.action.sets = {{"status", "stopping"}};
-    draft.read_set = row_still_says(rows, row, columns);
+    draft.read_set = still_says(rows, row, columns);
     return draft;
+}
+
+/// What serves the instance goes before its row says that it stops (G7). nullopt: nothing is left
+/// of it.
+std::optional<Verdict> end_what_serves(const Subject& subject, const References& references,
+                                       const Settings& settings, const Facet& row,
+                                       Columns columns) {
+    for (const Role role : {kServices, kIngresses}) {
+        const SourceId source = settings.source(role);
+        if (source == kNoSource) continue;
+        if (auto held = unheard(subject, references, settings, {source}, row.object_id)) {
+            return held;
+        }
+        for (const Facet* object : PresentFacets(subject, source)) {
+            if (deleting(*object) || out_of_scope(*object)) continue;
+            if (vetoed(*object)) return Verdict::abstain(Reason::kVeto);
+            CommandDraft draft = delete_object(references.sources[source].name, *object);
+            const std::vector<Predicate> still =
+                still_says(references.sources[settings.source(kRows)].name, row, columns);
+            draft.read_set.insert(draft.read_set.begin(), still.begin(), still.end());
+            Verdict verdict = Verdict::act(row.object_id, std::move(draft));
+            verdict.more = true;
+            return verdict;
+        }
+    }
+    return std::nullopt;
 }
 
 /// The instance is to be ended; `columns` say why, and must still say so when it is done.
 Verdict end(const Subject& subject, const References& references, const Settings& settings,
             std::uint8_t self, JournalTime now, const Facet& row, Columns columns) {
-    const Side pods(subject, references, settings.pods);
+    const Side pods(subject, references, settings.source(kPods));
     if (pods.present().size() > 1) return Verdict::abstain(Reason::kDuplicateClaim);
     const Facet* pod = pods.present().empty() ? nullptr : pods.present().front();
     const Finding* finding = open_finding(subject, self, row.object_id);
@@ -71,17 +97,13 @@ Verdict end(const Subject& subject, const References& references, const Settings
     }
     if (pod != nullptr && out_of_scope(*pod)) return Verdict::healthy();
     if (vetoed(row) || (pod != nullptr && vetoed(*pod))) return Verdict::abstain(Reason::kVeto);
-    if (pod_ended || terminating(*pod)) {
-        const Disagreement found{row, BrokerTime{}, settings.rows, row.evidence};
+    if (pod_ended || deleting(*pod)) {
+        const Disagreement found{row, BrokerTime{}, settings.source(kRows), row.evidence};
         if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
+        if (auto next = end_what_serves(subject, references, settings, row, columns)) return *next;
         return Verdict::act(row.object_id, end_row(subject, references, settings, row, columns));
     }
-    const std::optional<Doubt> own =
-        doubt(subject, references, settings, settings.pods, BrokerTime{}, Millis{0});
-    if (own && own->reason == Reason::kOwnWrite) {
-        return Verdict::abstain(Reason::kOwnWrite, own->wait);
-    }
-    const Disagreement found{row, pod->evidence, settings.pods, row.evidence};
+    const Disagreement found{row, pod->evidence, settings.source(kPods), row.evidence};
     if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
     Verdict verdict =
         Verdict::act(row.object_id, end_pod(references, settings, row, *pod, columns));
@@ -100,14 +122,14 @@ std::optional<Verdict> before(const Deadline& deadline, const Facet& row, const 
         return Verdict::waiting(Reason::kUnreadable, {}, row.object_id);
     }
     if (deadline.kind == Deadline::Kind::kIncomplete) return Verdict::abstain(Reason::kIncomplete);
-    const SourceState& rows = references.sources[settings.rows];
+    const SourceState& rows = references.sources[settings.source(kRows)];
     const BrokerTime proven = rows.complete_as_of;
     if (const auto why =
-            doubt(subject, references, settings, settings.rows, BrokerTime{}, Millis{0})) {
+            doubt(subject, references, settings, settings.source(kRows), BrokerTime{}, Millis{0})) {
         return Verdict::abstain(why->reason, why->wait);
     }
     Wait next_proof;
-    next_proof.source = settings.rows;
+    next_proof.source = settings.source(kRows);
     next_proof.beyond = proven;
     const Millis skew = rows.source_clock.time_since_epoch() - proven.time_since_epoch();
     if ((skew > settings.max_clock_skew || skew < -settings.max_clock_skew) &&
@@ -128,7 +150,7 @@ struct Candidate {
 };
 Candidate candidate(const Subject& subject, const References& references,
                     const Settings& settings) {
-    const Side rows(subject, references, settings.rows);
+    const Side rows(subject, references, settings.source(kRows));
     const LiveRows claims = live_rows(rows.present());
     if (claims.count == 0) return {nullptr, Verdict::healthy()};
     if (claims.count > 1) return {nullptr, Verdict::abstain(Reason::kDuplicateClaim)};

@@ -11,14 +11,14 @@ namespace {
 
 /// What the rule read of the row; the slug where it was sent, since the row's name hangs on it.
 std::vector<Predicate> row_as_read(const std::string& rows, const Facet& row) {
-    if (!row.fields().text("url_slug")) return row_still_says(rows, row, {"status", "pod_name"});
-    return row_still_says(rows, row, {"status", "pod_name", "url_slug"});
+    if (!row.fields().text("url_slug")) return still_says(rows, row, {"status", "pod_name"});
+    return still_says(rows, row, {"status", "pod_name", "url_slug"});
 }
 
 CommandDraft name_pod(const References& references, const Settings& settings, const Facet& row,
                       const Facet& pod) {
-    const std::string& pods = references.sources[settings.pods].name;
-    const std::string& rows = references.sources[settings.rows].name;
+    const std::string& pods = references.sources[settings.source(kPods)].name;
+    const std::string& rows = references.sources[settings.source(kRows)].name;
     const std::string name(pod.fields().text("name").value_or(""));
     CommandDraft draft;
     draft.target = {rows, row.object_id, name, {}};
@@ -32,8 +32,8 @@ CommandDraft name_pod(const References& references, const Settings& settings, co
 
 CommandDraft fail_row(const Subject& subject, const References& references,
                       const Settings& settings, const Facet& row) {
-    const std::string& pods = references.sources[settings.pods].name;
-    const std::string& rows = references.sources[settings.rows].name;
+    const std::string& pods = references.sources[settings.source(kPods)].name;
+    const std::string& rows = references.sources[settings.source(kRows)].name;
     const std::string name(subject.name());
     CommandDraft draft = mark_failed(rows, row, kUnexpected, "Pod not found during backfill");
     draft.target.name = name;
@@ -48,8 +48,8 @@ CommandDraft fail_row(const Subject& subject, const References& references,
 Verdict judge_untracked_record(const Subject& subject, const References& references,
                                const Settings& settings, std::uint8_t self, JournalTime now) {
     if (subject.counted[kUntrackedRows] == 0) return Verdict::healthy();
-    const Side pods(subject, references, settings.pods);
-    const Side rows(subject, references, settings.rows);
+    const Side pods(subject, references, settings.source(kPods));
+    const Side rows(subject, references, settings.source(kRows));
     const LiveRows claims = live_rows(rows.present());
     if (claims.count == 0 || !untracked(*claims.first)) return Verdict::healthy();
     if (claims.count > 1 || pods.present().size() > 1) {
@@ -58,13 +58,13 @@ Verdict judge_untracked_record(const Subject& subject, const References& referen
     const Facet& row = *claims.first;
     if (!row.fields().text("status")) return Verdict::abstain(Reason::kIncomplete);
     // Without a slug nobody can tell its pod: it is reported, and holds the deletion of orphans.
-    if (keyless(subject)) return Verdict::waiting(Reason::kUncorrelatedRows, {}, row.object_id);
+    if (subject.reference()) return Verdict::waiting(Reason::kUncorrelatedRows, {}, row.object_id);
     if (pods.unknown()) return Verdict::abstain(Reason::kUnproven);
     const Facet* pod = pods.present().empty() ? nullptr : pods.present().front();
-    if (pod != nullptr && terminating(*pod)) return Verdict::healthy();  // it will be gone soon
+    if (pod != nullptr && deleting(*pod)) return Verdict::healthy();  // it will be gone soon
     if (vetoed(row)) return Verdict::abstain(Reason::kVeto);
 
-    const Disagreement found{row, BrokerTime{}, settings.pods, row.evidence,
+    const Disagreement found{row, BrokerTime{}, settings.source(kPods), row.evidence,
                              settings.rules[self].create_window};
     if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
     if (pod != nullptr) {

@@ -1,0 +1,61 @@
+#include "apps/sandbox_host.h"
+
+#include "apps/sandbox_wiring.h"
+#include "connectors/kubernetes/connector.h"
+#include "connectors/postgres/connector.h"
+
+#include <utility>
+
+namespace trueup::apps {
+
+namespace {
+
+constexpr const char* kSelector = "app in (ryugraph-wrapper, falkordb-wrapper)";
+
+SourceSpec source_spec(const std::string& name, Topic topic) {
+    SourceSpec spec;
+    spec.name = name;
+    spec.topic = topic;
+    spec.pace_idle = Millis{2'000};
+    spec.pace_waiting = Millis{500};
+    return spec;
+}
+
+SourceSpec pods_source(sandbox::World& world) {
+    SourceSpec spec = source_spec("pods", Topic::kChangesPods);
+    spec.cluster = world.cluster();
+    spec.connector =
+        std::make_unique<connectors::KubernetesConnector>(*spec.cluster, sandbox_pods(kSelector));
+    return spec;
+}
+
+Result<SourceSpec> rows_source(sandbox::World& world) {
+    SourceSpec spec = source_spec("rows", Topic::kChangesRows);
+    spec.database = world.database();
+    auto connector = connectors::postgres::PostgresConnector::open(sandbox_rows(), *spec.database);
+    if (!connector) return connector.error();
+    spec.connector = std::move(*connector);
+    return spec;
+}
+
+ExecutorSpec executor_spec(sandbox::World& world) {
+    ExecutorSpec spec;
+    spec.clusters.push_back(world.cluster());
+    spec.databases.push_back(world.database());
+    spec.sources = sandbox_reach(*spec.clusters.back(), *spec.databases.back());
+    spec.settings.executor = "sandbox";
+    return spec;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Host>> start_sandbox_host(sandbox::World& world, HostSettings settings) {
+    std::vector<SourceSpec> sources;
+    sources.push_back(pods_source(world));
+    auto rows = rows_source(world);
+    if (!rows) return rows.error();
+    sources.push_back(std::move(*rows));
+    return Host::start(std::move(settings), std::move(sources), executor_spec(world));
+}
+
+}  // namespace trueup::apps

@@ -1,0 +1,88 @@
+#include "engine/core/rules/objects.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trueup::core {
+
+bool vetoed(const Facet& facet) { return facet.fields().is("hold", "true"); }
+bool deleting(const Facet& object) { return object.fields().is("deleting", "true"); }
+bool out_of_scope(const Facet& object) { return object.fields().is("in_scope", "false"); }
+
+bool ended(const Facet& pod) {
+    const std::string_view phase = pod.fields().text("phase").value_or("");
+    return phase == "Failed" || phase == "Succeeded";
+}
+
+std::vector<Predicate> still_says(const std::string& source, const Facet& object,
+                                  std::initializer_list<std::string_view> fields) {
+    std::vector<Predicate> predicates;
+    for (const std::string_view field : fields) {
+        const std::optional<std::string_view> value = object.fields().text(field);
+        predicates.push_back({Predicate::Kind::kField, source, object.object_id, std::string(field),
+                              value ? std::optional<std::string>(*value) : std::nullopt});
+    }
+    predicates.push_back({Predicate::Kind::kNoVeto, source, object.object_id, {}, {}});
+    return predicates;
+}
+
+CommandDraft delete_pod(const std::string& source, const Facet& pod) {
+    constexpr std::uint32_t kGracePeriodSeconds = 30;  // of the DELETE (G1)
+    CommandDraft draft;
+    draft.target = {source, pod.object_id, std::string(pod.fields().text("name").value_or("")),
+                    std::string(pod.fields().text("namespace").value_or(""))};
+    draft.action.kind = Action::Kind::kDeletePod;
+    draft.action.grace_seconds = kGracePeriodSeconds;
+    draft.read_set = {
+        {Predicate::Kind::kExists, source, pod.object_id, {}, {}},
+        {Predicate::Kind::kNoVeto, source, pod.object_id, {}, {}},
+    };
+    return draft;
+}
+
+CommandDraft delete_object(const std::string& source, const Facet& object) {
+    CommandDraft draft = delete_pod(source, object);
+    draft.action.kind = Action::Kind::kDeleteObject;
+    return draft;
+}
+
+Verdict create_pod(const std::string& pods, std::string_view name, const std::string& source,
+                   const Facet& about, std::initializer_list<std::string_view> fields) {
+    CommandDraft draft;
+    draft.target = {pods, std::string(name), std::string(name),
+                    std::string(about.fields().text("namespace").value_or(""))};
+    draft.action.kind = Action::Kind::kCreatePod;
+    draft.read_set = still_says(source, about, fields);
+    draft.read_set.insert(draft.read_set.begin(),
+                          {Predicate{Predicate::Kind::kNone, pods, {}, "name", std::string(name)},
+                           Predicate{Predicate::Kind::kExists, source, about.object_id, {}, {}}});
+    Verdict verdict = Verdict::act(about.object_id, std::move(draft));
+    verdict.harmless = true;
+    return verdict;
+}
+
+Failures failures_of(const Subject& subject) {
+    Failures failures;
+    if (!subject.ledger) return failures;
+    for (const Ledger::Entry& entry : subject.ledger->entries) {
+        if (entry.end == End::kSucceeded) continue;
+        ++failures.count;
+        failures.latest = std::max(failures.latest, entry.at);
+    }
+    return failures;
+}
+
+bool has_succeeded(const Subject& subject) {
+    if (!subject.ledger) return false;
+    const auto& entries = subject.ledger->entries;
+    return std::any_of(entries.begin(), entries.end(),
+                       [](const Ledger::Entry& entry) { return entry.end == End::kSucceeded; });
+}
+
+JournalTime next_try(const Failures& failures) {
+    static constexpr std::array<int, 6> kSeconds{0, 5, 10, 20, 40, 80};
+    const std::size_t step = std::min<std::size_t>(failures.count, kSeconds.size() - 1);
+    return failures.latest + std::chrono::seconds(kSeconds[step]);
+}
+
+}  // namespace trueup::core
