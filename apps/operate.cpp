@@ -7,12 +7,14 @@
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <thread>
@@ -321,10 +323,11 @@ int run_cleanup(const OperateOptions& options) {
     const Result<Json> page = list(*engine, orphans);
     if (!page) return complain(page.error().what);
     std::size_t waiting = 0;
+    std::set<std::string> because;
     for (const Json& finding : (*page)["findings"]) {
         const std::string reason = text(finding, "reason");
         if (reason != "approval" && reason != "uncorrelated_rows") continue;
-        orphans.because = reason;
+        because.insert(reason);
         ++waiting;
     }
     print_findings(*page);
@@ -340,7 +343,12 @@ int run_cleanup(const OperateOptions& options) {
     }
     orphans.seen = page->value("seen", std::int64_t{-1});
     if (orphans.reason.empty()) orphans.reason = "cleanup";
-    return ask(*engine, request_of(orphans, "approve"), options.format);
+    int code = 0;
+    for (const std::string& reason : because) {
+        orphans.because = reason;
+        code = std::max(code, ask(*engine, request_of(orphans, "approve"), options.format));
+    }
+    return code;
 }
 
 }  // namespace trueup::apps
