@@ -10,6 +10,7 @@ import os
 
 from scenes import ANY, DELETED, TERMINATING
 
+MAY_DELETE = {"pods": "pod", "services": "service", "ingresses": "ingress"}
 MAY_SET = {"status", "error_code", "error_message"}
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
 
@@ -31,19 +32,20 @@ def engine_writes(path, user, start=0):
 
 
 def problems_of(event):
-    """Why a write of the engine is not a careful deletion of one pod."""
+    """Why a write of the engine is not a careful deletion of one object."""
     target = event.get("objectRef", {})
-    if event["verb"] != "delete" or target.get("resource") != "pods" or target.get("subresource"):
+    kind = MAY_DELETE.get(target.get("resource"))
+    if event["verb"] != "delete" or kind is None or target.get("subresource"):
         yield f"{event['verb']} of {target.get('resource')} {target.get('name', '')}"
         return
     body = event.get("requestObject")
     if body is None:
-        yield f"delete of pod {target.get('name')} has no body"
+        yield f"delete of {kind} {target.get('name')} has no body"
         return
     preconditions = body.get("preconditions", {})
     for name in ("uid", "resourceVersion"):
         if not preconditions.get(name):
-            yield f"delete of pod {target.get('name')} has no precondition {name}"
+            yield f"delete of {kind} {target.get('name')} has no precondition {name}"
 
 
 def deletions(events):

@@ -137,6 +137,15 @@ class Scenario(unittest.TestCase):
         return proxy
 
     # ---------------------------------------------------------------- acting
+    def trueup(self, *words):
+        """Runs the command line; (exit code, what it said as JSON)."""
+        command = [binary(), *words, "--state-dir", self.state_dir]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        try:
+            return result.returncode, json.loads(result.stdout)
+        except ValueError:
+            return result.returncode, {"state": "", "sentence": result.stderr}
+
     def event(self):
         """Means to act on one pod and one row of a new slug."""
         return Event(self.kube, self.pg, self.rng, GRACE, scenes.make_slug(self.rng))
