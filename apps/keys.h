@@ -1,5 +1,5 @@
-// The secrets of a state folder: the keys that sign requests and commands, and the tokens of the
-// HTTP side. Made at the first start, for nobody but their owner to read (0600).
+// The secrets of a state folder: the keys of requests, commands and hashed fields, and the tokens
+// of the HTTP side. Made at the first start, for nobody but their owner to read (0600).
 //
 // A key file holds `ID HEX` lines. The first one signs, all of them are believed: to change a key,
 // put the new line on top, restart every part, then take the old line away.
@@ -13,8 +13,8 @@
 
 namespace trueup::apps {
 
-/// The keys of one role (`requests`, `commands`) in `state_dir/keys/<role>`, made if there are
-/// none.
+/// The keys of one role in `state_dir/keys/<role>`, made if there are none: `requests` and
+/// `commands` are signed, `fields` are hashed (by the first key only).
 Result<codec::KeyRing> load_keys(const std::string& state_dir, std::string_view role);
 
 /// The text of `state_dir/keys/tokens` (api/tokens.h reads it), made with one operator `local`.

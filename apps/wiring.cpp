@@ -1,5 +1,6 @@
 #include "apps/wiring.h"
 
+#include "apps/keys.h"
 #include "connectors/kubernetes/connector.h"
 #include "connectors/kubernetes/kubeconfig.h"
 #include "connectors/kubernetes/probe.h"
@@ -53,6 +54,13 @@ Result<std::unique_ptr<ports::Database>> open_database(const SourceConfig& sourc
 /// The policy that uses this source; a configuration has exactly one.
 const config::PolicyConfig& policy_of(const Config& config) { return config.policies.front(); }
 
+/// Without the key: enough to look at what is published, and nothing is hashed.
+ports::FieldPolicy policy_for(const config::Fields& fields) {
+    ports::FieldPolicy policy;
+    for (const auto& [name, field] : fields) policy.named.emplace(name, field.treatment);
+    return policy;
+}
+
 Result<postgres::Settings> table_settings(const Config& config, const SourceConfig& source) {
     const PostgresSource& rows = *source.postgres();
     auto correlate = postgres::Correlation::parse(policy_of(config).correlate);
@@ -62,6 +70,7 @@ Result<postgres::Settings> table_settings(const Config& config, const SourceConf
                                 source.name};
     settings.hold_column = rows.hold_column;
     settings.emit_message = rows.emit_message;
+    settings.fields = policy_for(rows.fields);
     return settings;
 }
 
@@ -74,7 +83,20 @@ connectors::KubernetesSettings cluster_settings(const Config& config, const Sour
     settings.key_label = pods.key_label;
     settings.mapped_labels = pods.labels;
     settings.hold_key = pods.hold;
+    settings.fields = policy_for(pods.fields);
     return settings;
+}
+
+/// Gives a policy that hashes the key to do it with, made at the first start.
+Status add_hash(const Config& config, ports::FieldPolicy& policy) {
+    const bool hashes =
+        std::any_of(policy.named.begin(), policy.named.end(),
+                    [](const auto& field) { return field.second == ports::Treatment::kHash; });
+    if (!hashes) return Done{};
+    Result<codec::KeyRing> keys = load_keys(config.state_dir, "fields");
+    if (!keys) return keys.error();
+    policy.hash = [keys = std::move(*keys)](std::string_view text) { return keys.hash(text); };
+    return Done{};
 }
 
 Result<SourceSpec> make_source(const Config& config, const SourceConfig& source) {
@@ -88,8 +110,10 @@ Result<SourceSpec> make_source(const Config& config, const SourceConfig& source)
         auto cluster = open_cluster(source);
         if (!cluster) return cluster.error();
         spec.cluster = std::move(*cluster);
-        spec.connector = std::make_unique<connectors::KubernetesConnector>(
-            *spec.cluster, cluster_settings(config, source));
+        connectors::KubernetesSettings settings = cluster_settings(config, source);
+        if (Status keyed = add_hash(config, settings.fields); !keyed) return keyed.error();
+        spec.connector =
+            std::make_unique<connectors::KubernetesConnector>(*spec.cluster, std::move(settings));
         return spec;
     }
     auto database = open_database(source);
@@ -97,6 +121,7 @@ Result<SourceSpec> make_source(const Config& config, const SourceConfig& source)
     spec.database = std::move(*database);
     auto settings = table_settings(config, source);
     if (!settings) return settings.error();
+    if (Status keyed = add_hash(config, settings->fields); !keyed) return keyed.error();
     auto connector = postgres::PostgresConnector::open(std::move(*settings), *spec.database);
     if (!connector) return about(source, connector.error());
     spec.connector = std::move(*connector);

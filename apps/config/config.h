@@ -11,6 +11,7 @@
 #include "engine/model/settings.h"
 #include "engine/ports/cluster.h"
 #include "engine/ports/database.h"
+#include "engine/ports/fields.h"
 
 #include <cstdint>
 #include <map>
@@ -22,6 +23,13 @@
 
 namespace trueup::config {
 
+/// What the key `fields` of a source says of one field.
+struct FieldConfig {
+    ports::Treatment treatment = ports::Treatment::kHash;
+    int line = 0;  ///< where it stands in the file, from 1
+};
+using Fields = std::map<std::string, FieldConfig, std::less<>>;
+
 struct KubernetesSource {
     bool in_cluster = false;
     std::string kubeconfig;  ///< a file; empty: `in_cluster`
@@ -29,6 +37,8 @@ struct KubernetesSource {
     ports::Resource resource;
     std::string selector;             ///< never empty for pods (S31)
     std::vector<std::string> labels;  ///< published with each object
+    Fields fields;                    ///< how, where not as it is; by published name
+    std::vector<std::string> known;   ///< fields that look secret and are published (`i-know`)
     std::string hold = "trueup.io/hold";
     std::string key_label;  ///< empty: the object's name is its key
 };
@@ -43,6 +53,8 @@ struct PostgresSource {
     std::string publication = "trueup";
     std::string slot;                  ///< default: `trueup_<source>`
     std::vector<std::string> columns;  ///< what the policy reads, what `correlate` names, and more
+    Fields fields;                     ///< how, where not as it is; by column
+    std::vector<std::string> known;    ///< fields that look secret and are published (`i-know`)
     std::string hold_column;           ///< empty: there is none
     bool emit_message = false;
 };

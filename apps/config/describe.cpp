@@ -43,6 +43,23 @@ std::pair<std::string, std::string> conninfo_entry(const PostgresSource& source)
     return {"conninfo", redact_conninfo(source.conninfo)};
 }
 
+void add_fields(Json& json, const Fields& fields, const std::vector<std::string>& known) {
+    for (const auto& [name, field] : fields) json["fields"][name] = name_of(field.treatment);
+    if (!known.empty()) json["i-know"] = known;
+}
+
+/// `one, two (hash)`: the names that are published, and how.
+std::string names_text(const std::vector<std::string>& names, const Fields& fields) {
+    std::vector<std::string> texts;
+    for (const std::string& name : names) {
+        const auto field = fields.find(name);
+        const bool hashed =
+            field != fields.end() && field->second.treatment == ports::Treatment::kHash;
+        texts.push_back(hashed ? name + " (hash)" : name);
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 Json json_of(const KubernetesSource& source) {
     Json json;
     if (source.in_cluster) {
@@ -59,6 +76,7 @@ Json json_of(const KubernetesSource& source) {
     json["resource"] = resource_text(source.resource);
     json["selector"] = source.selector;
     json["labels"] = source.labels;
+    add_fields(json, source.fields, source.known);
     json["hold"] = source.hold;
     if (!source.key_label.empty()) json["key_label"] = source.key_label;
     return json;
@@ -72,6 +90,7 @@ Json json_of(const PostgresSource& source) {
     json["publication"] = source.publication;
     json["slot"] = source.slot;
     json["columns"] = source.columns;
+    add_fields(json, source.fields, source.known);
     if (!source.hold_column.empty()) json["hold_column"] = source.hold_column;
     json["emit_message"] = source.emit_message;
     return json;
@@ -143,8 +162,9 @@ std::string line_of(const SourceConfig& source) {
     const PostgresSource& postgres = *source.postgres();
     const auto [key, value] = conninfo_entry(postgres);
     return fmt::format("source    {}: rows of {} ({}), publication {}, slot {}, {} \"{}\"\n",
-                       source.name, table_text(postgres.table), fmt::join(postgres.columns, ", "),
-                       postgres.publication, postgres.slot, key, value);
+                       source.name, table_text(postgres.table),
+                       names_text(postgres.columns, postgres.fields), postgres.publication,
+                       postgres.slot, key, value);
 }
 
 std::string lines_of(const PolicyConfig& policy) {

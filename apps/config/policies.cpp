@@ -213,7 +213,7 @@ std::vector<std::string> read_correlation(Section& section, PolicyConfig& policy
         return {};
     }
     for (const std::string& column : parsed->columns()) {
-        if (!looks_secret(column)) continue;
+        if (!ports::looks_secret(column)) continue;
         section.problem("correlate", fmt::format("reads '{}', which looks like a secret, and what "
                                                  "it reads is published and kept; use another "
                                                  "column",
@@ -244,6 +244,10 @@ void complete_columns(const std::vector<std::string>& correlated, const PolicyCo
             rows->columns = needed;
             rows->columns.emplace_back(kSlug);
         }
+        std::vector<std::string> used = needed;
+        used.insert(used.end(), correlated.begin(), correlated.end());
+        used.emplace_back(kSlug);
+        settle_columns(source, *rows, used, problems);
         for (const std::string& column : needed) {
             if (contains(rows->columns, column)) continue;
             problems.add(source.line,

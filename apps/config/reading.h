@@ -6,6 +6,7 @@
 #include "apps/config/section.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup::config {
@@ -19,6 +20,23 @@ void read_executors(Section executors, Config& config);
 /// Reads the policies, holds them against bus, sources and executors, and completes the columns of
 /// the sources that they read.
 void read_policies(Section& root, Config& config, Problems& problems);
+
+/// Why a field of that name cannot be chosen; empty: it can.
+using FieldFlaw = std::string (*)(std::string_view name);
+
+/// `fields: {NAME: map|hash|drop}` and `i-know: [NAME]` beside it. What looks like a secret is
+/// published as it is only if both say so. `flaw` may be nullptr: every name will do.
+Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw flaw);
+
+/// Notes those of the names listed under `key` that look like a secret and that `fields` does not
+/// name; `prefix` is what they are published under.
+void check_listed(Section& section, std::string_view key, const std::vector<std::string>& names,
+                  std::string_view prefix, const Fields& fields);
+
+/// Holds `fields` against `used`, the columns that rules and `correlate` read as they are, and puts
+/// the rest of what it names into the source's columns.
+void settle_columns(const SourceConfig& source, PostgresSource& rows,
+                    const std::vector<std::string>& used, Problems& problems);
 
 /// A path of the file: absolute, or put behind `folder`.
 std::string read_path(Section& section, std::string_view key, std::string_view fallback,

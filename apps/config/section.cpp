@@ -198,6 +198,15 @@ Section Section::section(std::string_view key) {
     return Section(find(key), path_of(key), line_, *problems_);
 }
 
+std::vector<std::string> Section::keys() const {
+    std::vector<std::string> all;
+    if (tree_ == nullptr) return all;
+    for (const Tree& child : tree_->children) {
+        if (find(child.key) == &child) all.push_back(child.key);
+    }
+    return all;
+}
+
 std::vector<Section> Section::entries() {
     std::vector<Section> all;
     if (tree_ == nullptr) return all;

@@ -65,6 +65,8 @@ class Section {
                        const std::vector<std::string>& choices);
     std::vector<std::string> texts(std::string_view key);
     Section section(std::string_view key);
+    /// Of a map whose keys are names; none where there is no map.
+    std::vector<std::string> keys() const;
     /// Every entry of a map whose keys are names, or every item of a list.
     std::vector<Section> entries();
     std::vector<Section> items(std::string_view key);

@@ -18,6 +18,10 @@ bool only(std::string_view text, std::string_view more) {
     });
 }
 
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 bool is_blank(std::string_view text) {
     return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
@@ -105,26 +109,50 @@ void read_selector(Section& section, KubernetesSource& source) {
                                 section.has("selector") ? "empty" : "missing"));
 }
 
+constexpr std::string_view kLabel = "label.";
+
+/// The other fields of an object are what rules and executors read.
+std::string flaw_of_field(std::string_view name) {
+    const bool label = name.starts_with(kLabel) && name.size() > kLabel.size();
+    if (label || name == "node" || name == "created") return "";
+    return "is no field that can be chosen; write label.KEY, node or created";
+}
+
+void read_labels(Section& section, KubernetesSource& source) {
+    source.labels = section.texts("labels");
+    source.fields = read_fields(section, source.known, flaw_of_field);
+    check_listed(section, "labels", source.labels, kLabel, source.fields);
+    source.key_label = section.text("key_label");
+    for (const auto& [name, field] : source.fields) {
+        if (!name.starts_with(kLabel) || field.treatment == ports::Treatment::kDrop) continue;
+        const std::string label = name.substr(kLabel.size());
+        if (!contains(source.labels, label)) source.labels.push_back(label);
+    }
+    if (source.key_label.empty()) return;
+    const auto field = source.fields.find(std::string(kLabel) + source.key_label);
+    const bool plain = field == source.fields.end()
+                           ? !ports::looks_secret(source.key_label)
+                           : field->second.treatment == ports::Treatment::kMap;
+    if (plain) return;
+    section.problem("key_label",
+                    fmt::format("is '{}', which names each object as it is, so that it cannot be "
+                                "hashed or dropped, nor look like a secret; use another label",
+                                source.key_label));
+}
+
 KubernetesSource read_kubernetes(Section section, const std::string& folder) {
     KubernetesSource source;
     read_access(section, folder, source);
     read_collection(section, source.resource);
     read_namespace(section, source.resource);
     read_selector(section, source);
-    source.labels = section.texts("labels");
-    for (const std::string& label : source.labels) {
-        if (!looks_secret(label)) continue;
-        section.problem("labels", fmt::format("has '{}', which looks like a secret, and what is "
-                                              "listed is published and kept; leave it out",
-                                              label));
-    }
+    read_labels(section, source);
     source.hold = section.text("hold", source.hold);
     if (is_blank(source.hold)) {
         section.problem("hold",
                         "is empty; write the label or annotation that holds an object, as "
                         "in trueup.io/hold");
     }
-    source.key_label = section.text("key_label");
     section.finish();
     return source;
 }
@@ -206,11 +234,9 @@ void read_columns(Section& section, PostgresSource& source) {
             section.problem("columns", fmt::format("has '{}' twice; leave one out", column));
         }
         seen.push_back(column);
-        if (!looks_secret(column)) continue;
-        section.problem("columns", fmt::format("has '{}', which looks like a secret, and what is "
-                                               "listed is published and kept; leave it out",
-                                               column));
     }
+    source.fields = read_fields(section, source.known, nullptr);
+    check_listed(section, "columns", source.columns, "", source.fields);
     source.hold_column = section.text("hold_column");
 }
 

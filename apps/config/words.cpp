@@ -123,23 +123,6 @@ bool is_address(std::string_view text) {
     return port && *port <= std::numeric_limits<std::uint16_t>::max();
 }
 
-bool looks_secret(std::string_view name) {
-    constexpr std::array<std::string_view, 15> kParts{
-        "password",   "passwd",     "passphrase",  "secret",     "token",
-        "credential", "connection", "conninfo",    "api_key",    "apikey",
-        "access_key", "accesskey",  "private_key", "privatekey", "bearer"};
-    constexpr std::array<std::string_view, 4> kWords{"pwd", "pass", "dsn", "auth"};
-    std::string plain;
-    for (const char c : name) plain += is_letter(c) || is_digit(c) ? lower(c) : '_';
-    for (const std::string_view part : kParts) {
-        if (plain.find(part) != std::string::npos) return true;
-    }
-    const std::string framed = "_" + plain + "_";
-    return std::any_of(kWords.begin(), kWords.end(), [&framed](std::string_view word) {
-        return framed.find("_" + std::string(word) + "_") != std::string::npos;
-    });
-}
-
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
     std::string best;
     std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;

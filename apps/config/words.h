@@ -34,9 +34,6 @@ bool is_name(std::string_view text);
 /// `host:port`; an IPv6 address stands in brackets.
 bool is_address(std::string_view text);
 
-/// Names that usually hold a password, a key, a token or the like (design §4.15).
-bool looks_secret(std::string_view name);
-
 /// The one of `known` that was most likely meant, or empty when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 

@@ -56,7 +56,8 @@ std::uint64_t KubernetesConnector::unreadable() const { return machine_->unreada
 KubernetesConnector::Machine::Machine(ports::Cluster& cluster, KubernetesSettings settings)
     : cluster_(cluster),
       settings_(std::move(settings)),
-      decoder_(Mapping{settings_.mapped_labels, settings_.hold_key, settings_.key_label}),
+      decoder_(Mapping{settings_.mapped_labels, settings_.hold_key, settings_.key_label,
+                       settings_.fields}),
       roster_(settings_),
       lookups_(cluster, ids_, decoder_, settings_),
       list_(cluster, ids_, decoder_, settings_),

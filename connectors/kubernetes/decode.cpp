@@ -83,17 +83,22 @@ std::string encode(const Node& object, const Mapping& mapping, const KubeObject&
     const auto add = [&](std::string_view name, const std::optional<std::string_view>& value) {
         if (value && !value->empty()) fields.add(name, *value);
     };
-    add("created", text(metadata, "creationTimestamp"));
+    const auto publish = [&](std::string_view name, std::string_view value) {
+        mapping.fields.add(fields, name, mapping.fields.of(name), value);
+    };
+    const std::optional<std::string_view> created = text(metadata, "creationTimestamp");
+    const std::optional<std::string_view> node = text(at(object, "spec"), "nodeName");
+    if (created && !created->empty()) publish("created", *created);
     if (text(metadata, "deletionTimestamp")) fields.add("deleting", "true");
     if (is_held(metadata, mapping.hold_key)) fields.add("hold", "true");
     if (!in_scope) fields.add("in_scope", "false");
     for (const std::string& label : mapping.labels) {
         const std::optional<std::string_view> value = text(at(metadata, "labels"), label);
-        if (value) fields.add("label." + label, *value);
+        if (value) publish("label." + label, *value);
     }
     fields.add("name", known.name);
     add("namespace", std::string_view(known.name_space));
-    add("node", text(at(object, "spec"), "nodeName"));
+    if (node && !node->empty()) publish("node", *node);
     add("phase", text(at(object, "status"), "phase"));
     return fields.take();
 }
@@ -165,6 +170,12 @@ Decoder::Decoder(Mapping mapping)
     std::sort(mapping_.labels.begin(), mapping_.labels.end());
     const auto last = std::unique(mapping_.labels.begin(), mapping_.labels.end());
     mapping_.labels.erase(last, mapping_.labels.end());
+    // Written down for each field, so that no name is looked at again with each object.
+    std::vector<std::string> names{"created", "node"};
+    for (const std::string& label : mapping_.labels) names.push_back("label." + label);
+    for (const std::string& name : names) {
+        mapping_.fields.named.try_emplace(name, mapping_.fields.of(name));
+    }
 }
 
 Decoder::~Decoder() = default;

@@ -4,6 +4,7 @@
 
 #include "engine/base/result.h"
 #include "engine/base/time.h"
+#include "engine/ports/fields.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@ struct Mapping {
     std::vector<std::string> labels;
     std::string hold_key;
     std::string key_label;
+    ports::FieldPolicy fields = {};  ///< for labels, `created` and `node`; the rest is needed as is
 };
 
 struct KubeObject {

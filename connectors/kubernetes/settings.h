@@ -4,6 +4,7 @@
 
 #include "engine/base/time.h"
 #include "engine/ports/cluster.h"
+#include "engine/ports/fields.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@ struct KubernetesSettings {
     std::string key_label;       ///< its value stands for the name in the key; empty: the name.
                                  ///< An object without that label is keyed by its name.
     std::vector<std::string> mapped_labels;   ///< published as `label.<key>`
+    ports::FieldPolicy fields;                ///< how labels, `created` and `node` are published
     std::string hold_key = "trueup.io/hold";  ///< label or annotation that vetoes
     std::uint32_t page_limit = 500;
     std::uint32_t watch_seconds = 290;     ///< how long one watch is asked to last

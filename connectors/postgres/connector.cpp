@@ -21,6 +21,12 @@ Error refuse(const std::string& what) { return {Next::kStop, "PostgreSQL source:
 
 Result<std::unique_ptr<PostgresConnector>> PostgresConnector::open(Settings settings,
                                                                    ports::Database& database) {
+    const auto dropped = [&settings](const std::string& column) {
+        return settings.fields.of(column) == ports::Treatment::kDrop;
+    };
+    settings.columns.erase(
+        std::remove_if(settings.columns.begin(), settings.columns.end(), dropped),
+        settings.columns.end());
     if (settings.columns.empty()) return refuse("no columns are mapped");
     if (settings.table.name.empty() || settings.table.schema.empty()) {
         return refuse("the table has no name");

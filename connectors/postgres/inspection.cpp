@@ -113,6 +113,13 @@ Status judge_inspection(const Inspection& inspection, const Settings& settings) 
                     " has no primary key, so that its rows have no identity: ALTER TABLE " +
                     quoted_table(settings.table) + " ADD PRIMARY KEY (...);");
     }
+    for (const std::string& column : inspection.pk_columns) {
+        if (settings.fields.of(column) == ports::Treatment::kMap) continue;
+        return stop("column " + column + " is in the primary key of " + table_text(settings.table) +
+                    ", which names its rows as it is, and is to be hashed or dropped; write "
+                    "fields: {" +
+                    column + ": map} if its text may be published");
+    }
     if (Status covered = judge_coverage(inspection, settings); !covered) return covered;
     if (!identity_suffices(inspection.identity.front(), inspection.pk_columns, settings)) {
         return stop(identity_trouble(settings));

@@ -57,10 +57,11 @@ Result<RowMap> RowMap::make(const Settings& settings, const std::vector<std::str
     }
     for (const std::string& column : settings.columns) {
         if (column == kHoldField && !settings.hold_column.empty()) continue;
-        map.mapped_.push_back({column, place(column), false});
+        map.mapped_.push_back({column, place(column), settings.fields.of(column)});
     }
     if (!settings.hold_column.empty()) {
-        map.mapped_.push_back({std::string(kHoldField), place(settings.hold_column), true});
+        map.mapped_.push_back(
+            {std::string(kHoldField), place(settings.hold_column), ports::Treatment::kMap, true});
     }
     std::sort(map.mapped_.begin(), map.mapped_.end(),
               [](const Mapped& a, const Mapped& b) { return a.field < b.field; });
@@ -115,7 +116,7 @@ std::string RowMap::object(const Tuple& row) const {
         } else if (cell.kind == Cell::Kind::kNull) {
             fields.add_null(mapped.field);
         } else {
-            fields.add(mapped.field, cell.text);
+            settings_->fields.add(fields, mapped.field, mapped.treatment, cell.text);
         }
     }
     return fields.take();

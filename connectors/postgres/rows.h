@@ -21,7 +21,7 @@ class RowMap {
     static Result<RowMap> make(const Settings& settings, const std::vector<std::string>& pk_columns,
                                const std::vector<std::string>& names);
 
-    /// The columns that `make` will look for: mapped, key, correlated and veto ones; ascending.
+    /// The columns that `make` will look for: published, key, correlated and veto ones; ascending.
     static std::vector<std::string> needed(const Settings& settings,
                                            const std::vector<std::string>& pk_columns);
 
@@ -39,13 +39,14 @@ class RowMap {
     /// be a key (details 5, 15); nullopt when it is not known or `object_id` is not.
     std::optional<std::string> subject_key(const Tuple& row) const;
 
-    /// The mapped columns as encoded fields (engine/model/object.h).
+    /// The published columns as encoded fields (engine/model/object.h).
     std::string object(const Tuple& row) const;
 
   private:
     struct Mapped {
         std::string field;
         std::size_t cell = 0;
+        ports::Treatment treatment = ports::Treatment::kMap;
         bool hold = false;
     };
     explicit RowMap(const Settings& settings) : settings_(&settings) {}

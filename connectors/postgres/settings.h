@@ -4,6 +4,7 @@
 #include "connectors/postgres/correlation.h"
 #include "engine/base/time.h"
 #include "engine/ports/database.h"
+#include "engine/ports/fields.h"
 
 #include <cstdint>
 #include <string>
@@ -21,14 +22,15 @@ struct Settings {
     ports::Table table;
     std::string slot;
     std::string publication;
-    std::vector<std::string> columns;  ///< mapped ones; at least one
+    std::vector<std::string> columns;  ///< published ones; at least one
     Correlation correlate;
     std::string subject_prefix = "graph-instances/";  ///< `<policy>/`
     std::string source_name;
     /// A column whose value, when it is not null, empty, f, false, off, no, n or 0, is a veto: the
     /// object then carries the field `hold` = "true". Empty: there is none.
     std::string hold_column = {};
-    bool emit_message = false;  ///< prove progress with a WAL message of our own
+    ports::FieldPolicy fields = {};  ///< how each of the columns is published
+    bool emit_message = false;       ///< prove progress with a WAL message of our own
     Backoff backoff = {};
     std::uint64_t jitter_seed = 0;
 };

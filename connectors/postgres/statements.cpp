@@ -20,7 +20,7 @@ constexpr std::string_view kTimeline =
 Statement simple(std::string sql) { return {std::move(sql), {}, true}; }
 
 /// Appends a value and returns its place holder.
-std::string bind(Statement& statement, std::optional<std::string> value) {
+std::string bound(Statement& statement, std::optional<std::string> value) {
     statement.values.push_back(std::move(value));
     return "$" + std::to_string(statement.values.size());
 }
@@ -32,7 +32,7 @@ void add_key(Statement& statement, const std::vector<std::string>& columns,
         if (i > 0) statement.sql += " AND ";
         statement.sql += quote_identifier(columns[i]) + " = ";
         statement.sql +=
-            bind(statement, i < values.size() ? std::optional(values[i]) : std::nullopt);
+            bound(statement, i < values.size() ? std::optional(values[i]) : std::nullopt);
     }
 }
 
@@ -112,7 +112,7 @@ Statement read_rows_statement(const ports::ReadRows& request) {
         add_key(statement, request.pk_columns, split_key(*request.pk));
     } else {
         statement.sql += "(" + request.key_expression + ")::text = ";
-        statement.sql += bind(statement, request.key);
+        statement.sql += bound(statement, request.key);
     }
     return statement;
 }
@@ -122,14 +122,14 @@ Statement update_statement(const ports::UpdateRow& request) {
     for (std::size_t i = 0; i < request.sets.size(); ++i) {
         if (i > 0) statement.sql += ", ";
         statement.sql += quote_identifier(request.sets[i].column) + " = ";
-        statement.sql += bind(statement, request.sets[i].value);
+        statement.sql += bound(statement, request.sets[i].value);
     }
     statement.sql += " WHERE ";
     add_key(statement, request.pk_columns, split_key(request.pk));
-    statement.sql += " AND xmin = " + bind(statement, request.xmin) + "::xid";
+    statement.sql += " AND xmin = " + bound(statement, request.xmin) + "::xid";
     for (const ports::ColumnValue& guard : request.guards) {
         statement.sql += " AND " + quote_identifier(guard.column) + " IS NOT DISTINCT FROM ";
-        statement.sql += bind(statement, guard.value);
+        statement.sql += bound(statement, guard.value);
     }
     return statement;
 }

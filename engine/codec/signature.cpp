@@ -87,4 +87,17 @@ bool KeyRing::authentic(SignatureFields fields, std::string_view message) const 
     return CRYPTO_memcmp(expected.data(), parts.mac.data(), kMacSize) == 0;
 }
 
+std::string KeyRing::hash(std::string_view text) const {
+    constexpr std::size_t kKept = 16;  // bytes: no two of any number of texts that we will see meet
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    TRUEUP_CHECK(!keys_.empty());
+    const Mac mac = mac_of(keys_.front(), text);
+    std::string hex;
+    for (std::size_t i = 0; i < kKept; ++i) {
+        hex += kDigits[mac[i] >> 4U];
+        hex += kDigits[mac[i] & 15U];
+    }
+    return hex;
+}
+
 }  // namespace trueup::codec

@@ -38,6 +38,9 @@ class KeyRing {
     void sign(SignatureFields fields, std::string& message) const;
     /// Is the message signed with one of these keys, and as it was then?
     bool authentic(SignatureFields fields, std::string_view message) const;
+    /// 32 hex digits of HMAC-SHA256 over the text, by the first key: equal texts have equal ones,
+    /// and without the key nobody can try texts out. Needs a key.
+    std::string hash(std::string_view text) const;
     bool empty() const { return keys_.empty(); }
 
   private:

@@ -85,7 +85,9 @@ class Event:
         self._keep_same(insist(lambda: self.kube.delete_pod(NAMESPACE, self.pod_name)))
 
     def relabel(self, app):
-        labels = {"app": app}
+        self.label(app=app)
+
+    def label(self, **labels):
         self._keep_same(insist(lambda: self.kube.set_labels(NAMESPACE, self.pod_name, labels)))
 
     def set_phase(self, phase):

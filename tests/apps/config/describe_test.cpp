@@ -125,5 +125,24 @@ TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
     EXPECT_EQ(warnings(parsed(text)), expected);
 }
 
+TEST(ConfigDescribe, SaysWhatIsHashedAndReadsItBack_Design_4_15) {
+    const std::string text =
+        with(with(sound(), "public.instances\n",
+                  "public.instances\n      columns: [status, pod_name, url_slug]\n"
+                  "      fields: {email: hash, api_token: map, note: drop}\n"
+                  "      i-know: [api_token]\n"),
+             "selector: app=wrapper\n",
+             "selector: app=wrapper\n      fields: {label.team: hash, node: drop}\n");
+    const Config config = parsed(text);
+    EXPECT_NE(describe(config).find("(status, pod_name, url_slug, api_token, email (hash))"),
+              std::string::npos)
+        << describe(config);
+    EXPECT_EQ(config.source("pods")->kubernetes()->labels, std::vector<std::string>{"team"});
+    const std::string json = describe_json(config);
+    EXPECT_EQ(describe_json(parsed(json)), json);
+    EXPECT_EQ(parsed(json).source("rows")->postgres()->fields.at("email").treatment,
+              ports::Treatment::kHash);
+}
+
 }  // namespace
 }  // namespace trueup::config

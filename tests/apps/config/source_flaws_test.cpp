@@ -78,7 +78,8 @@ TEST(ConfigSourceFlaws, HoldsAndLabels) {
               "that holds an object, as in trueup.io/hold");
     EXPECT_EQ(flaws_of_pods("labels: [app, api-token]"),
               "trueup.yaml:8: sources.pods.kubernetes.labels has 'api-token', which looks like a "
-              "secret, and what is listed is published and kept; leave it out");
+              "secret, and what is listed is published and kept; leave it out, or write fields: "
+              "{label.api-token: hash}");
 }
 
 TEST(ConfigSourceFlaws, OneWorldPerSource) {
@@ -149,7 +150,8 @@ TEST(ConfigSourceFlaws, TablesAndSlots) {
 TEST(ConfigSourceFlaws, ColumnsHoldNoSecrets) {
     EXPECT_EQ(flaws_of_rows("columns: [status, pod_name, db_password]"),
               "trueup.yaml:12: sources.rows.postgres.columns has 'db_password', which looks like a "
-              "secret, and what is listed is published and kept; leave it out");
+              "secret, and what is listed is published and kept; leave it out, or write fields: "
+              "{db_password: hash}");
     EXPECT_EQ(flaws_with("|| url_slug", "|| session_token"),
               "trueup.yaml:17: policies[0].correlate reads 'session_token', which looks like a "
               "secret, and what it reads is published and kept; use another column");
@@ -178,6 +180,64 @@ TEST(ConfigSourceFlaws, ProgressAndAudits) {
     EXPECT_EQ(flaws_with("  rows:\n    postgres:", "    resnapshot: 0s\n  rows:\n    postgres:"),
               "trueup.yaml:8: sources.pods.resnapshot is 0s; write how often the source is read "
               "anew, as in 6h");
+}
+
+TEST(ConfigSourceFlaws, ASecretInTheClearIsSaidTwice_Design_4_15) {
+    EXPECT_EQ(flaws_of_rows("fields: {api_token: map}"),
+              "trueup.yaml:12: sources.rows.postgres.fields.api_token is map, and what looks like "
+              "a secret would be published and kept as it is; write hash, or i-know: [api_token] "
+              "beside fields if it is meant");
+    EXPECT_EQ(flaws_of_rows("fields: {api_token: map}\n      i-know: [api_token]"), "(sound)");
+    EXPECT_EQ(flaws_of_rows("fields: {api_token: hash}"), "(sound)");
+    for (const char* needless : {"fields: {api_token: hash}", "fields: {note: map}", "slot: a"}) {
+        EXPECT_EQ(flaws_of_rows(std::string(needless) + "\n      i-know: [api_token]"),
+                  "trueup.yaml:13: sources.rows.postgres.i-know names 'api_token', which is no "
+                  "field that looks like a secret and is published as it is; leave it out");
+    }
+    EXPECT_EQ(flaws_of_pods("fields: {label.auth: map}"),
+              "trueup.yaml:8: sources.pods.kubernetes.fields.label.auth is map, and what looks "
+              "like a secret would be published and kept as it is; write hash, or i-know: "
+              "[label.auth] beside fields if it is meant");
+}
+
+TEST(ConfigSourceFlaws, WhatRulesReadStaysAsItIs_Design_4_15) {
+    const std::string rest = ", and rules or correlate read it as it is; write map";
+    for (const char* column : {"status", "pod_name", "url_slug"}) {
+        EXPECT_EQ(flaws_of_rows("fields:\n        " + std::string(column) + ": hash"),
+                  "trueup.yaml:13: sources.rows.postgres.fields." + std::string(column) +
+                      " is hash" + rest);
+    }
+    EXPECT_EQ(flaws_of_rows("fields: {pod_name: drop}"),
+              "trueup.yaml:12: sources.rows.postgres.fields.pod_name is drop" + rest);
+    const std::string hashed =
+        with(sound(), "public.instances\n", "public.instances\n      fields: {ttl: hash}\n");
+    EXPECT_EQ(flaws(hashed), "(sound)") << "ttl_expired is off";
+    EXPECT_EQ(flaws(with(hashed, "executors:",
+                         "    rules: {ttl_expired: {mode: observe}}\n"
+                         "executors:")),
+              "trueup.yaml:12: sources.rows.postgres.fields.ttl is hash" + rest);
+}
+
+TEST(ConfigSourceFlaws, FieldsAreWhatCanBeChosen_Design_4_15) {
+    EXPECT_EQ(flaws_of_rows("fields: {note: clear}"),
+              "trueup.yaml:12: sources.rows.postgres.fields.note is 'clear'; write map, hash or "
+              "drop");
+    EXPECT_EQ(flaws_of_rows("columns: [status, pod_name, note]\n      fields: {note: drop}"),
+              "trueup.yaml:12: sources.rows.postgres.columns has 'note', and fields drops it; "
+              "leave one out");
+    for (const char* name : {"phase", "name", "uid", "app", "label."}) {
+        EXPECT_EQ(flaws_of_pods("fields: {" + std::string(name) + ": hash}"),
+                  "trueup.yaml:8: sources.pods.kubernetes.fields." + std::string(name) +
+                      " is no field that can be chosen; write label.KEY, node or created");
+    }
+    EXPECT_EQ(flaws_of_pods("fields: {label.a/b: hash, node: drop, created: hash}"), "(sound)");
+    const std::string names =
+        ", which names each object as it is, so that it cannot be hashed or "
+        "dropped, nor look like a secret; use another label";
+    EXPECT_EQ(flaws_of_pods("fields: {label.id: hash}\n      key_label: id"),
+              "trueup.yaml:9: sources.pods.kubernetes.key_label is 'id'" + names);
+    EXPECT_EQ(flaws_of_pods("key_label: session-token"),
+              "trueup.yaml:8: sources.pods.kubernetes.key_label is 'session-token'" + names);
 }
 
 }  // namespace

@@ -196,5 +196,23 @@ TEST(LineReader, ALineIsBoundedButTheStreamIsNot) {
     EXPECT_TRUE(reader.too_long());
 }
 
+TEST(KubernetesDecode, LabelsAndNodesArePublishedAsThePolicySays_Design_4_15) {
+    ports::FieldPolicy policy;
+    policy.named = {{"label.team", ports::Treatment::kHash},
+                    {"label.note", ports::Treatment::kDrop},
+                    {"created", ports::Treatment::kDrop},
+                    {"node", ports::Treatment::kHash}};
+    policy.hash = [](std::string_view text) { return "#" + std::to_string(text.size()); };
+    Decoder decoder(Mapping{{"app", "auth", "note", "team"}, "", "", policy});
+    const auto pod = decoder.stray(
+        R"({"metadata":{"name":"p","uid":"u","resourceVersion":"5","creationTimestamp":"2026",)"
+        R"("labels":{"app":"web","team":"blue","note":"private","auth":"hunter2"}},)"
+        R"("spec":{"nodeName":"n-17"},"status":{"phase":"Running"}})");
+    ASSERT_TRUE(pod.ok());
+    EXPECT_EQ(fields(pod->encoded),
+              "in_scope=false;label.app=web;label.auth=#7;label.team=#4;name=p;node=#4;"
+              "phase=Running;");
+}
+
 }  // namespace
 }  // namespace trueup::testing

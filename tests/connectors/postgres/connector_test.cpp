@@ -443,5 +443,32 @@ TEST(PostgresConnector, ACheckOfTheTableThatStaysUnansweredIsWithdrawnAndRepeate
     EXPECT_EQ(rig.database.count("cancel stream"), 0U);
 }
 
+TEST(PostgresConnector, ADroppedColumnIsNotEvenRead_Design_4_15) {
+    FakeDatabase database;
+    Settings settings = instances();
+    settings.fields.named = {{"status", ports::Treatment::kDrop}};
+    Rig rig(settings);
+    rig.database.rows = {{"4", std::nullopt, "ab", "wrapper-ab"}};  // id, pod_name, url_slug, key
+    rig.start_and_copy();
+    EXPECT_EQ(rig.connector->health().epochs, 1U) << rig.trouble();
+    EXPECT_FALSE(ObjectView(rig.facts.at(2).object).find("status").has_value());
+}
+
+TEST(PostgresConnector, APrimaryKeyNamesItsRowAsItIsOrNotAtAll_Design_4_15) {
+    for (const auto& [column, named] : {std::pair("id", true), std::pair("session_token", false)}) {
+        Settings settings = instances();
+        if (named) settings.fields.named = {{column, ports::Treatment::kHash}};
+        Rig rig(settings);
+        rig.database.inspection[4] = column;
+        rig.start_and_copy();
+        EXPECT_EQ(rig.trouble(), "column " + std::string(column) +
+                                     " is in the primary key of public.instances, which names its "
+                                     "rows as it is, and is to be hashed or dropped; write fields: "
+                                     "{" +
+                                     column + ": map} if its text may be published");
+        EXPECT_EQ(rig.count(Kind::kUpsert), 0U);
+    }
+}
+
 }  // namespace
 }  // namespace trueup::connectors::postgres

@@ -299,5 +299,48 @@ TEST(PostgresStream, AHoldColumnIsAVeto) {
     EXPECT_TRUE(ObjectView(feed.facts[1].object).is("hold", "false"));
 }
 
+TEST(PostgresStream, AHashedColumnIsPublishedAsItsHashAndNullAsNull_Design_4_15) {
+    Settings settings = instances();
+    settings.fields.named = {{"status", ports::Treatment::kHash},
+                             {"pod_name", ports::Treatment::kHash}};
+    settings.fields.hash = [](std::string_view text) { return "#" + std::string(text, 0, 1); };
+    Feed feed(settings);
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_insert(9, row("4", "ab", "running"))));
+    const ObjectView object(feed.facts.at(0).object);
+    EXPECT_TRUE(object.is("status", "#r"));
+    EXPECT_TRUE(object.find("pod_name").has_value() && !object.find("pod_name")->value);
+    EXPECT_TRUE(object.is("url_slug", "ab"));
+    EXPECT_EQ(feed.facts[0].object.find("running"), std::string::npos);
+}
+
+TEST(PostgresStream, AHashedValueThatWasNotSentIsUnchanged_S16) {
+    Settings settings = instances("id");
+    settings.fields.named = {{"url_slug", ports::Treatment::kHash}};
+    settings.fields.hash = [](std::string_view text) { return std::string(text); };
+    Feed feed(settings);
+    feed.begin(0x500, 'd');
+    ASSERT_TRUE(feed.take(
+        pg_update(9, 0, {}, {pg_text("4"), pg_unchanged(), pg_null(), pg_text("failed")})));
+    EXPECT_TRUE(ObjectView(feed.facts.at(0).object).find("url_slug")->unchanged);
+}
+
+TEST(PostgresStream, ASecretThatNobodyNamedIsNeverInTheClear_Design_4_15) {
+    Settings settings = instances();
+    settings.columns.emplace_back("api_token");
+    const std::vector<std::string> names{"id", "url_slug", "pod_name", "status", "api_token"};
+    const Tuple cells{{Cell::Kind::kText, "4"},
+                      {Cell::Kind::kText, "ab"},
+                      {Cell::Kind::kNull, ""},
+                      {Cell::Kind::kText, "running"},
+                      {Cell::Kind::kText, "hunter2"}};
+    EXPECT_EQ(RowMap::make(settings, {"id"}, names)->object(cells).find("hunter2"),
+              std::string::npos)
+        << "no key, no hash, nothing";
+    settings.fields.hash = [](std::string_view) { return "#"; };
+    EXPECT_TRUE(
+        ObjectView(RowMap::make(settings, {"id"}, names)->object(cells)).is("api_token", "#"));
+}
+
 }  // namespace
 }  // namespace trueup::connectors::postgres

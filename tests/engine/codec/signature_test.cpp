@@ -75,5 +75,16 @@ TEST(Signature, AnotherSecretUnderTheSameNameIsAnotherKey) {
     EXPECT_FALSE(ours.authentic(kCommandSignature, signed_command(theirs)));
 }
 
+TEST(Signature, AHashTellsEqualTextsByItsKeyOnly_Design_4_15) {
+    const KeyRing old(std::vector<Key>{kOld});
+    const KeyRing rotated(std::vector<Key>{kNew, kOld});
+    // echo -n alice | openssl dgst -sha256 -hmac 'the old secret, 32 bytes long...'
+    EXPECT_EQ(old.hash("alice"), "dbc4f862a1af0afd535d7950d7eee756");
+    EXPECT_EQ(old.hash("alice"), old.hash("alice"));
+    EXPECT_NE(old.hash("alice"), old.hash("alicf"));
+    EXPECT_NE(old.hash("alice"), rotated.hash("alice")) << "the first key hashes";
+    EXPECT_EQ(old.hash("").size(), 32U);
+}
+
 }  // namespace
 }  // namespace trueup::codec

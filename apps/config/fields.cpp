@@ -1,0 +1,84 @@
+// How fields are published (engine/ports/fields.h; design §4.15), as the configuration says it.
+#include "apps/config/reading.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trueup::config {
+
+namespace {
+
+using ports::Treatment;
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw flaw) {
+    Fields fields;
+    known = section.texts("i-know");
+    Section entries = section.section("fields");
+    for (const std::string& name : entries.keys()) {
+        FieldConfig& field = fields[name];
+        field.line = entries.line_of(name);
+        field.treatment = static_cast<Treatment>(entries.choice(
+            name, static_cast<std::size_t>(Treatment::kHash), {"map", "hash", "drop"}));
+        if (const std::string wrong = flaw == nullptr ? "" : flaw(name); !wrong.empty()) {
+            entries.problem(name, wrong);
+            continue;
+        }
+        const bool open = field.treatment == Treatment::kMap && ports::looks_secret(name);
+        if (!open || contains(known, name)) continue;
+        entries.problem(name, fmt::format("is map, and what looks like a secret would be published "
+                                          "and kept as it is; write hash, or i-know: [{}] beside "
+                                          "fields if it is meant",
+                                          name));
+    }
+    entries.finish();
+    for (const std::string& name : known) {
+        const auto field = fields.find(name);
+        if (field != fields.end() && field->second.treatment == Treatment::kMap &&
+            ports::looks_secret(name)) {
+            continue;
+        }
+        section.problem("i-know", fmt::format("names '{}', which is no field that looks like a "
+                                              "secret and is published as it is; leave it out",
+                                              name));
+    }
+    return fields;
+}
+
+void check_listed(Section& section, std::string_view key, const std::vector<std::string>& names,
+                  std::string_view prefix, const Fields& fields) {
+    for (const std::string& name : names) {
+        const std::string field = std::string(prefix) + name;
+        const auto said = fields.find(field);
+        if (said == fields.end() && ports::looks_secret(field)) {
+            section.problem(key, fmt::format("has '{}', which looks like a secret, and what is "
+                                             "listed is published and kept; leave it out, or write "
+                                             "fields: {{{}: hash}}",
+                                             name, field));
+        } else if (said != fields.end() && said->second.treatment == Treatment::kDrop) {
+            section.problem(key, fmt::format("has '{}', and fields drops it; leave one out", name));
+        }
+    }
+}
+
+void settle_columns(const SourceConfig& source, PostgresSource& rows,
+                    const std::vector<std::string>& used, Problems& problems) {
+    for (const auto& [name, field] : rows.fields) {
+        const bool read_as_it_is = contains(used, name);
+        if (field.treatment != Treatment::kMap && read_as_it_is) {
+            problems.add(field.line, fmt::format("sources.{}.postgres.fields.{} is {}, and rules "
+                                                 "or correlate read it as it is; write map",
+                                                 source.name, name, name_of(field.treatment)));
+        }
+        if ((field.treatment != Treatment::kDrop || read_as_it_is) && !contains(rows.columns, name))
+            rows.columns.push_back(name);
+    }
+}
+
+}  // namespace trueup::config
