@@ -35,7 +35,7 @@ std::optional<std::int64_t> seconds_of(const std::string& text) {
 std::string_view name_of(Role role) { return kRoles[static_cast<std::size_t>(role)]; }
 
 Result<Tokens> Tokens::parse(std::string_view text) {
-    Tokens tokens;
+    std::vector<Token> tokens;
     std::istringstream lines{std::string(text)};
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
@@ -58,16 +58,17 @@ Result<Tokens> Tokens::parse(std::string_view text) {
                                           "; a line is NAME ROLE TOKEN [EXPIRES]"};
         }
         token.caller.role = static_cast<Role>(which);
-        tokens.tokens_.push_back(std::move(token));
+        tokens.push_back(std::move(token));
     }
-    return tokens;
+    return Tokens(std::move(tokens));
 }
 
 Tokens::Found Tokens::find(std::string_view authorization, std::int64_t now, Caller& caller) const {
     constexpr std::string_view kBearer = "Bearer ";
     if (!authorization.starts_with(kBearer)) return Found::kUnknown;
     authorization.remove_prefix(kBearer.size());
-    for (const Token& token : tokens_) {
+    const auto tokens = tokens_.get();
+    for (const Token& token : *tokens) {
         if (!same(token.secret, authorization)) continue;
         if (token.expires && now >= *token.expires) return Found::kExpired;
         caller = token.caller;

@@ -7,12 +7,14 @@
 // their user name); `ops` and `admin` may ask for everything.
 #pragma once
 
+#include "engine/base/current.h"
 #include "engine/base/result.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace trueup::api {
@@ -26,13 +28,16 @@ struct Caller {
     Role role = Role::kViewer;
 };
 
-/// Thread-safe once made.
+/// Copies are the same tokens: what `become` gives one, all have. Thread-safe.
 class Tokens {
   public:
     /// Nobody gets in.
     Tokens() = default;
     /// The error names the line and what to write.
     static Result<Tokens> parse(std::string_view text);
+
+    /// Has the other's tokens from now on, in place of its own.
+    void become(const Tokens& other) { tokens_.set(other.tokens_.get()); }
 
     enum class Found : std::uint8_t { kUnknown, kExpired, kGood };
     /// Looks the value of an Authorization header up. `now`: seconds since 1970.
@@ -44,7 +49,8 @@ class Tokens {
         std::string secret;
         std::optional<std::int64_t> expires;
     };
-    std::vector<Token> tokens_;
+    explicit Tokens(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+    Current<std::vector<Token>> tokens_;
 };
 
 }  // namespace trueup::api

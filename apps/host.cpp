@@ -79,27 +79,43 @@ Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::vector<Sou
     }
     host->shard_thread_ = std::thread([raw = host.get()] { raw->run_shard(); });
     host->executor_thread_ = std::thread([raw = host.get()] { raw->run_executor(); });
-    host->checkpoint_thread_ = std::thread([raw = host.get()] { raw->run_checkpoints(); });
+    host->chores_thread_ = std::thread([raw = host.get()] { raw->run_chores(); });
     for (const auto& source : host->sources_) {
         source->thread = std::thread([raw = host.get(), s = source.get()] { raw->run_source(*s); });
     }
     return host;
 }
 
+Host::Host()
+    : key_watch_([](const std::string& sentence, bool wrong) {
+          spdlog::log(wrong ? spdlog::level::warn : spdlog::level::info, "{}", sentence);
+      }) {}
+
 Status Host::load_secrets() {
+    const std::string& folder = settings_.state_dir;
     for (const auto& [role, keys] :
          {std::pair{"requests", &request_keys_}, std::pair{"commands", &command_keys_}}) {
-        Result<codec::KeyRing> loaded = load_keys(settings_.state_dir, role);
+        const Result<codec::KeyRing> loaded = load_keys(folder, role);
         if (!loaded) return loaded.error();
-        *keys = std::move(*loaded);
+        keys->become(*loaded);
+        key_watch_.add(key_file(folder, role), [&folder, name = role, ring = keys]() -> Status {
+            const Result<codec::KeyRing> now = read_keys(folder, name);
+            if (!now) return now.error();
+            ring->become(*now);
+            return Done{};
+        });
     }
-    const Result<std::string> text = load_tokens(settings_.state_dir);
+    if (Status taken = take_tokens(load_tokens(folder)); !taken) return taken;
+    key_watch_.add(key_file(folder, "tokens"),
+                   [this, &folder] { return take_tokens(read_tokens(folder)); });
+    return Done{};
+}
+
+Status Host::take_tokens(const Result<std::string>& text) {
     if (!text) return text.error();
-    Result<api::Tokens> tokens = api::Tokens::parse(*text);
-    if (!tokens) {
-        return Error{Next::kStop, settings_.state_dir + "/keys/" + tokens.error().what};
-    }
-    tokens_ = std::move(*tokens);
+    const Result<api::Tokens> tokens = api::Tokens::parse(*text);
+    if (!tokens) return Error{Next::kStop, settings_.state_dir + "/keys/" + tokens.error().what};
+    tokens_.become(*tokens);
     return Done{};
 }
 
@@ -247,11 +263,18 @@ void Host::run_executor() {
     while (!stopping_) dispatcher_->step(clock.steady_now(), kExecutorWait);
 }
 
-void Host::run_checkpoints() {
+void Host::run_chores() {
+    ports::Clock& clock = ports::system_clock();
+    SteadyTime next_checkpoint{};
     std::unique_lock lock(mutex_);
     while (!stopping_) {
         lock.unlock();
-        const Millis pause = make_checkpoint();
+        key_watch_.look(clock.steady_now());
+        if (clock.steady_now() >= next_checkpoint) {
+            const Millis pause = make_checkpoint();
+            next_checkpoint = clock.steady_now() + pause;
+        }
+        const Millis pause = std::min(KeyWatch::kEvery, next_checkpoint - clock.steady_now());
         lock.lock();
         stop_asked_.wait_for(lock, pause, [this] { return stopping_.load(); });
     }
@@ -289,7 +312,7 @@ Status Host::stop() {
     }
     if (executor_thread_.joinable()) executor_thread_.join();
     if (shard_thread_.joinable()) shard_thread_.join();
-    if (checkpoint_thread_.joinable()) checkpoint_thread_.join();
+    if (chores_thread_.joinable()) chores_thread_.join();
     server_.reset();
     return stopped_;
 }

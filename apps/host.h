@@ -5,6 +5,7 @@
 #include "api/server.h"
 #include "api/snapshot.h"
 #include "apps/events.h"
+#include "apps/key_watch.h"
 #include "connectors/embedded/embedded_log.h"
 #include "engine/model/settings.h"
 #include "engine/ports/cluster.h"
@@ -91,8 +92,9 @@ class Host {
         std::uint64_t published = 0;
     };
 
-    Host() = default;
+    Host();
     Status load_secrets();
+    Status take_tokens(const Result<std::string>& text);
     Status open_shard();
     api::Backend backend();
     Result<Hash128> ask(Request request);
@@ -100,7 +102,7 @@ class Host {
     void run_shard();
     void run_source(Source& source);
     void run_executor();
-    void run_checkpoints();
+    void run_chores();
     Millis make_checkpoint();
     void add_checkpoint(api::Snapshot& view) const;
     void give_up(const std::string& why);
@@ -110,6 +112,7 @@ class Host {
     codec::KeyRing request_keys_;
     codec::KeyRing command_keys_;
     api::Tokens tokens_;
+    KeyWatch key_watch_;  ///< of the chores' thread
     projections::FindingsView findings_;
     PassLog passes_;  ///< of the shard's thread
     std::unique_ptr<connectors::EmbeddedLog> log_;
@@ -122,7 +125,7 @@ class Host {
     std::unique_ptr<api::Server> server_;
     std::thread shard_thread_;
     std::thread executor_thread_;
-    std::thread checkpoint_thread_;
+    std::thread chores_thread_;
     std::atomic<bool> stopping_{false};
     std::atomic<bool> findings_wait_{false};
     mutable std::mutex mutex_;

@@ -43,21 +43,11 @@ Status make_file(const std::string& path, const std::string& text) {
     return Error{Next::kStop, "cannot make " + path + ": " + std::strerror(why)};
 }
 
-/// The file's text; made with `fresh` if it is not there.
-Result<std::string> read_or_make(const std::string& state_dir, const std::string& name,
-                                 const std::string& fresh) {
-    std::error_code failed;
-    std::filesystem::create_directories(folder_of(state_dir), failed);
-    if (failed) {
-        return Error{Next::kStop, "cannot make " + folder_of(state_dir) + ": " + failed.message()};
-    }
-    const std::string path = folder_of(state_dir) + "/" + name;
+/// The file's text.
+Result<std::string> read_private(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
-        if (Status made = make_file(path, fresh); !made) return made.error();
-        if (::stat(path.c_str(), &status) != 0) {
-            return Error{Next::kStop, "cannot read " + path + ": " + std::strerror(errno)};
-        }
+        return Error{Next::kStop, "cannot read " + path + ": " + std::strerror(errno)};
     }
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
         return Error{Next::kStop, path + " may be read by others; write chmod 600 " + path};
@@ -67,6 +57,22 @@ Result<std::string> read_or_make(const std::string& state_dir, const std::string
     text << file.rdbuf();
     if (!file) return Error{Next::kStop, "cannot read " + path};
     return text.str();
+}
+
+/// The same; made with `fresh` if it is not there.
+Result<std::string> read_or_make(const std::string& state_dir, const std::string& name,
+                                 const std::string& fresh) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder_of(state_dir), failed);
+    if (failed) {
+        return Error{Next::kStop, "cannot make " + folder_of(state_dir) + ": " + failed.message()};
+    }
+    const std::string path = key_file(state_dir, name);
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) {
+        if (Status made = make_file(path, fresh); !made) return made.error();
+    }
+    return read_private(path);
 }
 
 std::optional<std::string> bytes_of(const std::string& hex) {
@@ -84,6 +90,28 @@ std::optional<std::string> bytes_of(const std::string& hex) {
     return bytes;
 }
 
+Result<codec::KeyRing> ring_of(const std::string& text, const std::string& path) {
+    std::vector<codec::Key> keys;
+    std::istringstream lines(text);
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        if (line.empty() || line.front() == '#') continue;
+        std::istringstream words(line);
+        std::string id;
+        std::string hex;
+        words >> id >> hex;
+        const std::optional<std::string> secret = bytes_of(hex);
+        if (!secret) {
+            return Error{Next::kStop, path + ":" + std::to_string(number) +
+                                          ": write ID HEX, with 32 hex digits at the least"};
+        }
+        keys.push_back({id, *secret});
+    }
+    if (!keys.empty()) return codec::KeyRing(std::move(keys));
+    return Error{Next::kStop, path + " holds no key; remove the file to have one made"};
+}
+
 }  // namespace
 
 std::string random_hex(std::size_t bytes) {
@@ -95,34 +123,22 @@ std::string random_hex(std::size_t bytes) {
     return hex;
 }
 
+std::string key_file(const std::string& state_dir, std::string_view name) {
+    return folder_of(state_dir) + "/" + std::string(name);
+}
+
 Result<codec::KeyRing> load_keys(const std::string& state_dir, std::string_view role) {
-    const std::string name(role);
-    const Result<std::string> text =
-        read_or_make(state_dir, name, "k-" + random_hex(4) + ' ' + random_hex(kSecretBytes) + '\n');
+    const std::string fresh = "k-" + random_hex(4) + ' ' + random_hex(kSecretBytes) + '\n';
+    const Result<std::string> text = read_or_make(state_dir, std::string(role), fresh);
     if (!text) return text.error();
-    std::vector<codec::Key> keys;
-    std::istringstream lines(*text);
-    int number = 0;
-    for (std::string line; std::getline(lines, line);) {
-        ++number;
-        if (line.empty() || line.front() == '#') continue;
-        std::istringstream words(line);
-        std::string id;
-        std::string hex;
-        words >> id >> hex;
-        const std::optional<std::string> secret = bytes_of(hex);
-        if (!secret) {
-            return Error{Next::kStop, folder_of(state_dir) + "/" + name + ":" +
-                                          std::to_string(number) +
-                                          ": write ID HEX, with 32 hex digits at the least"};
-        }
-        keys.push_back({id, *secret});
-    }
-    if (keys.empty()) {
-        return Error{Next::kStop, folder_of(state_dir) + "/" + name +
-                                      " holds no key; remove the file to have one made"};
-    }
-    return codec::KeyRing(std::move(keys));
+    return ring_of(*text, key_file(state_dir, role));
+}
+
+Result<codec::KeyRing> read_keys(const std::string& state_dir, std::string_view role) {
+    const std::string path = key_file(state_dir, role);
+    const Result<std::string> text = read_private(path);
+    if (!text) return text.error();
+    return ring_of(*text, path);
 }
 
 Result<std::string> load_tokens(const std::string& state_dir) {
@@ -130,6 +146,10 @@ Result<std::string> load_tokens(const std::string& state_dir) {
                         "# NAME ROLE TOKEN [EXPIRES]; roles: viewer, user, ops, admin\n"
                         "local admin " +
                             random_hex(kSecretBytes) + '\n');
+}
+
+Result<std::string> read_tokens(const std::string& state_dir) {
+    return read_private(key_file(state_dir, "tokens"));
 }
 
 }  // namespace trueup::apps

@@ -2,7 +2,8 @@
 // of the HTTP side. Made at the first start, for nobody but their owner to read (0600).
 //
 // A key file holds `ID HEX` lines. The first one signs, all of them are believed: to change a key,
-// put the new line on top, restart every part, then take the old line away.
+// put the new line on top, wait until the old one's words are of no use any more, then take the old
+// line away. A process that runs notices both (apps/key_watch.h).
 #pragma once
 
 #include "engine/base/result.h"
@@ -17,8 +18,16 @@ namespace trueup::apps {
 /// `commands` are signed, `fields` are hashed (by the first key only).
 Result<codec::KeyRing> load_keys(const std::string& state_dir, std::string_view role);
 
+/// The same of a file that must be there, as it is now.
+Result<codec::KeyRing> read_keys(const std::string& state_dir, std::string_view role);
+
 /// The text of `state_dir/keys/tokens` (api/tokens.h reads it), made with one operator `local`.
 Result<std::string> load_tokens(const std::string& state_dir);
+/// The same of a file that must be there, as it is now.
+Result<std::string> read_tokens(const std::string& state_dir);
+
+/// Where the file of a role, or `tokens`, is.
+std::string key_file(const std::string& state_dir, std::string_view name);
 
 /// Random bytes as lower-case hex; the source is the operating system's.
 std::string random_hex(std::size_t bytes);

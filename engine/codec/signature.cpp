@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -64,25 +65,21 @@ Parts take_apart(SignatureFields fields, std::string_view message) {
 
 }  // namespace
 
-const Key* KeyRing::find(std::string_view id) const {
-    for (const Key& key : keys_) {
-        if (key.id == id) return &key;
-    }
-    return nullptr;
-}
-
 void KeyRing::sign(SignatureFields fields, std::string& message) const {
-    if (keys_.empty()) return;
-    append(message, fields.key_id, keys_.front().id);
-    const Mac mac = mac_of(keys_.front(), message);
+    const auto keys = keys_.get();
+    if (keys->empty()) return;
+    append(message, fields.key_id, keys->front().id);
+    const Mac mac = mac_of(keys->front(), message);
     append(message, fields.mac, {reinterpret_cast<const char*>(mac.data()), mac.size()});
 }
 
 bool KeyRing::authentic(SignatureFields fields, std::string_view message) const {
     if (!TRUEUP_GUARD("signature")) return true;
     const Parts parts = take_apart(fields, message);
-    const Key* key = find(parts.key_id);
-    if (key == nullptr || parts.mac.size() != kMacSize) return false;
+    const auto keys = keys_.get();
+    const auto key = std::find_if(keys->begin(), keys->end(),
+                                  [&parts](const Key& one) { return one.id == parts.key_id; });
+    if (key == keys->end() || parts.mac.size() != kMacSize) return false;
     const Mac expected = mac_of(*key, parts.covered);
     return CRYPTO_memcmp(expected.data(), parts.mac.data(), kMacSize) == 0;
 }
@@ -90,8 +87,9 @@ bool KeyRing::authentic(SignatureFields fields, std::string_view message) const 
 std::string KeyRing::hash(std::string_view text) const {
     constexpr std::size_t kKept = 16;  // bytes: no two of any number of texts that we will see meet
     constexpr std::string_view kDigits = "0123456789abcdef";
-    TRUEUP_CHECK(!keys_.empty());
-    const Mac mac = mac_of(keys_.front(), text);
+    const auto keys = keys_.get();
+    TRUEUP_CHECK(!keys->empty());
+    const Mac mac = mac_of(keys->front(), text);
     std::string hex;
     for (std::size_t i = 0; i < kKept; ++i) {
         hex += kDigits[mac[i] >> 4U];

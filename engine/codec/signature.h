@@ -5,9 +5,12 @@
 // before the MAC's own field. What is checked is what travelled; nothing is encoded again.
 #pragma once
 
+#include "engine/base/current.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace trueup::codec {
@@ -27,12 +30,15 @@ inline constexpr SignatureFields kRequestSignature{7, 8};
 inline constexpr SignatureFields kCommandSignature{13, 14};
 
 /// The keys of one role. The first one signs; all of them are believed, so that keys can be
-/// changed one after the other. Without keys it signs nothing and believes nobody. Thread-safe once
-/// made.
+/// changed one after the other. Without keys it signs nothing and believes nobody. Copies are the
+/// same ring: what `become` gives one, all have. Thread-safe.
 class KeyRing {
   public:
     KeyRing() = default;
     explicit KeyRing(std::vector<Key> keys) : keys_(std::move(keys)) {}
+
+    /// Has the other ring's keys from now on, in place of its own.
+    void become(const KeyRing& other) { keys_.set(other.keys_.get()); }
 
     /// Appends the signature to an encoded message.
     void sign(SignatureFields fields, std::string& message) const;
@@ -41,11 +47,10 @@ class KeyRing {
     /// 32 hex digits of HMAC-SHA256 over the text, by the first key: equal texts have equal ones,
     /// and without the key nobody can try texts out. Needs a key.
     std::string hash(std::string_view text) const;
-    bool empty() const { return keys_.empty(); }
+    bool empty() const { return keys_.get()->empty(); }
 
   private:
-    const Key* find(std::string_view id) const;
-    std::vector<Key> keys_;
+    Current<std::vector<Key>> keys_;
 };
 
 }  // namespace trueup::codec

@@ -62,5 +62,15 @@ TEST(Tokens, AWrongLineIsRefusedWithWhatToWrite) {
               "[EXPIRES]");
 }
 
+TEST(Tokens, WhatWasTakenAwayLetsNobodyInByAnyCopy) {
+    Tokens ours = parsed(kText);
+    const Tokens servers = ours;
+    const char* header = "Bearer 0123456789abcdef0123";
+    Caller caller;
+    EXPECT_EQ(servers.find(header, 0, caller), Tokens::Found::kGood);
+    ours.become(parsed("# nobody\n"));
+    EXPECT_EQ(servers.find(header, 0, caller), Tokens::Found::kUnknown);
+}
+
 }  // namespace
 }  // namespace trueup::api
