@@ -20,6 +20,7 @@ namespace {
 
 constexpr Millis kSourceWait{50};
 constexpr Millis kExecutorWait{20};
+constexpr Millis kSettle{3'000};  // within it writes end in their outcome, or are left
 constexpr Millis kRetryPause{200};
 constexpr Millis kNothingNew{2'000};         // until a checkpoint is looked for again
 constexpr Millis kCheckpointFailed{60'000};  // the same after a failure
@@ -261,6 +262,23 @@ void Host::run_source(Source& source) {
 void Host::run_executor() {
     ports::Clock& clock = ports::system_clock();
     while (!stopping_) dispatcher_->step(clock.steady_now(), kExecutorWait);
+    settle_writes();
+    settling_ = false;
+}
+
+void Host::settle_writes() {
+    ports::Clock& clock = ports::system_clock();
+    const SteadyTime limit = clock.steady_now() + kSettle;
+    dispatcher_->close();
+    if (const std::size_t open = dispatcher_->unsettled(); open != 0) {
+        spdlog::info("waiting 3 s at most for the outcome of writes that went out: {}", open);
+    }
+    while (dispatcher_->unsettled() != 0 && !hurried_ && clock.steady_now() < limit) {
+        dispatcher_->step(clock.steady_now(), kExecutorWait);
+    }
+    if (const std::size_t left = dispatcher_->unsettled(); left != 0) {
+        spdlog::warn("writes that have no outcome yet: {}; the next start finds it out", left);
+    }
 }
 
 void Host::run_chores() {
@@ -300,13 +318,20 @@ Millis Host::make_checkpoint() {
     return made->has_value() ? Millis{0} : std::min(kNothingNew, every);
 }
 
-Status Host::stop() {
+void Host::begin_stop() {
     {
         const std::lock_guard lock(mutex_);
-        if (stopping_.exchange(true)) return Done{};
+        if (stopping_) return;
+        settling_ = executor_thread_.joinable();
+        stopping_ = true;
     }
     stop_asked_.notify_all();
     log_->wake();
+}
+
+Status Host::stop() {
+    begin_stop();
+    if (!shard_thread_.joinable()) return Done{};  // it was stopped before, or never started
     for (const auto& source : sources_) {
         if (source->thread.joinable()) source->thread.join();
     }

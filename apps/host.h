@@ -69,10 +69,18 @@ class Host {
     static Result<std::unique_ptr<Host>> start(HostSettings settings,
                                                std::vector<SourceSpec> sources,
                                                ExecutorSpec executors);
-    /// Stops the threads; publishes and saves what was folded.
+    /// As `stop`.
     ~Host();
 
+    /// Stops the threads; publishes and saves what was folded. Writes that went out have 3 s to end
+    /// in their outcome.
     Status stop();
+    /// What `stop` begins with, for who has something to do meanwhile.
+    void begin_stop();
+    /// After `begin_stop`: some write that went out has no outcome yet.
+    bool settling() const { return settling_; }
+    /// No longer waits for such writes: the next start finds out what became of them.
+    void hurry() { hurried_ = true; }
 
     api::Snapshot snapshot() const;
     ports::Log& log() { return *log_; }
@@ -102,6 +110,7 @@ class Host {
     void run_shard();
     void run_source(Source& source);
     void run_executor();
+    void settle_writes();
     void run_chores();
     Millis make_checkpoint();
     void add_checkpoint(api::Snapshot& view) const;
@@ -127,6 +136,8 @@ class Host {
     std::thread executor_thread_;
     std::thread chores_thread_;
     std::atomic<bool> stopping_{false};
+    std::atomic<bool> settling_{false};
+    std::atomic<bool> hurried_{false};
     std::atomic<bool> findings_wait_{false};
     mutable std::mutex mutex_;
     std::condition_variable stop_asked_;

@@ -24,14 +24,17 @@ StopSignal::StopSignal() {
 }
 
 bool StopSignal::wait(Millis max_wait) {
-    if (asked_) return true;
+    asked_ = asked_ || again(max_wait);
+    return asked_;
+}
+
+bool StopSignal::again(Millis max_wait) {
     const sigset_t set = stop_signals();
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(max_wait);
     timespec limit{};
     limit.tv_sec = seconds.count();
     limit.tv_nsec = std::chrono::nanoseconds(max_wait - seconds).count();
-    asked_ = sigtimedwait(&set, nullptr, &limit) > 0;
-    return asked_;
+    return sigtimedwait(&set, nullptr, &limit) > 0;
 }
 
 }  // namespace trueup::apps

@@ -11,6 +11,8 @@ class StopSignal {
     StopSignal();
     /// Waits at most `max_wait`; true once the process was asked to stop.
     bool wait(Millis max_wait);
+    /// The same, for one more signal than those that `wait` and `again` told of so far.
+    bool again(Millis max_wait);
 
   private:
     bool asked_ = false;

@@ -125,6 +125,11 @@ int run_up(const UpOptions& options, StopSignal& stop) {
         if (options.seconds > 0 && clock.steady_now() - start >= length) break;
     }
     const std::string fatal = (*host)->fatal();
+    (*host)->begin_stop();
+    while ((*host)->settling()) {
+        if (stop.again(kFeedEvery)) (*host)->hurry();
+        feed.show_new();
+    }
     const Status stopped = (*host)->stop();
     feed.show_new();
     if (!stopped) fmt::print(stderr, "trueup up: {}\n", stopped.error().what);

@@ -92,6 +92,7 @@ struct Dispatcher::State {
     Owner next_owner = 1;
     std::map<Owner, Task> tasks;  ///< after `calls`: executions cancel theirs when they go
 
+    bool closed = false;
     DispatcherStats counts;
     mutable std::mutex published_mutex;
     DispatcherStats published;
@@ -226,6 +227,7 @@ void Dispatcher::State::start(ArrivedCommand arrived, SteadyTime now) {
 /// Asked right before a write, from wherever it comes: a pause that is in the log stops it.
 Permit Dispatcher::State::permit(const Command& command, SteadyTime now) {
     brakes.step();
+    if (closed) return Permit::kHold;
     if (!clock.fresh(now) || !brakes.current()) return Permit::kHold;
     if (*clock.at(now) > command.not_after) return Permit::kExpired;
     if (settings.before_write && !settings.before_write(command)) return Permit::kHold;
@@ -335,12 +337,23 @@ void Dispatcher::step(SteadyTime now, Millis max_wait) {
     const std::uint64_t seen = state.log.changes_seen();
     bool moved = state.deliver_answers(now);
     moved |= state.brakes.step();
-    moved |= state.take_in(now);
+    if (!state.closed) moved |= state.take_in(now);
     moved |= state.clock.step(now, !state.clock.at(now) || !state.under_way.empty());
-    moved |= state.start_next(now);
+    if (!state.closed) moved |= state.start_next(now);
     moved |= state.advance(now);
     state.publish_stats(now);
     state.wait(seen, moved ? Millis(0) : max_wait);
+}
+
+void Dispatcher::close() { state_->closed = true; }
+
+std::size_t Dispatcher::unsettled() const {
+    const auto open = [](const auto& entry) {
+        const Task& task = entry.second;
+        return task.outcome.has_value() || (task.execution && task.execution->writing());
+    };
+    return static_cast<std::size_t>(
+        std::count_if(state_->tasks.begin(), state_->tasks.end(), open));
 }
 
 DispatcherStats Dispatcher::stats() const {

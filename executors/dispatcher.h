@@ -7,8 +7,10 @@
 //   D3  A subject's next command starts when the outcome of the one before is in the log.
 //   D4  Nothing is written against a pause or a hold of an operator, nor what was ordered before
 //       one (executors/brakes.h).
-//   D5  What cannot be understood, or is not signed, is parked: counted and reported, never a
-//   crash, never an act.
+//   D5  After `close` nothing is started and no write goes out; those that went out end in their
+//       outcome as ever.
+//   D6  What cannot be understood, or is not signed, is parked: counted and reported, never a
+//       crash, never an act.
 //
 // One thread calls `step` and owns the ports of the sources; `stats` is for any thread.
 #pragma once
@@ -88,6 +90,13 @@ class Dispatcher {
     /// Handles what came in, starts what may start, and waits at most `max_wait` for more. `now` is
     /// the steady clock; never hand in an older one than before.
     void step(SteadyTime now, Millis max_wait);
+
+    /// The process is about to end: step on until nothing is
+    /// `unsettled`, as long as there is time. What was not
+    /// written then is emitted again after the next start.
+    void close();
+    /// How many commands have gone out, or ended, and have no outcome in the log yet.
+    std::size_t unsettled() const;
 
     /// As of the end of the last step. Thread-safe.
     DispatcherStats stats() const;

@@ -56,6 +56,8 @@ class Execution {
     const Command& command() const { return command_; }
     /// Everything was checked, the write waits for its permit.
     bool held() const { return stage_ == Stage::kHeld; }
+    /// A write went out, and what came of it is not known yet.
+    bool writing() const { return stage_ == Stage::kWriting || stage_ == Stage::kReadingBack; }
     /// Set once, at the end.
     const std::optional<Outcome>& outcome() const { return outcome_; }
 

@@ -126,6 +126,23 @@ TEST(Dispatcher, ExpiryIsAskedAgainRightBeforeTheWrite_S38) {
     EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kExpired);
 }
 
+TEST(Dispatcher, AHeldCommandExpiresAtTheMillisecond_S38) {
+    Desk desk;
+    desk.settings.before_write = [](const Command&) { return false; };
+    const BrokerTime last = desk.emit(delete_orphan()).not_after;
+    desk.step();
+    while (desk.log.now() < last - Millis(2'500)) {
+        desk.pass(Millis(2'000));
+        desk.step(2);
+    }
+    while (desk.log.now() < last) desk.step(1);
+    desk.step(1);
+    EXPECT_EQ(desk.dispatcher().stats().held, 1U) << "its last millisecond";
+    desk.step(3);
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kExpired);
+}
+
 TEST(Dispatcher, TheGateOpensTheWindowBetweenDecisionAndWrite_S6) {
     Desk desk;
     bool open = false;
@@ -355,6 +372,52 @@ TEST(Dispatcher, MeasuresFromTheCheckToTheWrite) {
     EXPECT_EQ(histogram.sum_micros, desk.outcomes()[0].check_to_write_micros);
     EXPECT_EQ(histogram.sum_micros, 2'000);
     EXPECT_EQ(histogram.counts[1], 1U);  // (1 ms, 2 ms]
+}
+
+TEST(Dispatcher, AWriteThatWentOutEndsInItsOutcomeAfterClose_D5) {
+    Desk desk;
+    Upset lost;
+    lost.carried_out = lost.silent = true;
+    desk.cluster.upset_deletes.push_back(lost);
+    desk.emit(delete_orphan());
+    desk.step();
+    ASSERT_EQ(desk.cluster.effects, 1U);
+    desk.dispatcher().close();
+    desk.step();
+    EXPECT_EQ(desk.dispatcher().unsettled(), 1U);
+    desk.pass(desk.settings.call_timeout);  // no answer came; the pod is looked at instead
+    desk.step();
+    EXPECT_EQ(desk.dispatcher().unsettled(), 0U);
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kDone);
+}
+
+TEST(Dispatcher, AfterCloseNothingIsWrittenAndNothingStarted_D5) {
+    Desk desk;
+    bool open = false;
+    desk.settings.before_write = [&](const Command&) { return open; };
+    desk.emit(delete_orphan());
+    desk.step();
+    ASSERT_EQ(desk.dispatcher().stats().held, 1U);
+    desk.dispatcher().close();
+    EXPECT_EQ(desk.dispatcher().unsettled(), 0U);
+    open = true;
+    desk.emit(orphan(2, "wrapper-b"));
+    const std::size_t asked = desk.cluster.calls.size();
+    desk.step();
+    EXPECT_EQ(desk.cluster.calls.size(), asked);
+    EXPECT_TRUE(desk.outcomes().empty()) << "the next start emits them again";
+}
+
+TEST(Dispatcher, AWriteThatFailedIsNotRepeatedAfterClose_D5) {
+    Desk desk;
+    desk.cluster.before_delete = [&] { desk.dispatcher().close(); };
+    desk.cluster.upset_deletes.push_back({409, ""});  // the pod changed since the GET
+    desk.emit(delete_orphan());
+    desk.step();
+    EXPECT_EQ(desk.cluster.count("DELETE"), 1U);
+    EXPECT_EQ(desk.dispatcher().unsettled(), 0U);
+    EXPECT_TRUE(desk.outcomes().empty());
 }
 
 }  // namespace

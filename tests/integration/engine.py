@@ -72,15 +72,21 @@ class Engine:
 
     def end(self, how=signal.SIGINT, within=5):
         """Signals it and waits. Returns (exit code, seconds); fails the test if it takes longer."""
-        started = time.monotonic()
+        self.signal(how)
+        return self.ended(within)
+
+    def signal(self, how):
         self._process.send_signal(how)
+
+    def ended(self, within=5):
+        """Waits for the end that a signal began, as `end`."""
+        started = time.monotonic()
         try:
             code = self._process.wait(within)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-            text = f"not ended {within} s after {signal.Signals(how).name}"
-            raise AssertionError(text + self.trace()) from None
+            raise AssertionError(f"not ended within {within} s{self.trace()}") from None
         took = time.monotonic() - started
         self._reader.join()
         return code, took

@@ -1,8 +1,11 @@
-"""Proves that Ctrl-C ends `trueup up` within 5 s and with exit code 0, whatever its servers do, and
-that the next start continues.
+"""Proves that Ctrl-C ends `trueup up` within 5 s and with exit code 0, whatever its servers do, that
+the next start continues, and that a write which went out before ends in its outcome first.
 """
 
+import contextlib
+import os
 import signal
+import threading
 
 import scenario
 import scenes
@@ -48,6 +51,64 @@ class Stop(scenario.Scenario):
         self.keep(later)
         self.prove(engine)
         self.stop(engine, "at the end")
+
+    def test_a_write_that_went_out_ends_in_its_outcome_unless_a_second_signal_cuts_it(self):
+        self.start_with_nothing_wrong("--pause-file", self.pause_file)
+        waited_for, cut = self.pair(), self.pair()
+        with self.write_under_way(waited_for) as command:
+            self.engine.signal(signal.SIGTERM)
+            self.until_it_waits(1)
+        self.assertEqual(self.engine.ended()[0], 0, self.engine.trace())
+        outcomes = self.engine.seen(kind="outcome", command_id=command["id"])
+        self.assertEqual([o["outcome"] for o in outcomes], ["done"])
+
+        self.engine.start()
+        with self.write_under_way(cut) as command:
+            self.engine.signal(signal.SIGTERM)
+            self.until_it_waits(2)
+            self.engine.signal(signal.SIGTERM)
+            code, took = self.engine.ended(within=2)
+            print(f"a second SIGTERM while a write waits: exit code {code} after {took:.1f} s")
+            self.assertEqual(code, 0, self.engine.trace())
+            self.assertEqual(self.engine.seen(kind="outcome", command_id=command["id"]), [])
+        self.engine.start()
+        self.engine.wait_event(kind="outcome", command_id=command["id"])
+        self.keep(waited_for, cut)
+        self.prove(self.engine)
+
+    @contextlib.contextmanager
+    def write_under_way(self, event):
+        """The engine's UPDATE of the pair's row has been sent, and waits for a lock until the block
+        ends; gives the command. The write is held until the lock is there: a transaction that was
+        open any earlier would keep the source from its epoch."""
+        open(self.pause_file, "w", encoding="utf-8").close()
+        self.lose_pod(event)
+        subject = f"graph-instances/{event.pod_name}"
+        command = self.engine.wait_event(kind="command", subject=subject)
+        self.pg.sql("CREATE TABLE IF NOT EXISTS public.locks (held int)")
+        self.pg.sql("INSERT INTO public.locks VALUES (1)")
+        lock = f"""
+            BEGIN; SELECT FROM public.instances WHERE id = {event.first_row["id"]} FOR UPDATE;
+            DO $$ BEGIN WHILE EXISTS (SELECT FROM public.locks) LOOP
+              PERFORM pg_sleep(0.02); END LOOP; END $$; COMMIT;"""
+        holder = threading.Thread(target=self.pg.sql, args=(lock,))
+        holder.start()
+        try:
+            self.until_one_waits("PgSleep")
+            os.remove(self.pause_file)
+            self.until_one_waits("transactionid")
+            yield command
+        finally:
+            self.pg.sql("DELETE FROM public.locks")
+            holder.join()
+
+    def until_one_waits(self, what):
+        query = f"SELECT count(*) FROM pg_stat_activity WHERE wait_event = '{what}'"
+        self.engine.until(what, lambda: self.pg.sql(query) == "1", 20)
+
+    def until_it_waits(self, times):
+        words = "for the outcome of writes that went out: 1"
+        self.engine.until("the stop", lambda: self.engine.log().count(words) == times, 3)
 
     def stop(self, engine, when, how=signal.SIGINT):
         code, took = engine.end(how, within=5)
