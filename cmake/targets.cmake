@@ -14,6 +14,12 @@ if(TRUEUP_SANITIZE)
     add_link_options(-fsanitize=${TRUEUP_SANITIZE})
 endif()
 
+# What programs of the product take their memory from; sanitizers bring their own.
+add_library(trueup_memory INTERFACE)
+if(NOT TRUEUP_SANITIZE)
+    target_link_libraries(trueup_memory INTERFACE PkgConfig::jemalloc)
+endif()
+
 # trueup_library(NAME core SRCS a.cpp HDRS a.h DEPS trueup::model PRIVATE_DEPS RocksDB::rocksdb)
 # HDRS are compiled alone by the target all_verify_interface_header_sets.
 function(trueup_library)
@@ -61,7 +67,7 @@ function(trueup_benchmark)
         set(A_SMOKE --subjects 1000 --items 10000 --runs 1)
     endif()
     add_executable(${A_NAME} ${A_SRCS})
-    target_link_libraries(${A_NAME} PRIVATE trueup_flags ${A_DEPS})
+    target_link_libraries(${A_NAME} PRIVATE trueup_flags ${A_DEPS} trueup_memory)
     add_test(NAME ${A_NAME}_smoke COMMAND ${A_NAME} ${A_SMOKE})
     set_tests_properties(${A_NAME}_smoke PROPERTIES LABELS benchmark TIMEOUT 120)
 endfunction()

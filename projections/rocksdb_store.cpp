@@ -47,6 +47,7 @@ rocksdb::Options options_for(std::size_t memory_bytes) {
     options.max_background_jobs = 2;
     options.level0_file_num_compaction_trigger = 8;  // the filters keep reads cheap meanwhile
     options.max_open_files = 512;
+    options.avoid_unnecessary_blocking_io = true;  // files are removed by threads of its own
     options.info_log_level = rocksdb::WARN_LEVEL;
     options.max_log_file_size = std::size_t{1} << 20U;
     options.keep_log_file_num = 2;

@@ -1,7 +1,7 @@
 // A consistent list, page by page: the raw material of an epoch. All pages show one version of the
 // collection or the list is given up: a `continue` token that expired (410) brings a fresh one that
 // goes on inconsistently, which is never used, since absence could not be concluded from it. Why no
-// watch-list (sendInitialEvents) takes its place: docs/adr/0013.
+// watch-list (sendInitialEvents) takes its place: docs/adr/0014.
 #pragma once
 
 #include "connectors/kubernetes/decode.h"

@@ -55,6 +55,8 @@ void FoldRun::run() {
         tend_pass();
         judge_dependents();
         sweep_step();
+        // What wakes has news as a rule, and telling them takes longer than a look.
+        budget_ = std::min(budget_, std::max(meta_.settings.sweep_step / 2, 1U));
         wake();
         // Judged at the end and once each, so that no verdict of this record leans on half of it.
         for (std::size_t i = 0; i < marked_.size(); ++i) judge(*marked_[i]);

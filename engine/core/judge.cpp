@@ -40,7 +40,12 @@ void FoldRun::judge(Entry& entry) {
                    : judged.judge(subject, references, meta_.settings, rule, meta_.now));
     }
     for (const Finding& finding : subject.findings) {
-        if (finding.command || finding.emit_again > meta_.now) {
+        if (finding.command) {
+            // When it expires, if the broker's clock and the watched one go on side by side.
+            const Millis left =
+                finding.command->not_after + meta_.settings.max_skew + Millis{1} - meta_.broker_now;
+            wait_for({std::min(finding.emit_again, meta_.now + left), kNoSource, {}});
+        } else if (finding.emit_again > meta_.now) {
             wait_for({finding.emit_again, kNoSource, {}});
         }
     }

@@ -165,14 +165,14 @@ TEST(Findings, WithoutAnOutcomeItIsEmittedAgainEach10sWithTheSameId) {
 }
 
 TEST(Findings, AnExpiredCommandHasASuccessorWithAnotherId) {
-    JournalScript s = orphan_at(220s);  // its not_after; looked at each 10 s
+    JournalScript s = orphan_at(220s);  // its not_after
     s.news();
     const Hash128 first = s.commands().front().id;
     s.quiet_until(230s);
     EXPECT_EQ(s.news(),
-              "230s waiting orphaned_pod wrapper-7 a: expired\n"
-              "230s commanded orphaned_pod wrapper-7 a\n"
-              "230s delete_pod wrapper-7 a\n");
+              "225s waiting orphaned_pod wrapper-7 a: expired\n"
+              "225s commanded orphaned_pod wrapper-7 a\n"
+              "225s delete_pod wrapper-7 a\n");
     EXPECT_NE(s.commands().back().id, first);
     EXPECT_EQ(s.commands().back().finding_id, s.commands().front().finding_id);
     EXPECT_EQ(s.meta().outbox, 1U);
@@ -209,10 +209,10 @@ TEST(Findings, TheOutboxIsBoundedAndTheRestWaits) {
               s.commands().front().draft.target.object_id);
 }
 
-TEST(Findings, TimersThatEndTogetherAreJudged5ARecord) {
+TEST(Findings, OfTimersThatEndTogetherHalfAStepIsJudgedWithEachRecord) {
     Settings settings = graph_settings();
     settings.rules[0].budget.most = 12;
-    settings.sweep_step = 5;
+    settings.sweep_step = 10;
     JournalScript s(settings);
     s.all_known();
     s.together([&] {
