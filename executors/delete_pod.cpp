@@ -52,6 +52,10 @@ void DeletePod::judge_target(Answer answer, SteadyTime now) {
     if (answer.failed || answer.status != 200) return stop(failure_of(answer, what("GET")));
     const Result<Pod> pod = decode_pod(answer.body);
     if (!pod) return finish(OutcomeKind::kFailed, what("GET") + ": " + pod.error().what, true);
+    const bool wants_pod = command().draft.action.kind == Action::Kind::kDeletePod;
+    if (wants_pod && !(*pod).kind.empty() && (*pod).kind != "Pod") {
+        return finish(OutcomeKind::kFailed, what("GET") + ": the answer is a " + (*pod).kind, true);
+    }
     if (TRUEUP_GUARD("uid_precondition_check") && (*pod).uid != target().object_id) {
         return finish(OutcomeKind::kRefused, "recreated: uid is now " + (*pod).uid);
     }
@@ -113,8 +117,8 @@ void DeletePod::judge_read_back(Answer answer, SteadyTime now) {
                                 : decode_pod(answer.body);
     if (!pod) return read_back(now, because);
     if ((*pod).uid != target().object_id) {
-        return finish(OutcomeKind::kDone, "read back: it is gone, its name has uid " +
-                                              (*pod).uid + " now, after: " + because);
+        return finish(OutcomeKind::kDone, "read back: it is gone, its name has uid " + (*pod).uid +
+                                              " now, after: " + because);
     }
     if ((*pod).deleting) {
         return finish(OutcomeKind::kDone, (*pod).finalizers

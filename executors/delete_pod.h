@@ -1,4 +1,5 @@
-// Deletes one pod, or another object of a cluster, exactly that one (design §4.12, S1, S2, S24, S38, S39).
+// Deletes one pod, or another object of a cluster, exactly that one (design §4.12, S1, S2, S24,
+// S38, S39).
 //
 // The other sides of the read set are read live, then the pod by its name. Its uid must be the
 // target's, nobody may have put a hold on it, and the DELETE carries that uid and the

@@ -64,6 +64,7 @@ Result<Pod> decode_pod(std::string_view body) {
         return Error{Next::kSkip, "the answer is not JSON: " + one_line(body)};
     }
     Pod pod;
+    pod.kind = text_at(root, "/kind");
     pod.uid = text_at(root, "/metadata/uid");
     pod.resource_version = text_at(root, "/metadata/resourceVersion");
     pod.name = text_at(root, "/metadata/name");
@@ -77,7 +78,7 @@ Result<Pod> decode_pod(std::string_view body) {
     read_map(root, "/metadata/labels", pod.labels);
     read_map(root, "/metadata/annotations", pod.annotations);
     // What says why there is no object is none.
-    if (text_at(root, "/kind") == "Status" || pod.uid.empty() || pod.resource_version.empty() ||
+    if (pod.kind == "Status" || pod.uid.empty() || pod.resource_version.empty() ||
         pod.name.empty()) {
         return Error{Next::kSkip, "the answer is no object: " + one_line(body)};
     }

@@ -14,6 +14,7 @@
 namespace trueup::executors {
 
 struct Pod {
+    std::string kind;  ///< as the server says it; empty: it does not
     std::string uid;
     std::string resource_version;
     std::string name;

@@ -116,63 +116,73 @@ void FoldRun::take_genesis(const Genesis& genesis) {
     meta_.shard = genesis.shard;
 }
 
-void FoldRun::take_settings(const Settings& settings) {
-    const Policy* policy = find_policy(settings.use);
+namespace {
+
+/// Why this build cannot go by these settings; empty: it can.
+std::string flaw_of(const Settings& settings, const Policy* policy) {
     if (settings.logic != kLogic) {
-        state_.halted = "journal offset " + std::to_string(record_.offset) +
-                        " puts logic version " + std::to_string(settings.logic) +
-                        " in force, and this build has version " + std::to_string(kLogic) +
-                        ": use the build that has it, or begin a journal of its own in another "
-                        "state_dir";
-        return;
+        return " puts logic version " + std::to_string(settings.logic) +
+               " in force, and this build has version " + std::to_string(kLogic) +
+               ": use the build that has it, or begin a journal of its own in another state_dir";
     }
     if (policy == nullptr || policy->rules.size() != settings.rules.size()) {
-        state_.halted = "journal offset " + std::to_string(record_.offset) + " puts the policy '" +
-                        settings.use + "' with " + std::to_string(settings.rules.size()) +
-                        " rules in force, which this build does not have";
-        return;
+        return " puts the policy '" + settings.use + "' with " +
+               std::to_string(settings.rules.size()) +
+               " rules in force, which this build does not have";
     }
     for (const SourceSettings& source : settings.sources) {
         if (source.role == kNoRole || source.role < policy->roles.size()) continue;
-        state_.halted = "the settings at journal offset " + std::to_string(record_.offset) +
-                        " give " + source.name + " a role that this build does not know";
-        return;
-    }
-    // A source keeps its number for ever: facets are filed under it.
-    Settings ours = settings;
-    std::vector<SourceId> renumbered;
-    for (const SourceSettings& wanted : settings.sources) {
-        const auto known =
-            std::find_if(meta_.sources.begin(), meta_.sources.end(),
-                         [&](const SourceState& s) { return s.name == wanted.name; });
-        renumbered.push_back(static_cast<SourceId>(known - meta_.sources.begin()));
-        if (known == meta_.sources.end()) {
-            SourceState fresh;
-            fresh.name = wanted.name;
-            fresh.topic = wanted.topic;
-            meta_.sources.push_back(std::move(fresh));
-        }
-    }
-    ours.sources.clear();
-    for (const SourceState& source : meta_.sources) {
-        ours.sources.push_back({source.name, source.topic, kNoRole, {}});
-    }
-    for (std::size_t i = 0; i < renumbered.size(); ++i) {
-        ours.sources[renumbered[i]].role = settings.sources[i].role;
-        ours.sources[renumbered[i]].scope = settings.sources[i].scope;
+        return " gives " + source.name + " a role that this build does not know";
     }
     for (Role role = 0; role < policy->roles.size(); ++role) {
-        if (ours.source(role) != kNoSource || policy->roles[role].optional) continue;
-        state_.halted = "the settings at journal offset " + std::to_string(record_.offset) +
-                        " name no source of " + std::string(policy->roles[role].name);
+        if (settings.source(role) != kNoSource || policy->roles[role].optional) continue;
+        return " names no source of " + std::string(policy->roles[role].name);
+    }
+    return {};
+}
+
+}  // namespace
+
+void FoldRun::take_settings(const Settings& settings) {
+    const Policy* policy = find_policy(settings.use);
+    if (const std::string flaw = flaw_of(settings, policy); !flaw.empty()) {
+        state_.halted = "journal offset " + std::to_string(record_.offset) + flaw;
         return;
     }
+    Settings ours = settings;
+    ours.sources = numbered(settings.sources);
     state_.policy = policy;
     meta_.rules.resize(policy->rules.size());
     if (ours == meta_.settings) return;
     if (ours.pass_every != meta_.settings.pass_every) meta_.pass.next = meta_.now + ours.pass_every;
     meta_.settings = std::move(ours);
     judge_all();  // once under the new settings
+}
+
+/// The sources by their numbers, which they keep for ever: facets are filed under them. One that is
+/// not listed any more plays no role.
+std::vector<SourceSettings> FoldRun::numbered(const std::vector<SourceSettings>& listed) {
+    for (const SourceSettings& wanted : listed) {
+        const bool known =
+            std::any_of(meta_.sources.begin(), meta_.sources.end(),
+                        [&](const SourceState& source) { return source.name == wanted.name; });
+        if (known) continue;
+        SourceState fresh;
+        fresh.name = wanted.name;
+        fresh.topic = wanted.topic;
+        meta_.sources.push_back(std::move(fresh));
+    }
+    std::vector<SourceSettings> sources;
+    for (const SourceState& source : meta_.sources) {
+        const auto wanted =
+            std::find_if(listed.begin(), listed.end(),
+                         [&](const SourceSettings& s) { return s.name == source.name; });
+        sources.push_back({source.name, source.topic, kNoRole, {}});
+        if (wanted == listed.end()) continue;
+        sources.back().role = wanted->role;
+        sources.back().scope = wanted->scope;
+    }
+    return sources;
 }
 
 /// Has every subject judged, some with each record.

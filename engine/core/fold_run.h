@@ -23,6 +23,7 @@ class FoldRun {
     void advance_time();
     void take_genesis(const Genesis& genesis);
     void take_settings(const Settings& settings);
+    std::vector<SourceSettings> numbered(const std::vector<SourceSettings>& listed);
     void take_items();
     void take_item(const ItemView& item);
     void park(const ItemView& item, std::string reason);

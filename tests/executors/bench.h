@@ -97,9 +97,9 @@ class Bench {
     Surroundings surroundings;
 
     std::unique_ptr<Execution> begin(Command command) {
-        auto execution = command.draft.action.kind == Action::Kind::kDeletePod
-                             ? execute_delete_pod(1, std::move(command), surroundings)
-                             : execute_update_row(1, std::move(command), surroundings);
+        auto execution = command.draft.action.kind == Action::Kind::kUpdateRow
+                             ? execute_update_row(1, std::move(command), surroundings)
+                             : execute_delete_pod(1, std::move(command), surroundings);
         execution->begin(now);
         return execution;
     }

@@ -21,6 +21,19 @@ TEST(DeletePod, ChecksTheOtherSideThenGetsThenDeletesExactly_S1) {
         (std::vector<std::string>{"GET wrapper-a", "DELETE wrapper-a uid=uid-a rv=1 grace=30"}));
 }
 
+TEST(DeletePod, WhatIsNoPodIsDeletedOnlyByACommandThatSaysSo_G7) {
+    Bench bench;
+    bench.cluster.pods["wrapper-a"] = {.kind = "Service"};
+    const Outcome refused = bench.run(delete_orphan());
+    EXPECT_EQ(refused.kind, OutcomeKind::kFailed);
+    EXPECT_TRUE(says(refused, "the answer is a Service")) << refused.reason;
+    EXPECT_FALSE(bench.cluster.pods.at("wrapper-a").deleting);
+    Command command = delete_orphan();
+    command.draft.action.kind = Action::Kind::kDeleteObject;
+    EXPECT_EQ(bench.run(command).kind, OutcomeKind::kDone);
+    EXPECT_TRUE(bench.cluster.pods.at("wrapper-a").deleting);
+}
+
 TEST(DeletePod, RefusesWhenARowOwnsThePodNow_S6) {
     Bench bench;
     bench.database.rows["7"].columns["pod_name"] = "wrapper-a";

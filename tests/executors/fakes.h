@@ -28,6 +28,7 @@ struct FakePod {
     bool finalizer = false;
     std::string label = {};       ///< key of a label that is set
     std::string annotation = {};  ///< key of an annotation that is set
+    std::string kind = "Pod";
 };
 
 /// What one call meets instead of the ordinary answer.
@@ -96,8 +97,9 @@ class FakeCluster final : public ports::Cluster {
         const auto flag = [](const std::string& key) {
             return key.empty() ? std::string("{}") : "{\"" + key + "\":\"true\"}";
         };
-        return R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"graph","uid":")" +
-               pod.uid + R"(","resourceVersion":")" + std::to_string(pod.version) + '"' +
+        return R"({"kind":")" + pod.kind + R"(","metadata":{"name":")" + name +
+               R"(","namespace":"graph","uid":")" + pod.uid + R"(","resourceVersion":")" +
+               std::to_string(pod.version) + '"' +
                (pod.deleting ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "") +
                (pod.finalizer ? R"(,"finalizers":["trueup.io/test"])" : "") + R"(,"labels":)" +
                flag(pod.label) + R"(,"annotations":)" + flag(pod.annotation) +

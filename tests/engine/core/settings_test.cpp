@@ -100,7 +100,7 @@ TEST(ShardSettings, ARoleThatNoSourcePlaysHalts) {
     Settings fewer = graph_settings();
     fewer.sources.pop_back();
     s.put_in_force(fewer);
-    EXPECT_NE(s.state().halted.find("name no source of rows"), std::string::npos);
+    EXPECT_NE(s.state().halted.find("names no source of rows"), std::string::npos);
 }
 
 TEST(ShardSettings, ARoleThatThePolicyDoesNotHaveHalts) {
@@ -108,7 +108,7 @@ TEST(ShardSettings, ARoleThatThePolicyDoesNotHaveHalts) {
     Settings more = graph_settings();
     more.sources.push_back({"owls", Topic::kChangesResources, 9});
     s.put_in_force(more);
-    EXPECT_NE(s.state().halted.find("give owls a role that this build does not know"),
+    EXPECT_NE(s.state().halted.find("gives owls a role that this build does not know"),
               std::string::npos);
 }
 
