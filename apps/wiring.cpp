@@ -166,6 +166,7 @@ Status add_pods(const SourceConfig& source, ExecutorSpec& spec) {
     pods.cluster = spec.clusters.back().get();
     pods.resource = source.kubernetes()->resource;
     pods.hold_key = source.kubernetes()->hold;
+    pods.by_labels = !source.kubernetes()->selector.empty();
     spec.sources.pods.emplace(source.name, std::move(pods));
     return Done{};
 }

@@ -18,6 +18,8 @@ struct PodSource {
     ports::Resource resource;
     /// A label or an annotation of this key is a veto, whatever its value.
     std::string hold_key = "trueup.io/hold";
+    /// Its objects are selected by labels: one that comes without any was not sent whole.
+    bool by_labels = false;
 };
 
 struct RowSource {

@@ -57,7 +57,7 @@ KubernetesConnector::Machine::Machine(ports::Cluster& cluster, KubernetesSetting
     : cluster_(cluster),
       settings_(std::move(settings)),
       decoder_(Mapping{settings_.mapped_labels, settings_.hold_key, settings_.key_label,
-                       settings_.fields}),
+                       !settings_.label_selector.empty(), settings_.fields}),
       roster_(settings_),
       lookups_(cluster, ids_, decoder_, settings_),
       list_(cluster, ids_, decoder_, settings_),

@@ -68,6 +68,11 @@ bool is_held(const Node& metadata, std::string_view key) {
     return false;
 }
 
+bool has_labels(const Node& metadata) {
+    const auto labels = value<simdjson::dom::object>(metadata, "labels");
+    return labels && labels->size() > 0;
+}
+
 bool is_ending(const Node& metadata) {
     if (!text(metadata, "deletionTimestamp")) return false;
     if (value<std::int64_t>(metadata, "deletionGracePeriodSeconds").value_or(0) != 0) return false;
@@ -90,7 +95,12 @@ std::string encode(const Node& object, const Mapping& mapping, const KubeObject&
     const std::optional<std::string_view> node = text(at(object, "spec"), "nodeName");
     if (created && !created->empty()) publish("created", *created);
     if (text(metadata, "deletionTimestamp")) fields.add("deleting", "true");
-    if (is_held(metadata, mapping.hold_key)) fields.add("hold", "true");
+    const bool whole = !mapping.by_labels || !in_scope || has_labels(metadata);
+    if (is_held(metadata, mapping.hold_key)) {
+        fields.add("hold", "true");
+    } else if (!whole) {
+        fields.add_unchanged("hold");  // nobody can say that there is none (S23)
+    }
     if (!in_scope) fields.add("in_scope", "false");
     for (const std::string& label : mapping.labels) {
         const std::optional<std::string_view> value = text(at(metadata, "labels"), label);

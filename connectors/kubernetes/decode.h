@@ -21,6 +21,8 @@ struct Mapping {
     std::vector<std::string> labels;
     std::string hold_key;
     std::string key_label;
+    /// The source selects by labels: an object in scope that comes without any was not sent whole.
+    bool by_labels = false;
     ports::FieldPolicy fields = {};  ///< for labels, `created` and `node`; the rest is needed as is
 };
 

@@ -105,6 +105,16 @@ TEST(DeletePod, AHoldIsAVetoAsLabelAndAsAnnotation_S24) {
     }
 }
 
+TEST(DeletePod, WithoutAnyLabelNobodyCanRuleOutAHold_S23) {
+    Bench bench;
+    bench.surroundings.sources.pods.at("pods").by_labels = true;
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
+    EXPECT_TRUE(says(outcome, "cannot be told")) << outcome.reason;
+    bench.cluster.pods["wrapper-a"].label = "app";
+    EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kDone);
+}
+
 TEST(DeletePod, AHoldSetBetweenGetAndDeleteIsSeen_S24) {
     Bench bench;
     bench.cluster.before_delete = [&] {

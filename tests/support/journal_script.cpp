@@ -24,6 +24,7 @@ std::string object_of(const Pod& pod) {
     ObjectBuilder object;
     if (pod.deleting) object.add("deleting", "true");
     if (pod.hold) object.add("hold", "true");
+    if (pod.unlabelled) object.add_unchanged("hold");
     if (!pod.in_scope) object.add("in_scope", "false");
     return object.add("name", pod.name).add("namespace", "graphs").add("phase", pod.phase).take();
 }

@@ -47,7 +47,8 @@ struct Pod {
     bool deleting = false;
     bool in_scope = true;
     bool hold = false;
-    bool listed = false;  ///< an item of the open epoch
+    bool unlabelled = false;  ///< its labels were not sent: a hold may be among them
+    bool listed = false;      ///< an item of the open epoch
 };
 
 struct Row {

@@ -300,6 +300,7 @@ class Teller {
         seen.deleting = flag("deleting");
         seen.in_scope = !flag("out-of-scope");
         seen.hold = flag("hold");
+        seen.unlabelled = flag("unlabelled");
         seen.listed = flag("listed");
         end_flags();
         script_.pod(seen);

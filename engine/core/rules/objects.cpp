@@ -5,7 +5,10 @@
 
 namespace trueup::core {
 
-bool vetoed(const Facet& facet) { return facet.fields().is("hold", "true"); }
+bool vetoed(const Facet& facet) {
+    const std::optional<Field> hold = facet.fields().find("hold");
+    return hold && (hold->unchanged || hold->value == "true");
+}
 bool deleting(const Facet& object) { return object.fields().is("deleting", "true"); }
 bool out_of_scope(const Facet& object) { return object.fields().is("in_scope", "false"); }
 

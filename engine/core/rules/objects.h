@@ -10,7 +10,7 @@
 
 namespace trueup::core {
 
-/// Someone put a hold on the object itself.
+/// Someone put a hold on the object itself, or nobody can say that there is none (S23).
 bool vetoed(const Facet& facet);
 /// The object is on its way out and must not be touched again (G24).
 bool deleting(const Facet& object);

@@ -25,7 +25,8 @@ Decoder& shared_decoder() {
 std::string fields(const std::string& encoded) {
     std::string text;
     ObjectView(encoded).each([&](const Field& field) {
-        text += std::string(field.name) + "=" + std::string(*field.value) + ";";
+        text += std::string(field.name);
+        text += field.unchanged ? "?;" : "=" + std::string(field.value.value_or("null")) + ";";
     });
     return text;
 }
@@ -48,6 +49,20 @@ TEST(KubernetesDecode, MappedLabelsAreSortedAndAMissingLabelsObjectIsNoLabels_S2
     const auto without = shared_decoder().stray(head + R"(,"labels":null}})");
     ASSERT_TRUE(without.ok());
     EXPECT_EQ(fields(without->encoded), "in_scope=false;name=p;");
+}
+
+TEST(KubernetesDecode, WithoutTheLabelsItWasSelectedByAHoldIsUnknown_S23) {
+    Decoder decoder(Mapping{{}, "trueup.io/hold", "", true});
+    const auto seen = [&](const std::string& labels) {
+        const auto event = decoder.event(
+            R"({"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"p","uid":"u",)" + labels +
+            R"("resourceVersion":"5"}}})");
+        return event.ok() ? fields(event->object.encoded) : event.error().what;
+    };
+    EXPECT_EQ(seen(""), "hold?;name=p;");
+    EXPECT_EQ(seen(R"("labels":null,)"), "hold?;name=p;");
+    EXPECT_EQ(seen(R"("labels":{},)"), "hold?;name=p;");
+    EXPECT_EQ(seen(R"("labels":{"app":"a"},)"), "name=p;");
 }
 
 TEST(KubernetesDecode, AVetoIsALabelOrAnAnnotationThatDoesNotSayFalse) {
@@ -203,7 +218,7 @@ TEST(KubernetesDecode, LabelsAndNodesArePublishedAsThePolicySays_Design_4_15) {
                     {"created", ports::Treatment::kDrop},
                     {"node", ports::Treatment::kHash}};
     policy.hash = [](std::string_view text) { return "#" + std::to_string(text.size()); };
-    Decoder decoder(Mapping{{"app", "auth", "note", "team"}, "", "", policy});
+    Decoder decoder(Mapping{{"app", "auth", "note", "team"}, "", "", false, policy});
     const auto pod = decoder.stray(
         R"({"metadata":{"name":"p","uid":"u","resourceVersion":"5","creationTimestamp":"2026",)"
         R"("labels":{"app":"web","team":"blue","note":"private","auth":"hunter2"}},)"
