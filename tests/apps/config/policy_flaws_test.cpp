@@ -187,6 +187,32 @@ TEST(ConfigPolicyFlaws, EnforcementNeedsItsExecutor) {
     EXPECT_EQ(flaws_of_policy(enforced), "(sound)");
 }
 
+TEST(ConfigPolicyFlaws, WhatServesAnInstanceIsDeletedByAnExecutorThatSaysSo_G7) {
+    EXPECT_EQ(flaws_of_policy("    services: pods\n"),
+              "trueup.yaml:18: policies[0].services names 'pods', which is no source of a resource "
+              "of kubernetes that is no pod; write one that is");
+    const std::string served =
+        with(with(sound(), "sources:\n",
+                  "sources:\n  services: {kubernetes: {in_cluster: true, namespace: graph, "
+                  "selector: a, resource: v1/services}}\n"),
+             "executors: {", "    services: services\nexecutors: {");
+    EXPECT_EQ(flaws(served), "(sound)") << "nothing is ended yet";
+    const std::string columns =
+        with(served, "      table: public.instances\n",
+             "      table: public.instances\n      columns: [status, pod_name, url_slug, "
+             "owner_username]\n");
+    const std::string ends = with(columns, "executors: {",
+                                  "    rules: {termination_requested: {mode: enforce}}\n"
+                                  "executors: {");
+    EXPECT_EQ(flaws(ends),
+              "trueup.yaml:21: rules.termination_requested.mode is enforce, and "
+              "executors.delete_object does not act on 'services', which the policy names; write "
+              "executors: {delete_object: {sources: [services]}}");
+    EXPECT_EQ(
+        flaws(with(ends, "executors: {", "executors: {delete_object: {sources: [services]}, ")),
+        "(sound)");
+}
+
 TEST(ConfigPolicyFlaws, ExecutorsActOnThePolicysSources) {
     EXPECT_EQ(
         flaws(with(with(sound(), "sources:\n",
