@@ -267,14 +267,13 @@ void FoldRun::judge_dependents() {
 }
 
 const Subject& FoldRun::about(SourceId source, std::string_view name) {
-    static const Subject kNobody;
     TRUEUP_CHECK(source < meta_.sources.size());
     std::string key = "!";
     key += meta_.sources[source].name;
     key += '/';
     key += name;
     Entry* entry = find(key);
-    if (entry == nullptr) return kNobody;
+    if (entry == nullptr) return nobody_;
     apply_sweeps(*entry);
     return entry->subject;
 }

@@ -113,6 +113,7 @@ class FoldRun {
     std::uint32_t index_ = 0;   ///< of the next emission
     std::uint32_t budget_ = 0;  ///< subjects that this record may still wake or sweep
     bool reference_changed_ = false;
+    const Subject nobody_{};  ///< a reference that nobody spoke of
 };
 
 }  // namespace trueup::core
