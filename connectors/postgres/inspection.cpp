@@ -115,10 +115,11 @@ Status judge_inspection(const Inspection& inspection, const Settings& settings) 
     }
     for (const std::string& column : inspection.pk_columns) {
         if (settings.fields.of(column) == ports::Treatment::kMap) continue;
-        return stop("column " + column + " is in the primary key of " + table_text(settings.table) +
-                    ", which names its rows as it is, and is to be hashed or dropped; write "
-                    "fields: {" +
-                    column + ": map} if its text may be published");
+        std::string text = "column " + column;
+        text += " is in the primary key of " + table_text(settings.table);
+        text += ", which names its rows as it is, and is to be hashed or dropped; write fields: {";
+        text += column + ": map} if its text may be published";
+        return stop(text);
     }
     if (Status covered = judge_coverage(inspection, settings); !covered) return covered;
     if (!identity_suffices(inspection.identity.front(), inspection.pk_columns, settings)) {

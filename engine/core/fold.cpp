@@ -134,7 +134,8 @@ std::string flaw_of(const Settings& settings, const Policy* policy) {
         if (source.role == kNoRole || source.role < policy->roles.size()) continue;
         return " gives " + source.name + " a role that this build does not know";
     }
-    for (Role role = 0; role < policy->roles.size(); ++role) {
+    const auto roles = static_cast<Role>(policy->roles.size());
+    for (Role role = 0; role < roles; ++role) {
         if (settings.source(role) != kNoSource || policy->roles[role].optional) continue;
         return " names no source of " + std::string(policy->roles[role].name);
     }

@@ -50,7 +50,8 @@ Settings usual_settings(std::string_view name, Mode mode) {
     TRUEUP_CHECK(policy != nullptr);
     Settings settings;
     settings.policy = settings.use = name;
-    for (Role role = 0; role < policy->roles.size(); ++role) {
+    const auto roles = static_cast<Role>(policy->roles.size());
+    for (Role role = 0; role < roles; ++role) {
         const RoleKind& kind = policy->roles[role];
         if (kind.optional) continue;
         settings.sources.push_back({std::string(kind.name), kind.topic, role, {}});

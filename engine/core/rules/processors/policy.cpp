@@ -162,6 +162,7 @@ Verdict judge_surplus_pod(const Subject& subject, const References& references,
         if (deleting(*pod) || out_of_scope(*pod)) continue;
         if (least == nullptr || worth(*pod) < worth(*least)) least = pod;
     }
+    if (least == nullptr) return Verdict::healthy();
     return replace(subject, references, settings, self, now, *least, *wish.row,
                    {"status", "versions", "spec"});
 }
