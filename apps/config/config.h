@@ -101,11 +101,11 @@ struct Config {
     bool fsync = true;  ///< of the embedded bus
     Millis max_step{10'000};
     Millis max_skew{0};
-    std::vector<SourceConfig> sources;             ///< in the order of the file
-    std::vector<PolicyConfig> policies;            ///< exactly one in this release
+    std::vector<SourceConfig> sources;   ///< in the order of the file
+    std::vector<PolicyConfig> policies;  ///< exactly one in this release
     /// `delete_pod`, `update_row`, `delete_object` → sources
     std::map<std::string, std::vector<std::string>> executors;
-    std::string listen = "127.0.0.1:9464";         ///< empty: no HTTP
+    std::string listen = "127.0.0.1:9464";  ///< empty: no HTTP
     LogLevel log_level = LogLevel::kInfo;
     LogFormat log_format = LogFormat::kJson;
 
