@@ -9,6 +9,8 @@
 #include "benchmarks/report.h"
 #include "engine/ports/clock.h"
 
+#include <spdlog/spdlog.h>
+
 #include <chrono>
 #include <string>
 #include <thread>
@@ -50,6 +52,7 @@ api::Snapshot wait_for(const apps::Host& host, const char* what, Enough&& enough
 int run(int argc, char** argv) {
     const Options options(argc, argv, {"subjects", "passes", "every", "dir"});
     Report report(options);
+    spdlog::set_level(spdlog::level::warn);  // what is printed is one JSON object
     const Shape shape{static_cast<std::uint32_t>(options.number("subjects", 1e5)),
                       static_cast<std::uint32_t>(options.number("passes", 5)),
                       options.text("dir", {})};
