@@ -1,6 +1,7 @@
 #include "apps/config/reading.h"
 #include "apps/config/words.h"
 #include "connectors/postgres/correlation.h"
+#include "engine/core/policy.h"
 
 #include <fmt/format.h>
 
@@ -22,26 +23,31 @@ constexpr std::string_view kSlug = "url_slug";
 
 struct RuleKind {
     std::string_view name;
-    bool by_absence = false;  ///< has a create window
-    Millis grace{0};          ///< the default; 0: it has none
-    bool acts = true;         ///< false: it only reports
-    bool ends = false;        ///< needs both executors, and is off unless it is written down
+    bool acts = true;   ///< false: it only reports
+    bool ends = false;  ///< needs both executors, and is off unless it is written down
     std::array<std::string_view, 2> columns{};  ///< beside those that every rule reads
     std::string_view executor = "update_row";
 };
-constexpr Millis kMinute{60'000};
+/// In the core's order; their usual times are the core's, too.
 constexpr std::array<RuleKind, 10> kRules{{
-    {.name = "orphaned_pod", .by_absence = true, .grace = kMinute, .executor = "delete_pod"},
-    {.name = "missing_pod", .by_absence = true, .grace = kMinute},
+    {.name = "orphaned_pod", .executor = "delete_pod"},
+    {.name = "missing_pod"},
     {.name = "status_drift"},
     {.name = "ttl_expired", .ends = true, .columns = {"created_at", "ttl"}},
     {.name = "inactive", .ends = true, .columns = {"last_activity_at", "inactivity_timeout"}},
-    {.name = "untracked_record", .by_absence = true, .grace = kMinute},
-    {.name = "stuck_transition", .by_absence = true, .grace = 15 * kMinute},
+    {.name = "untracked_record"},
+    {.name = "stuck_transition"},
     {.name = "finished_pod", .acts = false},
     {.name = "duplicate_claim", .acts = false},
     {.name = "termination_requested", .ends = true, .columns = {"owner_username", ""}},
 }};
+
+std::vector<RuleSettings> usual_rules() {
+    return core::usual_settings(kGraphInstances, Mode::kObserve).rules;
+}
+
+/// It waits out a silence: only such a rule has times.
+bool by_absence(const RuleSettings& usual) { return usual.create_window > Millis(0); }
 
 bool contains(const std::vector<std::string>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -155,18 +161,15 @@ Budget read_budget(Section section) {
 }
 
 /// The times of a rule, where it has them.
-void read_rule_times(Section& rule, const RuleKind& kind, const Config& config,
-                     RuleSettings& settings) {
-    settings.grace = kind.grace;
-    settings.create_window = Millis(0);
-    if (!kind.by_absence) {
+void read_rule_times(Section& rule, const Config& config, RuleSettings& settings) {
+    if (!by_absence(settings)) {
         for (const char* key : {"grace", "create_window"}) {
             rule.refuse(key, "does not exist: no silence is waited out by this rule; leave it out");
         }
         return;
     }
     settings.grace = rule.duration("grace", settings.grace);
-    settings.create_window = rule.duration("create_window", Millis(30'000));
+    settings.create_window = rule.duration("create_window", settings.create_window);
     if (settings.grace > config.max_step) return;
     rule.problem("grace",
                  fmt::format("{} is not longer than bus.max_step {}, so that one step of "
@@ -175,24 +178,24 @@ void read_rule_times(Section& rule, const RuleKind& kind, const Config& config,
                              duration_text(settings.grace), duration_text(config.max_step)));
 }
 
-RuleSettings read_rule(Section rule, const RuleKind& kind, const Config& config,
-                       const PolicyConfig& policy) {
-    RuleSettings settings;
-    settings.rule = kind.name;
+RuleSettings read_rule(Section rule, const RuleKind& kind, RuleSettings settings,
+                       const Config& config, const PolicyConfig& policy) {
     settings.mode = read_mode(rule, kind);
     if (settings.mode == Mode::kEnforce || settings.mode == Mode::kApprove) {
         check_executor(rule, kind, settings.mode, config);
         if (kind.ends) check_serving(rule, settings.mode, config, policy);
     }
-    read_rule_times(rule, kind, config, settings);
+    read_rule_times(rule, config, settings);
     settings.budget = read_budget(rule.section("budget"));
     rule.finish();
     return settings;
 }
 
 void read_rules(Section rules, const Config& config, PolicyConfig& policy) {
-    for (const RuleKind& kind : kRules) {
-        policy.rules.push_back(read_rule(rules.section(kind.name), kind, config, policy));
+    const std::vector<RuleSettings> usual = usual_rules();
+    for (std::size_t i = 0; i < kRules.size(); ++i) {
+        const RuleKind& kind = kRules[i];
+        policy.rules.push_back(read_rule(rules.section(kind.name), kind, usual[i], config, policy));
     }
     rules.finish();
 }
@@ -333,9 +336,10 @@ void check_brakes(Section& section, PolicyConfig& policy) {
                  fmt::format("{}% believes a source that lost nearly everything",
                              policy.max_drop_percent));
     }
+    const std::vector<RuleSettings> usual = usual_rules();
     for (std::size_t i = 0; i < policy.rules.size(); ++i) {
         const RuleSettings& rule = policy.rules[i];
-        if (!kRules[i].by_absence || rule.create_window > Millis(0)) continue;
+        if (!by_absence(usual[i]) || rule.create_window > Millis(0)) continue;
         loosened("rules", rule.rule + ".create_window",
                  "with 0s a pod that is seen before its row, or a row before its pod, is at risk");
     }
