@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace trueup::core {
 
@@ -46,6 +47,12 @@ CommandDraft delete_pod(const std::string& source, const Facet& pod) {
 CommandDraft delete_object(const std::string& source, const Facet& object) {
     CommandDraft draft = delete_pod(source, object);
     draft.action.kind = Action::Kind::kDeleteObject;
+    return draft;
+}
+
+CommandDraft relying_on(std::vector<Predicate> first, CommandDraft draft) {
+    first.insert(first.end(), draft.read_set.begin(), draft.read_set.end());
+    draft.read_set = std::move(first);
     return draft;
 }
 

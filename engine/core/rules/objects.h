@@ -31,6 +31,9 @@ CommandDraft delete_pod(const std::string& source, const Facet& pod);
 /// The same of an object that is no pod.
 CommandDraft delete_object(const std::string& source, const Facet& object);
 
+/// The command with these predicates before its own: the other side is read first.
+CommandDraft relying_on(std::vector<Predicate> first, CommandDraft draft);
+
 /// The verdict that creates the pod of that name; it takes nothing away. It is for `about`, whose
 /// `fields` it is made from and must still say so.
 Verdict create_pod(const std::string& pods, std::string_view name, const std::string& source,

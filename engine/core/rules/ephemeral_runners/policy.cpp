@@ -64,11 +64,10 @@ Verdict judge_failed_pod(const Subject& subject, const References& references,
         const SourceId runners = settings.source(kRunners);
         const Disagreement found{*pod, BrokerTime{}, runners, pod->first_seen};
         if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
-        CommandDraft draft = delete_pod(references.sources[settings.source(kPods)].name, *pod);
-        const std::vector<Predicate> still =
-            still_says(references.sources[runners].name, *runner, {"deleting", "job"});
-        draft.read_set.insert(draft.read_set.begin(), still.begin(), still.end());
-        return Verdict::act(pod->object_id, std::move(draft));
+        const std::string& pods = references.sources[settings.source(kPods)].name;
+        return Verdict::act(pod->object_id, relying_on(still_says(references.sources[runners].name,
+                                                                  *runner, {"deleting", "job"}),
+                                                       delete_pod(pods, *pod)));
     }
     return Verdict::healthy();
 }

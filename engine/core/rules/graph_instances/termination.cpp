@@ -40,11 +40,8 @@ using Columns = std::initializer_list<std::string_view>;
 
 CommandDraft end_pod(const References& references, const Settings& settings, const Facet& row,
                      const Facet& pod, Columns columns) {
-    CommandDraft draft = delete_pod(references.sources[settings.source(kPods)].name, pod);
-    const std::vector<Predicate> still =
-        still_says(references.sources[settings.source(kRows)].name, row, columns);
-    draft.read_set.insert(draft.read_set.begin(), still.begin(), still.end());
-    return draft;
+    return relying_on(still_says(references.sources[settings.source(kRows)].name, row, columns),
+                      delete_pod(references.sources[settings.source(kPods)].name, pod));
 }
 
 CommandDraft end_row(const Subject& subject, const References& references, const Settings& settings,
@@ -72,11 +69,10 @@ std::optional<Verdict> end_what_serves(const Subject& subject, const References&
         for (const Facet* object : PresentFacets(subject, source)) {
             if (deleting(*object) || out_of_scope(*object)) continue;
             if (vetoed(*object)) return Verdict::abstain(Reason::kVeto);
-            CommandDraft draft = delete_object(references.sources[source].name, *object);
-            const std::vector<Predicate> still =
-                still_says(references.sources[settings.source(kRows)].name, row, columns);
-            draft.read_set.insert(draft.read_set.begin(), still.begin(), still.end());
-            Verdict verdict = Verdict::act(row.object_id, std::move(draft));
+            const std::string& rows = references.sources[settings.source(kRows)].name;
+            Verdict verdict = Verdict::act(
+                row.object_id, relying_on(still_says(rows, row, columns),
+                                          delete_object(references.sources[source].name, *object)));
             verdict.more = true;
             return verdict;
         }

@@ -48,20 +48,26 @@ Pods pods_of(const Subject& subject, const Settings& settings) {
     return pods;
 }
 
-/// The verdict that deletes this pod, since its row says something else: the row must have been
-/// heard since the pod was made.
-Verdict replace(const Subject& subject, const References& references, const Settings& settings,
-                std::uint8_t self, JournalTime now, const Facet& pod, const Facet& row,
-                std::initializer_list<std::string_view> because) {
-    if (vetoed(pod) || vetoed(row)) return Verdict::abstain(Reason::kVeto);
-    const SourceId wanted = settings.source(kWanted);
-    const Disagreement found{pod, BrokerTime{}, wanted, pod.first_seen,
+/// The verdict that deletes this pod, as long as `because` holds: the rows must have been heard
+/// since the pod was made.
+Verdict take_away(const Subject& subject, const References& references, const Settings& settings,
+                  std::uint8_t self, JournalTime now, const Facet& pod,
+                  std::vector<Predicate> because) {
+    if (vetoed(pod)) return Verdict::abstain(Reason::kVeto);
+    const Disagreement found{pod, BrokerTime{}, settings.source(kWanted), pod.first_seen,
                              settings.rules[self].create_window};
     if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
-    CommandDraft draft = delete_pod(references.sources[settings.source(kPods)].name, pod);
-    const std::vector<Predicate> still = still_says(references.sources[wanted].name, row, because);
-    draft.read_set.insert(draft.read_set.begin(), still.begin(), still.end());
-    return Verdict::act(pod.object_id, std::move(draft));
+    const std::string& pods = references.sources[settings.source(kPods)].name;
+    return Verdict::act(pod.object_id, relying_on(std::move(because), delete_pod(pods, pod)));
+}
+
+/// The same, since its row says something else in these fields.
+Verdict replace(const Subject& subject, const References& references, const Settings& settings,
+                std::uint8_t self, JournalTime now, const Facet& pod, const Facet& row,
+                std::initializer_list<std::string_view> fields) {
+    if (vetoed(row)) return Verdict::abstain(Reason::kVeto);
+    const std::string& rows = references.sources[settings.source(kWanted)].name;
+    return take_away(subject, references, settings, self, now, pod, still_says(rows, row, fields));
 }
 
 }  // namespace
@@ -102,17 +108,12 @@ Verdict judge_unwanted_pod(const Subject& subject, const References& references,
         return replace(subject, references, settings, self, now, pod, *rows.present().front(),
                        {"status"});
     }
-    if (vetoed(pod)) return Verdict::abstain(Reason::kVeto);
-    const Disagreement found{pod, BrokerTime{}, wanted, pod.first_seen,
-                             settings.rules[self].create_window};
-    if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
-    CommandDraft draft = delete_pod(references.sources[settings.source(kPods)].name, pod);
-    draft.read_set.insert(draft.read_set.begin(), Predicate{Predicate::Kind::kNone,
-                                                            references.sources[wanted].name,
-                                                            {},
-                                                            "key",
-                                                            std::string(subject.name())});
-    return Verdict::act(pod.object_id, std::move(draft));
+    return take_away(subject, references, settings, self, now, pod,
+                     {Predicate{Predicate::Kind::kNone,
+                                references.sources[wanted].name,
+                                {},
+                                "key",
+                                std::string(subject.name())}});
 }
 
 Verdict judge_ended_pod(const Subject& subject, const References& references,
