@@ -210,7 +210,7 @@ join_env() {
     cd "$TRUEUP_SERVICES_RUN" || exit 1
     exec 7>.env.lock
     flock 7
-    for f in kube.env postgres.env; do [ ! -f "$f" ] || cat "$f"; done >services.env.tmp
+    for f in kafka.env kube.env postgres.env; do [ ! -f "$f" ] || cat "$f"; done >services.env.tmp
     mv services.env.tmp services.env
   )
 }
