@@ -122,14 +122,14 @@ rocksdb::ReadOptions read_options() {
     return options;
 }
 
-std::optional<ports::Extent> parse_first(std::string_view value) {
+std::optional<TimedExtent> parse_first(std::string_view value) {
     if (value.size() != 2 * sizeof(std::int64_t)) return std::nullopt;
     std::int64_t words[2];
     std::memcpy(words, value.data(), sizeof words);
-    return ports::Extent{words[0], words[0], from_millis<BrokerTime>(words[1])};
+    return TimedExtent{{words[0], words[0]}, from_millis<BrokerTime>(words[1])};
 }
 
-std::string first_value(const ports::Extent& extent) {
+std::string first_value(const TimedExtent& extent) {
     const std::int64_t words[2]{extent.first_offset, to_millis(extent.last_append)};
     return {reinterpret_cast<const char*>(words), sizeof words};
 }
@@ -199,7 +199,7 @@ Status Disk::Rocks::truncated_extents(Extents& extents) {
     for (it->Seek(prefix); it->Valid(); it->Next()) {
         const std::string_view key = it->key().ToStringView();
         if (!is_key_of(key, prefix, kPrefixSize)) break;
-        const std::optional<ports::Extent> extent = parse_first(it->value().ToStringView());
+        const std::optional<TimedExtent> extent = parse_first(it->value().ToStringView());
         if (!extent) return error_of(rocksdb::Status::Corruption("first offset"), path);
         extents[partition_of_key(key)] = *extent;
     }
@@ -261,7 +261,7 @@ Result<Extents> Disk::extents() {
         if (!it->Valid()) break;
         const Result<BlockRef> last = rocks_->parse_at(*it);
         if (!last.ok()) return last.error();
-        ports::Extent& extent = extents[partition];
+        TimedExtent& extent = extents[partition];
         extent.next_offset = (*last)->next_offset();
         extent.last_append = (*last)->append_time;
     }
@@ -316,7 +316,7 @@ Result<std::vector<BlockRef>> Disk::read(ports::Partition partition, std::int64_
     return blocks;
 }
 
-Status Disk::truncate(ports::Partition partition, const ports::Extent& extent) {
+Status Disk::truncate(ports::Partition partition, const TimedExtent& extent) {
     const std::shared_lock lock(rocks_->mutex);
     if (!rocks_->db) return rocks_->closed();
     rocksdb::DB& db = *rocks_->db;

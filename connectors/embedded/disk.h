@@ -50,7 +50,7 @@ class Disk {
                                        std::int64_t end, std::size_t max_bytes);
 
     /// Remembers the extent's first offset and frees the blocks wholly below it.
-    Status truncate(ports::Partition partition, const ports::Extent& extent);
+    Status truncate(ports::Partition partition, const TimedExtent& extent);
 
   private:
     struct Rocks;

@@ -131,7 +131,7 @@ Status EmbeddedLog::truncate(ports::Partition partition, std::int64_t offset) {
 
 Result<ports::Extent> EmbeddedLog::describe(ports::Partition partition) {
     if (Status settled = writer_->settle(); !settled.ok()) return settled.error();
-    return writer_->tail().extent(partition);
+    return ports::Extent(writer_->tail().extent(partition));
 }
 
 }  // namespace trueup::connectors

@@ -51,12 +51,14 @@ class EmbeddedLog final : public ports::Log {
                                                  const std::vector<ports::Entry>& entries) override;
     Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
                                 std::size_t max_bytes) override;
-    Result<Headers> headers(ports::Partition partition, std::int64_t offset) override;
     std::uint64_t changes_seen() const override;
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override;
     Status truncate(ports::Partition partition, std::int64_t offset) override;
     Result<ports::Extent> describe(ports::Partition partition) override;
+
+    /// The headers of one record; kSkip when there is no such record.
+    Result<Headers> headers(ports::Partition partition, std::int64_t offset);
 
   private:
     class Writer;

@@ -15,10 +15,10 @@ void Tail::reset(const Extents& extents) {
     for (const auto& [partition, extent] : extents) states_[partition].extent = extent;
 }
 
-ports::Extent Tail::extent(ports::Partition partition) const {
+TimedExtent Tail::extent(ports::Partition partition) const {
     const std::lock_guard lock(mutex_);
     const auto found = states_.find(partition);
-    return found == states_.end() ? ports::Extent{} : found->second.extent;
+    return found == states_.end() ? TimedExtent{} : found->second.extent;
 }
 
 void Tail::publish(ports::Partition partition, BlockRef block) {

@@ -15,7 +15,11 @@
 
 namespace trueup::connectors {
 
-using Extents = std::map<ports::Partition, ports::Extent>;
+/// The port's extent, and the newest record's append time: 0 when there was none.
+struct TimedExtent : ports::Extent {
+    BrokerTime last_append{};
+};
+using Extents = std::map<ports::Partition, TimedExtent>;
 
 class Tail {
   public:
@@ -25,7 +29,7 @@ class Tail {
     void reset(const Extents& extents);
 
     /// All zero for a partition that nobody wrote to.
-    ports::Extent extent(ports::Partition partition) const;
+    TimedExtent extent(ports::Partition partition) const;
 
     /// The block follows the partition's last one.
     void publish(ports::Partition partition, BlockRef block);
@@ -41,7 +45,7 @@ class Tail {
 
   private:
     struct State {
-        ports::Extent extent;
+        TimedExtent extent;
         std::deque<BlockRef> blocks;  ///< adjacent; the last one ends the partition
     };
 

@@ -115,7 +115,7 @@ void EmbeddedLog::Writer::commit(std::vector<Unit>& group) {
 }
 
 void EmbeddedLog::Writer::seal_group(std::vector<Unit>& group) {
-    std::map<ports::Partition, ports::Extent> ends;
+    std::map<ports::Partition, TimedExtent> ends;
     for (Unit& unit : group) {
         if (unit.refused) continue;
         auto [end, fresh] = ends.try_emplace(unit.partition);
@@ -161,7 +161,7 @@ Status EmbeddedLog::Writer::settle() {
 Status EmbeddedLog::Writer::truncate(ports::Partition partition, std::int64_t offset) {
     if (Status settled = settle(); !settled.ok()) return settled;
     const std::lock_guard lock(settle_mutex_);
-    ports::Extent extent = tail_.extent(partition);
+    TimedExtent extent = tail_.extent(partition);
     if (offset <= extent.first_offset) return Done{};
     if (offset > extent.next_offset) {
         return Error{Next::kSkip, "cannot truncate " + std::string(name_of(partition.topic)) + "/" +

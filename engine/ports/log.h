@@ -6,8 +6,9 @@
 //   L1  Records of one partition are read in one order, the same for every reader, for ever.
 //   L2  Offsets ascend; they may skip. Append times never descend within a partition.
 //   L3  An append that was acknowledged survives `kill -9` and, with fsync on, a power loss.
-//   L4  One append is one unit: its records are adjacent and all or none of them are there.
-//   L5  An append that failed may still be there (a time-out); whoever needs to know reads back.
+//   L4  An append that was acknowledged is there whole, its records in order.
+//   L5  An append that failed may still be there, now or a moment later, whole or its first records
+//       only (a time-out); whoever needs to know reads back.
 //   L6  A read below the first offset (retention, truncation) is an error (kStop, naming the first
 //       offset), never an empty answer.
 //
@@ -66,32 +67,29 @@ struct Record {
 /// Records and the bytes that they point into.
 struct Fetched {
     std::vector<Record> records;
-    std::vector<std::shared_ptr<const void>> storage;  ///< keeps the views alive
+    std::vector<std::shared_ptr<const void>> storage;  ///< keeps the views alive; not beyond the log
     std::int64_t next_offset = 0;                      ///< where to read on
 };
 
 struct Extent {
     std::int64_t first_offset = 0;  ///< the oldest that can be read
     std::int64_t next_offset = 0;   ///< the one that the next record gets, at least
-    BrokerTime last_append{};       ///< of the newest record; 0 when there was none
 };
 
 class Log {
   public:
     virtual ~Log() = default;
 
-    /// Starts to append `entries` (not empty), in order, as one unit. Takes what it needs of them
-    /// before it returns.
+    /// Starts to append `entries` (not empty), in order. Takes what it needs of them before it
+    /// returns; may wait while too much is queued.
     virtual std::unique_ptr<PendingAppend> append(Partition partition,
                                                   const std::vector<Entry>& entries) = 0;
 
     /// Records from `offset` on (the first one at or above it), about `max_bytes` of them and at
-    /// least one if there is any. No record yet is an empty answer, not an error.
+    /// least one if there is any. Empty, and no error, when that was the end: every append that was
+    /// acknowledged to this process is seen, others within a moment.
     virtual Result<Fetched> read(Partition partition, std::int64_t offset,
                                  std::size_t max_bytes) = 0;
-
-    /// The headers of one record; kSkip when there is no such record.
-    virtual Result<Headers> headers(Partition partition, std::int64_t offset) = 0;
 
     /// A number that grows with each append that became readable.
     virtual std::uint64_t changes_seen() const = 0;

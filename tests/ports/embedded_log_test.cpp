@@ -42,6 +42,9 @@ class EmbeddedUnderTest final : public ports::LogUnderTest {
   public:
     explicit EmbeddedUnderTest(std::size_t memory_bytes) : memory_bytes_(memory_bytes) { reopen(); }
     Log& log() override { return *log_; }
+    Result<Headers> headers(ports::Partition partition, std::int64_t offset) override {
+        return log_->headers(partition, offset);
+    }
     void reopen() override {
         log_.reset();
         log_ = must_open({.path = dir_ / "log", .fsync = false, .memory_bytes = memory_bytes_});
@@ -134,6 +137,54 @@ TEST(EmbeddedLog, TimesGoOnAfterTheWallClockWasSetBackAcrossARestart) {
     EXPECT_EQ(to_millis(must_append(*log, kJournal0, unit_of("b", 1)).append_time), 1'000'000);
     clock.advance(70);
     EXPECT_EQ(to_millis(must_append(*log, kJournal0, unit_of("c", 1)).append_time), 1'000'070);
+}
+
+TEST(EmbeddedLog, UnitsOfManyAppendersAreAdjacent) {
+    testing::TempDir dir;
+    auto log = must_open({.path = dir / "log", .fsync = false});
+    constexpr int kThreads = 4;
+    constexpr int kUnits = 60;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+            std::vector<std::unique_ptr<ports::PendingAppend>> pending;
+            for (int u = 0; u < kUnits; ++u) {
+                const std::string name = std::to_string(t) + "-" + std::to_string(u);
+                pending.push_back(log->append(kJournal0, unit_of(name, 1 + u % 5)));
+            }
+            for (const auto& one : pending) EXPECT_TRUE(one->take().ok());
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+
+    const std::vector<Seen> seen = read_all(*log, kJournal0, 0);
+    std::vector<int> next(kThreads, 0);  // units come in each appender's own order
+    for (std::size_t i = 0; i < seen.size();) {
+        const int t = seen[i].key[0] - '0';
+        const int u = next[static_cast<std::size_t>(t)]++;
+        for (const ports::Entry& entry :
+             unit_of(std::to_string(t) + "-" + std::to_string(u), 1 + u % 5)) {
+            ASSERT_LT(i, seen.size());
+            EXPECT_EQ(seen[i++].value, entry.value);
+        }
+    }
+    EXPECT_EQ(next, std::vector<int>(kThreads, kUnits));
+}
+
+TEST(EmbeddedLog, AReaderNeverSeesPartOfAUnit) {
+    testing::TempDir dir;
+    auto log = must_open({.path = dir / "log", .fsync = false});
+    constexpr int kUnits = 100;
+    constexpr int kRecords = 7;
+    std::atomic<bool> done = false;
+    std::thread reader([&] {
+        while (!done) EXPECT_EQ(read_all(*log, kJournal0, 0).size() % kRecords, 0U);
+    });
+    for (int u = 0; u < kUnits; ++u)
+        must_append(*log, kJournal0, unit_of(std::to_string(u), kRecords));
+    done = true;
+    reader.join();
+    EXPECT_EQ(read_all(*log, kJournal0, 0).size(), std::size_t{kUnits * kRecords});
 }
 
 TEST(EmbeddedLog, ASecondOpenSaysWhoIsInTheWay) {

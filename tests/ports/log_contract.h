@@ -24,6 +24,8 @@ class LogUnderTest {
     virtual ~LogUnderTest() = default;
     virtual Log& log() = 0;
     virtual void reopen() = 0;
+    /// The headers of one record; kSkip when there is no such record.
+    virtual Result<Headers> headers(Partition partition, std::int64_t offset) = 0;
 };
 using LogMaker = std::function<std::unique_ptr<LogUnderTest>()>;
 
@@ -33,6 +35,9 @@ class LogContract : public ::testing::TestWithParam<LogMaker> {
 
     Log& log() { return subject_->log(); }
     void reopen() { subject_->reopen(); }
+    Result<Headers> headers(Partition partition, std::int64_t offset) {
+        return subject_->headers(partition, offset);
+    }
 
     Appended append(Partition partition, std::vector<Entry> entries) {
         const Result<Appended> appended = append_now(log(), partition, std::move(entries));
@@ -106,7 +111,7 @@ TEST_P(LogContract, AppendsInFlightAreAnsweredInOrder_L1) {
     }
 }
 
-TEST_P(LogContract, UnitsOfManyAppendersAreAdjacentAndComplete_L4) {
+TEST_P(LogContract, AppendsOfManyAppendersAreWholeAndInTheirOwnOrder_L4) {
     constexpr int kThreads = 4;
     constexpr int kUnits = 60;
     std::vector<std::thread> threads;
@@ -122,30 +127,18 @@ TEST_P(LogContract, UnitsOfManyAppendersAreAdjacentAndComplete_L4) {
     }
     for (std::thread& thread : threads) thread.join();
 
-    const std::vector<Seen> seen = read_all(log(), kJournal0, 0);
-    std::vector<int> next(kThreads, 0);  // units come in each appender's own order
-    for (std::size_t i = 0; i < seen.size();) {
-        const int t = seen[i].key[0] - '0';
-        const int u = next[static_cast<std::size_t>(t)]++;
-        for (const Entry& entry : unit_of(std::to_string(t) + "-" + std::to_string(u), 1 + u % 5)) {
-            ASSERT_LT(i, seen.size());
-            EXPECT_EQ(seen[i++].value, entry.value);
-        }
+    std::vector<std::vector<std::string>> seen(kThreads);
+    for (const Seen& s : read_all(log(), kJournal0, 0)) {
+        seen[static_cast<std::size_t>(s.key[0] - '0')].push_back(s.value);
     }
-    EXPECT_EQ(next, std::vector<int>(kThreads, kUnits));
-}
-
-TEST_P(LogContract, AReaderNeverSeesPartOfAUnit_L4) {
-    constexpr int kUnits = 100;
-    constexpr int kRecords = 7;
-    std::atomic<bool> done = false;
-    std::thread reader([&] {
-        while (!done) EXPECT_EQ(read_all(log(), kJournal0, 0).size() % kRecords, 0U);
-    });
-    for (int u = 0; u < kUnits; ++u) append(kJournal0, unit_of(std::to_string(u), kRecords));
-    done = true;
-    reader.join();
-    EXPECT_EQ(read_all(log(), kJournal0, 0).size(), std::size_t{kUnits * kRecords});
+    for (int t = 0; t < kThreads; ++t) {
+        std::vector<std::string> written;
+        for (int u = 0; u < kUnits; ++u) {
+            const std::string name = std::to_string(t) + "-" + std::to_string(u);
+            for (const Entry& entry : unit_of(name, 1 + u % 5)) written.push_back(entry.value);
+        }
+        EXPECT_EQ(seen[static_cast<std::size_t>(t)], written);
+    }
 }
 
 TEST_P(LogContract, ReadingStartsAnywhere) {
@@ -167,7 +160,7 @@ TEST_P(LogContract, TheLimitCutsAReadButLeavesAtLeastOneRecord) {
     EXPECT_EQ(count(0), 1U);
     EXPECT_EQ(count(1), 1U);
     EXPECT_LT(count(1500), 3U);
-    EXPECT_EQ(count(kPlenty), 3U);
+    EXPECT_EQ(read_all(log(), kJournal0, 0).size(), 3U);
 }
 
 TEST_P(LogContract, ViewsLiveAsLongAsTheirStorage) {
@@ -187,26 +180,24 @@ TEST_P(LogContract, TheEndIsEmptyAndNoError) {
     EXPECT_EQ(end.next_offset, a.last_offset + 1);
 }
 
-TEST_P(LogContract, DescribeNamesBothEndsAndTheLastTime) {
+TEST_P(LogContract, DescribeNamesBothEnds) {
     EXPECT_EQ(extent(kJournal0).first_offset, 0);
     EXPECT_EQ(extent(kJournal0).next_offset, 0);
-    EXPECT_EQ(extent(kJournal0).last_append, BrokerTime());
     append(kJournal0, unit_of("a", 2));
     const Appended b = append(kJournal0, unit_of("b", 2));
     EXPECT_EQ(extent(kJournal0).first_offset, 0);
     EXPECT_GT(extent(kJournal0).next_offset, b.last_offset);
-    EXPECT_EQ(extent(kJournal0).last_append, b.append_time);
 }
 
 TEST_P(LogContract, HeadersComeBack) {
     append(kJournal0, unit_of("a", 1));
-    const Headers headers{{"ce_id", "1"}, {"ce_type", "x"}, {"empty", ""}, {"ce_id", "again"}};
-    const Appended b = append(kJournal0, {{"k", "v", headers}, {"k", "w"}});
-    EXPECT_EQ(log().headers(kJournal0, b.first_offset).value(), headers);
-    EXPECT_EQ(log().headers(kJournal0, b.last_offset).value(), Headers{});
+    const Headers written{{"ce_id", "1"}, {"ce_type", "x"}, {"empty", ""}, {"ce_id", "again"}};
+    const Appended b = append(kJournal0, {{"k", "v", written}, {"k", "w"}});
+    EXPECT_EQ(headers(kJournal0, b.first_offset).value(), written);
+    EXPECT_EQ(headers(kJournal0, b.last_offset).value(), Headers{});
     reopen();
-    EXPECT_EQ(log().headers(kJournal0, b.first_offset).value(), headers);
-    const Result<Headers> none = log().headers(kJournal0, b.last_offset + 1);
+    EXPECT_EQ(headers(kJournal0, b.first_offset).value(), written);
+    const Result<Headers> none = headers(kJournal0, b.last_offset + 1);
     ASSERT_FALSE(none.ok());
     EXPECT_EQ(none.error().next, Next::kSkip);
 }
@@ -214,8 +205,8 @@ TEST_P(LogContract, HeadersComeBack) {
 TEST_P(LogContract, TruncatedOffsetsAreAnErrorAndNotEmpty_L6) {
     append(kJournal0, unit_of("a", 3));
     const Appended b = append(kJournal0, unit_of("b", 3));
-    const Appended c = append(kJournal0, unit_of("c", 3));
-    const std::int64_t first = b.first_offset + 1;  // inside a unit
+    append(kJournal0, unit_of("c", 3));
+    const std::int64_t first = b.first_offset + 1;  // inside an append
     ASSERT_TRUE(log().truncate(kJournal0, first).ok());
     for (int round = 0; round < 2; ++round) {
         EXPECT_EQ(extent(kJournal0).first_offset, first);
@@ -230,7 +221,6 @@ TEST_P(LogContract, TruncatedOffsetsAreAnErrorAndNotEmpty_L6) {
         reopen();
     }
     ASSERT_TRUE(log().truncate(kJournal0, 0).ok());  // nothing more to forget
-    EXPECT_EQ(extent(kJournal0).last_append, c.append_time);
 }
 
 TEST_P(LogContract, OffsetsGoOnAfterEverythingWasTruncated_L2) {

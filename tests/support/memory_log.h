@@ -98,7 +98,7 @@ class MemoryLog final : public ports::Log {
                                                  const std::vector<ports::Entry>& entries) override;
     Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
                                 std::size_t max_bytes) override;
-    Result<Headers> headers(ports::Partition partition, std::int64_t offset) override;
+    Result<Headers> headers(ports::Partition partition, std::int64_t offset);
     std::uint64_t changes_seen() const override {
         return with_lock([&] { return changes_seen_; });
     }
@@ -297,7 +297,7 @@ inline Result<ports::Extent> MemoryLog::describe(ports::Partition partition) {
         return Error{Next::kRetry, "the log does not answer, as the test wanted"};
     }
     const PartitionState& state = partitions_[partition];
-    return ports::Extent{state.first_offset, state.next_offset, state.last_append};
+    return ports::Extent{state.first_offset, state.next_offset};
 }
 
 inline std::vector<StoredRecord> MemoryLog::records(ports::Partition partition) const {

@@ -334,9 +334,6 @@ class SlowLog final : public ports::Log {
                                 std::size_t max_bytes) override {
         return below_.read(partition, offset, max_bytes);
     }
-    Result<Headers> headers(ports::Partition partition, std::int64_t offset) override {
-        return below_.headers(partition, offset);
-    }
     std::uint64_t changes_seen() const override { return below_.changes_seen(); }
     void wait(std::uint64_t, Millis) override {}
     void wake() override {}
