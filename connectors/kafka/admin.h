@@ -1,0 +1,55 @@
+// What is asked of the cluster beside records: ends of partitions, truncation, topics.
+//
+// Every call waits for the cluster's answer, ten seconds at most. Thread-safe.
+#pragma once
+
+#include "connectors/kafka/client.h"
+#include "engine/ports/log.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trueup::connectors::kafka {
+
+/// A topic as the cluster has it.
+struct TopicState {
+    bool exists = false;
+    std::int32_t partitions = 0;
+    std::int32_t replicas = 0;  ///< of its first partition
+    std::map<std::string, std::string> settings;
+};
+
+/// A topic to make.
+struct TopicPlan {
+    std::string name;
+    std::int32_t partitions = 1;
+    std::int32_t replicas = 1;
+    std::map<std::string, std::string> settings;
+};
+
+class Admin {
+  public:
+    /// `settings` outlive it. kRetry: no broker answers.
+    static Result<std::unique_ptr<Admin>> connect(const Settings& settings);
+
+    Result<ports::Extent> extent(ports::Partition partition);
+    Status delete_before(ports::Partition partition, std::int64_t offset);
+
+    Result<TopicState> topic(const std::string& name);
+    Status create(const TopicPlan& plan);
+    /// How many brokers there are.
+    Result<std::int32_t> brokers();
+
+  private:
+    explicit Admin(const Settings& settings);
+    Result<Metadata> metadata(const std::string& name);
+
+    const Settings& settings_;
+    Callbacks callbacks_;
+    Client client_;
+};
+
+}  // namespace trueup::connectors::kafka

@@ -1,0 +1,154 @@
+#include "connectors/kafka/kafka_log.h"
+
+#include "connectors/kafka/admin.h"
+#include "connectors/kafka/producer.h"
+#include "connectors/kafka/streams.h"
+#include "engine/base/check.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace trueup::connectors::kafka {
+
+namespace {
+
+class Pending final : public ports::PendingAppend {
+  public:
+    explicit Pending(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
+    bool ready() const override { return answer_->ready(); }
+    Result<ports::Appended> take() override { return answer_->take(); }
+
+  private:
+    std::shared_ptr<Answer> answer_;
+};
+
+}  // namespace
+
+class KafkaLog::Parts {
+  public:
+    explicit Parts(Settings given)
+        : settings(std::move(given)), streams(settings, [this] { changed(); }) {}
+
+    Status start() {
+        Result<std::unique_ptr<Admin>> connected = Admin::connect(settings);
+        if (!connected) return connected.error();
+        admin = std::move(*connected);
+        auto started = Producer::start(
+            settings, [this](ports::Partition partition, const ports::Appended& appended) {
+                {
+                    const std::lock_guard lock(mutex);
+                    std::int64_t& end = ends[partition];
+                    end = std::max(end, appended.last_offset + 1);
+                }
+                changed();
+            });
+        if (!started) return started.error();
+        producer = std::move(*started);
+        return Done{};
+    }
+
+    void changed() {
+        {
+            const std::lock_guard lock(mutex);
+            ++changes;
+        }
+        news.notify_all();
+    }
+
+    std::int64_t end_of(ports::Partition partition) {
+        const std::lock_guard lock(mutex);
+        const auto found = ends.find(partition);
+        return found == ends.end() ? 0 : found->second;
+    }
+
+    /// Why an offset cannot be read, and where the partition lies.
+    Error outside(ports::Partition partition, std::int64_t offset) {
+        const Result<ports::Extent> extent = admin->extent(partition);
+        if (!extent) return extent.error();
+        const std::string where = partition_name(partition) + ": offset " + std::to_string(offset);
+        if (offset < extent->first_offset) {
+            return {Next::kStop, where + " was truncated; the first one is " +
+                                     std::to_string(extent->first_offset)};
+        }
+        if (offset > extent->next_offset) {
+            return {Next::kStop, where + " is behind the end " +
+                                     std::to_string(extent->next_offset) +
+                                     "; the topic was made anew or lost its tail"};
+        }
+        return {Next::kRetry, where + " was outside the partition a moment ago"};
+    }
+
+    const Settings settings;
+    mutable std::mutex mutex;
+    std::condition_variable news;
+    std::map<ports::Partition, std::int64_t> ends;  ///< behind what was acknowledged to us
+    std::uint64_t changes = 0;
+    std::uint64_t wakes = 0;
+    std::unique_ptr<Admin> admin;
+    Streams streams;
+    std::unique_ptr<Producer> producer;  ///< first to go: it reports to all of the above
+};
+
+KafkaLog::KafkaLog(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+KafkaLog::~KafkaLog() = default;
+
+Result<std::unique_ptr<KafkaLog>> KafkaLog::open(Settings settings) {
+    auto parts = std::make_unique<Parts>(std::move(settings));
+    if (Status started = parts->start(); !started) return started.error();
+    return std::unique_ptr<KafkaLog>(new KafkaLog(std::move(parts)));
+}
+
+std::unique_ptr<ports::PendingAppend> KafkaLog::append(ports::Partition partition,
+                                                       const std::vector<ports::Entry>& entries) {
+    TRUEUP_CHECK(partition.topic != Topic::kUnspecified && partition.index >= 0);
+    return std::make_unique<Pending>(parts_->producer->append(partition, entries));
+}
+
+Result<ports::Fetched> KafkaLog::read(ports::Partition partition, std::int64_t offset,
+                                      std::size_t max_bytes) {
+    Result<ports::Fetched> fetched =
+        parts_->streams.read(partition, offset, max_bytes, parts_->end_of(partition));
+    if (fetched || fetched.error().next != Next::kRefresh) return fetched;
+    return parts_->outside(partition, offset);
+}
+
+std::uint64_t KafkaLog::changes_seen() const {
+    const std::lock_guard lock(parts_->mutex);
+    return parts_->changes;
+}
+
+void KafkaLog::wait(std::uint64_t seen, Millis max_wait) {
+    std::unique_lock lock(parts_->mutex);
+    const std::uint64_t wakes = parts_->wakes;
+    parts_->news.wait_for(lock, max_wait,
+                          [&] { return parts_->changes > seen || parts_->wakes != wakes; });
+}
+
+void KafkaLog::wake() {
+    {
+        const std::lock_guard lock(parts_->mutex);
+        ++parts_->wakes;
+    }
+    parts_->news.notify_all();
+    parts_->streams.wake();
+}
+
+Status KafkaLog::truncate(ports::Partition partition, std::int64_t offset) {
+    const Result<ports::Extent> extent = describe(partition);
+    if (!extent) return extent.error();
+    if (offset <= extent->first_offset) return Done{};
+    return parts_->admin->delete_before(partition, offset);
+}
+
+Result<ports::Extent> KafkaLog::describe(ports::Partition partition) {
+    return parts_->admin->extent(partition);
+}
+
+std::uint64_t KafkaLog::renewals() const { return parts_->producer->renewals(); }
+
+std::size_t KafkaLog::streams() const { return parts_->streams.open(); }
+
+}  // namespace trueup::connectors::kafka

@@ -1,0 +1,241 @@
+#include "connectors/kafka/producer.h"
+
+#include "engine/base/check.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::connectors::kafka {
+
+namespace {
+
+constexpr std::size_t kMostBatches = 4;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
+constexpr int kPollMs = 100;
+
+std::size_t bytes_of(const ports::Entry& entry) { return entry.key.size() + entry.value.size(); }
+
+/// A copy: librdkafka takes the headers over with the message.
+rd_kafka_headers_t* headers_of(const ports::Entry& entry) {
+    if (entry.headers.empty()) return nullptr;
+    rd_kafka_headers_t* headers = rd_kafka_headers_new(8);
+    entry.headers.each([&](std::string_view name, std::string_view value) {
+        rd_kafka_header_add(headers, name.data(), static_cast<ssize_t>(name.size()), value.data(),
+                            static_cast<ssize_t>(value.size()));
+    });
+    return headers;
+}
+
+}  // namespace
+
+void Answer::give(Result<ports::Appended> result) {
+    {
+        const std::lock_guard lock(mutex_);
+        result_ = std::move(result);
+        ready_.store(true, std::memory_order_release);
+    }
+    given_.notify_all();
+}
+
+Result<ports::Appended> Answer::take() {
+    std::unique_lock lock(mutex_);
+    given_.wait(lock, [&] { return result_.has_value(); });
+    return *std::exchange(result_, std::nullopt);
+}
+
+Producer::Producer(const Settings& settings, OnAppended told)
+    : settings_(settings), told_(std::move(told)), batches_(kMostBatches, 0) {
+    callbacks_.settings = &settings_;
+    callbacks_.self = this;
+    callbacks_.delivered = [](rd_kafka_t*, const rd_kafka_message_t* message, void* self) {
+        static_cast<Producer*>(self)->delivered(*message);
+    };
+}
+
+Result<std::unique_ptr<Producer>> Producer::start(const Settings& settings, OnAppended told) {
+    std::unique_ptr<Producer> producer(new Producer(settings, std::move(told)));
+    if (Status made = producer->renew(); !made) return made.error();
+    producer->thread_ = std::thread([raw = producer.get()] { raw->run(); });
+    return producer;
+}
+
+Producer::~Producer() {
+    {
+        std::unique_lock lock(mutex_);
+        idle_.wait(lock, [&] { return turns_.empty() && sent_.empty(); });
+        stopping_ = true;
+    }
+    if (thread_.joinable()) thread_.join();
+    topics_.clear();
+}
+
+Status Producer::renew() {
+    Result<Client> made = make_producer(callbacks_);
+    if (!made) return made.error();
+    topics_.clear();
+    client_ = std::move(*made);
+    doomed_ = false;
+    return Done{};
+}
+
+std::shared_ptr<Answer> Producer::append(ports::Partition partition,
+                                         std::vector<ports::Entry> entries) {
+    TRUEUP_CHECK(!entries.empty());
+    auto unit = std::make_unique<Unit>();
+    unit->partition = partition;
+    unit->entries = std::move(entries);
+    const std::shared_ptr<Answer> answer = unit->answer;
+    for (const ports::Entry& entry : unit->entries) {
+        unit->bytes += bytes_of(entry);
+        if (bytes_of(entry) <= kMaxRecordBytes) continue;
+        answer->give(Error{Next::kSkip, "a record of " + std::to_string(bytes_of(entry)) +
+                                            " bytes for " + partition_name(partition) +
+                                            " is above the limit of " +
+                                            std::to_string(kMaxRecordBytes)});
+        return answer;
+    }
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [&] { return queued_bytes_ <= settings_.memory_bytes / 4; });
+    queued_bytes_ += unit->bytes;
+    std::deque<UnitRef>& queue = queues_[partition];
+    if (queue.empty()) turns_.push_back(partition);
+    queue.push_back(std::move(unit));
+    dispatch();
+    return answer;
+}
+
+/// Sends batches while fewer than four are under way; partitions take turns. Under the lock.
+void Producer::dispatch() {
+    while (!doomed_ && open_batches_ < kMostBatches && !turns_.empty()) {
+        const ports::Partition partition = turns_.front();
+        turns_.pop_front();
+        std::deque<UnitRef>& queue = queues_[partition];
+        const auto slot = static_cast<std::size_t>(
+            std::find(batches_.begin(), batches_.end(), std::size_t{0}) - batches_.begin());
+        ++open_batches_;
+        std::vector<Unit*> batch;
+        for (std::size_t bytes = 0; !queue.empty() && bytes < kBatchBytes;) {
+            UnitRef unit = std::move(queue.front());
+            queue.pop_front();
+            bytes += unit->bytes;
+            unit->batch = slot;
+            unit->outstanding = unit->entries.size();
+            batch.push_back(unit.get());
+            sent_.emplace(unit.get(), std::move(unit));
+        }
+        batches_[slot] = batch.size();
+        if (!queue.empty()) turns_.push_back(partition);
+        for (Unit* unit : batch) send(*unit, topic(partition.topic));
+    }
+}
+
+rd_kafka_topic_t* Producer::topic(Topic topic) {
+    TopicHandle& handle = topics_[topic];
+    if (!handle) {
+        const std::string name = topic_name(settings_, topic);
+        handle.reset(rd_kafka_topic_new(client_.get(), name.c_str(), nullptr));
+    }
+    return handle.get();
+}
+
+/// Zero copy: the unit stays until its last report. Reports come later, from the polling thread,
+/// also those of what cannot even be queued.
+void Producer::send(Unit& unit, rd_kafka_topic_t* topic) {
+    for (ports::Entry& entry : unit.entries) {
+        rd_kafka_headers_t* headers = headers_of(entry);
+        rd_kafka_vu_t fields[] = {
+            {.vtype = RD_KAFKA_VTYPE_RKT, .u = {.rkt = topic}},
+            {.vtype = RD_KAFKA_VTYPE_PARTITION, .u = {.i32 = unit.partition.index}},
+            {.vtype = RD_KAFKA_VTYPE_KEY,
+             .u = {.mem = {.ptr = entry.key.data(), .size = entry.key.size()}}},
+            {.vtype = RD_KAFKA_VTYPE_VALUE,
+             .u = {.mem = {.ptr = entry.value.data(), .size = entry.value.size()}}},
+            {.vtype = RD_KAFKA_VTYPE_OPAQUE, .u = {.ptr = &unit}},
+            {.vtype = RD_KAFKA_VTYPE_HEADERS, .u = {.headers = headers}},
+        };
+        const std::size_t count = headers == nullptr ? 5 : 6;
+        const Owned<rd_kafka_error_t, rd_kafka_error_destroy> error(
+            rd_kafka_produceva(client_.get(), fields, count));
+        if (!error) continue;
+        if (headers != nullptr) rd_kafka_headers_destroy(headers);
+        --unit.outstanding;
+        if (!unit.error) {
+            unit.error = error_of(rd_kafka_error_code(error.get()),
+                                  "append to " + partition_name(unit.partition));
+        }
+    }
+    if (unit.error) doom();
+}
+
+/// Nothing more goes out by this producer; what is under way is reported as failed at once.
+void Producer::doom() {
+    if (std::exchange(doomed_, true)) return;
+    rd_kafka_purge(client_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT |
+                                      RD_KAFKA_PURGE_F_NON_BLOCKING);
+}
+
+void Producer::delivered(const rd_kafka_message_t& message) {
+    const std::lock_guard lock(mutex_);
+    auto& unit = *static_cast<Unit*>(message._private);
+    --unit.outstanding;
+    rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
+    const std::int64_t time = rd_kafka_message_timestamp(&message, &type);
+    const std::string doing = "append to " + partition_name(unit.partition);
+    if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        if (!unit.error) unit.error = error_of(message.err, doing);
+        doom();
+    } else if (message.offset < 0 || time < 0) {
+        // A retry that the broker had seen before: it is there, but nobody says where.
+        if (!unit.error) unit.error = {Next::kRetry, doing + ": stored at an unknown offset"};
+    } else {
+        if (unit.appended.first_offset < 0) unit.appended.first_offset = message.offset;
+        unit.appended.last_offset = message.offset;
+        unit.appended.append_time = from_millis<BrokerTime>(time);
+    }
+    settle(unit);
+}
+
+/// Answers a unit whose last report is in. Under the lock.
+void Producer::settle(Unit& unit) {
+    if (unit.outstanding > 0) return;
+    const auto found = sent_.find(&unit);
+    TRUEUP_CHECK(found != sent_.end());
+    const UnitRef owned = std::move(found->second);
+    sent_.erase(found);
+    queued_bytes_ -= unit.bytes;
+    if (--batches_[unit.batch] == 0) --open_batches_;
+    if (unit.error) {
+        unit.answer->give(*unit.error);
+    } else {
+        told_(unit.partition, unit.appended);
+        unit.answer->give(unit.appended);
+    }
+    room_.notify_all();
+}
+
+/// A record that could not even be queued has no report.
+void Producer::settle_unsent() {
+    std::vector<Unit*> dead;
+    for (const auto& [unit, owned] : sent_) {
+        if (unit->outstanding == 0) dead.push_back(unit);
+    }
+    for (Unit* unit : dead) settle(*unit);
+}
+
+void Producer::run() {
+    for (;;) {
+        rd_kafka_poll(client_.get(), kPollMs);
+        const std::lock_guard lock(mutex_);
+        if (doomed_) settle_unsent();
+        if (doomed_ && sent_.empty()) {
+            ++renewals_;
+            if (Status made = renew(); !made) continue;
+        }
+        dispatch();
+        if (!turns_.empty() || !sent_.empty()) continue;
+        idle_.notify_all();
+        if (stopping_) return;
+    }
+}
+
+}  // namespace trueup::connectors::kafka

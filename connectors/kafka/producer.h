@@ -1,0 +1,109 @@
+// Appends: one idempotent producer for all topics of a process.
+//
+// Appends queue here, per partition, and go out in batches of about a megabyte, at most four at a
+// time: more makes librdkafka's network thread spin, and gathering is what gives throughput and
+// latency at once. An append is answered when all its records are acknowledged.
+//
+// When a delivery fails, nobody knows what became of what is under way: all of it is answered
+// kRetry, the producer is thrown away, and a new one goes on with what was still queued (L5).
+// Whoever needs to know what arrived reads back.
+//
+// Thread-safe. `append` waits while a quarter of the memory is queued.
+#pragma once
+
+#include "connectors/kafka/client.h"
+#include "engine/ports/log.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace trueup::connectors::kafka {
+
+/// Of one append: given once by the producer, taken once by the caller.
+class Answer {
+  public:
+    bool ready() const { return ready_.load(std::memory_order_acquire); }
+    void give(Result<ports::Appended> result);
+    Result<ports::Appended> take();
+
+  private:
+    std::atomic<bool> ready_ = false;
+    std::mutex mutex_;
+    std::condition_variable given_;
+    std::optional<Result<ports::Appended>> result_;
+};
+
+class Producer {
+  public:
+    /// Told of each append that was acknowledged, before its answer is given.
+    using OnAppended = std::function<void(ports::Partition, const ports::Appended&)>;
+
+    /// `settings` outlive it.
+    static Result<std::unique_ptr<Producer>> start(const Settings& settings, OnAppended told);
+    /// Waits for what was appended, as long as a delivery may take.
+    ~Producer();
+    Producer(const Producer&) = delete;
+    Producer& operator=(const Producer&) = delete;
+
+    std::shared_ptr<Answer> append(ports::Partition partition, std::vector<ports::Entry> entries);
+
+    /// How many producers were thrown away.
+    std::uint64_t renewals() const { return renewals_; }
+
+  private:
+    /// One append. librdkafka points into `entries` until each was delivered.
+    struct Unit {
+        ports::Partition partition;
+        std::vector<ports::Entry> entries;
+        std::size_t bytes = 0;
+        std::shared_ptr<Answer> answer = std::make_shared<Answer>();
+        std::size_t batch = 0;        ///< its slot in `batches_`
+        std::size_t outstanding = 0;  ///< records without a report
+        ports::Appended appended{-1, -1, {}};
+        std::optional<Error> error;
+    };
+    using UnitRef = std::unique_ptr<Unit>;
+
+    Producer(const Settings& settings, OnAppended told);
+    Status renew();
+    void run();
+    void dispatch();
+    void send(Unit& unit, rd_kafka_topic_t* topic);
+    void delivered(const rd_kafka_message_t& message);
+    void settle(Unit& unit);
+    void settle_unsent();
+    void doom();
+    rd_kafka_topic_t* topic(Topic topic);
+
+    const Settings& settings_;
+    const OnAppended told_;
+    Callbacks callbacks_;
+
+    std::mutex mutex_;
+    std::condition_variable room_;
+    std::condition_variable idle_;
+    std::map<ports::Partition, std::deque<UnitRef>> queues_;
+    std::deque<ports::Partition> turns_;  ///< partitions with something queued, each once
+    std::size_t queued_bytes_ = 0;
+    std::map<Unit*, UnitRef> sent_;
+    std::vector<std::size_t> batches_;  ///< units without an answer, per batch under way
+    std::size_t open_batches_ = 0;
+    bool doomed_ = false;
+    bool stopping_ = false;
+    std::map<Topic, TopicHandle> topics_;
+    Client client_;
+    std::atomic<std::uint64_t> renewals_ = 0;
+    std::thread thread_;
+};
+
+}  // namespace trueup::connectors::kafka

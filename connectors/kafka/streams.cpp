@@ -1,0 +1,337 @@
+#include "connectors/kafka/streams.h"
+
+#include "engine/ports/clock.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace trueup::connectors::kafka {
+
+namespace {
+
+constexpr int kPollMs = 100;
+constexpr std::size_t kMostAtOnce = 2'000;  // messages taken over under one lock
+constexpr Millis kAnswer{5'000};            // how long a read waits for the brokers
+constexpr std::chrono::seconds kUnused{5};  // until a stream is closed that nobody reads
+constexpr std::size_t kStreamShare = 8;     // of the memory, for one stream
+
+std::size_t weight(const rd_kafka_message_t& message) {
+    return message.len + message.key_len + sizeof(rd_kafka_message_t);
+}
+
+Partitions one_partition(const Settings& settings, ports::Partition partition,
+                         std::int64_t offset) {
+    Partitions list(rd_kafka_topic_partition_list_new(1));
+    rd_kafka_topic_partition_list_add(list.get(), topic_name(settings, partition.topic).c_str(),
+                                      partition.index)
+        ->offset = offset;
+    return list;
+}
+
+/// Messages that were handed out; they die with the last view into them.
+struct Kept {
+    std::vector<rd_kafka_message_t*> messages;
+    Kept() = default;
+    Kept(const Kept&) = delete;
+    Kept& operator=(const Kept&) = delete;
+    ~Kept() {
+        for (rd_kafka_message_t* message : messages) rd_kafka_message_destroy(message);
+    }
+};
+
+}  // namespace
+
+Streams::Stream::~Stream() {
+    for (rd_kafka_message_t* message : waiting) rd_kafka_message_destroy(message);
+}
+
+/// One client, a partition of which is in one stream at most, and the thread that polls it.
+class Streams::Lane {
+  public:
+    static Result<std::unique_ptr<Lane>> start(Streams& owner) {
+        std::unique_ptr<Lane> lane(new Lane(owner));
+        Result<Client> made = make_reader(lane->callbacks_);
+        if (!made) return made.error();
+        lane->client_ = std::move(*made);
+        lane->thread_ = std::thread([raw = lane.get()] { raw->run(); });
+        return lane;
+    }
+
+    ~Lane() {
+        stopping_ = true;
+        if (thread_.joinable()) thread_.join();
+        streams_.clear();  // before the client that their messages belong to
+    }
+
+    /// Under the owner's lock.
+    StreamRef at(ports::Partition partition) const {
+        const auto found = streams_.find(partition);
+        return found == streams_.end() ? nullptr : found->second;
+    }
+    std::size_t size() const { return streams_.size(); }
+
+    /// Outside the owner's lock: it waits for the client.
+    Status open(ports::Partition partition, std::int64_t offset) {
+        auto stream = std::make_shared<Stream>();
+        stream->partition = partition;
+        stream->position = stream->expected = offset;
+        stream->used = ports::system_clock().steady_now();
+        {
+            const std::lock_guard lock(owner_.mutex_);
+            streams_[partition] = std::move(stream);
+        }
+        const Partitions list = one_partition(owner_.settings_, partition, offset);
+        const Owned<rd_kafka_error_t, rd_kafka_error_destroy> error(
+            rd_kafka_incremental_assign(client_.get(), list.get()));
+        if (!error) return Done{};
+        const std::lock_guard lock(owner_.mutex_);
+        streams_.erase(partition);
+        return error_of(rd_kafka_error_code(error.get()), "read " + partition_name(partition));
+    }
+
+    void close(ports::Partition partition) {
+        const Partitions list = one_partition(owner_.settings_, partition, RD_KAFKA_OFFSET_INVALID);
+        const Owned<rd_kafka_error_t, rd_kafka_error_destroy> error(
+            rd_kafka_incremental_unassign(client_.get(), list.get()));
+        const std::lock_guard lock(owner_.mutex_);
+        streams_.erase(partition);
+    }
+
+    /// Asks for no more, or for more again.
+    void pause(Stream& stream, bool pause) {
+        if (stream.paused == pause) return;
+        stream.paused = pause;
+        const Partitions list = one_partition(owner_.settings_, stream.partition, 0);
+        if (pause) {
+            rd_kafka_pause_partitions(client_.get(), list.get());
+        } else {
+            rd_kafka_resume_partitions(client_.get(), list.get());
+        }
+    }
+
+  private:
+    explicit Lane(Streams& owner) : owner_(owner) { callbacks_.settings = &owner.settings_; }
+
+    void run() {
+        std::vector<rd_kafka_message_t*> came;
+        while (!stopping_) {
+            came.clear();
+            rd_kafka_message_t* message = rd_kafka_consumer_poll(client_.get(), kPollMs);
+            for (; message != nullptr; message = rd_kafka_consumer_poll(client_.get(), 0)) {
+                came.push_back(message);
+                if (came.size() == kMostAtOnce) break;
+            }
+            if (!came.empty()) deliver(came);
+            close_unused();
+        }
+    }
+
+    void deliver(const std::vector<rd_kafka_message_t*>& came) {
+        bool news = false;
+        {
+            const std::lock_guard lock(owner_.mutex_);
+            for (rd_kafka_message_t* message : came) news = take(message) || news;
+        }
+        owner_.news_.notify_all();
+        if (news) owner_.arrived_();
+    }
+
+    Stream* stream_of(const rd_kafka_message_t& message) {
+        if (message.rkt == nullptr) return nullptr;
+        if (message.rkt != last_topic_) {
+            last_topic_ = message.rkt;
+            last_ = topic_of(owner_.settings_, rd_kafka_topic_name(message.rkt));
+        }
+        const auto found = streams_.find({last_, message.partition});
+        return found == streams_.end() ? nullptr : found->second.get();
+    }
+
+    /// Takes the message over. True: a record that nobody has seen.
+    bool take(rd_kafka_message_t* raw) {
+        Message message(raw);
+        Stream* stream = stream_of(*message);
+        if (stream == nullptr) return false;
+        if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+            stream->at_end = message->offset >= stream->expected;
+            return false;
+        }
+        if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            stream->error = read_error(*message, stream->partition);
+            return false;
+        }
+        if (message->offset < stream->expected) return false;
+        stream->expected = message->offset + 1;
+        stream->at_end = false;
+        stream->bytes += weight(*message);
+        stream->waiting.push_back(message.release());
+        if (stream->bytes > owner_.settings_.memory_bytes / kStreamShare) pause(*stream, true);
+        return true;
+    }
+
+    static Error read_error(const rd_kafka_message_t& message, ports::Partition partition) {
+        const std::string doing = "read " + partition_name(partition);
+        switch (message.err) {
+            case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+            case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+                return {Next::kRefresh, doing + ": the offset is outside the partition"};
+            case RD_KAFKA_RESP_ERR__BAD_MSG:
+            case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+                return {Next::kStop, doing +
+                                         ": damaged records came from the broker; look at its "
+                                         "disk, and have the partition copied from a replica"};
+            default:
+                return error_of(message.err, doing);
+        }
+    }
+
+    void close_unused() {
+        const SteadyTime now = ports::system_clock().steady_now();
+        if (now < next_look_) return;
+        next_look_ = now + std::chrono::seconds(1);
+        std::vector<ports::Partition> unused;
+        {
+            const std::lock_guard lock(owner_.mutex_);
+            for (const auto& [partition, stream] : streams_) {
+                if (now - stream->used > kUnused) unused.push_back(partition);
+            }
+        }
+        if (unused.empty()) return;
+        const std::unique_lock opening(owner_.opening_, std::try_to_lock);
+        if (!opening) return;  // one that is just being opened may be among them
+        for (const ports::Partition partition : unused) {
+            bool still = false;
+            {
+                const std::lock_guard lock(owner_.mutex_);
+                const StreamRef stream = at(partition);
+                still = stream && now - stream->used > kUnused;
+            }
+            if (still) close(partition);
+        }
+    }
+
+    Streams& owner_;
+    Callbacks callbacks_;
+    Client client_;
+    std::map<ports::Partition, StreamRef> streams_;  ///< under the owner's lock
+    const rd_kafka_topic_t* last_topic_ = nullptr;   ///< of the polling thread, with the next two
+    Topic last_ = Topic::kUnspecified;
+    SteadyTime next_look_{};
+    std::atomic<bool> stopping_ = false;
+    std::thread thread_;
+};
+
+Streams::Streams(const Settings& settings, std::function<void()> arrived)
+    : settings_(settings), arrived_(std::move(arrived)) {}
+
+Streams::~Streams() = default;
+
+std::size_t Streams::open() const {
+    const std::lock_guard lock(mutex_);
+    std::size_t count = 0;
+    for (const auto& lane : lanes_) count += lane->size();
+    return count;
+}
+
+void Streams::wake() {
+    {
+        const std::lock_guard lock(mutex_);
+        ++wakes_;
+    }
+    news_.notify_all();
+}
+
+/// The stream that goes on at `offset`, opened where there is none.
+Result<Streams::StreamRef> Streams::find(ports::Partition partition, std::int64_t offset) {
+    const auto there = [&]() -> StreamRef {
+        const std::lock_guard lock(mutex_);
+        for (const auto& lane : lanes_) {
+            StreamRef stream = lane->at(partition);
+            if (stream && stream->position == offset && !stream->error) {
+                stream->used = ports::system_clock().steady_now();
+                return stream;
+            }
+        }
+        return nullptr;
+    };
+    if (StreamRef stream = there()) return stream;
+    const std::lock_guard opening(opening_);
+    if (StreamRef stream = there()) return stream;
+    Lane* free = nullptr;
+    for (const auto& lane : lanes_) {
+        StreamRef stream;
+        {
+            const std::lock_guard lock(mutex_);
+            stream = lane->at(partition);
+        }
+        // A stream that failed makes room; nobody can read on in it.
+        if (stream && stream->error) lane->close(partition);
+        if ((!stream || stream->error) && free == nullptr) free = lane.get();
+    }
+    if (free == nullptr) {
+        Result<std::unique_ptr<Lane>> lane = Lane::start(*this);
+        if (!lane) return lane.error();
+        const std::lock_guard lock(mutex_);
+        lanes_.push_back(std::move(*lane));
+        free = lanes_.back().get();
+    }
+    if (Status opened = free->open(partition, offset); !opened) return opened.error();
+    if (StreamRef stream = there()) return stream;
+    return Error{Next::kRetry, "read " + partition_name(partition) + ": it failed at once"};
+}
+
+Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t offset,
+                                     std::size_t max_bytes, std::int64_t at_least) {
+    const Result<StreamRef> found = find(partition, offset);
+    if (!found) return found.error();
+    Stream& stream = **found;
+    ports::Fetched out;
+    out.next_offset = offset;
+    std::unique_lock lock(mutex_);
+    const std::uint64_t wakes = wakes_;
+    const auto settled = [&] {
+        const bool end = stream.at_end && stream.expected >= at_least;
+        return !stream.waiting.empty() || stream.error || end || wakes_ != wakes;
+    };
+    if (!news_.wait_for(lock, kAnswer, settled) || wakes_ != wakes) {
+        return Error{Next::kRetry,
+                     "read " + partition_name(partition) + ": no answer from the brokers"};
+    }
+    // Another reader at the same offset may have been quicker.
+    if (stream.position != offset) {
+        return Error{Next::kRetry,
+                     "read " + partition_name(partition) + ": another reader took it"};
+    }
+    if (stream.waiting.empty() && stream.error) return *stream.error;
+    take(stream, max_bytes, out);
+    return out;
+}
+
+/// Under the lock.
+void Streams::take(Stream& stream, std::size_t max_bytes, ports::Fetched& out) {
+    if (stream.waiting.empty()) return;
+    auto kept = std::make_shared<Kept>();
+    for (std::size_t bytes = 0; !stream.waiting.empty();) {
+        rd_kafka_message_t* message = stream.waiting.front();
+        if (!out.records.empty() && bytes + message->len + message->key_len > max_bytes) break;
+        bytes += message->len + message->key_len;
+        stream.waiting.pop_front();
+        stream.bytes -= weight(*message);
+        kept->messages.push_back(message);
+        const auto view = [](const void* data, std::size_t size) {
+            return std::string_view(static_cast<const char*>(data), data == nullptr ? 0 : size);
+        };
+        out.records.push_back(
+            {message->offset, from_millis<BrokerTime>(rd_kafka_message_timestamp(message, nullptr)),
+             view(message->key, message->key_len), view(message->payload, message->len)});
+        out.next_offset = message->offset + 1;
+    }
+    stream.position = out.next_offset;
+    out.storage.push_back(std::move(kept));
+    if (!stream.paused || stream.bytes > settings_.memory_bytes / kStreamShare / 4) return;
+    for (const auto& lane : lanes_) {
+        if (lane->at(stream.partition).get() == &stream) lane->pause(stream, false);
+    }
+}
+
+}  // namespace trueup::connectors::kafka

@@ -1,0 +1,77 @@
+// Reading: streams of records, each of one partition from one offset on, fetched ahead.
+//
+// A stream belongs to whoever reads on where it ends; two readers of one partition at different
+// offsets get a stream each, on clients of their own, since a client has a partition once. A stream
+// that nobody reads any more is closed after a while. One that is not read fast enough is paused,
+// so that memory stays bounded.
+//
+// Thread-safe.
+#pragma once
+
+#include "connectors/kafka/client.h"
+#include "engine/ports/log.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace trueup::connectors::kafka {
+
+class Streams {
+  public:
+    /// `arrived` is called, by threads of this class, when something came in. `settings` outlive
+    /// it.
+    Streams(const Settings& settings, std::function<void()> arrived);
+    ~Streams();
+    Streams(const Streams&) = delete;
+    Streams& operator=(const Streams&) = delete;
+
+    /// What `Log::read` promises; `at_least` is an offset below which the end cannot be. Waits
+    /// until something is there or the end was seen. kRefresh: the offset is outside the partition.
+    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+                                std::size_t max_bytes, std::int64_t at_least);
+
+    /// Ends the waits of `read` that are under way with kRetry.
+    void wake();
+
+    /// How many there are; for tests.
+    std::size_t open() const;
+
+  private:
+    struct Stream {
+        ports::Partition partition;
+        std::int64_t position = 0;  ///< what the next read begins with
+        std::int64_t expected = 0;  ///< records below are stale; behind the newest one here
+        std::deque<rd_kafka_message_t*> waiting;
+        std::size_t bytes = 0;
+        bool at_end = false;  ///< nothing follows `expected`, as of the last answer
+        bool paused = false;
+        std::optional<Error> error;
+        SteadyTime used{};
+        ~Stream();
+    };
+    class Lane;
+    using StreamRef = std::shared_ptr<Stream>;
+
+    Result<StreamRef> find(ports::Partition partition, std::int64_t offset);
+    void take(Stream& stream, std::size_t max_bytes, ports::Fetched& out);
+
+    const Settings& settings_;
+    const std::function<void()> arrived_;
+    mutable std::mutex mutex_;
+    std::condition_variable news_;
+    std::uint64_t wakes_ = 0;
+    std::mutex opening_;  ///< one at a time opens streams, outside `mutex_`: it takes a moment
+    std::vector<std::unique_ptr<Lane>> lanes_;
+};
+
+}  // namespace trueup::connectors::kafka

@@ -1,0 +1,125 @@
+// Proves connectors/kafka/kafka_log.h on a real broker: the log contract, and what this log promises
+// beyond it. KAFKA_BOOTSTRAP says where the broker is (tools/services/kafka up).
+#include "connectors/kafka/kafka_log.h"
+
+#include "connectors/kafka/admin.h"
+#include "tests/ports/log_contract.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace trueup::connectors::kafka {
+namespace {
+
+using ports::Appended;
+using ports::kJournal0;
+using ports::kPlenty;
+using ports::kPods0;
+using ports::read_all;
+using ports::unit_of;
+using ports::values_of;
+
+std::string bootstrap() {
+    const char* address = std::getenv("KAFKA_BOOTSTRAP");
+    if (address == nullptr) {
+        throw std::runtime_error(
+            "KAFKA_BOOTSTRAP is not set: eval \"$(tools/services/kafka up)\" first");
+    }
+    return address;
+}
+
+/// A prefix that no other test has.
+Settings fresh_settings() {
+    static int count = 0;
+    Settings settings;
+    settings.bootstrap = bootstrap();
+    settings.prefix = "log-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+    return settings;
+}
+
+void make_topics(const Settings& settings) {
+    const auto admin = Admin::connect(settings);
+    if (!admin.ok()) throw std::runtime_error(admin.error().what);
+    for (const Topic topic : {Topic::kJournal, Topic::kChangesPods}) {
+        const Status made = admin.value()->create(
+            {topic_name(settings, topic), 2, 1,
+             {{"message.timestamp.type", "LogAppendTime"}, {"max.message.bytes", "9437184"}}});
+        if (!made.ok()) throw std::runtime_error(made.error().what);
+    }
+}
+
+std::unique_ptr<KafkaLog> must_open(const Settings& settings) {
+    Result<std::unique_ptr<KafkaLog>> opened = KafkaLog::open(settings);
+    if (!opened.ok()) throw std::runtime_error(opened.error().what);
+    return std::move(opened).value();
+}
+
+/// Read by librdkafka's plain consumer, not by ours.
+Result<Headers> headers_at(const Settings& settings, ports::Partition partition,
+                           std::int64_t offset) {
+    Callbacks callbacks;
+    callbacks.settings = &settings;
+    Result<Client> client = make_reader(callbacks);
+    if (!client) return client.error();
+    const Partitions list(rd_kafka_topic_partition_list_new(1));
+    rd_kafka_topic_partition_list_add(list.get(), topic_name(settings, partition.topic).c_str(),
+                                      partition.index)
+        ->offset = offset;
+    rd_kafka_assign(client->get(), list.get());
+    const Message message(rd_kafka_consumer_poll(client->get(), 10'000));
+    Headers out;
+    if (!message || message->err != RD_KAFKA_RESP_ERR_NO_ERROR || message->offset != offset) {
+        return Error{Next::kSkip, "no such record"};
+    }
+    rd_kafka_headers_t* headers = nullptr;
+    if (rd_kafka_message_headers(message.get(), &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return out;
+    const char* name = nullptr;
+    const void* value = nullptr;
+    std::size_t size = 0;
+    for (std::size_t i = 0; rd_kafka_header_get_all(headers, i, &name, &value, &size) ==
+                            RD_KAFKA_RESP_ERR_NO_ERROR;
+         ++i) {
+        out.add(name, {static_cast<const char*>(value), size});
+    }
+    return out;
+}
+
+class KafkaUnderTest final : public ports::LogUnderTest {
+  public:
+    explicit KafkaUnderTest(std::size_t memory_bytes) : settings_(fresh_settings()) {
+        settings_.memory_bytes = memory_bytes;
+        make_topics(settings_);
+        reopen();
+    }
+    ports::Log& log() override { return *log_; }
+    void reopen() override {
+        log_.reset();
+        log_ = must_open(settings_);
+    }
+    Result<Headers> headers(ports::Partition partition, std::int64_t offset) override {
+        return headers_at(settings_, partition, offset);
+    }
+
+  private:
+    Settings settings_;
+    std::unique_ptr<KafkaLog> log_;
+};
+
+ports::LogMaker maker(std::size_t memory_bytes) {
+    return [=] { return std::make_unique<KafkaUnderTest>(memory_bytes); };
+}
+
+}  // namespace
+}  // namespace trueup::connectors::kafka
+
+namespace trueup::ports {
+INSTANTIATE_TEST_SUITE_P(Kafka, LogContract,
+                         ::testing::Values(connectors::kafka::maker(std::size_t{64} << 20U)));
+// So little memory that each stream is paused all the time.
+INSTANTIATE_TEST_SUITE_P(KafkaPaused, LogContract,
+                         ::testing::Values(connectors::kafka::maker(std::size_t{8} << 10U)));
+}  // namespace trueup::ports
