@@ -92,7 +92,7 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
         fmt::print(stderr, "trueup demo: {}\n", host.error().what);
         return 1;
     }
-    Feed feed((*host)->log(), options.format, options.colours);
+    Feed feed((*host)->log(), {0}, options.format, options.colours);
     if (options.format == FeedFormat::kText) {
         fmt::print(
             "A small cluster and its table, in memory. Things go wrong by themselves; watch "

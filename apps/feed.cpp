@@ -52,11 +52,14 @@ std::string what(const Command& command) {
 
 }  // namespace
 
-Feed::Feed(ports::Log& log, FeedFormat format, bool colours)
+Feed::Feed(ports::Log& log, const std::vector<std::int32_t>& partitions, FeedFormat format,
+           bool colours)
     : log_(log), format_(format), colours_(colours) {
-    for (const Topic topic : {Topic::kFindings, Topic::kCommands, Topic::kOutcomes}) {
-        const auto extent = log_.describe({topic, 0});
-        next_[topic] = extent ? extent->next_offset : 0;
+    for (const std::int32_t index : partitions) {
+        for (const Topic topic : {Topic::kFindings, Topic::kCommands, Topic::kOutcomes}) {
+            const auto extent = log_.describe({topic, index});
+            next_[{topic, index}] = extent ? extent->next_offset : 0;
+        }
     }
 }
 
@@ -67,11 +70,12 @@ void Feed::show_new() {
     };
     std::vector<Line> lines;
     std::vector<ports::Fetched> pages;
-    for (auto& [topic, next] : next_) {
-        auto fetched = log_.read({topic, 0}, next, std::size_t{1} << 20U);
+    for (auto& [partition, next] : next_) {
+        auto fetched = log_.read(partition, next, std::size_t{1} << 20U);
         if (!fetched || fetched->records.empty()) continue;
         next = fetched->next_offset;
-        for (const ports::Record& record : fetched->records) lines.push_back({topic, record});
+        for (const ports::Record& record : fetched->records)
+            lines.push_back({partition.topic, record});
         pages.push_back(std::move(*fetched));  // keeps the bytes alive
     }
     // The topics are read one after another, so what happened is put in order again.

@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trueup::apps {
 
@@ -17,8 +18,9 @@ enum class FeedFormat : std::uint8_t { kText, kJson };
 
 class Feed {
   public:
-    /// Shows what is appended from now on. `colours`: for a terminal.
-    Feed(ports::Log& log, FeedFormat format, bool colours);
+    /// Shows what is appended to these partitions from now on. `colours`: for a terminal.
+    Feed(ports::Log& log, const std::vector<std::int32_t>& partitions, FeedFormat format,
+         bool colours);
 
     /// Prints what came in since the last call.
     void show_new();
@@ -39,7 +41,7 @@ class Feed {
     ports::Log& log_;
     FeedFormat format_;
     bool colours_;
-    std::map<Topic, std::int64_t> next_;
+    std::map<ports::Partition, std::int64_t> next_;
     std::map<std::string, std::string> ordered_;  ///< command id → what it was to do
     std::uint64_t findings_ = 0;
     std::uint64_t commands_ = 0;

@@ -2,13 +2,13 @@
 
 #include "apps/events.h"
 #include "apps/keys.h"
-#include "apps/shard_opening.h"
 #include "engine/codec/request_codec.h"
 #include "engine/ports/clock.h"
 #include "engine/runtime/memory.h"
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 
@@ -20,8 +20,8 @@ constexpr Millis kSourceWait{50};
 constexpr Millis kExecutorWait{20};
 constexpr Millis kSettle{3'000};  // within it writes end in their outcome, or are left
 constexpr Millis kRetryPause{200};
-constexpr Millis kNothingNew{2'000};         // until a checkpoint is looked for again
-constexpr Millis kCheckpointFailed{60'000};  // the same after a failure
+constexpr Millis kWishWait{500};
+constexpr std::size_t kMostAsked = 1'000;  // requests whose answers may be looked for
 constexpr Millis kHealEvery{10'000};  // a source that only an epoch can heal is asked this often
 
 std::uint64_t fresh_number() {
@@ -31,58 +31,77 @@ std::uint64_t fresh_number() {
 
 }  // namespace
 
-Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::vector<SourceSpec> sources,
-                                          ExecutorSpec executors) {
+Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::unique_ptr<ports::Log> log,
+                                          std::vector<SourceSpec> sources, ExecutorSpec executors) {
     std::unique_ptr<Host> host(new Host);
     host->settings_ = std::move(settings);
+    HostSettings& how = host->settings_;
+    if (how.keys.empty()) how.keys = how.state_dir + "/keys";
+    if (how.checkpoints.empty()) how.checkpoints = how.state_dir + "/checkpoints";
     std::error_code made;
-    std::filesystem::create_directories(host->settings_.state_dir, made);
+    std::filesystem::create_directories(how.state_dir, made);
     if (made) {
-        return Error{Next::kStop, "cannot make the state folder " + host->settings_.state_dir +
-                                      ": " + made.message()};
+        return Error{Next::kStop,
+                     "cannot make the state folder " + how.state_dir + ": " + made.message()};
     }
     if (Status secrets = host->load_secrets(); !secrets) return secrets.error();
-    connectors::EmbeddedLog::Settings log;
-    log.path = host->settings_.state_dir + "/log";
-    log.fsync = host->settings_.fsync;
-    log.memory_bytes = runtime::memory_shares(host->settings_.memory_bytes).log;
-    auto opened = connectors::EmbeddedLog::open(log);
-    if (!opened) return opened.error();
-    host->log_ = std::move(*opened);
-    if (Status shard = host->open_shard(); !shard) return shard.error();
+    host->log_ = std::move(log);
+    if (Status shards = host->open_shards(); !shards) return shards.error();
+    host->add_sources(std::move(sources));
+    host->add_executors(std::move(executors));
+    if (Status served = host->serve(); !served) return served.error();
+    host->start_threads();
+    return host;
+}
 
+void Host::add_sources(std::vector<SourceSpec> specs) {
     const std::uint64_t nonce = fresh_number();
-    for (SourceSpec& spec : sources) {
+    for (SourceSpec& spec : specs) {
         auto source = std::make_unique<Source>();
         runtime::SourceTaskSettings task;
         task.source = spec.name;
         task.topic = spec.topic;
+        task.partitions = settings_.partitions;
         task.nonce_seed = nonce;
         source->spec = std::move(spec);
-        source->task =
-            std::make_unique<runtime::SourceTask>(task, *host->log_, *source->spec.connector);
-        host->sources_.push_back(std::move(source));
+        source->task = std::make_unique<runtime::SourceTask>(task, *log_, *source->spec.connector);
+        sources_.push_back(std::move(source));
     }
-    host->executors_ = std::move(executors);
-    host->executors_.settings.command_keys = host->command_keys_;
-    host->executors_.settings.request_keys = host->request_keys_;
-    host->executors_.settings.on_outcome = [](const Command& command, const Outcome& outcome) {
+    if (!sources_.empty() && !settings_.alone) {
+        wish_reader_.emplace(*log_, settings_.partitions, request_keys_);
+    }
+}
+
+void Host::add_executors(ExecutorSpec spec) {
+    executors_ = std::move(spec);
+    if (executors_.sources.pods.empty() && executors_.sources.rows.empty()) return;
+    executors::DispatcherSettings& settings = executors_.settings;
+    settings.partitions.clear();
+    for (std::int32_t p = 0; p < settings_.partitions; ++p) settings.partitions.push_back(p);
+    settings.command_keys = command_keys_;
+    settings.request_keys = request_keys_;
+    settings.on_outcome = [](const Command& command, const Outcome& outcome) {
         log_outcome(command, outcome, ports::system_clock().wall_millis());
     };
-    host->dispatcher_ = std::make_unique<executors::Dispatcher>(
-        *host->log_, host->executors_.sources, host->executors_.settings);
-    if (!host->settings_.listen.empty()) {
-        auto server = api::Server::start(host->settings_.listen, host->backend());
-        if (!server) return server.error();
-        host->server_ = std::move(*server);
+    dispatcher_ = std::make_unique<executors::Dispatcher>(*log_, executors_.sources, settings);
+}
+
+Status Host::serve() {
+    if (settings_.listen.empty()) return Done{};
+    auto server = api::Server::start(settings_.listen, backend());
+    if (!server) return server.error();
+    server_ = std::move(*server);
+    return Done{};
+}
+
+void Host::start_threads() {
+    for (const auto& shard : shards_) shard->start();
+    if (dispatcher_) executor_thread_ = std::thread([this] { run_executor(); });
+    chores_thread_ = std::thread([this] { run_chores(); });
+    if (wish_reader_) wishes_thread_ = std::thread([this] { run_wishes(); });
+    for (const auto& source : sources_) {
+        source->thread = std::thread([this, s = source.get()] { run_source(*s); });
     }
-    host->shard_thread_ = std::thread([raw = host.get()] { raw->run_shard(); });
-    host->executor_thread_ = std::thread([raw = host.get()] { raw->run_executor(); });
-    host->chores_thread_ = std::thread([raw = host.get()] { raw->run_chores(); });
-    for (const auto& source : host->sources_) {
-        source->thread = std::thread([raw = host.get(), s = source.get()] { raw->run_source(*s); });
-    }
-    return host;
 }
 
 Host::Host()
@@ -91,10 +110,16 @@ Host::Host()
       }) {}
 
 Status Host::load_secrets() {
-    const std::string& folder = settings_.state_dir;
+    const std::string& folder = settings_.keys;
     for (const auto& [role, keys] :
          {std::pair{"requests", &request_keys_}, std::pair{"commands", &command_keys_}}) {
-        const Result<codec::KeyRing> loaded = load_keys(folder, role);
+        const Result<codec::KeyRing> loaded =
+            settings_.make_keys ? load_keys(folder, role) : read_keys(folder, role);
+        if (!loaded && !settings_.make_keys) {
+            return Error{Next::kStop, loaded.error().what +
+                                          "; `trueup topics create` makes the keys, and every "
+                                          "process needs the same ones"};
+        }
         if (!loaded) return loaded.error();
         keys->become(*loaded);
         key_watch_.add(key_file(folder, role), [&folder, name = role, ring = keys]() -> Status {
@@ -113,7 +138,7 @@ Status Host::load_secrets() {
 Status Host::take_tokens(const Result<std::string>& text) {
     if (!text) return text.error();
     const Result<api::Tokens> tokens = api::Tokens::parse(*text);
-    if (!tokens) return Error{Next::kStop, settings_.state_dir + "/keys/" + tokens.error().what};
+    if (!tokens) return Error{Next::kStop, settings_.keys + "/" + tokens.error().what};
     tokens_.become(*tokens);
     return Done{};
 }
@@ -130,96 +155,183 @@ api::Backend Host::backend() {
     return backend;
 }
 
+/// The shards that a request goes to; completes its subject where only a finding was named.
+Result<std::vector<std::int32_t>> Host::shards_of(Request& request) const {
+    RequestScope& scope = request.scope;
+    if (shards_.empty()) return Error{Next::kSkip, "no shard runs in this process; ask an engine"};
+    if (settings_.partitions == 1) return std::vector{shards_.front()->index()};
+    if (scope.subject.empty() && scope.finding_id) {
+        const auto finding = findings_.find(*scope.finding_id);
+        if (finding) scope.subject = finding->subject;
+    }
+    std::vector<std::int32_t> all;
+    for (const auto& shard : shards_) all.push_back(shard->index());
+    if (scope.subject.empty()) {
+        const bool about_findings =
+            request.kind == RequestKind::kApprove || request.kind == RequestKind::kDismiss;
+        if (about_findings && settings_.partitions > 1) {
+            return Error{Next::kSkip,
+                         "each of several shards has a journal of its own, so that one offset does "
+                         "not say what was seen: name the findings, one by one"};
+        }
+        if (all.size() == static_cast<std::size_t>(settings_.partitions)) return all;
+        return Error{Next::kSkip, "this engine runs " + std::to_string(all.size()) + " of " +
+                                      std::to_string(settings_.partitions) +
+                                      " shards, and this is for all of them: ask each engine, "
+                                      "or one that runs (or follows) all"};
+    }
+    const std::int32_t home = partition_of(scope.subject, settings_.partitions);
+    if (std::find(all.begin(), all.end(), home) != all.end()) return std::vector{home};
+    return Error{Next::kSkip, scope.subject + " belongs to shard " + std::to_string(home) +
+                                  ", which this engine does not run; ask the one that does"};
+}
+
 Result<Hash128> Host::ask(Request request) {
+    const Result<std::vector<std::int32_t>> shards = shards_of(request);
+    if (!shards) return shards.error();
     request.id = {fresh_number(), fresh_number()};
     request.issued_ms = ports::system_clock().wall_millis();
     std::string bytes = codec::encode_request(request);
     request_keys_.sign(codec::kRequestSignature, bytes);
-    std::vector<ports::Entry> entries;
-    entries.push_back({request.scope.subject, std::move(bytes), {}});
-    const auto appended = ports::append_now(*log_, {Topic::kRequests, 0}, entries);
-    if (!appended) return appended.error();
+    {
+        const std::lock_guard lock(mutex_);
+        asked_[request.id] = shards->size();
+        if (asked_.size() > kMostAsked) asked_.erase(asked_.begin());
+    }
+    for (const std::int32_t shard : *shards) {
+        std::vector<ports::Entry> entries;
+        entries.push_back({request.scope.subject, bytes, {}});
+        const auto appended = ports::append_now(*log_, {Topic::kRequests, shard}, entries);
+        if (!appended) return appended.error();
+    }
     return request.id;
 }
 
+/// Of all shards that were asked: the first refusal, else the last word.
 std::optional<api::AnswerView> Host::answer(const Hash128& id) const {
-    for (const core::Answered& answered : shard_->status().meta.answered) {
-        if (answered.id != id) continue;
-        return api::AnswerView{answered.kind, answered.granted, answered.by, answered.sentence};
+    std::optional<api::AnswerView> all;
+    std::size_t count = 0;
+    for (const auto& shard : shards_) {
+        for (const core::Answered& answered : shard->status().meta.answered) {
+            if (answered.id != id) continue;
+            ++count;
+            if (all && !all->granted) continue;
+            all = api::AnswerView{answered.kind, answered.granted, answered.by, answered.sentence};
+        }
     }
-    return std::nullopt;
+    // A request for one subject has one answer, one for every shard as many.
+    const std::lock_guard lock(mutex_);
+    const auto asked = asked_.find(id);
+    if (asked != asked_.end() && count < asked->second) return std::nullopt;
+    return all;
 }
 
-Status Host::open_shard() {
-    const runtime::MemoryShares memory = runtime::memory_shares(settings_.memory_bytes);
-    checkpoints_.emplace(settings_.state_dir + "/checkpoints", 0, settings_.checkpoints_kept);
-    runtime::ShardSettings shard;
-    shard.policy = settings_.policy;
-    shard.cache_bytes = memory.subjects;
-    shard.write_behind_bytes = memory.write_behind;
-    shard.new_journal_id = {fresh_number(), fresh_number()};
-    shard.request_keys = request_keys_;
-    shard.command_keys = command_keys_;
-    shard.on_finding = [this](const FindingEdge& edge, const Subject* subject) {
-        findings_.take(edge);
-        if (subject == nullptr) return;
-        log_finding(edge, subject, ports::system_clock().wall_millis());
-    };
-    auto opened = apps::open_shard(
-        {settings_.state_dir + "/projection", memory.store, *checkpoints_}, shard, *log_,
-        ports::system_clock(), [](const std::string& what) { spdlog::warn("{}", what); });
-    if (!opened) return opened.error();
-    store_ = std::move(opened->store);
-    shard_ = std::move(opened->shard);
+Status Host::open_shards() {
+    const std::size_t count = std::max<std::size_t>(1, settings_.shards.size());
+    const runtime::MemoryShares memory = runtime::memory_shares(settings_.memory_bytes / count);
+    for (const std::int32_t index : settings_.shards) {
+        const auto slot = shards_.size();
+        findings_wait_.push_back(std::make_unique<std::atomic<bool>>(false));
+        if (!settings_.alone) {
+            wishes_.push_back(std::make_unique<WishSender>(*log_, index, request_keys_));
+        }
+        const std::string own = settings_.alone ? "" : "/shard-" + std::to_string(index);
+        ShardHostSettings host;
+        host.rows = settings_.state_dir + own + "/projection";
+        host.checkpoints = settings_.checkpoints + own;
+        host.store_bytes = memory.store;
+        host.checkpoint_every = settings_.checkpoint_every;
+        host.checkpoints_kept = settings_.checkpoints_kept;
+        host.on_quiet = [this, slot](const runtime::ShardStatus& status,
+                                     const std::vector<std::string>& wanted) {
+            heed(slot, status, wanted);
+        };
+        runtime::ShardSettings& shard = host.shard;
+        shard.shard = index;
+        shard.partitions = settings_.partitions;
+        shard.lead = settings_.lead;
+        shard.policy = settings_.policy;
+        shard.cache_bytes = memory.subjects;
+        shard.write_behind_bytes = memory.write_behind;
+        if (settings_.alone) shard.new_journal_id = {fresh_number(), fresh_number()};
+        shard.request_keys = request_keys_;
+        shard.command_keys = command_keys_;
+        shard.on_finding = [this](const FindingEdge& edge, const Subject* subject) {
+            findings_.take(edge);
+            if (subject == nullptr) return;
+            log_finding(edge, subject, ports::system_clock().wall_millis());
+        };
+        std::error_code made;
+        std::filesystem::create_directories(settings_.state_dir + own, made);
+        auto opened = ShardHost::open(std::move(host), *log_);
+        if (!opened) return opened.error();
+        shards_.push_back(std::move(*opened));
+    }
     return Done{};
 }
 
-void Host::give_up(const std::string& why) {
-    {
-        const std::lock_guard lock(mutex_);
-        if (fatal_.empty()) fatal_ = why;
-    }
-    spdlog::error("the engine stops emitting: {}", why);
+std::string Host::describe() const {
+    std::vector<std::string> parts;
+    const auto list = [&](const std::string& what, const std::vector<std::string>& names) {
+        if (names.empty()) return;
+        std::string text = what;
+        for (const std::string& name : names) text += (name == names.front() ? " " : ", ") + name;
+        parts.push_back(std::move(text));
+    };
+    std::vector<std::string> names;
+    for (const std::int32_t shard : settings_.shards) names.push_back(std::to_string(shard));
+    list(settings_.lead ? "shards" : "following shards", names);
+    names.clear();
+    for (const auto& source : sources_) names.push_back(source->spec.name);
+    list("sources", names);
+    if (dispatcher_) parts.emplace_back("executors");
+    std::string text;
+    for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
+    return text;
 }
 
 std::string Host::fatal() const {
-    const std::lock_guard lock(mutex_);
-    return fatal_;
+    for (const auto& shard : shards_) {
+        if (std::string why = shard->fatal(); !why.empty()) return why;
+    }
+    return {};
 }
 
-void Host::tell_sources() {
-    const runtime::ShardStatus status = shard_->status();
-    passes_.look(status.meta);
-    findings_wait_ = status.findings_wait;
-    for (const SourceId id : shard_->take_wanted_epochs()) {
+/// Takes a shard's wishes to the sources, here or elsewhere.
+void Host::heed(std::size_t slot, const runtime::ShardStatus& status,
+                const std::vector<std::string>& wanted) {
+    *findings_wait_[slot] = status.findings_wait;
+    for (const std::string& name : wanted) {
         for (const auto& source : sources_) {
-            if (source->spec.name == status.meta.sources[id].name) source->wants_epoch = true;
+            if (source->spec.name == name) source->wants_epoch = true;
         }
     }
+    if (wishes_.empty() || !settings_.lead || !sources_.empty()) return;
+    wishes_[slot]->say(ports::system_clock().steady_now(), status.findings_wait, wanted);
 }
 
-void Host::run_shard() {
-    bool alive = true;
+bool Host::hurry_sources() const {
+    const auto waits = [](const auto& one) { return one->load(); };
+    return hurried_by_others_ || std::any_of(findings_wait_.begin(), findings_wait_.end(), waits);
+}
+
+void Host::run_wishes() {
+    ports::Clock& clock = ports::system_clock();
+    std::string trouble;
     while (!stopping_) {
         const std::uint64_t seen = log_->changes_seen();
-        if (!alive) {
-            log_->wait(seen, kRetryPause);
-            continue;
-        }
-        const Result<bool> busy = shard_->step();
-        if (!busy) {
-            alive = busy.error().next != Next::kStop;
-            if (!alive) give_up(busy.error().what);
-            if (alive) spdlog::warn("shard: {}", busy.error().what);
-            log_->wait(log_->changes_seen(), kRetryPause);
-            continue;
-        }
-        if (*busy) continue;
-        tell_sources();
-        log_->wait(seen, shard_->idle_time());
+        const SteadyTime now = clock.steady_now();
+        const Status read = wish_reader_->step(now, [this](const std::string& name) {
+            for (const auto& source : sources_) {
+                if (source->spec.name == name) source->wants_epoch = true;
+            }
+        });
+        const std::string now_wrong = read ? std::string() : read.error().what;
+        if (now_wrong != trouble && !now_wrong.empty()) spdlog::warn("requests: {}", now_wrong);
+        trouble = now_wrong;
+        hurried_by_others_ = wish_reader_->hurry(now);
+        log_->wait(seen, read ? kWishWait : kRetryPause);
     }
-    // A shard that gave up keeps its last good rows.
-    stopped_ = alive ? shard_->stop() : store_->flush();
 }
 
 void Host::run_source(Source& source) {
@@ -230,7 +342,7 @@ void Host::run_source(Source& source) {
     std::string trouble;
     while (!stopping_) {
         const SteadyTime now = clock.steady_now();
-        connector.pace_progress(findings_wait_ ? source.spec.pace_waiting : source.spec.pace_idle);
+        connector.pace_progress(hurry_sources() ? source.spec.pace_waiting : source.spec.pace_idle);
         if (now >= next_epoch) {
             connector.resnapshot();
             next_epoch = now + source.spec.resnapshot;
@@ -287,33 +399,14 @@ void Host::run_chores() {
         lock.unlock();
         key_watch_.look(clock.steady_now());
         if (clock.steady_now() >= next_checkpoint) {
-            const Millis pause = make_checkpoint();
+            Millis pause = settings_.checkpoint_every;
+            for (const auto& shard : shards_) pause = std::min(pause, shard->make_checkpoint());
             next_checkpoint = clock.steady_now() + pause;
         }
         const Millis pause = std::min(KeyWatch::kEvery, next_checkpoint - clock.steady_now());
         lock.lock();
         stop_asked_.wait_for(lock, pause, [this] { return stopping_.load(); });
     }
-}
-
-/// Makes one if it is time. How long to wait before the next call.
-Millis Host::make_checkpoint() {
-    ports::Clock& clock = ports::system_clock();
-    const auto newest = checkpoints_->newest(shard_->status().meta.journal_id);
-    const std::int64_t made_at = newest ? checkpoints_->made_at(*newest) : 0;
-    {
-        const std::lock_guard lock(mutex_);
-        checkpoint_offset_ = newest ? newest->offset : -1;
-        checkpoint_made_at_ = made_at;
-    }
-    const Millis every = settings_.checkpoint_every;
-    const Millis due = Millis(made_at - clock.wall_millis()) + every;
-    // A clock that was set back does not put it off.
-    if (due > Millis{0} && due <= every) return due;
-    const auto made = checkpoints_->make(*store_, [this] { return stopping_.load(); });
-    if (!made && !stopping_) spdlog::warn("no checkpoint was made: {}", made.error().what);
-    if (!made) return std::min(kCheckpointFailed, every);
-    return made->has_value() ? Millis{0} : std::min(kNothingNew, every);
 }
 
 void Host::begin_stop() {
@@ -323,21 +416,26 @@ void Host::begin_stop() {
         settling_ = executor_thread_.joinable();
         stopping_ = true;
     }
+    for (const auto& shard : shards_) shard->begin_stop();
     stop_asked_.notify_all();
     log_->wake();
 }
 
 Status Host::stop() {
+    if (!log_) return Done{};  // it never started
     begin_stop();
-    if (!shard_thread_.joinable()) return Done{};  // it was stopped before, or never started
     for (const auto& source : sources_) {
         if (source->thread.joinable()) source->thread.join();
     }
-    if (executor_thread_.joinable()) executor_thread_.join();
-    if (shard_thread_.joinable()) shard_thread_.join();
-    if (chores_thread_.joinable()) chores_thread_.join();
+    for (std::thread* thread : {&executor_thread_, &chores_thread_, &wishes_thread_}) {
+        if (thread->joinable()) thread->join();
+    }
+    Status stopped = Done{};
+    for (const auto& shard : shards_) {
+        if (Status one = shard->stop(); !one) stopped = one;
+    }
     server_.reset();
-    return stopped_;
+    return stopped;
 }
 
 Host::~Host() {

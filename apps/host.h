@@ -1,19 +1,19 @@
-// One process with everything in it: log, shard, connectors, executors and the HTTP side, each on a
-// thread of its own. `trueup up` fills it with real sources, `trueup demo` with the sandbox.
+// One process: the log, and whatever of shards, connectors and executors it runs, each on a thread
+// of its own, with the HTTP side. `trueup up` and `trueup demo` run all of them over the log of a
+// single process; over Kafka each part may be a process of its own (`trueup engine`, `connect`,
+// `execute`).
 #pragma once
 
 #include "api/server.h"
 #include "api/snapshot.h"
-#include "apps/events.h"
 #include "apps/key_watch.h"
-#include "connectors/embedded/embedded_log.h"
+#include "apps/shard_host.h"
+#include "apps/wishes.h"
 #include "engine/model/settings.h"
 #include "engine/ports/cluster.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/database.h"
-#include "engine/ports/store.h"
-#include "engine/runtime/checkpoints.h"
-#include "engine/runtime/shard.h"
+#include "engine/ports/log.h"
 #include "engine/runtime/source_task.h"
 #include "executors/dispatcher.h"
 #include "executors/sources.h"
@@ -22,6 +22,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,7 +44,8 @@ struct SourceSpec {
     std::unique_ptr<ports::Connector> connector;
 };
 
-/// The executors' own ports and what they may touch through them.
+/// The executors' own ports and what they may touch through them. Without any source: none run
+/// here.
 struct ExecutorSpec {
     std::vector<std::unique_ptr<ports::Cluster>> clusters;
     std::vector<std::unique_ptr<ports::Database>> databases;
@@ -53,10 +55,17 @@ struct ExecutorSpec {
 
 struct HostSettings {
     std::string state_dir;
+    std::string keys;  ///< folder of the secrets; empty: state_dir/keys
+    bool make_keys = true;
     std::size_t memory_bytes = std::size_t{512} << 20U;
-    bool fsync = true;
     Settings policy;
-    std::string listen;  ///< empty: no HTTP
+    std::int32_t partitions = 1;             ///< of every topic
+    std::vector<std::int32_t> shards = {0};  ///< that run here
+    bool lead = true;                        ///< false: they fold and emit nothing
+    /// No other process uses the log: an empty journal is begun, and nobody is told of wishes.
+    bool alone = true;
+    std::string checkpoints;  ///< their folder; empty: state_dir/checkpoints
+    std::string listen;       ///< empty: no HTTP
     Millis checkpoint_every{std::chrono::minutes(15)};
     std::size_t checkpoints_kept = 3;
 };
@@ -67,6 +76,7 @@ class Host {
     /// Opens what is in the state folder (apps/shard_opening.h) and starts the threads. The error
     /// is one sentence for the operator.
     static Result<std::unique_ptr<Host>> start(HostSettings settings,
+                                               std::unique_ptr<ports::Log> log,
                                                std::vector<SourceSpec> sources,
                                                ExecutorSpec executors);
     /// As `stop`.
@@ -84,6 +94,10 @@ class Host {
 
     api::Snapshot snapshot() const;
     ports::Log& log() { return *log_; }
+    /// The shards that run here.
+    std::vector<std::int32_t> shards() const { return settings_.shards; }
+    /// What runs here, for a person: `shards 0, 1`, `sources pods`, `executors`.
+    std::string describe() const;
     /// `host:port` of the HTTP side; empty without one.
     std::string address() const { return server_ ? server_->address() : std::string(); }
     /// Why the engine gave up; empty while it runs.
@@ -103,19 +117,24 @@ class Host {
     Host();
     Status load_secrets();
     Status take_tokens(const Result<std::string>& text);
-    Status open_shard();
+    Status open_shards();
+    void add_health(api::Snapshot& view, const Source& source) const;
+    void add_sources(std::vector<SourceSpec> specs);
+    void add_executors(ExecutorSpec spec);
+    Status serve();
+    void start_threads();
     api::Backend backend();
     Result<Hash128> ask(Request request);
+    Result<std::vector<std::int32_t>> shards_of(Request& request) const;
     std::optional<api::AnswerView> answer(const Hash128& id) const;
-    void run_shard();
     void run_source(Source& source);
     void run_executor();
     void settle_writes();
     void run_chores();
-    Millis make_checkpoint();
-    void add_checkpoint(api::Snapshot& view) const;
-    void give_up(const std::string& why);
-    void tell_sources();
+    void run_wishes();
+    void heed(std::size_t slot, const runtime::ShardStatus& status,
+              const std::vector<std::string>& wanted);
+    bool hurry_sources() const;
 
     HostSettings settings_;
     codec::KeyRing request_keys_;
@@ -123,28 +142,25 @@ class Host {
     api::Tokens tokens_;
     KeyWatch key_watch_;  ///< of the chores' thread
     projections::FindingsView findings_;
-    PassLog passes_;  ///< of the shard's thread
-    std::unique_ptr<connectors::EmbeddedLog> log_;
-    std::unique_ptr<ports::Store> store_;
-    std::unique_ptr<runtime::Shard> shard_;
-    std::optional<runtime::Checkpoints> checkpoints_;
+    std::unique_ptr<ports::Log> log_;
+    std::vector<std::unique_ptr<ShardHost>> shards_;
+    std::vector<std::unique_ptr<std::atomic<bool>>> findings_wait_;  ///< one for each shard
+    std::vector<std::unique_ptr<WishSender>> wishes_;                ///< likewise, unless alone
+    std::optional<WishReader> wish_reader_;
     std::vector<std::unique_ptr<Source>> sources_;
     ExecutorSpec executors_;
     std::unique_ptr<executors::Dispatcher> dispatcher_;
     std::unique_ptr<api::Server> server_;
-    std::thread shard_thread_;
     std::thread executor_thread_;
     std::thread chores_thread_;
+    std::thread wishes_thread_;
     std::atomic<bool> stopping_{false};
     std::atomic<bool> settling_{false};
     std::atomic<bool> hurried_{false};
-    std::atomic<bool> findings_wait_{false};
+    std::atomic<bool> hurried_by_others_{false};  ///< shards elsewhere have findings that wait
     mutable std::mutex mutex_;
     std::condition_variable stop_asked_;
-    std::string fatal_;
-    std::int64_t checkpoint_offset_ = -1;  ///< of the newest one; -1: there is none
-    std::int64_t checkpoint_made_at_ = 0;  ///< in milliseconds since 1970
-    Status stopped_ = Done{};
+    std::map<Hash128, std::size_t> asked_;  ///< how many answers each request gets
 };
 
 }  // namespace trueup::apps

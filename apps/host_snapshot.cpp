@@ -4,6 +4,8 @@
 #include "engine/core/budget.h"
 #include "engine/ports/clock.h"
 
+#include <algorithm>
+
 namespace trueup::apps {
 
 namespace {
@@ -78,21 +80,21 @@ api::SourceView source_view(const core::SourceState& source, const core::Meta& m
     return view;
 }
 
-}  // namespace
-
-void Host::add_checkpoint(api::Snapshot& view) const {
-    const std::lock_guard lock(mutex_);
-    view.checkpoint_offset = checkpoint_offset_;
-    const Millis age(ports::system_clock().wall_millis() - checkpoint_made_at_);
-    if (checkpoint_made_at_ != 0) view.checkpoint_age_seconds = in_seconds(age);
+void add_rules(api::Snapshot& view, const core::Meta& meta) {
+    for (std::size_t i = 0; i < meta.rules.size() && i < meta.settings.rules.size(); ++i) {
+        const core::RuleCounters& counts = meta.rules[i];
+        view.rules.push_back(
+            {meta.settings.rules[i].rule, std::string(name_of(meta.settings.rules[i].mode)),
+             counts.detected, counts.commands, counts.retracted, counts.mended,
+             core::left_of(meta.settings.rules[i].budget, counts.spending, meta), counts.outcomes});
+    }
 }
 
-api::Snapshot Host::snapshot() const {
-    const runtime::ShardStatus status = shard_->status();
+api::Snapshot shard_view(const ShardHost& shard) {
+    const runtime::ShardStatus status = shard.status();
     const core::Meta& meta = status.meta;
     api::Snapshot view;
-    view.version = kVersion;
-    view.refused = status.refused.empty() ? fatal() : status.refused;
+    view.refused = status.refused.empty() ? shard.fatal() : status.refused;
     view.caught_up = status.caught_up;
     view.journal_offset = meta.applied;
     view.journal_time_seconds = in_seconds(meta.now.time_since_epoch());
@@ -102,30 +104,107 @@ api::Snapshot Host::snapshot() const {
     add_tallies(view, meta);
     add_passes(view, meta);
     view.cached_bytes = status.cached_bytes;
-    add_checkpoint(view);
-    for (const auto& source : sources_) {
-        api::SourceView shown;
-        shown.name = source->spec.name;
-        for (const core::SourceState& known : meta.sources) {
-            if (known.name == source->spec.name) shown = source_view(known, meta);
+    const ShardHost::Made made = shard.checkpoint();
+    view.checkpoint_offset = made.offset;
+    const Millis age(ports::system_clock().wall_millis() - made.at);
+    if (made.at != 0) view.checkpoint_age_seconds = in_seconds(age);
+    for (const SourceSettings& known : meta.settings.sources) {
+        api::SourceView source;
+        source.name = known.name;
+        for (const core::SourceState& state : meta.sources) {
+            if (state.name == known.name) source = source_view(state, meta);
         }
-        const std::lock_guard lock(source->mutex);
-        shown.answering = source->health.answering;
-        shown.trouble = source->health.trouble;
-        shown.failures = source->health.failures;
-        shown.epochs = source->health.epochs;
-        shown.published = source->published;
-        view.sources.push_back(std::move(shown));
+        source.answering = source.fresh;  // as far as an engine can tell
+        view.sources.push_back(std::move(source));
     }
-    for (std::size_t i = 0; i < meta.rules.size() && i < meta.settings.rules.size(); ++i) {
-        const core::RuleCounters& counts = meta.rules[i];
-        view.rules.push_back(
-            {meta.settings.rules[i].rule, std::string(name_of(meta.settings.rules[i].mode)),
-             counts.detected, counts.commands, counts.retracted, counts.mended,
-             core::left_of(meta.settings.rules[i].budget, counts.spending, meta), counts.outcomes});
-    }
+    add_rules(view, meta);
     view.fold_counters = fold_counters(meta.counters);
-    add_executor(view, dispatcher_->stats());
+    return view;
+}
+
+void merge(std::vector<api::NamedCount>& into, const std::vector<api::NamedCount>& from) {
+    for (std::size_t i = 0; i < into.size() && i < from.size(); ++i) into[i].value += from[i].value;
+}
+
+void merge(api::SourceView& into, const api::SourceView& from) {
+    into.known = into.known && from.known;
+    into.fresh = into.fresh && from.fresh;
+    into.answering = into.answering && from.answering;
+    into.quarantined = into.quarantined || from.quarantined;
+    into.objects += from.objects;
+    const bool none = into.progress_age_seconds < 0 || from.progress_age_seconds < 0;
+    into.progress_age_seconds =
+        none ? -1 : std::max(into.progress_age_seconds, from.progress_age_seconds);
+}
+
+/// Several shards as one: what is counted adds up, of what may be wrong the worst counts.
+void merge(api::Snapshot& into, const api::Snapshot& from) {
+    if (into.refused.empty()) into.refused = from.refused;
+    into.caught_up = into.caught_up && from.caught_up;
+    into.journal_offset = std::max(into.journal_offset, from.journal_offset);
+    into.journal_time_seconds = std::min(into.journal_time_seconds, from.journal_time_seconds);
+    into.subjects += from.subjects;
+    into.open_findings += from.open_findings;
+    into.outbox += from.outbox;
+    merge(into.tallies, from.tallies);
+    into.passes = std::min(into.passes, from.passes);
+    into.pass_seconds = std::max(into.pass_seconds, from.pass_seconds);
+    into.pass_age_seconds = std::max(into.pass_age_seconds, from.pass_age_seconds);
+    into.pauses = std::max(into.pauses, from.pauses);
+    into.cached_bytes += from.cached_bytes;
+    into.checkpoint_offset = std::min(into.checkpoint_offset, from.checkpoint_offset);
+    into.checkpoint_age_seconds =
+        std::max(into.checkpoint_age_seconds, from.checkpoint_age_seconds);
+    for (std::size_t i = 0; i < into.sources.size() && i < from.sources.size(); ++i) {
+        merge(into.sources[i], from.sources[i]);
+    }
+    for (std::size_t i = 0; i < into.rules.size() && i < from.rules.size(); ++i) {
+        api::RuleView& rule = into.rules[i];
+        rule.detected += from.rules[i].detected;
+        rule.commands += from.rules[i].commands;
+        rule.retracted += from.rules[i].retracted;
+        rule.mended += from.rules[i].mended;
+        rule.budget_left += from.rules[i].budget_left;
+        for (std::size_t k = 0; k < rule.outcomes.size(); ++k) {
+            rule.outcomes[k] += from.rules[i].outcomes[k];
+        }
+    }
+    merge(into.fold_counters, from.fold_counters);
+}
+
+}  // namespace
+
+/// What a source's own thread knows of it, over what the shards know.
+void Host::add_health(api::Snapshot& view, const Source& source) const {
+    auto shown = std::find_if(view.sources.begin(), view.sources.end(),
+                              [&](const auto& one) { return one.name == source.spec.name; });
+    if (shown == view.sources.end()) {
+        view.sources.push_back({});
+        shown = view.sources.end() - 1;
+        shown->name = source.spec.name;
+    }
+    const std::lock_guard lock(source.mutex);
+    if (shards_.empty()) shown->known = shown->fresh = source.health.epochs > 0;
+    shown->answering = source.health.answering;
+    shown->trouble = source.health.trouble;
+    shown->failures = source.health.failures;
+    shown->epochs = source.health.epochs;
+    shown->published = source.published;
+}
+
+api::Snapshot Host::snapshot() const {
+    api::Snapshot view;
+    view.caught_up = true;
+    for (const auto& shard : shards_) {
+        if (shard == shards_.front()) {
+            view = shard_view(*shard);
+        } else {
+            merge(view, shard_view(*shard));
+        }
+    }
+    view.version = kVersion;
+    for (const auto& source : sources_) add_health(view, *source);
+    if (dispatcher_) add_executor(view, dispatcher_->stats());
     return view;
 }
 

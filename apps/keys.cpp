@@ -23,8 +23,6 @@ namespace {
 constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kLeastSecretBytes = 16;
 
-std::string folder_of(const std::string& state_dir) { return state_dir + "/keys"; }
-
 /// Writes the file unless it is there. It is complete or not there at all: another process may look
 /// for it at the same time.
 Status make_file(const std::string& path, const std::string& text) {
@@ -60,14 +58,14 @@ Result<std::string> read_private(const std::string& path) {
 }
 
 /// The same; made with `fresh` if it is not there.
-Result<std::string> read_or_make(const std::string& state_dir, const std::string& name,
+Result<std::string> read_or_make(const std::string& folder, const std::string& name,
                                  const std::string& fresh) {
     std::error_code failed;
-    std::filesystem::create_directories(folder_of(state_dir), failed);
+    std::filesystem::create_directories(folder, failed);
     if (failed) {
-        return Error{Next::kStop, "cannot make " + folder_of(state_dir) + ": " + failed.message()};
+        return Error{Next::kStop, "cannot make " + folder + ": " + failed.message()};
     }
-    const std::string path = key_file(state_dir, name);
+    const std::string path = key_file(folder, name);
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
         if (Status made = make_file(path, fresh); !made) return made.error();
@@ -123,33 +121,33 @@ std::string random_hex(std::size_t bytes) {
     return hex;
 }
 
-std::string key_file(const std::string& state_dir, std::string_view name) {
-    return folder_of(state_dir) + "/" + std::string(name);
+std::string key_file(const std::string& folder, std::string_view name) {
+    return folder + "/" + std::string(name);
 }
 
-Result<codec::KeyRing> load_keys(const std::string& state_dir, std::string_view role) {
+Result<codec::KeyRing> load_keys(const std::string& folder, std::string_view role) {
     const std::string fresh = "k-" + random_hex(4) + ' ' + random_hex(kSecretBytes) + '\n';
-    const Result<std::string> text = read_or_make(state_dir, std::string(role), fresh);
+    const Result<std::string> text = read_or_make(folder, std::string(role), fresh);
     if (!text) return text.error();
-    return ring_of(*text, key_file(state_dir, role));
+    return ring_of(*text, key_file(folder, role));
 }
 
-Result<codec::KeyRing> read_keys(const std::string& state_dir, std::string_view role) {
-    const std::string path = key_file(state_dir, role);
+Result<codec::KeyRing> read_keys(const std::string& folder, std::string_view role) {
+    const std::string path = key_file(folder, role);
     const Result<std::string> text = read_private(path);
     if (!text) return text.error();
     return ring_of(*text, path);
 }
 
-Result<std::string> load_tokens(const std::string& state_dir) {
-    return read_or_make(state_dir, "tokens",
+Result<std::string> load_tokens(const std::string& folder) {
+    return read_or_make(folder, "tokens",
                         "# NAME ROLE TOKEN [EXPIRES]; roles: viewer, user, ops, admin\n"
                         "local admin " +
                             random_hex(kSecretBytes) + '\n');
 }
 
-Result<std::string> read_tokens(const std::string& state_dir) {
-    return read_private(key_file(state_dir, "tokens"));
+Result<std::string> read_tokens(const std::string& folder) {
+    return read_private(key_file(folder, "tokens"));
 }
 
 }  // namespace trueup::apps

@@ -1,5 +1,6 @@
-// The secrets of a state folder: the keys of requests, commands and hashed fields, and the tokens
-// of the HTTP side. Made at the first start, for nobody but their owner to read (0600).
+// The secrets in a folder (`keys`, by default state_dir/keys): the keys of requests, commands and
+// hashed fields, and the tokens of the HTTP side. Made at the first start, for nobody but their
+// owner to read (0600).
 //
 // A key file holds `ID HEX` lines. The first one signs, all of them are believed: to change a key,
 // put the new line on top, wait until the old one's words are of no use any more, then take the old
@@ -14,20 +15,20 @@
 
 namespace trueup::apps {
 
-/// The keys of one role in `state_dir/keys/<role>`, made if there are none: `requests` and
+/// The keys of one role in `folder/<role>`, made if there are none: `requests` and
 /// `commands` are signed, `fields` are hashed (by the first key only).
-Result<codec::KeyRing> load_keys(const std::string& state_dir, std::string_view role);
+Result<codec::KeyRing> load_keys(const std::string& folder, std::string_view role);
 
 /// The same of a file that must be there, as it is now.
-Result<codec::KeyRing> read_keys(const std::string& state_dir, std::string_view role);
+Result<codec::KeyRing> read_keys(const std::string& folder, std::string_view role);
 
-/// The text of `state_dir/keys/tokens` (api/tokens.h reads it), made with one operator `local`.
-Result<std::string> load_tokens(const std::string& state_dir);
+/// The text of `folder/tokens` (api/tokens.h reads it), made with one operator `local`.
+Result<std::string> load_tokens(const std::string& folder);
 /// The same of a file that must be there, as it is now.
-Result<std::string> read_tokens(const std::string& state_dir);
+Result<std::string> read_tokens(const std::string& folder);
 
 /// Where the file of a role, or `tokens`, is.
-std::string key_file(const std::string& state_dir, std::string_view name);
+std::string key_file(const std::string& folder, std::string_view name);
 
 /// Random bytes as lower-case hex; the source is the operating system's.
 std::string random_hex(std::size_t bytes);

@@ -1,7 +1,9 @@
 // The `trueup` binary: parses the command line and calls one file per subcommand.
+#include "apps/config_check.h"
 #include "apps/demo.h"
 #include "apps/operate.h"
-#include "apps/up.h"
+#include "apps/process.h"
+#include "apps/topics.h"
 #include "apps/version.h"
 
 #include <CLI/CLI.hpp>
@@ -27,7 +29,8 @@ const std::map<std::string, FeedFormat> kFormats{{"text", FeedFormat::kText},
 
 struct Options {
     trueup::apps::DemoOptions demo;
-    trueup::apps::UpOptions up;
+    trueup::apps::ProcessOptions process;
+    trueup::apps::TopicsOptions topics;
     trueup::apps::CheckOptions check;
     trueup::apps::OperateOptions operate;
     bool no_colours = false;
@@ -53,16 +56,67 @@ CLI::App* add_demo(CLI::App& app, Options& options) {
     return demo;
 }
 
-CLI::App* add_up(CLI::App& app, Options& options) {
-    CLI::App* up = app.add_subcommand(
-        "up", "Run connectors, engine and executors in one process, as the configuration says");
-    up->add_option("-c,--config", options.up.config, "The configuration file")->required();
-    up->add_option("--seconds", options.up.seconds, "End after this many seconds (0: Ctrl-C)");
-    up->add_option("--pause-file", options.up.pause_file,
-                   "While this file exists, executors check but hold every write");
-    up->add_flag("--no-colours", options.no_colours, "Plain text");
-    add_format(*up, options.up.format);
-    return up;
+CLI::App* add_process(CLI::App& app, Options& options, const std::string& name,
+                      const std::string& help) {
+    CLI::App* process = app.add_subcommand(name, help);
+    trueup::apps::ProcessOptions& o = options.process;
+    process->add_option("-c,--config", o.config, "The configuration file")->required();
+    process->add_option("--seconds", o.seconds, "End after this many seconds (0: Ctrl-C)");
+    process->add_option("--listen", o.listen, "HOST:PORT of the HTTP side, or off");
+    process->add_flag("--no-colours", options.no_colours, "Plain text");
+    add_format(*process, o.format);
+    return process;
+}
+
+void add_pause_file(CLI::App& command, Options& options) {
+    command.add_option("--pause-file", options.process.pause_file,
+                       "While this file exists, executors check but hold every write");
+}
+
+/// The processes, each with the part that it runs.
+using Processes = std::vector<std::pair<const CLI::App*, trueup::apps::Part>>;
+
+Processes add_processes(CLI::App& app, Options& options) {
+    using trueup::apps::Part;
+    CLI::App* up = add_process(
+        app, options, "up",
+        "Run connectors, engine and executors in one process, as the configuration says");
+    add_pause_file(*up, options);
+    CLI::App* engine = add_process(app, options, "engine",
+                                   "Run shards of the engine over Kafka, and nothing else");
+    engine->add_option("--shards", options.process.shards, "As 0-3 or 0,2; all, if left out");
+    engine->add_flag("--follow", options.process.follow,
+                     "Fold and answer questions, but emit nothing");
+    CLI::App* connect =
+        add_process(app, options, "connect", "Publish what sources say to Kafka, and nothing else");
+    connect->add_option("SOURCE", options.process.names, "Of the configuration; all, if left out");
+    CLI::App* execute = add_process(app, options, "execute",
+                                    "Carry out commands that come over Kafka, and nothing else");
+    execute->add_option("KIND", options.process.names,
+                        "As delete_pod or update_row; all that are configured, if left out");
+    add_pause_file(*execute, options);
+    return {{up, Part::kEverything},
+            {engine, Part::kEngine},
+            {connect, Part::kConnect},
+            {execute, Part::kExecute}};
+}
+
+using Topics =
+    std::vector<std::pair<const CLI::App*, std::function<int(const trueup::apps::TopicsOptions&)>>>;
+
+Topics add_topics(CLI::App& app, Options& options) {
+    CLI::App* topics = app.add_subcommand("topics", "Look after the topics of a Kafka bus");
+    topics->require_subcommand(1);
+    CLI::App* create = topics->add_subcommand(
+        "create", "Make the topics, the journals' first records and the keys that are missing");
+    CLI::App* check =
+        topics->add_subcommand("check", "Say what is missing, and what contradicts the settings");
+    for (CLI::App* command : {create, check}) {
+        command->add_option("-c,--config", options.topics.config, "The configuration file")
+            ->required();
+        add_format(*command, options.topics.format);
+    }
+    return {{create, trueup::apps::run_topics_create}, {check, trueup::apps::run_topics_check}};
 }
 
 CLI::App* add_check(CLI::App& app, Options& options) {
@@ -172,7 +226,8 @@ int run(int argc, char** argv) {
     app.add_option("--log-level", options.log_level, "debug, info, warn (default) or error")
         ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
     const CLI::App* demo = add_demo(app, options);
-    const CLI::App* up = add_up(app, options);
+    const Processes processes = add_processes(app, options);
+    const Topics topics = add_topics(app, options);
     const CLI::App* check = add_check(app, options);
     Chosen chosen;
     add_findings(app, options, chosen);
@@ -185,9 +240,15 @@ int run(int argc, char** argv) {
     spdlog::set_default_logger(spdlog::stderr_color_mt("trueup"));
     spdlog::set_level(spdlog::level::from_str(options.log_level));
     const bool colours = !options.no_colours && isatty(STDOUT_FILENO) != 0;
-    options.demo.colours = options.up.colours = colours;
+    options.demo.colours = options.process.colours = colours;
     if (demo->parsed()) return trueup::apps::run_demo(options.demo, stop);
-    if (up->parsed()) return trueup::apps::run_up(options.up, stop);
+    for (const auto& [command, part] : processes) {
+        options.process.part = part;
+        if (command->parsed()) return trueup::apps::run_process(options.process, stop);
+    }
+    for (const auto& [command, run_topics] : topics) {
+        if (command->parsed()) return run_topics(options.topics);
+    }
     if (check->parsed()) return trueup::apps::run_config_check(options.check);
     for (const auto& [command, operate] : chosen) {
         if (command->parsed()) return operate(options.operate);

@@ -47,8 +47,8 @@ std::string first_line(const std::string& path) {
 }
 
 /// The secret of the first token in the state folder: whoever may read it is an operator.
-std::string local_token(const std::string& state_dir) {
-    std::ifstream file(state_dir + "/keys/tokens");
+std::string local_token(const std::string& keys) {
+    std::ifstream file(keys + "/tokens");
     for (std::string line; std::getline(file, line);) {
         if (line.empty() || line.front() == '#') continue;
         std::istringstream words(line);
@@ -73,10 +73,12 @@ class Engine {
             return Engine(where.url, token);
         }
         std::string state_dir = where.state_dir;
+        std::string keys = state_dir + "/keys";
         if (!where.config.empty()) {
             const Result<config::Config> config = config::load_config(where.config);
             if (!config) return config.error();
             state_dir = config->state_dir;
+            keys = config->keys;
         }
         if (state_dir.empty()) {
             return wrong("which engine? write -c CONFIG, --state-dir FOLDER, or --url URL");
@@ -86,10 +88,10 @@ class Engine {
             return wrong("no engine has run in " + state_dir +
                          ": there is no http.addr; start `trueup up`, or write --url");
         }
-        const std::string token = local_token(state_dir);
+        const std::string token = local_token(keys);
         if (token.empty()) {
-            return wrong(state_dir +
-                         "/keys/tokens cannot be read; run this as the engine's user, "
+            return wrong(keys +
+                         "/tokens cannot be read; run this as the engine's user, "
                          "or write --url and --token-file");
         }
         return Engine("http://" + address, token);

@@ -1,5 +1,6 @@
 #include "apps/sandbox_host.h"
 
+#include "apps/bus.h"
 #include "apps/sandbox_wiring.h"
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/connector.h"
@@ -55,7 +56,10 @@ Result<std::unique_ptr<Host>> start_sandbox_host(sandbox::World& world, HostSett
     auto rows = rows_source(world);
     if (!rows) return rows.error();
     sources.push_back(std::move(*rows));
-    return Host::start(std::move(settings), std::move(sources), executor_spec(world));
+    auto log = open_embedded(settings.state_dir, true, settings.memory_bytes);
+    if (!log) return log.error();
+    return Host::start(std::move(settings), std::move(*log), std::move(sources),
+                       executor_spec(world));
 }
 
 }  // namespace trueup::apps

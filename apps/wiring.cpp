@@ -93,7 +93,8 @@ Status add_hash(const Config& config, ports::FieldPolicy& policy) {
         std::any_of(policy.named.begin(), policy.named.end(),
                     [](const auto& field) { return field.second == ports::Treatment::kHash; });
     if (!hashes) return Done{};
-    Result<codec::KeyRing> keys = load_keys(config.state_dir, "fields");
+    Result<codec::KeyRing> keys =
+        config.kafka ? read_keys(config.keys, "fields") : load_keys(config.keys, "fields");
     if (!keys) return keys.error();
     policy.hash = [keys = std::move(*keys)](std::string_view text) { return keys.hash(text); };
     return Done{};

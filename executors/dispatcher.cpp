@@ -162,6 +162,11 @@ std::optional<std::string> Dispatcher::State::unfit(const Command& command) cons
 
 void Dispatcher::State::accept(ArrivedCommand arrived) {
     const Command& command = arrived.command;
+    const auto& kinds = settings.kinds;
+    const bool meant =
+        kinds.empty() ||
+        std::find(kinds.begin(), kinds.end(), command.draft.action.kind) != kinds.end();
+    if (!meant) return;  // another executor's
     if (const auto why = unfit(command)) {
         park({arrived.partition, arrived.offset, to_hex(command.id) + ": " + *why});
         return;

@@ -61,6 +61,7 @@ struct DispatcherStats {
 struct DispatcherSettings {
     std::string executor = "executor";           ///< the name that outcomes carry
     std::vector<std::int32_t> partitions = {0};  ///< not empty
+    std::vector<Action::Kind> kinds;             ///< what it carries out; none: everything
     std::size_t max_running = 32;
     std::size_t max_pending = 10'000;
     /// No command may live longer from its issue on: the ledger reaches back that far.

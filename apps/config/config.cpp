@@ -7,11 +7,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -46,8 +48,58 @@ void read_version(Section& root) {
                  fmt::format("is '{}', which this release does not know; write 1", version));
 }
 
-void read_bus(Section bus, Config& config) {
-    bus.refuse("kafka", "comes with a later release; write embedded: {}");
+/// Lines `name=value`, as librdkafka's own tools read them: for what should not stand here.
+void read_client_file(Section& kafka, const std::string& folder, KafkaBus& bus) {
+    const std::string path = read_path(kafka, "client_file", "", folder);
+    if (path.empty()) return;
+    const Result<std::string> text = read_file(path, "bus.kafka.client_file");
+    if (!text) return kafka.problem("client_file", text.error().what);
+    std::istringstream lines(*text);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t equals = line.find('=');
+        if (line.empty() || line.front() == '#') continue;
+        if (equals == std::string::npos) {
+            return kafka.problem("client_file", "has a line without =; write name=value");
+        }
+        bus.client[line.substr(0, equals)] = line.substr(equals + 1);
+    }
+}
+
+void read_kafka(Section kafka, const std::string& folder, Config& config) {
+    KafkaBus bus;
+    if (kafka.require("bootstrap", "bootstrap: broker-1:9092,broker-2:9092")) {
+        bus.bootstrap = kafka.text("bootstrap");
+    }
+    bus.prefix = kafka.text("prefix", bus.prefix);
+    const bool plain = !bus.prefix.empty() && bus.prefix.size() <= 200 &&
+                       bus.prefix.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_") ==
+                           std::string::npos;
+    if (!plain) kafka.problem("prefix", "may hold a-z, 0-9, '.', '-' and '_' only; write trueup");
+    bus.partitions = kafka.count("partitions", bus.partitions);
+    if (bus.partitions < 1 || bus.partitions > 1024) {
+        kafka.problem("partitions", fmt::format("is {}; write 1 to 1024", bus.partitions));
+    }
+    bus.replicas = kafka.count("replicas", bus.replicas);
+    bus.min_in_sync = kafka.count("min_in_sync", std::min(bus.min_in_sync, bus.replicas));
+    if (bus.min_in_sync < 1 || bus.min_in_sync > bus.replicas) {
+        kafka.problem("min_in_sync", fmt::format("is {}; write 1 to replicas, which is {}",
+                                                 bus.min_in_sync, bus.replicas));
+    }
+    Section client = kafka.section("client");
+    for (const std::string& name : client.keys()) bus.client[name] = client.text(name);
+    client.finish();
+    read_client_file(kafka, folder, bus);
+    kafka.finish();
+    config.kafka = std::move(bus);
+}
+
+void read_bus(Section bus, const std::string& folder, Config& config) {
+    if (bus.has("kafka")) {
+        bus.refuse("embedded", "has no place beside kafka; write one of the two");
+        read_kafka(bus.section("kafka"), folder, config);
+        // Times of several brokers are compared.
+        config.max_skew = Millis{1'000};
+    }
     Section embedded = bus.section("embedded");
     config.fsync = embedded.flag("fsync", config.fsync);
     embedded.finish();
@@ -59,7 +111,8 @@ void read_bus(Section bus, Config& config) {
     bus.finish();
 }
 
-void read_checkpoints(Section checkpoints, Config& config) {
+void read_checkpoints(Section checkpoints, const std::string& folder, Config& config) {
+    config.checkpoints = read_path(checkpoints, "path", config.state_dir + "/checkpoints", folder);
     config.checkpoint_every = checkpoints.duration("every", config.checkpoint_every);
     if (config.checkpoint_every < Millis(60'000) ||
         config.checkpoint_every > std::chrono::hours(24)) {
@@ -85,7 +138,8 @@ void read_rest(Section& root, const std::string& folder, Config& config) {
         root.problem("memory", fmt::format("{} is too little; write at least 16MiB",
                                            size_text(config.memory_bytes)));
     }
-    read_checkpoints(root.section("checkpoints"), config);
+    config.keys = read_path(root, "keys", config.state_dir + "/keys", folder);
+    read_checkpoints(root.section("checkpoints"), folder, config);
     Section http = root.section("http");
     config.listen = http.text("listen", config.listen);
     if (config.listen == "off") {
@@ -133,7 +187,7 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
     Config config;
     Section root(&*tree, "", 1, problems);
     read_version(root);
-    read_bus(root.section("bus"), config);
+    read_bus(root.section("bus"), folder, config);
     read_rest(root, folder, config);
     if (root.require("sources", "sources: {pods: {kubernetes: ...}, rows: {postgres: ...}}")) {
         config.sources = read_sources(root.section("sources"), folder);

@@ -90,6 +90,16 @@ struct PolicyConfig {
     std::uint32_t max_drop_percent = 50;
 };
 
+/// A Kafka cluster as the bus, instead of the log of a single process.
+struct KafkaBus {
+    std::string bootstrap;
+    std::string prefix = "trueup";
+    std::uint32_t partitions = 4;
+    std::uint32_t replicas = 3;
+    std::uint32_t min_in_sync = 2;
+    std::map<std::string, std::string> client;  ///< TLS and SASL; may hold secrets
+};
+
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError };
 enum class LogFormat : std::uint8_t { kJson, kText };
 
@@ -98,7 +108,10 @@ struct Config {
     std::uint64_t memory_bytes = std::uint64_t{512} << 20U;
     Millis checkpoint_every = std::chrono::minutes(15);
     std::uint32_t checkpoints_kept = 3;
-    bool fsync = true;  ///< of the embedded bus
+    std::string keys;               ///< the folder of the secrets
+    std::string checkpoints;        ///< the folder of the checkpoints; may be shared by engines
+    std::optional<KafkaBus> kafka;  ///< nullopt: the embedded bus
+    bool fsync = true;              ///< of the embedded bus
     Millis max_step{10'000};
     Millis max_skew{0};
     std::vector<SourceConfig> sources;   ///< in the order of the file

@@ -253,13 +253,30 @@ bool is_loopback(const std::string& listen) {
            listen.starts_with("[::1]:");
 }
 
+std::string bus_text(const Config& config) {
+    if (!config.kafka) return fmt::format("embedded, fsync {}", config.fsync ? "on" : "off");
+    const KafkaBus& kafka = *config.kafka;
+    return fmt::format("kafka at {}, topics {}.*, {} partitions, {} replicas, {} in sync",
+                       kafka.bootstrap, kafka.prefix, kafka.partitions, kafka.replicas,
+                       kafka.min_in_sync);
+}
+
+/// Without the values of the client's settings: some are secrets.
+Json json_of(const KafkaBus& kafka) {
+    Json names = Json::array();
+    for (const auto& [name, value] : kafka.client) names.push_back(name);
+    return {{"bootstrap", kafka.bootstrap},     {"prefix", kafka.prefix},
+            {"partitions", kafka.partitions},   {"replicas", kafka.replicas},
+            {"min_in_sync", kafka.min_in_sync}, {"client", names}};
+}
+
 }  // namespace
 
 std::string describe(const Config& config) {
     std::string text = fmt::format(
-        "bus       embedded, fsync {}, max_step {}, max_skew {}\n"
+        "bus       {}, max_step {}, max_skew {}\n"
         "state     {}, {} of memory, a checkpoint every {}, {} kept\n",
-        config.fsync ? "on" : "off", duration_text(config.max_step), duration_text(config.max_skew),
+        bus_text(config), duration_text(config.max_step), duration_text(config.max_skew),
         config.state_dir, size_text(config.memory_bytes), duration_text(config.checkpoint_every),
         config.checkpoints_kept);
     for (const SourceConfig& source : config.sources) text += line_of(source);
@@ -274,12 +291,18 @@ std::string describe(const Config& config) {
 std::string describe_json(const Config& config) {
     Json json;
     json["version"] = 1;
-    json["bus"] = {{"embedded", {{"fsync", config.fsync}}},
-                   {"max_step", duration_text(config.max_step)},
+    json["bus"] = {{"max_step", duration_text(config.max_step)},
                    {"max_skew", duration_text(config.max_skew)}};
+    if (config.kafka) {
+        json["bus"]["kafka"] = json_of(*config.kafka);
+    } else {
+        json["bus"]["embedded"] = {{"fsync", config.fsync}};
+    }
     json["state_dir"] = config.state_dir;
+    json["keys"] = config.keys;
     json["memory"] = size_text(config.memory_bytes);
-    json["checkpoints"] = {{"every", duration_text(config.checkpoint_every)},
+    json["checkpoints"] = {{"path", config.checkpoints},
+                           {"every", duration_text(config.checkpoint_every)},
                            {"keep", config.checkpoints_kept}};
     json["sources"] = Json::object();
     for (const SourceConfig& source : config.sources) {
@@ -309,6 +332,11 @@ std::vector<std::string> warnings(const Config& config) {
             fmt::format("memory {} is little; below 64MiB the projection reads from disk "
                         "all the time",
                         size_text(config.memory_bytes)));
+    }
+    if (config.kafka && config.kafka->min_in_sync < 2) {
+        all.emplace_back(
+            "bus.kafka keeps what was acknowledged on one broker only: a power cut there may take "
+            "back what was decided");
     }
     if (!config.fsync) {
         all.emplace_back("bus.embedded.fsync is false: a power cut may take back what was decided");

@@ -34,6 +34,7 @@ void FoldRun::take_request(const ItemView& item, const Request& request) {
         ++meta_.counters.unauthenticated;
         return park(item, "a request that nobody signed whom this engine knows");
     }
+    if (request.kind == RequestKind::kWish) return;  // a shard's own word, meant for connectors
     const auto known = [&](const Answered& earlier) { return earlier.id == request.id; };
     if (std::any_of(meta_.answered.begin(), meta_.answered.end(), known) &&
         TRUEUP_GUARD("request_once")) {
@@ -91,6 +92,7 @@ FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
             return {true, "a pass starts"};
         case RequestKind::kTerminate:
             return terminate(request);
+        case RequestKind::kWish:
         case RequestKind::kUnspecified:
             break;
     }

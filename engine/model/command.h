@@ -147,4 +147,15 @@ constexpr std::string_view name_of(Action::Kind kind) {
     return "unspecified";
 }
 
+/// The other way round; kUnspecified: nothing is called that.
+constexpr Action::Kind action_of(std::string_view name) {
+    for (const Action::Kind kind :
+         {Action::Kind::kDeletePod, Action::Kind::kUpdateRow, Action::Kind::kVerifyGone,
+          Action::Kind::kCreatePod, Action::Kind::kCreateObject, Action::Kind::kDeleteObject,
+          Action::Kind::kRetractRecord}) {
+        if (name_of(kind) == name) return kind;
+    }
+    return Action::Kind::kUnspecified;
+}
+
 }  // namespace trueup

@@ -22,6 +22,7 @@ enum class RequestKind : std::uint8_t {
     kResnapshot = 7,  ///< the source takes a complete epoch soon
     kPass = 8,        ///< starts a pass at once
     kTerminate = 9,   ///< ends the subject's instance, if the one who asks may (G8)
+    kWish = 10,       ///< a shard's word to connectors: an epoch of the source, or else hurry
 };
 
 /// What a request is about; an empty member narrows nothing.
@@ -78,6 +79,8 @@ constexpr std::string_view name_of(RequestKind kind) {
             return "pass";
         case RequestKind::kTerminate:
             return "terminate";
+        case RequestKind::kWish:
+            return "wish";
         case RequestKind::kUnspecified:
             break;
     }

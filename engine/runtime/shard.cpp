@@ -80,6 +80,11 @@ Status Shard::check_journal() {
         return Error{Next::kStop, goes_on.error().what + ". " + way_out(*extent)};
     }
     if (!settings_.lead) return Done{};
+    if (settings_.new_journal_id.none()) {
+        return Error{Next::kStop, "the journal of shard " + std::to_string(settings_.shard) +
+                                      " is empty, not even its first record is there; `trueup "
+                                      "topics create` begins it"};
+    }
     codec::JournalRecordBuilder record;
     record.set_genesis({settings_.new_journal_id, settings_.partitions, settings_.shard});
     std::vector<ports::Entry> entries;

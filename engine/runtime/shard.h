@@ -39,7 +39,8 @@ struct ShardSettings {
     std::size_t record_bytes = 950ULL << 10U;  ///< of a journal record, about
     std::size_t in_flight = 2;                 ///< journal appends at once
     bool lead = true;                          ///< false: fold only, emit nothing
-    Hash128 new_journal_id;                    ///< for the Genesis of an empty journal
+    /// For the Genesis of an empty journal; none: an empty journal is refused.
+    Hash128 new_journal_id;
     /// Sees each edge once it was folded, and at the start the last one of every open finding.
     /// Called by the shard's thread; without the subject where it is gone, or this is no news.
     std::function<void(const FindingEdge&, const Subject*)> on_finding;

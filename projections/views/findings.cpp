@@ -26,6 +26,13 @@ void FindingsView::take(const FindingEdge& edge) {
     }
 }
 
+std::optional<FindingEdge> FindingsView::find(const Hash128& id) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = open_.find(id);
+    if (found == open_.end()) return std::nullopt;
+    return found->second;
+}
+
 FindingsView::Page FindingsView::list(const FindingsFilter& filter) const {
     const std::lock_guard lock(mutex_);
     Page page;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ class FindingsView {
         std::uint64_t hidden = 0;           ///< that are not kept
     };
     Page list(const FindingsFilter& filter) const;
+    /// nullopt: it is not open, or not kept.
+    std::optional<FindingEdge> find(const Hash128& id) const;
 
   private:
     mutable std::mutex mutex_;

@@ -34,16 +34,16 @@ std::string signer(const codec::KeyRing& keys) {
 class Watched {
   public:
     Watched() {
-        ring.become(load_keys(folder.path(), "commands").value());
+        ring.become(load_keys(folder.path() + "/keys", "commands").value());
         watch.add(path(), [this]() -> Status {
-            const auto keys = read_keys(folder.path(), "commands");
+            const auto keys = read_keys(folder.path() + "/keys", "commands");
             if (!keys) return keys.error();
             ring.become(*keys);
             return Done{};
         });
         pass(0);
     }
-    std::string path() const { return key_file(folder.path(), "commands"); }
+    std::string path() const { return key_file(folder.path() + "/keys", "commands"); }
     std::string text() const {
         std::ifstream file(path());
         return {std::istreambuf_iterator<char>(file), {}};

@@ -26,40 +26,40 @@ void write(const std::string& path, const std::string& text) {
 }
 
 std::string refusal(const std::string& folder) {
-    const auto keys = load_keys(folder, "commands");
+    const auto keys = load_keys(folder + "/keys", "commands");
     return keys.ok() ? "they were read" : keys.error().what.substr(folder.size());
 }
 
 TEST(Keys, AreMadeOnceAndKeptForTheirOwner) {
     const TempDir folder;
-    const auto first = load_keys(folder.path(), "commands");
+    const auto first = load_keys(folder.path() + "/keys", "commands");
     ASSERT_TRUE(first.ok()) << first.error().what;
     struct stat status {};
     ASSERT_EQ(::stat((folder.path() + "/keys/commands").c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777U, 0600U);
-    const auto again = load_keys(folder.path(), "commands");
+    const auto again = load_keys(folder.path() + "/keys", "commands");
     ASSERT_TRUE(again.ok());
     EXPECT_TRUE(again->authentic(codec::kCommandSignature, signed_by(*first)));
 }
 
 TEST(Keys, EachRoleHasItsOwn) {
     const TempDir folder;
-    const auto commands = load_keys(folder.path(), "commands");
-    const auto requests = load_keys(folder.path(), "requests");
+    const auto commands = load_keys(folder.path() + "/keys", "commands");
+    const auto requests = load_keys(folder.path() + "/keys", "requests");
     ASSERT_TRUE(commands.ok() && requests.ok());
     EXPECT_FALSE(requests->authentic(codec::kCommandSignature, signed_by(*commands)));
 }
 
 TEST(Keys, ANewOneOnTopSignsAndTheOldOneIsStillBelieved) {
     const TempDir folder;
-    const auto before = load_keys(folder.path(), "commands");
+    const auto before = load_keys(folder.path() + "/keys", "commands");
     ASSERT_TRUE(before.ok());
     const std::string path = folder.path() + "/keys/commands";
     std::ifstream file(path);
     std::string line;
     std::getline(file, line);
     write(path, "# rotated\nnew " + random_hex(32) + "\n" + line + "\n");
-    const auto after = load_keys(folder.path(), "commands");
+    const auto after = load_keys(folder.path() + "/keys", "commands");
     ASSERT_TRUE(after.ok()) << after.error().what;
     EXPECT_TRUE(after->authentic(codec::kCommandSignature, signed_by(*before)));
     EXPECT_FALSE(before->authentic(codec::kCommandSignature, signed_by(*after)));
@@ -67,7 +67,7 @@ TEST(Keys, ANewOneOnTopSignsAndTheOldOneIsStillBelieved) {
 
 TEST(Keys, AFileThatOthersMayReadIsRefused) {
     const TempDir folder;
-    ASSERT_TRUE(load_keys(folder.path(), "commands").ok());
+    ASSERT_TRUE(load_keys(folder.path() + "/keys", "commands").ok());
     const std::string path = folder.path() + "/keys/commands";
     ::chmod(path.c_str(), 0640);
     EXPECT_EQ(refusal(folder.path()),
@@ -76,7 +76,7 @@ TEST(Keys, AFileThatOthersMayReadIsRefused) {
 
 TEST(Keys, WhatIsNoKeyIsRefusedWithItsLine) {
     const TempDir folder;
-    ASSERT_TRUE(load_keys(folder.path(), "commands").ok());
+    ASSERT_TRUE(load_keys(folder.path() + "/keys", "commands").ok());
     const std::string path = folder.path() + "/keys/commands";
     const std::string wanted = ": write ID HEX, with 32 hex digits at the least";
     write(path, "# nothing\n");
@@ -91,10 +91,10 @@ TEST(Keys, WhatIsNoKeyIsRefusedWithItsLine) {
 
 TEST(Keys, TokensAreMadeWithOneOperator) {
     const TempDir folder;
-    const auto text = load_tokens(folder.path());
+    const auto text = load_tokens(folder.path() + "/keys");
     ASSERT_TRUE(text.ok());
     EXPECT_NE(text->find("\nlocal admin "), std::string::npos);
-    EXPECT_EQ(load_tokens(folder.path()).value(), *text);
+    EXPECT_EQ(load_tokens(folder.path() + "/keys").value(), *text);
 }
 
 TEST(Keys, RandomTextsDiffer) {

@@ -18,13 +18,14 @@ def binary():
 
 
 class Engine:
-    """One `trueup up`, started anew as often as wished; its events are kept over all starts."""
+    """One `trueup up` (or another process), started anew as often as wished; its events are kept over
+    all starts."""
 
-    def __init__(self, config, state_dir, *flags):
+    def __init__(self, config, state_dir, *flags, part="up", name="engine"):
         self.state_dir = state_dir
         self.events = []  # the feed, in order
-        self._command = [binary(), "up", "-c", config, "-o", "json", *flags]
-        self._log = os.path.join(os.path.dirname(config), "engine.log")
+        self._command = [binary(), part, "-c", config, "-o", "json", *flags]
+        self._log = os.path.join(os.path.dirname(config), f"{name}.log")
         self._heard = threading.Condition()
         self._process = self._reader = None
 
@@ -58,6 +59,12 @@ class Engine:
         if self._process.poll() is not None:
             raise AssertionError(f"the engine ended with {self._process.returncode}{self.trace()}")
         return True
+
+    def stopped_by_itself(self, within=30):
+        """(exit code, its log) of a process that ends without being asked to."""
+        self._process.wait(within)
+        self._reader.join()
+        return self._process.returncode, self.log()
 
     def killed(self, within):
         """True once it has killed itself (engine/base/kill_point.h), False if it still runs then."""

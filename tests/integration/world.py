@@ -27,9 +27,11 @@ from kube import Kube, KubeError
 from pg import SLOT, PgError, Postgres
 from table import Table
 
+EMBEDDED = "{embedded: {}, max_step: 1s, max_skew: 0s}"
+
 CONFIG = """\
 version: 1
-bus: {{embedded: {{}}, max_step: 1s, max_skew: 0s}}
+bus: {bus}
 state_dir: {state_dir}
 memory: 256MiB
 sources:
@@ -179,6 +181,7 @@ def audit_log(args, servers):
 
 def config(args, servers):
     text = CONFIG.format(
+        bus=args.bus,
         state_dir=args.state_dir,
         kubeconfig=servers.env["KUBE_ENGINE_CONFIG"],
         namespace=scenes.NAMESPACE,
@@ -243,6 +246,7 @@ def parser():
 
     p = command("config", config, "write the engine's configuration")
     p.add_argument("--state-dir", required=True)
+    p.add_argument("--bus", default=EMBEDDED, help="as the configuration has it")
     p.add_argument("--out", default="trueup.yaml")
     p.add_argument("--mode", default="enforce")
     p.add_argument("--grace", default="3s")

@@ -180,8 +180,8 @@ TEST(ConfigFlaws, VersionsOfOtherReleases) {
 }
 
 TEST(ConfigFlaws, BusStateAndHttp) {
-    EXPECT_EQ(flaws_at_top("bus: {kafka: {brokers: x}}\n"),
-              "trueup.yaml:2: bus.kafka comes with a later release; write embedded: {}");
+    EXPECT_EQ(flaws_at_top("bus: {embedded: {}, kafka: {bootstrap: x}}\n"),
+              "trueup.yaml:2: bus.embedded has no place beside kafka; write one of the two");
     EXPECT_EQ(flaws_at_top("bus: {max_step: 0s}\n"),
               "trueup.yaml:2: bus.max_step is shorter than 100ms, so that time would hardly pass; "
               "write 10s");

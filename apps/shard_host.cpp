@@ -1,0 +1,120 @@
+#include "apps/shard_host.h"
+
+#include "apps/shard_opening.h"
+#include "engine/ports/clock.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::apps {
+
+namespace {
+
+constexpr Millis kRetryPause{200};
+constexpr Millis kNothingNew{2'000};         // until a checkpoint is looked for again
+constexpr Millis kCheckpointFailed{60'000};  // the same after a failure
+
+}  // namespace
+
+ShardHost::ShardHost(ShardHostSettings settings, ports::Log& log)
+    : settings_(std::move(settings)),
+      log_(log),
+      checkpoints_(settings_.checkpoints, settings_.shard.shard, settings_.checkpoints_kept) {}
+
+Result<std::unique_ptr<ShardHost>> ShardHost::open(ShardHostSettings settings, ports::Log& log) {
+    std::unique_ptr<ShardHost> host(new ShardHost(std::move(settings), log));
+    const ShardHostSettings& how = host->settings_;
+    auto opened = open_shard({how.rows, how.store_bytes, host->checkpoints_}, how.shard, log,
+                             ports::system_clock(),
+                             [](const std::string& what) { spdlog::warn("{}", what); });
+    if (!opened) return opened.error();
+    host->store_ = std::move(opened->store);
+    host->shard_ = std::move(opened->shard);
+    return host;
+}
+
+ShardHost::~ShardHost() {
+    if (Status stopped = stop(); !stopped) spdlog::error("{}", stopped.error().what);
+}
+
+void ShardHost::start() {
+    thread_ = std::thread([this] { run(); });
+}
+
+Status ShardHost::stop() {
+    begin_stop();
+    if (!thread_.joinable()) return Done{};
+    thread_.join();
+    return stopped_;
+}
+
+std::string ShardHost::fatal() const {
+    const std::lock_guard lock(mutex_);
+    return fatal_;
+}
+
+ShardHost::Made ShardHost::checkpoint() const {
+    const std::lock_guard lock(mutex_);
+    return checkpoint_;
+}
+
+void ShardHost::tell() {
+    const runtime::ShardStatus status = shard_->status();
+    passes_.look(status.meta);
+    std::vector<std::string> wanted;
+    for (const SourceId id : shard_->take_wanted_epochs()) {
+        wanted.push_back(status.meta.sources[id].name);
+    }
+    settings_.on_quiet(status, wanted);
+}
+
+void ShardHost::run() {
+    bool alive = true;
+    while (!stopping_) {
+        const std::uint64_t seen = log_.changes_seen();
+        if (!alive) {
+            log_.wait(seen, kRetryPause);
+            continue;
+        }
+        const Result<bool> busy = shard_->step();
+        if (!busy) {
+            alive = busy.error().next != Next::kStop;
+            if (alive) {
+                spdlog::warn("shard {}: {}", index(), busy.error().what);
+            } else {
+                spdlog::error("shard {} stops emitting: {}", index(), busy.error().what);
+                const std::lock_guard lock(mutex_);
+                fatal_ = busy.error().what;
+            }
+            log_.wait(log_.changes_seen(), kRetryPause);
+            continue;
+        }
+        if (*busy) continue;
+        tell();
+        log_.wait(seen, shard_->idle_time());
+    }
+    // A shard that gave up keeps its last good rows.
+    stopped_ = alive ? shard_->stop() : store_->flush();
+}
+
+Millis ShardHost::make_checkpoint() {
+    ports::Clock& clock = ports::system_clock();
+    const auto newest = checkpoints_.newest(shard_->status().meta.journal_id);
+    const std::int64_t made_at = newest ? checkpoints_.made_at(*newest) : 0;
+    {
+        const std::lock_guard lock(mutex_);
+        checkpoint_ = {newest ? newest->offset : -1, made_at};
+    }
+    const Millis every = settings_.checkpoint_every;
+    const Millis due = Millis(made_at - clock.wall_millis()) + every;
+    // A clock that was set back does not put it off.
+    if (due > Millis{0} && due <= every) return due;
+    const auto made = checkpoints_.make(*store_, [this] { return stopping_.load(); });
+    if (!made && !stopping_) spdlog::warn("no checkpoint was made: {}", made.error().what);
+    if (!made) return std::min(kCheckpointFailed, every);
+    return made->has_value() ? Millis{0} : std::min(kNothingNew, every);
+}
+
+}  // namespace trueup::apps

@@ -1,0 +1,80 @@
+// One shard with its rows, its checkpoints and the thread that steps it.
+//
+// Thread-safe once started.
+#pragma once
+
+#include "apps/events.h"
+#include "engine/ports/log.h"
+#include "engine/ports/store.h"
+#include "engine/runtime/checkpoints.h"
+#include "engine/runtime/shard.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace trueup::apps {
+
+struct ShardHostSettings {
+    runtime::ShardSettings shard;
+    std::string rows;         ///< folder of the projection
+    std::string checkpoints;  ///< folder of the checkpoints
+    std::size_t store_bytes = 0;
+    Millis checkpoint_every{};
+    std::size_t checkpoints_kept = 3;
+    /// Called by the shard's thread after each round that left nothing to do: sources that are to
+    /// take a complete epoch, by name.
+    std::function<void(const runtime::ShardStatus&, const std::vector<std::string>&)> on_quiet;
+};
+
+class ShardHost {
+  public:
+    /// Opens the rows, or makes them anew (apps/shard_opening.h). `log` outlives it.
+    static Result<std::unique_ptr<ShardHost>> open(ShardHostSettings settings, ports::Log& log);
+    ~ShardHost();
+    ShardHost(const ShardHost&) = delete;
+    ShardHost& operator=(const ShardHost&) = delete;
+
+    void start();
+    /// Before `stop`, for who stops several at once: wake the log after it.
+    void begin_stop() { stopping_ = true; }
+    /// Publishes and saves what was folded.
+    Status stop();
+
+    std::int32_t index() const { return settings_.shard.shard; }
+    runtime::ShardStatus status() const { return shard_->status(); }
+    /// Why it gave up; empty while it runs.
+    std::string fatal() const;
+
+    /// Makes a checkpoint if it is time. How long to wait before the next call.
+    Millis make_checkpoint();
+    struct Made {
+        std::int64_t offset = -1;  ///< of the newest one; -1: there is none
+        std::int64_t at = 0;       ///< in milliseconds since 1970
+    };
+    Made checkpoint() const;
+
+  private:
+    ShardHost(ShardHostSettings settings, ports::Log& log);
+    void run();
+    void tell();
+
+    ShardHostSettings settings_;
+    ports::Log& log_;
+    runtime::Checkpoints checkpoints_;
+    std::unique_ptr<ports::Store> store_;
+    std::unique_ptr<runtime::Shard> shard_;
+    PassLog passes_;  ///< of the shard's thread
+    std::atomic<bool> stopping_{false};
+    mutable std::mutex mutex_;
+    std::string fatal_;
+    Made checkpoint_;
+    Status stopped_ = Done{};
+    std::thread thread_;
+};
+
+}  // namespace trueup::apps

@@ -1,0 +1,164 @@
+#include "apps/topics.h"
+
+#include "apps/bus.h"
+#include "apps/keys.h"
+#include "connectors/kafka/kafka_log.h"
+#include "connectors/kafka/topics.h"
+#include "engine/codec/journal_codec.h"
+#include "engine/ports/clock.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace trueup::apps {
+
+namespace {
+
+namespace kafka = connectors::kafka;
+
+constexpr Millis kKnown{10'000};
+constexpr Millis kLookAgain{50};
+
+struct Findings {
+    kafka::TopicFlaws flaws;
+    std::vector<std::string> made;
+};
+
+std::vector<kafka::TopicPlan> plan_of(const config::Config& config,
+                                      const kafka::Settings& settings) {
+    const config::KafkaBus& bus = *config.kafka;
+    return kafka::plan_topics(settings, {static_cast<std::int32_t>(bus.partitions),
+                                         static_cast<std::int32_t>(bus.replicas),
+                                         static_cast<std::int32_t>(bus.min_in_sync)});
+}
+
+/// The end of a partition; a topic that was just made becomes known within moments.
+Result<ports::Extent> extent_of(ports::Log& log, ports::Partition partition) {
+    ports::Clock& clock = ports::system_clock();
+    const SteadyTime limit = clock.steady_now() + kKnown;
+    for (;;) {
+        const auto extent = log.describe(partition);
+        if (extent || clock.steady_now() >= limit) return extent;
+        log.wait(log.changes_seen(), kLookAgain);
+    }
+}
+
+/// The first record of each journal that has none: nothing starts without it.
+Status begin_journals(const config::Config& config, const kafka::Settings& settings,
+                      std::vector<std::string>& made) {
+    auto log = kafka::KafkaLog::open(settings);
+    if (!log) return log.error();
+    const auto partitions = static_cast<std::int32_t>(config.kafka->partitions);
+    for (std::int32_t shard = 0; shard < partitions; ++shard) {
+        const ports::Partition journal{Topic::kJournal, shard};
+        const auto extent = extent_of(**log, journal);
+        if (!extent) return extent.error();
+        if (extent->next_offset > 0) continue;
+        codec::JournalRecordBuilder record;
+        record.set_genesis({hash128(random_hex(16)), partitions, shard});
+        std::vector<ports::Entry> entries;
+        entries.push_back({{}, record.take()});
+        const auto appended = ports::append_now(**log, journal, entries);
+        if (!appended) return appended.error();
+        made.push_back("the journal of shard " + std::to_string(shard));
+    }
+    return Done{};
+}
+
+Status make_keys(const config::Config& config) {
+    for (const char* role : {"requests", "commands", "fields"}) {
+        const auto keys = load_keys(config.keys, role);
+        if (!keys) return keys.error();
+    }
+    const auto tokens = load_tokens(config.keys);
+    if (!tokens) return tokens.error();
+    return Done{};
+}
+
+Result<Findings> look(const config::Config& config, bool make) {
+    const kafka::Settings settings = kafka_settings(config, "topics");
+    auto admin = kafka::Admin::connect(settings);
+    if (!admin) return admin.error();
+    const std::vector<kafka::TopicPlan> plan = plan_of(config, settings);
+    Findings found;
+    auto flaws = kafka::check_topics(**admin, plan);
+    if (!flaws) return flaws.error();
+    found.flaws = std::move(*flaws);
+    if (!make || !found.flaws.wrong.empty()) return found;
+    for (const kafka::TopicPlan& wanted : plan) {
+        const auto& missing = found.flaws.missing;
+        if (std::find(missing.begin(), missing.end(), wanted.name) == missing.end()) continue;
+        if (Status created = (*admin)->create(wanted); !created) return created.error();
+        found.made.push_back("topic " + wanted.name);
+    }
+    found.flaws.missing.clear();
+    if (Status begun = begin_journals(config, settings, found.made); !begun) return begun.error();
+    if (Status keys = make_keys(config); !keys) return keys.error();
+    return found;
+}
+
+int run(const TopicsOptions& options, bool make) {
+    const auto refuse = [](const std::string& what) {
+        fmt::print(stderr, "{}\n", what);
+        return 2;
+    };
+    const Result<config::Config> config = config::load_config(options.config);
+    if (!config) return refuse(config.error().what);
+    if (!config->kafka) {
+        return refuse(options.config +
+                      ": the bus is embedded, which makes its topics itself; write bus: {kafka: "
+                      "{bootstrap: HOST:PORT}}");
+    }
+    const Result<Findings> found = look(*config, make);
+    if (!found) return refuse("trueup topics: " + found.error().what);
+    const kafka::TopicFlaws& flaws = found.value().flaws;
+    const bool well = flaws.wrong.empty() && flaws.missing.empty();
+    if (options.format == FeedFormat::kJson) {
+        const nlohmann::json object{{"made", found.value().made},
+                                    {"missing", flaws.missing},
+                                    {"errors", flaws.wrong},
+                                    {"warnings", flaws.warnings}};
+        fmt::print("{}\n", object.dump(2));
+        return well ? 0 : 2;
+    }
+    for (const std::string& made : found.value().made) fmt::print("made {}\n", made);
+    for (const std::string& name : flaws.missing) {
+        fmt::print(stderr, "topic {} is missing; `trueup topics create` makes it\n", name);
+    }
+    for (const std::string& sentence : flaws.wrong) fmt::print(stderr, "{}\n", sentence);
+    for (const std::string& sentence : flaws.warnings) fmt::print("warning: {}\n", sentence);
+    if (well) {
+        fmt::print("{}: every topic of {}.* is as it should be\n", options.config,
+                   config->kafka->prefix);
+    }
+    return well ? 0 : 2;
+}
+
+}  // namespace
+
+int run_topics_create(const TopicsOptions& options) { return run(options, true); }
+
+int run_topics_check(const TopicsOptions& options) { return run(options, false); }
+
+Status require_topics(const config::Config& config) {
+    if (!config.kafka) return Done{};
+    const Result<Findings> found = look(config, false);
+    if (!found) return found.error();
+    std::string sentences;
+    const kafka::TopicFlaws& flaws = found.value().flaws;
+    for (const std::string& name : flaws.missing) {
+        sentences += "topic " + name + " is missing; `trueup topics create` makes it\n";
+    }
+    for (const std::string& sentence : flaws.wrong) sentences += sentence + "\n";
+    for (const std::string& sentence : flaws.warnings) spdlog::warn("{}", sentence);
+    if (sentences.empty()) return Done{};
+    sentences.pop_back();
+    return Error{Next::kStop, sentences};
+}
+
+}  // namespace trueup::apps

@@ -1,0 +1,73 @@
+#include "apps/wishes.h"
+
+#include "apps/keys.h"
+#include "engine/codec/request_codec.h"
+#include "engine/ports/clock.h"
+
+#include <utility>
+
+namespace trueup::apps {
+
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{1} << 20U;
+
+}  // namespace
+
+WishSender::WishSender(ports::Log& log, std::int32_t shard, const codec::KeyRing& keys)
+    : log_(log), shard_(shard), keys_(keys) {}
+
+void WishSender::say(SteadyTime now, bool hurry, const std::vector<std::string>& epochs) {
+    if (hurry) send(now, {});
+    for (const std::string& source : epochs) send(now, source);
+}
+
+void WishSender::send(SteadyTime now, const std::string& source) {
+    const auto said = said_.find(source);
+    if (said != said_.end() && now - said->second < kAgain) return;
+    said_[source] = now;
+    Request wish;
+    wish.id = hash128(random_hex(16));
+    wish.kind = RequestKind::kWish;
+    wish.scope.source = source;
+    wish.issued_ms = ports::system_clock().wall_millis();
+    wish.issued_by = "shard " + std::to_string(shard_);
+    std::string bytes = codec::encode_request(wish);
+    keys_.sign(codec::kRequestSignature, bytes);
+    std::vector<ports::Entry> entries;
+    entries.push_back({"!wish", std::move(bytes), {}});
+    log_.append({Topic::kRequests, shard_}, entries);
+}
+
+WishReader::WishReader(ports::Log& log, std::int32_t partitions, const codec::KeyRing& keys)
+    : log_(log), keys_(keys), next_(static_cast<std::size_t>(partitions), -1) {}
+
+Status WishReader::step(SteadyTime now, const std::function<void(const std::string&)>& epoch) {
+    for (std::size_t i = 0; i < next_.size(); ++i) {
+        const ports::Partition partition{Topic::kRequests, static_cast<std::int32_t>(i)};
+        if (next_[i] < 0) {
+            const auto extent = log_.describe(partition);
+            if (!extent) return extent.error();
+            next_[i] = extent->next_offset;
+        }
+        const auto fetched = log_.read(partition, next_[i], kReadBytes);
+        if (!fetched) {
+            if (fetched.error().next == Next::kStop) next_[i] = -1;
+            return fetched.error();
+        }
+        next_[i] = fetched->next_offset;
+        for (const ports::Record& record : fetched->records) {
+            if (!keys_.authentic(codec::kRequestSignature, record.value)) continue;
+            const Result<Request> request = codec::decode_request(record.value);
+            if (!request || request->kind != RequestKind::kWish) continue;
+            if (request->scope.source.empty()) {
+                hurry_until_ = now + kLasts;
+            } else {
+                epoch(request->scope.source);
+            }
+        }
+    }
+    return Done{};
+}
+
+}  // namespace trueup::apps

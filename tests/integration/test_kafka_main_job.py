@@ -1,0 +1,44 @@
+"""Proves the main job over a real Kafka, each part in a process of its own: the same table of
+expectations as over the log of a single process, and the same effects whatever the partitions.
+
+The table says for each object what it was and what must become of it; no process ever sees it.
+"""
+
+import types
+
+import fleet
+import scenario
+import world
+from table import Table
+
+
+class KafkaMainJob(fleet.Fleet):
+    def test_repairs_what_is_wrong_and_touches_nothing_else_G1_G2_G3_G17(self):
+        self.make_world(seed=1)
+        self.new_bus(partitions=4)
+        engine = self.start_fleet()
+        during = {"table": self.table.path, "seconds": 20, "seed": 2, "events": 40}
+        options = types.SimpleNamespace(**during, grace=scenario.GRACE, without=())
+        self.assertEqual(world.during(options, self.up), 0, "an event of the world failed")
+        self.table = Table.load(self.table.path)
+        self.prove(engine, stable=5)
+        self.check_alive()
+        self.end_fleet()
+
+    def test_1_4_and_16_partitions_have_the_same_effects(self):
+        effects = {}
+        for partitions in (1, 4, 16):
+            self.make_world(seed=7)
+            self.new_bus(partitions, state_dir=f"{self.folder}/state-{partitions}")
+            engine = self.start_fleet()
+            self.prove(engine)
+            effects[partitions] = self.effects(engine)
+            self.end_fleet()
+            self.pg.drop_slot()
+        self.assertGreater(len(effects[1]), 20)
+        self.assertEqual(effects[4], effects[1])
+        self.assertEqual(effects[16], effects[1])
+
+
+if __name__ == "__main__":
+    scenario.main()
