@@ -7,8 +7,11 @@
 
 namespace trueup::core {
 
-std::int64_t window_of(const Budget& budget, JournalTime now) {
-    return now.time_since_epoch() / std::max(budget.window, Millis{1});
+std::int64_t window_of(const Budget& budget, const Meta& meta) {
+    const Millis length = std::max(budget.window, Millis{1});
+    // Journals stand still one by one, so windows of journal time would lie side by side.
+    if (meta.partitions > 1) return meta.broker_now.time_since_epoch() / length;
+    return meta.now.time_since_epoch() / length;
 }
 
 std::uint64_t allowance(const Budget& budget, std::int64_t window, const Meta& meta) {
@@ -17,19 +20,22 @@ std::uint64_t allowance(const Budget& budget, std::int64_t window, const Meta& m
         (static_cast<std::uint64_t>(meta.shard) + static_cast<std::uint64_t>(window)) % shards;
     const std::uint64_t fixed =
         budget.most / shards + (place < budget.most % shards ? std::uint64_t{1} : 0);
-    return std::max(fixed, meta.subjects * budget.percent / 100);
+    // Why not the larger of the two: one shard's could be the fixed part and another's the share,
+    // and together they would be more than the larger of the sums.
+    const std::uint64_t share = meta.subjects * budget.percent / 100;
+    return fixed + (share > budget.most ? share - budget.most : 0);
 }
 
 std::uint64_t left_of(const Budget& budget, const Spending& spending, const Meta& meta) {
     if (!TRUEUP_GUARD("paced_budget")) return std::numeric_limits<std::uint64_t>::max();
-    const std::int64_t window = window_of(budget, meta.now);
+    const std::int64_t window = window_of(budget, meta);
     const std::uint64_t allowed = allowance(budget, window, meta);
     const std::uint64_t spent = spending.window == window ? spending.commands : 0;
     return allowed - std::min(allowed, spent);
 }
 
-void spend(const Budget& budget, JournalTime now, Spending& spending) {
-    const std::int64_t window = window_of(budget, now);
+void spend(const Budget& budget, const Meta& meta, Spending& spending) {
+    const std::int64_t window = window_of(budget, meta);
     if (spending.window != window) spending = {window, 0};
     ++spending.commands;
 }

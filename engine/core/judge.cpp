@@ -282,8 +282,7 @@ void FoldRun::act(Entry& entry, Finding& finding, Verdict& verdict) {
     finding.emit_again = meta_.now + meta_.settings.emit_again;
     ++meta_.rules[finding.rule].commands;
     if (!verdict.harmless) {
-        spend(meta_.settings.rules[finding.rule].budget, meta_.now,
-              meta_.rules[finding.rule].spending);
+        spend(meta_.settings.rules[finding.rule].budget, meta_, meta_.rules[finding.rule].spending);
     }
     ++meta_.outbox;
     note_edge(entry, finding);

@@ -47,10 +47,10 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
-/// How many commands a rule may issue in one window of journal time.
+/// How many commands a rule may issue in one window, over all shards (core/budget.h).
 struct Budget {
     std::uint32_t most = 10;     ///< in any case; divided among the shards
-    std::uint32_t percent = 20;  ///< of the shard's subjects, where that is more
+    std::uint32_t percent = 20;  ///< of the subjects, where that is more
     Millis window{300'000};      ///< windows follow each other without gaps
     bool operator==(const Budget&) const = default;
 };
