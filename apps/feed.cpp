@@ -151,6 +151,7 @@ void Feed::show_command(const ports::Record& record) {
                            {"emission", command->emission},
                            {"text", what(*command)},
                            {"evidence", command->evidence},
+                           {"issued_ms", to_millis(command->issued)},
                            {"time_ms", to_millis(record.append_time)}});
     }
     line(record.append_time, "do", kRed, fmt::format("{:<13} {}", command->rule, what(*command)));

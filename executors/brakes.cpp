@@ -27,6 +27,22 @@ bool Brakes::step() {
     return moved;
 }
 
+bool Brakes::reach_end(std::int32_t partition) {
+    for (Lane& lane : lanes_) {
+        if (lane.index != partition) continue;
+        const auto extent = log_.describe({Topic::kRequests, partition});
+        if (!extent) {
+            trouble_ = "requests: " + extent.error().what;
+            return false;
+        }
+        trouble_.clear();
+        read(lane);
+        if (!trouble_.empty()) current_ = false;
+        return lane.next && *lane.next >= extent->next_offset;
+    }
+    return false;
+}
+
 bool Brakes::read(Lane& lane) {
     const ports::Partition partition{Topic::kRequests, lane.index};
     if (!lane.next) {
@@ -48,9 +64,9 @@ bool Brakes::read(Lane& lane) {
             seen_.clear();
             return moved;
         }
+        lane.next = fetched->next_offset;
         if (fetched->records.empty()) return moved;
         for (const ports::Record& record : fetched->records) take(record);
-        lane.next = fetched->next_offset;
     }
 }
 

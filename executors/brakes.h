@@ -34,6 +34,9 @@ class Brakes {
     bool step();
     /// Everything was read, as of the last step.
     bool current() const { return current_; }
+    /// Reads on to where the partition ends now, by the log's own word: what was read ahead may be
+    /// older. False: not there yet, or the log does not say.
+    bool reach_end(std::int32_t partition);
     /// Why it is not; empty while it is.
     const std::string& trouble() const { return trouble_; }
 

@@ -85,7 +85,7 @@ struct Dispatcher::State {
     Brakes brakes;
     BrokerClock clock;
 
-    std::set<Hash128> under_way;                               ///< pending and in a slot
+    std::map<Hash128, std::int32_t> under_way;  ///< pending and in a slot, with the partition
     std::map<std::string, std::deque<ArrivedCommand>> queues;  ///< by subject, in order of arrival
     std::deque<std::string> ready;  ///< subjects with a queue and no slot, the oldest first
     std::set<std::string> busy;     ///< subjects with a slot
@@ -163,9 +163,8 @@ std::optional<std::string> Dispatcher::State::unfit(const Command& command) cons
 void Dispatcher::State::accept(ArrivedCommand arrived) {
     const Command& command = arrived.command;
     const auto& kinds = settings.kinds;
-    const bool meant =
-        kinds.empty() ||
-        std::find(kinds.begin(), kinds.end(), command.draft.action.kind) != kinds.end();
+    const bool meant = kinds.empty() || std::find(kinds.begin(), kinds.end(),
+                                                  command.draft.action.kind) != kinds.end();
     if (!meant) return;  // another executor's
     if (const auto why = unfit(command)) {
         park({arrived.partition, arrived.offset, to_hex(command.id) + ": " + *why});
@@ -175,7 +174,7 @@ void Dispatcher::State::accept(ArrivedCommand arrived) {
         ++counts.known;
         return;
     }
-    if (!under_way.insert(command.id).second) {
+    if (!under_way.emplace(command.id, arrived.partition).second) {
         ++counts.duplicates;
         return;
     }
@@ -231,8 +230,9 @@ void Dispatcher::State::start(ArrivedCommand arrived, SteadyTime now) {
 
 /// Asked right before a write, from wherever it comes: a pause that is in the log stops it.
 Permit Dispatcher::State::permit(const Command& command, SteadyTime now) {
-    brakes.step();
     if (closed) return Permit::kHold;
+    const auto arrived = under_way.find(command.id);
+    if (arrived == under_way.end() || !brakes.reach_end(arrived->second)) return Permit::kHold;
     if (!clock.fresh(now) || !brakes.current()) return Permit::kHold;
     if (*clock.at(now) > command.not_after) return Permit::kExpired;
     if (settings.before_write && !settings.before_write(command)) return Permit::kHold;

@@ -154,6 +154,7 @@ class Streams::Lane {
         if (stream == nullptr) return false;
         if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             stream->at_end = message->offset >= stream->expected;
+            stream->end = message->offset;
             return false;
         }
         if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -241,13 +242,22 @@ void Streams::wake() {
     news_.notify_all();
 }
 
+/// Offsets may skip at the end: whoever was told of that end reads on there.
+bool Streams::goes_on_at(const Stream& stream, std::int64_t offset) {
+    if (stream.error) return false;
+    const bool skipped =
+        stream.waiting.empty() && stream.at_end && offset > stream.position && offset <= stream.end;
+    return stream.position == offset || skipped;
+}
+
 /// The stream that goes on at `offset`, opened where there is none.
 Result<Streams::StreamRef> Streams::find(ports::Partition partition, std::int64_t offset) {
     const auto there = [&]() -> StreamRef {
         const std::lock_guard lock(mutex_);
         for (const auto& lane : lanes_) {
             StreamRef stream = lane->at(partition);
-            if (stream && stream->position == offset && !stream->error) {
+            if (stream && goes_on_at(*stream, offset)) {
+                stream->position = offset;
                 stream->used = ports::system_clock().steady_now();
                 return stream;
             }
@@ -290,7 +300,7 @@ Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t of
     std::unique_lock lock(mutex_);
     const std::uint64_t wakes = wakes_;
     const auto settled = [&] {
-        const bool end = stream.at_end && stream.expected >= at_least;
+        const bool end = stream.at_end && stream.end >= at_least;
         return !stream.waiting.empty() || stream.error || end || wakes_ != wakes;
     };
     if (!news_.wait_for(lock, kAnswer, settled) || wakes_ != wakes) {
@@ -304,6 +314,7 @@ Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t of
     }
     if (stream.waiting.empty() && stream.error) return *stream.error;
     take(stream, max_bytes, out);
+    if (out.records.empty()) out.next_offset = std::max(offset, stream.end);
     return out;
 }
 

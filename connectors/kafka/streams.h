@@ -53,7 +53,8 @@ class Streams {
         std::int64_t expected = 0;  ///< records below are stale; behind the newest one here
         std::deque<rd_kafka_message_t*> waiting;
         std::size_t bytes = 0;
-        bool at_end = false;  ///< nothing follows `expected`, as of the last answer
+        bool at_end = false;   ///< nothing follows `expected`, as of the last answer
+        std::int64_t end = 0;  ///< the partition's end then; above `expected` where offsets skip
         bool paused = false;
         std::optional<Error> error;
         SteadyTime used{};
@@ -63,6 +64,7 @@ class Streams {
     using StreamRef = std::shared_ptr<Stream>;
 
     Result<StreamRef> find(ports::Partition partition, std::int64_t offset);
+    static bool goes_on_at(const Stream& stream, std::int64_t offset);
     void take(Stream& stream, std::size_t max_bytes, ports::Fetched& out);
 
     const Settings& settings_;

@@ -2,12 +2,13 @@
 // every input was accepted once and in order, and what the engine believes is what is so.
 //
 //     verify_state --state-dir D [--seed S]
+//     verify_state --config trueup.yaml --shard K    over Kafka
 //
 // Opens D/log, D/projection and, with --seed, a copy of the sandbox's D/world.jsonl; nobody else
 // may hold them. Without a sandbox the world is somebody else's to check, and findings may be open.
 // Prints one JSON object; `problems` lists what is not as it should be. Exit code 0: there are
 // none.
-#include "connectors/embedded/embedded_log.h"
+#include "apps/bus.h"
 #include "engine/codec/change_codec.h"
 #include "engine/codec/journal_codec.h"
 #include "engine/core/fold.h"
@@ -32,6 +33,7 @@
 namespace trueup {
 namespace {
 
+constexpr std::size_t kLogMemory = std::size_t{128} << 20U;
 constexpr std::size_t kPage = std::size_t{4} << 20U;
 constexpr const char* kSelected[] = {"ryugraph-wrapper", "falkordb-wrapper"};
 
@@ -74,7 +76,7 @@ Image read_image(ports::Store& store, Report& report) {
 /// Follows the acceptance rule by itself: prev <= last < offset, once each, without a hole.
 class Accepted {
   public:
-    explicit Accepted(ports::Log& log) : log_(log) { last_.fill(-1); }
+    Accepted(ports::Log& log, std::int32_t shard) : log_(log), shard_(shard) { last_.fill(-1); }
 
     void take(const JournalView& record, Report& report) {
         for (const ItemView& item : record.items) {
@@ -99,7 +101,7 @@ class Accepted {
                           std::string(name_of(topic)) + ": the fold stands elsewhere");
             report.counts["last." + std::string(name_of(topic))] =
                 static_cast<std::uint64_t>(last + 1);
-            const auto rest = log_.read({topic, 0}, last + 1, kPage);
+            const auto rest = log_.read({topic, shard_}, last + 1, kPage);
             if (!rest) return report.problem(rest.error().what);
             for (const ports::Record& record : rest->records) {
                 if (record.value.empty()) continue;
@@ -116,11 +118,12 @@ class Accepted {
 
   private:
     std::string bytes_of(Topic topic, std::int64_t offset) {
-        const auto fetched = log_.read({topic, 0}, offset, 1);
+        const auto fetched = log_.read({topic, shard_}, offset, 1);
         if (!fetched || fetched->records.empty() || fetched->records[0].offset != offset) return {};
         return std::string(fetched->records[0].value);
     }
     ports::Log& log_;
+    const std::int32_t shard_;
     std::array<std::int64_t, kTopics> last_{};
     std::uint64_t count_ = 0;
 };
@@ -140,14 +143,15 @@ void compare(core::State& state, const Image& image, Report& report) {
 }
 
 /// Folds the whole journal with nothing stored.
-void fold_all(ports::Log& log, const Image& image, core::State& state, Report& report) {
-    Accepted accepted(log);
+void fold_all(ports::Log& log, std::int32_t shard, const Image& image, core::State& state,
+              Report& report) {
+    Accepted accepted(log, shard);
     core::FoldReport folded;
     JournalView view;
     std::set<std::string> commands;
     std::int64_t next = 0;
     for (;;) {
-        const auto page = log.read({Topic::kJournal, 0}, next, kPage);
+        const auto page = log.read({Topic::kJournal, shard}, next, kPage);
         if (!page) return report.problem("the journal cannot be read: " + page.error().what);
         if (page->records.empty()) break;
         for (const ports::Record& record : page->records) {
@@ -239,19 +243,33 @@ void compare_with_world(core::State& state, const std::string& file, std::uint64
     std::filesystem::remove(copy);
 }
 
-void verify(const std::string& dir, std::optional<std::uint64_t> seed, Report& report) {
-    connectors::EmbeddedLog::Settings log_settings;
-    log_settings.path = dir + "/log";
-    auto log = connectors::EmbeddedLog::open(log_settings);
-    if (!log) return report.problem(log.error().what);
+struct Place {
+    std::string state_dir;
+    std::string config;  ///< empty: the log is the one in the state folder
+    std::int32_t shard = 0;
+};
+
+void verify(const Place& place, std::optional<std::uint64_t> seed, Report& report) {
+    std::string dir = place.state_dir;
+    Result<std::unique_ptr<ports::Log>> log = Error{};
     projections::RocksdbStore::Settings store_settings;
-    store_settings.path = dir + "/projection";
+    if (place.config.empty()) {
+        log = apps::open_embedded(dir, true, kLogMemory);
+        store_settings.path = dir + "/projection";
+    } else {
+        const auto config = config::load_config(place.config);
+        if (!config) return report.problem(config.error().what);
+        if (dir.empty()) dir = config->state_dir;
+        log = apps::open_bus(*config, "verify");
+        store_settings.path = dir + "/shard-" + std::to_string(place.shard) + "/projection";
+    }
+    if (!log) return report.problem(log.error().what);
     auto store = projections::RocksdbStore::open(store_settings);
     if (!store) return report.problem(store.error().what);
     const Image image = read_image(**store, report);
     core::NoRows none;
     core::State state(none);
-    fold_all(**log, image, state, report);
+    fold_all(**log, place.shard, image, state, report);
     if (seed) compare_with_world(state, dir + "/world.jsonl", *seed, report);
 }
 
@@ -260,13 +278,15 @@ void verify(const std::string& dir, std::optional<std::uint64_t> seed, Report& r
 
 int main(int argc, char** argv) {
     CLI::App app{"Checks what a trueup left behind in its state folder."};
-    std::string dir;
+    trueup::Place place;
     std::optional<std::uint64_t> seed;
-    app.add_option("--state-dir", dir)->required();
+    app.add_option("--state-dir", place.state_dir);
+    app.add_option("--config", place.config, "of an engine over Kafka; state_dir is read from it");
+    app.add_option("--shard", place.shard);
     app.add_option("--seed", seed, "of a `trueup demo`: also compare with its world");
     CLI11_PARSE(app, argc, argv);
     trueup::Report report;
-    trueup::verify(dir, seed, report);
+    trueup::verify(place, seed, report);
     nlohmann::json out{{"problems", report.problems}, {"counts", report.counts}};
     std::puts(out.dump().c_str());
     return report.problems.empty() ? 0 : 1;

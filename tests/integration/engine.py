@@ -82,6 +82,14 @@ class Engine:
         self.signal(how)
         return self.ended(within)
 
+    def rss(self):
+        """Bytes of memory that the process holds; 0 once it is gone."""
+        try:
+            with open(f"/proc/{self._process.pid}/statm", encoding="ascii") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        except OSError:
+            return 0
+
     def signal(self, how):
         self._process.send_signal(how)
 

@@ -4,6 +4,8 @@ expectations as over the log of a single process, and the same effects whatever 
 The table says for each object what it was and what must become of it; no process ever sees it.
 """
 
+import collections
+import os
 import types
 
 import fleet
@@ -11,11 +13,13 @@ import scenario
 import world
 from table import Table
 
+MOST = 48  # commands of a rule in a minute, over all shards
+
 
 class KafkaMainJob(fleet.Fleet):
     def test_repairs_what_is_wrong_and_touches_nothing_else_G1_G2_G3_G17(self):
         self.make_world(seed=1)
-        self.new_bus(partitions=4)
+        self.new_bus(partitions=4, budget="{most: 400, window: 1m}")
         engine = self.start_fleet()
         during = {"table": self.table.path, "seconds": 20, "seed": 2, "events": 40}
         options = types.SimpleNamespace(**during, grace=scenario.GRACE, without=())
@@ -29,15 +33,24 @@ class KafkaMainJob(fleet.Fleet):
         effects = {}
         for partitions in (1, 4, 16):
             self.make_world(seed=7)
-            self.new_bus(partitions, state_dir=f"{self.folder}/state-{partitions}")
+            state = os.path.join(self.folder, f"state-{partitions}")
+            budget = f"{{most: {MOST}, percent: 1%, window: 1m}}"
+            self.new_bus(partitions, state_dir=state, budget=budget)
             engine = self.start_fleet()
-            self.prove(engine)
+            self.prove(engine, seconds=150)
+            self.check_budget(engine)
             effects[partitions] = self.effects(engine)
             self.end_fleet()
             self.pg.drop_slot()
         self.assertGreater(len(effects[1]), 20)
         self.assertEqual(effects[4], effects[1])
         self.assertEqual(effects[16], effects[1])
+
+    def check_budget(self, engine):
+        """All shards together issued at most MOST commands of a rule in any window (design 4.10)."""
+        first = [e for e in engine.seen(kind="command") if e["emission"] == 1]
+        windows = collections.Counter((e["rule"], e["issued_ms"] // 60_000) for e in first)
+        self.assertLessEqual(max(windows.values()), MOST, windows)
 
 
 if __name__ == "__main__":

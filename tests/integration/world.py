@@ -55,9 +55,9 @@ policies:
     rows: rows
     correlate: "coalesce(pod_name, 'wrapper-' || url_slug)"
     rules:
-      orphaned_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}}}
-      missing_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}}}
-      status_drift: {{mode: {mode}}}
+      orphaned_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}{budget}}}
+      missing_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}{budget}}}
+      status_drift: {{mode: {mode}{budget}}}
     stale_after: {stale_after}
 executors:
   delete_pod: {{source: pods}}
@@ -191,6 +191,7 @@ def config(args, servers):
         mode=args.mode,
         grace=args.grace,
         create_window=args.create_window,
+        budget=f", budget: {args.budget}" if args.budget else "",
         idle=args.idle,
         stale_after=args.stale_after,
         listen=args.listen,
@@ -251,6 +252,7 @@ def parser():
     p.add_argument("--mode", default="enforce")
     p.add_argument("--grace", default="3s")
     p.add_argument("--create-window", default="2s")
+    p.add_argument("--budget", default="", help="of each rule, as {most: 5, window: 1m}")
     p.add_argument("--idle", default="15s", help="pace of progress while nothing waits")
     p.add_argument("--stale-after", default="45s")
     p.add_argument("--listen", default="127.0.0.1:0")
