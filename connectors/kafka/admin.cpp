@@ -52,9 +52,19 @@ Result<std::int32_t> Admin::brokers() {
 Result<ports::Extent> Admin::extent(ports::Partition partition) {
     std::int64_t low = 0;
     std::int64_t high = 0;
-    const rd_kafka_resp_err_t error = rd_kafka_query_watermark_offsets(
-        client_.get(), topic_name(settings_, partition.topic).c_str(), partition.index, &low, &high,
-        kAnswerMs);
+    const std::string name = topic_name(settings_, partition.topic);
+    const auto query = [&] {
+        return rd_kafka_query_watermark_offsets(client_.get(), name.c_str(), partition.index, &low,
+                                                &high, kAnswerMs);
+    };
+    rd_kafka_resp_err_t error = query();
+    if (error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+        error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
+        error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
+        // The client remembers for a while that a topic was not there, also when it was just made.
+        if (const auto looked = metadata(name); !looked) return looked.error();
+        error = query();
+    }
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return error_of(error, "describe " + partition_name(partition));
     }
