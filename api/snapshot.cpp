@@ -4,6 +4,8 @@ namespace trueup::api {
 
 std::string Snapshot::not_ready() const {
     if (!refused.empty()) return "the shard does not emit: " + refused;
+    if (!log_trouble.empty()) return log_trouble;
+    if (!executor_trouble.empty()) return "the executors wait: " + executor_trouble;
     if (!caught_up)
         return "the journal is still being read, at offset " + std::to_string(journal_offset);
     for (const SourceView& source : sources) {

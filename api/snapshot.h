@@ -44,7 +44,9 @@ struct NamedCount {
 
 struct Snapshot {
     std::string version;
-    std::string refused;  ///< why the shard does not emit; empty: it does
+    std::string refused;           ///< why the shard does not emit; empty: it does
+    std::string log_trouble;       ///< why the log does not answer; empty: it does
+    std::string executor_trouble;  ///< why the executors read nothing; empty: they do
     bool caught_up = false;
     std::int64_t journal_offset = -1;
     double journal_time_seconds = 0;

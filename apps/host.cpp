@@ -2,7 +2,6 @@
 
 #include "apps/events.h"
 #include "apps/keys.h"
-#include "engine/codec/request_codec.h"
 #include "engine/ports/clock.h"
 #include "engine/runtime/memory.h"
 
@@ -21,7 +20,6 @@ constexpr Millis kExecutorWait{20};
 constexpr Millis kSettle{3'000};  // within it writes end in their outcome, or are left
 constexpr Millis kRetryPause{200};
 constexpr Millis kWishWait{500};
-constexpr std::size_t kMostAsked = 1'000;  // requests whose answers may be looked for
 constexpr Millis kHealEvery{10'000};  // a source that only an epoch can heal is asked this often
 
 std::uint64_t fresh_number() {
@@ -80,6 +78,9 @@ void Host::add_executors(ExecutorSpec spec) {
     for (std::int32_t p = 0; p < settings_.partitions; ++p) settings.partitions.push_back(p);
     settings.command_keys = command_keys_;
     settings.request_keys = request_keys_;
+    settings.on_parked = [](const executors::ParkedCommand& parked) {
+        spdlog::warn("command {}@{} is parked: {}", parked.partition, parked.offset, parked.reason);
+    };
     settings.on_outcome = [](const Command& command, const Outcome& outcome) {
         log_outcome(command, outcome, ports::system_clock().wall_millis());
     };
@@ -153,77 +154,6 @@ api::Backend Host::backend() {
     backend.answer = [this](const Hash128& id) { return answer(id); };
     backend.tokens = tokens_;
     return backend;
-}
-
-/// The shards that a request goes to; completes its subject where only a finding was named.
-Result<std::vector<std::int32_t>> Host::shards_of(Request& request) const {
-    RequestScope& scope = request.scope;
-    if (shards_.empty()) return Error{Next::kSkip, "no shard runs in this process; ask an engine"};
-    if (settings_.partitions == 1) return std::vector{shards_.front()->index()};
-    if (scope.subject.empty() && scope.finding_id) {
-        const auto finding = findings_.find(*scope.finding_id);
-        if (finding) scope.subject = finding->subject;
-    }
-    std::vector<std::int32_t> all;
-    for (const auto& shard : shards_) all.push_back(shard->index());
-    if (scope.subject.empty()) {
-        const bool about_findings =
-            request.kind == RequestKind::kApprove || request.kind == RequestKind::kDismiss;
-        if (about_findings && settings_.partitions > 1) {
-            return Error{Next::kSkip,
-                         "each of several shards has a journal of its own, so that one offset does "
-                         "not say what was seen: name the findings, one by one"};
-        }
-        if (all.size() == static_cast<std::size_t>(settings_.partitions)) return all;
-        return Error{Next::kSkip, "this engine runs " + std::to_string(all.size()) + " of " +
-                                      std::to_string(settings_.partitions) +
-                                      " shards, and this is for all of them: ask each engine, "
-                                      "or one that runs (or follows) all"};
-    }
-    const std::int32_t home = partition_of(scope.subject, settings_.partitions);
-    if (std::find(all.begin(), all.end(), home) != all.end()) return std::vector{home};
-    return Error{Next::kSkip, scope.subject + " belongs to shard " + std::to_string(home) +
-                                  ", which this engine does not run; ask the one that does"};
-}
-
-Result<Hash128> Host::ask(Request request) {
-    const Result<std::vector<std::int32_t>> shards = shards_of(request);
-    if (!shards) return shards.error();
-    request.id = {fresh_number(), fresh_number()};
-    request.issued_ms = ports::system_clock().wall_millis();
-    std::string bytes = codec::encode_request(request);
-    request_keys_.sign(codec::kRequestSignature, bytes);
-    {
-        const std::lock_guard lock(mutex_);
-        asked_[request.id] = shards->size();
-        if (asked_.size() > kMostAsked) asked_.erase(asked_.begin());
-    }
-    for (const std::int32_t shard : *shards) {
-        std::vector<ports::Entry> entries;
-        entries.push_back({request.scope.subject, bytes, {}});
-        const auto appended = ports::append_now(*log_, {Topic::kRequests, shard}, entries);
-        if (!appended) return appended.error();
-    }
-    return request.id;
-}
-
-/// Of all shards that were asked: the first refusal, else the last word.
-std::optional<api::AnswerView> Host::answer(const Hash128& id) const {
-    std::optional<api::AnswerView> all;
-    std::size_t count = 0;
-    for (const auto& shard : shards_) {
-        for (const core::Answered& answered : shard->status().meta.answered) {
-            if (answered.id != id) continue;
-            ++count;
-            if (all && !all->granted) continue;
-            all = api::AnswerView{answered.kind, answered.granted, answered.by, answered.sentence};
-        }
-    }
-    // A request for one subject has one answer, one for every shard as many.
-    const std::lock_guard lock(mutex_);
-    const auto asked = asked_.find(id);
-    if (asked != asked_.end() && count < asked->second) return std::nullopt;
-    return all;
 }
 
 Status Host::open_shards() {
@@ -371,7 +301,13 @@ void Host::run_source(Source& source) {
 
 void Host::run_executor() {
     ports::Clock& clock = ports::system_clock();
-    while (!stopping_) dispatcher_->step(clock.steady_now(), kExecutorWait);
+    std::string trouble;
+    while (!stopping_) {
+        dispatcher_->step(clock.steady_now(), kExecutorWait);
+        const std::string now_wrong = dispatcher_->stats().trouble;
+        if (now_wrong != trouble && !now_wrong.empty()) spdlog::warn("executors: {}", now_wrong);
+        trouble = now_wrong;
+    }
     settle_writes();
     settling_ = false;
 }

@@ -126,6 +126,7 @@ class Host {
     api::Backend backend();
     Result<Hash128> ask(Request request);
     Result<std::vector<std::int32_t>> shards_of(Request& request) const;
+    bool runs(std::int32_t shard) const;
     std::optional<api::AnswerView> answer(const Hash128& id) const;
     void run_source(Source& source);
     void run_executor();

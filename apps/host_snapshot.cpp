@@ -34,6 +34,7 @@ void add_executor(api::Snapshot& view, const executors::DispatcherStats& stats) 
         {"parked", stats.parked},   {"unauthenticated", stats.unauthenticated},
         {"skipped", stats.skipped}, {"append_failures", stats.append_failures}};
     view.held_commands = stats.held;
+    view.executor_trouble = stats.trouble;
     const auto& bounds = executors::CheckToWrite::kBoundsMillis;
     view.check_to_write_bounds_ms.assign(bounds.begin(), bounds.end());
     view.check_to_write_counts.assign(stats.check_to_write.counts.begin(),
@@ -204,6 +205,7 @@ api::Snapshot Host::snapshot() const {
     }
     view.version = kVersion;
     for (const auto& source : sources_) add_health(view, *source);
+    view.log_trouble = log_->trouble();
     if (dispatcher_) add_executor(view, dispatcher_->stats());
     return view;
 }

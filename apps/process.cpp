@@ -70,21 +70,29 @@ Result<config::Config> narrowed(config::Config config, const ProcessOptions& opt
     return config;
 }
 
+/// The configuration with the sources that this process asks: an engine none, a connector its own,
+/// an executor all, since it reads the other sides too.
+Result<config::Config> sources_used(const config::Config& config, const ProcessOptions& options) {
+    config::Config used = config;
+    if (options.part == Part::kEngine) used.sources.clear();
+    if (options.part != Part::kConnect || options.names.empty()) return used;
+    used.sources.clear();
+    for (const std::string& name : options.names) {
+        const config::SourceConfig* source = config.source(name);
+        if (source == nullptr) {
+            return Error{Next::kStop, "there is no source " + name + " in " + options.config};
+        }
+        used.sources.push_back(*source);
+    }
+    return used;
+}
+
 Result<std::vector<SourceSpec>> sources_of(const config::Config& config,
                                            const ProcessOptions& options) {
     if (!runs(options.part, Part::kConnect)) return std::vector<SourceSpec>{};
-    config::Config wanted = config;
-    if (options.part == Part::kConnect && !options.names.empty()) {
-        wanted.sources.clear();
-        for (const std::string& name : options.names) {
-            const config::SourceConfig* source = config.source(name);
-            if (source == nullptr) {
-                return Error{Next::kStop, "there is no source " + name + " in " + options.config};
-            }
-            wanted.sources.push_back(*source);
-        }
-    }
-    return make_sources(wanted);
+    const auto used = sources_used(config, options);
+    if (!used) return used.error();
+    return make_sources(*used);
 }
 
 Result<ExecutorSpec> executors_of(const config::Config& config, const ProcessOptions& options) {
@@ -193,15 +201,16 @@ int run_process(const ProcessOptions& options, StopSignal& stop) {
     if (!config) return refuse(config.error().what);
     use_log_settings(*config);
     // Nothing starts before every source that it uses has answered.
-    if (options.part != Part::kEngine) {
-        for (const std::string& wrong : check_sources(*config, options.config)) {
-            return refuse(wrong);
-        }
-    }
+    const auto used = sources_used(*config, options);
+    if (!used) return refuse(used.error().what);
+    for (const std::string& wrong : check_sources(*used, options.config)) return refuse(wrong);
     const std::string self = "trueup " + name_of(options.part);
     auto host = start_host(*config, options);
     if (!host) return refuse(self + ": " + host.error().what);
-    if (!(*host)->address().empty()) write_address(config->state_dir, (*host)->address());
+    // The engine is the one that people ask.
+    if (!(*host)->address().empty() && runs(options.part, Part::kEngine)) {
+        write_address(config->state_dir, (*host)->address());
+    }
     greet(*config, options, **host);
     Feed feed((*host)->log(), (*host)->shards(), options.format, options.colours);
     ports::Clock& clock = ports::system_clock();

@@ -25,6 +25,9 @@ Engine::Engine(const EngineSettings& settings) : settings_(settings) {
     log_ = std::move(*opened);
 }
 
+Engine::Engine(const EngineSettings& settings, std::unique_ptr<ports::Log> log)
+    : settings_(settings), log_(std::move(log)) {}
+
 void Engine::open() {
     const runtime::MemoryShares memory = runtime::memory_shares(settings_.memory);
     auto store = projections::RocksdbStore::open({settings_.folder + "/projection", memory.store});

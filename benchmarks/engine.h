@@ -1,5 +1,5 @@
-// One shard over an embedded log and a RocksDB store in a folder, its memory shared out as `trueup`
-// shares it out, and driven as `trueup` drives it.
+// One shard over an embedded log (or one that is given) and a RocksDB store in a folder, its memory
+// shared out as `trueup` shares it out, and driven as `trueup` drives it.
 #pragma once
 
 #include "benchmarks/load.h"
@@ -24,8 +24,10 @@ struct EngineSettings {
 class Engine {
   public:
     explicit Engine(const EngineSettings& settings);
+    Engine(const EngineSettings& settings, std::unique_ptr<ports::Log> log);
 
     ports::Log& log() { return *log_; }
+    ports::Store& store() { return *store_; }
     runtime::Shard& shard() { return *shard_; }
     /// Opens the store and the shard; until then only the log is there.
     void open();
@@ -38,7 +40,7 @@ class Engine {
 
   private:
     EngineSettings settings_;
-    std::unique_ptr<connectors::EmbeddedLog> log_;
+    std::unique_ptr<ports::Log> log_;
     std::unique_ptr<ports::Store> store_;
     std::unique_ptr<runtime::Shard> shard_;
 };

@@ -37,13 +37,19 @@ class KafkaLog::Parts {
         if (!connected) return connected.error();
         admin = std::move(*connected);
         auto started = Producer::start(
-            settings, [this](ports::Partition partition, const ports::Appended& appended) {
+            settings,
+            [this](ports::Partition partition, const ports::Appended& appended) {
                 {
                     const std::lock_guard lock(mutex);
                     std::int64_t& end = ends[partition];
                     end = std::max(end, appended.last_offset + 1);
+                    trouble.clear();
                 }
                 changed();
+            },
+            [this](const std::string& why) {
+                const std::lock_guard lock(mutex);
+                trouble = "kafka at " + settings.bootstrap + ": " + why;
             });
         if (!started) return started.error();
         producer = std::move(*started);
@@ -87,6 +93,7 @@ class KafkaLog::Parts {
     std::map<ports::Partition, std::int64_t> ends;  ///< behind what was acknowledged to us
     std::uint64_t changes = 0;
     std::uint64_t wakes = 0;
+    std::string trouble;  ///< until the next append that is acknowledged
     std::unique_ptr<Admin> admin;
     Streams streams;
     std::unique_ptr<Producer> producer;  ///< first to go: it reports to all of the above
@@ -145,6 +152,11 @@ Status KafkaLog::truncate(ports::Partition partition, std::int64_t offset) {
 
 Result<ports::Extent> KafkaLog::describe(ports::Partition partition) {
     return parts_->admin->extent(partition);
+}
+
+std::string KafkaLog::trouble() const {
+    const std::lock_guard lock(parts_->mutex);
+    return parts_->trouble;
 }
 
 std::uint64_t KafkaLog::renewals() const { return parts_->producer->renewals(); }

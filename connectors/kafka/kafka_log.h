@@ -38,6 +38,7 @@ class KafkaLog final : public ports::Log {
     /// By the cluster's DeleteRecords.
     Status truncate(ports::Partition partition, std::int64_t offset) override;
     Result<ports::Extent> describe(ports::Partition partition) override;
+    std::string trouble() const override;
 
     /// How many producers were thrown away because an append had no answer.
     std::uint64_t renewals() const;

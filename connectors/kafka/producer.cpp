@@ -43,17 +43,25 @@ Result<ports::Appended> Answer::take() {
     return *std::exchange(result_, std::nullopt);
 }
 
-Producer::Producer(const Settings& settings, OnAppended told)
-    : settings_(settings), told_(std::move(told)), batches_(kMostBatches, 0) {
+Producer::Producer(const Settings& settings, OnAppended told, OnTrouble worried)
+    : settings_(settings),
+      told_(std::move(told)),
+      worried_(std::move(worried)),
+      batches_(kMostBatches, 0) {
     callbacks_.settings = &settings_;
     callbacks_.self = this;
     callbacks_.delivered = [](rd_kafka_t*, const rd_kafka_message_t* message, void* self) {
         static_cast<Producer*>(self)->delivered(*message);
     };
+    callbacks_.failed = [](rd_kafka_t*, int error, const char* reason, void* self) {
+        if (error != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) return;  // others are tried
+        static_cast<Producer*>(self)->worried_(reason);
+    };
 }
 
-Result<std::unique_ptr<Producer>> Producer::start(const Settings& settings, OnAppended told) {
-    std::unique_ptr<Producer> producer(new Producer(settings, std::move(told)));
+Result<std::unique_ptr<Producer>> Producer::start(const Settings& settings, OnAppended told,
+                                                  OnTrouble worried) {
+    std::unique_ptr<Producer> producer(new Producer(settings, std::move(told), std::move(worried)));
     if (Status made = producer->renew(); !made) return made.error();
     producer->thread_ = std::thread([raw = producer.get()] { raw->run(); });
     return producer;

@@ -48,8 +48,12 @@ class Producer {
     /// Told of each append that was acknowledged, before its answer is given.
     using OnAppended = std::function<void(ports::Partition, const ports::Appended&)>;
 
+    /// Told that no broker answers. Appends under way go on waiting.
+    using OnTrouble = std::function<void(const std::string& why)>;
+
     /// `settings` outlive it.
-    static Result<std::unique_ptr<Producer>> start(const Settings& settings, OnAppended told);
+    static Result<std::unique_ptr<Producer>> start(const Settings& settings, OnAppended told,
+                                                   OnTrouble worried);
     /// Waits for what was appended, as long as a delivery may take.
     ~Producer();
     Producer(const Producer&) = delete;
@@ -74,7 +78,7 @@ class Producer {
     };
     using UnitRef = std::unique_ptr<Unit>;
 
-    Producer(const Settings& settings, OnAppended told);
+    Producer(const Settings& settings, OnAppended told, OnTrouble worried);
     Status renew();
     void run();
     void dispatch();
@@ -87,6 +91,7 @@ class Producer {
 
     const Settings& settings_;
     const OnAppended told_;
+    const OnTrouble worried_;
     Callbacks callbacks_;
 
     std::mutex mutex_;

@@ -67,8 +67,9 @@ struct Record {
 /// Records and the bytes that they point into.
 struct Fetched {
     std::vector<Record> records;
-    std::vector<std::shared_ptr<const void>> storage;  ///< keeps the views alive; not beyond the log
-    std::int64_t next_offset = 0;                      ///< where to read on
+    /// Keeps the views alive; not beyond the log.
+    std::vector<std::shared_ptr<const void>> storage;
+    std::int64_t next_offset = 0;  ///< where to read on
 };
 
 struct Extent {
@@ -102,6 +103,9 @@ class Log {
     virtual Status truncate(Partition partition, std::int64_t offset) = 0;
 
     virtual Result<Extent> describe(Partition partition) = 0;
+
+    /// Why the log does not answer at the moment, in one sentence; empty while it does.
+    virtual std::string trouble() const { return {}; }
 };
 
 /// Appends and waits for the answer.

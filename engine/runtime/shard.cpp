@@ -18,12 +18,12 @@ constexpr Millis kTickAtLeast{20};
 /// What an operator can do about rows that the journal does not go on from.
 std::string way_out(const ports::Extent& extent) {
     if (extent.first_offset == 0) {
-        return "Put the right journal back, or move state_dir/projection away: it is then made "
-               "anew from a checkpoint or from the journal's start";
+        return "Put the right journal back, or move the shard's projection folder away: it is then "
+               "made anew from a checkpoint or from the journal's start";
     }
     return "Put a checkpoint at offset " + std::to_string(extent.first_offset - 1) +
-           " or later into state_dir/checkpoints and move state_dir/projection away; without one, "
-           "an empty state_dir begins a new journal";
+           " or later into the checkpoints' folder and move the shard's projection folder away; "
+           "without one, begin a new journal: an empty state_dir, or over Kafka another prefix";
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ class Fleet(scenario.Scenario):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         os.chmod(path, 0o600)
+        self.configs.append(path)
         return path, state
 
     def process(self, name, part, *flags, config=None, state_dir=None):

@@ -73,6 +73,7 @@ class Scenario(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="trueup-integration-")
         self.state_dir = os.path.join(self.folder, "state")
         self.config = os.path.join(self.folder, "trueup.yaml")
+        self.configs = [self.config]  # which hold a password
         self.pause_file = os.path.join(self.folder, "pause")
         self.table = None
         self.addCleanup(self._leave, time.monotonic())
@@ -241,7 +242,7 @@ class Scenario(unittest.TestCase):
         for folder, _, names in os.walk(self.folder):
             for name in names:
                 path = os.path.join(folder, name)
-                if path in (self.config, self.up.env["KUBE_ENGINE_CONFIG"]):
+                if path in (*self.configs, self.up.env["KUBE_ENGINE_CONFIG"]):
                     continue
                 with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
                     data = file.read()

@@ -1,5 +1,5 @@
-// Proves connectors/kafka/kafka_log.h on a real broker: the log contract, and what this log promises
-// beyond it. KAFKA_BOOTSTRAP says where the broker is (tools/services/kafka up).
+// Proves connectors/kafka/kafka_log.h on a real broker: the log contract, and what this log
+// promises beyond it. KAFKA_BOOTSTRAP says where the broker is (tools/services/kafka up).
 #include "connectors/kafka/kafka_log.h"
 
 #include "connectors/kafka/admin.h"
@@ -46,7 +46,9 @@ void make_topics(const Settings& settings) {
     if (!admin.ok()) throw std::runtime_error(admin.error().what);
     for (const Topic topic : {Topic::kJournal, Topic::kChangesPods}) {
         const Status made = admin.value()->create(
-            {topic_name(settings, topic), 2, 1,
+            {topic_name(settings, topic),
+             2,
+             1,
              {{"message.timestamp.type", "LogAppendTime"}, {"max.message.bytes", "9437184"}}});
         if (!made.ok()) throw std::runtime_error(made.error().what);
     }
@@ -80,8 +82,8 @@ Result<Headers> headers_at(const Settings& settings, ports::Partition partition,
     const char* name = nullptr;
     const void* value = nullptr;
     std::size_t size = 0;
-    for (std::size_t i = 0; rd_kafka_header_get_all(headers, i, &name, &value, &size) ==
-                            RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (std::size_t i = 0;
+         rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
          ++i) {
         out.add(name, {static_cast<const char*>(value), size});
     }

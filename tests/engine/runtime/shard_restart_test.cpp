@@ -168,7 +168,8 @@ TEST_F(ShardOpening, AJournalThatLostItsTailIsRefused_C11) {
     const Error error = refusal(shorter, bench_.store);
     EXPECT_EQ(error.next, Next::kStop);
     EXPECT_NE(error.what.find("the journal lost its tail"), std::string::npos) << error.what;
-    EXPECT_NE(error.what.find("move state_dir/projection away"), std::string::npos) << error.what;
+    EXPECT_NE(error.what.find("move the shard's projection folder away"), std::string::npos)
+        << error.what;
 }
 
 TEST_F(ShardOpening, AnEmptyLogBesideAnImageIsRefusedNotBegunAnew_C11) {

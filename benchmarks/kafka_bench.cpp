@@ -1,0 +1,120 @@
+// End to end over a real Kafka: changes that lie in the input topics are sequenced, journaled,
+// folded, their findings published and acknowledged, the rows made durable. One shard, one run; the
+// clock runs from before any client exists. `benchmarks/compare` fills the topics and runs the peer
+// over the same ones.
+//
+//     kafka_bench --bootstrap HOST:PORT --prefix P --items RECORDS
+//
+// The topics P.changes.pods and P.changes.rows are there; the others are made.
+#include "benchmarks/engine.h"
+#include "benchmarks/report.h"
+#include "connectors/kafka/kafka_log.h"
+#include "connectors/kafka/topics.h"
+#include "engine/core/row.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+
+namespace trueup::bench {
+namespace {
+
+namespace kafka = connectors::kafka;
+
+void make_topics(const kafka::Settings& settings) {
+    auto admin = kafka::Admin::connect(settings);
+    if (!admin) fail(admin.error().what);
+    const auto plan = kafka::plan_topics(settings, {1, 1, 1});
+    const auto flaws = kafka::check_topics(**admin, plan);
+    if (!flaws) fail(flaws.error().what);
+    const std::vector<std::string>& missing = flaws.value().missing;
+    for (const kafka::TopicPlan& one : plan) {
+        if (std::find(missing.begin(), missing.end(), one.name) == missing.end()) continue;
+        if (Status made = (*admin)->create(one); !made) fail(made.error().what);
+    }
+}
+
+std::uint64_t mixed(std::string_view key, unsigned state) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    const auto take = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3U; };
+    for (const char c : key) take(static_cast<unsigned char>(c));
+    take(static_cast<unsigned char>(state));
+    hash = (hash ^ (hash >> 33U)) * 0xff51afd7ed558ccdU;
+    hash = (hash ^ (hash >> 33U)) * 0xc4ceb9fe1a85ec53U;
+    return hash ^ (hash >> 33U);
+}
+
+/// What every reader of the topics must come to (benchmarks/peers/kafka_streams/README.md).
+nlohmann::ordered_json answer_of(ports::Store& store, const core::Meta& meta) {
+    std::array<std::uint64_t, 4> sides{};
+    std::uint64_t sum = 0;
+    std::uint64_t versions = 0;
+    const auto rows = store.scan({}, {}, 100'000'000);
+    if (!rows) fail(rows.error().what);
+    for (const auto& [key, bytes] : *rows) {
+        if (key.size() < 3 || key[2] != 's') continue;
+        const auto subject = core::decode_subject(key.substr(3), bytes);
+        if (!subject) fail("a row cannot be read: " + key.substr(3));
+        unsigned state = 0;
+        for (const Facet& facet : subject->facets) {
+            if (!facet.present()) continue;
+            state |= meta.sources[facet.source].name == "pods" ? 1U : 2U;
+            versions += facet.version.hi;
+        }
+        ++sides[state];
+        sum += mixed(subject->key, state);
+    }
+    return {{"none", sides[0]}, {"pods_only", sides[1]}, {"rows_only", sides[2]},
+            {"both", sides[3]}, {"versions", versions},  {"sum", sum}};
+}
+
+int run(int argc, char** argv) {
+    const Options options(argc, argv, {"bootstrap", "prefix", "items", "memory-mib", "dir"});
+    Report report(options);
+    kafka::Settings settings;
+    settings.bootstrap = options.text("bootstrap", "127.0.0.1:9092");
+    settings.prefix = options.text("prefix", "bench");
+    const auto items = static_cast<std::uint64_t>(options.number("items", 1e6));
+    const TempFolder folder(options.text("dir", {}));
+    EngineSettings how;
+    how.folder = folder.path();
+    how.memory = static_cast<std::size_t>(options.number("memory-mib", 512)) << 20U;
+    settings.memory_bytes = how.memory / 4;
+    make_topics(settings);
+
+    const double cpu = cpu_seconds();
+    const double start = wall_seconds();
+    auto log = kafka::KafkaLog::open(settings);
+    if (!log) fail(log.error().what);
+    Engine engine(how, std::move(*log));
+    engine.open();
+    double half = 0;
+    const core::Counters& counted = engine.shard().state().meta.counters;
+    while (counted.items < items) {
+        engine.step();
+        if (half == 0 && counted.items >= items / 2) half = wall_seconds();
+    }
+    const double folded = wall_seconds();
+    engine.stop();
+    const double end = wall_seconds();
+    const double spent = cpu_seconds() - cpu;
+    const auto count = static_cast<double>(items);
+    if (counted.parked + counted.holes != 0) fail("the journal is not clean");
+    report.fact("items", items);
+    report.fact("seconds", end - start);
+    report.fact("items_per_s", count / (end - start));
+    report.fact("second_half_per_s", count / 2 / (end - half));
+    report.fact("folded_after_seconds", folded - start);
+    report.fact("cpu_us_per_item", spent / count * 1e6);
+    report.fact("published", engine.shard().status().published);
+    report.fact("rewinds", engine.shard().status().rewinds);
+    report.fact("answer", answer_of(engine.store(), engine.shard().state().meta));
+    report.print();
+    return 0;
+}
+
+}  // namespace
+}  // namespace trueup::bench
+
+int main(int argc, char** argv) { return trueup::bench::run(argc, argv); }
