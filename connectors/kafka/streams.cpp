@@ -292,30 +292,30 @@ Result<Streams::StreamRef> Streams::find(ports::Partition partition, std::int64_
 
 Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t offset,
                                      std::size_t max_bytes, std::int64_t at_least) {
-    const Result<StreamRef> found = find(partition, offset);
-    if (!found) return found.error();
-    Stream& stream = **found;
     ports::Fetched out;
     out.next_offset = offset;
-    std::unique_lock lock(mutex_);
-    const std::uint64_t wakes = wakes_;
-    const auto settled = [&] {
-        const bool end = stream.at_end && stream.end >= at_least;
-        return !stream.waiting.empty() || stream.error || end || wakes_ != wakes;
-    };
-    if (!news_.wait_for(lock, kAnswer, settled) || wakes_ != wakes) {
-        return Error{Next::kRetry,
-                     "read " + partition_name(partition) + ": no answer from the brokers"};
+    for (;;) {
+        const Result<StreamRef> found = find(partition, offset);
+        if (!found) return found.error();
+        Stream& stream = **found;
+        std::unique_lock lock(mutex_);
+        const std::uint64_t wakes = wakes_;
+        const auto settled = [&] {
+            const bool end = stream.at_end && stream.end >= at_least;
+            return !stream.waiting.empty() || stream.error || end || wakes_ != wakes ||
+                   stream.position != offset;
+        };
+        if (!news_.wait_for(lock, kAnswer, settled) || wakes_ != wakes) {
+            return Error{Next::kRetry,
+                         "read " + partition_name(partition) + ": no answer from the brokers"};
+        }
+        // Another reader at the same offset was quicker: there will be a stream for each.
+        if (stream.position != offset) continue;
+        if (stream.waiting.empty() && stream.error) return *stream.error;
+        take(stream, max_bytes, out);
+        if (out.records.empty()) out.next_offset = std::max(offset, stream.end);
+        return out;
     }
-    // Another reader at the same offset may have been quicker.
-    if (stream.position != offset) {
-        return Error{Next::kRetry,
-                     "read " + partition_name(partition) + ": another reader took it"};
-    }
-    if (stream.waiting.empty() && stream.error) return *stream.error;
-    take(stream, max_bytes, out);
-    if (out.records.empty()) out.next_offset = std::max(offset, stream.end);
-    return out;
 }
 
 /// Under the lock.

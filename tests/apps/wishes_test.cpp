@@ -11,8 +11,8 @@
 namespace trueup::apps {
 namespace {
 
-const codec::KeyRing kKeys({{"k", "a secret of sixteen bytes"}});
-const codec::KeyRing kForeign({{"k", "somebody else's own secret"}});
+const codec::KeyRing kKeys(std::vector<codec::Key>{{"k", "a secret of sixteen bytes"}});
+const codec::KeyRing kForeign(std::vector<codec::Key>{{"k", "somebody else's own secret"}});
 
 SteadyTime at(std::int64_t ms) { return SteadyTime(Millis(ms)); }
 

@@ -11,6 +11,7 @@ import types
 import fleet
 import scenario
 import world
+from consumer import Consumer, generate
 from table import Table
 
 MOST = 48  # commands of a rule in a minute, over all shards
@@ -27,7 +28,21 @@ class KafkaMainJob(fleet.Fleet):
         self.table = Table.load(self.table.path)
         self.prove(engine, stable=5)
         self.check_alive()
+        self.check_consumer(engine)
         self.end_fleet()
+
+    def check_consumer(self, engine):
+        """A client that is not ours reads from the broker what the engine's own feed told."""
+        os.environ["KAFKA_BOOTSTRAP"] = self.bootstrap
+        generated = os.path.join(self.folder, "generated")
+        os.mkdir(generated)
+        generate(generated)
+        consumer = Consumer(generated, self.prefix, "--from", "earliest", "--json")
+        self.addCleanup(consumer.close)
+        told = {(e["rule"], e["subject"], e["state"]) for e in engine.seen(kind="finding")}
+        self.assertGreater(len(told), 50)
+        consumer.until_told(told)
+        self.assertEqual(consumer.end(), 0)
 
     def test_1_4_and_16_partitions_have_the_same_effects(self):
         effects = {}
