@@ -123,7 +123,7 @@ std::string flaw_of(const Settings& settings, const Policy* policy) {
     if (settings.logic != kLogic) {
         return " puts logic version " + std::to_string(settings.logic) +
                " in force, and this build has version " + std::to_string(kLogic) +
-               ": use the build that has it, or begin a journal of its own in another state_dir";
+               ": use the build that has it, or begin a new journal";
     }
     if (policy == nullptr || policy->rules.size() != settings.rules.size()) {
         return " puts the policy '" + settings.use + "' with " +

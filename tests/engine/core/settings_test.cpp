@@ -90,7 +90,7 @@ TEST(ShardSettings, AnotherVersionOfTheLogicHaltsAndSaysWhichBuildItNeeds_C10) {
     Settings newer = graph_settings();
     newer.logic = kLogic + 1;
     s.put_in_force(newer);
-    EXPECT_NE(s.state().halted.find("puts logic version 4 in force, and this build has version 3"),
+    EXPECT_NE(s.state().halted.find("puts logic version 5 in force, and this build has version 4"),
               std::string::npos)
         << s.state().halted;
 }
