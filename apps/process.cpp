@@ -27,6 +27,8 @@ namespace trueup::apps {
 namespace {
 
 constexpr Millis kFeedEvery{100};
+constexpr Millis kAttemptPause{500};
+constexpr Millis kBrokersComeUp{50'000};  // an attempt takes 10 s
 
 /// Prints what is wrong, one sentence a line. Returns the exit code.
 int refuse(const std::string& sentences) {
@@ -139,16 +141,30 @@ Result<HostSettings> settings_of(const config::Config& config, const ProcessOpti
     return settings;
 }
 
+/// The log, once its topics are as they should be. Brokers may come up later than we do.
+Result<std::unique_ptr<ports::Log>> wait_for_bus(const config::Config& config, Part part,
+                                                 StopSignal& stop) {
+    ports::Clock& clock = ports::system_clock();
+    const SteadyTime limit = clock.steady_now() + kBrokersComeUp;
+    for (;;) {
+        const Status topics = require_topics(config);
+        auto log = topics ? open_bus(config, name_of(part)) : topics.error();
+        const bool again = !log && log.error().next == Next::kRetry;
+        if (!again || clock.steady_now() >= limit) return log;
+        spdlog::warn("{}; waiting for it, a minute at most", log.error().what);
+        if (stop.wait(kAttemptPause)) return log;
+    }
+}
+
 Result<std::unique_ptr<Host>> start_host(const config::Config& config,
-                                         const ProcessOptions& options) {
+                                         const ProcessOptions& options, StopSignal& stop) {
     auto settings = settings_of(config, options);
     if (!settings) return settings.error();
     auto sources = sources_of(config, options);
     if (!sources) return sources.error();
     auto executors = executors_of(config, options);
     if (!executors) return executors.error();
-    if (Status topics = require_topics(config); !topics) return topics.error();
-    auto log = open_bus(config, name_of(options.part));
+    auto log = wait_for_bus(config, options.part, stop);
     if (!log) return log.error();
     return Host::start(std::move(*settings), std::move(*log), std::move(*sources),
                        std::move(*executors));
@@ -205,7 +221,7 @@ int run_process(const ProcessOptions& options, StopSignal& stop) {
     if (!used) return refuse(used.error().what);
     for (const std::string& wrong : check_sources(*used, options.config)) return refuse(wrong);
     const std::string self = "trueup " + name_of(options.part);
-    auto host = start_host(*config, options);
+    auto host = start_host(*config, options, stop);
     if (!host) return refuse(self + ": " + host.error().what);
     // The engine is the one that people ask.
     if (!(*host)->address().empty() && runs(options.part, Part::kEngine)) {

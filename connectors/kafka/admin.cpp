@@ -11,7 +11,6 @@ namespace {
 constexpr int kAnswerMs = 10'000;
 
 using Event = Owned<rd_kafka_event_t, rd_kafka_event_destroy>;
-using Error_ = Owned<rd_kafka_error_t, rd_kafka_error_destroy>;
 
 /// Sends a request and waits for the event that answers it.
 Result<Event> ask(rd_kafka_t* client, const std::string& doing,
@@ -23,6 +22,16 @@ Result<Event> ask(rd_kafka_t* client, const std::string& doing,
     const rd_kafka_resp_err_t error = rd_kafka_event_error(event.get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(error, doing);
     return event;
+}
+
+/// The client goes by what it learned a while ago: that a topic was not there, though it was made
+/// since, or who led a partition.
+bool is_stale(rd_kafka_resp_err_t error) {
+    return error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+           error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
+           error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+           error == RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION ||
+           error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
 }
 
 }  // namespace
@@ -58,10 +67,7 @@ Result<ports::Extent> Admin::extent(ports::Partition partition) {
                                                 &high, kAnswerMs);
     };
     rd_kafka_resp_err_t error = query();
-    if (error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
-        error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
-        error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
-        // The client remembers for a while that a topic was not there, also when it was just made.
+    if (is_stale(error)) {
         if (const auto looked = metadata(name); !looked) return looked.error();
         error = query();
     }

@@ -96,7 +96,7 @@ class Conf {
     template <std::size_t n>
     Status pin(const std::array<Pinned, n>& pinned) {
         for (const Pinned& one : pinned) {
-            if (Status set_ = set(one.name, one.value); !set_) return set_;
+            if (Status done = set(one.name, one.value); !done) return done;
         }
         return Done{};
     }

@@ -92,7 +92,7 @@ std::shared_ptr<Answer> Producer::append(ports::Partition partition,
     auto unit = std::make_unique<Unit>();
     unit->partition = partition;
     unit->entries = std::move(entries);
-    const std::shared_ptr<Answer> answer = unit->answer;
+    std::shared_ptr<Answer> answer = unit->answer;
     for (const ports::Entry& entry : unit->entries) {
         unit->bytes += bytes_of(entry);
         if (bytes_of(entry) <= kMaxRecordBytes) continue;

@@ -80,7 +80,7 @@ class KafkaFaults(fleet.Fleet):
         self.check_alive()
         engine.until(
             "every command has its outcome",
-            lambda: all(p.metric("trueup_outbox") == 0 for p in (engine, second)),
+            lambda: all(p.metric("trueup_outbox_commands") == 0 for p in (engine, second)),
             60,
         )
         for name in ("pods", "rows", "executor", "engine", "engine-2"):
@@ -107,7 +107,7 @@ class KafkaFaults(fleet.Fleet):
             self.make_world(seed=seed)
             self.new_bus(partitions, state_dir=os.path.join(self.folder, f"state-{seed}"), budget=BUDGET)
             engine, second, second_config = self.start_two(partitions)
-            self.begin_events(seed)
+            self.begin_events(seed + 1000)  # other names than those of the world
             faults = [
                 lambda: self.kill("pods"),
                 lambda: self.kill("rows"),
@@ -153,9 +153,9 @@ class KafkaFaults(fleet.Fleet):
         command = engine.wait_event(kind="command", seconds=60)
         executor.signal(signal.SIGSTOP)
         os.remove(self.pause_file)
-        engine.wait_event(kind="command", seconds=150, since=engine.mark(), emission=1)
+        follows = engine.wait_event(kind="command", seconds=150, since=engine.mark(), emission=1)
         executor.signal(signal.SIGCONT)
-        engine.wait_event(kind="outcome", command_id=command["id"], outcome="expired", seconds=60)
+        engine.wait_event(kind="outcome", command_id=follows["id"], outcome="done", seconds=60)
         words = {e["outcome"] for e in engine.seen(kind="outcome", command_id=command["id"])}
         self.assertFalse({"done", "already_done"} & words, words)
         self.keep(event)
