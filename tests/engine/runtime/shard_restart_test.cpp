@@ -194,7 +194,8 @@ TEST_F(ShardOpening, RetentionPastTheAppliedOffsetIsRefused_C11) {
     const Error from_nothing = refusal(bench_.log, nothing);
     EXPECT_EQ(from_nothing.next, Next::kStop);
     EXPECT_NE(from_nothing.what.find("there are no rows"), std::string::npos) << from_nothing.what;
-    EXPECT_NE(from_nothing.what.find("the checkpoints' folder"), std::string::npos) << "the way out";
+    EXPECT_NE(from_nothing.what.find("the checkpoints' folder"), std::string::npos)
+        << "the way out";
 }
 
 TEST_F(ShardOpening, DamagedRowsAreSetAsideNotBelieved_C2) {
