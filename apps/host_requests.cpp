@@ -5,6 +5,7 @@
 #include "engine/ports/clock.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace trueup::apps {
@@ -30,8 +31,8 @@ Result<std::vector<std::int32_t>> Host::shards_of(Request& request) const {
                      "each of several shards has a journal of its own, so that one offset does not "
                      "say what was seen: name the findings, one by one"};
     }
-    std::vector<std::int32_t> all;
-    for (std::int32_t shard = 0; shard < settings_.partitions; ++shard) all.push_back(shard);
+    std::vector<std::int32_t> all(static_cast<std::size_t>(settings_.partitions));
+    std::iota(all.begin(), all.end(), 0);
     // A brake or a pass is for all, also for those that other engines run.
     if (scope.subject.empty()) return all;
     const std::int32_t home = partition_of(scope.subject, settings_.partitions);

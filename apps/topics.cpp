@@ -42,7 +42,7 @@ Result<ports::Extent> extent_of(ports::Log& log, ports::Partition partition) {
     ports::Clock& clock = ports::system_clock();
     const SteadyTime limit = clock.steady_now() + kKnown;
     for (;;) {
-        const auto extent = log.describe(partition);
+        auto extent = log.describe(partition);
         if (extent || clock.steady_now() >= limit) return extent;
         log.wait(log.changes_seen(), kLookAgain);
     }
