@@ -7,7 +7,7 @@
 #include "engine/codec/journal_codec.h"
 #include "engine/ports/clock.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
@@ -70,6 +70,17 @@ Status begin_journals(const config::Config& config, const kafka::Settings& setti
     return Done{};
 }
 
+/// What keeps everything from running, one sentence each.
+std::vector<std::string> sentences_of(const kafka::TopicFlaws& flaws) {
+    std::vector<std::string> sentences;
+    sentences.reserve(flaws.missing.size() + flaws.wrong.size());
+    for (const std::string& name : flaws.missing) {
+        sentences.push_back("topic " + name + " is missing; `trueup topics create` makes it");
+    }
+    sentences.insert(sentences.end(), flaws.wrong.begin(), flaws.wrong.end());
+    return sentences;
+}
+
 Status make_keys(const config::Config& config) {
     for (const char* role : {"requests", "commands", "fields"}) {
         const auto keys = load_keys(config.keys, role);
@@ -117,7 +128,8 @@ int run(const TopicsOptions& options, bool make) {
     const Result<Findings> found = look(*config, make);
     if (!found) return refuse("trueup topics: " + found.error().what);
     const kafka::TopicFlaws& flaws = found.value().flaws;
-    const bool well = flaws.wrong.empty() && flaws.missing.empty();
+    const std::vector<std::string> sentences = sentences_of(flaws);
+    const bool well = sentences.empty();
     if (options.format == FeedFormat::kJson) {
         const nlohmann::json object{{"made", found.value().made},
                                     {"missing", flaws.missing},
@@ -127,10 +139,7 @@ int run(const TopicsOptions& options, bool make) {
         return well ? 0 : 2;
     }
     for (const std::string& made : found.value().made) fmt::print("made {}\n", made);
-    for (const std::string& name : flaws.missing) {
-        fmt::print(stderr, "topic {} is missing; `trueup topics create` makes it\n", name);
-    }
-    for (const std::string& sentence : flaws.wrong) fmt::print(stderr, "{}\n", sentence);
+    for (const std::string& sentence : sentences) fmt::print(stderr, "{}\n", sentence);
     for (const std::string& sentence : flaws.warnings) fmt::print("warning: {}\n", sentence);
     if (well) {
         fmt::print("{}: every topic of {}.* is as it should be\n", options.config,
@@ -149,16 +158,11 @@ Status require_topics(const config::Config& config) {
     if (!config.kafka) return Done{};
     const Result<Findings> found = look(config, false);
     if (!found) return found.error();
-    std::string sentences;
     const kafka::TopicFlaws& flaws = found.value().flaws;
-    for (const std::string& name : flaws.missing) {
-        sentences += "topic " + name + " is missing; `trueup topics create` makes it\n";
-    }
-    for (const std::string& sentence : flaws.wrong) sentences += sentence + "\n";
     for (const std::string& sentence : flaws.warnings) spdlog::warn("{}", sentence);
+    const std::vector<std::string> sentences = sentences_of(flaws);
     if (sentences.empty()) return Done{};
-    sentences.pop_back();
-    return Error{Next::kStop, sentences};
+    return Error{Next::kStop, fmt::format("{}", fmt::join(sentences, "\n"))};
 }
 
 }  // namespace trueup::apps

@@ -11,16 +11,6 @@ namespace trueup::connectors {
 
 namespace {
 
-class Pending final : public ports::PendingAppend {
-  public:
-    explicit Pending(std::shared_ptr<AppendAnswer> answer) : answer_(std::move(answer)) {}
-    bool ready() const override { return answer_->ready(); }
-    Result<ports::Appended> take() override { return answer_->take(); }
-
-  private:
-    std::shared_ptr<AppendAnswer> answer_;
-};
-
 std::string partition_name(ports::Partition partition) {
     return std::string(name_of(partition.topic)) + "/" + std::to_string(partition.index);
 }
@@ -83,11 +73,11 @@ std::unique_ptr<ports::PendingAppend> EmbeddedLog::append(
     ports::Partition partition, const std::vector<ports::Entry>& entries) {
     TRUEUP_CHECK(!entries.empty());
     TRUEUP_CHECK(partition.topic != Topic::kUnspecified && partition.index >= 0);
-    auto answer = std::make_shared<AppendAnswer>();
+    auto answer = std::make_shared<ports::AppendAnswer>();
     Unit unit{partition, {}, refusal(partition, entries), answer, nullptr};
     if (!unit.refused) unit.packed = pack(entries);
     writer_->enqueue(std::move(unit));
-    return std::make_unique<Pending>(std::move(answer));
+    return ports::pending(std::move(answer));
 }
 
 Result<ports::Fetched> EmbeddedLog::read(ports::Partition partition, std::int64_t offset,

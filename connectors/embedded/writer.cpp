@@ -1,7 +1,5 @@
 #include "connectors/embedded/writer.h"
 
-#include "engine/base/check.h"
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -14,24 +12,6 @@ namespace {
 constexpr std::size_t kGroupBytes = std::size_t{8} << 20U;
 
 }  // namespace
-
-void AppendAnswer::give(Result<ports::Appended> result) {
-    {
-        const std::lock_guard lock(mutex_);
-        result_ = std::move(result);
-        ready_.store(true, std::memory_order_release);
-    }
-    given_.notify_all();
-}
-
-Result<ports::Appended> AppendAnswer::take() {
-    std::unique_lock lock(mutex_);
-    given_.wait(lock, [&] { return ready(); });
-    TRUEUP_CHECK(result_.has_value());  // taken once
-    Result<ports::Appended> result = std::move(*result_);
-    result_.reset();
-    return result;
-}
 
 EmbeddedLog::Writer::Writer(std::unique_ptr<Disk> disk, Settings settings)
     : settings_(std::move(settings)),

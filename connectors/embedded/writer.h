@@ -7,6 +7,7 @@
 #include "connectors/embedded/disk.h"
 #include "connectors/embedded/embedded_log.h"
 #include "connectors/embedded/tail.h"
+#include "engine/ports/append_answer.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -22,26 +23,12 @@
 
 namespace trueup::connectors {
 
-/// The answer of one append, written once by the writer and taken once by the caller.
-class AppendAnswer {
-  public:
-    bool ready() const { return ready_.load(std::memory_order_acquire); }
-    void give(Result<ports::Appended> result);
-    Result<ports::Appended> take();
-
-  private:
-    std::atomic<bool> ready_ = false;
-    std::mutex mutex_;
-    std::condition_variable given_;
-    std::optional<Result<ports::Appended>> result_;
-};
-
 /// A unit on its way to the disk. A refused one waits in line too, so that answers keep the order.
 struct Unit {
     ports::Partition partition;
     std::string packed;
     std::optional<Error> refused;
-    std::shared_ptr<AppendAnswer> answer;
+    std::shared_ptr<ports::AppendAnswer> answer;
     BlockRef block;  ///< once sealed
 };
 

@@ -78,10 +78,7 @@ Result<ports::Extent> Admin::extent(ports::Partition partition) {
 }
 
 Status Admin::delete_before(ports::Partition partition, std::int64_t offset) {
-    const Partitions list(rd_kafka_topic_partition_list_new(1));
-    rd_kafka_topic_partition_list_add(list.get(), topic_name(settings_, partition.topic).c_str(),
-                                      partition.index)
-        ->offset = offset;
+    const Partitions list = one_partition(settings_, partition, offset);
     Owned<rd_kafka_DeleteRecords_t, rd_kafka_DeleteRecords_destroy> request(
         rd_kafka_DeleteRecords_new(list.get()));
     rd_kafka_DeleteRecords_t* requests[] = {request.get()};

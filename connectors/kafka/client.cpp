@@ -202,6 +202,15 @@ Topic topic_of(const Settings& settings, std::string_view name) {
     return Topic::kUnspecified;
 }
 
+Partitions one_partition(const Settings& settings, ports::Partition partition,
+                         std::int64_t offset) {
+    Partitions list(rd_kafka_topic_partition_list_new(1));
+    rd_kafka_topic_partition_list_add(list.get(), topic_name(settings, partition.topic).c_str(),
+                                      partition.index)
+        ->offset = offset;
+    return list;
+}
+
 std::string partition_name(ports::Partition partition) {
     return std::string(name_of(partition.topic)) + "/" + std::to_string(partition.index);
 }

@@ -13,20 +13,6 @@
 
 namespace trueup::connectors::kafka {
 
-namespace {
-
-class Pending final : public ports::PendingAppend {
-  public:
-    explicit Pending(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
-    bool ready() const override { return answer_->ready(); }
-    Result<ports::Appended> take() override { return answer_->take(); }
-
-  private:
-    std::shared_ptr<Answer> answer_;
-};
-
-}  // namespace
-
 class KafkaLog::Parts {
   public:
     explicit Parts(Settings given)
@@ -111,7 +97,7 @@ Result<std::unique_ptr<KafkaLog>> KafkaLog::open(Settings settings) {
 std::unique_ptr<ports::PendingAppend> KafkaLog::append(ports::Partition partition,
                                                        const std::vector<ports::Entry>& entries) {
     TRUEUP_CHECK(partition.topic != Topic::kUnspecified && partition.index >= 0);
-    return std::make_unique<Pending>(parts_->producer->append(partition, entries));
+    return ports::pending(parts_->producer->append(partition, entries));
 }
 
 Result<ports::Fetched> KafkaLog::read(ports::Partition partition, std::int64_t offset,

@@ -28,21 +28,6 @@ rd_kafka_headers_t* headers_of(const ports::Entry& entry) {
 
 }  // namespace
 
-void Answer::give(Result<ports::Appended> result) {
-    {
-        const std::lock_guard lock(mutex_);
-        result_ = std::move(result);
-        ready_.store(true, std::memory_order_release);
-    }
-    given_.notify_all();
-}
-
-Result<ports::Appended> Answer::take() {
-    std::unique_lock lock(mutex_);
-    given_.wait(lock, [&] { return result_.has_value(); });
-    return *std::exchange(result_, std::nullopt);
-}
-
 Producer::Producer(const Settings& settings, OnAppended told, OnTrouble worried)
     : settings_(settings),
       told_(std::move(told)),
@@ -86,13 +71,13 @@ Status Producer::renew() {
     return Done{};
 }
 
-std::shared_ptr<Answer> Producer::append(ports::Partition partition,
-                                         std::vector<ports::Entry> entries) {
+std::shared_ptr<ports::AppendAnswer> Producer::append(ports::Partition partition,
+                                                      std::vector<ports::Entry> entries) {
     TRUEUP_CHECK(!entries.empty());
     auto unit = std::make_unique<Unit>();
     unit->partition = partition;
     unit->entries = std::move(entries);
-    std::shared_ptr<Answer> answer = unit->answer;
+    std::shared_ptr<ports::AppendAnswer> answer = unit->answer;
     for (const ports::Entry& entry : unit->entries) {
         unit->bytes += bytes_of(entry);
         if (bytes_of(entry) <= kMaxRecordBytes) continue;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "connectors/kafka/client.h"
+#include "engine/ports/append_answer.h"
 #include "engine/ports/log.h"
 
 #include <atomic>
@@ -29,20 +30,6 @@
 
 namespace trueup::connectors::kafka {
 
-/// Of one append: given once by the producer, taken once by the caller.
-class Answer {
-  public:
-    bool ready() const { return ready_.load(std::memory_order_acquire); }
-    void give(Result<ports::Appended> result);
-    Result<ports::Appended> take();
-
-  private:
-    std::atomic<bool> ready_ = false;
-    std::mutex mutex_;
-    std::condition_variable given_;
-    std::optional<Result<ports::Appended>> result_;
-};
-
 class Producer {
   public:
     /// Told of each append that was acknowledged, before its answer is given.
@@ -59,7 +46,8 @@ class Producer {
     Producer(const Producer&) = delete;
     Producer& operator=(const Producer&) = delete;
 
-    std::shared_ptr<Answer> append(ports::Partition partition, std::vector<ports::Entry> entries);
+    std::shared_ptr<ports::AppendAnswer> append(ports::Partition partition,
+                                                std::vector<ports::Entry> entries);
 
     /// How many producers were thrown away.
     std::uint64_t renewals() const { return renewals_; }
@@ -70,7 +58,7 @@ class Producer {
         ports::Partition partition;
         std::vector<ports::Entry> entries;
         std::size_t bytes = 0;
-        std::shared_ptr<Answer> answer = std::make_shared<Answer>();
+        std::shared_ptr<ports::AppendAnswer> answer = std::make_shared<ports::AppendAnswer>();
         std::size_t batch = 0;        ///< its slot in `batches_`
         std::size_t outstanding = 0;  ///< records without a report
         ports::Appended appended{-1, -1, {}};

@@ -20,15 +20,6 @@ std::size_t weight(const rd_kafka_message_t& message) {
     return message.len + message.key_len + sizeof(rd_kafka_message_t);
 }
 
-Partitions one_partition(const Settings& settings, ports::Partition partition,
-                         std::int64_t offset) {
-    Partitions list(rd_kafka_topic_partition_list_new(1));
-    rd_kafka_topic_partition_list_add(list.get(), topic_name(settings, partition.topic).c_str(),
-                                      partition.index)
-        ->offset = offset;
-    return list;
-}
-
 /// Messages that were handed out; they die with the last view into them.
 struct Kept {
     std::vector<rd_kafka_message_t*> messages;

@@ -67,10 +67,7 @@ Result<Headers> headers_at(const Settings& settings, ports::Partition partition,
     callbacks.settings = &settings;
     Result<Client> client = make_reader(callbacks);
     if (!client) return client.error();
-    const Partitions list(rd_kafka_topic_partition_list_new(1));
-    rd_kafka_topic_partition_list_add(list.get(), topic_name(settings, partition.topic).c_str(),
-                                      partition.index)
-        ->offset = offset;
+    const Partitions list = one_partition(settings, partition, offset);
     rd_kafka_assign(client->get(), list.get());
     const Message message(rd_kafka_consumer_poll(client->get(), 10'000));
     Headers out;
