@@ -60,66 +60,94 @@ Producer::~Producer() {
     }
     if (thread_.joinable()) thread_.join();
     topics_.clear();
+    reports_.reset();
 }
 
 Status Producer::renew() {
     Result<Client> made = make_producer(callbacks_);
     if (!made) return made.error();
     topics_.clear();
+    reports_.reset();
     client_ = std::move(*made);
+    reports_.reset(rd_kafka_queue_get_main(client_.get()));
     doomed_ = false;
     return Done{};
+}
+
+/// Pieces of about a batch each.
+std::vector<Producer::UnitRef> Producer::cut(ports::Partition partition,
+                                             std::vector<ports::Entry> entries) {
+    const auto whole = std::make_shared<Whole>();
+    std::vector<UnitRef> pieces;
+    for (ports::Entry& entry : entries) {
+        if (pieces.empty() || pieces.back()->bytes >= kBatchBytes) {
+            pieces.push_back(std::make_unique<Unit>());
+            pieces.back()->partition = partition;
+            pieces.back()->whole = whole;
+        }
+        pieces.back()->bytes += bytes_of(entry);
+        pieces.back()->entries.push_back(std::move(entry));
+    }
+    whole->pieces = pieces.size();
+    return pieces;
 }
 
 std::shared_ptr<ports::AppendAnswer> Producer::append(ports::Partition partition,
                                                       std::vector<ports::Entry> entries) {
     TRUEUP_CHECK(!entries.empty());
-    auto unit = std::make_unique<Unit>();
-    unit->partition = partition;
-    unit->entries = std::move(entries);
-    std::shared_ptr<ports::AppendAnswer> answer = unit->answer;
-    for (const ports::Entry& entry : unit->entries) {
-        unit->bytes += bytes_of(entry);
+    for (const ports::Entry& entry : entries) {
         if (bytes_of(entry) <= kMaxRecordBytes) continue;
+        auto answer = std::make_shared<ports::AppendAnswer>();
         answer->give(Error{Next::kSkip, "a record of " + std::to_string(bytes_of(entry)) +
                                             " bytes for " + partition_name(partition) +
                                             " is above the limit of " +
                                             std::to_string(kMaxRecordBytes)});
         return answer;
     }
+    std::vector<UnitRef> pieces = cut(partition, std::move(entries));
+    std::shared_ptr<ports::AppendAnswer> answer = pieces.front()->whole->answer;
     std::unique_lock lock(mutex_);
     room_.wait(lock, [&] { return queued_bytes_ <= settings_.memory_bytes / 4; });
-    queued_bytes_ += unit->bytes;
     std::deque<UnitRef>& queue = queues_[partition];
     if (queue.empty()) turns_.push_back(partition);
-    queue.push_back(std::move(unit));
-    dispatch();
+    for (UnitRef& piece : pieces) {
+        queued_bytes_ += piece->bytes;
+        queue.push_back(std::move(piece));
+    }
+    rd_kafka_queue_yield(reports_.get());  // ends the poll: the thread sends
     return answer;
 }
 
-/// Sends batches while fewer than four are under way; partitions take turns. Under the lock.
-void Producer::dispatch() {
+/// What may go out now: batches, while fewer than four are under way; partitions take turns. Under
+/// the lock.
+std::vector<Producer::Unit*> Producer::next_units() {
+    std::vector<Unit*> out;
     while (!doomed_ && open_batches_ < kMostBatches && !turns_.empty()) {
         const ports::Partition partition = turns_.front();
         turns_.pop_front();
         std::deque<UnitRef>& queue = queues_[partition];
         const auto slot = static_cast<std::size_t>(
             std::find(batches_.begin(), batches_.end(), std::size_t{0}) - batches_.begin());
-        ++open_batches_;
-        std::vector<Unit*> batch;
+        const std::size_t before = out.size();
         for (std::size_t bytes = 0; !queue.empty() && bytes < kBatchBytes;) {
             UnitRef unit = std::move(queue.front());
             queue.pop_front();
+            if (unit->whole->error) {  // its beginning failed: the rest must not be there
+                finish(*unit);
+                continue;
+            }
             bytes += unit->bytes;
             unit->batch = slot;
             unit->outstanding = unit->entries.size();
-            batch.push_back(unit.get());
+            out.push_back(unit.get());
             sent_.emplace(unit.get(), std::move(unit));
         }
-        batches_[slot] = batch.size();
         if (!queue.empty()) turns_.push_back(partition);
-        for (Unit* unit : batch) send(*unit, topic(partition.topic));
+        if (out.size() == before) continue;
+        batches_[slot] = out.size() - before;
+        ++open_batches_;
     }
+    return out;
 }
 
 rd_kafka_topic_t* Producer::topic(Topic topic) {
@@ -131,9 +159,13 @@ rd_kafka_topic_t* Producer::topic(Topic topic) {
     return handle.get();
 }
 
-/// Zero copy: the unit stays until its last report. Reports come later, from the polling thread,
-/// also those of what cannot even be queued.
-void Producer::send(Unit& unit, rd_kafka_topic_t* topic) {
+/// Zero copy: the unit stays until its last report, which comes with a later poll.
+void Producer::send(Unit& unit) {
+    if (unit.whole->error) {  // its beginning failed just now
+        unit.outstanding = 0;
+        return;
+    }
+    rd_kafka_topic_t* const topic = this->topic(unit.partition.topic);
     for (ports::Entry& entry : unit.entries) {
         rd_kafka_headers_t* headers = headers_of(entry);
         rd_kafka_vu_t fields[] = {
@@ -152,12 +184,12 @@ void Producer::send(Unit& unit, rd_kafka_topic_t* topic) {
         if (!error) continue;
         if (headers != nullptr) rd_kafka_headers_destroy(headers);
         --unit.outstanding;
-        if (!unit.error) {
-            unit.error = error_of(rd_kafka_error_code(error.get()),
-                                  "append to " + partition_name(unit.partition));
+        if (!unit.whole->error) {
+            unit.whole->error = error_of(rd_kafka_error_code(error.get()),
+                                         "append to " + partition_name(unit.partition));
         }
     }
-    if (unit.error) doom();
+    if (unit.whole->error) doom();
 }
 
 /// Nothing more goes out by this producer; what is under way is reported as failed at once.
@@ -171,39 +203,51 @@ void Producer::delivered(const rd_kafka_message_t& message) {
     const std::lock_guard lock(mutex_);
     auto& unit = *static_cast<Unit*>(message._private);
     --unit.outstanding;
+    Whole& whole = *unit.whole;
     rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
     const std::int64_t time = rd_kafka_message_timestamp(&message, &type);
-    const std::string doing = "append to " + partition_name(unit.partition);
     if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        if (!unit.error) unit.error = error_of(message.err, doing);
+        if (!whole.error) {
+            whole.error = error_of(message.err, "append to " + partition_name(unit.partition));
+        }
         doom();
     } else if (message.offset < 0 || time < 0) {
         // A retry that the broker had seen before: it is there, but nobody says where.
-        if (!unit.error) unit.error = {Next::kRetry, doing + ": stored at an unknown offset"};
+        if (!whole.error) {
+            whole.error = {Next::kRetry, "append to " + partition_name(unit.partition) +
+                                             ": stored at an unknown offset"};
+        }
     } else {
-        if (unit.appended.first_offset < 0) unit.appended.first_offset = message.offset;
-        unit.appended.last_offset = message.offset;
-        unit.appended.append_time = from_millis<BrokerTime>(time);
+        if (whole.appended.first_offset < 0) whole.appended.first_offset = message.offset;
+        whole.appended.last_offset = message.offset;
+        whole.appended.append_time = from_millis<BrokerTime>(time);
     }
     settle(unit);
 }
 
-/// Answers a unit whose last report is in. Under the lock.
+/// Takes leave of a piece whose last report is in. Under the lock.
 void Producer::settle(Unit& unit) {
     if (unit.outstanding > 0) return;
     const auto found = sent_.find(&unit);
     TRUEUP_CHECK(found != sent_.end());
     const UnitRef owned = std::move(found->second);
     sent_.erase(found);
-    queued_bytes_ -= unit.bytes;
     if (--batches_[unit.batch] == 0) --open_batches_;
-    if (unit.error) {
-        unit.answer->give(*unit.error);
-    } else {
-        told_(unit.partition, unit.appended);
-        unit.answer->give(unit.appended);
-    }
+    finish(unit);
+}
+
+/// Answers the append whose last piece this is. Under the lock.
+void Producer::finish(const Unit& unit) {
+    Whole& whole = *unit.whole;
+    queued_bytes_ -= unit.bytes;
     room_.notify_all();
+    if (--whole.pieces > 0) return;
+    if (whole.error) {
+        whole.answer->give(*whole.error);
+    } else {
+        told_(unit.partition, whole.appended);
+        whole.answer->give(whole.appended);
+    }
 }
 
 /// A record that could not even be queued has no report.
@@ -218,16 +262,21 @@ void Producer::settle_unsent() {
 void Producer::run() {
     for (;;) {
         rd_kafka_poll(client_.get(), kPollMs);
-        const std::lock_guard lock(mutex_);
-        if (doomed_) settle_unsent();
-        if (doomed_ && sent_.empty()) {
-            ++renewals_;
-            if (Status made = renew(); !made) continue;
+        std::vector<Unit*> units;
+        {
+            const std::lock_guard lock(mutex_);
+            if (doomed_) settle_unsent();
+            if (doomed_ && sent_.empty()) {
+                ++renewals_;
+                if (Status made = renew(); !made) continue;
+            }
+            units = next_units();
+            if (turns_.empty() && sent_.empty()) {
+                idle_.notify_all();
+                if (stopping_) return;
+            }
         }
-        dispatch();
-        if (!turns_.empty() || !sent_.empty()) continue;
-        idle_.notify_all();
-        if (stopping_) return;
+        for (Unit* unit : units) send(*unit);
     }
 }
 

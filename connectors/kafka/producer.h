@@ -53,26 +53,34 @@ class Producer {
     std::uint64_t renewals() const { return renewals_; }
 
   private:
-    /// One append. librdkafka points into `entries` until each was delivered.
-    struct Unit {
-        ports::Partition partition;
-        std::vector<ports::Entry> entries;
-        std::size_t bytes = 0;
+    /// One append, until each of its pieces has an answer.
+    struct Whole {
         std::shared_ptr<ports::AppendAnswer> answer = std::make_shared<ports::AppendAnswer>();
-        std::size_t batch = 0;        ///< its slot in `batches_`
-        std::size_t outstanding = 0;  ///< records without a report
+        std::size_t pieces = 0;  ///< without an answer
         ports::Appended appended{-1, -1, {}};
         std::optional<Error> error;
+    };
+    /// A piece of an append. librdkafka points into `entries` until each was delivered.
+    struct Unit {
+        ports::Partition partition;
+        std::shared_ptr<Whole> whole;
+        std::vector<ports::Entry> entries;
+        std::size_t bytes = 0;
+        std::size_t batch = 0;        ///< its slot in `batches_`
+        std::size_t outstanding = 0;  ///< records without a report
     };
     using UnitRef = std::unique_ptr<Unit>;
 
     Producer(const Settings& settings, OnAppended told, OnTrouble worried);
     Status renew();
     void run();
-    void dispatch();
-    void send(Unit& unit, rd_kafka_topic_t* topic);
+    std::vector<Unit*> next_units();
+    static std::vector<std::unique_ptr<Unit>> cut(ports::Partition partition,
+                                                  std::vector<ports::Entry> entries);
+    void send(Unit& unit);
     void delivered(const rd_kafka_message_t& message);
     void settle(Unit& unit);
+    void finish(const Unit& unit);
     void settle_unsent();
     void doom();
     rd_kafka_topic_t* topic(Topic topic);
@@ -91,10 +99,11 @@ class Producer {
     std::map<Unit*, UnitRef> sent_;
     std::vector<std::size_t> batches_;  ///< units without an answer, per batch under way
     std::size_t open_batches_ = 0;
-    bool doomed_ = false;
     bool stopping_ = false;
+    bool doomed_ = false;  ///< of `thread_`, as are the topics
     std::map<Topic, TopicHandle> topics_;
     Client client_;
+    Queue reports_;  ///< what `thread_` polls
     std::atomic<std::uint64_t> renewals_ = 0;
     std::thread thread_;
 };

@@ -53,6 +53,7 @@ class Streams::Lane {
         stopping_ = true;
         if (thread_.joinable()) thread_.join();
         streams_.clear();  // before the client that their messages belong to
+        known_.clear();
     }
 
     /// Under the owner's lock.
@@ -64,6 +65,7 @@ class Streams::Lane {
 
     /// Outside the owner's lock: it waits for the client.
     Status open(ports::Partition partition, std::int64_t offset) {
+        if (Status met = meet(partition.topic); !met) return met;
         auto stream = std::make_shared<Stream>();
         stream->partition = partition;
         stream->position = stream->expected = offset;
@@ -104,6 +106,21 @@ class Streams::Lane {
   private:
     explicit Lane(Streams& owner) : owner_(owner) { callbacks_.settings = &owner.settings_; }
 
+    /// Has the client ask where a topic lies. A topic that it meets by `assign` alone it asks about
+    /// at its next look, up to a second later.
+    Status meet(Topic topic) {
+        if (known_.contains(topic)) return Done{};
+        const std::string name = topic_name(owner_.settings_, topic);
+        TopicHandle handle(rd_kafka_topic_new(client_.get(), name.c_str(), nullptr));
+        const rd_kafka_metadata_t* raw = nullptr;
+        const rd_kafka_resp_err_t error = rd_kafka_metadata(client_.get(), 0, handle.get(), &raw,
+                                                            static_cast<int>(kAnswer.count()));
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(error, "read " + name);
+        const Metadata metadata(raw);
+        known_.emplace(topic, std::move(handle));
+        return Done{};
+    }
+
     void run() {
         std::vector<rd_kafka_message_t*> came;
         while (!stopping_) {
@@ -123,6 +140,7 @@ class Streams::Lane {
         {
             const std::lock_guard lock(owner_.mutex_);
             for (rd_kafka_message_t* message : came) news = take(message) || news;
+            for (auto& [partition, stream] : streams_) look_for_end(*stream);
         }
         owner_.news_.notify_all();
         if (news) owner_.arrived_();
@@ -155,10 +173,24 @@ class Streams::Lane {
         if (message->offset < stream->expected) return false;
         stream->expected = message->offset + 1;
         stream->at_end = false;
+        stream->moved = true;
         stream->bytes += weight(*message);
         stream->waiting.push_back(message.release());
         if (stream->bytes > owner_.settings_.memory_bytes / kStreamShare) pause(*stream, true);
         return true;
+    }
+
+    /// An answer with records names the end too: no need to wait for the next, empty one.
+    void look_for_end(Stream& stream) {
+        if (!std::exchange(stream.moved, false)) return;
+        std::int64_t low = 0;
+        std::int64_t high = 0;
+        const std::string name = topic_name(owner_.settings_, stream.partition.topic);
+        const rd_kafka_resp_err_t error = rd_kafka_get_watermark_offsets(
+            client_.get(), name.c_str(), stream.partition.index, &low, &high);
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR || stream.expected < high) return;
+        stream.at_end = true;
+        stream.end = stream.expected;
     }
 
     static Error read_error(const rd_kafka_message_t& message, ports::Partition partition) {
@@ -206,6 +238,7 @@ class Streams::Lane {
     Callbacks callbacks_;
     Client client_;
     std::map<ports::Partition, StreamRef> streams_;  ///< under the owner's lock
+    std::map<Topic, TopicHandle> known_;             ///< whoever opens
     const rd_kafka_topic_t* last_topic_ = nullptr;   ///< of the polling thread, with the next two
     Topic last_ = Topic::kUnspecified;
     SteadyTime next_look_{};

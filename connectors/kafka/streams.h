@@ -55,6 +55,7 @@ class Streams {
         std::size_t bytes = 0;
         bool at_end = false;   ///< nothing follows `expected`, as of the last answer
         std::int64_t end = 0;  ///< the partition's end then; above `expected` where offsets skip
+        bool moved = false;    ///< records came in since the end was looked for
         bool paused = false;
         std::optional<Error> error;
         SteadyTime used{};

@@ -39,17 +39,16 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-void put_hex(std::string& out, std::uint64_t word) {
-    for (int shift = 60; shift >= 0; shift -= 4) out += kDigits[(word >> shift) & 15U];
+void put_hex(char* out, std::uint64_t word) {
+    for (int shift = 60; shift >= 0; shift -= 4) *out++ = kDigits[(word >> shift) & 15U];
 }
 
 }  // namespace
 
 std::string to_hex(const Hash128& hash) {
-    std::string out;
-    out.reserve(32);
-    put_hex(out, hash.hi);
-    put_hex(out, hash.lo);
+    std::string out(32, '\0');
+    put_hex(out.data(), hash.hi);
+    put_hex(out.data() + 16, hash.lo);
     return out;
 }
 

@@ -16,7 +16,7 @@ constexpr std::size_t kShares = 8;  ///< of a record; what a topic gets before t
 void Sequencer::resume(const core::Meta& meta) {
     for (const Topic topic : kInputTopics) {
         const std::int64_t last = meta.last[static_cast<std::size_t>(topic)];
-        positions_[static_cast<std::size_t>(topic)] = {last + 1, last};
+        positions_[static_cast<std::size_t>(topic)] = {.next = last + 1, .prev = last};
     }
 }
 
@@ -32,12 +32,19 @@ Status Sequencer::rewind(const core::Gap& gap) {
     }
     Position& position = positions_[static_cast<std::size_t>(gap.topic)];
     if (position.next <= gap.last + 1 || !TRUEUP_GUARD("rewind_to_gap")) return Done{};
-    position = {gap.last + 1, gap.last};
+    position = {.next = gap.last + 1, .prev = gap.last};
     ++rewinds_;
     return Done{};
 }
 
 Result<bool> Sequencer::gather(codec::JournalRecordBuilder& record, std::size_t max_bytes) {
+    if (full_) record.reserve(max_bytes);
+    const Result<bool> more = merge(record, max_bytes);
+    full_ = record.size() > max_bytes / 2;
+    return more;
+}
+
+Result<bool> Sequencer::merge(codec::JournalRecordBuilder& record, std::size_t max_bytes) {
     // In shares: behind a long backlog of one topic the others, the progress in them too, would
     // wait until it is gone.
     const std::size_t share = max_bytes / kShares;
@@ -64,19 +71,27 @@ Result<bool> Sequencer::gather(codec::JournalRecordBuilder& record, std::size_t 
 Result<Sequencer::Took> Sequencer::take(Topic topic, codec::JournalRecordBuilder& record,
                                         std::size_t room, std::size_t max_bytes) {
     Position& position = positions_[static_cast<std::size_t>(topic)];
-    const auto fetched = log_.read({topic, partition_}, position.next, room);
-    if (!fetched) return fetched.error();
-    const std::size_t before = record.size();
-    for (const ports::Record& in : fetched->records) {
+    const std::vector<ports::Record>& page = position.page.records;
+    if (position.used == page.size()) {
+        auto fetched = log_.read({topic, partition_}, position.next, max_bytes);
+        if (!fetched) return fetched.error();
+        position.page = std::move(*fetched);
+        position.used = 0;
+        if (page.empty()) return Took::kNothing;
+    }
+    const std::size_t full = record.size() + room;
+    while (position.used < page.size() && record.size() < full) {
+        const ports::Record& in = page[position.used];
         const std::size_t cost = in.value.size() + codec::JournalRecordBuilder::kItemOverhead;
         if (record.count() > 0 && record.size() + cost > max_bytes) return Took::kNoRoom;
         const bool authentic =
             topic == Topic::kRequests && keys_.authentic(codec::kRequestSignature, in.value);
         record.add_item(topic, position.prev, in.offset, in.append_time, in.value, authentic);
-        position = {in.offset + 1, in.offset};
+        ++position.used;
+        position.prev = in.offset;
+        position.next = in.offset + 1;
     }
-    if (fetched->records.empty()) return Took::kNothing;
-    return record.size() - before >= room ? Took::kShare : Took::kAll;
+    return record.size() >= full ? Took::kShare : Took::kAll;
 }
 
 }  // namespace trueup::runtime

@@ -40,13 +40,18 @@ class Sequencer {
     struct Position {
         std::int64_t next = 0;   ///< where to read on
         std::int64_t prev = -1;  ///< offset of the record read last
+        /// Records that were read and are not in a journal record yet, from `used` on. A log that
+        /// fetches ahead is never asked for the same ones twice.
+        ports::Fetched page{};
+        std::size_t used = 0;
     };
     enum class Took : std::uint8_t {
         kNothing,  ///< there is none at the moment
-        kAll,      ///< what there was, less than a share
+        kAll,      ///< what was there, less than a share
         kShare,    ///< there may be more
         kNoRoom,   ///< the next one would make the record too large
     };
+    Result<bool> merge(codec::JournalRecordBuilder& record, std::size_t max_bytes);
     Result<Took> take(Topic topic, codec::JournalRecordBuilder& record, std::size_t room,
                       std::size_t max_bytes);
 
@@ -55,6 +60,7 @@ class Sequencer {
     const codec::KeyRing& keys_;
     std::array<Position, kTopics> positions_{};
     std::uint64_t rewinds_ = 0;
+    bool full_ = false;  ///< the last record was, so the next one will be
 };
 
 }  // namespace trueup::runtime
