@@ -227,6 +227,8 @@ std::string metrics_text(const Snapshot& snapshot) {
     page.gauge("trueup_executor_held_commands",
                "Commands that were checked and wait for the permit to write.",
                static_cast<double>(snapshot.held_commands));
+    page.gauge("trueup_executor_partitions", "Partitions whose commands are carried out here.",
+               static_cast<double>(snapshot.executor_partitions));
     page.histogram("trueup_check_to_write_seconds",
                    "Time between an executor's last check and its write.",
                    snapshot.check_to_write_bounds_ms, snapshot.check_to_write_counts,

@@ -68,6 +68,7 @@ struct Snapshot {
     std::vector<NamedCount> fold_counters;      ///< journal-derived
     std::vector<NamedCount> executor_counters;  ///< of this process
     std::uint64_t held_commands = 0;            ///< checked, and waiting for the permit to write
+    std::uint64_t executor_partitions = 0;      ///< whose commands the executors here carry out
     std::vector<std::int64_t> check_to_write_bounds_ms;
     std::vector<std::uint64_t> check_to_write_counts;  ///< per bucket, one more than bounds
     double check_to_write_sum_seconds = 0;

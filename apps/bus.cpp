@@ -2,12 +2,14 @@
 
 #include "connectors/embedded/embedded_log.h"
 #include "connectors/kafka/kafka_log.h"
+#include "connectors/kafka/membership.h"
 #include "engine/base/check.h"
 #include "engine/runtime/memory.h"
 
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <set>
 #include <utility>
 
 namespace trueup::apps {
@@ -18,6 +20,17 @@ namespace {
 void log_client_line(int /*severity*/, const std::string& line) {
     spdlog::debug("kafka: {}", line);
 }
+
+class GroupShare final : public executors::Share {
+  public:
+    explicit GroupShare(std::unique_ptr<connectors::kafka::Membership> member)
+        : member_(std::move(member)) {}
+    bool has(std::int32_t partition) const override { return member_->has(partition); }
+    std::string trouble() const override { return member_->trouble(); }
+
+  private:
+    std::unique_ptr<connectors::kafka::Membership> member_;
+};
 
 }  // namespace
 
@@ -56,6 +69,20 @@ Result<std::unique_ptr<ports::Log>> open_bus(const config::Config& config,
     auto opened = connectors::kafka::KafkaLog::open(kafka_settings(config, part));
     if (!opened) return opened.error();
     return std::unique_ptr<ports::Log>(std::move(*opened));
+}
+
+Result<std::shared_ptr<const executors::Share>> join_executors(
+    const config::Config& config, const std::vector<Action::Kind>& kinds) {
+    // Those of other kinds have a group of their own: each of its members does all that it is for.
+    std::set<std::string> names;
+    for (const Action::Kind kind : kinds) names.insert(std::string(name_of(kind)));
+    std::string group = "executors";
+    for (const std::string& name : names) group += "." + name;
+    auto joined = connectors::kafka::Membership::join(kafka_settings(config, "execute"), group,
+                                                      Topic::kCommands);
+    if (!joined) return joined.error();
+    return std::shared_ptr<const executors::Share>(
+        std::make_shared<GroupShare>(std::move(*joined)));
 }
 
 }  // namespace trueup::apps

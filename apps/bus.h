@@ -4,10 +4,13 @@
 #include "apps/config/config.h"
 #include "connectors/kafka/settings.h"
 #include "engine/base/result.h"
+#include "engine/model/command.h"
 #include "engine/ports/log.h"
+#include "executors/share.h"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace trueup::apps {
 
@@ -20,5 +23,9 @@ connectors::kafka::Settings kafka_settings(const config::Config& config, const s
 
 /// Embedded or Kafka, as configured. `part` is what the process calls itself to a broker.
 Result<std::unique_ptr<ports::Log>> open_bus(const config::Config& config, const std::string& part);
+
+/// A place among the executors of `kinds` (none: of everything) of the configured cluster.
+Result<std::shared_ptr<const executors::Share>> join_executors(
+    const config::Config& config, const std::vector<Action::Kind>& kinds);
 
 }  // namespace trueup::apps

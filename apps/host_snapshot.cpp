@@ -34,6 +34,7 @@ void add_executor(api::Snapshot& view, const executors::DispatcherStats& stats) 
         {"parked", stats.parked},   {"unauthenticated", stats.unauthenticated},
         {"skipped", stats.skipped}, {"append_failures", stats.append_failures}};
     view.held_commands = stats.held;
+    view.executor_partitions = stats.partitions;
     view.executor_trouble = stats.trouble;
     const auto& bounds = executors::CheckToWrite::kBoundsMillis;
     view.check_to_write_bounds_ms.assign(bounds.begin(), bounds.end());

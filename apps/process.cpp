@@ -166,6 +166,12 @@ Result<std::unique_ptr<Host>> start_host(const config::Config& config,
     if (!executors) return executors.error();
     auto log = wait_for_bus(config, options.part, stop);
     if (!log) return log.error();
+    const bool acts = !executors->sources.pods.empty() || !executors->sources.rows.empty();
+    if (config.kafka && acts) {
+        auto share = join_executors(config, executors->settings.kinds);
+        if (!share) return share.error();
+        executors->settings.share = std::move(*share);
+    }
     return Host::start(std::move(*settings), std::move(*log), std::move(*sources),
                        std::move(*executors));
 }

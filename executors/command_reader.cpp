@@ -29,7 +29,8 @@ CommandReader::CommandReader(ports::Log& log, const std::vector<std::int32_t>& p
     }
 }
 
-CommandReader::Read CommandReader::step(std::optional<BrokerTime> broker_now, bool room) {
+CommandReader::Read CommandReader::step(std::optional<BrokerTime> broker_now, bool room,
+                                        const Share* share) {
     trouble_.clear();
     Read read;
     for (Lane& lane : lanes_) {
@@ -39,9 +40,11 @@ CommandReader::Read CommandReader::step(std::optional<BrokerTime> broker_now, bo
             continue;
         }
         if (!lane.placed && !place(lane)) continue;
+        const bool ours = share == nullptr || share->has(lane.index);
+        if (!ours) lane.commands.reset();
         const bool known = read_outcomes(lane, broker_now, read) && lane.complete();
         const bool may_act = known || !TRUEUP_GUARD("ledger_first");
-        if (may_act && broker_now && room) read_commands(lane, *broker_now, read);
+        if (may_act && broker_now && room && ours) read_commands(lane, *broker_now, read);
     }
     if (broker_now) ledger_.forget_before(*broker_now - window_);
     return read;
@@ -53,15 +56,13 @@ bool CommandReader::ledger_complete() const {
 
 bool CommandReader::place(Lane& lane) {
     const auto outcomes = log_.describe({Topic::kOutcomes, lane.index});
-    const auto commands = log_.describe({Topic::kCommands, lane.index});
-    if (!outcomes || !commands) {
-        trouble_ = where(Topic::kCommands, lane.index) + ": " +
-                   (!outcomes ? outcomes : commands).error().what;
+    if (!outcomes) {
+        trouble_ = where(Topic::kOutcomes, lane.index) + ": " + outcomes.error().what;
         return false;
     }
     lane.outcomes = outcomes.value().first_offset;
     lane.outcomes_end = outcomes.value().next_offset;
-    lane.commands = commands.value().first_offset;
+    lane.commands.reset();
     lane.placed = true;
     return true;
 }
@@ -101,13 +102,18 @@ bool CommandReader::read_outcomes(Lane& lane, std::optional<BrokerTime> broker_n
 }
 
 void CommandReader::read_commands(Lane& lane, BrokerTime broker_now, Read& read) {
-    const auto fetched = log_.read({Topic::kCommands, lane.index}, lane.commands, kReadBytes);
+    const ports::Partition commands{Topic::kCommands, lane.index};
+    if (!lane.commands) {
+        const auto extent = log_.describe(commands);
+        if (extent) lane.commands = extent->first_offset;
+        if (!extent) trouble_ = where(commands.topic, lane.index) + ": " + extent.error().what;
+        if (!extent) return;
+    }
+    const auto fetched = log_.read(commands, *lane.commands, kReadBytes);
     if (!fetched) {
-        trouble_ = where(Topic::kCommands, lane.index) + ": " + fetched.error().what;
+        trouble_ = where(commands.topic, lane.index) + ": " + fetched.error().what;
         // Retention is longer than any command lives, so what it took has expired.
-        if (const auto first = cut({Topic::kCommands, lane.index}, lane.commands)) {
-            lane.commands = *first;
-        }
+        if (const auto first = cut(commands, *lane.commands)) lane.commands = *first;
         return;
     }
     lane.commands = fetched.value().next_offset;

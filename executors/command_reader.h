@@ -14,6 +14,7 @@
 #include "engine/model/command.h"
 #include "engine/ports/log.h"
 #include "executors/ledger.h"
+#include "executors/share.h"
 
 #include <cstdint>
 #include <optional>
@@ -49,8 +50,10 @@ class CommandReader {
         std::uint64_t skipped = 0;          ///< commands older than the window
         bool moved = false;                 ///< something was read
     };
-    /// Reads on a bounded piece. Without `broker_now`, or without `room`, outcomes only.
-    Read step(std::optional<BrokerTime> broker_now, bool room);
+    /// Reads on a bounded piece. Without `broker_now`, or without `room`, outcomes only; so of
+    /// partitions whose commands `share` has not. One that it has anew is read from where its
+    /// commands begin: some may be there that nobody carried out.
+    Read step(std::optional<BrokerTime> broker_now, bool room, const Share* share = nullptr);
 
     /// True once every partition's ledger is complete.
     bool ledger_complete() const;
@@ -63,8 +66,8 @@ class CommandReader {
         bool placed = false;   ///< the offsets below are known
         bool stopped = false;  ///< K2
         std::int64_t outcomes = 0;
-        std::int64_t outcomes_end = 0;  ///< where they ended at the start
-        std::int64_t commands = 0;
+        std::int64_t outcomes_end = 0;         ///< where they ended at the start
+        std::optional<std::int64_t> commands;  ///< none: to be looked for
         bool complete() const { return placed && !stopped && outcomes >= outcomes_end; }
     };
     bool place(Lane& lane);

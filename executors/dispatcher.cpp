@@ -74,6 +74,9 @@ struct Dispatcher::State {
     Permit permit(const Command& command, SteadyTime now);
     void wait(std::uint64_t seen, Millis max_wait);
     void publish_stats(SteadyTime now);
+    bool ours(std::int32_t partition) const {
+        return !settings.share || settings.share->has(partition);
+    }
     std::size_t pending() const { return under_way.size() - tasks.size(); }
 
     ports::Log& log;
@@ -123,7 +126,8 @@ bool Dispatcher::State::deliver_answers(SteadyTime now) {
 }
 
 bool Dispatcher::State::take_in(SteadyTime now) {
-    CommandReader::Read read = reader.step(clock.at(now), pending() < settings.max_pending);
+    CommandReader::Read read =
+        reader.step(clock.at(now), pending() < settings.max_pending, settings.share.get());
     counts.skipped += read.skipped;
     counts.unauthenticated += read.unauthenticated;
     for (const ParkedCommand& parked : read.parked) park(parked);
@@ -190,6 +194,12 @@ bool Dispatcher::State::start_next(SteadyTime now) {
         const auto queue = queues.find(ready.front());
         ready.pop_front();
         TRUEUP_CHECK(queue != queues.end() && !queue->second.empty());
+        if (!ours(queue->second.front().partition)) {
+            // Another one's since it came in. Should it be ours again, it is read again.
+            for (const ArrivedCommand& other : queue->second) under_way.erase(other.command.id);
+            queues.erase(queue);
+            continue;
+        }
         busy.insert(queue->first);
         ArrivedCommand arrived = std::move(queue->second.front());
         queue->second.pop_front();
@@ -325,7 +335,11 @@ void Dispatcher::State::publish_stats(SteadyTime now) {
         }));
     counts.ledger_complete = reader.ledger_complete();
     counts.clock_fresh = clock.fresh(now);
+    counts.partitions = static_cast<std::uint64_t>(
+        std::count_if(settings.partitions.begin(), settings.partitions.end(),
+                      [this](std::int32_t p) { return ours(p); }));
     counts.trouble = reader.trouble().empty() ? brakes.trouble() : reader.trouble();
+    if (counts.trouble.empty() && settings.share) counts.trouble = settings.share->trouble();
     const std::lock_guard lock(published_mutex);
     published = counts;
 }

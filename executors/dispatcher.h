@@ -9,7 +9,9 @@
 //       one (executors/brakes.h).
 //   D5  After `close` nothing is started and no write goes out; those that went out end in their
 //       outcome as ever.
-//   D6  What cannot be understood, or is not signed, is parked: counted and reported, never a
+//   D6  Of several executors that share the work each starts the commands of its own partitions.
+//       What was begun goes on when the share changes.
+//   D7  What cannot be understood, or is not signed, is parked: counted and reported, never a
 //       crash, never an act.
 //
 // One thread calls `step` and owns the ports of the sources; `stats` is for any thread.
@@ -19,6 +21,7 @@
 #include "engine/model/command.h"
 #include "engine/ports/log.h"
 #include "executors/command_reader.h"
+#include "executors/share.h"
 #include "executors/sources.h"
 
 #include <array>
@@ -51,7 +54,8 @@ struct DispatcherStats {
     std::uint64_t append_failures = 0;
     std::uint64_t pending = 0;
     std::uint64_t running = 0;
-    std::uint64_t held = 0;  ///< checked and waiting for the permit to write
+    std::uint64_t held = 0;        ///< checked and waiting for the permit to write
+    std::uint64_t partitions = 0;  ///< whose commands are ours
     bool ledger_complete = false;
     bool clock_fresh = false;
     std::string trouble;  ///< one sentence while the log is not read; empty otherwise
@@ -62,6 +66,7 @@ struct DispatcherSettings {
     std::string executor = "executor";           ///< the name that outcomes carry
     std::vector<std::int32_t> partitions = {0};  ///< not empty
     std::vector<Action::Kind> kinds;             ///< what it carries out; none: everything
+    std::shared_ptr<const Share> share;          ///< whose commands; none: everybody's
     std::size_t max_running = 32;
     std::size_t max_pending = 10'000;
     /// No command may live longer from its issue on: the ledger reaches back that far.

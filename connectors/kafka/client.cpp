@@ -156,12 +156,19 @@ Status configure(Conf& conf, Callbacks& callbacks) {
     return conf.pin(kOfAll);
 }
 
+constexpr std::array kOfMembers{
+    // One that died gives its partitions back after this. The broker allows no less than 6 s.
+    Pinned{"session.timeout.ms", "10000"},
+    Pinned{"heartbeat.interval.ms", "3000"},
+};
+
 Result<Client> make_consumer(Callbacks& callbacks, const std::string& group) {
     Conf conf;
     if (Status set = configure(conf, callbacks); !set) return set.error();
     if (Status set = conf.pin(kOfReaders); !set) return set.error();
     if (Status set = conf.set("group.id", group); !set) return set.error();
     if (callbacks.rebalanced != nullptr) {
+        if (Status set = conf.pin(kOfMembers); !set) return set.error();
         rd_kafka_conf_set_rebalance_cb(conf.get(), on_rebalance);
     }
     Result<Client> made = conf.make(RD_KAFKA_CONSUMER);

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <set>
+#include <string>
+
 namespace trueup::executors::testing {
 namespace {
 
@@ -362,6 +366,55 @@ TEST(Dispatcher, TwoExecutorsHaveOneEffect_S38) {
     EXPECT_EQ(desk.cluster.effects, 1U);
     EXPECT_EQ(desk.outcomes().size(), 1U);
     EXPECT_EQ(second.stats().known, 1U);
+}
+
+struct FixedShare final : Share {
+    std::set<std::int32_t> mine;
+    std::string wrong;
+    bool has(std::int32_t partition) const override { return mine.contains(partition); }
+    std::string trouble() const override { return wrong; }
+};
+
+TEST(Dispatcher, StartsTheCommandsOfItsOwnPartitionsOnly_D6) {
+    Desk desk;
+    const auto share = std::make_shared<FixedShare>();
+    desk.settings.share = share;
+    desk.emit(delete_orphan());
+    desk.step();
+    EXPECT_TRUE(desk.cluster.calls.empty());
+    EXPECT_EQ(desk.dispatcher().stats().partitions, 0U);
+    share->wrong = "the group cannot be joined";
+    desk.step(1);
+    EXPECT_EQ(desk.dispatcher().stats().trouble, "the group cannot be joined");
+    share->mine = {0};
+    desk.step();
+    EXPECT_EQ(desk.cluster.effects, 1U) << "what came before it was ours is carried out too";
+    EXPECT_EQ(desk.dispatcher().stats().partitions, 1U);
+}
+
+TEST(Dispatcher, WhatWaitsWhenTheShareGoesIsLeftToTheOtherAndTakenUpAgain_D6) {
+    Desk desk;
+    const auto share = std::make_shared<FixedShare>();
+    share->mine = {0};
+    desk.settings.share = share;
+    desk.settings.max_running = 1;
+    bool open = false;
+    desk.settings.before_write = [&](const Command&) { return open; };
+    for (const std::string name : {"wrapper-a", "wrapper-b"}) desk.cluster.pods[name] = {};
+    desk.emit(orphan(1, "wrapper-a"));
+    desk.emit(orphan(2, "wrapper-b"));
+    desk.step();
+    EXPECT_EQ(desk.dispatcher().stats().running, 1U);
+    EXPECT_EQ(desk.dispatcher().stats().pending, 1U);
+    share->mine = {};
+    open = true;
+    desk.step();
+    EXPECT_EQ(desk.cluster.effects, 1U) << "what was begun goes on, what waited does not";
+    EXPECT_EQ(desk.dispatcher().stats().pending, 0U);
+    share->mine = {0};
+    desk.step();
+    EXPECT_EQ(desk.cluster.effects, 2U) << "nobody had done it";
+    EXPECT_EQ(desk.outcomes().size(), 2U);
 }
 
 TEST(Dispatcher, MeasuresFromTheCheckToTheWrite) {

@@ -2,14 +2,12 @@
 // promises beyond it. KAFKA_BOOTSTRAP says where the broker is (tools/services/kafka up).
 #include "connectors/kafka/kafka_log.h"
 
-#include "connectors/kafka/admin.h"
+#include "tests/ports/kafka_broker.h"
 #include "tests/ports/log_contract.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <stdexcept>
 
 namespace trueup::connectors::kafka {
@@ -22,37 +20,6 @@ using ports::kPods0;
 using ports::read_all;
 using ports::unit_of;
 using ports::values_of;
-
-std::string bootstrap() {
-    const char* address = std::getenv("KAFKA_BOOTSTRAP");
-    if (address == nullptr) {
-        throw std::runtime_error(
-            "KAFKA_BOOTSTRAP is not set: eval \"$(tools/services/kafka up)\" first");
-    }
-    return address;
-}
-
-/// A prefix that no other test has.
-Settings fresh_settings() {
-    static int count = 0;
-    Settings settings;
-    settings.bootstrap = bootstrap();
-    settings.prefix = "log-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
-    return settings;
-}
-
-void make_topics(const Settings& settings) {
-    const auto admin = Admin::connect(settings);
-    if (!admin.ok()) throw std::runtime_error(admin.error().what);
-    for (const Topic topic : {Topic::kJournal, Topic::kChangesPods}) {
-        const Status made = admin.value()->create(
-            {topic_name(settings, topic),
-             2,
-             1,
-             {{"message.timestamp.type", "LogAppendTime"}, {"max.message.bytes", "9437184"}}});
-        if (!made.ok()) throw std::runtime_error(made.error().what);
-    }
-}
 
 std::unique_ptr<KafkaLog> must_open(const Settings& settings) {
     Result<std::unique_ptr<KafkaLog>> opened = KafkaLog::open(settings);
@@ -91,7 +58,7 @@ class KafkaUnderTest final : public ports::LogUnderTest {
   public:
     explicit KafkaUnderTest(std::size_t memory_bytes) : settings_(fresh_settings()) {
         settings_.memory_bytes = memory_bytes;
-        make_topics(settings_);
+        make_topics(settings_, {Topic::kJournal, Topic::kChangesPods});
         reopen();
     }
     ports::Log& log() override { return *log_; }
@@ -107,6 +74,24 @@ class KafkaUnderTest final : public ports::LogUnderTest {
     Settings settings_;
     std::unique_ptr<KafkaLog> log_;
 };
+
+// Producer::cut: pieces of a megabyte each, answered as one.
+TEST(KafkaLog, AnAppendOfManyBatchesIsAnsweredOnceAndIsThereInOrder_L4) {
+    const Settings settings = fresh_settings();
+    make_topics(settings, {Topic::kJournal});
+    const auto log = must_open(settings);
+    std::vector<ports::Entry> entries;
+    for (int i = 0; i < 5'000; ++i) {
+        entries.push_back({{}, std::to_string(i) + std::string(1'000, 'x'), {}});
+    }
+    const Result<Appended> appended = ports::append_now(*log, kJournal0, entries);
+    ASSERT_TRUE(appended.ok()) << appended.error().what;
+    EXPECT_EQ(appended->first_offset, 0);
+    EXPECT_EQ(appended->last_offset, 4'999);
+    const std::vector<std::string> values = values_of(read_all(*log, kJournal0, 0));
+    ASSERT_EQ(values.size(), entries.size());
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], entries[i].value);
+}
 
 ports::LogMaker maker(std::size_t memory_bytes) {
     return [=] { return std::make_unique<KafkaUnderTest>(memory_bytes); };
