@@ -310,8 +310,10 @@ Result<Streams::StreamRef> Streams::find(ports::Partition partition, std::int64_
         free = lanes_.back().get();
     }
     if (Status opened = free->open(partition, offset); !opened) return opened.error();
-    if (StreamRef stream = there()) return stream;
-    return Error{Next::kRetry, "read " + partition_name(partition) + ": it failed at once"};
+    const std::lock_guard lock(mutex_);
+    StreamRef stream = free->at(partition);
+    if (stream) return stream;  // it may have failed by now: `read` says how
+    return Error{Next::kRetry, "read " + partition_name(partition) + ": it was closed at once"};
 }
 
 Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t offset,

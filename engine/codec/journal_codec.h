@@ -28,9 +28,6 @@ class JournalRecordBuilder {
     void add_item(Topic topic, std::int64_t prev_offset, std::int64_t offset,
                   BrokerTime append_time, std::string_view bytes, bool authentic = false);
 
-    /// Makes room for a record of `bytes`.
-    void reserve(std::size_t bytes) { buffer_.reserve(bytes); }
-
     /// Size of the record so far. Stays within kMaxRecordBytes as long as
     /// size() + bytes.size() + kItemOverhead did before each `add_item`.
     std::size_t size() const { return buffer_.size(); }

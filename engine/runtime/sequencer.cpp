@@ -38,13 +38,6 @@ Status Sequencer::rewind(const core::Gap& gap) {
 }
 
 Result<bool> Sequencer::gather(codec::JournalRecordBuilder& record, std::size_t max_bytes) {
-    if (full_) record.reserve(max_bytes);
-    const Result<bool> more = merge(record, max_bytes);
-    full_ = record.size() > max_bytes / 2;
-    return more;
-}
-
-Result<bool> Sequencer::merge(codec::JournalRecordBuilder& record, std::size_t max_bytes) {
     // In shares: behind a long backlog of one topic the others, the progress in them too, would
     // wait until it is gone.
     const std::size_t share = max_bytes / kShares;

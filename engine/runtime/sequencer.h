@@ -51,7 +51,6 @@ class Sequencer {
         kShare,    ///< there may be more
         kNoRoom,   ///< the next one would make the record too large
     };
-    Result<bool> merge(codec::JournalRecordBuilder& record, std::size_t max_bytes);
     Result<Took> take(Topic topic, codec::JournalRecordBuilder& record, std::size_t room,
                       std::size_t max_bytes);
 
@@ -60,7 +59,6 @@ class Sequencer {
     const codec::KeyRing& keys_;
     std::array<Position, kTopics> positions_{};
     std::uint64_t rewinds_ = 0;
-    bool full_ = false;  ///< the last record was, so the next one will be
 };
 
 }  // namespace trueup::runtime
