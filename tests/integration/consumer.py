@@ -51,10 +51,11 @@ def _read(path):
         return file.read()
 
 
-def generate(folder):
-    """The Python code of the public formats, as its header tells users to make it."""
-    subprocess.run(["protoc", "-I", "schemas", "--python_out", folder,
-                    "schemas/trueup/v1/finding.proto"], cwd=ROOT, check=True)  # fmt: skip
+def generate(folder, *formats):
+    """The Python code of the public formats, as its header tells users to make it, or of others."""
+    files = [f"schemas/trueup/v1/{name}.proto" for name in formats or ["finding"]]
+    command = ["protoc", "-I", "schemas", "--python_out", folder, *files]
+    subprocess.run(command, cwd=ROOT, check=True)
 
 
 def publish(topic, records, partitions=2):

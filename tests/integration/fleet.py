@@ -25,7 +25,7 @@ class Fleet(scenario.Scenario):
     def new_bus(self, partitions, state_dir=None, **options):
         """A configuration over topics of a new prefix, made by `trueup topics create`."""
         self.count += 1
-        self.prefix = f"test-{os.getpid()}-{self._testMethodName.lower()[:40]}-{self.count}"
+        self.prefix = f"test-{os.getpid()}-{self._testMethodName.lower()[:80]}-{self.count}"
         if state_dir:
             self.state_dir = state_dir
         self.partitions = partitions
