@@ -98,7 +98,11 @@ class Brokered(fleet.Fleet):
     def append(self, topic, *records, partition=0):
         """Each record is bytes, or the fields of a Change of `pods`; the offsets."""
         lines = [
-            {"hex": record.hex()} if isinstance(record, bytes) else {"message": "Change", "fields": record}
+            (
+                {"hex": record.hex()}
+                if isinstance(record, bytes)
+                else {"message": "Change", "fields": record}
+            )
             for record in records
         ]
         return self.do("append", topic, records=lines, partition=partition)
