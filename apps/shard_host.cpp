@@ -101,7 +101,10 @@ void ShardHost::run() {
 
 Millis ShardHost::make_checkpoint() {
     ports::Clock& clock = ports::system_clock();
-    const auto newest = checkpoints_.newest(shard_->status().meta.journal_id);
+    const core::Meta meta = shard_->status().meta;
+    // The status is a little behind the rows; what is ahead of both is another engine's.
+    reached_ = std::max(reached_, meta.applied);
+    const auto newest = checkpoints_.newest(meta.journal_id, reached_);
     const std::int64_t made_at = newest ? checkpoints_.made_at(*newest) : 0;
     {
         const std::lock_guard lock(mutex_);
@@ -114,7 +117,9 @@ Millis ShardHost::make_checkpoint() {
     const auto made = checkpoints_.make(*store_, [this] { return stopping_.load(); });
     if (!made && !stopping_) spdlog::warn("no checkpoint was made: {}", made.error().what);
     if (!made) return std::min(kCheckpointFailed, every);
-    return made->has_value() ? Millis{0} : std::min(kNothingNew, every);
+    if (!made->has_value()) return std::min(kNothingNew, every);
+    reached_ = std::max(reached_, (*made)->offset);
+    return Millis{0};
 }
 
 }  // namespace trueup::apps

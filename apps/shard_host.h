@@ -66,6 +66,7 @@ class ShardHost {
     ShardHostSettings settings_;
     ports::Log& log_;
     runtime::Checkpoints checkpoints_;
+    std::int64_t reached_ = -1;  ///< offset that the rows have passed; of the chores' thread
     std::unique_ptr<ports::Store> store_;
     std::unique_ptr<runtime::Shard> shard_;
     PassLog passes_;  ///< of the shard's thread

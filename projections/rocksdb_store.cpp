@@ -288,6 +288,10 @@ Result<std::string> RocksdbStore::checkpoint(const std::string& folder, const Na
         return named;
     }
     fs::rename(making, folder + "/" + *named, error);
+    if (error && fs::exists(folder + "/" + *named)) {  // it came meanwhile, as a copy might
+        fs::remove_all(making, error);
+        return named;
+    }
     std::unique_ptr<rocksdb::Directory> names;
     status = error ? rocksdb::Status::IOError(error.message())
                    : rocksdb::Env::Default()->NewDirectory(folder, &names);

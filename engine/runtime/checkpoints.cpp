@@ -2,7 +2,12 @@
 
 #include "engine/runtime/projection.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -12,6 +17,42 @@
 namespace trueup::runtime {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Keeps other engines from making and removing in a folder that they share. It goes with the
+/// process, so that whatever is half made under the lock was left by a dead one.
+class FolderLock {
+  public:
+    /// nullopt: another engine has it.
+    static Result<std::optional<FolderLock>> take(const std::string& folder) {
+        std::error_code error;
+        fs::create_directories(folder, error);
+        const std::string path = folder + "/lock";
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open(2) is that way
+        FolderLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+        if (lock.file_ >= 0 && ::flock(lock.file_, LOCK_EX | LOCK_NB) == 0) {
+            return std::optional(std::move(lock));
+        }
+        if (errno == EWOULDBLOCK) return std::optional<FolderLock>();
+        return Error{Next::kRetry,
+                     "cannot lock " + path + ": " + std::generic_category().message(errno)};
+    }
+
+    FolderLock(FolderLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+    FolderLock& operator=(FolderLock&&) = delete;
+    FolderLock(const FolderLock&) = delete;
+    FolderLock& operator=(const FolderLock&) = delete;
+    ~FolderLock() {
+        if (file_ >= 0) ::close(file_);
+    }
+
+  private:
+    explicit FolderLock(int file) : file_(file) {}
+    int file_;
+};
+
+}  // namespace
 
 std::string Checkpoint::name() const {
     return to_hex(journal_id) + '-' + std::to_string(offset) + '-' + to_hex(digest);
@@ -44,9 +85,10 @@ std::vector<Checkpoint> Checkpoints::list() const {
     return found;
 }
 
-std::optional<Checkpoint> Checkpoints::newest(const Hash128& journal_id) const {
+std::optional<Checkpoint> Checkpoints::newest(const Hash128& journal_id,
+                                              std::int64_t reached) const {
     for (const Checkpoint& checkpoint : list()) {
-        if (checkpoint.journal_id == journal_id) return checkpoint;
+        if (checkpoint.journal_id == journal_id && checkpoint.offset <= reached) return checkpoint;
     }
     return std::nullopt;
 }
@@ -68,6 +110,9 @@ Result<std::optional<Checkpoint>> Checkpoints::make(ports::Store& store,
     const auto stored = Projection(store, shard_).meta();
     if (!stored) return stored.error();
     if (!stored->has_value()) return std::optional<Checkpoint>();
+    const auto lock = FolderLock::take(folder_);
+    if (!lock) return lock.error();
+    if (!lock->has_value()) return std::optional<Checkpoint>();
     const std::vector<Checkpoint> there = list();
     if (std::find(there.begin(), there.end(), Checkpoint::of(**stored)) != there.end()) {
         return std::optional<Checkpoint>();
@@ -88,7 +133,7 @@ void Checkpoints::prune(const Checkpoint& newest) const {
     std::size_t kept = 0;
     for (const Checkpoint& checkpoint : list()) {
         if (checkpoint.journal_id != newest.journal_id) continue;
-        if (checkpoint.offset <= newest.offset && kept++ < keep_) continue;
+        if (checkpoint.offset > newest.offset || kept++ < keep_) continue;
         // What has a name is whole, also when the process ends in here.
         const std::string going = folder_ + "/going";
         std::error_code error;

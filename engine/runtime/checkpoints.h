@@ -5,6 +5,10 @@
 // held against the digest: one that nobody could use must not push out one that somebody could.
 // What has no such name is left alone, and so are those of other journals.
 //
+// Engines on the same shard may share the folder: the file `lock` in it is held by the one that
+// makes or removes something, and by nobody once its process is gone. What is ahead of the own rows
+// may be another engine's.
+//
 // Not thread-safe; `make` may run beside the shard that applies to the store.
 #pragma once
 
@@ -44,15 +48,16 @@ class Checkpoints {
 
     /// Those that are there, the highest offset first.
     std::vector<Checkpoint> list() const;
-    /// The highest of this journal.
-    std::optional<Checkpoint> newest(const Hash128& journal_id) const;
+    /// The highest of this journal that is not ahead of the offset `reached`.
+    std::optional<Checkpoint> newest(const Hash128& journal_id, std::int64_t reached) const;
     std::string path_of(const Checkpoint& checkpoint) const;
     /// When it was made, in milliseconds since 1970 by the machine's clock; 0: it is not there.
     std::int64_t made_at(const Checkpoint& checkpoint) const;
 
-    /// Makes one of what the store holds, unless that is nothing or there already: nullopt. Older
-    /// ones go when there are too many; so do those ahead of it, which belong to rows that were
-    /// given up. `stop` ends it early (kRetry).
+    /// Makes one of what the store holds, unless that is nothing or there already, or another
+    /// engine is making one: nullopt. Older ones go when there are too many. Those ahead of it stay
+    /// until rows that passed them make one, for they may be another engine's. `stop` ends it early
+    /// (kRetry).
     Result<std::optional<Checkpoint>> make(ports::Store& store, const std::function<bool()>& stop);
 
   private:

@@ -1,5 +1,6 @@
 // Proves engine/runtime/checkpoints.h: a checkpoint and the journal behind it are the fold of the
-// whole (C8); only what can be used gets a name; old ones go, and none that is not ours.
+// whole (C8); only what can be used gets a name; old ones go, and none that is not ours; engines on
+// the same shard may share the folder.
 #include "engine/runtime/checkpoints.h"
 
 #include "engine/core/row.h"
@@ -8,9 +9,14 @@
 #include "tests/engine/runtime/bench.h"
 #include "tests/support/temp_dir.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 namespace trueup::runtime::testing {
 namespace {
@@ -75,7 +81,14 @@ class CheckpointsOfAShard : public ::testing::Test {
         for (const auto& entry : fs::directory_iterator(dir_ / "checkpoints")) {
             names.insert(entry.path().filename().string());
         }
+        names.erase("lock");
         return names;
+    }
+    /// The rows of another engine on this shard, which has come as far as this one by now.
+    std::unique_ptr<RocksdbStore> other_engine() {
+        auto store = must_open(dir_ / "other-projection");
+        bench_.settle(*bench_.open(store.get()));
+        return store;
     }
 
     TempDir dir_;
@@ -119,11 +132,12 @@ TEST_F(CheckpointsOfAShard, ThereIsNoneOfNothingAndNoneTwice) {
     EXPECT_EQ(checkpoints.make(*store_, never).value(), std::nullopt) << "nothing was written";
     auto shard = bench_.open(store_.get());
     bench_.settle(*shard);
-    EXPECT_EQ(checkpoints.newest({7, 7}), std::nullopt);
+    EXPECT_EQ(checkpoints.newest({7, 7}, 1'000'000), std::nullopt);
     const Checkpoint made = make(checkpoints);
     EXPECT_EQ(checkpoints.make(*store_, never).value(), std::nullopt) << "it is there already";
     EXPECT_EQ(checkpoints.list(), std::vector{made});
-    EXPECT_EQ(checkpoints.newest({7, 7}), made);
+    EXPECT_EQ(checkpoints.newest({7, 7}, made.offset), made);
+    EXPECT_EQ(checkpoints.newest({7, 7}, made.offset - 1), std::nullopt);
     EXPECT_GT(checkpoints.made_at(made), 1'600'000'000'000) << "in milliseconds since 1970";
     EXPECT_EQ(checkpoints.made_at({{7, 7}, 99, {}}), 0) << "not there";
 }
@@ -131,8 +145,7 @@ TEST_F(CheckpointsOfAShard, ThereIsNoneOfNothingAndNoneTwice) {
 TEST_F(CheckpointsOfAShard, TheNewestOfThisJournalStayAndOthersAreLeftAlone) {
     Checkpoints checkpoints = keeping(2);
     const std::string other = Checkpoint{{9, 9}, 1, {1, 1}}.name();
-    const std::string ahead = Checkpoint{{7, 7}, 1'000'000, {1, 1}}.name();
-    for (const std::string& name : {other, ahead, std::string("mine")}) {
+    for (const std::string& name : {other, std::string("mine")}) {
         fs::create_directories(dir_ / "checkpoints" + ("/" + name));
     }
     auto shard = bench_.open(store_.get());
@@ -141,10 +154,110 @@ TEST_F(CheckpointsOfAShard, TheNewestOfThisJournalStayAndOthersAreLeftAlone) {
     for (int i = 0; i < 4; ++i) {
         go_on(*shard);
         made.push_back(make(checkpoints).name());
-        EXPECT_EQ(names().count(ahead), 0U) << "of rows that were given up";
     }
     EXPECT_EQ(names(), (std::set<std::string>{other, "mine", made[2], made[3]}));
-    EXPECT_EQ(checkpoints.newest({7, 7})->name(), made[3]);
+    EXPECT_EQ(checkpoints.newest({7, 7}, 1'000'000)->name(), made[3]);
+}
+
+// An engine that came late removed the checkpoints of the one beside it: they were ahead of its rows.
+TEST_F(CheckpointsOfAShard, WhatIsAheadIsAnotherEnginesAndStaysUntilTheRowsPassedIt_C8) {
+    Checkpoints checkpoints = keeping(1);
+    auto shard = bench_.open(store_.get());
+    bench_.settle(*shard);
+    go_on(*shard);
+    auto late = other_engine();
+    go_on(*shard);
+    const Checkpoint ahead = make(checkpoints);
+    const auto behind = checkpoints.make(*late, never).value();
+    ASSERT_TRUE(behind.has_value());
+    ASSERT_LT(behind->offset, ahead.offset);
+    EXPECT_EQ(names(), (std::set{ahead.name(), behind->name()}));
+    EXPECT_EQ(checkpoints.newest({7, 7}, behind->offset), behind) << "what the late one looks at";
+    go_on(*shard);
+    const Checkpoint newest = make(checkpoints);
+    EXPECT_EQ(names(), std::set{newest.name()});
+}
+
+TEST_F(CheckpointsOfAShard, WhatAnotherEngineMadeOfTheSameRowsIsThereAlready) {
+    Checkpoints checkpoints = keeping(3);
+    auto shard = bench_.open(store_.get());
+    bench_.settle(*shard);
+    go_on(*shard);
+    shard.reset();
+    const Checkpoint made = make(checkpoints);
+    auto other = other_engine();
+    const auto again = checkpoints.make(*other, never);
+    ASSERT_TRUE(again.ok()) << again.error().what;
+    // What it appended when it opened may be new to it; nothing else is.
+    EXPECT_EQ(names().count(made.name()), 1U);
+    EXPECT_EQ(checkpoints.make(*other, never).value(), std::nullopt);
+}
+
+TEST_F(CheckpointsOfAShard, WhileAnotherEngineMakesOneNothingIsMadeOrRemoved) {
+    Checkpoints checkpoints = keeping(1);
+    auto shard = bench_.open(store_.get());
+    bench_.settle(*shard);
+    go_on(*shard);
+    const Checkpoint made = make(checkpoints);
+    go_on(*shard);
+    fs::create_directories(dir_ / "checkpoints/making");
+    const int lock = ::open((dir_ / "checkpoints/lock").c_str(), O_RDWR);
+    ASSERT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0) << "nobody makes one at the moment";
+    EXPECT_EQ(checkpoints.make(*store_, never).value(), std::nullopt);
+    EXPECT_EQ(names(), (std::set<std::string>{made.name(), "making"}));
+    ::close(lock);  // as when that process dies
+    EXPECT_EQ(names(), (std::set<std::string>{made.name(), "making"}));
+    const Checkpoint next = make(checkpoints);
+    EXPECT_EQ(names(), std::set{next.name()});
+}
+
+TEST_F(CheckpointsOfAShard, TwoEnginesAtOnceLeaveNothingButWhatCanBeUsed_C8) {
+    auto shard = bench_.open(store_.get());
+    bench_.settle(*shard);
+    go_on(*shard);
+    auto other = other_engine();
+    std::atomic<int> made{0};
+    const auto engine = [&](RocksdbStore& store) {
+        Checkpoints checkpoints = keeping(2);
+        for (int i = 0; i < 20; ++i) {
+            const auto one = checkpoints.make(store, never);
+            EXPECT_TRUE(one.ok()) << one.error().what;
+            if (one.ok() && one->has_value()) {
+                ++made;
+                const std::string kept = "kept-" + std::to_string(++made) + "-" + (*one)->name();
+                fs::rename(checkpoints.path_of(**one), dir_ / kept);  // there is one to make again
+            }
+        }
+    };
+    std::thread first([&] { engine(*store_); });
+    std::thread second([&] { engine(*other); });
+    first.join();
+    second.join();
+    EXPECT_GT(made, 2);
+    EXPECT_EQ(names(), std::set<std::string>{}) << "half made";
+    for (const auto& entry : fs::directory_iterator(dir_.path())) {
+        const std::string name = entry.path().filename().string();
+        if (name.rfind("kept-", 0) != 0) continue;
+        const std::string place = dir_ / "placed";
+        ASSERT_TRUE(RocksdbStore::put_in_place(entry.path().string(), place).ok()) << name;
+        auto store = must_open(place);
+        const auto meta = Projection(*store, 0).verified(never);
+        ASSERT_TRUE(meta.ok()) << name << ": " << meta.error().what;
+        EXPECT_EQ(name.substr(name.find('-', 5) + 1), Checkpoint::of(*meta).name());
+        store.reset();
+        fs::remove_all(place);
+    }
+}
+
+TEST_F(CheckpointsOfAShard, AFolderThatCannotBeLockedIsSaid) {
+    Checkpoints checkpoints = keeping(1);
+    auto shard = bench_.open(store_.get());
+    bench_.settle(*shard);
+    fs::create_directories(dir_ / "checkpoints/lock");
+    const auto made = checkpoints.make(*store_, never);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().next, Next::kRetry);
+    EXPECT_NE(made.error().what.find("cannot lock"), std::string::npos) << made.error().what;
 }
 
 TEST_F(CheckpointsOfAShard, RowsThatDoNotAddUpGetNoName_C8) {
