@@ -1,6 +1,7 @@
 #include "engine/runtime/sequencer.h"
 
 #include "engine/base/guard.h"
+#include "engine/codec/limits.h"
 
 #include <algorithm>
 #include <array>
@@ -75,11 +76,14 @@ Result<Sequencer::Took> Sequencer::take(Topic topic, codec::JournalRecordBuilder
     const std::size_t full = record.size() + room;
     while (position.used < page.size() && record.size() < full) {
         const ports::Record& in = page[position.used];
-        const std::size_t cost = in.value.size() + codec::JournalRecordBuilder::kItemOverhead;
+        // What is larger than an item may be is parked, whatever it says: so much of it is
+        // journaled that the fold sees that. All of it might make a record that nobody can read.
+        const std::string_view value = in.value.substr(0, codec::kMaxItemBytes + 1);
+        const std::size_t cost = value.size() + codec::JournalRecordBuilder::kItemOverhead;
         if (record.count() > 0 && record.size() + cost > max_bytes) return Took::kNoRoom;
         const bool authentic =
             topic == Topic::kRequests && keys_.authentic(codec::kRequestSignature, in.value);
-        record.add_item(topic, position.prev, in.offset, in.append_time, in.value, authentic);
+        record.add_item(topic, position.prev, in.offset, in.append_time, value, authentic);
         ++position.used;
         position.prev = in.offset;
         position.next = in.offset + 1;

@@ -15,7 +15,7 @@ import brokered
 TICK = bytes([0x08, 0x01])  # a JournalRecord that has its format and nothing else
 MARKER = {"kind": "CHANGE_KIND_MARKER", "source": "pods", "incarnation": "0", "subject_key": "pods"}
 WRITTEN = ("journal", "findings", "commands", "requests")
-LARGE = (300 << 10, 3 << 20)  # more than a change may have; a journal record takes them
+LARGE = (300 << 10, 3 << 20, 5 << 20, 9437184 - 200)  # more than a change may have
 
 
 class KafkaRefusals(brokered.Brokered):

@@ -2,6 +2,7 @@
 // before, and goes back when the fold misses one.
 #include "engine/runtime/sequencer.h"
 
+#include "engine/codec/limits.h"
 #include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 
@@ -99,6 +100,19 @@ TEST_F(SequencerTest, OneItemLargerThanARecordStillGoesAlone) {
     put(Topic::kChangesPods, "y");
     EXPECT_EQ(gathered(1'000), "changes.pods:-1<0");
     EXPECT_EQ(gathered(1'000), "changes.pods:0<1");
+}
+
+// Was: "journal record at offset 28: is larger than 4 MiB", for ever.
+TEST_F(SequencerTest, AnItemThatIsTooLargeIsCutSoThatTheJournalCanBeRead) {
+    put(Topic::kChangesPods, std::string(5'000'000, 'x'));
+    put(Topic::kChangesPods, "y");
+    EXPECT_EQ(gathered(), "changes.pods:-1<0 changes.pods:0<1");
+    EXPECT_LT(bytes_.size(), codec::kMaxItemBytes + 1'000);
+    JournalView view;
+    ASSERT_TRUE(codec::decode_journal(bytes_, 0, log_.now(), view).ok());
+    const auto* parked = std::get_if<Undecodable>(&view.items[0].body);
+    ASSERT_NE(parked, nullptr);
+    EXPECT_EQ(parked->reason, "the change is larger than 256 KiB");
 }
 
 TEST_F(SequencerTest, GoesBackBehindWhatTheFoldAccepted) {
