@@ -188,7 +188,8 @@ class Streams::Lane {
         const std::string name = topic_name(owner_.settings_, stream.partition.topic);
         const rd_kafka_resp_err_t error = rd_kafka_get_watermark_offsets(
             client_.get(), name.c_str(), stream.partition.index, &low, &high);
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR || stream.expected < high) return;
+        const bool known = error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0;
+        if (!known || stream.expected < high) return;
         stream.at_end = true;
         stream.end = stream.expected;
     }
