@@ -7,33 +7,18 @@
 //
 // The topics P.changes.pods and P.changes.rows are there; the others are made.
 #include "benchmarks/engine.h"
+#include "benchmarks/kafka.h"
 #include "benchmarks/report.h"
-#include "connectors/kafka/kafka_log.h"
-#include "connectors/kafka/topics.h"
 #include "engine/core/row.h"
 
-#include <algorithm>
 #include <array>
+#include <cinttypes>
+#include <cstdio>
 #include <memory>
 #include <string>
 
 namespace trueup::bench {
 namespace {
-
-namespace kafka = connectors::kafka;
-
-void make_topics(const kafka::Settings& settings) {
-    auto admin = kafka::Admin::connect(settings);
-    if (!admin) fail(admin.error().what);
-    const auto plan = kafka::plan_topics(settings, {1, 1, 1});
-    const auto flaws = kafka::check_topics(**admin, plan);
-    if (!flaws) fail(flaws.error().what);
-    const std::vector<std::string>& missing = flaws.value().missing;
-    for (const kafka::TopicPlan& one : plan) {
-        if (std::find(missing.begin(), missing.end(), one.name) == missing.end()) continue;
-        if (Status made = (*admin)->create(one); !made) fail(made.error().what);
-    }
-}
 
 std::uint64_t mixed(std::string_view key, unsigned state) {
     std::uint64_t hash = 0xcbf29ce484222325U;
@@ -43,6 +28,12 @@ std::uint64_t mixed(std::string_view key, unsigned state) {
     hash = (hash ^ (hash >> 33U)) * 0xff51afd7ed558ccdU;
     hash = (hash ^ (hash >> 33U)) * 0xc4ceb9fe1a85ec53U;
     return hash ^ (hash >> 33U);
+}
+
+std::string hex(std::uint64_t number) {
+    std::array<char, 17> text{};
+    std::snprintf(text.data(), text.size(), "%016" PRIx64, number);
+    return text.data();
 }
 
 /// What every reader of the topics must come to (benchmarks/peers/kafka_streams/README.md).
@@ -66,13 +57,13 @@ nlohmann::ordered_json answer_of(ports::Store& store, const core::Meta& meta) {
         sum += mixed(subject->key, state);
     }
     return {{"none", sides[0]}, {"pods_only", sides[1]}, {"rows_only", sides[2]},
-            {"both", sides[3]}, {"versions", versions},  {"sum", sum}};
+            {"both", sides[3]}, {"versions", versions},  {"sum", hex(sum)}};
 }
 
 int run(int argc, char** argv) {
     const Options options(argc, argv, {"bootstrap", "prefix", "items", "memory-mib", "dir"});
     Report report(options);
-    kafka::Settings settings;
+    connectors::kafka::Settings settings;
     settings.bootstrap = options.text("bootstrap", "127.0.0.1:9092");
     settings.prefix = options.text("prefix", "bench");
     const auto items = static_cast<std::uint64_t>(options.number("items", 1e6));
@@ -85,9 +76,7 @@ int run(int argc, char** argv) {
 
     const double cpu = cpu_seconds();
     const double start = wall_seconds();
-    auto log = kafka::KafkaLog::open(settings);
-    if (!log) fail(log.error().what);
-    Engine engine(how, std::move(*log));
+    Engine engine(how, open_kafka(settings));
     engine.open();
     double half = 0;
     const core::Counters& counted = engine.shard().state().meta.counters;

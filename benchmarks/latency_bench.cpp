@@ -1,4 +1,6 @@
-// From a disagreement to the command about it, at a steady rate over the embedded log with fsync.
+// From a disagreement to the command about it, at a steady rate: over the embedded log with fsync,
+// or, with --bootstrap HOST:PORT, over a real Kafka, where sources and executor have clients of
+// their own.
 //
 // Each change makes one: a pod whose row says running has failed (status_drift, enforced). The rule
 // waits until the rows have proven themselves past the pod's change; both sources do so at a fixed
@@ -11,9 +13,12 @@
 // A stand-in for the executor marks the row failed and acknowledges, so that the outbox stays
 // small.
 #include "benchmarks/engine.h"
+#include "benchmarks/kafka.h"
 #include "benchmarks/report.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/outcome_codec.h"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -22,6 +27,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace trueup::bench {
@@ -32,6 +38,7 @@ struct Shape {
     std::uint32_t seconds;
     Millis progress;
     std::string dir;
+    std::string bootstrap;  ///< empty: the embedded log
     std::uint32_t subjects() const { return rate * seconds; }
 };
 
@@ -125,14 +132,14 @@ void prove(Sources& sources, const Shape& shape, const std::atomic<bool>& stop, 
 }
 
 /// Reads commands as an executor does, and ends them.
-void execute(Engine& engine, Sources& sources, const std::atomic<bool>& stop,
+void execute(ports::Log& log, Sources& sources, const std::atomic<bool>& stop,
              std::atomic<std::uint32_t>& commands, Run& run) {
     const ports::Partition topic{Topic::kCommands, 0};
     std::int64_t next = 0;
     std::vector<std::unique_ptr<ports::PendingAppend>> pending;
     while (!stop) {
-        const std::uint64_t seen = engine.log().changes_seen();
-        const auto fetched = engine.log().read(topic, next, std::size_t{1} << 20U);
+        const std::uint64_t seen = log.changes_seen();
+        const auto fetched = log.read(topic, next, std::size_t{1} << 20U);
         if (!fetched) fail(fetched.error().what);
         const double now = wall_seconds();
         next = fetched->next_offset;
@@ -155,12 +162,23 @@ void execute(Engine& engine, Sources& sources, const std::atomic<bool>& stop,
             outcomes.push_back({command->subject, codec::encode_outcome(outcome)});
         }
         if (outcomes.empty()) {
-            engine.log().wait(seen, Millis{50});
+            log.wait(seen, Millis{50});
         } else {
-            pending.push_back(engine.log().append({Topic::kOutcomes, 0}, std::move(outcomes)));
+            pending.push_back(log.append({Topic::kOutcomes, 0}, std::move(outcomes)));
         }
     }
     for (auto& append : pending) must(append->take());
+}
+
+/// The engine's log and that of everybody else; none over the embedded one, which they share.
+std::pair<std::unique_ptr<ports::Log>, std::unique_ptr<ports::Log>> open_logs(const Shape& shape) {
+    if (shape.bootstrap.empty()) return {};
+    static int count = 0;
+    connectors::kafka::Settings settings;
+    settings.bootstrap = shape.bootstrap;
+    settings.prefix = "latency-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+    make_topics(settings);
+    return {open_kafka(settings), open_kafka(settings)};
 }
 
 Run run_once(const Shape& shape) {
@@ -168,8 +186,12 @@ Run run_once(const Shape& shape) {
     EngineSettings settings;
     settings.folder = folder.path();
     settings.mode = Mode::kEnforce;
-    Engine engine(settings);
-    Sources sources(engine.log(), shape.subjects());
+    auto [inside, outside] = open_logs(shape);
+    const auto engine_made = inside ? std::make_unique<Engine>(settings, std::move(inside))
+                                    : std::make_unique<Engine>(settings);
+    Engine& engine = *engine_made;
+    ports::Log& log = outside ? *outside : engine.log();
+    Sources sources(log, shape.subjects());
     sources.fill();
     engine.open();
     while (engine.shard().state().meta.counters.items < 2ULL * shape.subjects() + 6) engine.step();
@@ -184,7 +206,7 @@ Run run_once(const Shape& shape) {
         while (!shard_stop) engine.step();
     });
     std::thread prover([&] { prove(sources, shape, stop, run); });
-    std::thread executor([&] { execute(engine, sources, stop, commands, run); });
+    std::thread executor([&] { execute(log, sources, stop, commands, run); });
     feed(sources, shape, run);
     const double end = wall_seconds() + 30;
     while (commands < shape.subjects() && wall_seconds() < end) sleep_until(wall_seconds() + 0.01);
@@ -219,13 +241,15 @@ void note(const Shape& shape, const Run& run, Series& series) {
 }
 
 int run(int argc, char** argv) {
-    const Options options(argc, argv, {"rate", "seconds", "progress-ms", "runs", "dir"});
+    const Options options(argc, argv,
+                          {"rate", "seconds", "progress-ms", "runs", "dir", "bootstrap"});
     Report report(options);
     Shape shape{};
     shape.rate = static_cast<std::uint32_t>(options.number("rate", 1'000));
     shape.seconds = static_cast<std::uint32_t>(options.number("seconds", 10));
     shape.progress = Millis(std::lround(options.number("progress-ms", 100)));
     shape.dir = options.text("dir", {});
+    shape.bootstrap = options.text("bootstrap", {});
     const auto runs = static_cast<int>(options.number("runs", 3));
     Series series;
     for (int i = 0; i < runs; ++i) note(shape, run_once(shape), series);
