@@ -78,6 +78,7 @@ void Host::add_executors(ExecutorSpec spec) {
     for (std::int32_t p = 0; p < settings_.partitions; ++p) settings.partitions.push_back(p);
     settings.command_keys = command_keys_;
     settings.request_keys = request_keys_;
+    settings.steady_now = [] { return ports::system_clock().steady_now(); };
     settings.on_parked = [](const executors::ParkedCommand& parked) {
         spdlog::warn("command {}@{} is parked: {}", parked.partition, parked.offset, parked.reason);
     };

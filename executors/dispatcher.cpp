@@ -243,6 +243,7 @@ Permit Dispatcher::State::permit(const Command& command, SteadyTime now) {
     if (closed) return Permit::kHold;
     const auto arrived = under_way.find(command.id);
     if (arrived == under_way.end() || !brakes.reach_end(arrived->second)) return Permit::kHold;
+    if (settings.steady_now) now = std::max(now, settings.steady_now());
     if (!clock.fresh(now) || !brakes.current()) return Permit::kHold;
     if (*clock.at(now) > command.not_after) return Permit::kExpired;
     if (settings.before_write && !settings.before_write(command)) return Permit::kHold;

@@ -78,6 +78,9 @@ struct DispatcherSettings {
     Millis call_timeout{15'000};
     codec::KeyRing command_keys;  ///< whose commands are carried out; without any: nobody's
     codec::KeyRing request_keys;  ///< whose pauses and holds are followed
+    /// What the time is right before a write: a step may have stood still since it began, or waited
+    /// for the log. Empty: as at its begin.
+    std::function<SteadyTime()> steady_now;
     /// Asked between decision and write; while it says false the write is held. Empty: never held.
     std::function<bool(const Command&)> before_write;
     std::function<void(const ParkedCommand&)> on_parked;

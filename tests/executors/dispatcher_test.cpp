@@ -130,6 +130,27 @@ TEST(Dispatcher, ExpiryIsAskedAgainRightBeforeTheWrite_S38) {
     EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kExpired);
 }
 
+// Was: a process that was stopped in the middle of a step wrote a minute after the command's end.
+TEST(Dispatcher, AStepThatStoodStillBeforeTheWriteWritesNothing_S38) {
+    Desk desk;
+    Millis stood{0};
+    desk.settings.steady_now = [&] { return desk.now + stood; };
+    bool open = false;
+    desk.settings.before_write = [&](const Command&) { return open; };
+    desk.emit(delete_orphan());
+    desk.step();
+    open = true;
+    stood = Millis(61'000);  // beyond the command's end, and the heartbeat's
+    desk.step(1);
+    EXPECT_EQ(desk.cluster.effects, 0U);
+    desk.pass(stood);
+    stood = Millis(0);
+    desk.step();
+    EXPECT_EQ(desk.cluster.effects, 0U);
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kExpired);
+}
+
 TEST(Dispatcher, AHeldCommandExpiresAtTheMillisecond_S38) {
     Desk desk;
     desk.settings.before_write = [](const Command&) { return false; };

@@ -159,7 +159,8 @@ TEST_F(CheckpointsOfAShard, TheNewestOfThisJournalStayAndOthersAreLeftAlone) {
     EXPECT_EQ(checkpoints.newest({7, 7}, 1'000'000)->name(), made[3]);
 }
 
-// An engine that came late removed the checkpoints of the one beside it: they were ahead of its rows.
+// An engine that came late removed the checkpoints of the one beside it: they were ahead of its
+// rows.
 TEST_F(CheckpointsOfAShard, WhatIsAheadIsAnotherEnginesAndStaysUntilTheRowsPassedIt_C8) {
     Checkpoints checkpoints = keeping(1);
     auto shard = bench_.open(store_.get());
