@@ -76,7 +76,7 @@ class KafkaFaults(fleet.Fleet):
 
     def settle(self, engine, second, partitions, second_config):
         """Everything is right, and stays right; then what each engine holds is looked at."""
-        self.prove(engine, seconds=120, stable=5)
+        self.prove(engine, seconds=300, stable=5)
         self.check_alive()
         engine.until(
             "every command has its outcome",
@@ -159,7 +159,7 @@ class KafkaFaults(fleet.Fleet):
         words = {e["outcome"] for e in engine.seen(kind="outcome", command_id=command["id"])}
         self.assertFalse({"done", "already_done"} & words, words)
         self.keep(event)
-        self.prove(engine, seconds=90)
+        self.prove(engine, seconds=180)
         self.end_fleet()
 
     def start_with_nothing_wrong_over_kafka(self):
