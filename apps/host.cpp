@@ -72,7 +72,7 @@ void Host::add_sources(std::vector<SourceSpec> specs) {
 
 void Host::add_executors(ExecutorSpec spec) {
     executors_ = std::move(spec);
-    if (executors_.sources.pods.empty() && executors_.sources.rows.empty()) return;
+    if (executors_.sources.empty()) return;
     executors::DispatcherSettings& settings = executors_.settings;
     settings.partitions.clear();
     for (std::int32_t p = 0; p < settings_.partitions; ++p) settings.partitions.push_back(p);

@@ -166,8 +166,7 @@ Result<std::unique_ptr<Host>> start_host(const config::Config& config,
     if (!executors) return executors.error();
     auto log = wait_for_bus(config, options.part, stop);
     if (!log) return log.error();
-    const bool acts = !executors->sources.pods.empty() || !executors->sources.rows.empty();
-    if (config.kafka && acts) {
+    if (config.kafka && !executors->sources.empty()) {
         auto share = join_executors(config, executors->settings.kinds);
         if (!share) return share.error();
         executors->settings.share = std::move(*share);

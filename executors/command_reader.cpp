@@ -105,9 +105,11 @@ void CommandReader::read_commands(Lane& lane, BrokerTime broker_now, Read& read)
     const ports::Partition commands{Topic::kCommands, lane.index};
     if (!lane.commands) {
         const auto extent = log_.describe(commands);
-        if (extent) lane.commands = extent->first_offset;
-        if (!extent) trouble_ = where(commands.topic, lane.index) + ": " + extent.error().what;
-        if (!extent) return;
+        if (!extent) {
+            trouble_ = where(commands.topic, lane.index) + ": " + extent.error().what;
+            return;
+        }
+        lane.commands = extent->first_offset;
     }
     const auto fetched = log_.read(commands, *lane.commands, kReadBytes);
     if (!fetched) {

@@ -35,6 +35,7 @@ struct RowSource {
 struct Sources {
     std::map<std::string, PodSource, std::less<>> pods;
     std::map<std::string, RowSource, std::less<>> rows;
+    bool empty() const { return pods.empty() && rows.empty(); }
 };
 
 }  // namespace trueup::executors

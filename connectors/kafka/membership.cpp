@@ -72,17 +72,17 @@ void Membership::run() {
 /// When it is taken back, the group says a moment later what is ours instead.
 void Membership::rebalanced(rd_kafka_resp_err_t error,
                             rd_kafka_topic_partition_list_t* partitions) {
-    std::set<std::int32_t> ours;
-    const bool assigned = error == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
-    if (assigned) {
-        for (int i = 0; i < partitions->cnt; ++i) {
-            partitions->elems[i].offset = RD_KAFKA_OFFSET_END;
-            ours.insert(partitions->elems[i].partition);
-        }
+    if (error != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+        rd_kafka_assign(client_.get(), nullptr);
+        return;
     }
-    rd_kafka_assign(client_.get(), assigned ? partitions : nullptr);
-    if (assigned) rd_kafka_pause_partitions(client_.get(), partitions);
-    if (!assigned) return;
+    std::set<std::int32_t> ours;
+    for (int i = 0; i < partitions->cnt; ++i) {
+        partitions->elems[i].offset = RD_KAFKA_OFFSET_END;
+        ours.insert(partitions->elems[i].partition);
+    }
+    rd_kafka_assign(client_.get(), partitions);
+    rd_kafka_pause_partitions(client_.get(), partitions);
     const std::lock_guard lock(mutex_);
     ours_ = std::move(ours);
     trouble_.clear();

@@ -184,10 +184,8 @@ void Producer::send(Unit& unit) {
         if (!error) continue;
         if (headers != nullptr) rd_kafka_headers_destroy(headers);
         --unit.outstanding;
-        if (!unit.whole->error) {
-            unit.whole->error = error_of(rd_kafka_error_code(error.get()),
-                                         "append to " + partition_name(unit.partition));
-        }
+        unit.whole->fail(error_of(rd_kafka_error_code(error.get()),
+                                  "append to " + partition_name(unit.partition)));
     }
     if (unit.whole->error) doom();
 }
@@ -207,16 +205,12 @@ void Producer::delivered(const rd_kafka_message_t& message) {
     rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
     const std::int64_t time = rd_kafka_message_timestamp(&message, &type);
     if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        if (!whole.error) {
-            whole.error = error_of(message.err, "append to " + partition_name(unit.partition));
-        }
+        whole.fail(error_of(message.err, "append to " + partition_name(unit.partition)));
         doom();
     } else if (message.offset < 0 || time < 0) {
         // A retry that the broker had seen before: it is there, but nobody says where.
-        if (!whole.error) {
-            whole.error = {Next::kRetry, "append to " + partition_name(unit.partition) +
-                                             ": stored at an unknown offset"};
-        }
+        whole.fail({Next::kRetry, "append to " + partition_name(unit.partition) +
+                                      ": stored at an unknown offset"});
     } else {
         if (whole.appended.first_offset < 0) whole.appended.first_offset = message.offset;
         whole.appended.last_offset = message.offset;

@@ -26,6 +26,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace trueup::connectors::kafka {
@@ -58,7 +59,10 @@ class Producer {
         std::shared_ptr<ports::AppendAnswer> answer = std::make_shared<ports::AppendAnswer>();
         std::size_t pieces = 0;  ///< without an answer
         ports::Appended appended{-1, -1, {}};
-        std::optional<Error> error;
+        std::optional<Error> error;  ///< the first one
+        void fail(Error why) {
+            if (!error) error = std::move(why);
+        }
     };
     /// A piece of an append. librdkafka points into `entries` until each was delivered.
     struct Unit {
