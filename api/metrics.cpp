@@ -196,6 +196,8 @@ std::string metrics_text(const Snapshot& snapshot) {
     page.gauge("trueup_info", "1; the label says which build this is.", 1.0,
                {{"version", snapshot.version}});
     page.gauge("trueup_ready", "1 while /readyz says so.", flag(snapshot.not_ready().empty()));
+    page.gauge("trueup_engine_shards_in_turn", "Shards that this process sequences and publishes.",
+               static_cast<double>(snapshot.in_turn));
     page.gauge("trueup_emitting", "1 unless the shard refuses to emit.",
                flag(snapshot.refused.empty()));
     page.gauge("trueup_journal_offset", "Journal offset folded last.",

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -119,6 +120,14 @@ Result<ExecutorSpec> executors_of(const config::Config& config, const ProcessOpt
     return executors;
 }
 
+/// In a test build the environment makes this the next build, which has one more version of the
+/// logic (tests/integration/test_kafka_upgrade.py).
+void become_next_build([[maybe_unused]] Settings& policy) {
+#ifdef TRUEUP_MUTANTS
+    if (std::getenv("TRUEUP_NEXT_BUILD") != nullptr) ++policy.logic;
+#endif
+}
+
 Result<HostSettings> settings_of(const config::Config& config, const ProcessOptions& options) {
     HostSettings settings;
     settings.state_dir = config.state_dir;
@@ -129,6 +138,7 @@ Result<HostSettings> settings_of(const config::Config& config, const ProcessOpti
     settings.checkpoints_kept = config.checkpoints_kept;
     settings.checkpoints = config.checkpoints;
     settings.policy = config::policy_settings(config);
+    become_next_build(settings.policy);
     settings.listen = config.listen;
     settings.alone = !config.kafka;
     settings.lead = !options.follow;

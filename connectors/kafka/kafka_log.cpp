@@ -16,7 +16,10 @@ namespace trueup::connectors::kafka {
 class KafkaLog::Parts {
   public:
     explicit Parts(Settings given)
-        : settings(std::move(given)), streams(settings, [this] { changed(); }) {}
+        : settings(std::move(given)),
+          streams(
+              settings, [this] { changed(); },
+              [this](ports::Partition partition) { return admin->extent(partition); }) {}
 
     Status start() {
         Result<std::unique_ptr<Admin>> connected = Admin::connect(settings);

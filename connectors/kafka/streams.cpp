@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 namespace trueup::connectors::kafka {
@@ -45,6 +46,7 @@ class Streams::Lane {
         Result<Client> made = make_reader(lane->callbacks_);
         if (!made) return made.error();
         lane->client_ = std::move(*made);
+        lane->meet_all();
         lane->thread_ = std::thread([raw = lane.get()] { raw->run(); });
         return lane;
     }
@@ -77,7 +79,10 @@ class Streams::Lane {
         const Partitions list = one_partition(owner_.settings_, partition, offset);
         const Owned<rd_kafka_error_t, rd_kafka_error_destroy> error(
             rd_kafka_incremental_assign(client_.get(), list.get()));
-        if (!error) return Done{};
+        if (!error) {
+            ask_for_end(partition);
+            return Done{};
+        }
         const std::lock_guard lock(owner_.mutex_);
         streams_.erase(partition);
         return error_of(rd_kafka_error_code(error.get()), "read " + partition_name(partition));
@@ -106,19 +111,51 @@ class Streams::Lane {
   private:
     explicit Lane(Streams& owner) : owner_(owner) { callbacks_.settings = &owner.settings_; }
 
-    /// Has the client ask where a topic lies. A topic that it meets by `assign` alone it asks about
-    /// at its next look, up to a second later.
-    Status meet(Topic topic) {
-        if (known_.contains(topic)) return Done{};
+    TopicHandle handle_of(Topic topic) {
         const std::string name = topic_name(owner_.settings_, topic);
-        TopicHandle handle(rd_kafka_topic_new(client_.get(), name.c_str(), nullptr));
+        return TopicHandle(rd_kafka_topic_new(client_.get(), name.c_str(), nullptr));
+    }
+
+    /// Has the client ask where topics lie: this one, or (nullptr) all that it has handles of. A
+    /// topic that it meets by `assign` alone it asks about at its next look, up to a second later.
+    Result<Metadata> ask_where(rd_kafka_topic_t* topic) {
         const rd_kafka_metadata_t* raw = nullptr;
-        const rd_kafka_resp_err_t error = rd_kafka_metadata(client_.get(), 0, handle.get(), &raw,
-                                                            static_cast<int>(kAnswer.count()));
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(error, "read " + name);
-        const Metadata metadata(raw);
-        known_.emplace(topic, std::move(handle));
+        const rd_kafka_resp_err_t error =
+            rd_kafka_metadata(client_.get(), 0, topic, &raw, static_cast<int>(kAnswer.count()));
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(error, "where topics lie");
+        return Metadata(raw);
+    }
+
+    /// In one question, before there is a fetch that the answer would have to wait for.
+    void meet_all() {
+        for (std::size_t i = 1; i < kTopics; ++i) {
+            known_.emplace(static_cast<Topic>(i), handle_of(static_cast<Topic>(i)));
+        }
+        const Result<Metadata> answer = ask_where(nullptr);
+        for (int i = 0; answer && i < (*answer)->topic_cnt; ++i) {
+            const rd_kafka_metadata_topic& one = (*answer)->topics[i];
+            if (one.err == RD_KAFKA_RESP_ERR_NO_ERROR)
+                met_.insert(topic_of(owner_.settings_, one.topic));
+        }
+    }
+
+    Status meet(Topic topic) {
+        if (met_.contains(topic)) return Done{};
+        const Result<Metadata> answer = ask_where(known_.at(topic).get());
+        if (!answer) return answer.error();
+        met_.insert(topic);
         return Done{};
+    }
+
+    /// Is there anything to read at all? A fetch says so only after it has waited for more, behind
+    /// the one that was under way. Without an answer here it has to.
+    void ask_for_end(ports::Partition partition) {
+        const Result<ports::Extent> extent = owner_.describe_(partition);
+        const std::lock_guard lock(owner_.mutex_);
+        const StreamRef stream = at(partition);
+        if (!extent || !stream || stream->expected != extent->next_offset) return;
+        stream->at_end = true;
+        stream->end = extent->next_offset;
     }
 
     void run() {
@@ -239,7 +276,8 @@ class Streams::Lane {
     Callbacks callbacks_;
     Client client_;
     std::map<ports::Partition, StreamRef> streams_;  ///< under the owner's lock
-    std::map<Topic, TopicHandle> known_;             ///< whoever opens
+    std::map<Topic, TopicHandle> known_;             ///< whoever opens, with the next one
+    std::set<Topic> met_;                            ///< the client knows where they lie
     const rd_kafka_topic_t* last_topic_ = nullptr;   ///< of the polling thread, with the next two
     Topic last_ = Topic::kUnspecified;
     SteadyTime next_look_{};
@@ -247,8 +285,8 @@ class Streams::Lane {
     std::thread thread_;
 };
 
-Streams::Streams(const Settings& settings, std::function<void()> arrived)
-    : settings_(settings), arrived_(std::move(arrived)) {}
+Streams::Streams(const Settings& settings, std::function<void()> arrived, Describe describe)
+    : settings_(settings), arrived_(std::move(arrived)), describe_(std::move(describe)) {}
 
 Streams::~Streams() = default;
 

@@ -28,9 +28,13 @@ namespace trueup::connectors::kafka {
 
 class Streams {
   public:
+    /// Where a partition begins and ends, asked by a client that fetches nothing: behind a fetch
+    /// the answer would be late.
+    using Describe = std::function<Result<ports::Extent>(ports::Partition)>;
+
     /// `arrived` is called, by threads of this class, when something came in. `settings` outlive
     /// it.
-    Streams(const Settings& settings, std::function<void()> arrived);
+    Streams(const Settings& settings, std::function<void()> arrived, Describe describe);
     ~Streams();
     Streams(const Streams&) = delete;
     Streams& operator=(const Streams&) = delete;
@@ -70,6 +74,7 @@ class Streams {
 
     const Settings& settings_;
     const std::function<void()> arrived_;
+    const Describe describe_;
     mutable std::mutex mutex_;
     std::condition_variable news_;
     std::uint64_t wakes_ = 0;

@@ -23,13 +23,29 @@ void FoldReport::clear() {
     more_work = false;
 }
 
+namespace {
+
+/// What follows on "journal offset 5"; empty: this build has that logic.
+std::string flaw_of_logic(std::uint32_t logic, std::uint32_t newest) {
+    if (logic >= kOldestLogic && logic <= newest) return {};
+    const std::string oldest = kOldestLogic == newest ? "" : std::to_string(kOldestLogic) + " to ";
+    return " puts logic version " + std::to_string(logic) +
+           " in force, and this build has version " + oldest + std::to_string(newest) +
+           ": use the build that has it, or begin a new journal";
+}
+
+}  // namespace
+
 void adopt_meta(State& state, Meta meta) {
     state.meta = std::move(meta);
     state.policy = nullptr;
     const std::string& use = state.meta.settings.use;
     if (use.empty()) return;
+    const std::string flaw = flaw_of_logic(state.meta.settings.logic, state.newest_logic);
     state.policy = find_policy(use);
-    if (state.policy == nullptr) {
+    if (!flaw.empty()) {
+        state.halted = "the journal of these rows" + flaw;
+    } else if (state.policy == nullptr) {
         state.halted = "the journal uses the policy '" + use + "', which this build does not have";
     }
 }
@@ -119,12 +135,9 @@ void FoldRun::take_genesis(const Genesis& genesis) {
 namespace {
 
 /// Why this build cannot go by these settings; empty: it can.
-std::string flaw_of(const Settings& settings, const Policy* policy) {
-    if (settings.logic != kLogic) {
-        return " puts logic version " + std::to_string(settings.logic) +
-               " in force, and this build has version " + std::to_string(kLogic) +
-               ": use the build that has it, or begin a new journal";
-    }
+std::string flaw_of(const Settings& settings, const Policy* policy, std::uint32_t newest) {
+    std::string logic = flaw_of_logic(settings.logic, newest);
+    if (!logic.empty()) return logic;
     if (policy == nullptr || policy->rules.size() != settings.rules.size()) {
         return " puts the policy '" + settings.use + "' with " +
                std::to_string(settings.rules.size()) +
@@ -145,8 +158,11 @@ std::string flaw_of(const Settings& settings, const Policy* policy) {
 }  // namespace
 
 void FoldRun::take_settings(const Settings& settings) {
+    // An engine of the build before that has not read on yet: it halts when it does.
+    if (settings.logic < meta_.settings.logic && !meta_.settings.use.empty()) return;
     const Policy* policy = find_policy(settings.use);
-    if (const std::string flaw = flaw_of(settings, policy); !flaw.empty()) {
+    const std::string flaw = flaw_of(settings, policy, state_.newest_logic);
+    if (!flaw.empty()) {
         state_.halted = "journal offset " + std::to_string(record_.offset) + flaw;
         return;
     }

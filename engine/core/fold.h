@@ -25,10 +25,16 @@
 
 namespace trueup::core {
 
+/// The oldest logic that this build folds by as the build did that had it. With `kLogic` it bounds
+/// what a journal may put in force: a build that brings a new logic keeps the one before, so that
+/// engines can be replaced one by one.
+inline constexpr std::uint32_t kOldestLogic = 4;
+
 /// Everything that a shard knows. Meta and subjects are stored; waits follow from the subjects.
 struct State {
     explicit State(Rows& rows) : subjects(rows) {}
 
+    std::uint32_t newest_logic = kLogic;  ///< what this build can go by
     Meta meta;
     SubjectTable subjects;
     Waits waits;
@@ -36,7 +42,7 @@ struct State {
     std::string halted;              ///< why this build cannot fold on; empty: it can
 };
 
-/// Takes up a stored Meta: finds the policy, or says in `halted` what is missing.
+/// Takes up a stored Meta: finds the policy, or says in `halted` what this build lacks for it.
 void adopt_meta(State& state, Meta meta);
 /// Registers the waits that a stored subject's row names.
 void adopt_waits(State& state, const Subject& subject);

@@ -4,7 +4,9 @@
 #include "engine/core/row.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
+#include <utility>
 
 namespace trueup::runtime {
 
@@ -23,8 +25,8 @@ std::string big_endian(std::uint64_t value, unsigned bytes) {
 
 }  // namespace
 
-Projection::Projection(ports::Store& store, std::int32_t shard)
-    : store_(store), prefix_(big_endian(static_cast<std::uint64_t>(shard), 2)) {}
+Projection::Projection(ports::Store& store, std::int32_t shard, std::launch jobs)
+    : store_(store), prefix_(big_endian(static_cast<std::uint64_t>(shard), 2)), jobs_(jobs) {}
 
 std::string Projection::key(char table, std::string_view rest) const {
     std::string out = prefix_;
@@ -100,6 +102,7 @@ Status Projection::load(core::State& state, std::size_t budget,
 }
 
 Status Projection::write_behind(core::State& state, std::vector<core::Parked>& parked) {
+    if (Status settled = settle(); !settled) return settled;
     batch_.clear();
     std::string row_key = key(kSubjects, {});
     const std::size_t prefix = row_key.size();
@@ -124,7 +127,20 @@ Status Projection::write_behind(core::State& state, std::vector<core::Parked>& p
     std::string meta;
     core::encode_meta(state.meta, meta);
     batch_.put(key(kMeta, {}), meta);
-    return store_.apply(batch_);
+    writing_ = std::async(jobs_, [this] { return store_.apply(batch_); });
+    return Done{};
+}
+
+bool Projection::writing() const {
+    return writing_.valid() &&
+           writing_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+}
+
+Status Projection::settle() {
+    if (!writing_.valid()) return written_;
+    Status applied = writing_.get();
+    if (written_) written_ = std::move(applied);
+    return written_;
 }
 
 /// Keys of subjects, ascending and each once.
@@ -134,6 +150,8 @@ Status Projection::get_many(const std::vector<std::string_view>& keys,
     std::vector<std::string> names;
     names.reserve(keys.size());
     for (const std::string_view subject : keys) names.push_back(key(kSubjects, subject));
+    // Rows that are being written are clean in memory and not in the store yet.
+    if (Status there = settle(); !there) return there;
     auto rows = store_.get_many({names.begin(), names.end()});
     if (!rows) return rows.error();
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -162,11 +180,13 @@ Status Projection::read_ahead(core::State& state, const JournalView& record) {
 
 void Projection::load_many(const std::vector<std::string_view>& keys,
                            const core::Rows::VisitRow& visit) {
-    TRUEUP_CHECK(get_many(keys, visit).ok());
+    const Status read = get_many(keys, visit);
+    TRUEUP_CHECK(read.ok() || !written_.ok());
 }
 
 std::optional<std::string> Projection::load(std::string_view subject_key) {
     if (rows_ == 0) return std::nullopt;
+    static_cast<void>(settle());
     auto row = store_.get(key(kSubjects, subject_key));
     TRUEUP_CHECK(row.ok());
     return std::move(row).value();
@@ -175,6 +195,7 @@ std::optional<std::string> Projection::load(std::string_view subject_key) {
 void Projection::each_after(std::string_view after, std::size_t limit,
                             const core::Rows::Visit& visit) {
     if (rows_ == 0) return;
+    static_cast<void>(settle());
     const std::string prefix = key(kSubjects, {});
     const Status seen = store_.each(prefix, after.empty() ? std::string() : key(kSubjects, after),
                                     limit, [&](std::string_view row_key, std::string_view bytes) {

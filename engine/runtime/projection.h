@@ -5,6 +5,9 @@
 // One batch holds the rows and the meta row that names their journal offset, so what is found after
 // a crash is a consistent prefix of the journal.
 //
+// A batch is applied on a thread of its own, one at a time, while the shard folds on; whoever needs
+// rows from the store waits for it.
+//
 // Not thread-safe: the shard's thread owns it.
 #pragma once
 
@@ -14,6 +17,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,8 +27,8 @@ namespace trueup::runtime {
 
 class Projection final : public core::Rows {
   public:
-    /// `store` must outlive the projection.
-    Projection(ports::Store& store, std::int32_t shard);
+    /// `store` must outlive the projection. `jobs`: deferred has batches applied by whoever asks.
+    Projection(ports::Store& store, std::int32_t shard, std::launch jobs = std::launch::async);
 
     /// What the meta row says. nullopt: nothing was written yet. kSkip: it cannot be read.
     Result<std::optional<core::Meta>> meta();
@@ -39,13 +43,23 @@ class Projection final : public core::Rows {
     Status load(core::State& state, std::size_t budget,
                 const std::function<void(const Subject&)>& tell = {});
 
-    /// Writes everything dirty and the meta row in one batch. `parked` goes with it.
+    /// Begins to write everything dirty and the meta row in one batch, once the batch before is
+    /// there. `parked` goes with it.
     Status write_behind(core::State& state, std::vector<core::Parked>& parked);
+    /// Is the last batch still being applied?
+    bool writing() const;
+    /// Waits for the last batch. After an error the rows in memory count as written though they are
+    /// not: the state is of no more use.
+    Status settle();
+    /// How the batches ended whose answer is in; the first error stays.
+    const Status& written() const { return written_; }
 
     /// Reads the cold subjects that the record's changes name, all at once.
     Status read_ahead(core::State& state, const JournalView& record);
 
-    // core::Rows. A store that cannot be read ends the process: a fold cannot go on half-way.
+    // core::Rows. A store that cannot be read ends the process: a fold cannot go on half-way. After
+    // a batch that failed the rows are older than they should be: look at `written` behind the
+    // fold.
     std::optional<std::string> load(std::string_view key) override;
     void load_many(const std::vector<std::string_view>& keys,
                    const core::Rows::VisitRow& visit) override;
@@ -64,7 +78,10 @@ class Projection final : public core::Rows {
     std::string prefix_;      ///< the shard's two bytes
     std::uint64_t rows_ = 0;  ///< subjects in the store
     std::uint64_t rows_written_ = 0;
+    const std::launch jobs_;
     ports::StoreBatch batch_;  ///< of the last write: its memory is used again
+    std::future<Status> writing_;
+    Status written_ = Done{};
 };
 
 }  // namespace trueup::runtime

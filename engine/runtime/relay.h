@@ -5,6 +5,12 @@
 // proves that the commands of every earlier journal record are there, and after a restart the relay
 // goes on from the record that the last finding names.
 //
+// Of two engines on a shard one publishes. The other one defers: it keeps what it would publish
+// until it reads in the findings that it is there, and publishes what is not there after a while.
+//
+// Many emissions at once, as when a backlog is folded, are encoded on a thread of their own while
+// the owner folds on.
+//
 // Not thread-safe: the shard's thread owns it.
 #pragma once
 
@@ -14,6 +20,7 @@
 #include "engine/ports/log.h"
 
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <vector>
 
@@ -21,15 +28,18 @@ namespace trueup::runtime {
 
 class Relay {
   public:
-    /// Commands are signed with `keys`, which outlive the relay.
-    Relay(ports::Log& log, std::int32_t partition, const codec::KeyRing& keys)
-        : log_(log), partition_(partition), keys_(keys) {}
+    /// Commands are signed with `keys`, which outlive the relay. `jobs`: deferred has everything
+    /// done by the caller.
+    Relay(ports::Log& log, std::int32_t partition, const codec::KeyRing& keys,
+          std::launch jobs = std::launch::async)
+        : log_(log), partition_(partition), keys_(keys), jobs_(jobs) {}
 
     /// Finds out what was published before. Until then nothing may be offered.
     Status resume();
 
-    /// Takes over what the record at this journal offset led to. Offsets ascend.
-    void offer(std::int64_t journal_offset, core::FoldReport& report);
+    /// Takes over the findings and commands of the record at this offset of that journal, and
+    /// leaves other memory in their place. Offsets ascend.
+    void offer(const Hash128& journal, std::int64_t offset, core::FoldReport& report);
 
     /// Moves the appends on; never blocks. An error is a failed append: the batch will be tried
     /// again by the next call.
@@ -37,26 +47,68 @@ class Relay {
     /// Blocks until everything that was offered is acknowledged.
     Status drain();
 
-    /// Everything up to this journal offset is published.
+    /// Another engine publishes: begin nothing new. `drain` publishes all the same.
+    void defer(bool on) { deferred_ = on; }
+    /// Reads on in the findings and forgets what they prove to be published. What was there at the
+    /// last look already is published now.
+    Status look();
+
+    /// Everything that was offered is published.
     bool idle() const {
-        return commands_.empty() && findings_.empty() && batch_.empty() && batch_findings_.empty();
+        return offered_.empty() && !encoding_.valid() && batch_.empty() && batch_findings_.empty();
     }
     /// While true, do not fold on: the relay is the bottleneck.
-    bool full() const { return commands_.size() + findings_.size() > kMostWaiting; }
+    bool full() const { return offered_count_ + encoding_count_ > kMostWaiting; }
 
     std::uint64_t published() const { return published_; }
 
   private:
     static constexpr std::size_t kMostWaiting = 20'000;
+    static constexpr std::size_t kMany = 500;  ///< emissions; fewer are encoded by the caller
+    static constexpr std::size_t kMostSpare = 16;
+    /// Of one record.
+    struct Emissions {
+        Hash128 journal;
+        std::int64_t offset = -1;
+        std::vector<Command> commands;
+        Recycled<FindingEdge> findings;
+        std::size_t count() const { return commands.size() + findings.size(); }
+    };
+    /// Where the finding that was seen last in the topic comes from.
+    struct Seen {
+        Hash128 journal;
+        std::int64_t offset = -1;
+        std::uint32_t index = 0;
+        BrokerTime append_time{};
+        bool proves(const Emissions& of_record) const;
+    };
+    struct Batch {
+        std::vector<ports::Entry> commands;
+        std::vector<ports::Entry> findings;
+        std::vector<Emissions> spent;  ///< their memory is used again
+    };
+    Status read_findings();
+    Result<bool> is_of_this_journal(const Seen& seen);
+    Batch encode(std::vector<Emissions> offered) const;
+    void start_encoding();
+    bool take_batch(bool wait);
     Status settle_pending();
-    void start();
+    void start(bool wait);
 
     ports::Log& log_;
     std::int32_t partition_;
     const codec::KeyRing& keys_;
-    std::int64_t from_ = 0;  ///< emissions of earlier journal records are out already
-    std::vector<ports::Entry> commands_;
-    std::vector<ports::Entry> findings_;
+    Seen seen_;
+    std::int64_t look_from_ = 0;  ///< in the findings
+    bool deferred_ = false;
+    bool overdue_ = false;              ///< what is deferred should be there by now
+    std::int64_t newest_at_look_ = -1;  ///< journal offset of what was offered last
+    const std::launch jobs_;
+    std::vector<Emissions> offered_;
+    std::size_t offered_count_ = 0;
+    std::future<Batch> encoding_;  ///< what was offered before
+    std::size_t encoding_count_ = 0;
+    std::vector<Emissions> spare_;
     std::vector<ports::Entry> batch_;           ///< under way; kept for another try
     std::vector<ports::Entry> batch_findings_;  ///< follow once the batch's commands are in
     Topic batch_topic_ = Topic::kUnspecified;

@@ -10,6 +10,7 @@ namespace trueup::runtime {
 
 namespace {
 
+constexpr std::size_t kFollowBytes = std::size_t{1} << 20U;
 constexpr std::size_t kShares = 8;  ///< of a record; what a topic gets before the next one's turn
 
 }  // namespace
@@ -62,17 +63,52 @@ Result<bool> Sequencer::gather(codec::JournalRecordBuilder& record, std::size_t 
     return more;
 }
 
+/// Reads on once everything on the page was used.
+Status Sequencer::turn_page(Topic topic, Position& position, std::size_t max_bytes) {
+    if (position.used < position.page.records.size()) return Done{};
+    auto fetched = log_.read({topic, partition_}, position.next, max_bytes);
+    if (!fetched) return fetched.error();
+    position.page = std::move(*fetched);
+    position.used = 0;
+    return Done{};
+}
+
+Result<bool> Sequencer::follow(const core::Meta& meta) {
+    bool behind = false;
+    for (const Topic topic : kInputTopics) {
+        const Result<bool> more = follow(topic, meta.last[static_cast<std::size_t>(topic)]);
+        if (!more) return more.error();
+        behind = behind || *more;
+    }
+    return behind;
+}
+
+Result<bool> Sequencer::follow(Topic topic, std::int64_t last) {
+    Position& position = positions_[static_cast<std::size_t>(topic)];
+    for (;;) {
+        const Status turned = turn_page(topic, position, kFollowBytes);
+        if (!turned) {
+            if (position.next > last) return turned.error();
+            position = {.next = last + 1, .prev = last};  // what is gone was journaled in time
+            return true;
+        }
+        const std::vector<ports::Record>& page = position.page.records;
+        if (page.empty()) return false;
+        for (; position.used < page.size(); ++position.used) {
+            const std::int64_t offset = page[position.used].offset;
+            if (offset > last) return true;
+            position.prev = offset;
+            position.next = offset + 1;
+        }
+    }
+}
+
 Result<Sequencer::Took> Sequencer::take(Topic topic, codec::JournalRecordBuilder& record,
                                         std::size_t room, std::size_t max_bytes) {
     Position& position = positions_[static_cast<std::size_t>(topic)];
     const std::vector<ports::Record>& page = position.page.records;
-    if (position.used == page.size()) {
-        auto fetched = log_.read({topic, partition_}, position.next, max_bytes);
-        if (!fetched) return fetched.error();
-        position.page = std::move(*fetched);
-        position.used = 0;
-        if (page.empty()) return Took::kNothing;
-    }
+    if (Status turned = turn_page(topic, position, max_bytes); !turned) return turned.error();
+    if (page.empty()) return Took::kNothing;
     const std::size_t full = record.size() + room;
     while (position.used < page.size() && record.size() < full) {
         const ports::Record& in = page[position.used];

@@ -31,6 +31,10 @@ class Sequencer {
     /// cannot be refilled, and the shard must stop emitting.
     Status rewind(const core::Gap& gap);
 
+    /// Passes over what the journal has already, by other engines. True: a record is there that it
+    /// has not.
+    Result<bool> follow(const core::Meta& meta);
+
     /// Adds what came in to `record`, up to about `max_bytes`. True: there may be more.
     Result<bool> gather(codec::JournalRecordBuilder& record, std::size_t max_bytes);
 
@@ -51,6 +55,8 @@ class Sequencer {
         kShare,    ///< there may be more
         kNoRoom,   ///< the next one would make the record too large
     };
+    Result<bool> follow(Topic topic, std::int64_t last);
+    Status turn_page(Topic topic, Position& position, std::size_t max_bytes);
     Result<Took> take(Topic topic, codec::JournalRecordBuilder& record, std::size_t room,
                       std::size_t max_bytes);
 

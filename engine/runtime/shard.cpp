@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kReadBytes = std::size_t{4} << 20U;
 constexpr Millis kStatusEvery{200};
 constexpr Millis kTickAtLeast{20};
+constexpr Millis kLookEvery{1'000};
+constexpr int kPutOff = 5;
 
 /// What an operator can do about rows that the journal does not go on from.
 std::string way_out(const ports::Extent& extent) {
@@ -33,14 +35,16 @@ Shard::Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports
       log_(log),
       store_(store),
       clock_(clock),
-      projection_(store, settings_.shard),
+      projection_(store, settings_.shard, settings_.jobs),
       state_(projection_),
       sequencer_(log, settings_.shard, settings_.request_keys),
-      relay_(log, settings_.shard, settings_.command_keys) {}
+      relay_(log, settings_.shard, settings_.command_keys, settings_.jobs),
+      turns_(settings_.patience) {}
 
 Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& log,
                                            ports::Store& store, ports::Clock& clock) {
     std::unique_ptr<Shard> shard(new Shard(std::move(settings), log, store, clock));
+    shard->state_.newest_logic = shard->settings_.policy.logic;
     const auto tell = [&](const Subject& subject) { shard->tell_findings(subject); };
     if (Status loaded = shard->projection_.load(shard->state_, shard->settings_.cache_bytes, tell);
         !loaded) {
@@ -111,22 +115,44 @@ Result<bool> Shard::round() {
     if (!folded) return folded.error();
     bool busy = *folded;
     if (settings_.lead) {
-        if (Status settled = settle_appends(); !settled) return settled.error();
-        if (Status moved = relay_.step(); !moved) return moved.error();
+        if (Status moved = lead(); !moved) return moved.error();
         if (caught_up_ && refused_.empty()) {
             const Result<bool> sequenced = sequence();
             if (!sequenced) return sequenced.error();
             busy = busy || *sequenced;
         }
     }
-    const SteadyTime now = clock_.steady_now();
-    const bool heavy = state_.subjects.dirty_bytes() > settings_.write_behind_bytes;
-    const bool late = now - last_write_ >= settings_.write_behind_every;
-    if ((heavy || late) && written_ < state_.meta.applied) {
+    if (Status written = check_written(); !written) return written.error();
+    if (write_due()) {
         if (Status written = write_behind(); !written) return written.error();
     }
-    if (now - last_status_ >= kStatusEvery || !busy) publish_status();
+    if (clock_.steady_now() - last_status_ >= kStatusEvery || !busy) publish_status();
     return busy;
+}
+
+/// What has an answer by now, and what can be published.
+Status Shard::lead() {
+    if (Status settled = settle_appends(); !settled) return settled;
+    turns_.look(!appends_.empty());
+    relay_.defer(!turns_.ours());
+    const SteadyTime now = clock_.steady_now();
+    if (!turns_.ours() && !relay_.idle() && now >= next_look_) {
+        next_look_ = now + kLookEvery;
+        if (Status looked = relay_.look(); !looked) return looked;
+    }
+    return relay_.step();
+}
+
+bool Shard::write_due() const {
+    if (written_ >= state_.meta.applied) return false;
+    const std::size_t dirty = state_.subjects.dirty_bytes();
+    const bool heavy = dirty > settings_.write_behind_bytes;
+    // What another engine publishes is there in a moment; writing now would publish it twice.
+    const bool soon = settings_.lead && !turns_.ours() && !relay_.idle();
+    const Millis every = settings_.write_behind_every * (soon ? kPutOff : 1);
+    if (!heavy && clock_.steady_now() - last_write_ < every) return false;
+    // With twice as much, it waits for the batch that is being applied.
+    return !projection_.writing() || dirty > 2 * settings_.write_behind_bytes;
 }
 
 Result<bool> Shard::fold_journal() {
@@ -166,11 +192,18 @@ Status Shard::fill_gaps() {
 Status Shard::fold_record(const ports::Record& record) {
     Status decoded = codec::decode_journal(record.value, record.offset, record.append_time, view_);
     if (!decoded) return decoded.error();
-    if (Status read = projection_.read_ahead(state_, view_); !read) return read.error();
+    const Status read = projection_.read_ahead(state_, view_);
+    if (Status written = check_written(); !written) return written;
+    if (!read) return read;
     report_.clear();
+    const auto before = state_.meta.last;
     core::fold(state_, view_, report_);
+    if (Status written = check_written(); !written) return written;
     if (!state_.halted.empty()) return Error{Next::kStop, state_.halted};
     more_work_ = report_.more_work;
+    if (sequencing_ && (view_.items.empty() || state_.meta.last != before)) {
+        turns_.accepted(record.offset, clock_.steady_now());
+    }
     for (const SourceId id : report_.wants_epoch) {
         const bool known =
             std::find(wants_epoch_.begin(), wants_epoch_.end(), id) != wants_epoch_.end();
@@ -184,7 +217,7 @@ Status Shard::fold_record(const ports::Record& record) {
             settings_.on_finding(edge, entry == nullptr ? nullptr : &entry->subject);
         }
     }
-    if (settings_.lead) relay_.offer(record.offset, report_);
+    if (settings_.lead) relay_.offer(state_.meta.journal_id, record.offset, report_);
     return Done{};
 }
 
@@ -203,6 +236,7 @@ Status Shard::settle_appends() {
         settings_journaled_ = settings_journaled_ || appended.ok();
         if (appended) {
             TRUEUP_KILL_POINT("appended");  // no write-behind has this record yet
+            turns_.appended(appended->last_offset);
             continue;
         }
         if (appended.error().next == Next::kStop) return appended.error();
@@ -212,7 +246,17 @@ Status Shard::settle_appends() {
     return Done{};
 }
 
+/// False: another engine sequences. What it leaves lying for too long makes it our turn.
+Result<bool> Shard::our_turn() {
+    if (turns_.ours()) return true;
+    const Result<bool> behind = sequencer_.follow(state_.meta);
+    if (!behind) return behind;
+    return turns_.step_in(*behind || tick_due(), clock_.steady_now());
+}
+
 Result<bool> Shard::sequence() {
+    const Result<bool> turn = our_turn();
+    if (!turn || !*turn) return turn;
     // The first append carries the settings and goes alone: items that were folded before them
     // would be nobody's.
     const bool has_settings = !settings_journaled_;
@@ -248,6 +292,7 @@ Millis Shard::idle_time() const {
     if (const std::optional<JournalTime> due = state_.waits.next_due()) {
         longest = std::min(longest, Millis(*due - state_.meta.now));
     }
+    if (!turns_.ours()) longest = std::min(longest, settings_.patience / 4);
     return std::clamp(longest, kTickAtLeast, Millis{500});
 }
 
@@ -255,15 +300,25 @@ Millis Shard::idle_time() const {
 /// it led to is published again.
 Status Shard::write_behind() {
     if (settings_.lead) {
+        if (!turns_.ours()) {
+            if (Status looked = relay_.look(); !looked) return looked;
+        }
         if (Status drained = relay_.drain(); !drained) return drained;
     }
-    if (Status written = projection_.write_behind(state_, parked_); !written) {
-        // The rows count as written: what came after would be an image with holes.
-        return Error{Next::kStop, "the projection cannot be written: " + written.error().what};
+    if (projection_.write_behind(state_, parked_)) {
+        written_ = state_.meta.applied;
+        last_write_ = clock_.steady_now();
     }
-    written_ = state_.meta.applied;
-    last_write_ = clock_.steady_now();
-    return Done{};
+    return check_written();
+}
+
+/// After a batch that failed its rows count as written: what came after would be an image with
+/// holes, and what is read from the store is old.
+Status Shard::check_written() {
+    if (!projection_.writing()) static_cast<void>(projection_.settle());
+    const Status& written = projection_.written();
+    if (written) return Done{};
+    return Error{Next::kStop, "the projection cannot be written: " + written.error().what};
 }
 
 Status Shard::stop() {
@@ -276,7 +331,9 @@ Status Shard::stop() {
     if (folded && refused_.empty()) {
         if (Status written = write_behind(); !written) return written;
     }
+    static_cast<void>(projection_.settle());
     publish_status();
+    if (Status written = check_written(); !written) return written;
     return store_.flush();
 }
 
@@ -286,6 +343,7 @@ void Shard::publish_status() {
     status_.meta = state_.meta;
     status_.refused = refused_;
     status_.caught_up = caught_up_;
+    status_.in_turn = settings_.lead && refused_.empty() && turns_.ours();
     status_.published = relay_.published();
     status_.rewinds = sequencer_.rewinds();
     status_.cached_bytes = state_.subjects.bytes();

@@ -5,6 +5,10 @@
 // the same loop without sequencer and relay. Restart is `open`: rows from the store, the rest from
 // the journal's tail.
 //
+// Of two engines on one shard the one whose record the fold accepted last goes on sequencing and
+// publishing; the other one steps in as soon as something has waited for `patience`. That saves
+// duplicates and decides nothing: both at once do no harm (docs/adr/0017).
+//
 // Not thread-safe: one thread calls `open`, `step` and `stop`; `status` may be read from others.
 #pragma once
 
@@ -17,9 +21,11 @@
 #include "engine/runtime/projection.h"
 #include "engine/runtime/relay.h"
 #include "engine/runtime/sequencer.h"
+#include "engine/runtime/turns.h"
 
 #include <deque>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -39,6 +45,9 @@ struct ShardSettings {
     std::size_t record_bytes = 950ULL << 10U;  ///< of a journal record, about
     std::size_t in_flight = 2;                 ///< journal appends at once
     bool lead = true;                          ///< false: fold only, emit nothing
+    Millis patience{200};                      ///< how long another engine may let something wait
+    /// Where rows are written and backlogs encoded: beside the shard's thread, or (deferred) by it.
+    std::launch jobs = std::launch::async;
     /// For the Genesis of an empty journal; none: an empty journal is refused.
     Hash128 new_journal_id;
     /// Sees each edge once it was folded, and at the start the last one of every open finding.
@@ -53,6 +62,7 @@ struct ShardStatus {
     core::Meta meta;
     std::string refused;  ///< why the shard does not emit; empty: it does
     bool caught_up = false;
+    bool in_turn = false;  ///< sequences and publishes, as far as it knows alone on the shard
     std::uint64_t published = 0;
     std::uint64_t rewinds = 0;
     std::uint64_t cached_bytes = 0;
@@ -96,9 +106,13 @@ class Shard {
     Status fill_gaps();
     void go_back();
     Status settle_appends();
+    Status lead();
+    Result<bool> our_turn();
+    bool write_due() const;
     Result<bool> sequence();
     bool tick_due() const;
     Status write_behind();
+    Status check_written();
     void refuse(std::string why);
     void publish_status();
 
@@ -115,6 +129,8 @@ class Shard {
     std::vector<core::Parked> parked_;
     std::vector<core::Gap> gaps_;
     std::deque<std::unique_ptr<ports::PendingAppend>> appends_;
+    Turns turns_;
+    SteadyTime next_look_{};
     std::string refused_;
     bool caught_up_ = false;
     bool sequencing_ = false;          ///< the journal's end was reached once, positions are set
@@ -124,7 +140,7 @@ class Shard {
     SteadyTime last_record_{};
     SteadyTime last_write_{};
     SteadyTime last_status_{};
-    std::int64_t written_ = -1;  ///< journal offset of the last write-behind
+    std::int64_t written_ = -1;  ///< journal offset of the last write-behind, also one under way
 
     mutable std::mutex status_mutex_;
     ShardStatus status_;

@@ -78,7 +78,7 @@ ordered_json public_records() {
     core::FoldReport report;
     report.findings.add() = edge;
     report.commands.push_back(codec::samples::command());
-    relay.offer(edge.offset, report);
+    relay.offer(edge.journal_id, edge.offset, report);
     TRUEUP_CHECK(relay.drain().ok());
 
     executors::testing::Desk desk;
@@ -110,7 +110,7 @@ ordered_json life() {
         if (state == FindingState::kCommanded) edge.command_id = codec::samples::command().id;
         core::FoldReport report;
         report.findings.add() = edge;
-        relay.offer(edge.offset, report);
+        relay.offer(edge.journal_id, edge.offset, report);
         TRUEUP_CHECK(relay.drain().ok());
     }
     ordered_json records = ordered_json::array();

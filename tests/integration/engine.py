@@ -46,9 +46,9 @@ class Engine:
         self._reader = threading.Thread(target=self._follow, args=(self._process,), daemon=True)
         self._reader.start()
 
-    def start(self, ready_within=60):
+    def start(self, ready_within=60, **environment):
         """Starts it and waits until its HTTP side answers; until /readyz is 200 unless 0."""
-        self.launch()
+        self.launch(**environment)
         address = os.path.join(self.state_dir, "http.addr")
         self.until("its HTTP side", lambda: os.path.exists(address) and self.alive(), 60)
         if ready_within:

@@ -75,6 +75,7 @@ void VirtualHost::start() {
     ++starts_;
     const std::uint64_t nonce = random_();
     runtime::ShardSettings shard;
+    shard.jobs = std::launch::deferred;  // one thread, one order
     shard.policy = settings_.policy;
     shard.new_journal_id = {nonce, 1};
     shard.request_keys = shard.command_keys = test_keys();

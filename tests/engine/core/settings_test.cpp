@@ -95,6 +95,32 @@ TEST(ShardSettings, AnotherVersionOfTheLogicHaltsAndSaysWhichBuildItNeeds_C10) {
         << s.state().halted;
 }
 
+TEST(ShardSettings, SettingsOfTheLogicBeforeAreNotTakenOnceANewerOneIsInForce_C10) {
+    JournalScript s = with_orphan();
+    Settings newer = graph_settings();
+    newer.logic = kLogic + 1;
+    s.state().newest_logic = kLogic + 1;
+    s.put_in_force(newer);
+    Settings late = graph_settings();
+    late.stale_after = Millis{1'234};
+    s.put_in_force(late);
+    EXPECT_EQ(s.state().halted, "");
+    EXPECT_EQ(s.meta().settings.logic, kLogic + 1);
+    EXPECT_NE(s.meta().settings.stale_after, Millis{1'234});
+}
+
+// An engine that was put back over the rows of a newer build folded on by the old rules.
+TEST(ShardSettings, RowsOfANewerLogicHalt_C10) {
+    JournalScript s = with_orphan();
+    core::Meta meta = s.meta();
+    meta.settings.logic = kLogic + 1;
+    core::adopt_meta(s.state(), meta);
+    EXPECT_NE(s.state().halted.find("the journal of these rows puts logic version 5 in force, and "
+                                    "this build has version 4"),
+              std::string::npos)
+        << s.state().halted;
+}
+
 TEST(ShardSettings, ARoleThatNoSourcePlaysHalts) {
     JournalScript s = with_orphan();
     Settings fewer = graph_settings();

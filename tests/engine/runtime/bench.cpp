@@ -81,6 +81,7 @@ Bench::Bench() {
     rows_task_ = std::make_unique<SourceTask>(task, log, rows);
     settings.policy = quick_policy();
     settings.new_journal_id = {7, 7};
+    settings.jobs = std::launch::deferred;
     settings.request_keys = settings.command_keys = trueup::testing::test_keys();
 }
 

@@ -75,6 +75,8 @@ class CheckpointsOfAShard : public ::testing::Test {
         bench_.pods.say(pod("a", "u", ++version_));
         bench_.publish();
         bench_.settle(shard);
+        bench_.pass(bench_.settings.patience);  // it may be another engine's turn
+        bench_.settle(shard);
     }
     std::set<std::string> names() {
         std::set<std::string> names;

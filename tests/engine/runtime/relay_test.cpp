@@ -27,6 +27,7 @@ core::FoldReport report(std::int64_t offset, int findings, int commands) {
         edge.state = FindingState::kWaiting;
         edge.offset = offset;
         edge.index = static_cast<std::uint32_t>(i);
+        edge.append_time = MemoryLog().now();
         made.findings.add() = edge;
     }
     for (int i = 0; i < commands; ++i) {
@@ -43,9 +44,19 @@ core::FoldReport report(std::int64_t offset, int findings, int commands) {
     return made;
 }
 
-void offer(Relay& relay, std::int64_t offset, int findings, int commands) {
+constexpr Hash128 kJournal{7, 7};
+
+void offer(Relay& relay, std::int64_t offset, int findings, int commands,
+           Hash128 journal = kJournal) {
     core::FoldReport made = report(offset, findings, commands);
-    relay.offer(offset, made);
+    relay.offer(journal, offset, made);
+}
+
+/// The journal that the findings come from, up to before this offset.
+void journal(MemoryLog& log, std::int64_t end) {
+    for (std::int64_t offset = 0; offset < end; ++offset) {
+        ASSERT_TRUE(ports::append_now(log, partition(Topic::kJournal), {{{}, "record"}}).ok());
+    }
 }
 
 TEST(Relay, PublishesTheCommandsOfABatchBeforeItsFindings) {
@@ -103,6 +114,7 @@ TEST(Relay, AFailedAppendIsMadeAgainWhetherItWasStoredOrNot_C3) {
 
 TEST(Relay, GoesOnFromTheRecordOfTheLastFinding) {
     MemoryLog log;
+    journal(log, 400);
     {
         Relay relay(log, 0, trueup::testing::test_keys());
         for (std::int64_t offset = 0; offset < 300; ++offset) offer(relay, offset, 1, 0);
@@ -111,13 +123,137 @@ TEST(Relay, GoesOnFromTheRecordOfTheLastFinding) {
     Relay again(log, 0, trueup::testing::test_keys());
     ASSERT_TRUE(again.resume().ok());
     offer(again, 298, 1, 1);
-    EXPECT_TRUE(again.idle()) << "published before";
     offer(again, 299, 1, 1);
+    EXPECT_TRUE(again.idle()) << "published before, commands first";
     offer(again, 300, 1, 1);
     ASSERT_TRUE(again.drain().ok());
-    // Record 299 may have had a command that was lost; once more does no harm.
-    EXPECT_EQ(commands_in(log).size(), 2U);
-    EXPECT_EQ(findings_in(log).size(), 302U);
+    EXPECT_EQ(commands_in(log).size(), 1U);
+    EXPECT_EQ(findings_in(log).size(), 301U);
+}
+
+TEST(Relay, ARecordWhoseFindingsAreThereInPartIsPublishedOnceMore) {
+    MemoryLog log;
+    journal(log, 10);
+    {
+        Relay relay(log, 0, trueup::testing::test_keys());
+        offer(relay, 5, 2, 0);
+        ASSERT_TRUE(relay.drain().ok());
+    }
+    Relay again(log, 0, trueup::testing::test_keys());
+    ASSERT_TRUE(again.resume().ok());
+    offer(again, 5, 3, 1);
+    ASSERT_TRUE(again.drain().ok());
+    EXPECT_EQ(findings_in(log).size(), 5U);
+    EXPECT_EQ(commands_in(log).size(), 1U);
+}
+
+// A journal that was begun anew beside findings of the one before published nothing until it was as
+// long as the old one.
+TEST(Relay, AFindingOfAnotherJournalProvesNothing) {
+    MemoryLog log;
+    journal(log, 10);
+    {
+        Relay relay(log, 0, trueup::testing::test_keys());
+        offer(relay, 5, 1, 0);
+        ASSERT_TRUE(relay.drain().ok());
+    }
+    Relay anew(log, 0, trueup::testing::test_keys());
+    ASSERT_TRUE(anew.resume().ok());
+    offer(anew, 3, 1, 1, {8, 8});
+    ASSERT_TRUE(anew.drain().ok());
+    EXPECT_EQ(commands_in(log).size(), 1U);
+    EXPECT_EQ(findings_in(log).size(), 2U);
+}
+
+// A journal that had lost its tail published nothing of the records that took the lost ones' place.
+TEST(Relay, AFindingOfARecordThatTheJournalLostProvesNothing_C11) {
+    for (const bool others_took_its_place : {false, true}) {
+        MemoryLog log;
+        journal(log, 3);
+        {
+            Relay relay(log, 0, trueup::testing::test_keys());
+            offer(relay, 5, 1, 0);
+            ASSERT_TRUE(relay.drain().ok());
+        }
+        log.advance(Millis{1'000});
+        if (others_took_its_place) journal(log, 7);
+        Relay again(log, 0, trueup::testing::test_keys());
+        ASSERT_TRUE(again.resume().ok());
+        offer(again, 4, 1, 1);
+        ASSERT_TRUE(again.drain().ok());
+        EXPECT_EQ(commands_in(log).size(), 1U);
+    }
+}
+
+TEST(Relay, ABacklogIsPublishedInOrderToo) {
+    MemoryLog log;
+    Relay relay(log, 0, trueup::testing::test_keys());
+    for (std::int64_t offset = 0; offset < 40; ++offset) {
+        offer(relay, offset, 100, 2);
+        ASSERT_TRUE(relay.step().ok());
+    }
+    ASSERT_TRUE(relay.drain().ok());
+    EXPECT_TRUE(relay.idle());
+    EXPECT_EQ(commands_in(log).size(), 80U);
+    const std::vector<FindingEdge> findings = findings_in(log);
+    ASSERT_EQ(findings.size(), 4'000U);
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+        ASSERT_EQ(findings[i].offset, static_cast<std::int64_t>(i / 100));
+        ASSERT_EQ(findings[i].index, i % 100);
+    }
+}
+
+class OfTwoRelays : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        journal(log_, 10);
+        ASSERT_TRUE(one_.resume().ok());
+        ASSERT_TRUE(other_.resume().ok());
+        other_.defer(true);
+    }
+    void both(std::int64_t offset) {
+        offer(one_, offset, 1, 1);
+        offer(other_, offset, 1, 1);
+        ASSERT_TRUE(other_.step().ok());
+    }
+    MemoryLog log_;
+    Relay one_{log_, 0, trueup::testing::test_keys()};
+    Relay other_{log_, 0, trueup::testing::test_keys()};
+};
+
+TEST_F(OfTwoRelays, OnePublishesAndTheOtherOneSeesThatItIsThere) {
+    both(3);
+    EXPECT_TRUE(findings_in(log_).empty()) << "the other one waits";
+    ASSERT_TRUE(one_.drain().ok());
+    EXPECT_FALSE(other_.idle()) << "it has not looked yet";
+    ASSERT_TRUE(other_.look().ok());
+    EXPECT_TRUE(other_.idle());
+    ASSERT_TRUE(other_.drain().ok());
+    EXPECT_EQ(findings_in(log_).size(), 1U);
+    EXPECT_EQ(commands_in(log_).size(), 1U);
+}
+
+TEST_F(OfTwoRelays, WhatOneLeavesLyingTheOtherPublishesAtItsSecondLook) {
+    both(3);
+    ASSERT_TRUE(one_.drain().ok());
+    both(4);
+    for (const bool first : {true, false}) {
+        ASSERT_TRUE(other_.look().ok());
+        ASSERT_TRUE(other_.step().ok());
+        EXPECT_EQ(other_.idle(), !first);
+    }
+    EXPECT_EQ(other_.published(), 2U) << "record 4, and not 3";
+}
+
+TEST_F(OfTwoRelays, TheOtherOnePublishesTheRestWhenItsTurnComes) {
+    both(3);
+    ASSERT_TRUE(one_.drain().ok());
+    both(4);
+    ASSERT_TRUE(other_.look().ok());
+    other_.defer(false);
+    ASSERT_TRUE(other_.drain().ok());
+    EXPECT_EQ(other_.published(), 2U);
+    EXPECT_EQ(findings_in(log_).size(), 2U);
 }
 
 TEST(Relay, WithoutAnyFindingEverythingIsPublished) {
@@ -138,6 +274,7 @@ TEST(Relay, FindsTheLastFindingBeforeSkippedOffsets) {
         offer(relay, 7, 1, 0);
         ASSERT_TRUE(relay.drain().ok());
     }
+    journal(log, 10);
     log.skip_offsets(partition(Topic::kFindings), 20);
     Relay again(log, 0, trueup::testing::test_keys());
     ASSERT_TRUE(again.resume().ok());

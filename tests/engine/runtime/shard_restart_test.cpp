@@ -338,57 +338,5 @@ TEST(ShardRestart, AFailedAppendWhoseInputIsGoneStopsAndIsSaid_C11) {
     EXPECT_EQ(shard->status().refused, stepped.error().what);
 }
 
-/// A store whose next write fails.
-class FailingStore final : public ports::Store {
-  public:
-    bool failing = false;
-    projections::MemoryStore below;
-    Result<std::optional<std::string>> get(std::string_view key) override { return below.get(key); }
-    Result<std::vector<std::optional<std::string>>> get_many(
-        const std::vector<std::string_view>& keys) override {
-        return below.get_many(keys);
-    }
-    Status each(std::string_view prefix, std::string_view after, std::size_t limit,
-                const Visit& visit) override {
-        return below.each(prefix, after, limit, visit);
-    }
-    Status apply(const ports::StoreBatch& batch) override {
-        if (failing) return Error{Next::kRetry, "no space left on device"};
-        return below.apply(batch);
-    }
-    Status flush() override { return Done{}; }
-    Result<std::string> checkpoint(const std::string& folder, const NameImage& name) override {
-        return below.checkpoint(folder, name);
-    }
-};
-
-// A write of rows that failed once was followed by an image whose meta row counted them: the next
-// start found rows that did not add up and threw the projection away.
-TEST(ShardRestart, AWriteThatFailedEndsTheShardAndLeavesTheOldImage_C2) {
-    Bench bench;
-    FailingStore store;
-    bench.settings.write_behind_every = Millis{100};
-    auto shard = bench.open(&store);
-    bench.settle(*shard);
-    bench.all_known({pod("a", "u", 5)}, {});
-    bench.settle(*shard);
-    bench.pass(Millis{150});
-    bench.settle(*shard);
-    bench.pods.say(pod("b", "v", 6));
-    bench.publish();
-    bench.settle(*shard);
-    store.failing = true;
-    bench.pass(Millis{150});
-    const auto stepped = shard->step();
-    ASSERT_FALSE(stepped.ok());
-    EXPECT_EQ(stepped.error().next, Next::kStop);
-    EXPECT_NE(stepped.error().what.find("no space left on device"), std::string::npos);
-    store.failing = false;
-    shard.reset();  // a process that stops does not write over it
-    projections::MemoryStore fresh;
-    const core::Meta whole = folded(bench.settings, bench.log, fresh, bench.clock);
-    EXPECT_EQ(folded(bench.settings, bench.log, store.below, bench.clock), whole);
-}
-
 }  // namespace
 }  // namespace trueup::runtime::testing

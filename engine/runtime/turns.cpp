@@ -1,0 +1,31 @@
+#include "engine/runtime/turns.h"
+
+#include <algorithm>
+
+namespace trueup::runtime {
+
+void Turns::appended(std::int64_t offset) { own_.push_back(offset); }
+
+void Turns::accepted(std::int64_t offset, SteadyTime now) {
+    newest_ = offset;
+    open_ = true;
+    quiet_ = now;
+    while (!own_.empty() && own_.front() < newest_) own_.pop_front();
+}
+
+void Turns::look(bool under_way) {
+    if (!open_) return;
+    while (!own_.empty() && own_.front() < newest_) own_.pop_front();
+    // A record may be read before its append is answered; answers come in the order of the offsets.
+    if (own_.empty() && under_way) return;
+    ours_ = !own_.empty() && own_.front() == newest_;
+    open_ = false;
+}
+
+bool Turns::step_in(bool waits, SteadyTime now) {
+    if (!waits) quiet_ = now;
+    ours_ = ours_ || now - quiet_ >= patience_;
+    return ours_;
+}
+
+}  // namespace trueup::runtime
