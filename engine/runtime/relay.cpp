@@ -74,8 +74,11 @@ Status Relay::read_findings() {
 Status Relay::look() {
     const auto extent = log_.describe({Topic::kFindings, partition_});
     if (!extent) return extent.error();
-    // So far behind it would take long, and the next finding says as much.
-    if (extent->next_offset - look_from_ > kFarBehind) look_from_ = extent->next_offset;
+    // Very far back it would take long, and the next finding says as much. What retention took, or
+    // a topic that was made anew, proves nothing.
+    const std::int64_t behind = extent->next_offset - look_from_;
+    const bool there = look_from_ >= extent->first_offset && behind >= 0 && behind <= kFarBehind;
+    if (!there) look_from_ = extent->next_offset;
     if (Status read = read_findings(); !read) return read;
     const auto kept = std::find_if(offered_.begin(), offered_.end(),
                                    [&](const Emissions& one) { return !seen_.proves(one); });

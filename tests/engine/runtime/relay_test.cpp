@@ -245,6 +245,18 @@ TEST_F(OfTwoRelays, WhatOneLeavesLyingTheOtherPublishesAtItsSecondLook) {
     EXPECT_EQ(other_.published(), 2U) << "record 4, and not 3";
 }
 
+TEST_F(OfTwoRelays, FindingsThatRetentionTookAreNotMissed) {
+    both(3);
+    both(4);
+    ASSERT_TRUE(one_.drain().ok());
+    ASSERT_TRUE(log_.truncate(partition(Topic::kFindings), 2).ok());
+    ASSERT_TRUE(other_.look().ok());
+    EXPECT_FALSE(other_.idle());
+    ASSERT_TRUE(other_.look().ok());
+    ASSERT_TRUE(other_.drain().ok());
+    EXPECT_EQ(other_.published(), 4U) << "nothing proves that they were there";
+}
+
 TEST_F(OfTwoRelays, TheOtherOnePublishesTheRestWhenItsTurnComes) {
     both(3);
     ASSERT_TRUE(one_.drain().ok());
