@@ -1,5 +1,6 @@
 #include "apps/host.h"
 
+#include "apps/attempts.h"
 #include "apps/events.h"
 #include "apps/keys.h"
 #include "engine/ports/clock.h"
@@ -194,7 +195,8 @@ Status Host::open_shards() {
         };
         std::error_code made;
         std::filesystem::create_directories(settings_.state_dir + own, made);
-        auto opened = ShardHost::open(std::move(host), *log_);
+        auto opened =
+            attempt_for_a_minute([&] { return ShardHost::open(host, *log_); }, settings_.pause);
         if (!opened) return opened.error();
         shards_.push_back(std::move(*opened));
     }

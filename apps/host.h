@@ -68,6 +68,9 @@ struct HostSettings {
     std::string listen;       ///< empty: no HTTP
     Millis checkpoint_every{std::chrono::minutes(15)};
     std::size_t checkpoints_kept = 3;
+    /// Waits while shards cannot be opened yet; true: do not try again. Called by `Host::start`
+    /// only.
+    std::function<bool(Millis)> pause = [](Millis) { return true; };
 };
 
 /// Thread-safe once started.

@@ -1,5 +1,6 @@
 #include "apps/process.h"
 
+#include "apps/attempts.h"
 #include "apps/bus.h"
 #include "apps/config/config.h"
 #include "apps/logging.h"
@@ -28,8 +29,6 @@ namespace trueup::apps {
 namespace {
 
 constexpr Millis kFeedEvery{100};
-constexpr Millis kAttemptPause{500};
-constexpr Millis kBrokersComeUp{50'000};  // an attempt takes 10 s
 
 /// Prints what is wrong, one sentence a line. Returns the exit code.
 int refuse(const std::string& sentences) {
@@ -154,16 +153,13 @@ Result<HostSettings> settings_of(const config::Config& config, const ProcessOpti
 /// The log, once its topics are as they should be. Brokers may come up later than we do.
 Result<std::unique_ptr<ports::Log>> wait_for_bus(const config::Config& config, Part part,
                                                  StopSignal& stop) {
-    ports::Clock& clock = ports::system_clock();
-    const SteadyTime limit = clock.steady_now() + kBrokersComeUp;
-    for (;;) {
-        const Status topics = require_topics(config);
-        auto log = topics ? open_bus(config, name_of(part)) : topics.error();
-        const bool again = !log && log.error().next == Next::kRetry;
-        if (!again || clock.steady_now() >= limit) return log;
-        spdlog::warn("{}; waiting for it, a minute at most", log.error().what);
-        if (stop.wait(kAttemptPause)) return log;
-    }
+    return attempt_for_a_minute(
+        [&]() -> Result<std::unique_ptr<ports::Log>> {
+            const Status topics = require_topics(config);
+            if (!topics) return topics.error();
+            return open_bus(config, name_of(part));
+        },
+        [&](Millis pause) { return stop.wait(pause); });
 }
 
 Result<std::unique_ptr<Host>> start_host(const config::Config& config,
@@ -174,6 +170,7 @@ Result<std::unique_ptr<Host>> start_host(const config::Config& config,
     if (!sources) return sources.error();
     auto executors = executors_of(config, options);
     if (!executors) return executors.error();
+    settings->pause = [&stop](Millis pause) { return stop.wait(pause); };
     auto log = wait_for_bus(config, options.part, stop);
     if (!log) return log.error();
     if (config.kafka && !executors->sources.empty()) {

@@ -34,21 +34,23 @@ class Opening {
         return std::optional(std::move(*opened));
     }
 
-    /// kStop: this checkpoint would do, and nothing else would do better.
+    /// kStop: this checkpoint would do, and nothing else would do better. kRetry: the journal
+    /// cannot be asked just now.
     Result<OpenedShard> from(const Checkpoint& checkpoint) {
         if (Status cleared = clear(); !cleared) return cleared.error();
         const std::string path = place_.checkpoints.path_of(checkpoint);
         if (Status placed = RocksdbStore::put_in_place(path, place_.path); !placed) {
-            return placed.error();
+            return cannot_be_used(placed.error());
         }
         auto store = RocksdbStore::open({place_.path, place_.memory_bytes});
-        if (!store) return store.error();
+        if (!store) return cannot_be_used(store.error());
         const auto meta = runtime::Projection(**store, settings_.shard).meta();
-        if (!meta) return meta.error();
+        if (!meta) return cannot_be_used(meta.error());
         if (!*meta || Checkpoint::of(**meta) != checkpoint) {
             return Error{Next::kSkip, "it does not hold what its name says"};
         }
         const Status fits = runtime::check_continuity(log_, settings_.shard, **meta);
+        if (!fits && fits.error().next == Next::kRetry) return fits.error();
         if (!fits) return Error{Next::kSkip, fits.error().what};
         return over(std::move(*store));
     }
@@ -62,6 +64,11 @@ class Opening {
     }
 
   private:
+    /// Another one may do.
+    static Error cannot_be_used(const Error& why) {
+        return {why.next == Next::kRetry ? Next::kSkip : why.next, why.what};
+    }
+
     Result<OpenedShard> over(std::unique_ptr<ports::Store> store) {
         auto shard = runtime::Shard::open(settings_, log_, *store, clock_);
         if (!shard) return shard.error();
@@ -102,7 +109,7 @@ Result<OpenedShard> open_shard(const RowsPlace& place, const runtime::ShardSetti
                 "; the journal is folded again from there");
             return opened;
         }
-        if (opened.error().next == Next::kStop) return opened;
+        if (opened.error().next != Next::kSkip) return opened;
         say("checkpoint " + checkpoint.name() + " is passed over: " + opened.error().what);
     }
     return opening.from_the_start();

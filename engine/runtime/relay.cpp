@@ -161,7 +161,7 @@ void Relay::start(bool wait) {
         batch_ = std::exchange(batch_findings_, {});
         batch_topic_ = Topic::kFindings;
     }
-    const bool wanted = wait || !deferred_ || overdue_ || full();
+    const bool wanted = wait || !deferred_ || overdue_ || full() || encoding_.valid();
     if (batch_.empty() && !(wanted && take_batch(wait))) return;
     pending_ = log_.append({batch_topic_, partition_}, batch_);
 }

@@ -116,6 +116,23 @@ TEST_F(ShardOpening, WithoutRowsTheNewestCheckpointAndItsTailAre_C8) {
     EXPECT_EQ(opened_at(), whole_.applied) << "from now on these are the rows";
 }
 
+// An engine that lost its rows and started while the brokers were electing leaders passed over its
+// checkpoints and folded the journal from the start.
+TEST_F(ShardOpening, AJournalThatDoesNotAnswerIsNoReasonToPassOverACheckpoint_C8) {
+    for (std::size_t n = 1; n < 20; ++n) {
+        fs::remove_all(place_.path);
+        bench_.settings.lead = false;
+        bench_.log.fail_read(n);
+        auto opened = open();
+        for (int again = 0; !opened.ok() && again < 3; ++again) {
+            EXPECT_EQ(opened.error().next, Next::kRetry) << opened.error().what;
+            opened = open();
+        }
+        ASSERT_TRUE(opened.ok()) << opened.error().what;
+        EXPECT_EQ(opened->shard->state().meta.applied, newer_.offset) << "failing read " << n;
+    }
+}
+
 TEST_F(ShardOpening, DamagedRowsAreSetAsideAndMadeAnewFromTheCheckpoint_C2) {
     // The tables of rows and checkpoints are the same ones on the disk, so another kind of damage.
     for (const auto& file : fs::directory_iterator(place_.path)) {

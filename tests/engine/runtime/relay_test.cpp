@@ -245,6 +245,19 @@ TEST_F(OfTwoRelays, WhatOneLeavesLyingTheOtherPublishesAtItsSecondLook) {
     EXPECT_EQ(other_.published(), 2U) << "record 4, and not 3";
 }
 
+// What was being encoded when the turn went over lay there until the rows were written.
+TEST_F(OfTwoRelays, WhatWasBegunIsPublishedByWhoeverBeganIt) {
+    log_.hold_appends();
+    offer(one_, 3, 1, 0);
+    ASSERT_TRUE(one_.step().ok());
+    offer(one_, 4, 600, 0);
+    ASSERT_TRUE(one_.step().ok());  // encoded beside, while the first one is under way
+    one_.defer(true);
+    log_.release_appends();
+    while (!one_.idle()) ASSERT_TRUE(one_.step().ok());
+    EXPECT_EQ(findings_in(log_).size(), 601U);
+}
+
 TEST_F(OfTwoRelays, FindingsThatRetentionTookAreNotMissed) {
     both(3);
     both(4);

@@ -16,6 +16,7 @@ public final class Load {
     private final List<String> topics;
     private final int partitions;
     private final long items;
+    private final long unchanged;
     private final World world;
     private long records;
     private long bytes;
@@ -27,6 +28,7 @@ public final class Load {
         if (topics.size() > 2) throw new Arguments.Wrong("write one --topic, or PODS,ROWS");
         partitions = arguments.small("partitions", 1);
         items = arguments.number("items", 1);
+        unchanged = arguments.number("unchanged", 0);
         world = new World(arguments.small("subjects", 1), partitions,
                 arguments.number("seed", Long.MIN_VALUE));
     }
@@ -37,6 +39,7 @@ public final class Load {
         known.put("topic", "");
         known.put("partitions", "1");
         known.put("items", "1000000");
+        known.put("unchanged", "0");
         known.put("subjects", "100000");
         known.put("seed", "1");
         return new Arguments(words, known);
@@ -73,6 +76,9 @@ public final class Load {
                 for (World.Input input : world.opening(partition)) send(producer, input);
             }
             for (long i = 0; i < items && failure == null; ++i) send(producer, world.change());
+            for (long i = 0; i < unchanged && failure == null; ++i) {
+                send(producer, world.unchanged());
+            }
         }
         if (failure != null) throw new IllegalStateException("the broker took not all", failure);
     }

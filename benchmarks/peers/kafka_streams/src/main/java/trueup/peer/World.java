@@ -35,6 +35,7 @@ final class World {
     private final int[][] versions;
     private final byte[][] words;
     private int version;
+    private int again = -1;
 
     World(int subjects, int partitions, long seed) {
         this.subjects = subjects;
@@ -79,6 +80,7 @@ final class World {
         int partition = Keys.partition(key, partitions);
         if (random.below(10) == 0) {
             words[side][subject] = -1;
+            versions[side][subject] = ++version;
             return input(side, partition, key,
                     object(Change.REMOVE, side, partition, subject, key));
         }
@@ -86,12 +88,27 @@ final class World {
         int dice = random.below(100);
         int word = dice == 0 ? 3 : dice < 3 ? 2 : dice < 10 ? 0 : 1;
         words[side][subject] = (byte) word;
+        versions[side][subject] = ++version;
+        return upsert(side, partition, subject, key);
+    }
+
+    /** What the next side in turn that is there said last, once more; there must be one. */
+    Input unchanged() {
+        do {
+            again = (again + 1) % (2 * subjects);
+        } while (words[again % 2][again / 2] < 0);
+        byte[] key = key(again / 2);
+        return upsert(again % 2, Keys.partition(key, partitions), again / 2, key);
+    }
+
+    private Input upsert(int side, int partition, int subject, byte[] key) {
         ChangeWriter value = object(Change.UPSERT, side, partition, subject, key);
-        return input(side, partition, key, value.text(12, fields(side, subject, word)));
+        return input(side, partition, key,
+                value.text(12, fields(side, subject, words[side][subject])));
     }
 
     private ChangeWriter object(int kind, int side, int partition, int subject, byte[] key) {
-        versions[side][subject] = ++version;
+        int version = versions[side][subject];
         return envelope(kind, side, partition).text(6, ascii(digits(version, 10)))
                 .text(7, ascii(objectId(side, subject))).text(8, key)
                 .number(9, Integer.toUnsignedLong(version)).number(11, SOURCE_TIME);
@@ -115,7 +132,8 @@ final class World {
         }
         add(side == Change.PODS ? "phase" : "status", WORDS[side][word]);
         if (side == Change.ROWS) {
-            add("updated_at", "2026-01-01 00:00:" + digits(version, 10) + "+00");
+            add("updated_at",
+                    "2026-01-01 00:00:" + digits(versions[side][subject], 10) + "+00");
         }
         return fields.take();
     }
