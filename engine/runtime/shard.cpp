@@ -194,7 +194,7 @@ Status Shard::fold_record(const ports::Record& record) {
     if (!decoded) return decoded.error();
     const Status read = projection_.read_ahead(state_, view_);
     if (Status written = check_written(); !written) return written;
-    if (!read) return read;
+    if (!read) return read.error();
     report_.clear();
     const auto before = state_.meta.last;
     core::fold(state_, view_, report_);
@@ -250,13 +250,14 @@ Status Shard::settle_appends() {
 Result<bool> Shard::our_turn() {
     if (turns_.ours()) return true;
     const Result<bool> behind = sequencer_.follow(state_.meta);
-    if (!behind) return behind;
+    if (!behind) return behind.error();
     return turns_.step_in(*behind || tick_due(), clock_.steady_now());
 }
 
 Result<bool> Shard::sequence() {
     const Result<bool> turn = our_turn();
-    if (!turn || !*turn) return turn;
+    if (!turn) return turn.error();
+    if (!*turn) return false;
     // The first append carries the settings and goes alone: items that were folded before them
     // would be nobody's.
     const bool has_settings = !settings_journaled_;
