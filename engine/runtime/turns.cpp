@@ -1,7 +1,5 @@
 #include "engine/runtime/turns.h"
 
-#include <algorithm>
-
 namespace trueup::runtime {
 
 void Turns::appended(std::int64_t offset) { own_.push_back(offset); }
@@ -10,7 +8,6 @@ void Turns::accepted(std::int64_t offset, SteadyTime now) {
     newest_ = offset;
     open_ = true;
     quiet_ = now;
-    while (!own_.empty() && own_.front() < newest_) own_.pop_front();
 }
 
 void Turns::look(bool under_way) {
