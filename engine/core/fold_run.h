@@ -85,6 +85,7 @@ class FoldRun {
 
     // judge.cpp: verdicts become findings
     void judge(Entry& entry);
+    void judge_rules(Entry& entry, const References& references);
     void keep_ledger(Entry& entry);
     void wait_for(const Wait& wait);
     void forget_seen_writes(Entry& entry);

@@ -5,6 +5,7 @@
 #include "engine/core/command_id.h"
 #include "engine/core/fold_run.h"
 #include "engine/core/row.h"
+#include "engine/core/sides.h"
 #include "engine/core/windows.h"
 
 #include <algorithm>
@@ -15,6 +16,12 @@ namespace {
 
 constexpr Millis kOutboxPause{1'000};
 constexpr std::size_t kMostEnds = 16;  // that a ledger needs to know: backoffs stop growing sooner
+
+/// Is a command of this rule without outcome? What it did may be in view before it is reported.
+bool under_way(const Subject& subject, std::uint8_t rule) {
+    return std::any_of(subject.findings.begin(), subject.findings.end(),
+                       [&](const Finding& f) { return f.rule == rule && f.command.has_value(); });
+}
 
 }  // namespace
 
@@ -29,16 +36,10 @@ void FoldRun::judge(Entry& entry) {
     waits_.clear();
     tend_commands(entry);
     keep_ledger(entry);
-    const auto rules = static_cast<std::uint8_t>(state_.policy->rules.size());
-    for (std::uint8_t rule = 0; rule < rules; ++rule) {
-        const Rule& judged = state_.policy->rules[rule];
-        const bool off = meta_.settings.rules[rule].mode == Mode::kOff ||
-                         (subject.reference() && !judged.references);
-        if (off && subject.findings.empty()) continue;
-        settle(entry, rule,
-               off ? Verdict::healthy()
-                   : judged.judge(subject, references, meta_.settings, rule, meta_.now));
-    }
+    const bool was_being_ended = being_ended(subject);
+    judge_rules(entry, references);
+    // Rules stood back from what another one has given up only now: it is theirs again.
+    if (was_being_ended && !being_ended(subject)) judge_rules(entry, references);
     for (const Finding& finding : subject.findings) {
         if (finding.command) {
             // When it expires, if the broker's clock and the watched one go on side by side.
@@ -51,6 +52,19 @@ void FoldRun::judge(Entry& entry) {
     }
     forget_seen_writes(entry);
     renew_waits(entry);
+}
+
+void FoldRun::judge_rules(Entry& entry, const References& references) {
+    const auto rules = static_cast<std::uint8_t>(state_.policy->rules.size());
+    for (std::uint8_t rule = 0; rule < rules; ++rule) {
+        const Rule& judged = state_.policy->rules[rule];
+        const bool off = meta_.settings.rules[rule].mode == Mode::kOff ||
+                         (entry.subject.reference() && !judged.references);
+        if (off && entry.subject.findings.empty()) continue;
+        settle(entry, rule,
+               off ? Verdict::healthy()
+                   : judged.judge(entry.subject, references, meta_.settings, rule, meta_.now));
+    }
 }
 
 /// Writes down each end that is seen for the first time.
@@ -139,7 +153,7 @@ void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
     settle_others(entry, rule, verdict);
     if (verdict.wait != Wait{}) wait_for(verdict.wait);
     if (verdict.kind == Verdict::Kind::kHealthy && state_.policy->rules[rule].on_request &&
-        !entry.subject.termination.empty()) {
+        !entry.subject.termination.empty() && !under_way(entry.subject, rule)) {
         entry.subject.termination.clear();  // there is nothing to end any more
         state_.subjects.mark_dirty(entry);
     }

@@ -22,6 +22,11 @@ const Finding* open_finding(const Subject& subject, std::uint8_t rule, std::stri
     return found == subject.findings.end() ? nullptr : &*found;
 }
 
+bool being_ended(const Subject& subject) {
+    return std::any_of(subject.findings.begin(), subject.findings.end(),
+                       [](const Finding& finding) { return finding.steps > 0; });
+}
+
 JournalTime first_detected(const Subject& subject, std::uint8_t rule, std::string_view object_id,
                            JournalTime now) {
     const Finding* finding = open_finding(subject, rule, object_id);

@@ -78,7 +78,7 @@ struct SourceSettings {
 
 /// The version of the rules and of the fold that this build has. Decisions of one version never
 /// change: what changes them is another version.
-inline constexpr std::uint32_t kLogic = 4;
+inline constexpr std::uint32_t kLogic = 5;
 
 struct Settings {
     std::uint32_t logic = kLogic;

@@ -139,6 +139,7 @@ Request request() {
 
 Settings settings() {
     Settings settings;
+    settings.logic = 4;  // of the build that first wrote these bytes
     settings.policy = "graph-instance";
     settings.use = "graph-instances";
     settings.sources = {{"pods", Topic::kChangesPods, 0, "eu"},

@@ -1,6 +1,5 @@
 #include "engine/core/rules/graph_instances/facts.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace trueup::core::graph_instances {
@@ -30,11 +29,6 @@ LiveRows live_rows(const PresentFacets& rows) {
         if (found.count++ == 0) found.first = row;
     }
     return found;
-}
-
-bool being_ended(const Subject& subject) {
-    return std::any_of(subject.findings.begin(), subject.findings.end(),
-                       [](const Finding& finding) { return finding.steps > 0; });
 }
 
 CommandDraft mark_failed(const std::string& source, const Facet& row, std::string_view code,

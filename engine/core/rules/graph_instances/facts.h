@@ -45,9 +45,6 @@ struct LiveRows {
 };
 LiveRows live_rows(const PresentFacets& rows);
 
-/// A termination of this subject has begun: its pod was deleted by us, its row comes next.
-bool being_ended(const Subject& subject);
-
 /// The command that marks a row failed, with this code and message.
 CommandDraft mark_failed(const std::string& source, const Facet& row, std::string_view code,
                          std::string message);
