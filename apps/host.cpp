@@ -16,6 +16,7 @@ namespace trueup::apps {
 
 namespace {
 
+constexpr int kSilentBeats = 3;  // of a connector, until another one takes its source
 constexpr Millis kSourceWait{50};
 constexpr Millis kExecutorWait{20};
 constexpr Millis kSettle{3'000};  // within it writes end in their outcome, or are left
@@ -62,6 +63,7 @@ void Host::add_sources(std::vector<SourceSpec> specs) {
         task.topic = spec.topic;
         task.partitions = settings_.partitions;
         task.nonce_seed = nonce;
+        task.patience = kSilentBeats * spec.pace_idle;
         source->spec = std::move(spec);
         source->task = std::make_unique<runtime::SourceTask>(task, *log_, *source->spec.connector);
         sources_.push_back(std::move(source));
@@ -273,6 +275,7 @@ void Host::run_source(Source& source) {
     SteadyTime next_epoch = clock.steady_now() + source.spec.resnapshot;
     SteadyTime next_heal{};
     std::string trouble;
+    bool stood_by = false;
     while (!stopping_) {
         const SteadyTime now = clock.steady_now();
         connector.pace_progress(hurry_sources() ? source.spec.pace_waiting : source.spec.pace_idle);
@@ -286,6 +289,12 @@ void Host::run_source(Source& source) {
         }
         if (Status stepped = source.task->step(now, kSourceWait); !stepped) {
             spdlog::warn("source {}: {}", source.spec.name, stepped.error().what);
+        }
+        if (stood_by != source.task->stands_by()) {
+            stood_by = !stood_by;
+            spdlog::info("source {}: {}", source.spec.name,
+                         stood_by ? "another connector owns it; this one stands by"
+                                  : "its owner is silent; this connector takes over");
         }
         const ports::SourceHealth health = connector.health();
         if (health.trouble != trouble) {

@@ -16,6 +16,9 @@ namespace {
 constexpr std::size_t kMostInFlight = 4;
 constexpr std::size_t kMostEntries = 2'000;  // of one append
 constexpr Millis kFlightPoll{2};
+constexpr Millis kListenAgain{500};
+constexpr std::uint64_t kLateTokens = 16;  // of our own that may still come
+constexpr std::size_t kReadBytes = std::size_t{1} << 20U;
 
 /// What is published instead of an object that is too large: enough to see it, nothing to act on.
 std::string oversized(std::string_view object) {
@@ -33,6 +36,10 @@ SourceTask::SourceTask(SourceTaskSettings settings, ports::Log& log, ports::Conn
 }
 
 Status SourceTask::step(SteadyTime now, Millis max_wait) {
+    if (stands_by()) {
+        if (Status listened = listen(now, max_wait); !listened) return listened;
+        if (stands_by()) return Done{};
+    }
     if (incarnation_ < 0) {
         if (now < not_before_) return Done{};
         if (Status begun = begin(now); !begun) {
@@ -41,6 +48,7 @@ Status SourceTask::step(SteadyTime now, Millis max_wait) {
         }
     }
     if (Status settled = settle(now, false); !settled) return settled;
+    if (Status looked = look_at_others(now); !looked || stands_by()) return looked;
     if (flights_.size() >= kMostInFlight) {
         return settle(now, true);  // the log is slower than the source: the source waits
     }
@@ -62,15 +70,18 @@ Status SourceTask::drain() {
     return Done{};
 }
 
+std::string SourceTask::nonce(std::uint64_t incarnation) const {
+    return to_hex(hash128(settings_.source, settings_.nonce_seed + incarnation));
+}
+
 /// The offset of an IncarnationStart of our own. An append whose answer was lost may be there all
 /// the same: it is then a token that nobody uses, and the next one is higher.
 Result<Incarnation> SourceTask::take_token() {
-    const std::string nonce =
-        to_hex(hash128(settings_.source, settings_.nonce_seed + incarnations_));
+    const std::string said = nonce(incarnations_);
     ChangeView start;
     start.kind = ChangeKind::kIncarnationStart;
     start.source = settings_.source;
-    start.nonce = nonce;
+    start.nonce = said;
     std::vector<ports::Entry> entries;
     entries.push_back({settings_.source, codec::encode_change(start)});
     const auto appended = ports::append_now(log_, {settings_.topic, 0}, entries);
@@ -84,6 +95,7 @@ Status SourceTask::begin(SteadyTime now) {
     const Result<Incarnation> token = take_token();
     if (!token) return token.error();
     incarnation_ = *token;
+    expected_ = read_from_ = read_to_ = *token + 1;
     epoch_ = 0;
     seq_.assign(batch_.size(), 0);
     counts_.assign(batch_.size(), 0);
@@ -111,10 +123,77 @@ Status SourceTask::settle(SteadyTime now, bool wait) {
             if (TRUEUP_GUARD("lost_append_ends_it")) end_incarnation(now);
             return Error{Next::kRetry, settings_.source + ": " + appended.error().what};
         }
+        if (flight.partition == 0) note_place(*appended);
         published_ += flight.records;
         if (flight.marker) connector_.marker_appended(appended->append_time, now);
         if (flight.confirm != 0) connector_.delivered(flight.confirm);
         wait = false;
+    }
+    return Done{};
+}
+
+bool SourceTask::is_ours(std::string_view said) const {
+    const std::uint64_t oldest = incarnations_ > kLateTokens ? incarnations_ - kLateTokens : 0;
+    for (std::uint64_t n = incarnations_; n > oldest; --n) {
+        if (nonce(n) == said) return true;
+    }
+    return false;
+}
+
+/// Who writes alone finds each append right behind the one before, and need not read.
+void SourceTask::note_place(const ports::Appended& place) {
+    if (place.first_offset > expected_) {
+        if (read_to_ <= read_from_) read_from_ = expected_;
+        read_to_ = place.first_offset;
+    }
+    expected_ = std::max(expected_, place.last_offset + 1);
+}
+
+/// Is there a token above ours between our own records?
+Status SourceTask::look_at_others(SteadyTime now) {
+    if (read_from_ >= read_to_) return Done{};
+    if (Status read = read_others(read_to_, now); !read) return read;
+    if (!stands_by()) return Done{};
+    end_incarnation(now);
+    connector_.restart(now);  // ends its calls; it is given no step before the next incarnation
+    return Done{};
+}
+
+/// The owner's records keep us waiting; its silence ends that.
+Status SourceTask::listen(SteadyTime now, Millis max_wait) {
+    const std::uint64_t seen = log_.changes_seen();
+    const auto extent = log_.describe({settings_.topic, 0});
+    if (!extent) return extent.error();
+    if (Status read = read_others(extent->next_offset, now); !read) return read;
+    if (now - heard_ >= settings_.patience) {
+        owner_ = -1;
+        return Done{};
+    }
+    log_.wait(seen, std::min(max_wait, kListenAgain));
+    return Done{};
+}
+
+Status SourceTask::read_others(std::int64_t end, SteadyTime now) {
+    while (read_from_ < end) {
+        const auto fetched = log_.read({settings_.topic, 0}, read_from_, kReadBytes);
+        // What retention took was written long ago.
+        if (!fetched && fetched.error().next == Next::kStop) read_from_ = end;
+        if (!fetched) return fetched.error();
+        for (const ports::Record& record : fetched->records) {
+            if (record.offset >= end) break;
+            const Result<ChangeView> change = codec::decode_change(record.value);
+            if (!change || change->source != settings_.source) continue;
+            const bool token = change->kind == ChangeKind::kIncarnationStart;
+            const Incarnation says = token ? record.offset : change->incarnation;
+            if (says <= std::max(owner_, incarnation_) && says != owner_) continue;
+            if (says > record.offset) continue;  // nobody can have that token
+            owner_ = says;
+            // Nobody uses a token of ours that came late, and everybody obeys it.
+            const bool ours = token && is_ours(change->nonce);
+            heard_ = ours ? now - settings_.patience : now;
+        }
+        if (fetched->next_offset <= read_from_) break;  // the rest is not to be read yet
+        read_from_ = std::min(fetched->next_offset, end);
     }
     return Done{};
 }
@@ -209,6 +288,7 @@ void SourceTask::flush() {
     for (std::size_t i = 0; i < batch_.size(); ++i) {
         if (batch_[i].empty()) continue;
         Flight flight;
+        flight.partition = static_cast<std::int32_t>(i);
         flight.records = batch_[i].size();
         flight.append = log_.append({settings_.topic, static_cast<std::int32_t>(i)},
                                     std::exchange(batch_[i], {}));

@@ -5,6 +5,11 @@
 // writes to a partition has the next seq of that partition; if an append fails for good, the
 // incarnation ends, so progress is never reported over a hole (design §4.2, §4.3).
 //
+// Several tasks may publish for one source. The one that began last owns it. Another one finds that
+// out by the records between its own, and stands by: it reads nothing of the source, and begins
+// anew once the owner has said nothing for `patience`. So a source is silent no longer than that,
+// also when the token that counts is one that nobody uses, of an append that came late.
+//
 // Not thread-safe: one thread owns task, machine and port.
 #pragma once
 
@@ -17,6 +22,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup::runtime {
@@ -27,6 +33,7 @@ struct SourceTaskSettings {
     std::int32_t partitions = 1;
     std::uint64_t nonce_seed = 0;  ///< makes this process's nonces its own
     Millis backoff{500};           ///< before a new incarnation after a failed append
+    Millis patience{45'000};       ///< how long an owner may be silent: three of its heartbeats
 };
 
 class SourceTask {
@@ -40,6 +47,9 @@ class SourceTask {
     /// Waits for what is under way. For a clean stop.
     Status drain();
 
+    /// Another task owns the source.
+    bool stands_by() const { return owner_ >= 0; }
+
     Incarnation incarnation() const { return incarnation_; }
     std::uint64_t incarnations() const { return incarnations_; }
     std::uint64_t published() const { return published_; }
@@ -47,6 +57,7 @@ class SourceTask {
   private:
     struct Flight {
         std::unique_ptr<ports::PendingAppend> append;
+        std::int32_t partition = 0;
         std::uint64_t records = 0;
         bool marker = false;        ///< its append time is what the machine waits for
         std::uint64_t confirm = 0;  ///< to be confirmed once this and all before are durable
@@ -61,6 +72,12 @@ class SourceTask {
     void upsert(ChangeView change, bool in_epoch);
     void flush();
     void end_incarnation(SteadyTime now);
+    std::string nonce(std::uint64_t incarnation) const;
+    bool is_ours(std::string_view said) const;
+    void note_place(const ports::Appended& place);
+    Status look_at_others(SteadyTime now);
+    Status listen(SteadyTime now, Millis max_wait);
+    Status read_others(std::int64_t end, SteadyTime now);
 
     SourceTaskSettings settings_;
     ports::Log& log_;
@@ -70,6 +87,12 @@ class SourceTask {
     std::uint64_t published_ = 0;
     std::uint64_t epoch_ = 0;
     SteadyTime not_before_{};
+    // Of partition 0, where tokens lie.
+    std::int64_t expected_ = 0;          ///< where our next record goes, if nobody else writes
+    std::int64_t read_from_ = 0;         ///< what others wrote was looked at up to here
+    std::int64_t read_to_ = 0;           ///< and is still to be looked at up to here
+    Incarnation owner_ = -1;             ///< the one that we stand by for
+    SteadyTime heard_{};                 ///< when it last said something
     std::vector<std::uint64_t> seq_;     ///< last one used, per partition
     std::vector<std::uint64_t> counts_;  ///< items of the running epoch, per partition
     std::vector<std::vector<ports::Entry>> batch_;

@@ -10,6 +10,7 @@ import types
 
 import fleet
 import scenario
+import scenes
 import world
 from consumer import Consumer, generate
 from table import Table
@@ -29,6 +30,21 @@ class KafkaMainJob(fleet.Fleet):
         self.prove(engine, stable=5)
         self.check_alive()
         self.check_consumer(engine)
+        self.end_fleet()
+
+    def test_a_connector_stands_by_for_a_second_one_and_takes_over_when_that_is_gone_S12(self):
+        self.make_world(without=[scene.name for scene in scenes.WRONG])
+        self.new_bus(partitions=2)
+        engine = self.start_fleet()
+        for source in ("rows", "pods"):
+            first = self.processes[source]
+            second = self.process(f"{source}-2", "connect", source)
+            second.launch()
+            first.until("it stands by", lambda p=first: "stands by" in p.log(), 60)
+            second.kill()
+            first.until("it takes over", lambda p=first: "takes over" in p.log(), 60)
+            self.keep(*self.drift())
+            self.prove(engine, seconds=90)
         self.end_fleet()
 
     def check_consumer(self, engine):

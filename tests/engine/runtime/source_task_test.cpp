@@ -303,6 +303,78 @@ TEST_F(SourceTaskTest, AFencedMachineGetsANewIncarnation_S13_S14) {
     EXPECT_EQ(said(), "start@0 owner/0#1 begin#2!1 end#3!1=0 start@4 owner/4#1 begin#2!1");
 }
 
+/// A second task of the same source, as another process has it.
+class Rival {
+  public:
+    Rival(MemoryLog& log, ManualClock& clock) : clock_(clock) {
+        SourceTaskSettings settings;
+        settings.source = "pods";
+        settings.topic = kTopic;
+        settings.nonce_seed = 1'000;
+        task_ = std::make_unique<SourceTask>(settings, log, connector_);
+    }
+    void say(const Fact& fact) {
+        connector_.say(fact);
+        step();
+        step();
+    }
+    void step() { EXPECT_TRUE(task_->step(clock_.steady_now(), Millis{0}).ok()); }
+    bool stands_by() const { return task_->stands_by(); }
+
+  private:
+    ManualClock& clock_;
+    ScriptedConnector connector_;
+    std::unique_ptr<SourceTask> task_;
+};
+
+// A source stayed silent for ever once a second connector of it had come and gone.
+TEST_F(SourceTaskTest, StandsByForALaterOwnerAndTakesOverWhenThatIsSilent_Design4_3_S12) {
+    make();
+    steps(2);
+    Rival rival(log_, clock_);
+    rival.step();
+    EXPECT_FALSE(task_->stands_by()) << "who has said nothing cannot know";
+    connector_.say(progress(BrokerTime(Millis{1})));
+    steps(3);
+    EXPECT_TRUE(task_->stands_by());
+    EXPECT_EQ(connector_.restarts, 2) << "the calls of its machine have ended";
+    const int before = connector_.steps;
+    for (int i = 0; i < 10; ++i) {
+        pass(Millis{20'000});
+        rival.say(progress(BrokerTime(Millis{2})));
+        steps(1);
+    }
+    EXPECT_TRUE(task_->stands_by()) << "the owner speaks";
+    EXPECT_EQ(connector_.steps, before);
+    pass(Millis{44'000});
+    steps(1);
+    EXPECT_TRUE(task_->stands_by());
+    pass(Millis{1'000});
+    steps(2);
+    EXPECT_FALSE(task_->stands_by());
+    EXPECT_GT(task_->incarnation(), 0);
+    rival.say(progress(BrokerTime(Millis{3})));
+    rival.step();
+    EXPECT_TRUE(rival.stands_by()) << "one that slept finds another owner";
+}
+
+TEST_F(SourceTaskTest, ATokenOfOurOwnThatCameLateIsFollowedByAnother_C3) {
+    make();
+    log_.fail_next_append(true);
+    EXPECT_FALSE(step().ok());  // it is stored, and the answer is lost
+    const std::string late = records().front().value;
+    pass(Millis{1'000});
+    steps(2);
+    const Incarnation used = task_->incarnation();
+    ASSERT_TRUE(ports::append_now(log_, {kTopic, 0}, {{"pods", late, {}}}).ok());
+    connector_.say(progress(BrokerTime(Millis{1})));
+    steps(4);
+    pass(Millis{500});
+    steps(2);
+    EXPECT_FALSE(task_->stands_by()) << "nobody else is there to wait for";
+    EXPECT_GT(task_->incarnation(), used + 1);
+}
+
 TEST_F(SourceTaskTest, AnOversizedObjectIsReplacedByItsHash_Design3) {
     make();
     steps(1);
