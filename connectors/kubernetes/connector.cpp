@@ -124,7 +124,7 @@ void KubernetesConnector::Machine::dispatch(const ports::ClusterEvent& event, St
         }
     } else if (lookups_.owns(event.call)) {
         const std::optional<Found> found = lookups_.feed(event, now);
-        if (found) roster_.found(*found, out);
+        if (found && !roster_.found(*found, out)) list_lied(found->lookup, now);
     } else if (proof_.owns(event.call)) {
         proof_.feed(event, now);
     }
@@ -174,6 +174,14 @@ void KubernetesConnector::Machine::list_failed(const PagedList::Flaw& flaw, Stea
     failed("list " + settings_.resource.plural + ": " + flaw.what);
     epoch_wanted_ = true;
     next_epoch_ = now + epoch_backoff_.next(flaw.retry_after);
+}
+
+/// A server, or something in front of it, answered 200 with less than there is. The epoch that has
+/// begun never ends; the next one takes its place.
+void KubernetesConnector::Machine::list_lied(const Lookup& lacking, SteadyTime now) {
+    lookups_.abandon_list();
+    closes_at_ = 0;
+    list_failed({"it lacks " + lacking.name + ", which is there and has not changed", {}}, now);
 }
 
 void KubernetesConnector::Machine::list_ended(std::uint64_t version, SteadyTime now) {

@@ -38,6 +38,7 @@ class KubernetesConnector::Machine {
     void begin_epoch(SteadyTime now);
     void take_part(PagedList::Part part, SteadyTime now, Facts& out);
     void list_failed(const PagedList::Flaw& flaw, SteadyTime now);
+    void list_lied(const Lookup& lacking, SteadyTime now);
     void list_ended(std::uint64_t version, SteadyTime now);
     void rewind();
     void ask_for_missing();

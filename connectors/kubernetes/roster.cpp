@@ -27,6 +27,7 @@ bool Roster::tracks() const {
 
 void Roster::present(const KubeObject& object, bool in_epoch, std::vector<Fact>& out) {
     std::string key = settings_.subject_prefix + object.key;
+    std::uint64_t word = 0;
     if (tracks()) {
         Known& known = known_[object.uid];
         if (in_epoch) known.epoch = epoch_;
@@ -38,11 +39,12 @@ void Roster::present(const KubeObject& object, bool in_epoch, std::vector<Fact>&
             known.name = object.name;
             known.name_space = object.name_space;
             known.key = key;
-            known.version = object.version;
-            set_scope(known, true);
+            say(known, object.version, true);
+            word = known.word;
         }
     }
     Fact fact = fact_of(Fact::Kind::kUpsert, object.uid, std::move(key), object.version);
+    fact.version.lo = word;
     fact.in_epoch = in_epoch;
     fact.object = object.encoded;
     out.push_back(std::move(fact));
@@ -70,13 +72,16 @@ std::optional<Lookup> Roster::deleted(const KubeObject& object, std::vector<Fact
     return Lookup{object.uid, object.name, object.name_space, object.version, 0};
 }
 
-void Roster::found(const Found& found, std::vector<Fact>& out) {
+bool Roster::found(const Found& found, std::vector<Fact>& out) {
     const Lookup& asked = found.lookup;
     const auto entry = known_.find(asked.uid);
-    if (entry == known_.end()) return;
+    if (entry == known_.end()) return true;
     if (found.exists) {
+        const Known& known = entry->second;
+        const bool unchanged = known.in_scope && found.object.version == known.version;
+        if (asked.closes_at != 0 && asked.left_at == 0 && unchanged) return false;
         stays(found, entry->second, out);
-        return;
+        return true;
     }
     // Nothing newer than the last version seen exists of this uid, so the one after it is as good
     // as the deletion's own, which nobody told us.
@@ -84,6 +89,7 @@ void Roster::found(const Found& found, std::vector<Fact>& out) {
         std::max({asked.left_at, asked.closes_at, entry->second.version + 1});
     out.push_back(fact_of(Fact::Kind::kRemove, asked.uid, entry->second.key, version));
     forget(entry);
+    return true;
 }
 
 void Roster::stays(const Found& found, Known& known, std::vector<Fact>& out) {
@@ -97,12 +103,12 @@ void Roster::stays(const Found& found, Known& known, std::vector<Fact>& out) {
         version = std::max(known.version, std::min(found.object.version, asked.closes_at));
     }
     if (version < known.version) return;  // the stream knows better
-    known.version = version;
-    set_scope(known, false);
+    say(known, version, false);
     const bool in_epoch = asked.closes_at != 0;
     if (in_epoch) known.epoch = epoch_;
     if (asked.left_at != 0 || in_epoch) {
         Fact fact = fact_of(Fact::Kind::kUpsert, asked.uid, known.key, version);
+        fact.version.lo = known.word;
         fact.in_epoch = in_epoch;
         fact.object = found.object.encoded;
         out.push_back(std::move(fact));
@@ -139,6 +145,18 @@ void Roster::forget_versions() {
         known.version = 0;
         set_scope(known, true);
     }
+}
+
+/// A list that was not true may have said of a version that it is out of scope, and the next one
+/// that it is not: the later word must be the newer one.
+void Roster::say(Known& known, std::uint64_t version, bool in_scope) {
+    if (version != known.version) {
+        known.word = 0;
+    } else if (in_scope != known.in_scope) {
+        ++known.word;
+    }
+    known.version = version;
+    set_scope(known, in_scope);
 }
 
 void Roster::set_scope(Known& known, bool in_scope) {

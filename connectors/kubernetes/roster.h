@@ -27,8 +27,9 @@ class Roster {
     void changed(const KubeObject& object, std::vector<Fact>& out) { present(object, false, out); }
     /// DELETED: says Remove, or returns what has to be asked first.
     std::optional<Lookup> deleted(const KubeObject& object, std::vector<Fact>& out);
-    /// A lookup was answered.
-    void found(const Found& found, std::vector<Fact>& out);
+    /// A lookup was answered. False: the list that lacks the object is not true. The object was in
+    /// scope and has not changed since, so a list of what is in scope has it.
+    [[nodiscard]] bool found(const Found& found, std::vector<Fact>& out);
 
     /// What was known at the version of the list that just ended and is not in it. Objects in scope
     /// are left out when more than `max_followed` of them are missing: that is for the engine's
@@ -49,12 +50,14 @@ class Roster {
         std::uint64_t version = 0;
         std::uint64_t epoch = 0;  ///< the last one that listed it
         bool in_scope = true;
+        std::uint64_t word = 0;  ///< counts what was said of one version: the later word holds
     };
     bool tracks() const;
     void present(const KubeObject& object, bool in_epoch, std::vector<Fact>& out);
     void stays(const Found& found, Known& known, std::vector<Fact>& out);
     using Entries = std::map<std::string, Known, std::less<>>;
     void set_scope(Known& known, bool in_scope);
+    void say(Known& known, std::uint64_t version, bool in_scope);
     void forget(Entries::iterator entry);
     void bound_strays();
 

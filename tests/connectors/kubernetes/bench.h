@@ -67,7 +67,9 @@ inline std::string page(std::uint64_t version, const std::vector<Pod>& pods,
 /// One fact in one line: `upsert! g/w1@7 uid-w1` (`!`: in the epoch), with ` out` when out of
 /// scope.
 inline std::string show(const Fact& fact) {
-    const std::string version = "@" + std::to_string(fact.version.hi);
+    const std::string word =
+        fact.version.lo == 0 ? std::string() : "." + std::to_string(fact.version.lo);
+    const std::string version = "@" + std::to_string(fact.version.hi) + word;
     switch (fact.kind) {
         case Fact::Kind::kUpsert:
             return std::string("upsert") + (fact.in_epoch ? "! " : " ") + fact.subject_key +

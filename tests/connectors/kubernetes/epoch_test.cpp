@@ -222,6 +222,40 @@ TEST(KubernetesEpoch, AnObjectMissingFromAListIsLookedUpBeforeTheEndAndMayHaveLe
     EXPECT_EQ(bench.step(), (Lines{"upsert! g/w2@58 uid-w2 out", "end@60"}));
 }
 
+// An empty answer had every pod out of the selector until it changed.
+TEST(KubernetesEpoch, AListThatLacksWhatHasNotChangedIsNotBelieved_S4) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}, {"w2", 8}});
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(60, {{"w1", 7}}));
+    bench.step();
+    bench.cluster.answer(bench.get().call, 200, Pod{"w2", 8}.json());
+    EXPECT_EQ(bench.step(), Lines{});
+    EXPECT_NE(bench.connector.health().trouble.find("lacks w2"), std::string::npos)
+        << bench.connector.health().trouble;
+    bench.wait_for(Kind::kList);
+    bench.cluster.answer(bench.list().call, 200, page(61, {{"w1", 7}, {"w2", 8}}));
+    EXPECT_EQ(bench.step(),
+              (Lines{"begin@61", "upsert! g/w1@7 uid-w1", "upsert! g/w2@8 uid-w2", "end@61"}));
+}
+
+// The next, true list was older than the word on the pod, or as old, and was not heard.
+TEST(KubernetesEpoch, WhatAFalseListSaidOfAVersionIsTakenBackByATrueOne_S4) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(60, {}));
+    bench.step();
+    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 58}.json());
+    EXPECT_EQ(bench.step(), (Lines{"upsert! g/w1@58 uid-w1 out", "end@60"}));
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(61, {{"w1", 58}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@61", "upsert! g/w1@58.1 uid-w1", "end@61"}));
+}
+
 TEST(KubernetesEpoch, AnObjectMissingFromAListAndFromTheServerIsRemoved_S11) {
     Bench bench;
     bench.settle(50, {{"w1", 7}, {"w2", 8}});
