@@ -43,7 +43,7 @@ ExecutorSpec executor_spec(sandbox::World& world) {
     ExecutorSpec spec;
     spec.clusters.push_back(world.cluster());
     spec.databases.push_back(world.database());
-    spec.sources = sandbox_reach(*spec.clusters.back(), *spec.databases.back());
+    spec.sources = sandbox_reach(*spec.clusters.back(), *spec.databases.back(), kSelector);
     spec.settings.executor = "sandbox";
     return spec;
 }

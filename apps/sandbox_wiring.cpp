@@ -51,10 +51,14 @@ postgres::Settings sandbox_rows() {
             "rows"};
 }
 
-executors::Sources sandbox_reach(ports::Cluster& cluster, ports::Database& database) {
+executors::Sources sandbox_reach(ports::Cluster& cluster, ports::Database& database,
+                                 const std::string& label_selector) {
     executors::Sources sources;
     executors::PodSource pods;
     pods.cluster = &cluster;
+    const auto selector = ports::Selector::parse(label_selector);
+    TRUEUP_CHECK(selector.has_value());
+    pods.selector = *selector;
     pods.resource.name_space = "graph";
     executors::RowSource rows;
     rows.database = &database;

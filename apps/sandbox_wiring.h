@@ -24,7 +24,9 @@ connectors::KubernetesSettings sandbox_pods(const std::string& label_selector);
 /// The source `rows`: the sandbox's table, by slot and publication.
 connectors::postgres::Settings sandbox_rows();
 
-/// Both sources, through ports that outlive every user of this.
-executors::Sources sandbox_reach(ports::Cluster& cluster, ports::Database& database);
+/// Both sources, through ports that outlive every user of this; of the pods those under this
+/// selector.
+executors::Sources sandbox_reach(ports::Cluster& cluster, ports::Database& database,
+                                 const std::string& label_selector);
 
 }  // namespace trueup::apps

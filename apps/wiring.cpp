@@ -10,7 +10,9 @@
 #include "connectors/postgres/inspection.h"
 #include "connectors/postgres/probe.h"
 #include "connectors/postgres/transport.h"
+#include "engine/base/check.h"
 #include "engine/ports/clock.h"
+#include "engine/ports/selector.h"
 
 #include <algorithm>
 #include <string>
@@ -167,7 +169,9 @@ Status add_pods(const SourceConfig& source, ExecutorSpec& spec) {
     pods.cluster = spec.clusters.back().get();
     pods.resource = source.kubernetes()->resource;
     pods.hold_key = source.kubernetes()->hold;
-    pods.by_labels = !source.kubernetes()->selector.empty();
+    const auto selector = ports::Selector::parse(source.kubernetes()->selector);
+    TRUEUP_CHECK(selector.has_value());  // the configuration was read
+    pods.selector = *selector;
     spec.sources.pods.emplace(source.name, std::move(pods));
     return Done{};
 }

@@ -67,10 +67,15 @@ void DeletePod::judge_target(Answer answer, SteadyTime now) {
     if ((*pod).held(source_.hold_key) && TRUEUP_GUARD("hold_check")) {
         return finish(OutcomeKind::kRefused, "veto: " + source_.hold_key + " is set on it");
     }
-    if (source_.by_labels && (*pod).labels.empty() && TRUEUP_GUARD("hold_check")) {
+    const bool by_labels = !source_.selector.empty();
+    if (by_labels && (*pod).labels.empty() && TRUEUP_GUARD("hold_check")) {
         return finish(OutcomeKind::kRefused,
                       "it has no labels any more, by which it was selected: whether somebody holds "
                       "it cannot be told");
+    }
+    if (by_labels && !source_.selector.matches((*pod).labels) && TRUEUP_GUARD("still_selected")) {
+        return finish(OutcomeKind::kRefused,
+                      "its labels have changed: the source's selector does not match it any more");
     }
     Standing standing = read_set().holds_on_pod(source_, *pod);
     if (!standing.ok() && TRUEUP_GUARD("target_check")) return stop(std::move(standing));

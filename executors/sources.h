@@ -5,6 +5,7 @@
 
 #include "engine/ports/cluster.h"
 #include "engine/ports/database.h"
+#include "engine/ports/selector.h"
 
 #include <map>
 #include <string>
@@ -18,8 +19,9 @@ struct PodSource {
     ports::Resource resource;
     /// A label or an annotation of this key is a veto, whatever its value.
     std::string hold_key = "trueup.io/hold";
-    /// Its objects are selected by labels: one that comes without any was not sent whole.
-    bool by_labels = false;
+    /// Of what the source sees: an object that it does not match is none of ours, and one that
+    /// comes without any label was not sent whole. Nothing is done to either.
+    ports::Selector selector = {};
 };
 
 struct RowSource {

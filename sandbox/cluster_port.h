@@ -4,9 +4,9 @@
 #pragma once
 
 #include "engine/ports/cluster.h"
+#include "engine/ports/selector.h"
 #include "sandbox/pod_json.h"
 #include "sandbox/realm.h"
-#include "sandbox/selector.h"
 
 #include <map>
 #include <memory>
@@ -28,7 +28,7 @@ class ClusterPort final : public ports::Cluster {
     struct Watch {
         ports::CallId call = 0;
         std::string name_space;
-        Selector selector;
+        ports::Selector selector;
         bool bookmarks = false;
         std::uint64_t position = 0;  ///< everything up to here was delivered
         std::uint64_t cuts = 0;
@@ -53,7 +53,7 @@ class ClusterPort final : public ports::Cluster {
     void answer_with(ports::CallId call, Op op, const Failure& failure);
 
     void list_snapshot(ports::CallId call, const ports::ListPage& request,
-                       const Selector& selector);
+                       const ports::Selector& selector);
     Effect attempt(const ports::DeleteObject& request, const Act& act, StatusObject& refusal,
                    PodPtr& deleted);
 

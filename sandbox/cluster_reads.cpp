@@ -69,7 +69,7 @@ StatusObject too_large(std::uint64_t asked, std::uint64_t newest) {
     return status;
 }
 
-bool in_scope(const Pod& pod, const std::string& name_space, const Selector& selector) {
+bool in_scope(const Pod& pod, const std::string& name_space, const ports::Selector& selector) {
     return (name_space.empty() || pod.name_space == name_space) && selector.matches(pod.labels);
 }
 
@@ -81,7 +81,7 @@ void ClusterPort::list_page(CallId call, const ports::ListPage& request) {
     open_[call] = false;
     bool lose_reply = false;
     if (fails(call, Op::kList, lose_reply) || !served(call, request.resource)) return;
-    const std::optional<Selector> selector = Selector::parse(request.label_selector);
+    const std::optional<ports::Selector> selector = ports::Selector::parse(request.label_selector);
     if (lose_reply) {
         fail(call, "operation timed out");
     } else if (!selector) {
@@ -92,7 +92,7 @@ void ClusterPort::list_page(CallId call, const ports::ListPage& request) {
 }
 
 void ClusterPort::list_snapshot(CallId call, const ports::ListPage& request,
-                                const Selector& selector) {
+                                const ports::Selector& selector) {
     const ApiServer& api = realm_->api;
     ContinueToken from{api.newest(), {}};
     if (!request.continue_token.empty()) {
@@ -139,7 +139,7 @@ void ClusterPort::watch(CallId call, const ports::WatchFrom& request) {
     open_[call] = true;
     bool lose_reply = false;
     if (fails(call, Op::kWatch, lose_reply) || !served(call, request.resource)) return;
-    const std::optional<Selector> selector = Selector::parse(request.label_selector);
+    const std::optional<ports::Selector> selector = ports::Selector::parse(request.label_selector);
     const bool anywhere = request.resource_version.empty() || request.resource_version == "0";
     const std::optional<std::uint64_t> version =
         anywhere ? realm_->api.newest() : parse_version(request.resource_version);
@@ -178,7 +178,7 @@ namespace {
 
 /// What a selector watch makes of one write; empty: nothing.
 std::string line_for(const PodEvent& event, const std::string& name_space,
-                     const Selector& selector) {
+                     const ports::Selector& selector) {
     const bool was = event.before && in_scope(*event.before, name_space, selector);
     const bool is = event.after && in_scope(*event.after, name_space, selector);
     if (is) return watch_line(was ? "MODIFIED" : "ADDED", pod_json(*event.after, true));

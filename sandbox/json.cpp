@@ -75,7 +75,7 @@ JsonWriter& JsonWriter::raw(std::string_view json) {
 }
 
 JsonWriter& JsonWriter::member(std::string_view name,
-                               const std::map<std::string, std::string>& value) {
+                               const std::map<std::string, std::string, std::less<>>& value) {
     key(name).open_object();
     for (const auto& [label, text] : value) member(label, std::string_view(text));
     return close_object();

@@ -31,7 +31,8 @@ class JsonWriter {
     JsonWriter& member(std::string_view name, std::string_view value) {
         return key(name).text(value);
     }
-    JsonWriter& member(std::string_view name, const std::map<std::string, std::string>& value);
+    JsonWriter& member(std::string_view name,
+                       const std::map<std::string, std::string, std::less<>>& value);
     JsonWriter& member(std::string_view name, const std::vector<std::string>& value);
     JsonWriter& member(std::string_view name, std::int64_t value) {
         return key(name).number(value);

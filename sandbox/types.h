@@ -3,6 +3,7 @@
 
 #include "engine/base/time.h"
 #include "engine/ports/database.h"
+#include "engine/ports/selector.h"
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +15,7 @@
 
 namespace trueup::sandbox {
 
-using Labels = std::map<std::string, std::string>;
+using ports::Labels;
 
 /// One version of a pod, as stored at `resource_version`.
 struct Pod {

@@ -1,5 +1,6 @@
 #include "apps/config/reading.h"
 #include "apps/config/words.h"
+#include "engine/ports/selector.h"
 
 #include <fmt/format.h>
 
@@ -101,6 +102,12 @@ void read_namespace(Section& section, ports::Resource& resource) {
 
 void read_selector(Section& section, KubernetesSource& source) {
     source.selector = section.text("selector");
+    if (!ports::Selector::parse(source.selector)) {
+        section.problem("selector", fmt::format("is '{}', which is no label selector; write one as "
+                                                "\"app=one\", \"app in (one, two), !test\"",
+                                                source.selector));
+        return;
+    }
     const bool pods = source.resource.plural == "pods" && source.resource.api_path == "/api/v1";
     if (!section.present() || !pods || !is_blank(source.selector)) return;
     section.problem("selector",

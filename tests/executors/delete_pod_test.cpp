@@ -107,7 +107,7 @@ TEST(DeletePod, AHoldIsAVetoAsLabelAndAsAnnotation_S24) {
 
 TEST(DeletePod, WithoutAnyLabelNobodyCanRuleOutAHold_S23) {
     Bench bench;
-    bench.surroundings.sources.pods.at("pods").by_labels = true;
+    bench.surroundings.sources.pods.at("pods").selector = *ports::Selector::parse("app");
     const Outcome outcome = bench.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
     EXPECT_TRUE(says(outcome, "cannot be told")) << outcome.reason;

@@ -64,6 +64,15 @@ TEST(Guard, Guard_hold_check_AHoldOnTheObjectIsAVeto) {
     EXPECT_EQ(bench.database.effects, 0U);
 }
 
+// Design §4.12 (2): a source's scope is part of what is read again.
+TEST(Guard, Guard_still_selected_APodThatLeftTheSelectorIsNoneOfOurs) {
+    Bench bench;
+    bench.surroundings.sources.pods.at("pods").selector = *ports::Selector::parse("app=w");
+    bench.cluster.pods["wrapper-a"].label = "of";
+    bench.run(delete_orphan());
+    EXPECT_EQ(bench.cluster.effects, 0U);
+}
+
 // Design §4.12 (2): pauses, asked right before the write.
 TEST(Guard, Guard_permit_check_APausedExecutorWritesNothing) {
     Bench bench;

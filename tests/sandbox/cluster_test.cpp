@@ -1,5 +1,5 @@
 // Proves sandbox/world.h: lists, pages, selectors, preconditions and deletions of the cluster.
-#include "sandbox/selector.h"
+#include "engine/ports/selector.h"
 #include "tests/sandbox/support.h"
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST_F(SandboxCluster, OddListsAreRefusedLikeByARealServer) {
 TEST(SandboxSelector, FollowsTheGrammar) {
     const Labels labels{{"app", "a"}, {"tier", "web"}};
     const auto matches = [&](const char* text) {
-        const std::optional<Selector> selector = Selector::parse(text);
+        const std::optional<ports::Selector> selector = ports::Selector::parse(text);
         return selector && selector->matches(labels);
     };
     for (const char* yes :
@@ -114,11 +114,11 @@ TEST(SandboxSelector, FollowsTheGrammar) {
     }
     for (const char* no : {"app=b", "app!=a", "app in (b)", "app notin (a)", "other", "!app",
                            "app=a,tier=db", "other=a", "other in (a)"}) {
-        EXPECT_TRUE(Selector::parse(no).has_value()) << no;
+        EXPECT_TRUE(ports::Selector::parse(no).has_value()) << no;
         EXPECT_FALSE(matches(no)) << no;
     }
     for (const char* wrong : {"app in (a", "=a", "app within (a)", "a,,b", "!", "app=a b"}) {
-        EXPECT_FALSE(Selector::parse(wrong).has_value()) << wrong;
+        EXPECT_FALSE(ports::Selector::parse(wrong).has_value()) << wrong;
     }
 }
 

@@ -19,6 +19,7 @@ namespace {
 
 namespace postgres = connectors::postgres;
 
+constexpr const char* kSelector = "app=ryugraph-wrapper";
 constexpr Millis kStaysSettled{3'000};
 constexpr int kMostShardSteps = 1'000;  // of one round
 
@@ -30,7 +31,7 @@ sandbox::WorldSettings world_settings() {
 }
 
 std::unique_ptr<ports::Connector> pods_connector(ports::Cluster& cluster, std::uint64_t seed) {
-    connectors::KubernetesSettings settings = apps::sandbox_pods("app=ryugraph-wrapper");
+    connectors::KubernetesSettings settings = apps::sandbox_pods(kSelector);
     settings.page_limit = 5;  // so that epochs have several pages
     settings.call_timeout = Millis{5'000};
     settings.watch_slack = Millis{5'000};
@@ -88,7 +89,7 @@ void VirtualHost::start() {
     dispatcher.executor = "virtual";
     dispatcher.command_keys = dispatcher.request_keys = test_keys();
     dispatcher_ = std::make_unique<executors::Dispatcher>(
-        log_, apps::sandbox_reach(*executor_cluster_, *executor_database_), dispatcher);
+        log_, apps::sandbox_reach(*executor_cluster_, *executor_database_, kSelector), dispatcher);
     for (const bool is_pods : {true, false}) {
         auto source = std::make_unique<Source>();
         source->name = is_pods ? "pods" : "rows";

@@ -1,13 +1,18 @@
 // Label selectors, as a list or a watch takes them: `a=b`, `a==b`, `a!=b`, `a in (x, y)`,
-// `a notin (x, y)`, `a`, `!a`, joined by commas.
+// `a notin (x, y)`, `a`, `!a`, joined by commas. The API server evaluates them for lists; executors
+// do so once more over what they have just read.
 #pragma once
 
-#include "sandbox/types.h"
-
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
-namespace trueup::sandbox {
+namespace trueup::ports {
+
+using Labels = std::map<std::string, std::string, std::less<>>;
 
 class Selector {
   public:
@@ -15,6 +20,8 @@ class Selector {
     static std::optional<Selector> parse(std::string_view text);
 
     bool matches(const Labels& labels) const;
+    /// It selects everything.
+    bool empty() const { return requirements_.empty(); }
 
   private:
     struct Requirement {
@@ -29,4 +36,4 @@ class Selector {
     std::vector<Requirement> requirements_;
 };
 
-}  // namespace trueup::sandbox
+}  // namespace trueup::ports

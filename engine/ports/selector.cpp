@@ -1,8 +1,8 @@
-#include "sandbox/selector.h"
+#include "engine/ports/selector.h"
 
 #include <algorithm>
 
-namespace trueup::sandbox {
+namespace trueup::ports {
 
 namespace {
 
@@ -104,4 +104,4 @@ bool Selector::matches(const Labels& labels) const {
                        [&](const Requirement& one) { return holds(one, labels); });
 }
 
-}  // namespace trueup::sandbox
+}  // namespace trueup::ports
