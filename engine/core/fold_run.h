@@ -104,6 +104,7 @@ class FoldRun {
 
     // outcomes.cpp
     void take_outcome(const ItemView& item, const Outcome& outcome);
+    void late_write(Entry& entry, BrokerTime time);
 
     State& state_;
     Meta& meta_;

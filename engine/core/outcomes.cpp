@@ -48,6 +48,16 @@ void remember_write(Subject& subject, SourceId source, BrokerTime time) {
 
 }  // namespace
 
+/// One executor had given up for now, and another one has done it all the same. Which of the
+/// subject's objects it was is forgotten by now, so every source of them has to show it.
+void FoldRun::late_write(Entry& entry, BrokerTime time) {
+    for (const Facet& facet : entry.subject.facets) {
+        remember_write(entry.subject, facet.source, time);
+    }
+    state_.subjects.mark_dirty(entry);
+    mark(entry);
+}
+
 void FoldRun::take_outcome(const ItemView& item, const Outcome& outcome) {
     Entry* entry = find(outcome.subject);
     if (entry == nullptr) {
@@ -60,6 +70,7 @@ void FoldRun::take_outcome(const ItemView& item, const Outcome& outcome) {
     });
     if (found == findings.end()) {
         ++meta_.counters.late_outcomes;
+        if (outcome.kind == OutcomeKind::kDone) late_write(*entry, item.append_time);
         return;
     }
     RuleCounters& counters = meta_.rules[found->rule];

@@ -32,6 +32,7 @@ TEST(StatusDrift, ARunningRowWhosePodFailedIsFailedOnceBothSawEachOther_G3) {
     const std::vector<Predicate> read{
         {Predicate::Kind::kExists, "pods", "a", "name", "wrapper-7"},
         {Predicate::Kind::kField, "pods", "a", "phase", "Failed"},
+        {Predicate::Kind::kNoVeto, "pods", "a", {}, {}},
         {Predicate::Kind::kField, "rows", "public.instances/7", "status", "running"},
         {Predicate::Kind::kField, "rows", "public.instances/7", "pod_name", "wrapper-7"},
         {Predicate::Kind::kNoVeto, "rows", "public.instances/7", {}, {}}};

@@ -17,7 +17,8 @@ CommandDraft fail_row(const References& references, const Settings& settings, co
     draft.read_set.insert(
         draft.read_set.begin(),
         {Predicate{Predicate::Kind::kExists, pods, pod.object_id, "name", name},
-         Predicate{Predicate::Kind::kField, pods, pod.object_id, "phase", "Failed"}});
+         Predicate{Predicate::Kind::kField, pods, pod.object_id, "phase", "Failed"},
+         Predicate{Predicate::Kind::kNoVeto, pods, pod.object_id, {}, {}}});
     return draft;
 }
 
