@@ -3,6 +3,7 @@
 #include "apps/demo.h"
 #include "apps/operate.h"
 #include "apps/process.h"
+#include "apps/simulate.h"
 #include "apps/topics.h"
 #include "apps/version.h"
 
@@ -33,6 +34,7 @@ struct Options {
     trueup::apps::TopicsOptions topics;
     trueup::apps::CheckOptions check;
     trueup::apps::OperateOptions operate;
+    trueup::apps::SimulateOptions simulate;
     bool no_colours = false;
     std::string log_level = "warn";
 };
@@ -54,6 +56,24 @@ CLI::App* add_demo(CLI::App& app, Options& options) {
     demo->add_flag("--no-colours", options.no_colours, "Plain text");
     add_format(*demo, options.demo.format);
     return demo;
+}
+
+CLI::App* add_simulate(CLI::App& app, Options& options) {
+    CLI::App* simulate = app.add_subcommand(
+        "simulate",
+        "Run everything in a simulated world that lies, crashes and stalls, and hold what it does "
+        "against what was so");
+    trueup::apps::SimulateOptions& o = options.simulate;
+    simulate->add_option("--seed", o.seed,
+                         "The first seed (1); a seed repeats a run to the byte; 0: a fresh one");
+    simulate->add_option("--runs", o.runs, "So many seeds from there on (100)");
+    simulate->add_option("--seconds", o.seconds, "As many runs as end in this time, instead");
+    simulate->add_option("--plan", o.plan, "What goes wrong: standard, people or faults");
+    simulate->add_option("--jobs", o.jobs, "So many runs at once (1)");
+    simulate->add_flag("--keep-going", o.keep_going, "Go on behind a run that failed");
+    simulate->add_flag("!--no-shrink", o.shrink, "Do not look for the least that fails");
+    add_format(*simulate, o.format);
+    return simulate;
 }
 
 CLI::App* add_process(CLI::App& app, Options& options, const std::string& name,
@@ -226,6 +246,7 @@ int run(int argc, char** argv) {
     app.add_option("--log-level", options.log_level, "debug, info, warn (default) or error")
         ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
     const CLI::App* demo = add_demo(app, options);
+    const CLI::App* simulate = add_simulate(app, options);
     const Processes processes = add_processes(app, options);
     const Topics topics = add_topics(app, options);
     const CLI::App* check = add_check(app, options);
@@ -249,6 +270,7 @@ int run(int argc, char** argv) {
     for (const auto& [command, run_topics] : topics) {
         if (command->parsed()) return run_topics(options.topics);
     }
+    if (simulate->parsed()) return trueup::apps::run_simulate(options.simulate, stop);
     if (check->parsed()) return trueup::apps::run_config_check(options.check);
     for (const auto& [command, operate] : chosen) {
         if (command->parsed()) return operate(options.operate);

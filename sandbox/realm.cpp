@@ -36,6 +36,7 @@ void Act::save() {
                         [](const Record& one) { return !std::holds_alternative<Slot>(one); });
         realm_.file_status = realm_.file->append(realm_.records, sync);
     }
+    if (realm_.observer) realm_.observer(realm_.records);
     realm_.records.clear();
     realm_.changed.notify_all();
 }

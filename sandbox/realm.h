@@ -10,6 +10,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -40,6 +41,7 @@ struct Realm {
     TableServer table;
     std::map<Op, std::deque<Failure>> failures;
     std::vector<Effect> effects;
+    std::function<void(const std::vector<Record>&)> observer;  ///< sees each act's records
     std::optional<WorldFile> file;
     Status file_status = Done{};
 

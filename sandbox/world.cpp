@@ -172,9 +172,19 @@ Truth World::truth() const {
     return truth;
 }
 
+void World::fail_no_more() {
+    const Act act(*realm_);
+    realm_->failures.clear();
+}
+
 std::vector<Effect> World::effects() const {
     const Act act(*realm_);
     return realm_->effects;
+}
+
+void World::observe(std::function<void(const std::vector<Record>&)> observer) {
+    const Act act(*realm_);
+    realm_->observer = std::move(observer);
 }
 
 }  // namespace trueup::sandbox

@@ -24,9 +24,12 @@
 #include "engine/ports/cluster.h"
 #include "engine/ports/database.h"
 #include "sandbox/faults.h"
+#include "sandbox/records.h"
 #include "sandbox/types.h"
 
+#include <functional>
 #include <memory>
+#include <vector>
 
 namespace trueup::sandbox {
 
@@ -120,11 +123,16 @@ class World {
     /// The next `times` calls of this kind meet the failure, after those that were asked for
     /// before.
     void fail_next(Op op, const Failure& failure, int times = 1);
+    /// What was asked for and did not happen yet does not happen.
+    void fail_no_more();
 
     // For oracles.
     Truth truth() const;
     /// Every write that reached the servers through a port, in order.
     std::vector<Effect> effects() const;
+    /// From now on `observer` sees the records of each act, all of one act at once; it must not use
+    /// the world.
+    void observe(std::function<void(const std::vector<Record>&)> observer);
 
   private:
     std::shared_ptr<Realm> realm_;

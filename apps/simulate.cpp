@@ -1,0 +1,182 @@
+#include "apps/simulate.h"
+
+#include "simulation/run.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace trueup::apps {
+
+namespace {
+
+using simulation::Plan;
+using simulation::Report;
+using simulation::Schedule;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kShrinkRuns = 300;
+constexpr Millis kLook{20};
+constexpr auto kProgressEvery = std::chrono::seconds(2);
+
+struct Sums {
+    std::uint64_t runs = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t commands = 0;
+    std::uint64_t effects = 0;
+    std::uint64_t races = 0;
+    std::uint64_t records = 0;
+    double hours = 0;
+    Hash128 trace;  ///< of all runs, whatever their order
+    std::optional<std::uint64_t> first_failed;
+    std::string oracle;  ///< that it violated first
+};
+
+void add(Sums& sums, std::uint64_t seed, const Report& report) {
+    ++sums.runs;
+    sums.commands += report.commands;
+    sums.effects += report.effects;
+    sums.races += report.races;
+    sums.records += report.records;
+    sums.hours += static_cast<double>(report.simulated.count()) / 3'600'000.0;
+    sums.trace += report.trace;
+    if (report.good()) return;
+    ++sums.failed;
+    if (sums.first_failed.value_or(seed) < seed) return;
+    sums.first_failed = seed;
+    sums.oracle = report.violations.front().oracle;
+}
+
+/// Shares the seeds among threads; each run is alone in its world.
+class Runs {
+  public:
+    Runs(const SimulateOptions& options, const Plan& plan, StopSignal& stop)
+        : options_(options), plan_(plan), stop_(stop) {}
+
+    Sums carry_out() {
+        std::vector<std::thread> threads;
+        for (std::uint64_t job = 0; job < std::max<std::uint64_t>(options_.jobs, 1); ++job) {
+            ++busy_;
+            threads.emplace_back([this] {
+                work();
+                --busy_;
+            });
+        }
+        while (busy_ > 0) {
+            const bool over =
+                options_.seconds != 0 && seconds() >= static_cast<double>(options_.seconds);
+            if (stop_.wait(kLook) || over) ended_ = true;
+        }
+        for (std::thread& thread : threads) thread.join();
+        return sums_;
+    }
+
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+  private:
+    void work() {
+        while (!ended_) {
+            const std::uint64_t n = next_++;
+            if (options_.seconds == 0 && n >= options_.runs) return;
+            const std::uint64_t seed = options_.seed + n;
+            const Report report = simulation::run(seed, plan_);
+            const std::lock_guard lock(mutex_);
+            add(sums_, seed, report);
+            if (!report.good() && !options_.keep_going) ended_ = true;
+            tell(seed, report);
+        }
+    }
+
+    void tell(std::uint64_t seed, const Report& report) {
+        if (!report.good() && options_.format == FeedFormat::kText) {
+            fmt::print("seed {}: {}: {}\n", seed, report.violations.front().oracle,
+                       report.violations.front().what);
+        }
+        const auto now = Clock::now();
+        if (now < next_word_) return;
+        next_word_ = now + kProgressEvery;
+        const std::string goal =
+            options_.seconds != 0 ? "" : " of " + std::to_string(options_.runs);
+        fmt::print(stderr, "{}{} runs, {:.0f} a second, {:.1f} simulated hours\n", sums_.runs, goal,
+                   static_cast<double>(sums_.runs) / seconds(), sums_.hours);
+    }
+
+    const SimulateOptions& options_;
+    const Plan& plan_;
+    StopSignal& stop_;
+    const Clock::time_point begin_ = Clock::now();
+    Clock::time_point next_word_ = begin_ + kProgressEvery;
+    std::atomic<std::uint64_t> next_{0};
+    std::atomic<int> busy_{0};
+    std::atomic<bool> ended_{false};
+    std::mutex mutex_;
+    Sums sums_;
+};
+
+/// What failed, how to see it again, and the least that is needed for it.
+void explain(const SimulateOptions& options, const Plan& plan, std::uint64_t seed) {
+    const Schedule whole = simulation::make_schedule(seed, plan);
+    const Report report = simulation::run(seed, plan, whole);
+    fmt::print("\nseed {} fails:\n", seed);
+    for (const simulation::Violation& violation : report.violations) {
+        fmt::print("  {}: {}\n", violation.oracle, violation.what);
+    }
+    fmt::print("again: trueup simulate --plan {} --seed {} --runs 1\n", plan.name, seed);
+    if (!options.shrink) return;
+    const Schedule least = simulation::shrink(seed, plan, whole, kShrinkRuns);
+    fmt::print("it takes {} of {} acts:\n", least.size(), whole.size());
+    for (const simulation::ScheduledAct& act : least) {
+        fmt::print("  {}\n", simulation::to_text(act));
+    }
+    const Report shrunk = simulation::run(seed, plan, least);
+    for (const simulation::Violation& violation : shrunk.violations) {
+        fmt::print("  {}: {}\n", violation.oracle, violation.what);
+    }
+}
+
+}  // namespace
+
+int run_simulate(SimulateOptions options, StopSignal& stop) {
+    if (options.seed == 0) options.seed = std::random_device()();
+    const Plan* plan = simulation::find_plan(options.plan);
+    if (plan == nullptr) {
+        fmt::print(stderr, "there is no plan {}; write one of:", options.plan);
+        for (const Plan& known : simulation::plans()) fmt::print(stderr, " {}", known.name);
+        fmt::print(stderr, "\n");
+        return 2;
+    }
+    Runs runs(options, *plan, stop);
+    const Sums sums = runs.carry_out();
+    if (sums.first_failed && options.format == FeedFormat::kText) {
+        explain(options, *plan, *sums.first_failed);
+    }
+    nlohmann::ordered_json told{
+        {"plan", plan->name},
+        {"first_seed", options.seed},
+        {"runs", sums.runs},
+        {"failed", sums.failed},
+        {"runs_per_second", static_cast<double>(sums.runs) / runs.seconds()},
+        {"simulated_hours", sums.hours},
+        {"journal_records", sums.records},
+        {"commands", sums.commands},
+        {"effects", sums.effects},
+        {"races", sums.races},
+        {"trace", to_hex(sums.trace)}};
+    if (sums.first_failed) {
+        told["first_failed"] = *sums.first_failed;
+        told["oracle"] = sums.oracle;
+    }
+    fmt::print("{}\n", told.dump());
+    return sums.failed == 0 ? 0 : 1;
+}
+
+}  // namespace trueup::apps

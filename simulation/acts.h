@@ -1,0 +1,59 @@
+// What people do in the world, and what goes wrong: the acts of which schedules are made. An act is
+// carried out with nothing but a number that was drawn for it, so that a schedule from which others
+// were taken away still means the same.
+#pragma once
+
+#include "simulation/broker.h"
+#include "simulation/history.h"
+#include "simulation/house.h"
+#include "simulation/oracles.h"
+#include "simulation/random.h"
+#include "simulation/scheduler.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::simulation {
+
+/// Everything that an act may lay hands on.
+struct Stage {
+    Scheduler& scheduler;
+    sandbox::World& world;
+    History& history;
+    Broker& broker;
+    Network& network;
+    House& house;
+    Oracles& oracles;
+    Broker::Client& operators;  ///< the log, for what people ask
+    const codec::KeyRing& keys;
+    std::uint64_t names = 0;                           ///< given so far
+    std::uint64_t requests = 0;                        ///< likewise
+    std::map<std::string, std::uint64_t> brakes = {};  ///< asked for or ended, by subject
+    bool over = false;  ///< nobody does anything any more, not even what had begun
+};
+
+struct ActKind {
+    std::string_view name;
+    bool fault = false;  ///< else people do it
+    unsigned weight = 1;
+    void (*carry_out)(Stage& stage, Random& random) = nullptr;
+};
+
+/// All there are, in a fixed order.
+const std::vector<ActKind>& act_kinds();
+/// nullptr: there is none of that name.
+const ActKind* find_act(std::string_view name);
+
+/// `count` instances that are as they should be.
+void populate(Stage& stage, std::uint64_t count);
+/// Somebody looks at the sources whose lists are not believed, and says that they are right.
+void vouch(Stage& stage);
+/// People finish what they had begun and leave things so that they can be put right; everything
+/// that failed works again.
+void make_peace(Stage& stage);
+
+}  // namespace trueup::simulation

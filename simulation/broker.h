@@ -1,0 +1,143 @@
+// The log of a simulation: one broker, and a port of its own for each process.
+//
+// What may go wrong is what engine/ports/log.h allows, and is drawn from the seed: an append takes
+// its time, fails though it was stored (now, or long after), is lost, or is stored twice; a reader
+// sees what others wrote a while later, on each topic another while; reads fail; nobody answers.
+// What cannot go wrong: the order within a partition, and what was acknowledged stays, unless
+// `cut_tail` says otherwise.
+//
+// What it gets wrong: no retention (`truncate` does nothing), no sizes.
+#pragma once
+
+#include "engine/ports/log.h"
+#include "simulation/lifeline.h"
+#include "simulation/scheduler.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trueup::simulation {
+
+/// How often, in thousandths of all calls, and how long.
+struct BrokerTroubles {
+    unsigned lost = 0;     ///< fails, and is not there
+    unsigned unknown = 0;  ///< fails, and is there
+    unsigned late = 0;     ///< fails, and is there some time later
+    unsigned doubled = 0;  ///< is there twice
+    unsigned failed_reads = 0;
+    Millis longest_append{20};
+    Millis longest_lag{20};  ///< until others see a record
+    bool down = false;
+};
+
+class Broker {
+  public:
+    class Client;
+    struct Record {
+        std::int64_t offset = 0;
+        BrokerTime append_time{};
+        SteadyTime stored_at{};
+        std::string key;
+        std::string value;
+    };
+    using Records = std::deque<std::shared_ptr<const Record>>;
+
+    Broker(Scheduler& scheduler, std::uint64_t seed) : scheduler_(scheduler), random_(seed) {}
+
+    /// A port for one process, which `wake` tells of answers and of news on these topics. Lives as
+    /// long as the process.
+    std::unique_ptr<Client> client(Lifeline& life, std::vector<Topic> news,
+                                   std::function<void()> wake);
+
+    /// Sees each record as it is stored.
+    void observe(std::function<void(ports::Partition, const Record&)> observer) {
+        observer_ = std::move(observer);
+    }
+    /// When a record with this append time was stored first.
+    SteadyTime stored_at(ports::Partition partition, BrokerTime append_time);
+
+    BrokerTroubles& troubles() { return troubles_; }
+    /// Append times are ahead of the simulation's wall clock by this much more from now on.
+    void jump_clock(Millis by) { ahead_ += by; }
+    BrokerTime now() const;
+    /// The last `count` records are gone, and the next ones take their offsets.
+    void cut_tail(ports::Partition partition, std::size_t count);
+
+    /// Everything that was stored there.
+    const Records& records(ports::Partition partition) { return partitions_[partition].records; }
+
+  private:
+    enum class Fate : std::uint8_t { kStored, kLost, kUnknown, kLate, kDoubled };
+    struct Append;
+    class Pending;
+    struct PartitionState {
+        Records records;
+        std::int64_t next_offset = 0;
+        BrokerTime last_append{};
+    };
+
+    Fate draw_fate(bool cut_off);
+    void store(Append& append);
+
+    Scheduler& scheduler_;
+    Random random_;
+    BrokerTroubles troubles_;
+    Millis ahead_{0};
+    std::map<ports::Partition, PartitionState> partitions_;
+    std::vector<Client*> clients_;
+    std::function<void(ports::Partition, const Record&)> observer_;
+};
+
+/// Not thread-safe, as all of a simulation.
+class Broker::Client final : public ports::Log {
+  public:
+    Client(Broker& broker, Lifeline& life, std::vector<Topic> news, std::function<void()> wake);
+    ~Client() override;
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+
+    /// While true nothing comes through, in either direction.
+    void cut_off(bool yes) { cut_off_ = yes; }
+    /// Another lag for each topic, up to this.
+    void draw_lags(Millis longest);
+
+    std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
+                                                 const std::vector<ports::Entry>& entries) override;
+    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+                                std::size_t max_bytes) override;
+    std::uint64_t changes_seen() const override { return news_; }
+    void wait(std::uint64_t seen, Millis max_wait) override;
+    void wake() override {}
+    Status truncate(ports::Partition partition, std::int64_t offset) override;
+    Result<ports::Extent> describe(ports::Partition partition) override;
+
+  private:
+    friend class Broker;
+    struct View {
+        std::int64_t seen = 0;   ///< the end of what was shown
+        std::int64_t acked = 0;  ///< the end of what was acknowledged to this process
+        SteadyTime last_store{};
+        SteadyTime last_answer{};
+        std::deque<std::shared_ptr<Append>> appends;  ///< without an answer
+    };
+    Status answers();
+    std::int64_t visible_end(ports::Partition partition, View& view);
+    void finish(Append& append);
+    void finish_up_to(const Append& append);
+
+    Broker& broker_;
+    Lifeline& life_;
+    const std::vector<Topic> topics_;  ///< that it wants to hear of
+    std::function<void()> wake_;
+    std::uint64_t news_ = 0;
+    bool cut_off_ = false;
+    std::map<Topic, Millis> lags_;
+    std::map<ports::Partition, View> views_;
+    std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  ///< for events that outlive it
+};
+
+}  // namespace trueup::simulation

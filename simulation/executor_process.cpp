@@ -1,0 +1,66 @@
+#include "apps/sandbox_wiring.h"
+#include "executors/dispatcher.h"
+#include "simulation/process.h"
+
+#include <utility>
+
+namespace trueup::simulation {
+
+namespace {
+
+constexpr const char* kSelector = "app=ryugraph-wrapper";
+constexpr Millis kExecutorNap{5'000};
+constexpr Millis kBusyNap{20};
+
+class ExecutorProcess final : public Process {
+  public:
+    using Process::Process;
+
+  private:
+    void start() override {
+        connect({Topic::kCommands, Topic::kRequests, Topic::kOutcomes});
+        const auto woken = [this] { wake(); };
+        const auto mind = std::make_shared<Mind>(Mind{around_.oracles, {}});
+        cluster_ =
+            std::make_unique<ClusterLink>(around_.world, around_.network, life_, woken, mind);
+        database_ =
+            std::make_unique<DatabaseLink>(around_.world, around_.network, life_, woken, mind);
+        executors::DispatcherSettings settings;
+        settings.executor = name();
+        settings.command_keys = settings.request_keys = around_.keys;
+        settings.heartbeat_every = Millis{10'000};
+        settings.heartbeat_fresh = Millis{25'000};
+        settings.steady_now = [this] { return around_.scheduler.steady_now(); };
+        settings.before_write = [this](const Command& command) {
+            if (life_.alive()) around_.oracles.ordered(command);
+            return true;
+        };
+        dispatcher_ = std::make_unique<executors::Dispatcher>(
+            *log_, apps::sandbox_reach(*cluster_, *database_, kSelector), settings);
+    }
+
+    void end() override {
+        dispatcher_.reset();
+        cluster_.reset();
+        database_.reset();
+    }
+
+    Millis step() override {
+        dispatcher_->step(around_.scheduler.steady_now(), Millis{0});
+        const executors::DispatcherStats stats = dispatcher_->stats();
+        const bool idle = stats.running == 0 && stats.pending == 0 && stats.ledger_complete;
+        return idle ? kExecutorNap : kBusyNap;
+    }
+
+    std::unique_ptr<ClusterLink> cluster_;
+    std::unique_ptr<DatabaseLink> database_;
+    std::unique_ptr<executors::Dispatcher> dispatcher_;
+};
+
+}  // namespace
+
+std::unique_ptr<Process> make_executor(std::string name, Surroundings& around) {
+    return std::make_unique<ExecutorProcess>(std::move(name), around);
+}
+
+}  // namespace trueup::simulation

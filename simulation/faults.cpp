@@ -1,0 +1,172 @@
+// What goes wrong: processes, the log, disks, the network, clocks, and both servers.
+#include "simulation/staging.h"
+
+#include <iterator>
+
+namespace trueup::simulation {
+
+namespace {
+
+using sandbox::Failure;
+using sandbox::Op;
+
+void crash(Stage& stage, Random& random) {
+    const std::uint64_t calls = 1 + random.below(random.chance(500) ? 4 : 60);
+    stage.house.pick(random).crash_at(calls, random.delay(Millis{30'000}));
+}
+
+void sleep(Stage& stage, Random& random) {
+    stage.house.pick(random).sleep(random.delay(Millis{150'000}));
+}
+
+void cut_off(Stage& stage, Random& random) {
+    stage.house.pick(random).cut_off(random.delay(Millis{40'000}));
+}
+
+void lag(Stage& stage, Random& random) {
+    stage.house.pick(random).lag(random.delay(Millis{3'000}));
+}
+
+void broker_down(Stage& stage, Random& random) {
+    stage.broker.troubles().down = true;
+    later(stage, random.delay(Millis{20'000}), [&stage] { stage.broker.troubles().down = false; });
+}
+
+void broker_slow(Stage& stage, Random& random) {
+    stage.broker.troubles().longest_append = random.delay(Millis{2'000});
+    later(stage, random.delay(Millis{30'000}),
+          [&stage] { stage.broker.troubles().longest_append = Millis{20}; });
+}
+
+void broker_fails(Stage& stage, Random& random) {
+    BrokerTroubles& troubles = stage.broker.troubles();
+    troubles.lost = troubles.unknown = troubles.late = 100;
+    troubles.doubled = 100;
+    troubles.failed_reads = 50;
+    later(stage, random.delay(Millis{30'000}), [&stage] {
+        stage.broker.troubles().lost = stage.broker.troubles().unknown =
+            stage.broker.troubles().late = 0;
+        stage.broker.troubles().doubled = stage.broker.troubles().failed_reads = 0;
+    });
+}
+
+void network_slow(Stage& stage, Random& random) {
+    stage.network.longest = random.delay(Millis{3'000});
+    later(stage, random.delay(Millis{30'000}), [&stage] { stage.network.longest = Millis{10}; });
+}
+
+void lose_disk(Stage& stage, Random& random) { stage.house.lose_disk(random); }
+void fill_disk(Stage& stage, Random& random) {
+    stage.house.fill_disk(random, random.delay(Millis{30'000}));
+}
+void second_connector(Stage& stage, Random& random) {
+    stage.house.second_connector(random, random.delay(Millis{60'000}));
+}
+
+void broker_clock(Stage& stage, Random& random) {
+    stage.broker.jump_clock(random.between(Millis{1'000}, Millis{86'400'000}));
+}
+
+void database_clock(Stage& stage, Random& random) {
+    stage.world.set_database_clock(random.between(Millis{-600'000}, Millis{600'000}));
+}
+
+void cluster_fails(Stage& stage, Random& random) {
+    const Failure failures[] = {Failure::http(500),
+                                Failure::http(403),
+                                Failure::http(429, 700),
+                                Failure::of(Failure::Kind::kHang),
+                                Failure::of(Failure::Kind::kCutBody),
+                                Failure::of(Failure::Kind::kNotJson),
+                                Failure::of(Failure::Kind::kRefused)};
+    const Failure& failure = failures[random.below(std::size(failures))];
+    for (const Op op : {Op::kList, Op::kWatch, Op::kGet, Op::kDelete}) {
+        stage.world.fail_next(op, failure, static_cast<int>(random.below(4)));
+    }
+    if (random.chance(500)) stage.world.cut_watch();
+}
+
+/// 200, and nothing in it.
+void empty_list(Stage& stage, Random& random) {
+    stage.world.fail_next(Op::kList, Failure::of(Failure::Kind::kEmptyList),
+                          1 + static_cast<int>(random.below(2)));
+    if (random.chance(500)) stage.world.compact();
+    stage.world.cut_watch();
+}
+
+void gone(Stage& stage, Random& random) {
+    stage.world.compact();
+    if (random.chance(500)) stage.world.fail_next(Op::kList, Failure::http(410), 2);
+    if (random.chance(500)) stage.world.fail_next(Op::kWatch, Failure::error_event(410), 2);
+    stage.world.cut_watch();
+}
+
+void deaf_watch(Stage& stage, Random& random) {
+    stage.world.stall_watch(true);
+    later(stage, random.delay(Millis{30'000}), [&stage] { stage.world.stall_watch(false); });
+}
+
+void lost_replies(Stage& stage, Random& /*random*/) {
+    for (const Op op : {Op::kDelete, Op::kUpdate}) {
+        stage.world.fail_next(op, Failure::of(Failure::Kind::kLostReply), 2);
+    }
+}
+
+void cluster_restarts(Stage& stage, Random& /*random*/) { stage.world.restart_cluster(); }
+
+void database_fails(Stage& stage, Random& random) {
+    const Failure failures[] = {Failure::sql("57P03"), Failure::of(Failure::Kind::kCutBody),
+                                Failure::of(Failure::Kind::kRefused),
+                                Failure::of(Failure::Kind::kHang)};
+    const Failure& failure = failures[random.below(std::size(failures))];
+    for (const Op op : {Op::kInspect, Op::kEnsureSlot, Op::kCopy, Op::kStartWal, Op::kInsertLsn,
+                        Op::kRead, Op::kUpdate}) {
+        stage.world.fail_next(op, failure, static_cast<int>(random.below(3)));
+    }
+    if (random.chance(500)) stage.world.kill_walsender();
+}
+
+void database_breaks(Stage& stage, Random& random) {
+    switch (random.below(5)) {
+        case 0:
+            return stage.world.lose_slot();
+        case 1:
+            return stage.world.drop_slot();
+        case 2:
+            return stage.world.restart_database(random.chance(500));
+        case 3:
+            return stage.world.fail_over();
+        default:
+            return stage.world.kill_walsender();
+    }
+}
+
+}  // namespace
+
+std::vector<ActKind> faults() {
+    return {
+        {"crash", true, 6, crash},
+        {"sleep", true, 4, sleep},
+        {"cut-off", true, 3, cut_off},
+        {"lag", true, 4, lag},
+        {"broker-down", true, 1, broker_down},
+        {"broker-slow", true, 2, broker_slow},
+        {"broker-fails", true, 4, broker_fails},
+        {"network-slow", true, 2, network_slow},
+        {"lose-disk", true, 1, lose_disk},
+        {"fill-disk", true, 1, fill_disk},
+        {"second-connector", true, 4, second_connector},
+        {"broker-clock", true, 1, broker_clock},
+        {"database-clock", true, 1, database_clock},
+        {"cluster-fails", true, 4, cluster_fails},
+        {"empty-list", true, 4, empty_list},
+        {"gone", true, 2, gone},
+        {"deaf-watch", true, 3, deaf_watch},
+        {"lost-replies", true, 3, lost_replies},
+        {"cluster-restarts", true, 1, cluster_restarts},
+        {"database-fails", true, 4, database_fails},
+        {"database-breaks", true, 3, database_breaks},
+    };
+}
+
+}  // namespace trueup::simulation

@@ -1,0 +1,110 @@
+#include "simulation/history.h"
+
+#include <algorithm>
+
+namespace trueup::simulation {
+
+namespace {
+
+/// The last value at or before a moment.
+template <typename Timeline>
+auto last(const Timeline& timeline, Moment as_of) -> decltype(timeline.front().value) {
+    const auto after =
+        std::upper_bound(timeline.begin(), timeline.end(), as_of,
+                         [](Moment wanted, const auto& at) { return wanted < at.moment; });
+    if (after == timeline.begin()) return nullptr;
+    return std::prev(after)->value;
+}
+
+}  // namespace
+
+History::History(const sandbox::WorldSettings& settings) {
+    for (const sandbox::Column& column : settings.columns) {
+        if (column.name == settings.pk_column) pk_ = columns_.size();
+        columns_.push_back(column.name);
+    }
+}
+
+Moment History::moment_at(SteadyTime time) const {
+    return static_cast<Moment>(std::upper_bound(times_.begin(), times_.end(), time) -
+                               times_.begin());
+}
+
+void History::take(const std::vector<sandbox::Record>& act, SteadyTime now) {
+    times_.push_back(now);
+    const Moment here = times_.size();
+    for (const sandbox::Record& record : act) {
+        if (const auto* pod = std::get_if<sandbox::PodEvent>(&record)) {
+            born_.emplace(pod->subject().uid, now);
+            pods_[pod->subject().name].push_back({here, pod->after});
+        } else if (const auto* commit = std::get_if<sandbox::Commit>(&record)) {
+            for (const sandbox::RowChange& change : commit->changes) {
+                if (change.before) rows_[*(*change.before)[pk_]].push_back({here, nullptr});
+                if (change.after) rows_[*(*change.after)[pk_]].push_back({here, change.after});
+            }
+        }
+    }
+}
+
+bool History::RowView::null(std::string_view column) const {
+    const auto& columns = history_->columns_;
+    const auto found = std::find(columns.begin(), columns.end(), column);
+    return found == columns.end() || !(*values_)[static_cast<std::size_t>(found - columns.begin())];
+}
+
+std::string History::RowView::text(std::string_view column) const {
+    if (null(column)) return {};
+    const auto& columns = history_->columns_;
+    const auto found = std::find(columns.begin(), columns.end(), column);
+    return *(*values_)[static_cast<std::size_t>(found - columns.begin())];
+}
+
+std::string History::RowView::key() const {
+    return null("pod_name") ? "wrapper-" + text("url_slug") : text("pod_name");
+}
+
+sandbox::PodPtr History::pod(std::string_view name, Moment as_of) const {
+    const auto found = pods_.find(name);
+    return found == pods_.end() ? nullptr : last(found->second, as_of);
+}
+
+std::optional<SteadyTime> History::born(std::string_view uid) const {
+    const auto found = born_.find(uid);
+    if (found == born_.end()) return std::nullopt;
+    return found->second;
+}
+
+std::vector<sandbox::PodPtr> History::pods(Moment as_of) const {
+    std::vector<sandbox::PodPtr> there;
+    for (const auto& [name, timeline] : pods_) {
+        if (sandbox::PodPtr pod = last(timeline, as_of)) there.push_back(std::move(pod));
+    }
+    return there;
+}
+
+std::optional<History::RowView> History::row(std::string_view pk, Moment as_of) const {
+    const auto found = rows_.find(pk);
+    if (found == rows_.end()) return std::nullopt;
+    // The timeline holds on to the values.
+    const sandbox::Values values = last(found->second, as_of);
+    if (!values) return std::nullopt;
+    return RowView(*this, *values);
+}
+
+std::vector<History::Row> History::rows(Moment as_of) const {
+    std::vector<Row> there;
+    for (const auto& [pk, timeline] : rows_) {
+        if (const sandbox::Values values = last(timeline, as_of)) {
+            there.push_back({pk, RowView(*this, *values)});
+        }
+    }
+    return there;
+}
+
+std::vector<History::Row> History::rows_of(std::string_view key, Moment as_of) const {
+    std::vector<Row> there = rows(as_of);
+    std::erase_if(there, [&](const Row& row) { return row.view.key() != key; });
+    return there;
+}
+
+}  // namespace trueup::simulation

@@ -1,0 +1,72 @@
+// What was so in the world, at every moment of it: the sandbox's own records, kept. The oracles
+// know nothing else, and nothing of what the engine believes.
+#pragma once
+
+#include "sandbox/records.h"
+#include "simulation/links.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::simulation {
+
+class History {
+  public:
+    explicit History(const sandbox::WorldSettings& settings);
+
+    void take(const std::vector<sandbox::Record>& act, SteadyTime now);
+    /// How many acts there were; what is asked as of moment m knows the first m of them.
+    Moment moment() const { return times_.size(); }
+    /// The last moment at or before this time.
+    Moment moment_at(SteadyTime time) const;
+
+    /// One row, by the names of its columns. Valid as long as the history.
+    class RowView {
+      public:
+        RowView(const History& history, const ports::SqlRow& values)
+            : history_(&history), values_(&values) {}
+        /// Empty for null and for a column that is not there.
+        std::string text(std::string_view column) const;
+        bool null(std::string_view column) const;
+        /// The correlation key: its pod_name, or else the name that its slug gives.
+        std::string key() const;
+
+      private:
+        const History* history_;
+        const ports::SqlRow* values_;
+    };
+    struct Row {
+        std::string pk;
+        RowView view;
+    };
+
+    /// nullptr: there was no pod of that name.
+    sandbox::PodPtr pod(std::string_view name, Moment as_of) const;
+    std::vector<sandbox::PodPtr> pods(Moment as_of) const;
+    /// When this pod was first there; nullopt: never.
+    std::optional<SteadyTime> born(std::string_view uid) const;
+    std::optional<RowView> row(std::string_view pk, Moment as_of) const;
+    std::vector<Row> rows(Moment as_of) const;
+    std::vector<Row> rows_of(std::string_view key, Moment as_of) const;
+
+  private:
+    template <typename Value>
+    struct At {
+        Moment moment;  ///< from here on
+        Value value;    ///< nullptr: gone
+    };
+    template <typename Value>
+    using Timelines = std::map<std::string, std::vector<At<Value>>, std::less<>>;
+
+    std::vector<SteadyTime> times_;  ///< of the acts
+    std::vector<std::string> columns_;
+    std::size_t pk_ = 0;
+    std::map<std::string, SteadyTime, std::less<>> born_;  ///< by uid
+    Timelines<sandbox::PodPtr> pods_;                      ///< by name
+    Timelines<sandbox::Values> rows_;                      ///< by primary key
+};
+
+}  // namespace trueup::simulation

@@ -1,0 +1,296 @@
+#include "simulation/house.h"
+
+#include "engine/runtime/shard.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace trueup::simulation {
+
+namespace {
+
+constexpr Millis kBusyNap{20};
+constexpr Millis kEngineNap{2'000};
+constexpr Millis kBeginAgain{10'000};  // until somebody starts an engine that gave up
+constexpr int kMostSteps = 100;        // of an engine at one moment
+
+class EngineProcess final : public Process {
+  public:
+    using Process::Process;
+
+    Disk& disk() { return disk_; }
+    const runtime::Shard* shard() const { return shard_.get(); }
+
+    const Disk::Rows& stop_in_order() {
+        (void)shard_->stop();
+        return disk_.rows();
+    }
+
+  private:
+    void start() override {
+        connect({Topic::kJournal, Topic::kChangesPods, Topic::kChangesRows, Topic::kOutcomes,
+                 Topic::kRequests});
+        store_ = std::make_unique<DiskStore>(disk_, life_);
+    }
+
+    void end() override {
+        shard_.reset();  // what is still to be applied fails: the process is dead
+        store_.reset();
+        disk_.crash(around_.random);
+    }
+
+    /// A shard that cannot be opened now is tried again; one that contradicts its journal waits for
+    /// an operator, who takes its rows away.
+    bool open() {
+        runtime::ShardSettings settings;
+        settings.policy = around_.settings.policy;
+        settings.jobs = std::launch::deferred;  // one thread, one order
+        settings.patience = Millis{1'000};
+        settings.write_behind_every = Millis{5'000};
+        settings.cache_bytes = 64U << 10U;
+        settings.new_journal_id = {around_.random.next() | 1U, 1};
+        settings.request_keys = settings.command_keys = around_.keys;
+        auto opened = runtime::Shard::open(settings, *log_, *store_, around_.scheduler);
+        if (opened) {
+            shard_ = std::move(*opened);
+            return true;
+        }
+        if (opened.error().next == Next::kRetry) return false;
+        note(opened.error().what);
+        disk_.wipe();
+        return false;
+    }
+
+    void note(const std::string& why) {
+        if (!life_.alive()) return;
+        ++around_.refusals;
+        around_.refused = why;
+    }
+
+    Millis step() override {
+        if (!shard_ && !open()) return kBeginAgain / 10;
+        bool news = false;
+        for (int i = 0; i < kMostSteps; ++i) {
+            const Result<bool> busy = shard_->step();
+            news = news || (busy && *busy);
+            if (!busy && busy.error().next == Next::kStop) {
+                note(busy.error().what);
+                crash_at(1, kBeginAgain);
+                (void)life_.call();
+                return kBusyNap;
+            }
+            if (!busy || !*busy) break;
+        }
+        if (news) tell();
+        const Millis idle = shard_->idle_time();
+        return idle < Millis{500} ? idle : kEngineNap;
+    }
+
+    /// What the product says over the topic of requests.
+    void tell() {
+        const runtime::ShardStatus status = shard_->status();
+        const std::vector<SourceId> wanted = shard_->take_wanted_epochs();
+        if (!status.in_turn || !life_.alive()) return;
+        around_.findings_wait = status.findings_wait;
+        for (const SourceId id : wanted) {
+            ++around_.wishes[status.meta.sources[id].name == "pods" ? 0 : 1];
+        }
+    }
+
+    Disk disk_;
+    std::unique_ptr<DiskStore> store_;
+    std::unique_ptr<runtime::Shard> shard_;
+};
+
+}  // namespace
+
+struct House::Parts {
+    Surroundings& around;
+    std::vector<std::unique_ptr<EngineProcess>> engines;
+    std::vector<std::unique_ptr<Process>> others;
+    std::vector<std::unique_ptr<Process>> retired;  ///< events may still name them
+    std::uint64_t seconds = 0;
+    BrokerTime rest_begins{};
+    std::map<std::string, std::uint64_t> epochs{};  ///< complete ones by then, by source
+};
+
+House::House(Surroundings& around) : parts_(new Parts{around, {}, {}, {}, 0, {}, {}}) {
+    for (const char* name : {"engine-1", "engine-2"}) {
+        parts_->engines.push_back(std::make_unique<EngineProcess>(name, around));
+    }
+    parts_->others.push_back(make_source("pods", true, around));
+    parts_->others.push_back(make_source("rows", false, around));
+    parts_->others.push_back(make_executor("executor-1", around));
+    parts_->others.push_back(make_executor("executor-2", around));
+    for (Process* process : processes()) process->wake();
+}
+
+House::~House() = default;
+
+std::vector<Process*> House::processes() {
+    std::vector<Process*> all;
+    for (const auto& engine : parts_->engines) all.push_back(engine.get());
+    for (const auto& process : parts_->others) all.push_back(process.get());
+    return all;
+}
+
+Process& House::pick(Random& random) {
+    const std::vector<Process*> all = processes();
+    return *all[random.below(all.size())];
+}
+
+void House::second_connector(Random& random, Millis time) {
+    const bool pods = random.chance(500);
+    const std::string name =
+        std::string(pods ? "pods" : "rows") + "-" + std::to_string(++parts_->seconds);
+    parts_->others.push_back(make_source(name, pods, parts_->around));
+    Process* second = parts_->others.back().get();
+    second->wake();
+    parts_->around.scheduler.after(time, [this, second] { retire(*second); });
+}
+
+void House::retire(Process& process) {
+    const auto found = std::find_if(parts_->others.begin(), parts_->others.end(),
+                                    [&](const auto& other) { return other.get() == &process; });
+    if (found == parts_->others.end()) return;
+    process.crash_at(1, Millis{std::chrono::hours(1'000)});
+    process.kill();
+    parts_->retired.push_back(std::move(*found));
+    parts_->others.erase(found);
+}
+
+void House::lose_disk(Random& random) {
+    EngineProcess& engine = *parts_->engines[random.below(parts_->engines.size())];
+    engine.kill();
+    engine.disk().wipe();
+}
+
+void House::fill_disk(Random& random, Millis time) {
+    EngineProcess& engine = *parts_->engines[random.below(parts_->engines.size())];
+    engine.disk().fill_up(true);
+    parts_->around.scheduler.after(time, [&engine] { engine.disk().fill_up(false); });
+}
+
+void House::heal() {
+    for (const auto& engine : parts_->engines) engine->disk().fill_up(false);
+    for (Process* process : processes()) process->heal();
+}
+
+void House::world_changed() {
+    for (const auto& process : parts_->others) process->wake();
+}
+
+void House::begin_rest() {
+    parts_->rest_begins = parts_->around.broker.now();
+    for (const auto& engine : parts_->engines) {
+        if (engine->shard() == nullptr) continue;
+        for (const core::SourceState& source : engine->shard()->state().meta.sources) {
+            std::uint64_t& epochs = parts_->epochs[source.name];
+            epochs = std::max(epochs, source.epochs);
+        }
+    }
+}
+
+bool House::settled() const {
+    return std::all_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
+        const runtime::Shard* shard = engine->shard();
+        if (shard == nullptr) return false;
+        const core::Meta& meta = shard->state().meta;
+        const auto proven = [&](const core::SourceState& source) {
+            return source.known && source.complete_as_of > parts_->rest_begins &&
+                   source.epochs >= parts_->epochs[source.name] + 2;
+        };
+        return !meta.sources.empty() && meta.open_findings == 0 && meta.outbox == 0 &&
+               std::all_of(meta.sources.begin(), meta.sources.end(), proven);
+    });
+}
+
+std::vector<std::string> House::quarantined() const {
+    std::vector<std::string> names;
+    const runtime::Shard* shard = parts_->engines.front()->shard();
+    if (shard == nullptr) return names;
+    for (const core::SourceState& source : shard->state().meta.sources) {
+        if (source.quarantined_at != 0) names.push_back(source.name);
+    }
+    return names;
+}
+
+bool House::granted(const Hash128& request) const {
+    return std::any_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
+        if (engine->shard() == nullptr) return false;
+        const auto& answers = engine->shard()->state().meta.answered;
+        return std::any_of(answers.begin(), answers.end(), [&](const core::Answered& answer) {
+            return answer.id == request && answer.granted;
+        });
+    });
+}
+
+std::string House::trouble() const {
+    std::string said;
+    for (const auto& engine : parts_->engines) {
+        const runtime::Shard* shard = engine->shard();
+        said += engine->name() + ": ";
+        if (shard == nullptr) {
+            said += "does not run; ";
+            continue;
+        }
+        const core::Meta& meta = shard->state().meta;
+        said += std::to_string(meta.open_findings) + " findings, " + std::to_string(meta.outbox) +
+                " commands";
+        for (const core::SourceState& source : meta.sources) {
+            const Millis ago = parts_->around.broker.now() - source.complete_as_of;
+            said += ", " + source.name + (source.known ? " known" : " unknown") + " by " +
+                    std::to_string(source.incarnation) + ", " + std::to_string(source.epochs) +
+                    " epochs, " +
+                    (source.complete_as_of == BrokerTime{}
+                         ? "not proven"
+                         : "proven " + std::to_string(ago.count() / 1000) + " s ago") +
+                    (source.quarantined_at != 0 ? ", in quarantine" : "");
+        }
+        shard->state().subjects.each_cached([&](const Subject& subject) {
+            for (const Finding& finding : subject.findings) {
+                said += ", " + subject.key + " rule " + std::to_string(finding.rule) + " " +
+                        std::string(name_of(finding.reason));
+            }
+        });
+        said += "; ";
+    }
+    for (const auto& process : parts_->others) {
+        const std::string state = process->state();
+        if (!state.empty()) said += process->name() + ": " + state + "; ";
+    }
+    return said;
+}
+
+std::string House::view_of(const std::string& subject) const {
+    std::string said = "the engine sees";
+    const runtime::Shard* shard = parts_->engines.front()->shard();
+    if (shard == nullptr) return said + " nothing: it does not run";
+    shard->state().subjects.each_cached([&](const Subject& seen) {
+        if (seen.key != subject) return;
+        for (const Facet& facet : seen.facets) {
+            said += " " + facet.object_id + "@" + std::to_string(facet.version.hi) +
+                    (facet.absence == Absence::kPresent ? "" : " (absent)");
+            for (const char* field : {"phase", "status", "in_scope", "deleting", "hold"}) {
+                const auto value = facet.fields().text(field);
+                if (value) said += " " + std::string(field) + "=" + std::string(*value);
+            }
+            said += ";";
+        }
+        if (seen.held) said += " held;";
+    });
+    return said;
+}
+
+std::vector<House::Image> House::stop_engines() {
+    std::vector<Image> images;
+    for (const auto& engine : parts_->engines) {
+        if (engine->shard() == nullptr || !engine->shard()->status().refused.empty()) continue;
+        const Disk::Rows& rows = engine->stop_in_order();
+        images.push_back({engine->name(), engine->shard()->state().meta.applied, &rows});
+    }
+    return images;
+}
+
+}  // namespace trueup::simulation

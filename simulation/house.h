@@ -1,0 +1,62 @@
+// The processes of a simulation: two engines on one shard, two executors, a connector for each
+// source and now and then a second one beside it. All of it is the shipped code; only what lies
+// below its ports is simulated. Processes meet in the log and in the world, as they do over Kafka,
+// and in one word that the product sends over the log too: whether findings wait, and which sources
+// should list again.
+#pragma once
+
+#include "simulation/disk.h"
+#include "simulation/process.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trueup::simulation {
+
+class House {
+  public:
+    explicit House(Surroundings& around);
+    ~House();
+
+    std::vector<Process*> processes();
+    Process& pick(Random& random);
+    /// A second connector of a source for so long.
+    void second_connector(Random& random, Millis time);
+    /// The projection of an engine is lost, and its process dies.
+    void lose_disk(Random& random);
+    void fill_disk(Random& random, Millis time);
+    void heal();
+    /// The world changed: streams have news.
+    void world_changed();
+
+    /// From now on nothing goes wrong any more.
+    void begin_rest();
+    /// Has every source proven itself since then, and listed everything twice (of which the first
+    /// list may have begun before), and is nothing open?
+    bool settled() const;
+    /// The sources whose last list nobody believes.
+    std::vector<std::string> quarantined() const;
+    /// Was this request taken, and granted?
+    bool granted(const Hash128& request) const;
+    /// What is not settled, in one sentence.
+    std::string trouble() const;
+    /// What an engine believes of a subject, in one sentence.
+    std::string view_of(const std::string& subject) const;
+    /// What an engine's disk holds once it was stopped in good order, and up to which record.
+    struct Image {
+        std::string engine;
+        std::int64_t applied = -1;
+        const Disk::Rows* rows = nullptr;
+    };
+    /// Of those that run.
+    std::vector<Image> stop_engines();
+
+  private:
+    void retire(Process& process);
+
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trueup::simulation

@@ -1,0 +1,120 @@
+// What lies between a process and the servers of the sandbox: a network that takes its time, cuts
+// connections when a process dies, and delivers what was sent before all the same.
+//
+// A witness sees which answers a process has read, and what it knew when it sent a write: that is
+// what the oracles hold an effect against.
+#pragma once
+
+#include "engine/ports/cluster.h"
+#include "engine/ports/database.h"
+#include "sandbox/world.h"
+#include "simulation/lifeline.h"
+#include "simulation/random.h"
+#include "simulation/scheduler.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace trueup::simulation {
+
+/// Counts what happens in the world; an answer belongs to a moment.
+using Moment = std::uint64_t;
+
+/// What a process has read, by what it asked for: `pod/NAME`, `key/KEY` (rows by their correlation
+/// key), `row/PK`.
+using Knowledge = std::map<std::string, Moment, std::less<>>;
+
+struct Network {
+    Scheduler& scheduler;
+    Random random;
+    Millis longest{10};  ///< that a message takes
+};
+
+/// Sees the writes of executors; of connectors nobody does, for they make none.
+class Witness {
+  public:
+    virtual ~Witness() = default;
+    virtual Moment moment() const = 0;
+    /// A write is sent, of this target (pod uid, or primary key) at this version of it; its sender
+    /// knows this.
+    virtual void write_sent(const std::string& target, const std::string& version,
+                            const Knowledge& known) = 0;
+};
+
+/// What one executor knows, through all of its links.
+struct Mind {
+    Witness& witness;
+    Knowledge known;
+};
+
+/// The end of a connection at the servers; outlives the process that made it until everything that
+/// it had sent has arrived.
+template <typename Port, typename Event>
+struct Wire {
+    std::unique_ptr<Port> server;
+    std::function<void()> wake;
+    bool cut = false;
+    SteadyTime last_sent{};
+    SteadyTime last_arrival{};
+    std::multimap<SteadyTime, Event> on_its_way;  ///< back to the process
+    std::set<ports::CallId> cancelled;
+    std::shared_ptr<Mind> mind;                                     ///< of an executor
+    std::map<ports::CallId, std::pair<std::string, Moment>> reads;  ///< without their last event
+};
+
+class ClusterLink final : public ports::Cluster {
+  public:
+    ClusterLink(sandbox::World& world, Network& network, Lifeline& life, std::function<void()> wake,
+                std::shared_ptr<Mind> mind = nullptr);
+    ~ClusterLink() override;
+    ClusterLink(const ClusterLink&) = delete;
+    ClusterLink& operator=(const ClusterLink&) = delete;
+
+    void list_page(ports::CallId call, const ports::ListPage& request) override;
+    void watch(ports::CallId call, const ports::WatchFrom& request) override;
+    void get(ports::CallId call, const ports::GetObject& request) override;
+    void erase(ports::CallId call, const ports::DeleteObject& request) override;
+    void cancel(ports::CallId call) override;
+    void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override;
+
+  private:
+    using Line = Wire<ports::Cluster, ports::ClusterEvent>;
+    Network& network_;
+    Lifeline& life_;
+    std::shared_ptr<Line> wire_;
+};
+
+class DatabaseLink final : public ports::Database {
+  public:
+    DatabaseLink(sandbox::World& world, Network& network, Lifeline& life,
+                 std::function<void()> wake, std::shared_ptr<Mind> mind = nullptr);
+    ~DatabaseLink() override;
+    DatabaseLink(const DatabaseLink&) = delete;
+    DatabaseLink& operator=(const DatabaseLink&) = delete;
+
+    void inspect(ports::CallId call, const ports::Inspect& request) override;
+    void ensure_slot(ports::CallId call, const ports::EnsureSlot& request) override;
+    void drop_slot(ports::CallId call, const std::string& slot) override;
+    void copy(ports::CallId call, const ports::CopyTable& request) override;
+    void start_wal(ports::CallId call, const ports::StartWal& request) override;
+    void insert_lsn(ports::CallId call, const ports::AskInsertLsn& request) override;
+    void read_rows(ports::CallId call, const ports::ReadRows& request) override;
+    void update_row(ports::CallId call, const ports::UpdateRow& request) override;
+    void wal_status(ports::CallId call, ports::Lsn written, ports::Lsn flushed,
+                    bool want_reply) override;
+    void cancel(ports::CallId call) override;
+    void poll(Millis max_wait, std::vector<ports::DatabaseEvent>& out) override;
+
+  private:
+    using Line = Wire<ports::Database, ports::DatabaseEvent>;
+    Network& network_;
+    Lifeline& life_;
+    std::shared_ptr<Line> wire_;
+};
+
+}  // namespace trueup::simulation

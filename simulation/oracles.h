@@ -1,0 +1,99 @@
+// What must never happen, held against the world's own history. Nothing here knows a rule, a
+// finding or a facet: only pods, rows, what executors had read, and what the topics say.
+//
+//   O1 harm       no write on an object whose identity, veto or counterpart contradicted it at the
+//                 executor's last read
+//   O2 race       no write on what became right between that read and the write; counted, and a
+//                 violation only where the plan keeps people from acting in between
+//   O3 once       a command has at most one effect
+//   O4 brakes     nobody writes, or orders anything, against a pause or a hold that everybody could
+//   see O5 budget     no rule orders more than its budget in any stretch of time O6 lost       at
+//   rest the projection shows exactly what is in the world O7 replay     the journal, folded again,
+//   gives the rows that the engines have, byte for byte O8 repaired   at rest nothing is wrong in
+//   the world any more O9 silence    and nobody orders anything O10 evidence  what a command relies
+//   on was so when it was given, or not long before
+#pragma once
+
+#include "engine/base/id.h"
+#include "engine/model/command.h"
+#include "engine/model/settings.h"
+#include "simulation/history.h"
+#include "simulation/links.h"
+#include "simulation/scheduler.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace trueup::simulation {
+
+struct Violation {
+    std::string oracle;  ///< `harm`, `race`, …
+    std::string what;    ///< one sentence
+};
+
+class Oracles final : public Witness {
+  public:
+    Oracles(Scheduler& scheduler, History& history) : scheduler_(scheduler), history_(history) {}
+
+    // What happens, as it happens.
+    Moment moment() const override { return history_.moment(); }
+    void write_sent(const std::string& target, const std::string& version,
+                    const Knowledge& known) override;
+    /// An executor's last word before a write.
+    void ordered(const Command& command);
+    void act(const std::vector<sandbox::Record>& records);
+    /// A command is in its topic; the journal had it then.
+    void given(const Command& command, SteadyTime issued);
+    /// From now on everybody can see it, of one subject or (empty) of everything.
+    void braked(const std::string& subject);
+    /// From now on nobody is bound by it any more.
+    void released(const std::string& subject);
+
+    void violate(const std::string& oracle, std::string what);
+    /// In the order in which they were noticed; a run with none was good.
+    const std::vector<Violation>& violations() const { return violations_; }
+    std::uint64_t effects() const { return effects_; }
+    std::uint64_t races() const { return races_; }
+    bool races_forbidden = false;
+
+    /// O5: the commands of a rule, each once.
+    void judge_budget(const std::vector<Command>& commands, const Budget& budget,
+                      std::uint64_t population);
+    /// O6: the ids of the objects that the projection has as present.
+    void judge_projection(const std::set<std::string>& believed);
+    /// O8. `explain` says what an engine believes of a subject.
+    void judge_world(const std::function<std::string(const std::string&)>& explain);
+
+  private:
+    /// A write on its way to its server.
+    struct Sent {
+        Knowledge known;
+        Command command;
+    };
+    void judge(const sandbox::Effect& effect, Moment before);
+    std::string against_delete(const sandbox::Effect& effect, Moment pods, Moment rows) const;
+    std::string against_update(const sandbox::Effect& effect, const std::string& name, Moment pods,
+                               Moment rows) const;
+    bool bound(const std::string& subject, SteadyTime now) const;
+    std::string against_evidence(const Command& command, SteadyTime issued) const;
+    bool was_so(const Command& command, const Predicate& predicate, Moment from, Moment to) const;
+    bool is_so(const Command& command, const Predicate& predicate, Moment as_of) const;
+
+    Scheduler& scheduler_;
+    History& history_;
+    std::map<std::string, Command> ordered_;  ///< by target
+    std::map<std::string, Sent> sent_;        ///< by target and version
+    std::map<Hash128, int> effects_of_;
+    std::map<std::string, SteadyTime> brakes_;   ///< since when; by subject
+    std::map<std::string, SteadyTime> written_;  ///< when an object last was, by id
+    std::set<Hash128> given_;
+    std::vector<Violation> violations_;
+    std::uint64_t effects_ = 0;
+    std::uint64_t races_ = 0;
+};
+
+}  // namespace trueup::simulation

@@ -1,0 +1,223 @@
+// What people do in the world: most of it is right, some of it is what Trueup is there for.
+#include "simulation/staging.h"
+
+#include <memory>
+#include <utility>
+
+namespace trueup::simulation {
+
+namespace {
+
+constexpr Millis kCreateWindow{15'000};  // half of what the rules allow
+/// How long everybody may take to see a pause.
+constexpr Millis kBrakeSeen{10'000};
+
+void start_row_first(Stage& stage, Random& random) {
+    const std::string name = fresh_name(stage);
+    sandbox::Row row = row_for(name, "starting");
+    if (random.chance(300)) row["pod_name"] = std::nullopt;  // only its slug tells
+    const std::string pk = stage.world.insert_row(row);
+    later(stage, random.delay(kCreateWindow), [&stage, name, pk] {
+        if (!has_pod(stage, name)) stage.world.create_pod(name, labels(), "Pending");
+        later(stage, Millis{1'000}, [&stage, name, pk] {
+            stage.world.set_phase(name, "Running");
+            stage.world.update_row(pk, {{"status", "running"}, {"pod_name", name}});
+        });
+    });
+}
+
+void start_pod_first(Stage& stage, Random& random) {
+    const std::string name = fresh_name(stage);
+    stage.world.create_pod(name, labels(), "Running");
+    later(stage, random.delay(kCreateWindow), [&stage, name] {
+        if (!has_row(stage, name)) stage.world.insert_row(row_for(name, "running"));
+    });
+}
+
+void stop_instance(Stage& stage, Random& random) {
+    const auto all = rows(stage);
+    const auto* row = pick(all, random);
+    if (row == nullptr) return;
+    const std::string name = row->view.key();
+    stage.world.update_row(row->pk, {{"status", "stopping"}});
+    later(stage, random.delay(Millis{5'000}), [&stage, name] { stage.world.delete_pod(name, 10); });
+    later(stage, random.delay(Millis{40'000}),
+          [&stage, pk = row->pk] { stage.world.delete_row(pk); });
+}
+
+void make_orphan(Stage& stage, Random& /*random*/) {
+    stage.world.create_pod(fresh_name(stage), labels(), "Running");
+}
+
+void lose_row(Stage& stage, Random& random) {
+    const auto all = rows(stage);
+    if (const auto* row = pick(all, random)) stage.world.delete_row(row->pk);
+}
+
+void lose_pod(Stage& stage, Random& random) {
+    const auto all = pods(stage);
+    if (const auto* pod = pick(all, random)) stage.world.delete_pod((*pod)->name, 0);
+}
+
+void fail_pod(Stage& stage, Random& random) {
+    const auto all = pods(stage);
+    if (const auto* pod = pick(all, random)) stage.world.set_phase((*pod)->name, "Failed");
+}
+
+void recover_pod(Stage& stage, Random& random) {
+    for (const sandbox::PodPtr& pod : pods(stage)) {
+        if (pod->phase == "Failed" && random.chance(500)) {
+            stage.world.set_phase(pod->name, "Running");
+        }
+    }
+}
+
+void recreate_pod(Stage& stage, Random& random) {
+    const auto all = pods(stage);
+    if (const auto* pod = pick(all, random)) stage.world.recreate_pod((*pod)->name);
+}
+
+/// A row for a pod that has none.
+void adopt_pod(Stage& stage, Random& random) {
+    for (const sandbox::PodPtr& pod : pods(stage)) {
+        if (has_row(stage, pod->name) || random.chance(300)) continue;
+        stage.world.insert_row(row_for(pod->name, "running"));
+        return;
+    }
+}
+
+/// A pod for a row that wants one.
+void give_pod(Stage& stage, Random& random) {
+    for (const History::Row& row : rows(stage)) {
+        const std::string name = row.view.key();
+        if (has_pod(stage, name) || random.chance(300)) continue;
+        stage.world.create_pod(name, labels(), "Running");
+        return;
+    }
+}
+
+/// Somebody says on the pod that it is not to be touched.
+void hold_pod(Stage& stage, Random& random) {
+    const auto all = pods(stage);
+    const auto* pod = pick(all, random);
+    if (pod == nullptr) return;
+    sandbox::Labels changed = (*pod)->labels;
+    changed[kHoldLabel] = "yes";
+    stage.world.set_labels((*pod)->name, changed);
+    later(stage, random.between(Millis{1'000}, Millis{120'000}), [&stage, name = (*pod)->name] {
+        if (const sandbox::PodPtr now = stage.history.pod(name, stage.history.moment())) {
+            sandbox::Labels back = now->labels;
+            back.erase(kHoldLabel);
+            stage.world.set_labels(name, back);
+        }
+    });
+}
+
+/// The pod leaves the selector, and comes back.
+void relabel_pod(Stage& stage, Random& random) {
+    const auto all = pods(stage);
+    const auto* pod = pick(all, random);
+    if (pod == nullptr) return;
+    stage.world.set_labels((*pod)->name, {{"of", "somebody else"}});
+    later(stage, random.delay(Millis{60'000}),
+          [&stage, name = (*pod)->name] { stage.world.set_labels(name, labels()); });
+}
+
+/// A row means another pod from now on.
+void move_row(Stage& stage, Random& random) {
+    const auto all_rows = rows(stage);
+    const auto all_pods = pods(stage);
+    const auto* row = pick(all_rows, random);
+    const auto* pod = pick(all_pods, random);
+    if (row == nullptr || pod == nullptr || has_row(stage, (*pod)->name)) return;
+    stage.world.update_row(row->pk, {{"pod_name", (*pod)->name}});
+}
+
+void change_pk(Stage& stage, Random& random) {
+    const auto all = rows(stage);
+    const auto* row = pick(all, random);
+    if (row == nullptr) return;
+    stage.world.change_row_pk(row->pk, std::to_string(10'000 + ++stage.names));
+}
+
+void touch_row(Stage& stage, Random& random) {
+    const auto all = rows(stage);
+    if (const auto* row = pick(all, random)) {
+        stage.world.update_row(row->pk, {{"memory_usage_bytes", std::to_string(random.below(99))}});
+    }
+}
+
+/// On, and off again some time later. In between there is a time in which nobody may write.
+void brake(Stage& stage, Random& random, RequestKind on, RequestKind off,
+           const std::string& subject) {
+    const Hash128 request = ask(stage, on, about(subject));
+    const Millis lasts = random.between(2 * kBrakeSeen, Millis{60'000});
+    // Somebody else may ask for the opposite in the meantime.
+    const std::uint64_t asked = ++stage.brakes[subject];
+    later(stage, kBrakeSeen, [&stage, subject, asked, request] {
+        const bool binding = stage.house.granted(request) && stage.brakes[subject] == asked;
+        if (binding) stage.oracles.braked(subject);
+    });
+    stage.scheduler.after(lasts, [&stage, subject, off] {
+        ++stage.brakes[subject];
+        stage.oracles.released(subject);
+        ask(stage, off, about(subject));
+    });
+}
+
+void pause(Stage& stage, Random& random) {
+    brake(stage, random, RequestKind::kPause, RequestKind::kResume, "");
+}
+
+void hold_subject(Stage& stage, Random& random) {
+    const auto all = pods(stage);
+    const auto* pod = pick(all, random);
+    if (pod == nullptr) return;
+    brake(stage, random, RequestKind::kHold, RequestKind::kRelease,
+          "graph-instances/" + (*pod)->name);
+}
+
+/// A transaction that has begun and is not visible yet.
+void slow_commit(Stage& stage, Random& random) {
+    auto open = std::make_shared<sandbox::Transaction>(stage.world.begin());
+    for (const sandbox::PodPtr& pod : pods(stage)) {
+        if (has_row(stage, pod->name)) continue;
+        open->insert_row(row_for(pod->name, "running"));
+        break;
+    }
+    stage.scheduler.after(random.delay(Millis{20'000}), [open] { open->commit(); });
+}
+
+void elsewhere(Stage& stage, Random& random) {
+    stage.world.write_elsewhere();
+    stage.world.write_wal_elsewhere(random.below(10'000));
+}
+
+}  // namespace
+
+std::vector<ActKind> people() {
+    return {
+        {"start-row-first", false, 3, start_row_first},
+        {"start-pod-first", false, 3, start_pod_first},
+        {"stop", false, 3, stop_instance},
+        {"orphan", false, 3, make_orphan},
+        {"lose-row", false, 3, lose_row},
+        {"lose-pod", false, 3, lose_pod},
+        {"fail-pod", false, 2, fail_pod},
+        {"recover-pod", false, 1, recover_pod},
+        {"recreate-pod", false, 3, recreate_pod},
+        {"adopt-pod", false, 4, adopt_pod},
+        {"give-pod", false, 4, give_pod},
+        {"hold-pod", false, 2, hold_pod},
+        {"relabel-pod", false, 2, relabel_pod},
+        {"move-row", false, 2, move_row},
+        {"change-pk", false, 1, change_pk},
+        {"touch-row", false, 2, touch_row},
+        {"elsewhere", false, 1, elsewhere},
+        {"slow-commit", false, 2, slow_commit},
+        {"pause", false, 1, pause},
+        {"hold-subject", false, 2, hold_subject},
+    };
+}
+
+}  // namespace trueup::simulation

@@ -1,0 +1,320 @@
+#include "simulation/run.h"
+
+#include "apps/sandbox_wiring.h"
+#include "engine/codec/command_codec.h"
+#include "engine/codec/journal_codec.h"
+#include "engine/core/fold.h"
+#include "engine/core/policy.h"
+#include "engine/runtime/projection.h"
+#include "projections/memory_store.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace trueup::simulation {
+
+namespace {
+
+constexpr Millis kSettledFor{5'000};
+constexpr Millis kSilence{60'000};
+constexpr Millis kLook{1'000};
+constexpr Millis kVouchEvery{60'000};
+constexpr Millis kCalmAtFirst{20'000};
+
+/// The rules as the example configuration has them, with budgets that are felt.
+Settings policy() {
+    Settings settings = core::usual_settings("graph-instances", Mode::kOff);
+    for (const char* rule : {"orphaned_pod", "missing_pod", "status_drift"}) {
+        core::rule_settings(settings, rule).mode = Mode::kEnforce;
+    }
+    for (RuleSettings& rule : settings.rules) rule.budget = {3, 20, Millis{60'000}};
+    settings.max_skew = Millis{1'000};
+    return settings;
+}
+
+sandbox::WorldSettings world_settings() {
+    sandbox::WorldSettings settings;
+    settings.block_in_poll = false;
+    settings.evaluate_key = apps::evaluate_key;
+    return settings;
+}
+
+const codec::KeyRing& keys() {
+    static const codec::KeyRing kKeys(
+        std::vector<codec::Key>{{"simulated", "what the simulated processes share"}});
+    return kKeys;
+}
+
+/// All that one run consists of, in the order in which it can go again.
+class Run {
+  public:
+    Run(std::uint64_t seed, const Plan& plan, const Schedule& schedule)
+        : plan_(plan),
+          scheduler_(seed ^ 0x5c4edU),
+          broker_(scheduler_, seed ^ 0xb40ceU),
+          network_{scheduler_, Random(seed ^ 0x4e7U)},
+          history_(world_settings()),
+          oracles_(scheduler_, history_),
+          world_(seed, scheduler_, world_settings()),
+          operators_(broker_, life_of_operators_, {}, [] {}),
+          around_{scheduler_, broker_,
+                  network_,   world_,
+                  oracles_,   Random(seed ^ 0x40e5U),
+                  keys(),     {.policy = policy()}},
+          house_(around_),
+          stage_{scheduler_, world_,   history_,   broker_, network_,
+                 house_,     oracles_, operators_, keys()} {
+        oracles_.races_forbidden = plan.races_forbidden;
+        world_.observe([this](const std::vector<sandbox::Record>& act) { happened(act); });
+        broker_.observe([this](ports::Partition at, const Broker::Record& record) {
+            if (at.topic != Topic::kCommands || record.value.empty()) return;  // a heartbeat
+            if (const auto command = codec::decode_command(record.value)) {
+                oracles_.given(*command,
+                               broker_.stored_at({Topic::kJournal, at.index}, command->issued));
+            }
+        });
+        populate(stage_, plan.subjects);
+        for (const ScheduledAct& act : schedule) {
+            scheduler_.at(scheduler_.steady_now() + act.at, [this, act] {
+                Random random(act.draw);
+                act.kind->carry_out(stage_, random);
+            });
+        }
+    }
+
+    Report carry_out() {
+        scheduler_.run_until(plan_.unrest);
+        make_peace(stage_);
+        const Millis since = scheduler_.since();
+        Report report;
+        const bool settled = settle(plan_.rest);
+        report.settled = scheduler_.since() - since;
+        if (!settled) oracles_.violate("repaired", "something is open still: " + open());
+        judge_rest();
+        report.violations = oracles_.violations();
+        report.simulated = scheduler_.since();
+        report.records = broker_.records({Topic::kJournal, 0}).size();
+        report.commands = commands().size();
+        report.effects = oracles_.effects();
+        report.races = oracles_.races();
+        report.events = scheduler_.events();
+        for (const auto& record : broker_.records({Topic::kJournal, 0})) {
+            trace_ = combine(
+                trace_,
+                hash128(record->value, static_cast<std::uint64_t>(to_millis(record->append_time))));
+        }
+        report.trace = trace_;
+        return report;
+    }
+
+  private:
+    void happened(const std::vector<sandbox::Record>& act) {
+        oracles_.act(act);
+        trace_ =
+            combine(trace_, {act.size(), static_cast<std::uint64_t>(scheduler_.since().count())});
+        scheduler_.after(Millis{0}, [this] { house_.world_changed(); });
+    }
+
+    bool settle(Millis at_most) {
+        const Millis end = scheduler_.since() + at_most;
+        house_.begin_rest();
+        Millis since = scheduler_.since();
+        while (scheduler_.since() - since < kSettledFor) {
+            if (scheduler_.since() >= end) return false;
+            scheduler_.run_until(scheduler_.since() + kLook);
+            if (scheduler_.since() % kVouchEvery < kLook) vouch(stage_);
+            if (!house_.settled()) since = scheduler_.since();
+        }
+        return true;
+    }
+
+    /// Everything that can be said once nothing happens any more.
+    void judge_rest() {
+        oracles_.judge_world([this](const std::string& name) { return house_.view_of(name); });
+        const std::size_t before = broker_.records({Topic::kCommands, 0}).size();
+        scheduler_.run_until(scheduler_.since() + kSilence);
+        if (broker_.records({Topic::kCommands, 0}).size() != before) {
+            oracles_.violate("silence", "commands are given though nothing is wrong");
+        }
+        const Settings settings = policy();
+        oracles_.judge_budget(commands(), settings.rules.front().budget, largest_population());
+        judge_replay();
+        if (around_.refusals > expected_refusals()) {
+            oracles_.violate("refused", "an engine gave up: " + around_.refused);
+        }
+    }
+
+    /// A full disk is a reason to give up.
+    std::uint64_t expected_refusals() const {
+        return around_.refused.find("no space left") != std::string::npos ? around_.refusals : 0;
+    }
+
+    std::uint64_t largest_population() const { return plan_.subjects + stage_.names; }
+
+    std::vector<Command> commands() {
+        std::vector<Command> all;
+        for (const auto& record : broker_.records({Topic::kCommands, 0})) {
+            if (record->value.empty()) continue;  // a heartbeat
+            auto command = codec::decode_command(record->value);
+            if (command) all.push_back(std::move(*command));
+        }
+        return all;
+    }
+
+    std::string open() const { return house_.trouble(); }
+
+    /// O7: the journal is folded once more, and looked at where each engine stopped.
+    void judge_replay() {
+        const std::vector<House::Image> images = house_.stop_engines();
+        projections::MemoryStore store;
+        runtime::Projection projection(store, 0, std::launch::deferred);
+        core::State state(projection);
+        core::FoldReport folded;
+        JournalView view;
+        std::vector<core::Parked> parked;
+        for (const auto& record : broker_.records({Topic::kJournal, 0})) {
+            const Status decoded =
+                codec::decode_journal(record->value, record->offset, record->append_time, view);
+            if (!decoded) return oracles_.violate("replay", decoded.error().what);
+            folded.clear();
+            core::fold(state, view, folded);
+            std::move(folded.parked.begin(), folded.parked.end(), std::back_inserter(parked));
+            for (const House::Image& image : images) {
+                if (image.applied != record->offset) continue;
+                (void)projection.write_behind(state, parked);
+                (void)projection.settle();
+                if (digest_of(*image.rows) == digest_of(store)) continue;
+                oracles_.violate("replay", image.engine + " has other rows than its journal makes");
+            }
+        }
+        judge_projection(state);
+    }
+
+    static Hash128 digest_of(ports::Store& store) {
+        Hash128 digest;
+        (void)store.each({}, {}, std::size_t{1} << 30U,
+                         [&](std::string_view key, std::string_view value) {
+                             digest = combine(digest, combine(hash128(key), hash128(value)));
+                             return true;
+                         });
+        return digest;
+    }
+    static Hash128 digest_of(const Disk::Rows& rows) {
+        Hash128 digest;
+        for (const auto& [key, value] : rows) {
+            digest = combine(digest, combine(hash128(key), hash128(value)));
+        }
+        return digest;
+    }
+
+    void judge_projection(const core::State& state) {
+        std::set<std::string> believed;
+        state.subjects.each_cached([&](const Subject& subject) {
+            for (const Facet& facet : subject.facets) {
+                if (facet.absence == Absence::kPresent) believed.insert(facet.object_id);
+            }
+        });
+        oracles_.judge_projection(believed);
+    }
+
+    const Plan& plan_;
+    Scheduler scheduler_;
+    Broker broker_;
+    Network network_;
+    History history_;
+    Oracles oracles_;
+    sandbox::World world_;
+    Lifeline life_of_operators_;
+    Broker::Client operators_;
+    Surroundings around_;
+    House house_;
+    Stage stage_;
+    Hash128 trace_;
+};
+
+}  // namespace
+
+const std::vector<Plan>& plans() {
+    static const std::vector<Plan> kPlans{
+        {"standard", "20 instances, 10 minutes, people and faults for half of it"},
+        {"people", "the same without faults", 20, Millis{300'000}, Millis{480'000}, Millis{4'000},
+         Millis{0}},
+        {"faults", "the same without people", 20, Millis{300'000}, Millis{480'000}, Millis{0},
+         Millis{5'000}},
+    };
+    return kPlans;
+}
+
+const Plan* find_plan(std::string_view name) {
+    const auto& all = plans();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Plan& plan) { return plan.name == name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+Schedule make_schedule(std::uint64_t seed, const Plan& plan) {
+    Random random(seed ^ 0xac75U);
+    Schedule schedule;
+    for (const bool faults : {false, true}) {
+        const Millis every = faults ? plan.faults_every : plan.people_every;
+        if (every <= Millis{0}) continue;
+        std::vector<const ActKind*> bag;
+        for (const ActKind& kind : act_kinds()) {
+            const bool left_out = std::find(plan.without.begin(), plan.without.end(), kind.name) !=
+                                  plan.without.end();
+            if (kind.fault == faults && !left_out) bag.insert(bag.end(), kind.weight, &kind);
+        }
+        Millis at = kCalmAtFirst;
+        while ((at += random.between(Millis{0}, 2 * every)) < plan.unrest) {
+            const ActKind* kind = bag[random.below(bag.size())];
+            schedule.push_back({at, kind, random.next()});
+        }
+    }
+    std::stable_sort(schedule.begin(), schedule.end(),
+                     [](const ScheduledAct& a, const ScheduledAct& b) { return a.at < b.at; });
+    return schedule;
+}
+
+std::string to_text(const ScheduledAct& act) {
+    char line[96];
+    std::snprintf(line, sizeof line, "%8.3f %.*s %016llx",
+                  static_cast<double>(act.at.count()) / 1000.0,
+                  static_cast<int>(act.kind->name.size()), act.kind->name.data(),
+                  static_cast<unsigned long long>(act.draw));
+    return line;
+}
+
+Report run(std::uint64_t seed, const Plan& plan, const Schedule& schedule) {
+    return Run(seed, plan, schedule).carry_out();
+}
+
+Schedule shrink(std::uint64_t seed, const Plan& plan, const Schedule& schedule, int most) {
+    const auto first = [&](const Schedule& tried) {
+        const Report report = run(seed, plan, tried);
+        return report.good() ? std::string() : report.violations.front().oracle;
+    };
+    Schedule best = schedule;
+    const std::string wanted = first(best);
+    // Leaves out halves, then quarters, and so on, down to single acts.
+    for (std::size_t part = std::max<std::size_t>(best.size() / 2, 1); most > 0; part /= 2) {
+        for (std::size_t from = 0; from < best.size() && most > 0;) {
+            Schedule tried = best;
+            const auto begin = tried.begin() + static_cast<std::ptrdiff_t>(from);
+            tried.erase(begin,
+                        begin + static_cast<std::ptrdiff_t>(std::min(part, best.size() - from)));
+            --most;
+            if (first(tried) == wanted) {
+                best = std::move(tried);
+            } else {
+                from += part;
+            }
+        }
+        if (part <= 1) break;
+    }
+    return best;
+}
+
+}  // namespace trueup::simulation

@@ -1,0 +1,69 @@
+// One run of a simulation: a seed and a plan give a schedule, and the schedule gives everything
+// else.
+#pragma once
+
+#include "engine/base/id.h"
+#include "simulation/acts.h"
+#include "simulation/oracles.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::simulation {
+
+/// What may happen, and how much of it.
+struct Plan {
+    std::string_view name;
+    std::string_view about;  ///< one line
+    std::uint64_t subjects = 20;
+    Millis unrest{300'000};  ///< acts happen until then; after that all must be put right
+    /// As long as it may take: two epochs, the longest grace, and what follows a final failure.
+    Millis rest{480'000};
+    Millis people_every{6'000};  ///< on average; 0: never
+    Millis faults_every{9'000};
+    std::vector<std::string_view> without = {};  ///< acts that do not occur
+    bool races_forbidden = false;
+};
+
+const std::vector<Plan>& plans();
+/// nullptr: there is none of that name.
+const Plan* find_plan(std::string_view name);
+
+struct ScheduledAct {
+    Millis at{0};
+    const ActKind* kind = nullptr;
+    std::uint64_t draw = 0;
+};
+using Schedule = std::vector<ScheduledAct>;
+
+/// In the order of their times.
+Schedule make_schedule(std::uint64_t seed, const Plan& plan);
+/// `12.345 crash 1f4c…`
+std::string to_text(const ScheduledAct& act);
+
+struct Report {
+    std::vector<Violation> violations;
+    Hash128 trace;  ///< of every journal record and every act in the world, with their times
+    Millis simulated{0};
+    Millis settled{0};          ///< how long after the last act nothing was open any more
+    std::uint64_t records = 0;  ///< of the journal
+    std::uint64_t commands = 0;
+    std::uint64_t effects = 0;
+    std::uint64_t races = 0;
+    std::uint64_t events = 0;
+    bool good() const { return violations.empty(); }
+};
+
+Report run(std::uint64_t seed, const Plan& plan, const Schedule& schedule);
+inline Report run(std::uint64_t seed, const Plan& plan) {
+    return run(seed, plan, make_schedule(seed, plan));
+}
+
+/// The smallest part of the schedule that it finds within `most` runs, in which the same oracle is
+/// violated first.
+Schedule shrink(std::uint64_t seed, const Plan& plan, const Schedule& schedule, int most);
+
+}  // namespace trueup::simulation

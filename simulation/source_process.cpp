@@ -1,0 +1,113 @@
+#include "apps/sandbox_wiring.h"
+#include "connectors/kubernetes/connector.h"
+#include "connectors/postgres/connector.h"
+#include "engine/base/check.h"
+#include "engine/runtime/source_task.h"
+#include "simulation/process.h"
+
+#include <utility>
+
+namespace trueup::simulation {
+
+namespace {
+
+constexpr const char* kSelector = "app=ryugraph-wrapper";
+constexpr Millis kConnectorNap{1'000};
+constexpr Millis kBusyNap{20};
+
+connectors::KubernetesSettings pods_settings(std::uint64_t seed) {
+    connectors::KubernetesSettings settings = apps::sandbox_pods(kSelector);
+    settings.page_limit = 5;  // so that epochs have several pages
+    settings.call_timeout = Millis{5'000};
+    settings.watch_slack = Millis{5'000};
+    settings.watch_seconds = 60;
+    settings.jitter_seed = seed;
+    return settings;
+}
+
+class SourceProcess final : public Process {
+  public:
+    SourceProcess(std::string name, bool pods, Surroundings& around)
+        : Process(std::move(name), around), pods_(pods) {}
+
+  private:
+    void start() override {
+        const std::uint64_t nonce = around_.random.next();
+        connect({});
+        const auto woken = [this] { wake(); };
+        if (pods_) {
+            cluster_ = std::make_unique<ClusterLink>(around_.world, around_.network, life_, woken);
+            connector_ =
+                std::make_unique<connectors::KubernetesConnector>(*cluster_, pods_settings(nonce));
+        } else {
+            database_ =
+                std::make_unique<DatabaseLink>(around_.world, around_.network, life_, woken);
+            connectors::postgres::Settings settings = apps::sandbox_rows();
+            settings.jitter_seed = nonce;
+            auto opened = connectors::postgres::PostgresConnector::open(settings, *database_);
+            TRUEUP_CHECK(opened.ok());
+            connector_ = std::move(*opened);
+        }
+        runtime::SourceTaskSettings task;
+        task.source = pods_ ? "pods" : "rows";
+        task.topic = pods_ ? Topic::kChangesPods : Topic::kChangesRows;
+        task.nonce_seed = nonce;
+        task.patience = 3 * around_.settings.pace_idle;
+        task_ = std::make_unique<runtime::SourceTask>(task, *log_, *connector_);
+        next_epoch_ = around_.scheduler.steady_now() + around_.settings.resnapshot;
+        wishes_ = around_.wishes[pods_ ? 0 : 1];
+    }
+
+    void end() override {
+        task_.reset();
+        connector_.reset();
+        cluster_.reset();
+        database_.reset();
+    }
+
+    Millis step() override {
+        const SteadyTime now = around_.scheduler.steady_now();
+        const HouseSettings& settings = around_.settings;
+        connector_->pace_progress(around_.findings_wait ? settings.pace_waiting
+                                                        : settings.pace_idle);
+        if (now >= next_epoch_) {
+            connector_->resnapshot();
+            next_epoch_ = now + settings.resnapshot;
+        }
+        const std::uint64_t wishes = around_.wishes[pods_ ? 0 : 1];
+        if (wishes != wishes_ && now >= next_heal_) {
+            wishes_ = wishes;
+            connector_->resnapshot();
+            next_heal_ = now + settings.heal_every;
+        }
+        // A failed append is told once and made good by the task itself.
+        const std::uint64_t before = task_->published();
+        (void)task_->step(now, Millis{0});
+        return task_->published() != before ? kBusyNap : kConnectorNap;
+    }
+
+    std::string state() const override {
+        if (!task_) return "does not run";
+        const ports::SourceHealth health = connector_->health();
+        return (task_->stands_by() ? "stands by"
+                                   : "token " + std::to_string(task_->incarnation())) +
+               (health.trouble.empty() ? "" : ", " + health.trouble);
+    }
+
+    const bool pods_;
+    std::unique_ptr<ClusterLink> cluster_;
+    std::unique_ptr<DatabaseLink> database_;
+    std::unique_ptr<ports::Connector> connector_;
+    std::unique_ptr<runtime::SourceTask> task_;
+    SteadyTime next_epoch_{};
+    SteadyTime next_heal_{};
+    std::uint64_t wishes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Process> make_source(std::string name, bool pods, Surroundings& around) {
+    return std::make_unique<SourceProcess>(std::move(name), pods, around);
+}
+
+}  // namespace trueup::simulation

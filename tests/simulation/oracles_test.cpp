@@ -1,0 +1,275 @@
+// Proves that each oracle can fail: what it watches for is done on purpose.
+#include "simulation/oracles.h"
+
+#include "sandbox/world.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace trueup::simulation {
+namespace {
+
+constexpr const char* kHold = "trueup.io/hold";
+
+sandbox::WorldSettings world_settings() {
+    sandbox::WorldSettings settings;
+    settings.block_in_poll = false;
+    return settings;
+}
+
+/// A world, and an executor that writes whatever the test wants.
+class OraclesTest : public ::testing::Test {
+  protected:
+    OraclesTest() {
+        world_.observe([this](const std::vector<sandbox::Record>& act) { oracles_.act(act); });
+    }
+
+    std::string pod(const std::string& name, const std::string& phase = "Running",
+                    sandbox::Labels labels = {{"app", "w"}}) {
+        return world_.create_pod(name, labels, phase);
+    }
+    std::string row(const std::string& name, const std::string& status = "running") {
+        return world_.insert_row({{"pod_name", name}, {"status", status}});
+    }
+    /// What is known by then, and will be what the executor had read.
+    void read(const std::string& name, const std::string& pk = "") {
+        for (const std::string& about : {"pod/" + name, "key/" + name, "row/" + pk}) {
+            known_[about] = oracles_.moment();
+        }
+    }
+    Command command(const std::string& object, std::uint64_t number = 1) {
+        Command made;
+        made.id = {number, number};
+        made.rule = "some_rule";
+        made.subject = "graph-instances/w";
+        made.draft.target.object_id = object;
+        return made;
+    }
+    void erase(const std::string& name, std::uint64_t number = 1) {
+        const sandbox::PodPtr pod = history_.pod(name, history_.moment());
+        ASSERT_NE(pod, nullptr);
+        const std::string version = std::to_string(pod->resource_version);
+        oracles_.ordered(command(pod->uid, number));
+        oracles_.write_sent(pod->uid, version, known_);
+        ports::DeleteObject request;
+        request.resource.name_space = "graph";
+        request.name = name;
+        request.uid = pod->uid;
+        request.resource_version = version;
+        cluster_->erase(++calls_, request);
+    }
+    void fail_row(const std::string& pk, std::uint64_t number = 1) {
+        std::string xmin;
+        for (const sandbox::RowTruth& row : world_.truth().rows) {
+            if (row.pk == pk) xmin = row.xmin;
+        }
+        Command ordered = command("public.instances/" + pk, number);
+        ordered.draft.action.kind = Action::Kind::kUpdateRow;
+        oracles_.ordered(ordered);
+        oracles_.write_sent(pk, xmin, known_);
+        database_->update_row(
+            ++calls_, {{"public", "instances"}, {"id"}, pk, xmin, {}, {{"status", "failed"}}});
+    }
+    /// The oracles that were violated, each once.
+    std::set<std::string> violated() const {
+        std::set<std::string> names;
+        for (const Violation& violation : oracles_.violations()) names.insert(violation.oracle);
+        return names;
+    }
+    using Names = std::set<std::string>;
+
+    Scheduler scheduler_{1};
+    History history_{world_settings()};
+    Oracles oracles_{scheduler_, history_};
+    sandbox::World world_{1, scheduler_, world_settings()};
+    std::unique_ptr<ports::Cluster> cluster_ = world_.cluster();
+    std::unique_ptr<ports::Database> database_ = world_.database();
+    Knowledge known_;
+    ports::CallId calls_ = 0;
+};
+
+TEST_F(OraclesTest, WhatIsRightIsNoHarm) {
+    pod("orphan");
+    read("orphan");
+    erase("orphan");
+    const std::string pk = row("gone");
+    read("gone", pk);
+    fail_row(pk, 2);
+    pod("broken", "Failed");
+    const std::string other = row("broken");
+    read("broken", other);
+    fail_row(other, 3);
+    EXPECT_EQ(violated(), Names{});
+    EXPECT_EQ(oracles_.effects(), 3U);
+}
+
+TEST_F(OraclesTest, HarmIsAPodThatARowOwns) {
+    pod("w");
+    row("w");
+    read("w");
+    erase("w");
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, HarmIsAPodThatIsHeld) {
+    pod("w", "Running", {{"app", "w"}, {kHold, "yes"}});
+    read("w");
+    erase("w");
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, HarmIsAPodThatWasNeverOurs) {
+    pod("w", "Running", {{"of", "somebody"}});
+    read("w");
+    erase("w");
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, HarmIsAnotherPodOfThatName) {
+    pod("w");
+    read("w");
+    world_.recreate_pod("w");
+    erase("w");
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, HarmIsAWriteOfOneWhoHadNotLooked) {
+    pod("w");
+    erase("w");
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, HarmIsARowWhosePodRuns) {
+    pod("w");
+    const std::string pk = row("w");
+    read("w", pk);
+    fail_row(pk);
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, HarmIsARowThatWantsNoPod) {
+    const std::string pk = row("w", "stopping");
+    read("w", pk);
+    fail_row(pk);
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, ARaceIsCountedAndForbiddenWherePeopleStandStill) {
+    for (const bool forbidden : {false, true}) {
+        oracles_.races_forbidden = forbidden;
+        const std::string name = forbidden ? "a" : "b";
+        pod(name);
+        read(name);
+        row(name);
+        erase(name, forbidden ? 1 : 2);
+        EXPECT_EQ(violated(), forbidden ? Names{"race"} : Names{});
+    }
+    EXPECT_EQ(oracles_.races(), 2U);
+}
+
+TEST_F(OraclesTest, OnceIsOneEffectOfACommand) {
+    const std::string pk = row("w");
+    read("w", pk);
+    fail_row(pk);
+    EXPECT_EQ(violated(), Names{});
+    world_.update_row(pk, {{"status", "running"}});
+    read("w", pk);
+    fail_row(pk);
+    EXPECT_EQ(violated(), Names{"once"});
+}
+
+TEST_F(OraclesTest, BrakesBindEverybodyUntilTheyAreReleased) {
+    oracles_.braked("");
+    oracles_.released("");
+    pod("a");
+    read("a");
+    erase("a");
+    EXPECT_EQ(violated(), Names{});
+    oracles_.braked("graph-instances/w");
+    scheduler_.run_until(Millis{10});
+    pod("b");
+    read("b");
+    erase("b", 2);
+    EXPECT_EQ(violated(), Names{"brakes"});
+}
+
+TEST_F(OraclesTest, EvidenceIsWhatWasSoNotLongBefore) {
+    const std::string uid = pod("w");
+    Command deletion = command(uid);
+    deletion.draft.target = {"pods", uid, "w", "graph"};
+    deletion.draft.read_set = {{Predicate::Kind::kNone, "rows", {}, "key", "w"},
+                               {Predicate::Kind::kExists, "pods", uid, {}, {}},
+                               {Predicate::Kind::kNoVeto, "pods", uid, {}, {}}};
+    const auto given = [&](std::uint64_t number) {
+        deletion.id = {number, number};
+        oracles_.given(deletion, scheduler_.steady_now());
+        return oracles_.violations().size();
+    };
+    EXPECT_EQ(given(1), 1U) << "it was made just now";
+    scheduler_.run_until(Millis{61'000});
+    EXPECT_EQ(given(2), 1U);
+    EXPECT_EQ(given(1), 1U) << "what is emitted again is no news";
+    const std::string pk = row("w");
+    scheduler_.run_until(Millis{100'000});
+    EXPECT_EQ(given(3), 1U) << "it may not be in view yet";
+    scheduler_.run_until(Millis{200'000});
+    EXPECT_EQ(given(4), 2U) << "a source that shows less is stale";
+    world_.delete_row(pk);
+    world_.set_labels("w", {{"app", "w"}, {kHold, "yes"}});
+    scheduler_.run_until(Millis{300'000});
+    EXPECT_EQ(given(5), 3U);
+    EXPECT_EQ(violated(), Names{"evidence"});
+}
+
+TEST_F(OraclesTest, TheBudgetIsCountedOverAnyStretchOfTime) {
+    const Budget budget{3, 0, Millis{60'000}};
+    std::vector<Command> commands;
+    for (int i = 0; i < 7; ++i) {
+        commands.push_back(command("w", static_cast<std::uint64_t>(i + 1)));
+        commands.back().issued = BrokerTime(Millis{10'000 * i});
+        commands.push_back(commands.back());  // once more, by the same id
+    }
+    oracles_.judge_budget({commands.begin(), commands.end() - 2}, budget, 0);
+    EXPECT_EQ(violated(), Names{}) << "two windows' worth";
+    commands.back().issued = commands[commands.size() - 2].issued = BrokerTime(Millis{59'000});
+    oracles_.judge_budget(commands, budget, 0);
+    EXPECT_EQ(violated(), Names{"budget"});
+}
+
+TEST_F(OraclesTest, LostIsWhatTheProjectionLacksOrHasAlone) {
+    const std::string uid = pod("w");
+    const std::string pk = row("w");
+    oracles_.judge_projection({uid, "public.instances/" + pk});
+    EXPECT_EQ(violated(), Names{});
+    oracles_.judge_projection({uid});
+    EXPECT_EQ(oracles_.violations().size(), 1U);
+    oracles_.judge_projection({uid, "public.instances/" + pk, "what was"});
+    EXPECT_EQ(oracles_.violations().size(), 2U);
+    EXPECT_EQ(violated(), Names{"lost"});
+}
+
+TEST_F(OraclesTest, RepairedIsAWorldInWhichNothingIsWrong) {
+    const auto judge = [this] {
+        oracles_.judge_world([](const std::string&) { return std::string(); });
+        return oracles_.violations().size();
+    };
+    pod("held", "Running", {{"app", "w"}, {kHold, "yes"}});
+    pod("strange", "Running", {{"of", "somebody"}});
+    pod("right");
+    row("right");
+    row("done", "failed");
+    EXPECT_EQ(judge(), 0U);
+    pod("orphan");
+    EXPECT_EQ(judge(), 1U);
+    row("missing");
+    EXPECT_EQ(judge(), 3U);
+    world_.set_phase("right", "Failed");
+    EXPECT_EQ(judge(), 6U);
+    EXPECT_EQ(violated(), Names{"repaired"});
+}
+
+}  // namespace
+}  // namespace trueup::simulation

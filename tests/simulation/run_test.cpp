@@ -1,0 +1,97 @@
+// Proves that a seed is a run: the same one each time, to the byte; and that the seeds that failed
+// once are good (S1–S14, S17, S24, S31, S35, S38, C1–C6, C12).
+#include "simulation/run.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace trueup::simulation {
+namespace {
+
+std::string said(const Report& report) {
+    std::string text;
+    for (const Violation& violation : report.violations) {
+        text += violation.oracle + ": " + violation.what + "\n";
+    }
+    return text;
+}
+
+TEST(Simulation, ASeedRepeatsARunToTheByte) {
+    const Plan& plan = *find_plan("standard");
+    const Report once = run(7, plan);
+    const Report again = run(7, plan);
+    EXPECT_EQ(once.trace, again.trace);
+    EXPECT_EQ(once.events, again.events);
+    EXPECT_NE(once.trace, run(8, plan).trace);
+}
+
+TEST(Simulation, TheFirstSeedsOfEachPlanAreGood_C12) {
+    for (const Plan& plan : plans()) {
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            const Report report = run(seed, plan);
+            EXPECT_TRUE(report.good())
+                << "trueup simulate --plan " << plan.name << " --seed " << seed << "\n"
+                << said(report);
+        }
+    }
+}
+
+// Many commands are given and carried out, or the runs would prove little.
+TEST(Simulation, SomethingHappensInARun) {
+    const Report report = run(1, *find_plan("standard"));
+    EXPECT_GT(report.records, 100U);
+    EXPECT_GT(report.commands, 0U);
+    EXPECT_GT(report.effects, 0U);
+    EXPECT_GT(report.simulated, Millis{360'000});
+}
+
+TEST(Simulation, AScheduleIsWrittenByTimesAndNames) {
+    const Schedule schedule = make_schedule(1, *find_plan("standard"));
+    ASSERT_FALSE(schedule.empty());
+    for (std::size_t i = 1; i < schedule.size(); ++i) {
+        EXPECT_GE(schedule[i].at, schedule[i - 1].at);
+    }
+    EXPECT_EQ(to_text({Millis{12'345}, find_act("crash"), 0xabcU}),
+              "  12.345 crash 0000000000000abc");
+    EXPECT_EQ(find_act("nothing of the kind"), nullptr);
+    EXPECT_EQ(find_plan("nothing of the kind"), nullptr);
+}
+
+struct Seed {
+    std::string plan;
+    std::uint64_t seed = 0;
+    std::string why;
+};
+
+std::vector<Seed> known_seeds() {
+    std::vector<Seed> seeds;
+    for (const auto& entry : std::filesystem::directory_iterator(TRUEUP_SEEDS)) {
+        if (entry.path().extension() != ".seed") continue;
+        std::ifstream file(entry.path());
+        Seed seed;
+        file >> seed.plan >> seed.seed;
+        std::getline(file, seed.why);
+        seeds.push_back(std::move(seed));
+    }
+    return seeds;
+}
+
+TEST(Simulation, WhatFailedOnceIsGood) {
+    const std::vector<Seed> seeds = known_seeds();
+    ASSERT_FALSE(seeds.empty());
+    for (const Seed& known : seeds) {
+        const Plan* plan = find_plan(known.plan);
+        ASSERT_NE(plan, nullptr) << known.plan;
+        const Report report = run(known.seed, *plan);
+        EXPECT_TRUE(report.good()) << known.plan << " " << known.seed << known.why << "\n"
+                                   << said(report);
+    }
+}
+
+}  // namespace
+}  // namespace trueup::simulation
