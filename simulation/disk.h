@@ -28,6 +28,7 @@ class Disk {
     void wipe();
     /// While true nothing can be written.
     void fill_up(bool full) { full_ = full; }
+    bool full() const { return full_; }
 
   private:
     friend class DiskStore;

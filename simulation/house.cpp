@@ -63,7 +63,7 @@ class EngineProcess final : public Process {
     }
 
     void note(const std::string& why) {
-        if (!life_.alive()) return;
+        if (!life_.alive() || disk_.full()) return;
         ++around_.refusals;
         around_.refused = why;
     }

@@ -36,7 +36,7 @@ struct Surroundings {
     HouseSettings settings;
     bool findings_wait = false;
     std::uint64_t wishes[2] = {0, 0};  ///< for a complete epoch of pods, of rows
-    std::uint64_t refusals = 0;        ///< of shards that stopped emitting
+    std::uint64_t refusals = 0;        ///< of shards that stopped emitting, but for a full disk
     std::string refused = {};          ///< why the last one did
 };
 
