@@ -1,17 +1,19 @@
 // What must never happen, held against the world's own history. Nothing here knows a rule, a
 // finding or a facet: only pods, rows, what executors had read, and what the topics say.
 //
-//   O1 harm       no write on an object whose identity, veto or counterpart contradicted it at the
-//                 executor's last read
-//   O2 race       no write on what became right between that read and the write; counted, and a
-//                 violation only where the plan keeps people from acting in between
+//   O1 harm       no write on an object whose identity, veto or counterpart contradicted it when
+//                 its executor last looked
+//   O2 race       no write on what became right since; counted, and a violation only where the
+//                 plan keeps people from acting in between
 //   O3 once       a command has at most one effect
-//   O4 brakes     nobody writes, or orders anything, against a pause or a hold that everybody could
-//   see O5 budget     no rule orders more than its budget in any stretch of time O6 lost       at
-//   rest the projection shows exactly what is in the world O7 replay     the journal, folded again,
-//   gives the rows that the engines have, byte for byte O8 repaired   at rest nothing is wrong in
-//   the world any more O9 silence    and nobody orders anything O10 evidence  what a command relies
-//   on was so when it was given, or not long before
+//   O4 brakes     nobody writes, or orders, against a pause or a hold that all could see
+//   O5 budget     no rule orders more than its budget in any stretch of time
+//   O6 lost       at rest the projection shows exactly what is in the world
+//   O7 replay     the journal, folded again, gives the engines' rows, byte for byte
+//   O8 repaired   at rest nothing is wrong in the world any more
+//   O9 silence    and nobody orders anything
+//   O10 evidence  what a command relies on was so when it was given, or not long before
+//   O11 refused   no engine gives up, but for a full disk
 #pragma once
 
 #include "engine/base/id.h"

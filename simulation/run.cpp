@@ -18,6 +18,7 @@ namespace trueup::simulation {
 
 namespace {
 
+constexpr std::size_t kEngines = 2;
 constexpr Millis kSettledFor{5'000};
 constexpr Millis kSilence{60'000};
 constexpr Millis kLook{1'000};
@@ -164,6 +165,7 @@ class Run {
     /// O7: the journal is folded once more, and looked at where each engine stopped.
     void judge_replay() {
         const std::vector<House::Image> images = house_.stop_engines();
+        if (images.size() != kEngines) oracles_.violate("replay", "an engine does not run");
         projections::MemoryStore store;
         runtime::Projection projection(store, 0, std::launch::deferred);
         core::State state(projection);
