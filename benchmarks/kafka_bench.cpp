@@ -5,15 +5,21 @@
 //
 //     kafka_bench --bootstrap HOST:PORT --prefix P --items RECORDS
 //
+// With --tail N the rows are put aside as they were about N items before the end, and an engine
+// that has only those starts once more: `restart_…` is what that takes, over a journal on the
+// broker.
+//
 // The topics P.changes.pods and P.changes.rows are there; the others are made.
 #include "benchmarks/engine.h"
 #include "benchmarks/kafka.h"
 #include "benchmarks/report.h"
 #include "engine/core/row.h"
+#include "projections/rocksdb_store.h"
 
 #include <array>
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -60,8 +66,41 @@ nlohmann::ordered_json answer_of(ports::Store& store, const core::Meta& meta) {
             {"both", sides[3]}, {"versions", versions},  {"sum", hex(sum)}};
 }
 
+/// Puts the rows that are on disk by now aside, as a checkpoint.
+void put_aside(Engine& engine, const std::string& folder) {
+    const auto name = engine.store().checkpoint(
+        folder, [](ports::Store&) -> Result<std::string> { return std::string("rows"); });
+    if (!name) fail(name.error().what);
+}
+
+/// Starts from the rows that were put aside, until everything in the journal is folded again.
+void restart(Report& report, EngineSettings how, const connectors::kafka::Settings& kafka,
+             const core::Meta& end) {
+    const std::string aside = how.folder;
+    how.folder += "/restart";
+    std::filesystem::create_directories(how.folder);
+    const Status placed =
+        projections::RocksdbStore::put_in_place(aside + "/rows", how.folder + "/projection");
+    if (!placed) fail(placed.error().what);
+    const double cpu = cpu_seconds();
+    const double start = wall_seconds();
+    Engine engine(how, open_kafka(kafka));
+    engine.open();
+    const double opened = wall_seconds();
+    const std::uint64_t before = engine.shard().state().meta.counters.items;
+    while (engine.shard().state().meta.applied < end.applied) engine.step();
+    const double caught_up = wall_seconds();
+    const double spent = cpu_seconds() - cpu;
+    if (engine.shard().state().meta.chain != end.chain) fail("another journal after the restart");
+    report.fact("restart_tail_items", end.counters.items - before);
+    report.fact("restart_open_seconds", opened - start);
+    report.fact("restart_seconds", caught_up - start);
+    report.fact("restart_cpu_seconds", spent);
+}
+
 int run(int argc, char** argv) {
-    const Options options(argc, argv, {"bootstrap", "prefix", "items", "memory-mib", "dir"});
+    const Options options(argc, argv,
+                          {"bootstrap", "prefix", "items", "memory-mib", "dir", "tail"});
     Report report(options);
     connectors::kafka::Settings settings;
     settings.bootstrap = options.text("bootstrap", "127.0.0.1:9092");
@@ -72,6 +111,8 @@ int run(int argc, char** argv) {
     how.folder = folder.path();
     how.memory = static_cast<std::size_t>(options.number("memory-mib", 512)) << 20U;
     settings.memory_bytes = how.memory / 4;
+    const auto tail = static_cast<std::uint64_t>(options.number("tail", 0));
+    bool aside = tail == 0;
     make_topics(settings);
 
     const double cpu = cpu_seconds();
@@ -82,6 +123,10 @@ int run(int argc, char** argv) {
     const core::Counters& counted = engine.shard().state().meta.counters;
     while (counted.items < items) {
         engine.step();
+        if (!aside && counted.items + tail >= items) {
+            put_aside(engine, folder.path());
+            aside = true;
+        }
         if (half == 0 && counted.items >= items / 2) half = wall_seconds();
     }
     const double folded = wall_seconds();
@@ -98,6 +143,8 @@ int run(int argc, char** argv) {
     report.fact("cpu_us_per_item", spent / count * 1e6);
     report.fact("published", engine.shard().status().published);
     report.fact("rewinds", engine.shard().status().rewinds);
+    report.fact("rss_most_mib", status_bytes("VmHWM") >> 20U);
+    if (tail > 0) restart(report, how, settings, engine.shard().state().meta);
     report.fact("answer", answer_of(engine.store(), engine.shard().state().meta));
     report.print();
     return 0;

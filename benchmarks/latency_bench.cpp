@@ -68,21 +68,30 @@ class Sources {
         }
         feeder.finish();
     }
-    std::unique_ptr<ports::PendingAppend> put(Side side, std::uint32_t subject,
+    /// All of them in one append.
+    std::unique_ptr<ports::PendingAppend> put(Side side, const std::vector<std::uint32_t>& subjects,
                                               const char* status) {
         const std::lock_guard lock(mutex_);
-        return send(load_.put(side, subject, status));
+        std::vector<Input> inputs;
+        inputs.reserve(subjects.size());
+        for (const std::uint32_t subject : subjects) {
+            inputs.push_back(load_.put(side, subject, status));
+        }
+        return send(std::move(inputs));
     }
     std::unique_ptr<ports::PendingAppend> prove(Side side, BrokerTime complete_as_of) {
         const std::lock_guard lock(mutex_);
-        return send(load_.progress(side, complete_as_of));
+        return send({load_.progress(side, complete_as_of)});
     }
 
   private:
-    std::unique_ptr<ports::PendingAppend> send(Input input) {
+    std::unique_ptr<ports::PendingAppend> send(std::vector<Input> inputs) {
         std::vector<ports::Entry> entries;
-        entries.push_back({Load::key_of(input.subject), std::move(input.bytes)});
-        return log_.append({input.topic, 0}, std::move(entries));
+        entries.reserve(inputs.size());
+        for (Input& input : inputs) {
+            entries.push_back({Load::key_of(input.subject), std::move(input.bytes)});
+        }
+        return log_.append({inputs.front().topic, 0}, entries);
     }
     ports::Log& log_;
     std::mutex mutex_;
@@ -99,18 +108,28 @@ void sleep_until(double at) {
     if (rest > 0) std::this_thread::sleep_for(std::chrono::duration<double>(rest));
 }
 
-/// Every change is an append of its own; each is answered before the run ends.
+/// Once a millisecond, what is due by then goes out in one append, as a connector's changes do; the
+/// time of each is the one at which it was due. All are answered before the run ends.
 void feed(Sources& sources, const Shape& shape, Run& run) {
-    std::vector<std::unique_ptr<ports::PendingAppend>> pending;
-    pending.reserve(shape.subjects());
+    std::vector<std::pair<std::unique_ptr<ports::PendingAppend>, std::uint32_t>> pending;
     const double start = wall_seconds();
-    for (std::uint32_t i = 0; i < shape.subjects(); ++i) {
+    for (std::uint32_t i = 0; i < shape.subjects();) {
         sleep_until(start + static_cast<double>(i) / shape.rate);
-        run.changes[i].at = wall_seconds();
-        pending.push_back(sources.put(Side::kPods, i, "Failed"));
+        std::vector<std::uint32_t> due;
+        const double now = wall_seconds();
+        for (; i < shape.subjects(); ++i) {
+            const double at = start + static_cast<double>(i) / shape.rate;
+            if (at > now) break;
+            run.changes[i].at = at;
+            due.push_back(i);
+        }
+        pending.emplace_back(sources.put(Side::kPods, due, "Failed"), i);
+        sleep_until(now + 0.001);
     }
-    for (std::uint32_t i = 0; i < shape.subjects(); ++i) {
-        run.changes[i].append_time = must(pending[i]->take());
+    std::uint32_t i = 0;
+    for (auto& [append, end] : pending) {
+        const BrokerTime append_time = must(append->take());
+        for (; i < end; ++i) run.changes[i].append_time = append_time;
     }
 }
 
@@ -144,6 +163,7 @@ void execute(ports::Log& log, Sources& sources, const std::atomic<bool>& stop,
         const double now = wall_seconds();
         next = fetched->next_offset;
         std::vector<ports::Entry> outcomes;
+        std::vector<std::uint32_t> failed;
         for (const ports::Record& record : fetched->records) {
             const auto command = codec::decode_command(record.value);
             if (!command) fail(command.error().what);
@@ -153,7 +173,7 @@ void execute(ports::Log& log, Sources& sources, const std::atomic<bool>& stop,
                 run.readable[subject] = now;
                 ++commands;
             }
-            pending.push_back(sources.put(Side::kRows, subject, "failed"));
+            failed.push_back(subject);
             Outcome outcome;
             outcome.command_id = command->id;
             outcome.subject = command->subject;
@@ -164,7 +184,8 @@ void execute(ports::Log& log, Sources& sources, const std::atomic<bool>& stop,
         if (outcomes.empty()) {
             log.wait(seen, Millis{50});
         } else {
-            pending.push_back(log.append({Topic::kOutcomes, 0}, std::move(outcomes)));
+            pending.push_back(sources.put(Side::kRows, failed, "failed"));
+            pending.push_back(log.append({Topic::kOutcomes, 0}, outcomes));
         }
     }
     for (auto& append : pending) must(append->take());

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 namespace trueup::bench {
@@ -87,6 +88,17 @@ double quantile(std::vector<double> values, double share) {
 double wall_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
+}
+
+std::size_t status_bytes(const std::string& name) {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+        if (word != name + ":") continue;
+        std::size_t kib = 0;
+        status >> kib;
+        return kib << 10U;
+    }
+    return 0;
 }
 
 double cpu_seconds() {

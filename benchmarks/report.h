@@ -45,6 +45,8 @@ double wall_seconds();
 double cpu_seconds();
 /// Of CPU by this thread alone: on a busy machine it tells work from waiting for a processor.
 double thread_cpu_seconds();
+/// A figure of /proc/self/status, which it gives in KiB, in bytes; 0 when it has none of that name.
+std::size_t status_bytes(const std::string& name);
 
 /// Keeps this thread, and those it starts later, on one processor. Says which; -1: it failed.
 int pin_to_one_processor();

@@ -7,25 +7,12 @@
 #include "benchmarks/report.h"
 
 #include <cstdio>
-#include <fstream>
 #include <string>
 
 namespace trueup::bench {
 namespace {
 
 constexpr std::uint32_t kBetweenSteps = 10'000;
-
-/// A figure of /proc/self/status in bytes; 0 when it has none of that name.
-std::size_t status_bytes(const std::string& name) {
-    std::ifstream status("/proc/self/status");
-    for (std::string word; status >> word;) {
-        if (word != name + ":") continue;
-        std::size_t kib = 0;
-        status >> kib;
-        return kib << 10U;
-    }
-    return 0;
-}
 
 /// Feeds through the log, and lets the shard catch up now and then.
 class Run {

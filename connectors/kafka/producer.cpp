@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMostBatches = 4;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
+constexpr std::size_t kLarge = std::size_t{256} << 10U;  // goes out beside others of its partition
 constexpr int kPollMs = 100;
 
 std::size_t bytes_of(const ports::Entry& entry) { return entry.key.size() + entry.value.size(); }
@@ -108,46 +109,55 @@ std::shared_ptr<ports::AppendAnswer> Producer::append(ports::Partition partition
     std::shared_ptr<ports::AppendAnswer> answer = pieces.front()->whole->answer;
     std::unique_lock lock(mutex_);
     room_.wait(lock, [&] { return queued_bytes_ <= settings_.memory_bytes / 4; });
-    std::deque<UnitRef>& queue = queues_[partition];
-    if (queue.empty()) turns_.push_back(partition);
+    Line& line = lines_[partition];
+    if (line.queue.empty()) turns_.push_back(partition);
     for (UnitRef& piece : pieces) {
+        piece->line = &line;
         queued_bytes_ += piece->bytes;
-        queue.push_back(std::move(piece));
+        line.bytes += piece->bytes;
+        line.queue.push_back(std::move(piece));
     }
     rd_kafka_queue_yield(reports_.get());  // ends the poll: the thread sends
     return answer;
 }
 
-/// What may go out now: batches, while fewer than four are under way; partitions take turns. Under
-/// the lock.
+/// Batches that may go out now; partitions take turns. Under the lock.
 std::vector<Producer::Unit*> Producer::next_units() {
     std::vector<Unit*> out;
-    while (!doomed_ && open_batches_ < kMostBatches && !turns_.empty()) {
+    std::size_t passed = 0;  // partitions in a row that have to wait
+    while (!doomed_ && open_batches_ < kMostBatches && passed < turns_.size()) {
         const ports::Partition partition = turns_.front();
         turns_.pop_front();
-        std::deque<UnitRef>& queue = queues_[partition];
-        const auto slot = static_cast<std::size_t>(
-            std::find(batches_.begin(), batches_.end(), std::size_t{0}) - batches_.begin());
-        const std::size_t before = out.size();
-        for (std::size_t bytes = 0; !queue.empty() && bytes < kBatchBytes;) {
-            UnitRef unit = std::move(queue.front());
-            queue.pop_front();
-            if (unit->whole->error) {  // its beginning failed: the rest must not be there
-                finish(*unit);
-                continue;
-            }
-            bytes += unit->bytes;
-            unit->batch = slot;
-            unit->outstanding = unit->entries.size();
-            out.push_back(unit.get());
-            sent_.emplace(unit.get(), std::move(unit));
-        }
-        if (!queue.empty()) turns_.push_back(partition);
-        if (out.size() == before) continue;
-        batches_[slot] = out.size() - before;
-        ++open_batches_;
+        Line& line = lines_.at(partition);
+        const bool goes = line.batches == 0 || line.bytes >= kLarge;
+        passed = goes ? 0 : passed + 1;
+        if (goes) take_batch(line, out);
+        if (!line.queue.empty()) turns_.push_back(partition);
     }
     return out;
+}
+
+void Producer::take_batch(Line& line, std::vector<Unit*>& out) {
+    const auto slot = std::find(batches_.begin(), batches_.end(), std::size_t{0});
+    const std::size_t before = out.size();
+    for (std::size_t bytes = 0; !line.queue.empty() && bytes < kBatchBytes;) {
+        UnitRef unit = std::move(line.queue.front());
+        line.queue.pop_front();
+        line.bytes -= unit->bytes;
+        if (unit->whole->error) {  // its beginning failed: the rest must not be there
+            finish(*unit);
+            continue;
+        }
+        bytes += unit->bytes;
+        unit->batch = static_cast<std::size_t>(slot - batches_.begin());
+        unit->outstanding = unit->entries.size();
+        out.push_back(unit.get());
+        sent_.emplace(unit.get(), std::move(unit));
+    }
+    if (out.size() == before) return;
+    *slot = out.size() - before;
+    ++line.batches;
+    ++open_batches_;
 }
 
 rd_kafka_topic_t* Producer::topic(Topic topic) {
@@ -226,7 +236,10 @@ void Producer::settle(Unit& unit) {
     TRUEUP_CHECK(found != sent_.end());
     const UnitRef owned = std::move(found->second);
     sent_.erase(found);
-    if (--batches_[unit.batch] == 0) --open_batches_;
+    if (--batches_[unit.batch] == 0) {
+        --open_batches_;
+        --unit.line->batches;
+    }
     finish(unit);
 }
 

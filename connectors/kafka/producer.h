@@ -1,8 +1,9 @@
 // Appends: one idempotent producer for all topics of a process.
 //
-// Appends queue here, per partition, and go out in batches of about a megabyte, at most four at a
-// time: more makes librdkafka's network thread spin, and gathering is what gives throughput and
-// latency at once. An append is answered when all its records are acknowledged.
+// Appends queue here, per partition. A batch goes out at once where none of its partition is under
+// way, and else once it is large; at most four at a time, since more makes librdkafka's network
+// thread spin. So what comes while a batch is under way goes with the next one, and that gives
+// throughput and latency at once. An append is answered when all its records are acknowledged.
 //
 // When a delivery fails, nobody knows what became of what is under way: all of it is answered
 // kRetry, the producer is thrown away, and a new one goes on with what was still queued (L5).
@@ -64,9 +65,11 @@ class Producer {
             if (!error) error = std::move(why);
         }
     };
+    struct Line;
     /// A piece of an append. librdkafka points into `entries` until each was delivered.
     struct Unit {
         ports::Partition partition;
+        Line* line = nullptr;
         std::shared_ptr<Whole> whole;
         std::vector<ports::Entry> entries;
         std::size_t bytes = 0;
@@ -75,10 +78,18 @@ class Producer {
     };
     using UnitRef = std::unique_ptr<Unit>;
 
+    /// What goes to one partition.
+    struct Line {
+        std::deque<UnitRef> queue;
+        std::size_t bytes = 0;    ///< of `queue`
+        std::size_t batches = 0;  ///< under way
+    };
+
     Producer(const Settings& settings, OnAppended told, OnTrouble worried);
     Status renew();
     void run();
     std::vector<Unit*> next_units();
+    void take_batch(Line& line, std::vector<Unit*>& out);
     static std::vector<std::unique_ptr<Unit>> cut(ports::Partition partition,
                                                   std::vector<ports::Entry> entries);
     void send(Unit& unit);
@@ -97,7 +108,7 @@ class Producer {
     std::mutex mutex_;
     std::condition_variable room_;
     std::condition_variable idle_;
-    std::map<ports::Partition, std::deque<UnitRef>> queues_;
+    std::map<ports::Partition, Line> lines_;
     std::deque<ports::Partition> turns_;  ///< partitions with something queued, each once
     std::size_t queued_bytes_ = 0;
     std::map<Unit*, UnitRef> sent_;
