@@ -99,7 +99,11 @@ void DeletePod::write(SteadyTime now) {
 
 void DeletePod::judge_write(Answer answer, SteadyTime now) {
     if (answer.failed) return read_back(now, what("DELETE") + ": " + answer.error.what);
-    if (answer.status >= 200 && answer.status < 300) return accepted(answer.body);
+    if (answer.status >= 200 && answer.status < 300) {
+        if (says_deleted(answer.body)) return accepted(answer.body);
+        return read_back(now, what("DELETE") + ": the answer is not the API server's: " +
+                                  message_of(answer.body));
+    }
     if (not_found(answer)) return finish(OutcomeKind::kAlreadyDone, "it is gone");
     Standing failure = failure_of(answer, what("DELETE"));
     if (answer.status == 409) return again(now, failure.reason);

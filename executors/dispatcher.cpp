@@ -245,6 +245,8 @@ Permit Dispatcher::State::permit(const Command& command, SteadyTime now) {
     if (arrived == under_way.end() || !brakes.reach_end(arrived->second)) return Permit::kHold;
     if (settings.steady_now) now = std::max(now, settings.steady_now());
     if (!clock.fresh(now) || !brakes.current()) return Permit::kHold;
+    // The world may have gone back to what it was before the other's write.
+    if (TRUEUP_GUARD("ledger") && ledger.knows(command.id)) return Permit::kEnded;
     if (*clock.at(now) > command.not_after) return Permit::kExpired;
     if (settings.before_write && !settings.before_write(command)) return Permit::kHold;
     return Permit::kGo;

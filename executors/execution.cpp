@@ -77,6 +77,9 @@ void Execution::tick(SteadyTime now) {
         case Permit::kExpired:
             finish(OutcomeKind::kExpired, "expired before the write; nothing was written");
             return;
+        case Permit::kEnded:
+            finish(OutcomeKind::kAlreadyDone, "another executor has ended it; nothing was written");
+            return;
         case Permit::kGo:
             break;
     }

@@ -24,8 +24,8 @@
 
 namespace trueup::executors {
 
-/// May this write go out now?
-enum class Permit : std::uint8_t { kGo, kHold, kExpired };
+/// May this write go out now? kEnded: another executor has ended the command.
+enum class Permit : std::uint8_t { kGo, kHold, kExpired, kEnded };
 
 /// What an execution needs of its surroundings. Outlives the executions.
 struct Surroundings {

@@ -95,6 +95,14 @@ bool says_not_found(std::string_view body, std::string_view name) {
            text_at(root, "/message").find(quoted) != std::string::npos;
 }
 
+bool says_deleted(std::string_view body) {
+    if (decode_pod(body).ok()) return true;
+    simdjson::dom::parser parser;
+    element root;
+    if (parser.parse(body.data(), body.size()).get(root) != simdjson::SUCCESS) return false;
+    return text_at(root, "/kind") == "Status" && text_at(root, "/status") == "Success";
+}
+
 std::string message_of(std::string_view body) {
     simdjson::dom::parser parser;
     element root;

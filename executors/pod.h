@@ -40,6 +40,10 @@ Result<Pod> decode_pod(std::string_view body);
 /// Is this the body of a 404 by which the API server says that the object `name` is not there?
 bool says_not_found(std::string_view body, std::string_view name);
 
+/// Is this the body of a 200 by which the API server says that it took a DELETE: the object, or a
+/// Status of success? The page of a proxy is neither.
+bool says_deleted(std::string_view body);
+
 /// The message of a Status body in one line, shortened; the bytes' start when they are no Status.
 std::string message_of(std::string_view body);
 

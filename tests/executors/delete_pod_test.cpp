@@ -217,6 +217,26 @@ TEST(DeletePod, ATimeoutThatWasNotCarriedOutIsTriedAgain_S38) {
     EXPECT_EQ(bench.cluster.effects, 1U);
 }
 
+// A proxy's page with status 200 counted as a deletion: the row was marked stopping, and its pod
+// ran on for ever.
+TEST(DeletePod, A200ThatIsNotTheServersWordIsNoDeletion_S3) {
+    for (const char* page : {"<html>Please log in to the network.</html>", "", "{}",
+                             R"({"kind":"Status","status":"Failure"})"}) {
+        Bench bench;
+        bench.cluster.upset_deletes.push_back({200, page});
+        EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kDone) << page;
+        EXPECT_EQ(bench.cluster.count("DELETE"), 2U) << page;
+        EXPECT_EQ(bench.cluster.effects, 1U) << page;
+    }
+}
+
+TEST(DeletePod, ASuccessWithoutTheObjectIsADeletion_S38) {
+    Bench bench;
+    bench.cluster.upset_deletes.push_back({200, R"({"kind":"Status","status":"Success"})", true});
+    EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kDone);
+    EXPECT_EQ(bench.cluster.count("DELETE"), 1U);
+}
+
 TEST(DeletePod, ReadBackFindsItGoneOrReplaced_S38) {
     for (const bool replaced : {false, true}) {
         Bench bench;

@@ -79,6 +79,27 @@ TEST(Dispatcher, AnotherExecutorsOutcomeCounts_S38) {
     EXPECT_EQ(desk.outcomes().size(), 1U);
 }
 
+// A command was carried out twice: one executor had ended it, somebody undid what it had done, and
+// another one, whose checks had taken long, did it again.
+TEST(Dispatcher, AnotherExecutorsOutcomeDuringTheChecksCounts_S38) {
+    Desk desk;
+    bool open = false;
+    desk.settings.before_write = [&](const Command&) { return open; };
+    desk.emit(delete_orphan());
+    desk.step();
+    ASSERT_EQ(desk.cluster.count("GET"), 1U);
+    Outcome other;
+    other.command_id = delete_orphan().id;
+    other.subject = "graph/wrapper-a";
+    other.kind = OutcomeKind::kDone;
+    desk.append(Topic::kOutcomes, codec::encode_outcome(other));
+    open = true;
+    desk.step();
+    EXPECT_EQ(desk.cluster.count("DELETE"), 0U);
+    EXPECT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.dispatcher().stats().running, 0U);
+}
+
 TEST(Dispatcher, ARetryableFailureIsNoEnd_S38) {
     Desk desk;
     desk.cluster.upset_gets.push_back({500, ""});
