@@ -68,7 +68,7 @@ CLI::App* add_simulate(CLI::App& app, Options& options) {
                          "The first seed (1); a seed repeats a run to the byte; 0: a fresh one");
     simulate->add_option("--runs", o.runs, "So many seeds from there on (100)");
     simulate->add_option("--seconds", o.seconds, "As many runs as end in this time, instead");
-    simulate->add_option("--plan", o.plan, "What goes wrong: standard, people or faults");
+    simulate->add_option("--plan", o.plan, "What happens: standard, people, faults or rules");
     simulate->add_option("--jobs", o.jobs, "So many runs at once (1)");
     simulate->add_flag("--keep-going", o.keep_going, "Go on behind a run that failed");
     simulate->add_flag("!--no-shrink", o.shrink, "Do not look for the least that fails");

@@ -48,30 +48,74 @@ RequestScope about(const std::string& subject) {
     return scope;
 }
 
-Hash128 ask(Stage& stage, RequestKind kind, const RequestScope& scope) {
-    Request request;
-    request.id = {1, ++stage.requests};
-    request.kind = kind;
-    request.scope = scope;
-    request.issued_ms = to_millis(stage.broker.now());
-    request.issued_by = "somebody";
-    request.role = "ops";
-    std::string bytes = codec::encode_request(request);
-    stage.keys.sign(codec::kRequestSignature, bytes);
+void put(Stage& stage, const std::string& subject, const std::string& request) {
     std::vector<ports::Entry> entries;
-    entries.push_back({scope.subject, bytes});
-    // Whoever asks does so until it is known to be there.
+    entries.push_back({subject, request});
     for (int i = 0; i < 20; ++i) {
         if (ports::append_now(stage.operators, {Topic::kRequests, 0}, entries)) break;
     }
+}
+
+Hash128 ask(Stage& stage, Request request, bool sign) {
+    if (request.id.none()) request.id = {kMeant, ++stage.requests};
+    if (request.issued_ms == 0) request.issued_ms = to_millis(stage.broker.now());
+    std::string bytes = codec::encode_request(request);
+    if (sign) stage.keys.sign(codec::kRequestSignature, bytes);
+    put(stage, request.scope.subject, bytes);
+    stage.said.push_back(std::move(bytes));
     return request.id;
+}
+
+Hash128 ask(Stage& stage, RequestKind kind, const RequestScope& scope) {
+    Request request;
+    request.kind = kind;
+    request.scope = scope;
+    request.issued_by = "somebody";
+    request.role = "ops";
+    return ask(stage, std::move(request));
+}
+
+namespace {
+
+/// How long everybody may take to see a pause.
+constexpr Millis kBrakeSeen{10'000};
+
+void release(Stage& stage, const std::string& bound) {
+    Brake& brake = stage.brakes[bound];
+    ++brake.asked;
+    stage.oracles.released(bound);
+    ask(stage, brake.scope.subject.empty() ? RequestKind::kResume : RequestKind::kRelease,
+        brake.scope);
+}
+
+}  // namespace
+
+void brake(Stage& stage, Random& random, const RequestScope& scope) {
+    const std::string bound = Oracles::bound_by(scope);
+    const Hash128 request =
+        ask(stage, scope.subject.empty() ? RequestKind::kPause : RequestKind::kHold, scope);
+    const Millis lasts = random.between(2 * kBrakeSeen, Millis{60'000});
+    // Somebody else may ask for the opposite in the meantime.
+    stage.brakes[bound].scope = scope;
+    const std::uint64_t asked = ++stage.brakes[bound].asked;
+    later(stage, kBrakeSeen, [&stage, bound, asked, request] {
+        const bool binding = stage.house.granted(request) && stage.brakes[bound].asked == asked;
+        if (binding) stage.oracles.braked(bound);
+    });
+    stage.scheduler.after(lasts, [&stage, bound] { release(stage, bound); });
+}
+
+void set_database_clock(Stage& stage, Millis ahead) {
+    stage.world.set_database_clock(ahead);
+    stage.oracles.consent().database_clock(ahead);
 }
 
 const std::vector<ActKind>& act_kinds() {
     static const std::vector<ActKind> kKinds = [] {
         std::vector<ActKind> all = people();
-        const std::vector<ActKind> others = faults();
-        all.insert(all.end(), others.begin(), others.end());
+        for (const std::vector<ActKind>& others : {owners(), faults()}) {
+            all.insert(all.end(), others.begin(), others.end());
+        }
         return all;
     }();
     return kKinds;
@@ -100,6 +144,15 @@ void vouch(Stage& stage) {
     }
 }
 
+void approve(Stage& stage) {
+    for (const char* because : {"approval", "uncorrelated_rows"}) {
+        RequestScope scope;
+        scope.because = because;
+        scope.finding_offset = stage.house.applied();
+        ask(stage, RequestKind::kApprove, scope);
+    }
+}
+
 void make_peace(Stage& stage) {
     stage.over = true;
     stage.broker.troubles() = BrokerTroubles();
@@ -107,14 +160,12 @@ void make_peace(Stage& stage) {
     stage.world.stall_watch(false);
     stage.world.fail_no_more();
     stage.house.heal();
-    for (auto& [subject, asked] : stage.brakes) {
-        ++asked;
-        stage.oracles.released(subject);
-        ask(stage, subject.empty() ? RequestKind::kResume : RequestKind::kRelease, about(subject));
-    }
+    for (const auto& [bound, brake] : stage.brakes) release(stage, bound);
     for (const sandbox::PodPtr& pod : pods(stage)) {
         if (pod->labels != labels()) stage.world.set_labels(pod->name, labels());
+        if (pod->phase == "Succeeded") stage.world.set_phase(pod->name, "Running");
     }
+    settle_deadlines(stage);
     std::vector<std::string> claimed;
     for (const History::Row& row : rows(stage)) {
         const std::string name = row.view.key();

@@ -3,6 +3,7 @@
 // were taken away still means the same.
 #pragma once
 
+#include "engine/model/request.h"
 #include "simulation/broker.h"
 #include "simulation/history.h"
 #include "simulation/house.h"
@@ -19,6 +20,12 @@
 
 namespace trueup::simulation {
 
+/// A pause or a hold.
+struct Brake {
+    RequestScope scope;
+    std::uint64_t asked = 0;  ///< for it, or for its end
+};
+
 /// Everything that an act may lay hands on.
 struct Stage {
     Scheduler& scheduler;
@@ -30,15 +37,23 @@ struct Stage {
     Oracles& oracles;
     Broker::Client& operators;  ///< the log, for what people ask
     const codec::KeyRing& keys;
-    std::uint64_t names = 0;                           ///< given so far
-    std::uint64_t requests = 0;                        ///< likewise
-    std::map<std::string, std::uint64_t> brakes = {};  ///< asked for or ended, by subject
+    std::uint64_t names = 0;                   ///< given so far
+    std::uint64_t requests = 0;                ///< likewise
+    std::map<std::string, Brake> brakes = {};  ///< by what they bind
+    std::vector<std::string> said = {};        ///< requests, as they were sent
     bool over = false;  ///< nobody does anything any more, not even what had begun
+};
+
+/// Who, or what, acts.
+enum class Actor : std::uint8_t {
+    kPeople,     ///< who start, stop, break and mend instances
+    kOwners,     ///< who set deadlines, and operators, who ask and approve
+    kMisfortune  ///< what goes wrong
 };
 
 struct ActKind {
     std::string_view name;
-    bool fault = false;  ///< else people do it
+    Actor actor = Actor::kPeople;
     unsigned weight = 1;
     void (*carry_out)(Stage& stage, Random& random) = nullptr;
 };
@@ -52,6 +67,8 @@ const ActKind* find_act(std::string_view name);
 void populate(Stage& stage, std::uint64_t count);
 /// Somebody looks at the sources whose lists are not believed, and says that they are right.
 void vouch(Stage& stage);
+/// Somebody looks at what waits for an approval, and says yes to all of it.
+void approve(Stage& stage);
 /// People finish what they had begun and leave things so that they can be put right; everything
 /// that failed works again.
 void make_peace(Stage& stage);

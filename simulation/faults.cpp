@@ -68,7 +68,7 @@ void broker_clock(Stage& stage, Random& random) {
 }
 
 void database_clock(Stage& stage, Random& random) {
-    stage.world.set_database_clock(random.between(Millis{-600'000}, Millis{600'000}));
+    set_database_clock(stage, random.between(Millis{-600'000}, Millis{600'000}));
 }
 
 void cluster_fails(Stage& stage, Random& random) {
@@ -145,27 +145,27 @@ void database_breaks(Stage& stage, Random& random) {
 
 std::vector<ActKind> faults() {
     return {
-        {"crash", true, 6, crash},
-        {"sleep", true, 4, sleep},
-        {"cut-off", true, 3, cut_off},
-        {"lag", true, 4, lag},
-        {"broker-down", true, 1, broker_down},
-        {"broker-slow", true, 2, broker_slow},
-        {"broker-fails", true, 4, broker_fails},
-        {"network-slow", true, 2, network_slow},
-        {"lose-disk", true, 1, lose_disk},
-        {"fill-disk", true, 1, fill_disk},
-        {"second-connector", true, 4, second_connector},
-        {"broker-clock", true, 1, broker_clock},
-        {"database-clock", true, 1, database_clock},
-        {"cluster-fails", true, 4, cluster_fails},
-        {"empty-list", true, 4, empty_list},
-        {"gone", true, 2, gone},
-        {"deaf-watch", true, 3, deaf_watch},
-        {"lost-replies", true, 3, lost_replies},
-        {"cluster-restarts", true, 1, cluster_restarts},
-        {"database-fails", true, 4, database_fails},
-        {"database-breaks", true, 3, database_breaks},
+        {"crash", Actor::kMisfortune, 6, crash},
+        {"sleep", Actor::kMisfortune, 4, sleep},
+        {"cut-off", Actor::kMisfortune, 3, cut_off},
+        {"lag", Actor::kMisfortune, 4, lag},
+        {"broker-down", Actor::kMisfortune, 1, broker_down},
+        {"broker-slow", Actor::kMisfortune, 2, broker_slow},
+        {"broker-fails", Actor::kMisfortune, 4, broker_fails},
+        {"network-slow", Actor::kMisfortune, 2, network_slow},
+        {"lose-disk", Actor::kMisfortune, 1, lose_disk},
+        {"fill-disk", Actor::kMisfortune, 1, fill_disk},
+        {"second-connector", Actor::kMisfortune, 4, second_connector},
+        {"broker-clock", Actor::kMisfortune, 1, broker_clock},
+        {"database-clock", Actor::kMisfortune, 1, database_clock},
+        {"cluster-fails", Actor::kMisfortune, 4, cluster_fails},
+        {"empty-list", Actor::kMisfortune, 4, empty_list},
+        {"gone", Actor::kMisfortune, 2, gone},
+        {"deaf-watch", Actor::kMisfortune, 3, deaf_watch},
+        {"lost-replies", Actor::kMisfortune, 3, lost_replies},
+        {"cluster-restarts", Actor::kMisfortune, 1, cluster_restarts},
+        {"database-fails", Actor::kMisfortune, 4, database_fails},
+        {"database-breaks", Actor::kMisfortune, 3, database_breaks},
     };
 }
 

@@ -216,6 +216,22 @@ std::vector<std::string> House::quarantined() const {
     return names;
 }
 
+std::vector<std::string> House::found() const {
+    std::vector<std::string> subjects;
+    const runtime::Shard* shard = parts_->engines.front()->shard();
+    if (shard == nullptr) return subjects;
+    shard->state().subjects.each_cached([&](const Subject& subject) {
+        if (!subject.findings.empty()) subjects.push_back(subject.key);
+    });
+    std::sort(subjects.begin(), subjects.end());  // a cache has no order of its own
+    return subjects;
+}
+
+std::int64_t House::applied() const {
+    const runtime::Shard* shard = parts_->engines.front()->shard();
+    return shard == nullptr ? -1 : shard->state().meta.applied;
+}
+
 bool House::granted(const Hash128& request) const {
     return std::any_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
         if (engine->shard() == nullptr) return false;

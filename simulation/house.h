@@ -37,6 +37,10 @@ class House {
     bool settled() const;
     /// The sources whose last list nobody believes.
     std::vector<std::string> quarantined() const;
+    /// The subjects that an engine has findings about.
+    std::vector<std::string> found() const;
+    /// The last journal record that an engine has folded; -1: none.
+    std::int64_t applied() const;
     /// Was this request taken, and granted?
     bool granted(const Hash128& request) const;
     /// What is not settled, in one sentence.

@@ -1,32 +1,25 @@
 #include "simulation/oracles.h"
 
+#include "simulation/instances.h"
+
 #include <algorithm>
 
 namespace trueup::simulation {
 
 namespace {
 
-constexpr const char* kHold = "trueup.io/hold";
 // As the policy of a simulation has them.
+constexpr const char* kRuleThatAsks = "stuck_transition";
 constexpr Millis kGrace{40'000};  // less two leaps of the broker's clock, of which each counts 10 s
 constexpr Millis kCreateWindow{30'000};
 constexpr Millis kOutcomeKnown{5'000};
+constexpr int kClosedMinute = 6;
 /// How long ago what a command relies on may have ceased to be so: a source is stale then.
 constexpr Millis kEvidenceAge{60'000};
 
-bool held(const sandbox::Pod& pod) {
-    return pod.labels.count(kHold) != 0 || pod.annotations.count(kHold) != 0;
-}
-
-bool selected(const sandbox::Pod& pod) { return pod.labels.count("app") != 0; }
-
-bool wants_pod(const History::RowView& row) {
-    const std::string status = row.text("status");
-    return status == "starting" || status == "running";
-}
-
-std::string target_at(const std::string& target, const std::string& version) {
-    return target + "@" + version;
+/// One minute of ten.
+bool closed(BrokerTime time) {
+    return time.time_since_epoch() / Millis{60'000} % 10 == kClosedMinute;
 }
 
 }  // namespace
@@ -43,26 +36,56 @@ void Oracles::ordered(const Command& command) {
     ordered_[row && slash != std::string::npos ? id.substr(slash + 1) : id] = command;
 }
 
-bool Oracles::bound(const std::string& subject, SteadyTime now) const {
-    const auto of = [&](const std::string& key) {
+std::string Oracles::bound_by(const RequestScope& scope) {
+    return scope.rule.empty() ? scope.subject : "rule " + scope.rule;
+}
+
+bool Oracles::bound(const Command& command, SteadyTime now) const {
+    const auto by = [&](const std::string& key) {
         const auto found = brakes_.find(key);
         return found != brakes_.end() && found->second < now;
     };
-    return of("") || of(subject);
+    return by("") || by(command.subject) || by("rule " + command.rule);
 }
-
-void Oracles::braked(const std::string& subject) { brakes_[subject] = scheduler_.steady_now(); }
-void Oracles::released(const std::string& subject) { brakes_.erase(subject); }
 
 void Oracles::given(const Command& command, SteadyTime issued) {
     if (!given_.insert(command.id).second) return;
-    if (bound(command.subject, issued)) {
+    if (bound(command, issued)) {
         violate("brakes", "a command about " + command.subject + " against a pause or a hold");
+    }
+    if (every_rule) {
+        const bool agreed = consent_.to_order(command, issued);
+        if (!agreed && asks(command, issued)) {
+            violate("approval", command.rule + " about " + command.subject + " was not approved");
+        }
+        if (closed(command.issued)) violate("window", "a command about " + command.subject);
     }
     const std::string against = against_evidence(command, issued);
     if (against.empty()) return;
     violate("evidence", std::string(name_of(command.draft.action.kind)) + " of " +
                             command.draft.target.name + " for " + command.rule + ": " + against);
+}
+
+/// Must somebody have approved it?
+bool Oracles::asks(const Command& command, SteadyTime issued) const {
+    if (command.rule == kRuleThatAsks) return true;
+    const bool orphan = command.draft.action.kind == Action::Kind::kDeletePod &&
+                        command.draft.read_set.front().kind == Predicate::Kind::kNone;
+    if (!orphan) return false;
+    // A row that names no pod and had none of its name for as long as a source may be behind.
+    const Moment to = history_.moment_at(issued);
+    const Moment from = history_.moment_at(issued - kEvidenceAge);
+    for (const History::Row& row : history_.rows(to)) {
+        bool alone = true;
+        for (Moment moment = to; alone && moment + 1 > from; --moment) {
+            const auto then = history_.row(row.pk, moment);
+            alone = then && wants_pod(*then) && then->null("pod_name") &&
+                    !history_.pod(then->key(), moment);
+            if (moment == 0) break;
+        }
+        if (alone) return true;
+    }
+    return false;
 }
 
 /// What a command relies on, and the world never said in the time in which it should have; empty:
@@ -129,77 +152,23 @@ bool Oracles::is_so(const Command& command, const Predicate& predicate, Moment a
 void Oracles::write_sent(const std::string& target, const std::string& version,
                          const Knowledge& known) {
     Sent sent{known, ordered_[target]};
-    if (bound(sent.command.subject, scheduler_.steady_now())) {
+    if (bound(sent.command, scheduler_.steady_now())) {
         violate("brakes", "a write on " + sent.command.subject + " against a pause or a hold");
     }
-    sent_[target_at(target, version)] = std::move(sent);
+    sent_[sent_key(target, version)] = std::move(sent);
 }
 
 void Oracles::act(const std::vector<sandbox::Record>& records) {
     const Moment before = history_.moment();
     history_.take(records, scheduler_.steady_now());
     for (const sandbox::Record& record : records) {
+        const auto* pod = std::get_if<sandbox::PodEvent>(&record);
+        if (pod != nullptr && (!pod->after || pod->after->deletion_ms)) {
+            ended_.insert(pod->subject().name);
+        }
         const auto* effect = std::get_if<sandbox::Effect>(&record);
         if (effect != nullptr && effect->accepted) judge(*effect, before);
     }
-}
-
-void Oracles::judge(const sandbox::Effect& effect, Moment before) {
-    ++effects_;
-    written_[effect.kind == sandbox::Effect::Kind::kDelete ? effect.uid
-                                                           : "public.instances/" + effect.pk] =
-        scheduler_.steady_now();
-    const bool deletes = effect.kind == sandbox::Effect::Kind::kDelete;
-    const auto found = sent_.find(deletes ? target_at(effect.uid, effect.resource_version)
-                                          : target_at(effect.pk, effect.xmin));
-    const std::string what = deletes ? "deletion of " + effect.name + " (" + effect.uid + ")"
-                                     : "update of row " + effect.pk;
-    if (found == sent_.end()) return violate("harm", what + " that no executor sent");
-    const Sent& sent = found->second;
-    const auto row = history_.row(effect.pk, before);
-    const std::string name = deletes ? effect.name : row ? row->key() : std::string();
-    const auto read = [&](const std::string& about) {
-        const auto known = sent.known.find(about);
-        return known == sent.known.end() ? Moment{0} : known->second;
-    };
-    const Moment pods = read("pod/" + name);
-    const Moment rows = read(deletes ? "key/" + name : "row/" + effect.pk);
-    const std::string harm =
-        deletes ? against_delete(effect, pods, rows) : against_update(effect, name, pods, rows);
-    const std::string race = deletes ? against_delete(effect, before, before)
-                                     : against_update(effect, name, before, before);
-    if (!harm.empty()) {
-        violate("harm", what + " for " + sent.command.rule + ": " + harm);
-    } else if (!race.empty()) {
-        ++races_;
-        if (races_forbidden) violate("race", what + ": " + race);
-    }
-    if (++effects_of_[sent.command.id] > 1) violate("once", what + " again by the same command");
-}
-
-/// Why a pod should have stayed, given what was so at these moments; empty: it may go.
-std::string Oracles::against_delete(const sandbox::Effect& effect, Moment pods, Moment rows) const {
-    if (pods == 0 || rows == 0) return "its executor had not looked at both sides";
-    const sandbox::PodPtr pod = history_.pod(effect.name, pods);
-    if (!pod || pod->uid != effect.uid) return "another pod, or none, had the name";
-    if (held(*pod)) return "it was held";
-    if (!selected(*pod)) return "it was none of ours";
-    if (!history_.rows_of(effect.name, rows).empty()) return "a row owned it";
-    return {};
-}
-
-/// The same for a row that is marked failed.
-std::string Oracles::against_update(const sandbox::Effect& effect, const std::string& name,
-                                    Moment pods, Moment rows) const {
-    if (pods == 0 || rows == 0) return "its executor had not looked at both sides";
-    const auto row = history_.row(effect.pk, rows);
-    if (!row) return "it was not there";
-    if (!wants_pod(*row)) return "it wanted no pod any more: " + row->text("status");
-    const sandbox::PodPtr pod = history_.pod(name, pods);
-    if (!pod) return {};
-    if (pod->phase != "Failed") return "its pod " + name + " was there: " + pod->phase;
-    if (held(*pod)) return "its pod was held";
-    return {};
 }
 
 void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& budget,
@@ -241,6 +210,7 @@ void Oracles::judge_projection(const std::set<std::string>& believed) {
 void Oracles::judge_world(const std::function<std::string(const std::string&)>& explain) {
     const Moment now = history_.moment();
     const auto wrong = [&](const std::string& name, const std::string& what) {
+        if (consent_.dismissed("graph-instances/" + name)) return;
         violate("repaired", what + "; " + explain("graph-instances/" + name));
     };
     for (const sandbox::PodPtr& pod : history_.pods(now)) {
@@ -249,15 +219,26 @@ void Oracles::judge_world(const std::function<std::string(const std::string&)>& 
             wrong(pod->name, "pod " + pod->name + " has no row");
         }
     }
-    for (const History::Row& row : history_.rows(now)) {
-        if (!wants_pod(row.view)) continue;
-        const std::string name = row.view.key();
-        const sandbox::PodPtr pod = history_.pod(name, now);
-        if (!pod) wrong(name, "row " + row.pk + " (" + name + ") has no pod");
-        if (pod && pod->phase == "Failed" && !held(*pod) && selected(*pod)) {
-            wrong(name, "row " + row.pk + " does not know that its pod " + name + " has failed");
-        }
+    for (const History::Row& row : history_.rows(now)) judge_row(row, wrong);
+}
+
+void Oracles::judge_row(
+    const History::Row& row,
+    const std::function<void(const std::string&, const std::string&)>& wrong) const {
+    const std::string name = row.view.key();
+    const std::string what = "row " + row.pk + " (" + name + ")";
+    const sandbox::PodPtr pod = history_.pod(name, history_.moment());
+    const bool touchable = pod && selected(*pod) && !held(*pod);
+    if (every_rule && !pod && row.view.text("status") == "stopping") {
+        return wrong(name, what + " has been stopping for long");
     }
+    if (!wants_pod(row.view)) return;
+    if (!pod) return wrong(name, what + " has no pod");
+    if (!touchable) return;
+    if (pod->phase == "Failed") wrong(name, what + " does not know that its pod has failed");
+    if (!every_rule) return;
+    if (row.view.null("pod_name")) wrong(name, what + " does not name its pod");
+    if (consent_.overdue(row.view)) wrong(name, what + " outlived its deadline");
 }
 
 }  // namespace trueup::simulation

@@ -7,6 +7,8 @@
 //                 plan keeps people from acting in between
 //   O3 once       a command has at most one effect
 //   O4 brakes     nobody writes, or orders, against a pause or a hold that all could see
+//      approval   nobody orders unasked what somebody must have approved
+//      window     nobody orders anything outside the times in which that may be
 //   O5 budget     no rule orders more than its budget in any stretch of time
 //   O6 lost       at rest the projection shows exactly what is in the world
 //   O7 replay     the journal, folded again, gives the engines' rows, byte for byte
@@ -19,6 +21,7 @@
 #include "engine/base/id.h"
 #include "engine/model/command.h"
 #include "engine/model/settings.h"
+#include "simulation/consent.h"
 #include "simulation/history.h"
 #include "simulation/links.h"
 #include "simulation/scheduler.h"
@@ -39,7 +42,8 @@ struct Violation {
 
 class Oracles final : public Witness {
   public:
-    Oracles(Scheduler& scheduler, History& history) : scheduler_(scheduler), history_(history) {}
+    Oracles(Scheduler& scheduler, History& history)
+        : scheduler_(scheduler), history_(history), consent_(scheduler) {}
 
     // What happens, as it happens.
     Moment moment() const override { return history_.moment(); }
@@ -50,10 +54,14 @@ class Oracles final : public Witness {
     void act(const std::vector<sandbox::Record>& records);
     /// A command is in its topic; the journal had it then.
     void given(const Command& command, SteadyTime issued);
-    /// From now on everybody can see it, of one subject or (empty) of everything.
-    void braked(const std::string& subject);
+    /// From now on everybody can see it.
+    void braked(const std::string& bound) { brakes_[bound] = scheduler_.steady_now(); }
     /// From now on nobody is bound by it any more.
-    void released(const std::string& subject);
+    void released(const std::string& bound) { brakes_.erase(bound); }
+    /// What a pause or a hold binds: `rule NAME`, a subject, or (empty) everything.
+    static std::string bound_by(const RequestScope& scope);
+    /// What people agreed to.
+    Consent& consent() { return consent_; }
 
     void violate(const std::string& oracle, std::string what);
     /// In the order in which they were noticed; a run with none was good.
@@ -61,6 +69,8 @@ class Oracles final : public Witness {
     std::uint64_t effects() const { return effects_; }
     std::uint64_t races() const { return races_; }
     bool races_forbidden = false;
+    /// Every rule is in force, with windows and rules that ask; else G1 to G3.
+    bool every_rule = false;
 
     /// O5: the commands of a rule, each once.
     void judge_budget(const std::vector<Command>& commands, const Budget& budget,
@@ -76,11 +86,26 @@ class Oracles final : public Witness {
         Knowledge known;
         Command command;
     };
+    /// When its sender last looked at the pod, at the rows of the name, and at the row; 0: never.
+    struct Looks {
+        Moment pod = 0;
+        Moment key = 0;
+        Moment row = 0;
+    };
     void judge(const sandbox::Effect& effect, Moment before);
-    std::string against_delete(const sandbox::Effect& effect, Moment pods, Moment rows) const;
-    std::string against_update(const sandbox::Effect& effect, const std::string& name, Moment pods,
-                               Moment rows) const;
-    bool bound(const std::string& subject, SteadyTime now) const;
+    std::string against_delete(const sandbox::Effect& effect, const std::string& pk,
+                               const Looks& looks) const;
+    std::string against_update(const sandbox::Effect& effect, const std::string& name,
+                               const Looks& looks) const;
+    std::string against_failing(const History::RowView& row, const std::string& name,
+                                Moment pods) const;
+    std::string against_stopping(const History::RowView& row, const std::string& name) const;
+    std::string against_naming(const History::RowView& row, const std::string& pod,
+                               Moment pods) const;
+    void judge_row(const History::Row& row,
+                   const std::function<void(const std::string&, const std::string&)>& wrong) const;
+    bool bound(const Command& command, SteadyTime now) const;
+    bool asks(const Command& command, SteadyTime issued) const;
     std::string against_evidence(const Command& command, SteadyTime issued) const;
     bool was_so(const Command& command, const Predicate& predicate, Moment from, Moment to) const;
     bool is_so(const Command& command, const Predicate& predicate, Moment as_of) const;
@@ -90,7 +115,9 @@ class Oracles final : public Witness {
     std::map<std::string, Command> ordered_;  ///< by target
     std::map<std::string, Sent> sent_;        ///< by target and version
     std::map<Hash128, int> effects_of_;
-    std::map<std::string, SteadyTime> brakes_;   ///< since when; by subject
+    Consent consent_;
+    std::map<std::string, SteadyTime> brakes_;   ///< since when; by what they bind
+    std::set<std::string> ended_;                ///< names of pods that ended, or were about to
     std::map<std::string, SteadyTime> written_;  ///< when an object last was, by id
     std::set<Hash128> given_;
     std::vector<Violation> violations_;

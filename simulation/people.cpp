@@ -9,8 +9,6 @@ namespace trueup::simulation {
 namespace {
 
 constexpr Millis kCreateWindow{15'000};  // half of what the rules allow
-/// How long everybody may take to see a pause.
-constexpr Millis kBrakeSeen{10'000};
 
 void start_row_first(Stage& stage, Random& random) {
     const std::string name = fresh_name(stage);
@@ -147,34 +145,13 @@ void touch_row(Stage& stage, Random& random) {
     }
 }
 
-/// On, and off again some time later. In between there is a time in which nobody may write.
-void brake(Stage& stage, Random& random, RequestKind on, RequestKind off,
-           const std::string& subject) {
-    const Hash128 request = ask(stage, on, about(subject));
-    const Millis lasts = random.between(2 * kBrakeSeen, Millis{60'000});
-    // Somebody else may ask for the opposite in the meantime.
-    const std::uint64_t asked = ++stage.brakes[subject];
-    later(stage, kBrakeSeen, [&stage, subject, asked, request] {
-        const bool binding = stage.house.granted(request) && stage.brakes[subject] == asked;
-        if (binding) stage.oracles.braked(subject);
-    });
-    stage.scheduler.after(lasts, [&stage, subject, off] {
-        ++stage.brakes[subject];
-        stage.oracles.released(subject);
-        ask(stage, off, about(subject));
-    });
-}
-
-void pause(Stage& stage, Random& random) {
-    brake(stage, random, RequestKind::kPause, RequestKind::kResume, "");
-}
+void pause(Stage& stage, Random& random) { brake(stage, random, {}); }
 
 void hold_subject(Stage& stage, Random& random) {
     const auto all = pods(stage);
     const auto* pod = pick(all, random);
     if (pod == nullptr) return;
-    brake(stage, random, RequestKind::kHold, RequestKind::kRelease,
-          "graph-instances/" + (*pod)->name);
+    brake(stage, random, about("graph-instances/" + (*pod)->name));
 }
 
 /// A transaction that has begun and is not visible yet.
@@ -197,26 +174,26 @@ void elsewhere(Stage& stage, Random& random) {
 
 std::vector<ActKind> people() {
     return {
-        {"start-row-first", false, 3, start_row_first},
-        {"start-pod-first", false, 3, start_pod_first},
-        {"stop", false, 3, stop_instance},
-        {"orphan", false, 3, make_orphan},
-        {"lose-row", false, 3, lose_row},
-        {"lose-pod", false, 3, lose_pod},
-        {"fail-pod", false, 2, fail_pod},
-        {"recover-pod", false, 1, recover_pod},
-        {"recreate-pod", false, 3, recreate_pod},
-        {"adopt-pod", false, 4, adopt_pod},
-        {"give-pod", false, 4, give_pod},
-        {"hold-pod", false, 2, hold_pod},
-        {"relabel-pod", false, 2, relabel_pod},
-        {"move-row", false, 2, move_row},
-        {"change-pk", false, 1, change_pk},
-        {"touch-row", false, 2, touch_row},
-        {"elsewhere", false, 1, elsewhere},
-        {"slow-commit", false, 2, slow_commit},
-        {"pause", false, 1, pause},
-        {"hold-subject", false, 2, hold_subject},
+        {"start-row-first", Actor::kPeople, 3, start_row_first},
+        {"start-pod-first", Actor::kPeople, 3, start_pod_first},
+        {"stop", Actor::kPeople, 3, stop_instance},
+        {"orphan", Actor::kPeople, 3, make_orphan},
+        {"lose-row", Actor::kPeople, 3, lose_row},
+        {"lose-pod", Actor::kPeople, 3, lose_pod},
+        {"fail-pod", Actor::kPeople, 2, fail_pod},
+        {"recover-pod", Actor::kPeople, 1, recover_pod},
+        {"recreate-pod", Actor::kPeople, 3, recreate_pod},
+        {"adopt-pod", Actor::kPeople, 4, adopt_pod},
+        {"give-pod", Actor::kPeople, 4, give_pod},
+        {"hold-pod", Actor::kPeople, 2, hold_pod},
+        {"relabel-pod", Actor::kPeople, 2, relabel_pod},
+        {"move-row", Actor::kPeople, 2, move_row},
+        {"change-pk", Actor::kPeople, 1, change_pk},
+        {"touch-row", Actor::kPeople, 2, touch_row},
+        {"elsewhere", Actor::kPeople, 1, elsewhere},
+        {"slow-commit", Actor::kPeople, 2, slow_commit},
+        {"pause", Actor::kPeople, 1, pause},
+        {"hold-subject", Actor::kPeople, 2, hold_subject},
     };
 }
 

@@ -22,6 +22,7 @@ struct HouseSettings {
     Millis pace_waiting{5'000};
     Millis resnapshot{80'000};
     Millis heal_every{10'000};  ///< a source that only an epoch can heal is asked this often
+    std::vector<std::string> columns = {};  ///< that the connector of rows publishes beside its own
 };
 
 /// What all processes share.

@@ -3,10 +3,12 @@
 #include "apps/sandbox_wiring.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/journal_codec.h"
+#include "engine/codec/request_codec.h"
 #include "engine/core/fold.h"
 #include "engine/core/policy.h"
 #include "engine/runtime/projection.h"
 #include "projections/memory_store.h"
+#include "simulation/staging.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,17 +21,36 @@ namespace trueup::simulation {
 namespace {
 
 constexpr std::size_t kEngines = 2;
-constexpr Millis kSettledFor{5'000};
 constexpr Millis kSilence{60'000};
 constexpr Millis kLook{1'000};
 constexpr Millis kVouchEvery{60'000};
 constexpr Millis kCalmAtFirst{20'000};
 
+/// Nine minutes of ten.
+std::vector<Window> windows() {
+    std::vector<Window> open;
+    for (int ten = 0; ten < 24 * 6; ++ten) {
+        // The seventh minute is closed: from the eighth on, over the hour, to the seventh.
+        const int from = ten == 0 ? 0 : ten * 10 - 3;
+        open.push_back(
+            {0x7f, static_cast<std::uint16_t>(from), static_cast<std::uint16_t>(ten * 10 + 6)});
+    }
+    open.push_back({0x7f, 24 * 60 - 3, 24 * 60});
+    return open;
+}
+
 /// The rules as the example configuration has them, with budgets that are felt.
-Settings policy() {
-    Settings settings = core::usual_settings("graph-instances", Mode::kOff);
+Settings policy(const Plan& plan) {
+    Settings settings =
+        core::usual_settings("graph-instances", plan.every_rule ? Mode::kEnforce : Mode::kOff);
     for (const char* rule : {"orphaned_pod", "missing_pod", "status_drift"}) {
         core::rule_settings(settings, rule).mode = Mode::kEnforce;
+    }
+    if (plan.every_rule) {
+        RuleSettings& stuck = core::rule_settings(settings, "stuck_transition");
+        stuck.mode = Mode::kApprove;
+        stuck.grace = Millis{60'000};
+        settings.windows = windows();
     }
     for (RuleSettings& rule : settings.rules) rule.budget = {3, 20, Millis{60'000}};
     settings.max_skew = Millis{1'000};
@@ -49,6 +70,15 @@ const codec::KeyRing& keys() {
     return kKeys;
 }
 
+HouseSettings house_settings(const Plan& plan) {
+    HouseSettings settings{.policy = policy(plan)};
+    if (plan.every_rule) {
+        settings.columns = {"owner_username", "created_at", "ttl", "last_activity_at",
+                            "inactivity_timeout"};
+    }
+    return settings;
+}
+
 /// All that one run consists of, in the order in which it can go again.
 class Run {
   public:
@@ -64,18 +94,16 @@ class Run {
           around_{scheduler_, broker_,
                   network_,   world_,
                   oracles_,   Random(seed ^ 0x40e5U),
-                  keys(),     {.policy = policy()}},
+                  keys(),     house_settings(plan)},
           house_(around_),
           stage_{scheduler_, world_,   history_,   broker_, network_,
                  house_,     oracles_, operators_, keys()} {
         oracles_.races_forbidden = plan.races_forbidden;
+        oracles_.every_rule = plan.every_rule;
         world_.observe([this](const std::vector<sandbox::Record>& act) { happened(act); });
         broker_.observe([this](ports::Partition at, const Broker::Record& record) {
-            if (at.topic != Topic::kCommands || record.value.empty()) return;  // a heartbeat
-            if (const auto command = codec::decode_command(record.value)) {
-                oracles_.given(*command,
-                               broker_.stored_at({Topic::kJournal, at.index}, command->issued));
-            }
+            if (at.topic == Topic::kCommands) see_command(at, record);
+            if (at.topic == Topic::kRequests) see_request(record);
         });
         populate(stage_, plan.subjects);
         for (const ScheduledAct& act : schedule) {
@@ -112,6 +140,20 @@ class Run {
     }
 
   private:
+    void see_command(ports::Partition at, const Broker::Record& record) {
+        if (record.value.empty()) return;  // a heartbeat
+        if (const auto command = codec::decode_command(record.value)) {
+            oracles_.given(*command,
+                           broker_.stored_at({Topic::kJournal, at.index}, command->issued));
+        }
+    }
+
+    void see_request(const Broker::Record& record) {
+        const auto request = codec::decode_request(record.value);
+        const bool meant = request && request->id.hi == kMeant;
+        if (meant && seen_.insert(request->id).second) oracles_.consent().asked(*request);
+    }
+
     void happened(const std::vector<sandbox::Record>& act) {
         oracles_.act(act);
         trace_ =
@@ -123,10 +165,13 @@ class Run {
         const Millis end = scheduler_.since() + at_most;
         house_.begin_rest();
         Millis since = scheduler_.since();
-        while (scheduler_.since() - since < kSettledFor) {
+        while (scheduler_.since() - since < plan_.settled_for) {
             if (scheduler_.since() >= end) return false;
             scheduler_.run_until(scheduler_.since() + kLook);
-            if (scheduler_.since() % kVouchEvery < kLook) vouch(stage_);
+            if (scheduler_.since() % kVouchEvery < kLook) {
+                vouch(stage_);
+                if (plan_.every_rule) approve(stage_);
+            }
             if (!house_.settled()) since = scheduler_.since();
         }
         return true;
@@ -138,14 +183,20 @@ class Run {
         const std::size_t before = broker_.records({Topic::kCommands, 0}).size();
         scheduler_.run_until(scheduler_.since() + kSilence);
         if (broker_.records({Topic::kCommands, 0}).size() != before) {
-            oracles_.violate("silence", "commands are given though nothing is wrong");
+            oracles_.violate("silence",
+                             "commands are given though nothing is wrong: " + last_command());
         }
-        const Settings settings = policy();
-        oracles_.judge_budget(commands(), settings.rules.front().budget, largest_population());
+        const Budget budget = policy(plan_).rules.front().budget;
+        oracles_.judge_budget(commands(), budget, largest_population());
         judge_replay();
         if (around_.refusals > 0) {
             oracles_.violate("refused", "an engine gave up: " + around_.refused);
         }
+    }
+
+    std::string last_command() {
+        const Command last = commands().back();
+        return last.rule + " about " + last.subject;
     }
 
     std::uint64_t largest_population() const { return plan_.subjects + stage_.names; }
@@ -230,6 +281,7 @@ class Run {
     House house_;
     Stage stage_;
     Hash128 trace_;
+    std::set<Hash128> seen_;  ///< requests
 };
 
 }  // namespace
@@ -241,6 +293,15 @@ const std::vector<Plan>& plans() {
          Millis{0}},
         {"faults", "the same without people", 20, Millis{300'000}, Millis{480'000}, Millis{0},
          Millis{5'000}},
+        {.name = "rules",
+         .about = "every rule, windows and approvals; owners and operators act as well",
+         .rest = Millis{720'000},
+         .people_every = Millis{8'000},
+         .faults_every = Millis{14'000},
+         // A row that was just written is not judged before its source has shown it.
+         .settled_for = Millis{30'000},
+         .every_rule = true,
+         .owners_every = Millis{6'000}},
     };
     return kPlans;
 }
@@ -255,14 +316,16 @@ const Plan* find_plan(std::string_view name) {
 Schedule make_schedule(std::uint64_t seed, const Plan& plan) {
     Random random(seed ^ 0xac75U);
     Schedule schedule;
-    for (const bool faults : {false, true}) {
-        const Millis every = faults ? plan.faults_every : plan.people_every;
+    const std::pair<Actor, Millis> actors[] = {{Actor::kPeople, plan.people_every},
+                                               {Actor::kMisfortune, plan.faults_every},
+                                               {Actor::kOwners, plan.owners_every}};
+    for (const auto& [actor, every] : actors) {
         if (every <= Millis{0}) continue;
         std::vector<const ActKind*> bag;
         for (const ActKind& kind : act_kinds()) {
             const bool left_out = std::find(plan.without.begin(), plan.without.end(), kind.name) !=
                                   plan.without.end();
-            if (kind.fault == faults && !left_out) bag.insert(bag.end(), kind.weight, &kind);
+            if (kind.actor == actor && !left_out) bag.insert(bag.end(), kind.weight, &kind);
         }
         Millis at = kCalmAtFirst;
         while ((at += random.between(Millis{0}, 2 * every)) < plan.unrest) {

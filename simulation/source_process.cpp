@@ -44,6 +44,8 @@ class SourceProcess final : public Process {
                 std::make_unique<DatabaseLink>(around_.world, around_.network, life_, woken);
             connectors::postgres::Settings settings = apps::sandbox_rows();
             settings.jitter_seed = nonce;
+            const std::vector<std::string>& more = around_.settings.columns;
+            settings.columns.insert(settings.columns.end(), more.begin(), more.end());
             auto opened = connectors::postgres::PostgresConnector::open(settings, *database_);
             TRUEUP_CHECK(opened.ok());
             connector_ = std::move(*opened);

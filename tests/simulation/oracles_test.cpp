@@ -48,11 +48,16 @@ class OraclesTest : public ::testing::Test {
         made.draft.target.object_id = object;
         return made;
     }
-    void erase(const std::string& name, std::uint64_t number = 1) {
+    void erase(const std::string& name, std::uint64_t number = 1, const std::string& pk = "") {
         const sandbox::PodPtr pod = history_.pod(name, history_.moment());
         ASSERT_NE(pod, nullptr);
         const std::string version = std::to_string(pod->resource_version);
-        oracles_.ordered(command(pod->uid, number));
+        Command ordered = command(pod->uid, number);
+        if (!pk.empty()) {  // because of what this row says
+            ordered.draft.read_set = {
+                {Predicate::Kind::kField, "rows", "public.instances/" + pk, "status", "running"}};
+        }
+        oracles_.ordered(ordered);
         oracles_.write_sent(pod->uid, version, known_);
         ports::DeleteObject request;
         request.resource.name_space = "graph";
@@ -62,6 +67,10 @@ class OraclesTest : public ::testing::Test {
         cluster_->erase(++calls_, request);
     }
     void fail_row(const std::string& pk, std::uint64_t number = 1) {
+        write_row(pk, "status", "failed", number);
+    }
+    void write_row(const std::string& pk, const std::string& column, const std::string& value,
+                   std::uint64_t number = 1) {
         std::string xmin;
         for (const sandbox::RowTruth& row : world_.truth().rows) {
             if (row.pk == pk) xmin = row.xmin;
@@ -70,8 +79,8 @@ class OraclesTest : public ::testing::Test {
         ordered.draft.action.kind = Action::Kind::kUpdateRow;
         oracles_.ordered(ordered);
         oracles_.write_sent(pk, xmin, known_);
-        database_->update_row(
-            ++calls_, {{"public", "instances"}, {"id"}, pk, xmin, {}, {{"status", "failed"}}});
+        database_->update_row(++calls_,
+                              {{"public", "instances"}, {"id"}, pk, xmin, {}, {{column, value}}});
     }
     /// The oracles that were violated, each once.
     std::set<std::string> violated() const {
@@ -157,6 +166,145 @@ TEST_F(OraclesTest, HarmIsARowThatWantsNoPod) {
     EXPECT_EQ(violated(), Names{"harm"});
 }
 
+TEST_F(OraclesTest, AnInstanceEndsAfterItsDeadlineByTheDatabasesClock) {
+    oracles_.every_rule = true;
+    const std::int64_t begins = oracles_.consent().database_millis();
+    pod("w");
+    const std::string pk = row("w");
+    world_.update_row(pk, {{"created_at", to_timestamp(begins)}, {"ttl", "60"}});
+    scheduler_.run_until(Millis{50'000});
+    read("w", pk);
+    erase("w", 1, pk);
+    EXPECT_EQ(oracles_.violations().size(), 1U) << "it had time left";
+    oracles_.consent().database_clock(Millis{20'000});
+    world_.recreate_pod("w");
+    read("w", pk);
+    erase("w", 2, pk);
+    write_row(pk, "status", "stopping", 3);
+    EXPECT_EQ(oracles_.violations().size(), 1U);
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, WhatCannotBeReadIsNoDeadline) {
+    for (const char* ttl : {"", " ", "0", "-60", "soon", "1 month"}) {
+        const std::string name = std::string("w") + ttl;
+        pod(name);
+        const std::string pk = row(name);
+        world_.update_row(pk, {{"created_at", "2001-01-01 00:00:00+00"}, {"ttl", ttl}});
+        read(name, pk);
+        const std::size_t before = oracles_.violations().size();
+        erase(name, ++calls_, pk);
+        EXPECT_EQ(oracles_.violations().size(), before + 1) << ttl;
+    }
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, AnInstanceEndsForWhoMayAskForIt_G8) {
+    const auto ask = [this](const std::string& name, const std::string& who, const char* role) {
+        Request request;
+        request.kind = RequestKind::kTerminate;
+        request.scope.subject = "graph-instances/" + name;
+        request.issued_by = who;
+        request.role = role;
+        oracles_.consent().asked(request);
+        pod(name);
+        const std::string pk = row(name);
+        world_.update_row(pk, {{"owner_username", "ada"}});
+        read(name, pk);
+        erase(name, ++calls_, pk);
+        return oracles_.violations().size();
+    };
+    EXPECT_EQ(ask("a", "ada", "viewer"), 0U);
+    EXPECT_EQ(ask("b", "somebody", "ops"), 0U);
+    EXPECT_EQ(ask("c", "stranger", "viewer"), 1U);
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, HarmIsARowThatStopsWhileItsPodRuns) {
+    oracles_.every_rule = true;
+    pod("w");
+    const std::string pk = row("w");
+    world_.update_row(pk, {{"created_at", "2001-01-01 00:00:00+00"}, {"ttl", "60"}});
+    read("w", pk);
+    write_row(pk, "status", "stopping");
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, HarmIsARowThatNamesAPodThatIsNotThere) {
+    const std::string pk = world_.insert_row({{"url_slug", "w"}, {"status", "running"}});
+    pod("wrapper-w");
+    read("wrapper-w", pk);
+    write_row(pk, "pod_name", "wrapper-w");
+    EXPECT_EQ(violated(), Names{});
+    const std::string other = world_.insert_row({{"url_slug", "v"}, {"status", "running"}});
+    read("wrapper-v", other);
+    write_row(other, "pod_name", "wrapper-v", 2);
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, ARowThatStoppedIsClosedOnlyOnceItsPodIsGone) {
+    oracles_.every_rule = true;
+    const std::string pk = row("gone", "stopping");
+    read("gone", pk);
+    fail_row(pk);
+    EXPECT_EQ(violated(), Names{});
+    pod("there");
+    const std::string other = row("there", "stopping");
+    read("there", other);
+    fail_row(other, 2);
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, AnApprovalIsOfOneCommand) {
+    oracles_.every_rule = true;
+    Command closing = command("public.instances/1");
+    closing.rule = "stuck_transition";
+    const auto given = [&](std::uint64_t number) {
+        closing.id = {number, number};
+        oracles_.given(closing, scheduler_.steady_now());
+        scheduler_.run_until(scheduler_.since() + Millis{1'000});
+        return oracles_.violations().size();
+    };
+    EXPECT_EQ(given(1), 1U) << "nobody was asked";
+    Request request;
+    request.kind = RequestKind::kApprove;
+    request.scope.subject = closing.subject;
+    oracles_.consent().asked(request);
+    scheduler_.run_until(scheduler_.since() + Millis{1'000});
+    EXPECT_EQ(given(2), 1U);
+    EXPECT_EQ(given(3), 2U) << "that was for the last one";
+    request.scope.subject.clear();
+    oracles_.consent().asked(request);
+    scheduler_.run_until(scheduler_.since() + Millis{1'000});
+    EXPECT_EQ(given(4), 2U) << "of everything";
+    EXPECT_EQ(violated(), Names{"approval"});
+}
+
+TEST_F(OraclesTest, AnOrphanWaitsForSomebodyWhileARowMayMeanIt_G25) {
+    oracles_.every_rule = true;
+    const std::string uid = pod("w");
+    world_.insert_row({{"url_slug", "v"}, {"status", "running"}});
+    scheduler_.run_until(Millis{100'000});
+    Command deletion = command(uid);
+    deletion.draft.action.kind = Action::Kind::kDeletePod;
+    deletion.draft.target = {"pods", uid, "w", "graph"};
+    deletion.draft.read_set = {{Predicate::Kind::kNone, "rows", {}, "key", "w"}};
+    oracles_.given(deletion, scheduler_.steady_now());
+    EXPECT_EQ(violated(), Names{"approval"});
+}
+
+TEST_F(OraclesTest, NothingIsOrderedOutsideOfTheWindows) {
+    oracles_.every_rule = true;
+    Command late = command("w");
+    late.issued = BrokerTime(Millis{6 * 60'000 - 1});
+    oracles_.given(late, scheduler_.steady_now());
+    EXPECT_EQ(violated(), Names{});
+    late.id = {2, 2};
+    late.issued = BrokerTime(Millis{6 * 60'000});
+    oracles_.given(late, scheduler_.steady_now());
+    EXPECT_EQ(violated(), Names{"window"});
+}
+
 TEST_F(OraclesTest, ARaceIsCountedAndForbiddenWherePeopleStandStill) {
     for (const bool forbidden : {false, true}) {
         oracles_.races_forbidden = forbidden;
@@ -188,11 +336,17 @@ TEST_F(OraclesTest, BrakesBindEverybodyUntilTheyAreReleased) {
     read("a");
     erase("a");
     EXPECT_EQ(violated(), Names{});
-    oracles_.braked("graph-instances/w");
-    scheduler_.run_until(Millis{10});
-    pod("b");
-    read("b");
-    erase("b", 2);
+    for (const char* bound : {"graph-instances/w", "rule some_rule"}) {
+        oracles_.braked(bound);
+        scheduler_.run_until(scheduler_.since() + Millis{10});
+        const std::string name = "b" + std::to_string(++calls_);
+        const std::size_t before = oracles_.violations().size();
+        pod(name);
+        read(name);
+        erase(name, 2 + calls_);
+        EXPECT_EQ(oracles_.violations().size(), before + 1) << bound;
+        oracles_.released(bound);
+    }
     EXPECT_EQ(violated(), Names{"brakes"});
 }
 
@@ -261,6 +415,7 @@ TEST_F(OraclesTest, RepairedIsAWorldInWhichNothingIsWrong) {
     pod("right");
     row("right");
     row("done", "failed");
+    row("stuck", "stopping");
     EXPECT_EQ(judge(), 0U);
     pod("orphan");
     EXPECT_EQ(judge(), 1U);
@@ -268,6 +423,13 @@ TEST_F(OraclesTest, RepairedIsAWorldInWhichNothingIsWrong) {
     EXPECT_EQ(judge(), 3U);
     world_.set_phase("right", "Failed");
     EXPECT_EQ(judge(), 6U);
+    oracles_.every_rule = true;
+    EXPECT_EQ(judge(), 10U) << "a row that stops for ever";
+    Request dismissal;
+    dismissal.kind = RequestKind::kDismiss;
+    dismissal.scope.subject = "graph-instances/stuck";
+    oracles_.consent().asked(dismissal);
+    EXPECT_EQ(judge(), 13U) << "is left alone if somebody says so";
     EXPECT_EQ(violated(), Names{"repaired"});
 }
 

@@ -1,0 +1,120 @@
+// Oracles of what executors wrote: each effect is held against what was so when its sender last
+// looked (harm), and again against what was so when it arrived (race).
+#include "simulation/instances.h"
+#include "simulation/oracles.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace trueup::simulation {
+
+namespace {
+
+/// What an update sets a column to; empty: it leaves it alone.
+std::string sets(const sandbox::Effect& effect, std::string_view column) {
+    for (const ports::ColumnValue& set : effect.sets) {
+        if (set.column == column) return set.value.value_or("");
+    }
+    return {};
+}
+
+/// The row whose columns a command relies on; empty: none.
+std::string row_behind(const Command& command) {
+    for (const Predicate& predicate : command.draft.read_set) {
+        if (predicate.source != "rows" || predicate.kind != Predicate::Kind::kField) continue;
+        return predicate.object_id.substr(predicate.object_id.rfind('/') + 1);
+    }
+    return {};
+}
+
+}  // namespace
+
+void Oracles::judge(const sandbox::Effect& effect, Moment before) {
+    ++effects_;
+    const bool deletes = effect.kind == sandbox::Effect::Kind::kDelete;
+    written_[deletes ? effect.uid : "public.instances/" + effect.pk] = scheduler_.steady_now();
+    const auto found = sent_.find(deletes ? sent_key(effect.uid, effect.resource_version)
+                                          : sent_key(effect.pk, effect.xmin));
+    const std::string what = deletes ? "deletion of " + effect.name + " (" + effect.uid + ")"
+                                     : "update of row " + effect.pk;
+    if (found == sent_.end()) return violate("harm", what + " that no executor sent");
+    const Sent& sent = found->second;
+    const auto row = history_.row(effect.pk, before);
+    const std::string name = deletes ? effect.name : row ? row->key() : std::string();
+    const std::string pk = deletes ? row_behind(sent.command) : effect.pk;
+    const auto looked = [&](const std::string& at) {
+        const auto known = sent.known.find(at);
+        return known == sent.known.end() ? Moment{0} : known->second;
+    };
+    const Looks then{looked("pod/" + name), looked("key/" + name), looked("row/" + pk)};
+    const Looks now{before, before, before};
+    const std::string harm =
+        deletes ? against_delete(effect, pk, then) : against_update(effect, name, then);
+    const std::string race =
+        deletes ? against_delete(effect, pk, now) : against_update(effect, name, now);
+    if (!harm.empty()) {
+        violate("harm", what + " for " + sent.command.rule + ": " + harm);
+    } else if (!race.empty()) {
+        ++races_;
+        if (races_forbidden) violate("race", what + ": " + race);
+    }
+    if (++effects_of_[sent.command.id] > 1) violate("once", what + " again by the same command");
+}
+
+/// Why a pod should have stayed, given what was so at these moments; empty: it may go.
+std::string Oracles::against_delete(const sandbox::Effect& effect, const std::string& pk,
+                                    const Looks& looks) const {
+    if (looks.pod == 0) return "its executor had not looked at it";
+    const sandbox::PodPtr pod = history_.pod(effect.name, looks.pod);
+    if (!pod || pod->uid != effect.uid) return "another pod, or none, had the name";
+    if (held(*pod)) return "it was held";
+    if (!selected(*pod)) return "it was none of ours";
+    if (pk.empty()) {
+        if (looks.key == 0) return "its executor had not looked at rows";
+        return history_.rows_of(effect.name, looks.key).empty() ? "" : "a row owned it";
+    }
+    if (looks.row == 0) return "its executor had not looked at its row";
+    const auto row = history_.row(pk, looks.row);
+    if (!row || row->key() != effect.name) return "it was not the row's pod";
+    if (!wants_pod(*row)) return "its row wanted no pod any more: " + row->text("status");
+    return consent_.to_end(*row) ? "" : "nobody wanted its instance to end";
+}
+
+/// The same for a row that is written.
+std::string Oracles::against_update(const sandbox::Effect& effect, const std::string& name,
+                                    const Looks& looks) const {
+    const auto row = looks.row == 0 ? std::nullopt : history_.row(effect.pk, looks.row);
+    if (!row) return "it was not there when its executor looked, if it did";
+    const std::string status = sets(effect, "status");
+    if (status == "failed") return against_failing(*row, name, looks.pod);
+    if (status == "stopping") return against_stopping(*row, name);
+    return against_naming(*row, sets(effect, "pod_name"), looks.pod);
+}
+
+std::string Oracles::against_failing(const History::RowView& row, const std::string& name,
+                                     Moment pods) const {
+    if (pods == 0) return "its executor had not looked at its pod";
+    const sandbox::PodPtr pod = history_.pod(name, pods);
+    const bool stopping = every_rule && row.text("status") == "stopping";
+    if (!wants_pod(row) && !stopping) return "it wanted no pod any more: " + row.text("status");
+    if (!pod) return {};
+    if (pod->phase != "Failed" || stopping) return "its pod " + name + " was there: " + pod->phase;
+    return held(*pod) ? "its pod was held" : "";
+}
+
+std::string Oracles::against_stopping(const History::RowView& row, const std::string& name) const {
+    if (!wants_pod(row)) return "it wanted no pod any more: " + row.text("status");
+    if (!consent_.to_end(row)) return "nobody wanted its instance to end";
+    return ended_.count(name) != 0 ? "" : "its pod had not ended";
+}
+
+std::string Oracles::against_naming(const History::RowView& row, const std::string& pod,
+                                    Moment pods) const {
+    if (!wants_pod(row)) return "it wanted no pod any more: " + row.text("status");
+    if (!row.null("pod_name")) return "it named " + row.text("pod_name") + " already";
+    if (row.key() != pod) return "its slug speaks of " + row.key();
+    const bool there = pods != 0 && history_.pod(pod, pods) != nullptr;
+    return there ? "" : "there was no pod " + pod;
+}
+
+}  // namespace trueup::simulation

@@ -1,0 +1,197 @@
+// What owners do with their instances beyond starting and stopping them, and what operators ask:
+// all that the rules G4 to G8, modes, approvals and windows are there for. Some of it is forged,
+// late or said twice, and must come to nothing.
+#include "simulation/staging.h"
+
+#include <iterator>
+#include <utility>
+
+namespace trueup::simulation {
+
+namespace {
+
+constexpr const char* kPolicy = "graph-instances/";
+constexpr std::int64_t kKeptBack = 600'000;  // ms; twice as long as a request is timely
+
+std::string database_time(const Stage& stage) {
+    return to_timestamp(stage.oracles.consent().database_millis());
+}
+
+std::string subject_of(const History::Row& row) { return kPolicy + row.view.key(); }
+
+/// Most of them come to be while the run lasts.
+void set_deadline(Stage& stage, Random& random) {
+    const auto all = rows(stage);
+    const auto* row = pick(all, random);
+    if (row == nullptr) return;
+    const std::string seconds = std::to_string(10 + random.below(90));
+    const bool ttl = random.chance(500);
+    stage.world.update_row(row->pk,
+                           {{"owner_username", "owner-" + std::to_string(random.below(3))},
+                            {ttl ? "created_at" : "last_activity_at", database_time(stage)},
+                            {ttl ? "ttl" : "inactivity_timeout", seconds}});
+}
+
+/// What is no deadline, or none that anybody could read.
+void odd_deadline(Stage& stage, Random& random) {
+    const auto all = rows(stage);
+    const auto* row = pick(all, random);
+    if (row == nullptr) return;
+    const char* const odd[] = {"", " ", "0", "-60", "soon", "1 month"};
+    stage.world.update_row(row->pk, {{"created_at", database_time(stage)},
+                                     {"ttl", odd[random.below(std::size(odd))]}});
+}
+
+/// Somebody still needs the instance.
+void extend(Stage& stage, Random& random) {
+    for (const History::Row& row : rows(stage)) {
+        const bool deadline = !row.view.null("ttl") || !row.view.null("inactivity_timeout");
+        if (!deadline || random.chance(500)) continue;
+        stage.world.update_row(row.pk, {{"ttl", random.chance(500) ? "36000" : ""},
+                                        {"last_activity_at", database_time(stage)}});
+    }
+}
+
+/// A record of which pod it is gets lost; its slug still tells.
+void untrack(Stage& stage, Random& random) {
+    const auto all = rows(stage);
+    const auto* row = pick(all, random);
+    if (row == nullptr || row->view.key() != "wrapper-" + row->view.text("url_slug")) return;
+    stage.world.update_row(row->pk, {{"pod_name", std::nullopt}});
+}
+
+/// A row that never had a pod, and names none.
+void start_without_pod(Stage& stage, Random& /*random*/) {
+    sandbox::Row row = row_for(fresh_name(stage), "starting");
+    row["pod_name"] = std::nullopt;
+    stage.world.insert_row(row);
+}
+
+void finish_pod(Stage& stage, Random& random) {
+    const auto all = pods(stage);
+    if (const auto* pod = pick(all, random)) stage.world.set_phase((*pod)->name, "Succeeded");
+}
+
+/// By an operator, by its owner, or by somebody who may not.
+void terminate(Stage& stage, Random& random) {
+    const auto all = rows(stage);
+    const auto* row = pick(all, random);
+    if (row == nullptr) return;
+    Request request;
+    request.kind = RequestKind::kTerminate;
+    request.scope = about(subject_of(*row));
+    request.role = random.chance(300) ? "ops" : "viewer";
+    request.issued_by = random.chance(500) ? row->view.text("owner_username") : "stranger";
+    ask(stage, std::move(request));
+}
+
+/// Everything that waits for an approval, as it was looked at now.
+void approve_all(Stage& stage, Random& random) {
+    RequestScope scope;
+    scope.because = random.chance(500) ? "approval" : "uncorrelated_rows";
+    scope.finding_offset = stage.house.applied();
+    ask(stage, RequestKind::kApprove, scope);
+}
+
+/// Of one subject; now and then as it was looked at some time ago.
+void approve_one(Stage& stage, Random& random) {
+    const auto all = rows(stage);
+    const auto* row = pick(all, random);
+    if (row == nullptr) return;
+    RequestScope scope = about(subject_of(*row));
+    scope.finding_offset = stage.house.applied();
+    later(stage, random.delay(Millis{20'000}),
+          [&stage, scope] { ask(stage, RequestKind::kApprove, scope); });
+}
+
+void dismiss(Stage& stage, Random& random) {
+    for (const std::string& subject : stage.house.found()) {
+        if (random.chance(700)) continue;
+        ask(stage, RequestKind::kDismiss, about(subject));
+        return;
+    }
+}
+
+void pause_rule(Stage& stage, Random& random) {
+    const char* const rules[] = {"orphaned_pod",    "missing_pod",      "status_drift",
+                                 "ttl_expired",     "untracked_record", "inactive",
+                                 "stuck_transition"};
+    RequestScope scope;
+    scope.rule = rules[random.below(std::size(rules))];
+    brake(stage, random, scope);
+}
+
+/// What would let something happen, or end a pause, if it counted.
+Request mischief(Stage& stage, Random& random) {
+    const RequestKind kinds[] = {RequestKind::kApprove, RequestKind::kTerminate,
+                                 RequestKind::kResume, RequestKind::kRelease,
+                                 RequestKind::kDismiss};
+    Request request;
+    request.id = {kMischief, ++stage.requests};
+    request.kind = kinds[random.below(std::size(kinds))];
+    request.issued_by = "mischief";
+    request.role = "admin";
+    const auto all = rows(stage);
+    const auto* row = pick(all, random);
+    const bool one = request.kind != RequestKind::kResume && row != nullptr;
+    if (one) request.scope = about(subject_of(*row));
+    if (request.kind == RequestKind::kApprove) request.scope.finding_offset = stage.house.applied();
+    if (!one) request.scope.because = "approval";
+    return request;
+}
+
+void forge_request(Stage& stage, Random& random) { ask(stage, mischief(stage, random), false); }
+
+void late_request(Stage& stage, Random& random) {
+    Request request = mischief(stage, random);
+    request.issued_ms = to_millis(stage.broker.now()) - kKeptBack;
+    ask(stage, std::move(request));
+}
+
+void repeat_request(Stage& stage, Random& random) {
+    const std::vector<std::string> said = stage.said;
+    if (const auto* request = pick(said, random)) put(stage, {}, *request);
+}
+
+void look_again(Stage& stage, Random& random) {
+    ask(stage, random.chance(500) ? RequestKind::kPass : RequestKind::kResnapshot, {});
+}
+
+}  // namespace
+
+void settle_deadlines(Stage& stage) {
+    std::vector<History::Row> with = rows(stage);
+    std::erase_if(with, [](const History::Row& row) {
+        return row.view.null("ttl") && row.view.null("inactivity_timeout");
+    });
+    if (with.empty()) return;
+    set_database_clock(
+        stage, stage.broker.now().time_since_epoch() - Millis(stage.scheduler.wall_millis()));
+    for (const History::Row& row : with) {
+        if (stage.oracles.consent().overdue(row.view)) continue;
+        stage.world.update_row(row.pk,
+                               {{"ttl", std::nullopt}, {"inactivity_timeout", std::nullopt}});
+    }
+}
+
+std::vector<ActKind> owners() {
+    return {
+        {"set-deadline", Actor::kOwners, 5, set_deadline},
+        {"odd-deadline", Actor::kOwners, 1, odd_deadline},
+        {"extend", Actor::kOwners, 2, extend},
+        {"untrack", Actor::kOwners, 3, untrack},
+        {"start-without-pod", Actor::kOwners, 2, start_without_pod},
+        {"finish-pod", Actor::kOwners, 1, finish_pod},
+        {"terminate", Actor::kOwners, 4, terminate},
+        {"approve-all", Actor::kOwners, 4, approve_all},
+        {"approve-one", Actor::kOwners, 3, approve_one},
+        {"dismiss", Actor::kOwners, 1, dismiss},
+        {"pause-rule", Actor::kOwners, 3, pause_rule},
+        {"forge-request", Actor::kOwners, 3, forge_request},
+        {"late-request", Actor::kOwners, 2, late_request},
+        {"repeat-request", Actor::kOwners, 3, repeat_request},
+        {"look-again", Actor::kOwners, 1, look_again},
+    };
+}
+
+}  // namespace trueup::simulation
