@@ -8,6 +8,12 @@
 
 namespace trueup::simulation {
 
+namespace {
+
+constexpr Millis kLookAgain{500};
+
+}  // namespace
+
 const sandbox::Labels& labels() {
     static const sandbox::Labels kLabels{{"app", "ryugraph-wrapper"}};
     return kLabels;
@@ -22,10 +28,19 @@ sandbox::Row row_for(const std::string& name, const std::string& status) {
             {"pod_name", name}};
 }
 
+void without_race(Stage& stage, std::function<void()> what) {
+    const bool wait = stage.oracles.races_forbidden && stage.oracles.may_write_still();
+    if (!wait) return what();
+    stage.scheduler.after(kLookAgain,
+                          [&stage, what = std::move(what)] { without_race(stage, what); });
+}
+
 /// Something that follows later, unless everything is over by then.
 void later(Stage& stage, Millis delay, std::function<void()> what) {
     stage.scheduler.after(delay, [&stage, what = std::move(what)] {
-        if (!stage.over) what();
+        without_race(stage, [&stage, what] {
+            if (!stage.over) what();
+        });
     });
 }
 

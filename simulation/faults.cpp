@@ -1,4 +1,5 @@
-// What goes wrong: processes, the log, disks, the network, clocks, and both servers.
+// What goes wrong: processes, the log, disks, the network, clocks, and both
+// servers.
 #include "simulation/staging.h"
 
 #include <iterator>

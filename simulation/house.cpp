@@ -40,8 +40,8 @@ class EngineProcess final : public Process {
         disk_.crash(around_.random);
     }
 
-    /// A shard that cannot be opened now is tried again; one that contradicts its journal waits for
-    /// an operator, who takes its rows away.
+    /// A shard that cannot be opened now is tried again; one that contradicts its
+    /// journal waits for an operator, who takes its rows away.
     bool open() {
         runtime::ShardSettings settings;
         settings.policy = around_.settings.policy;
@@ -223,7 +223,8 @@ std::vector<std::string> House::found() const {
     shard->state().subjects.each_cached([&](const Subject& subject) {
         if (!subject.findings.empty()) subjects.push_back(subject.key);
     });
-    std::sort(subjects.begin(), subjects.end());  // a cache has no order of its own
+    std::sort(subjects.begin(),
+              subjects.end());  // a cache has no order of its own
     return subjects;
 }
 

@@ -32,8 +32,8 @@ void collect(Wire<Port, Event>& wire, Network& network) {
     }
 }
 
-/// Something that the process sends reaches the server a while later, also when the process is
-/// dead by then.
+/// Something that the process sends reaches the server a while later, also when
+/// the process is dead by then.
 template <typename Port, typename Event, typename What>
 void send(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Lifeline& life,
           What what) {
@@ -47,13 +47,17 @@ void send(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Life
     });
 }
 
-/// The same for a read that the oracles want to know of. It is carried out when it arrives.
+/// The same for a read that the oracles want to know of. It is carried out when
+/// it arrives.
 template <typename Port, typename Event, typename What>
 void send_read(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Lifeline& life,
                CallId call, std::string about, What what) {
     send(wire, network, life,
          [&line = *wire, call, about = std::move(about), what = std::move(what)](Port& server) {
-             if (line.mind) line.reads[call] = {about, line.mind->witness.moment()};
+             if (line.mind) {
+                 line.reads[call] = {about, line.mind->witness.moment()};
+                 line.mind->witness.looked();
+             }
              what(server);
          });
 }
@@ -88,7 +92,8 @@ void end_call(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, 
     send(wire, network, life, [call](Port& server) { server.cancel(call); });
 }
 
-/// The process is gone. Its server notices once everything that was sent has arrived.
+/// The process is gone. Its server notices once everything that was sent has
+/// arrived.
 template <typename Port, typename Event>
 void cut(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network) {
     wire->cut = true;

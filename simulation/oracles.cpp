@@ -14,7 +14,11 @@ constexpr Millis kGrace{40'000};  // less two leaps of the broker's clock, of wh
 constexpr Millis kCreateWindow{30'000};
 constexpr Millis kOutcomeKnown{5'000};
 constexpr int kClosedMinute = 6;
-/// How long ago what a command relies on may have ceased to be so: a source is stale then.
+/// Executors write within two seconds of a look; the slowest network takes
+/// three.
+constexpr Millis kLookCounts{6'000};
+/// How long ago what a command relies on may have ceased to be so: a source is
+/// stale then.
 constexpr Millis kEvidenceAge{60'000};
 
 /// One minute of ten.
@@ -72,7 +76,8 @@ bool Oracles::asks(const Command& command, SteadyTime issued) const {
     const bool orphan = command.draft.action.kind == Action::Kind::kDeletePod &&
                         command.draft.read_set.front().kind == Predicate::Kind::kNone;
     if (!orphan) return false;
-    // A row that names no pod and had none of its name for as long as a source may be behind.
+    // A row that names no pod and had none of its name for as long as a source
+    // may be behind.
     const Moment to = history_.moment_at(issued);
     const Moment from = history_.moment_at(issued - kEvidenceAge);
     for (const History::Row& row : history_.rows(to)) {
@@ -88,8 +93,8 @@ bool Oracles::asks(const Command& command, SteadyTime issued) const {
     return false;
 }
 
-/// What a command relies on, and the world never said in the time in which it should have; empty:
-/// it was right to be given.
+/// What a command relies on, and the world never said in the time in which it
+/// should have; empty: it was right to be given.
 std::string Oracles::against_evidence(const Command& command, SteadyTime issued) const {
     const Target& target = command.draft.target;
     SteadyTime from = issued - kEvidenceAge;
@@ -158,6 +163,8 @@ void Oracles::write_sent(const std::string& target, const std::string& version,
     sent_[sent_key(target, version)] = std::move(sent);
 }
 
+bool Oracles::may_write_still() const { return scheduler_.steady_now() - looked_at_ < kLookCounts; }
+
 void Oracles::act(const std::vector<sandbox::Record>& records) {
     const Moment before = history_.moment();
     history_.take(records, scheduler_.steady_now());
@@ -205,6 +212,30 @@ void Oracles::judge_projection(const std::set<std::string>& believed) {
     for (const std::string& id : believed) {
         if (there.count(id) == 0) violate("lost", id + " is in the projection only");
     }
+}
+
+void Oracles::judge_replay(const std::string& engine, const Disk::Rows& held,
+                           const Disk::Rows& made) {
+    const auto [ours, theirs] = std::mismatch(held.begin(), held.end(), made.begin(), made.end());
+    if (ours == held.end() && theirs == made.end()) return;
+    const bool more = theirs == made.end() || (ours != held.end() && ours->first < theirs->first);
+    const bool same = ours != held.end() && theirs != made.end() && ours->first == theirs->first;
+    violate("replay", engine +
+                          (same   ? " has another row than its journal makes, the "
+                           : more ? " has a row that its journal does not make, the "
+                                  : " lacks a row that its journal makes, the ") +
+                          std::to_string(std::distance(held.begin(), ours) + 1) + ". of " +
+                          std::to_string(held.size()));
+}
+
+void Oracles::judge_silence(const std::vector<Command>& since) {
+    if (since.empty()) return;
+    violate("silence", "commands are given though nothing is wrong: " + since.front().rule +
+                           " about " + since.front().subject);
+}
+
+void Oracles::judge_refused(std::uint64_t refusals, const std::string& why) {
+    if (refusals > 0) violate("refused", "an engine gave up: " + why);
 }
 
 void Oracles::judge_world(const std::function<std::string(const std::string&)>& explain) {

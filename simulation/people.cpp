@@ -1,4 +1,5 @@
-// What people do in the world: most of it is right, some of it is what Trueup is there for.
+// What people do in the world: most of it is right, some of it is what Trueup
+// is there for.
 #include "simulation/staging.h"
 
 #include <memory>
@@ -162,7 +163,8 @@ void slow_commit(Stage& stage, Random& random) {
         open->insert_row(row_for(pod->name, "running"));
         break;
     }
-    stage.scheduler.after(random.delay(Millis{20'000}), [open] { open->commit(); });
+    stage.scheduler.after(random.delay(Millis{20'000}),
+                          [&stage, open] { without_race(stage, [open] { open->commit(); }); });
 }
 
 void elsewhere(Stage& stage, Random& random) {

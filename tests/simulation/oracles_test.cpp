@@ -318,6 +318,16 @@ TEST_F(OraclesTest, ARaceIsCountedAndForbiddenWherePeopleStandStill) {
     EXPECT_EQ(oracles_.races(), 2U);
 }
 
+TEST_F(OraclesTest, ALookCountsForAsLongAsAWriteMayFollowIt) {
+    scheduler_.run_until(Millis{10'000});
+    EXPECT_FALSE(oracles_.may_write_still());
+    oracles_.looked();
+    scheduler_.run_until(Millis{15'999});
+    EXPECT_TRUE(oracles_.may_write_still());
+    scheduler_.run_until(Millis{16'000});
+    EXPECT_FALSE(oracles_.may_write_still());
+}
+
 TEST_F(OraclesTest, OnceIsOneEffectOfACommand) {
     const std::string pk = row("w");
     read("w", pk);
@@ -391,6 +401,33 @@ TEST_F(OraclesTest, TheBudgetIsCountedOverAnyStretchOfTime) {
     commands.back().issued = commands[commands.size() - 2].issued = BrokerTime(Millis{59'000});
     oracles_.judge_budget(commands, budget, 0);
     EXPECT_EQ(violated(), Names{"budget"});
+}
+
+TEST_F(OraclesTest, ReplayIsTheSameRowsByteForByte) {
+    const Disk::Rows held{{"a", "1"}, {"b", "2"}};
+    oracles_.judge_replay("engine", held, held);
+    EXPECT_EQ(violated(), Names{});
+    for (const Disk::Rows& made : {Disk::Rows{{"a", "1"}}, Disk::Rows{{"a", "1"}, {"b", "3"}},
+                                   Disk::Rows{{"a", "1"}, {"b", "2"}, {"c", ""}}}) {
+        const std::size_t before = oracles_.violations().size();
+        oracles_.judge_replay("engine", held, made);
+        EXPECT_EQ(oracles_.violations().size(), before + 1);
+    }
+    EXPECT_EQ(violated(), Names{"replay"});
+}
+
+TEST_F(OraclesTest, SilenceIsNoCommandAtAll) {
+    oracles_.judge_silence({});
+    EXPECT_EQ(violated(), Names{});
+    oracles_.judge_silence({command("w")});
+    EXPECT_EQ(violated(), Names{"silence"});
+}
+
+TEST_F(OraclesTest, RefusedIsAnyEngineThatGaveUp) {
+    oracles_.judge_refused(0, "");
+    EXPECT_EQ(violated(), Names{});
+    oracles_.judge_refused(1, "the journal ends before the applied offset");
+    EXPECT_EQ(violated(), Names{"refused"});
 }
 
 TEST_F(OraclesTest, LostIsWhatTheProjectionLacksOrHasAlone) {
