@@ -145,10 +145,10 @@ Effect ClusterPort::attempt(const ports::DeleteObject& request, const Act& act,
     if (!pod) {
         effect.why = "404";
         refusal = not_found(request.name);
-    } else if (pod->uid != request.uid) {
+    } else if (!request.uid.empty() && pod->uid != request.uid) {
         effect.why = "409 uid";
         refusal = conflict(request.name, "UID", request.uid, pod->uid);
-    } else if (version != request.resource_version) {
+    } else if (!request.resource_version.empty() && version != request.resource_version) {
         effect.why = "409 resourceVersion";
         refusal = conflict(request.name, "ResourceVersion", request.resource_version, version);
     } else {

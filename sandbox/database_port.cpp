@@ -200,7 +200,8 @@ void DatabasePort::read_rows(CallId call, const ports::ReadRows& request) {
 std::string DatabasePort::why_refused(const ports::UpdateRow& request) const {
     const auto row = realm_->table.rows().find(request.pk);
     if (row == realm_->table.rows().end()) return "no row";
-    if (std::to_string(row->second.xmin) != request.xmin) return "xmin";
+    const std::string xmin = std::to_string(row->second.xmin);
+    if (!request.xmin.empty() && xmin != request.xmin) return "xmin";
     for (const ports::ColumnValue& guard : request.guards) {
         const std::size_t at = *realm_->table.column(guard.column);
         if ((*row->second.values)[at] != guard.value) return "guard " + guard.column;

@@ -15,6 +15,7 @@
 //   god's
 //     transactions never conflict. A primary key is one column, and there is one table.
 //   - Of a transaction begun but not committed, only the making of slots takes notice.
+//   - An empty uid, resourceVersion or xmin is no precondition; only a mutant sends one.
 //   - Networks do not delay; what fails, fails as `fail_next` says.
 //   - XLogData of a killed walsender ends between messages, never inside one.
 #pragma once

@@ -158,6 +158,12 @@ TEST_F(SandboxCluster, DeletePreconditionsAnswer409And404_S1) {
     EXPECT_EQ(effects[3].resource_version, std::to_string(pod.resource_version));
 }
 
+TEST_F(SandboxCluster, ADeleteWithoutPreconditionsDeletes) {
+    make_pods(1);
+    client.port->erase(99, {ClusterClient::graph_pods(), "p0", "", "", 30});
+    EXPECT_TRUE(only_pod().deletion_ms.has_value());
+}
+
 TEST_F(SandboxCluster, PodsWithoutANodeOrFinishedGoAtOnce) {
     world.create_pod("pending", kWrapper, "Pending");
     world.create_pod("failed", kWrapper, "Failed");

@@ -95,6 +95,12 @@ TEST_F(SandboxDatabase, AnUpdateNeedsItsXminAndEveryGuard) {
     EXPECT_EQ(said, (std::vector<std::string>{"1 xmin", "1 guard pod_ip", "99 no row", "1 done"}));
 }
 
+TEST_F(SandboxDatabase, AnUpdateWhoseWhereLacksTheVersionUpdates) {
+    world.update_row(one, {{"ttl", "1h"}});
+    EXPECT_EQ(client.update(one, "", {}, {{"status", "failed"}}).rows.at(0).at(0), "1");
+    EXPECT_EQ(world.truth().rows.at(0).columns.at("status"), "failed");
+}
+
 TEST_F(SandboxDatabase, ATransactionIsSeenAllAtOnceOrNeverWas) {
     {
         Transaction dropped = world.begin();
