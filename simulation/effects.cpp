@@ -49,10 +49,16 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     };
     const Looks then{looked("pod/" + name), looked("key/" + name), looked("row/" + pk)};
     const Looks now{before, before, before};
-    const std::string harm =
-        deletes ? against_delete(effect, pk, then) : against_update(effect, name, then);
-    const std::string race =
-        deletes ? against_delete(effect, pk, now) : against_update(effect, name, now);
+    // The write's own precondition binds its target: as it was read, so it still is.
+    Looks bound = then;
+    if (deletes && then.pod != 0) bound.pod = before;
+    if (!deletes && then.row != 0) bound.row = before;
+    const auto against = [&](const Looks& looks) {
+        return deletes ? against_delete(effect, pk, looks) : against_update(effect, name, looks);
+    };
+    std::string harm = against(then);
+    if (harm.empty()) harm = against(bound);
+    const std::string race = against(now);
     if (!harm.empty()) {
         violate("harm", what + " for " + sent.command.rule + ": " + harm);
     } else if (!race.empty()) {

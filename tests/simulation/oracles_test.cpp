@@ -145,6 +145,19 @@ TEST_F(OraclesTest, HarmIsAnotherPodOfThatName) {
     EXPECT_EQ(violated(), Names{"harm"});
 }
 
+TEST_F(OraclesTest, HarmIsATargetThatChangedSinceItWasRead) {
+    pod("w");
+    read("w");
+    world_.set_labels("w", {{"app", "w"}, {kHold, "yes"}});
+    erase("w");
+    const std::string pk = row("gone");
+    read("gone", pk);
+    world_.update_row(pk, {{"status", "stopping"}});
+    fail_row(pk, 2);
+    EXPECT_EQ(oracles_.violations().size(), 2U);
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
 TEST_F(OraclesTest, HarmIsAWriteOfOneWhoHadNotLooked) {
     pod("w");
     erase("w");
