@@ -71,7 +71,7 @@ void Execution::ready(SteadyTime now) {
 
 void Execution::tick(SteadyTime now) {
     if (stage_ != Stage::kHeld) return;
-    switch (TRUEUP_GUARD("permit_check") ? surroundings_.permit(command_, now) : Permit::kGo) {
+    switch (surroundings_.permit(command_, now)) {
         case Permit::kHold:
             return;
         case Permit::kExpired:

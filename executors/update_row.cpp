@@ -39,6 +39,11 @@ class UpdateRow final : public Execution {
         return std::string(verb) + ' ' + target().object_id;
     }
     bool has_all(const Row& row) const;
+    /// Does the column say which subject the row belongs to?
+    bool names_row(const std::string& column) const {
+        const auto& names = source_.key_columns;
+        return std::find(names.begin(), names.end(), column) != names.end();
+    }
 
     void read_target(SteadyTime now) override;
     void judge_target(Answer answer, SteadyTime now) override;
@@ -94,13 +99,12 @@ void UpdateRow::write(SteadyTime now) {
     TRUEUP_CHECK(pk_.has_value() && !row_.xmin.empty());
     ports::UpdateRow request{source_.table, source_.pk_columns, *pk_, row_.xmin, {}, {}};
     for (const std::string& column : guarded_) {
+        const bool bound = names_row(column) ? TRUEUP_GUARD("row_key_precondition")
+                                             : TRUEUP_GUARD("row_precondition");
         // The predicates hold, so that what was read is what the command relies on.
-        request.guards.push_back({column, row_.columns[column]});
+        if (bound) request.guards.push_back({column, row_.columns[column]});
     }
-    if (!TRUEUP_GUARD("row_precondition")) {
-        request.xmin.clear();
-        request.guards.clear();
-    }
+    if (!TRUEUP_GUARD("row_version_precondition")) request.xmin.clear();
     for (const Assignment& set : action().sets) {
         request.sets.push_back({set.column, set.value});
     }

@@ -30,7 +30,8 @@ std::uint64_t left_of(const Budget& budget, const Spending& spending, const Meta
     if (!TRUEUP_GUARD("paced_budget")) return std::numeric_limits<std::uint64_t>::max();
     const std::int64_t window = window_of(budget, meta);
     const std::uint64_t allowed = allowance(budget, window, meta);
-    const std::uint64_t spent = spending.window == window ? spending.commands : 0;
+    const bool same = spending.window == window || !TRUEUP_GUARD("budget_clears_itself");
+    const std::uint64_t spent = same ? spending.commands : 0;
     return allowed - std::min(allowed, spent);
 }
 

@@ -214,7 +214,7 @@ void FoldRun::judge_all() {
 
 void FoldRun::take_item(const ItemView& item) {
     std::int64_t& last = meta_.last[static_cast<std::size_t>(item.topic)];
-    if (item.offset <= last) {
+    if (item.offset <= last && TRUEUP_GUARD("duplicate_dropped")) {
         ++meta_.counters.duplicates;
         return;
     }
@@ -224,9 +224,10 @@ void FoldRun::take_item(const ItemView& item) {
         if (std::find(report_.gaps.begin(), report_.gaps.end(), gap) == report_.gaps.end()) {
             report_.gaps.push_back(gap);
         }
+        if (!TRUEUP_GUARD("gap_halts_nothing")) state_.halted = "a gap in the journal";
         return;
     }
-    last = item.offset;
+    last = std::max(last, item.offset);
     ++meta_.counters.items;
     meta_.chain = extend_chain(meta_.chain, item.topic, item.offset, item.bytes);
     if (const auto* change = std::get_if<ChangeView>(&item.body)) {

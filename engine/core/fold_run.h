@@ -99,6 +99,7 @@ class FoldRun {
     void act(Entry& entry, Finding& finding, Verdict& verdict);
     Finding& open(Entry& entry, std::uint8_t rule, std::string_view object_id);
     void resolve(Entry& entry, std::size_t index, Reason reason);
+    bool given_up(const Finding& finding) const;
     void tend_commands(Entry& entry);
     void note_edge(Entry& entry, Finding& finding);
 

@@ -126,18 +126,24 @@ void FoldRun::renew_waits(Entry& entry) {
     state_.subjects.mark_dirty(entry);
 }
 
+/// May nobody carry this finding's command out any more, so that another one may follow?
+bool FoldRun::given_up(const Finding& finding) const {
+    if (!TRUEUP_GUARD("successor_waits")) return meta_.now >= finding.emit_again;
+    return meta_.broker_now > finding.command->not_after + meta_.settings.max_skew;
+}
+
 /// Emits commands without an outcome once more, and gives up those that no executor may take now.
 void FoldRun::tend_commands(Entry& entry) {
     for (Finding& finding : entry.subject.findings) {
         if (!finding.command) continue;
         Command& command = *finding.command;
-        if (meta_.broker_now > command.not_after + meta_.settings.max_skew) {
+        if (given_up(finding)) {
             ++meta_.rules[finding.rule].outcomes[static_cast<std::size_t>(OutcomeKind::kExpired)];
             --meta_.outbox;
             finding.emit_again = JournalTime{};
             set_waiting(entry, finding, Reason::kExpired);
             finding.command.reset();  // after the edge, which names the command that just ended
-        } else if (meta_.now >= finding.emit_again) {
+        } else if (meta_.now >= finding.emit_again && TRUEUP_GUARD("outbox_until_outcome")) {
             finding.emit_again = meta_.now + meta_.settings.emit_again;
             ++command.emission;
             ++index_;

@@ -1,5 +1,6 @@
 #include "engine/core/row.h"
 
+#include "engine/base/guard.h"
 #include "engine/core/bytes.h"
 
 #include <utility>
@@ -238,7 +239,11 @@ std::optional<Subject> decode_subject(std::string_view key, std::string_view byt
     Subject subject;
     subject.key = key;
     for (std::size_t n = in.count(); n > 0; --n) subject.facets.push_back(take_facet(in));
-    for (std::size_t n = in.count(); n > 0; --n) subject.findings.push_back(take_finding(key, in));
+    for (std::size_t n = in.count(); n > 0; --n) {
+        Finding finding = take_finding(key, in);
+        const bool kept = finding.command.has_value() || TRUEUP_GUARD("grace_outlives_restart");
+        if (kept) subject.findings.push_back(std::move(finding));
+    }
     for (std::size_t n = in.count(); n > 0; --n) {
         const auto source = static_cast<SourceId>(in.number());
         subject.own_writes.emplace_back(source, in.time<BrokerTime>());

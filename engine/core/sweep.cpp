@@ -54,7 +54,8 @@ void FoldRun::collect(Entry& entry) {
     entry.woken = false;
     Subject& subject = entry.subject;
     const auto forgettable = [&](const Facet& facet) {
-        return !facet.present() && meta_.sources[facet.source].epochs >= facet.gone_since + 2;
+        const bool confirmed = meta_.sources[facet.source].epochs >= facet.gone_since + 2;
+        return !facet.present() && (confirmed || !TRUEUP_GUARD("tombstone_two_epochs"));
     };
     const auto kept = std::remove_if(subject.facets.begin(), subject.facets.end(), forgettable);
     if (kept != subject.facets.end()) {

@@ -1,5 +1,6 @@
 #include "engine/runtime/shard.h"
 
+#include "engine/base/guard.h"
 #include "engine/base/kill_point.h"
 #include "engine/codec/journal_codec.h"
 #include "engine/runtime/continuity.h"
@@ -190,7 +191,10 @@ Status Shard::fill_gaps() {
 }
 
 Status Shard::fold_record(const ports::Record& record) {
-    Status decoded = codec::decode_journal(record.value, record.offset, record.append_time, view_);
+    const BrokerTime appended = TRUEUP_GUARD("fold_reads_no_clock")
+                                    ? record.append_time
+                                    : from_millis<BrokerTime>(clock_.wall_millis());
+    Status decoded = codec::decode_journal(record.value, record.offset, appended, view_);
     if (!decoded) return decoded.error();
     const Status read = projection_.read_ahead(state_, view_);
     if (Status written = check_written(); !written) return written;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 namespace trueup::executors::testing {
 namespace {
 
@@ -74,11 +76,12 @@ TEST(Guard, Guard_still_selected_APodThatLeftTheSelectorIsNoneOfOurs) {
 }
 
 // Design §4.12 (2): pauses, asked right before the write.
-TEST(Guard, Guard_permit_check_APausedExecutorWritesNothing) {
-    Bench bench;
-    bench.permit = Permit::kHold;
-    bench.run(delete_orphan());
-    EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
+TEST(Guard, Guard_permit_check_WhatIsHeldRightBeforeTheWriteIsNotWritten) {
+    Desk desk;
+    desk.settings.before_write = [](const Command&) { return false; };
+    desk.emit(delete_orphan());
+    desk.step();
+    EXPECT_EQ(desk.cluster.count("DELETE"), 0U);
 }
 
 // Design §4.12: the time between check and write is bounded.
@@ -105,13 +108,31 @@ TEST(Guard, Guard_version_precondition_APodThatChangedSinceTheGetIsNotDeleted) {
     EXPECT_EQ(bench.cluster.effects, 0U);
 }
 
-// Design §4.12 (3): xmin and every column that the rule read.
-TEST(Guard, Guard_row_precondition_ARowThatChangedSinceTheSelectIsNotWritten) {
+/// What comes of row 7 when it changes between each SELECT and UPDATE, and back again.
+std::size_t effects_after(const std::function<void(FakeRow&)>& change) {
     Bench bench;
     bench.row_without_pod();
-    bench.database.before_update = [&] { ++bench.database.rows["7"].xmin; };
+    bench.database.before_read = [&bench, columns = bench.database.rows["7"].columns] {
+        bench.database.rows["7"].columns = columns;
+    };
+    bench.database.before_update = [&] { change(bench.database.rows["7"]); };
     bench.run(fail_row());
-    EXPECT_EQ(bench.database.effects, 0U);
+    return bench.database.effects;
+}
+
+// Design §4.12 (3): the xmin just read.
+TEST(Guard, Guard_row_version_precondition_ARowThatChangedSinceTheSelectIsNotWritten) {
+    EXPECT_EQ(effects_after([](FakeRow& row) { ++row.xmin; }), 0U);
+}
+
+// Design §4.12 (3): every column that the rule read. A restored database may give an xmin again.
+TEST(Guard, Guard_row_precondition_AnotherStatusUnderTheSameXminIsNotOverwritten) {
+    EXPECT_EQ(effects_after([](FakeRow& row) { row.columns["status"] = "stopping"; }), 0U);
+}
+
+// Design §4.12 (3): the correlation column included.
+TEST(Guard, Guard_row_key_precondition_ARowThatMeansAnotherPodByNowIsNotWritten) {
+    EXPECT_EQ(effects_after([](FakeRow& row) { row.columns["url_slug"] = "b"; }), 0U);
 }
 
 // Design §8: executors follow the requests.

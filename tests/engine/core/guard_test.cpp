@@ -1,9 +1,12 @@
 // Proves that each guard of the core is needed: the test of its name fails without it
 // (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
 #include "engine/codec/request_codec.h"
+#include "engine/core/row.h"
 #include "tests/support/journal_script.h"
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace trueup::testing {
 namespace {
@@ -70,6 +73,21 @@ TEST(Guard, Guard_proof_in_the_past_NobodyProvesWhatIsStillToCome) {
     EXPECT_EQ(s.source("rows").complete_as_of, broker(100s));
 }
 
+// Design §4.4: what freshness compares is the broker's time, not the source's.
+TEST(Guard, Guard_progress_in_broker_time_ASourceWhoseClockIsBehindIsFreshAllTheSame) {
+    JournalScript s = quiet_world();
+    s.owner("rows").clock = -50s;
+    s.at(105s).progress("rows");
+    EXPECT_EQ(s.source("rows").complete_as_of, broker(105s));
+}
+
+// Design §4.4 (1): the proof reaches up to its marker, however long it was under way.
+TEST(Guard, Guard_progress_by_marker_WhatCameBehindTheMarkerIsNotProven) {
+    JournalScript s = quiet_world();
+    s.at(105s).progress("rows", 101s);
+    EXPECT_EQ(s.source("rows").complete_as_of, broker(101s));
+}
+
 // Design §4.5.
 TEST(Guard, Guard_both_sides_fresh_RowsThatLagMayHoldTheOwner) {
     Settings settings = graph_settings();
@@ -107,6 +125,25 @@ TEST(Guard, Guard_paced_budget_NoMoreThanTheWindowAllows) {
     EXPECT_EQ(s.meta().rules[0].commands, 2U);
 }
 
+// Design §4.10: no latch.
+TEST(Guard, Guard_budget_clears_itself_TheNextWindowHasRoomAgain) {
+    Settings settings = graph_settings();
+    settings.rules[0].budget = {1, 0, 300s};
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    for (const char* uid : {"a", "b"}) {
+        s.pod({.name = std::string("wrapper-") + uid, .uid = uid, .version = 11});
+    }
+    s.quiet_until(165s);
+    s.outcome(s.commands().at(0), OutcomeKind::kDone);
+    s.pod_gone("wrapper-a", "a", 12);
+    s.quiet_until(310s);
+    std::set<std::string> targets;
+    for (const Command& command : s.commands()) targets.insert(command.draft.target.object_id);
+    EXPECT_EQ(targets, (std::set<std::string>{"a", "b"}));
+}
+
 // Design §4.8.
 TEST(Guard, Guard_max_step_ADayThatNobodyWatchedEndsNoGrace) {
     JournalScript s = quiet_world();
@@ -130,6 +167,52 @@ TEST(Guard, Guard_gap_not_folded_AnItemBehindALostOneWaitsForIt) {
     EXPECT_EQ(s.meta().last[static_cast<std::size_t>(Topic::kOutcomes)], last);
 }
 
+// Design §5: what comes twice is dropped.
+TEST(Guard, Guard_duplicate_dropped_ARecordThatWasAppendedTwiceCountsOnce) {
+    JournalScript s = quiet_world();
+    const std::uint64_t items = s.counted().items;
+    s.repeat_last();
+    EXPECT_EQ(s.counted().items, items);
+}
+
+// Design §5: a gap halts nothing.
+TEST(Guard, Guard_gap_halts_nothing_TheRestOfTheJournalGoesOn) {
+    JournalScript s = quiet_world();
+    s.lose_next(1);
+    s.raw(Topic::kOutcomes, "");
+    s.raw(Topic::kOutcomes, "");
+    EXPECT_EQ(s.state().halted, "");
+}
+
+// Design §4.8: a grace is kept over restarts.
+TEST(Guard, Guard_grace_outlives_restart_AFindingIsReadBackWithItsFirstMoment) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    const Subject& waiting = *s.subject("wrapper-7");
+    ASSERT_EQ(waiting.findings.size(), 1U);
+    std::string row;
+    core::encode_subject(waiting, row);
+    EXPECT_EQ(core::decode_subject(waiting.key, row)->findings, waiting.findings);
+}
+
+/// An orphan whose deletion was ordered 35 s ago, and nobody has answered.
+JournalScript unanswered_world() {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(160s + s.settings().emit_again + 5s);
+    return s;
+}
+
+// Design §4.14: a command stays in the outbox until its outcome.
+TEST(Guard, Guard_outbox_until_outcome_WhatNobodyAnswersIsSaidAgain) {
+    EXPECT_EQ(unanswered_world().commands().size(), 2U);
+}
+
+// Design §4.14: a successor waits for the outcome, or for expiry and skew.
+TEST(Guard, Guard_successor_waits_NoOtherCommandWhileTheFirstMayBeCarriedOut) {
+    EXPECT_EQ(unanswered_world().meta().rules[0].commands, 1U);
+}
+
 // Design §5: chain.
 TEST(Guard, Guard_chain_in_id_AnotherTailAtTheSameOffsetsNamesOtherCommands) {
     std::vector<Hash128> ids;
@@ -146,9 +229,28 @@ TEST(Guard, Guard_chain_in_id_AnotherTailAtTheSameOffsetsNamesOtherCommands) {
 // Design §4.7.
 TEST(Guard, Guard_monotone_versions_AnOlderWordDoesNotRaiseTheDead) {
     JournalScript s = quiet_world();
+    s.together([&] {
+        s.pod_gone("wrapper-7", "a", 15);
+        s.pod({.name = "wrapper-7", .uid = "a", .version = 12});
+    });
+    const Facet* dead = s.facet("wrapper-7", "a");
+    EXPECT_TRUE(dead == nullptr || !dead->present());
+}
+
+// Design §4.7: tombstones included, for as long as an older word may still be under way.
+TEST(Guard, Guard_tombstone_two_epochs_TheDeadAreRemembered) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
     s.pod_gone("wrapper-7", "a", 15);
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 12});
-    EXPECT_FALSE(s.facet("wrapper-7", "a")->present());
+    EXPECT_NE(s.facet("wrapper-7", "a"), nullptr);
+}
+
+// Design §2: a facet is what a source said of one object.
+TEST(Guard, Guard_facet_per_object_ASecondPodOfThatNameHidesNone) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.pod({.name = "wrapper-7", .uid = "b", .version = 12});
+    EXPECT_NE(s.facet("wrapper-7", "a"), nullptr);
 }
 
 // Design §4.3: as_of.

@@ -5,7 +5,9 @@
 #include "engine/runtime/continuity.h"
 #include "engine/runtime/sequencer.h"
 #include "engine/runtime/source_task.h"
+#include "tests/engine/runtime/bench.h"
 #include "tests/engine/runtime/scripted_connector.h"
+#include "tests/engine/runtime/wrapped_store.h"
 #include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 
@@ -123,6 +125,32 @@ TEST(Guard, Guard_same_journal_RowsOfATailThatWasLostAreNotFoldedOn) {
     const Status refused = check_continuity(grown_again, 0, rows);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().next, Next::kStop);
+}
+
+// Design §5: the fold's time is the journal's.
+TEST(Guard, Guard_fold_reads_no_clock_ARecordIsAsOldWhoeverFoldsIt) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.all_known({pod("a", "u", 5)}, {});
+    bench.clock.advance(Millis{60'000});  // ours; the log's stands still
+    bench.settle(*shard);
+    EXPECT_EQ(shard->state().meta.broker_now, bench.log.now());
+}
+
+// Design §6: rows and the offset that they belong to go down in one step.
+TEST(Guard, Guard_rows_with_their_offset_OneBatchHasBoth_C2) {
+    Bench bench;
+    WrappedStore store;
+    std::size_t batches = 0;
+    auto shard = bench.open(&store);
+    bench.all_known({pod("a", "u", 5)}, {});
+    bench.settle(*shard);
+    store.before_apply = [&]() -> Status {
+        ++batches;
+        return Done{};
+    };
+    ASSERT_TRUE(shard->stop().ok());
+    EXPECT_EQ(batches, 1U);
 }
 
 }  // namespace
