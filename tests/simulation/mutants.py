@@ -1,23 +1,148 @@
 #!/usr/bin/env python3
-"""Switches the safety guards off one by one and says which oracle of the simulator notices, and after how
-many runs.
+"""Which oracle of the simulator notices that a safety guard is missing, and after how many runs.
 
-    mutants.py BINARY [--runs N] [--only GUARD...] [--write FILE]
+    mutants.py hunt BINARY [--runs N] [--jobs N] [--only GUARD...] [--write]
+    mutants.py check BINARY [--runs N] [--jobs N]
 
-BINARY is `trueup` of a build with TRUEUP_MUTANTS=ON. A guard that no run misses is said to be missed by
-nobody: the tests of docs/guards.md hold it all the same.
+BINARY is `trueup` of a build with TRUEUP_MUTANTS=ON. A guard is switched off alone and, where nobody
+notices, together with the guards that keep the same thing (BACKUPS). That proves something about it only if
+its backups alone are not noticed by the same oracle.
+
+hunt   looks through the first N seeds of each plan; --write makes docs/mutants.md of what it found.
+check  repeats the runs that docs/mutants.md names, and hunts where one no longer fails. A guard that the page
+       says is noticed and that nobody notices any more, or that the page does not have, fails it.
 """
 
 import argparse
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FOLDERS = ("engine", "connectors", "executors")
+PAGE = os.path.join(ROOT, "docs", "mutants.md")
+GUARDS_PAGE = os.path.join(ROOT, "docs", "guards.md")
+FOLDERS = ("api", "apps", "connectors", "engine", "executors", "projections", "sandbox")
 SWITCH = re.compile(r'TRUEUP_GUARD\("([a-z_]+)"\)')
+ROW = re.compile(r"^\| `([a-z_]+)` \| ((?:`[a-z_]+`(?: )?)*) ?\| ([a-z]+) \| (\d+) \| ([a-z]+) \|$", re.M)
+UNSEEN_ROW = re.compile(r"^\| `([a-z_]+)` \| `Guard_\w+` \|", re.M)
+CRASH = "check"  # a TRUEUP_CHECK ended the process, and no oracle
+
+# What keeps the same thing: to be switched off together with the guard where nobody notices it alone.
+BACKUPS = {
+    "absence_needs_proof": [("both_sides_fresh",), ("epoch_before_progress", "postgres_epoch_first")],
+    "approval_of_last_change": [("approval_of_this_command",)],
+    "duplicate_dropped": [("one_owner",), ("one_owner", "monotone_versions")],
+    "epoch_before_progress": [("postgres_epoch_first", "absence_needs_proof")],
+    "gap_not_folded": [("seq_dense",), ("seq_dense", "epoch_counted")],
+    "hold_check": [("target_check",)],
+    "kubernetes_asks_for_missing": [("kubernetes_may_have_left",)],
+    "kubernetes_one_list": [("sweep_spares_newer",)],
+    "ledger": [("target_check",), ("row_version_precondition", "row_precondition")],
+    "ledger_first": [("target_check",)],
+    "monotone_versions": [("tombstone_two_epochs",), ("sweep_spares_newer",)],
+    "new_owner_knows_nothing": [("one_owner",), ("epoch_before_progress",)],
+    "one_owner": [("new_owner_knows_nothing", "seq_dense"), ("monotone_versions",)],
+    "outbox_until_outcome": [("own_write_barrier",)],
+    "owner_everywhere": [("one_owner",)],
+    "permit_check": [("executor_follows_brakes",)],
+    "postgres_epoch_first": [("epoch_before_progress", "absence_needs_proof")],
+    "postgres_same_server": [("new_owner_knows_nothing",)],
+    "proof_in_the_past": [("progress_in_broker_time",)],
+    "row_key_precondition": [("row_version_precondition",)],
+    "row_precondition": [("row_version_precondition",)],
+    "row_version_precondition": [("row_precondition",)],
+    "seq_dense": [("lost_append_ends_it",)],
+    "still_selected": [("target_check",)],
+    "successor_waits": [("own_write_barrier",)],
+    "target_check": [("hold_check", "still_selected")],
+    "token_first": [("one_owner",), ("new_owner_knows_nothing",)],
+    "tombstone_two_epochs": [("monotone_versions",)],
+    "uid_precondition_check": [("target_check",), ("target_check", "version_precondition")],
+}
+
+# Why nobody notices, where that is so: what no plan has, or no oracle looks at.
+_MEDDLE = "nobody changes an object between its command and the executor's read, which are a moment apart"
+_RACE = "nobody changes a row between the executor's read and its write, which are milliseconds apart"
+_APPROVE = "no rule of a plan asks for approvals"
+_FOUL = "nobody in a plan writes what is not signed, or repeats what somebody else had signed"
+_TAIL = "no journal of a plan loses its tail"
+_GARBLED = "no server of a plan sends what cannot be read"
+_FRESH = "what it would hide is over in less time than evidence may be old"
+_SLUG = "the slug of every row of a plan names its pod"
+_ORDER = "no server of a plan answers from the past, so that each source's words come in order"
+UNSEEN = {
+    "absence_needs_proof": "what is not proven is not fresh either: `both_sides_fresh`, which is noticed alone",
+    "approval_of_last_change": _APPROVE,
+    "approval_of_this_command": _APPROVE,
+    "chain_in_id": _TAIL,
+    "check_age": "no oracle knows how old a read is when a write is sent",
+    "duplicate_dropped": "numbers of connectors, ids of requests and ended commands make a second word"
+    " nothing, and no oracle counts the records that were folded",
+    "epoch_before_progress": "connectors send none before, which `kubernetes_epoch_first` shows",
+    "epoch_counted": "a hole ends the epoch before its count is read (`seq_dense`)",
+    "gap_not_folded": "two engines rarely lose the same append, the next epoch makes up for it, and no oracle"
+    " counts the records that were folded",
+    "hold_check": _MEDDLE,
+    "kubernetes_asks_after_marker": _FRESH,
+    "kubernetes_asks_for_missing": "to the oracles a pod that left the selector is as absent as one that is gone",
+    "kubernetes_catches_up": _FRESH + ": a watch is deaf for half a minute",
+    "kubernetes_lookups_first": _FRESH,
+    "kubernetes_may_have_left": "to the oracles a pod that left the selector is as absent as one that is gone",
+    "kubernetes_no_hole": _GARBLED,
+    "kubernetes_one_list": "a list must break between two pages while pods of its first part come and go",
+    "ledger": "what was done once is refused by its own precondition, and nobody undoes it",
+    "ledger_first": "what was done once is refused by its own precondition, and nobody undoes it",
+    "monotone_versions": _ORDER,
+    "new_owner_knows_nothing": _FRESH + ": a new owner lists at once",
+    "one_owner": "two connectors see one and the same world, neither from the past",
+    "outbox_until_outcome": "relays repeat what may not have arrived, and what expires is ordered anew",
+    "own_write_barrier": _FRESH,
+    "owner_everywhere": "a plan has one partition",
+    "paced_budget": "the oracle allows a fifth of every instance that there ever was, in each of two windows",
+    "permit_check": "no oracle knows when a command expires, and a brake is known before the command starts",
+    "postgres_asks_after_marker": _FRESH,
+    "postgres_commit_first": "the sandbox sends no keepalive in the middle of a commit",
+    "postgres_confirms_durable": "a connector that starts again copies the whole table",
+    "postgres_epoch_first": "the fold believes no progress before an epoch either",
+    "postgres_no_hole": _GARBLED,
+    "postgres_same_server": "no standby of a plan lacks a commit, and its slots are gone with the old server",
+    "postgres_slot_snapshot": "it is a word of the SQL, below the port at which the sandbox begins",
+    "progress_by_marker": _FRESH,
+    "proof_in_the_past": "no connector of a plan lies about its marker",
+    "request_authentic": _FOUL,
+    "request_once": _FOUL,
+    "request_timely": _FOUL,
+    "row_key_precondition": _RACE,
+    "row_precondition": _RACE,
+    "row_version_precondition": _RACE,
+    "same_journal": _TAIL,
+    "seq_dense": "a connector that lost an append says nothing more (`lost_append_ends_it`)",
+    "signature": _FOUL,
+    "source_clock_skew": "no rule with a TTL is on",
+    "still_selected": _MEDDLE,
+    "successor_waits": "it finds the work done, and no oracle asks whether two commands were under way",
+    "target_check": _MEDDLE,
+    "terminate_needs_owner": "nobody in a plan asks for an instance's end",
+    "token_first": _FRESH,
+    "tombstone_two_epochs": _ORDER,
+    "uid_precondition_check": _MEDDLE,
+    "uncorrelated_rows_ask": _SLUG,
+    "unowned_pods_ask": _SLUG,
+    "windows": "no plan has windows",
+}
+
+
+class Caught(NamedTuple):
+    guard: str
+    others: tuple
+    oracle: str
+    run: int  # from 1: also the seed
+    plan: str
 
 
 def guards():
@@ -31,55 +156,204 @@ def guards():
     return sorted(found)
 
 
-def hunt(binary, guard, runs):
-    """The oracle that noticed first, and in which run; None, None: nobody did."""
-    for plan in ("standard", "people", "faults"):
-        command = [binary, "simulate", "--runs", str(runs), "--plan", plan]
+class Simulator:
+    """Runs with some guards off; remembers what came of them."""
+
+    def __init__(self, binary):
+        self.binary = binary
+        self.oracles_of = {}
+        asked = subprocess.run(
+            [binary, "simulate", "--plan", "?"], capture_output=True, text=True, check=False
+        )
+        self.plans = asked.stderr.partition("write one of:")[2].split()
+
+    def first_failure(self, off, plan, first, runs):
+        """(oracle, seed) of the first run that fails; None: none does."""
+        command = [self.binary, "simulate", "--plan", plan, "--seed", str(first), "--runs", str(runs)]
         done = subprocess.run(
-            [*command, "--no-shrink", "-o", "json"],
-            env={**os.environ, "TRUEUP_MUTANT": guard},
+            [*command, "--jobs", "1", "--no-shrink", "-o", "json"],
+            env={**os.environ, "TRUEUP_MUTANT": ",".join(off)},
             capture_output=True,
             text=True,
             check=False,
         )
-        if not done.stdout.startswith("{"):
-            return "crash", 1, plan
-        said = json.loads(done.stdout)
-        if said["failed"]:
-            return said["oracle"], said["first_failed"], plan
-    return None, None, None
+        if done.stdout.startswith("{"):
+            said = json.loads(done.stdout)
+            return (said["oracle"], said["first_failed"]) if said["failed"] else None
+        if runs == 1:
+            return (CRASH, first)
+        for seed in range(first, first + runs):
+            if failure := self.first_failure(off, plan, seed, 1):
+                return failure
+        return None
+
+    def failures(self, off, runs):
+        """Every failure in the first runs of each plan, a plan after the other."""
+        for plan in self.plans:
+            seed = 1
+            while seed <= runs:
+                failure = self.first_failure(off, plan, seed, runs - seed + 1)
+                if failure is None:
+                    break
+                yield (*failure, plan)
+                seed = failure[1] + 1
+
+    def oracles(self, off, runs):
+        """The oracles that notice these, each in some run."""
+        if off not in self.oracles_of:
+            found = set()
+            for oracle, _, _ in self.failures(off, runs):
+                found.add(oracle)
+            self.oracles_of[off] = found
+        return self.oracles_of[off]
+
+    def hunt(self, guard, runs):
+        for oracle, seed, plan in self.failures((guard,), runs):
+            return Caught(guard, (), oracle, seed, plan)
+        for others in BACKUPS.get(guard, []):
+            known = None
+            for oracle, seed, plan in self.failures((guard, *others), runs):
+                known = self.oracles(others, runs) if known is None else known
+                if oracle not in known:
+                    return Caught(guard, others, oracle, seed, plan)
+        return None
+
+    def still(self, row):
+        """Does the run that was written down still fail, and without the backups not in the same way?"""
+        failure = self.first_failure((row.guard, *row.others), row.plan, row.run, 1)
+        if failure is None or not row.others:
+            return failure is not None
+        without = self.first_failure(row.others, row.plan, row.run, 1)
+        return without is None or without[0] != failure[0]
+
+
+def tests():
+    """The test that holds each guard, by docs/guards.md."""
+    with open(GUARDS_PAGE, encoding="utf-8") as file:
+        return dict(re.findall(r"^\| `([a-z_]+)` \|.*\| `(Guard_\w+)` \|$", file.read(), re.M))
+
+
+def read_page():
+    if not os.path.exists(PAGE):
+        return [], []
+    with open(PAGE, encoding="utf-8") as file:
+        text = file.read()
+    caught = [
+        Caught(guard, tuple(re.findall(r"[a-z_]+", others)), oracle, int(run), plan)
+        for guard, others, oracle, run, plan in ROW.findall(text)
+    ]
+    return caught, [guard for guard in UNSEEN_ROW.findall(text)]
+
+
+def tell(guard, found):
+    if found is None:
+        return f"{guard}: nobody"
+    others = f" with {', '.join(found.others)} off too" if found.others else ""
+    return f"{guard}: {found.oracle}, run {found.run} of {found.plan}{others}"
+
+
+def summary(rows):
+    runs = sorted(row.run for row in rows)
+    alone = sum(1 for row in rows if not row.others)
+    return alone, len(rows) - alone, int(statistics.median(runs)), runs[-1]
+
+
+def write(rows, missed, runs, plans):
+    held = tests()
+    alone, together, median, most = summary(rows)
+    lines = [
+        "# Which oracle notices that a guard is off",
+        "",
+        "Written by `tests/simulation/mutants.py hunt BINARY --write` and held by ctest `simulation_mutants`. Each",
+        f"guard of [guards.md](guards.md) is switched off, and the first {runs} seeds of the plans",
+        f"{', '.join(plans)} of `trueup simulate` are run until an oracle objects.",
+        "",
+        f"Of {len(rows) + len(missed)} guards {alone} are noticed alone, {together} only together with others that keep the",
+        f"same thing, and {len(missed)} in no run. Runs until then: median {median}, most {most}.",
+        "",
+        "## Noticed",
+        "",
+        "Where others had to be off too, that oracle notices nothing with these alone: they keep the same thing.",
+        f"`{CRASH}` is a check of the product's own that ended the process.",
+        "",
+        "| guard | only with these off too | oracle | run | plan |",
+        "|---|---|---|---|---|",
+    ]
+    for row in rows:
+        others = " ".join(f"`{other}`" for other in row.others)
+        lines.append(f"| `{row.guard}` | {others}{' ' if others else ''}| {row.oracle} | {row.run} | {row.plan} |")
+    lines += [
+        "",
+        "## Noticed in no run",
+        "",
+        "A test holds the guard; the simulator lacks a plan that needs it, or an oracle that looks.",
+        "",
+        "| guard | held by | why no run needs it |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{guard}` | `{held.get(guard, '–')}` | {UNSEEN.get(guard, '?')} |" for guard in missed]
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def hunt(simulator, options):
+    wanted = options.only or guards()
+    rows, missed = [], []
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for guard, found in zip(wanted, pool.map(lambda g: simulator.hunt(g, options.runs), wanted)):
+            print(tell(guard, found), flush=True)
+            if found:
+                rows.append(found)
+            else:
+                missed.append(guard)
+    if rows:
+        print("%d alone, %d with others, median run %d, most %d" % summary(rows))
+    if not options.write:
+        return 0
+    if options.only:  # the others stay as they are
+        before, unseen = read_page()
+        rows = sorted(rows + [row for row in before if row.guard not in wanted])
+        missed = sorted(missed + [guard for guard in unseen if guard not in wanted])
+    write(rows, missed, options.runs, simulator.plans)
+    unsaid = [guard for guard in missed if guard not in UNSEEN]
+    if unsaid:
+        print("no reason is given for: " + ", ".join(unsaid))
+    return 1 if unsaid else 0
+
+
+def check(simulator, options):
+    rows, unseen = read_page()
+    complaints = [f"{guard} is not in docs/mutants.md" for guard in guards()
+                  if guard not in unseen and all(row.guard != guard for row in rows)]
+    stale = 0
+
+    def again(row):
+        return row if simulator.still(row) else simulator.hunt(row.guard, options.runs)
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for row, found in zip(rows, pool.map(again, rows)):
+            if found is None:
+                complaints.append(f"nobody notices {row.guard} any more; it was {tell(row.guard, row)}")
+            elif found != row:
+                stale += 1
+                print(f"another run now: {tell(row.guard, found)}")
+    for complaint in complaints:
+        print(complaint)
+    print(f"{len(rows)} guards, {stale} of them in another run than docs/mutants.md says")
+    return 1 if complaints else 0
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("hunt", "check"))
     parser.add_argument("binary")
     parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", nargs="*")
-    parser.add_argument("--write")
+    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    rows = []
-    for guard in options.only or guards():
-        oracle, run, plan = hunt(options.binary, guard, options.runs)
-        print(f"{guard}: {f'{oracle}, run {run} of {plan}' if oracle else 'nobody'}", flush=True)
-        rows.append((guard, oracle, run, plan))
-    caught = sorted(run for _, oracle, run, _ in rows if oracle)
-    if caught:
-        print(f"{len(caught)} of {len(rows)}; runs: median {caught[len(caught) // 2]}, most {caught[-1]}")
-    if options.write:
-        write(options.write, rows, options.runs)
-    return 0
-
-
-def write(path, rows, runs):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("# Which oracle misses which guard\n\n")
-        file.write(
-            "Written by `tests/simulation/mutants.py` from a build with `TRUEUP_MUTANTS=ON`: each guard of\n"
-            f"[guards.md](guards.md) is switched off, and up to {runs} runs of each plan are carried out.\n\n"
-        )
-        file.write("| guard | oracle | run | plan |\n|---|---|---|---|\n")
-        for guard, oracle, run, plan in rows:
-            file.write(f"| `{guard}` | {oracle or '–'} | {run or ''} | {plan or ''} |\n")
+    simulator = Simulator(options.binary)
+    return {"hunt": hunt, "check": check}[options.what](simulator, options)
 
 
 if __name__ == "__main__":
