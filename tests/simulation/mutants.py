@@ -76,14 +76,12 @@ _FRESH = "what it would hide is over in less time than evidence may be old"
 _SLUG = "the slug of every row of a plan names its pod"
 _ORDER = "no server of a plan answers from the past, so that each source's words come in order"
 UNSEEN = {
-    "absence_needs_proof": "what is not proven is not fresh either: `both_sides_fresh`, which is noticed alone",
     "approval_of_last_change": _APPROVE,
     "approval_of_this_command": _APPROVE,
     "chain_in_id": _TAIL,
     "check_age": "no oracle knows how old a read is when a write is sent",
     "duplicate_dropped": "numbers of connectors, ids of requests and ended commands make a second word"
     " nothing, and no oracle counts the records that were folded",
-    "epoch_before_progress": "connectors send none before, which `kubernetes_epoch_first` shows",
     "epoch_counted": "a hole ends the epoch before its count is read (`seq_dense`)",
     "gap_not_folded": "two engines rarely lose the same append, the next epoch makes up for it, and no oracle"
     " counts the records that were folded",
@@ -105,10 +103,8 @@ UNSEEN = {
     "owner_everywhere": "a plan has one partition",
     "paced_budget": "the oracle allows a fifth of every instance that there ever was, in each of two windows",
     "permit_check": "no oracle knows when a command expires, and a brake is known before the command starts",
-    "postgres_asks_after_marker": _FRESH,
     "postgres_commit_first": "the sandbox sends no keepalive in the middle of a commit",
     "postgres_confirms_durable": "a connector that starts again copies the whole table",
-    "postgres_epoch_first": "the fold believes no progress before an epoch either",
     "postgres_no_hole": _GARBLED,
     "postgres_same_server": "no standby of a plan lacks a commit, and its slots are gone with the old server",
     "postgres_slot_snapshot": "it is a word of the SQL, below the port at which the sandbox begins",
@@ -118,10 +114,7 @@ UNSEEN = {
     "request_once": _FOUL,
     "request_timely": _FOUL,
     "row_key_precondition": _RACE,
-    "row_precondition": _RACE,
-    "row_version_precondition": _RACE,
     "same_journal": _TAIL,
-    "seq_dense": "a connector that lost an append says nothing more (`lost_append_ends_it`)",
     "signature": _FOUL,
     "source_clock_skew": "no rule with a TTL is on",
     "still_selected": _MEDDLE,
