@@ -36,6 +36,7 @@ connectors::KubernetesSettings sandbox_pods(const std::string& label_selector) {
     settings.resource.name_space = "graph";
     settings.label_selector = label_selector;
     settings.subject_prefix = "graph-instances/";
+    settings.source_name = "pods";
     return settings;
 }
 

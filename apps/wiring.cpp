@@ -82,6 +82,7 @@ connectors::KubernetesSettings cluster_settings(const Config& config, const Sour
     settings.resource = pods.resource;
     settings.label_selector = pods.selector;
     settings.subject_prefix = policy_of(config).name + "/";
+    settings.source_name = source.name;
     settings.key_label = pods.key_label;
     settings.mapped_labels = pods.labels;
     settings.hold_key = pods.hold;

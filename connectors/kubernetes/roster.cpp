@@ -1,6 +1,7 @@
 #include "connectors/kubernetes/roster.h"
 
 #include "engine/base/guard.h"
+#include "engine/base/id.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,6 +9,8 @@
 namespace trueup::connectors {
 
 namespace {
+
+constexpr std::size_t kMaxKey = 253;
 
 Fact fact_of(Fact::Kind kind, const std::string& uid, std::string key, std::uint64_t version) {
     Fact fact;
@@ -25,8 +28,17 @@ bool Roster::tracks() const {
     return !settings_.label_selector.empty() || !settings_.key_label.empty();
 }
 
+std::string Roster::subject_of(const KubeObject& object) const {
+    if (settings_.subject_prefix.size() + object.key.size() <= kMaxKey) {
+        return settings_.subject_prefix + object.key;
+    }
+    const std::string prefix = "!" + settings_.source_name + "/";
+    const bool fits = prefix.size() + object.uid.size() <= kMaxKey;
+    return prefix + (fits ? object.uid : to_hex(hash128(object.uid)));
+}
+
 void Roster::present(const KubeObject& object, bool in_epoch, std::vector<Fact>& out) {
-    std::string key = settings_.subject_prefix + object.key;
+    std::string key = subject_of(object);
     std::uint64_t word = 0;
     if (tracks()) {
         Known& known = known_[object.uid];
@@ -54,18 +66,13 @@ std::optional<Lookup> Roster::deleted(const KubeObject& object, std::vector<Fact
     const auto known = known_.find(object.uid);
     const bool may_have_left = !settings_.label_selector.empty() && !object.ending;
     if (!may_have_left || !TRUEUP_GUARD("kubernetes_may_have_left")) {
-        std::string key =
-            known == known_.end() ? settings_.subject_prefix + object.key : known->second.key;
+        std::string key = known == known_.end() ? subject_of(object) : known->second.key;
         out.push_back(fact_of(Fact::Kind::kRemove, object.uid, std::move(key), object.version));
         if (known != known_.end()) forget(known);
         return std::nullopt;
     }
     if (known == known_.end()) {  // an answer needs the key that only this event carries
-        Known entry{object.name,
-                    object.name_space,
-                    settings_.subject_prefix + object.key,
-                    object.version,
-                    epoch_,
+        Known entry{object.name, object.name_space, subject_of(object), object.version, epoch_,
                     true};
         known_.emplace(object.uid, std::move(entry));
     }

@@ -53,6 +53,9 @@ class Roster {
         std::uint64_t word = 0;  ///< counts what was said of one version: the later word holds
     };
     bool tracks() const;
+    /// `<prefix><name>`, or `!<source>/<uid>` where the name is too long for a key: so it is seen,
+    /// and claims no name.
+    std::string subject_of(const KubeObject& object) const;
     void present(const KubeObject& object, bool in_epoch, std::vector<Fact>& out);
     void stays(const Found& found, Known& known, std::vector<Fact>& out);
     using Entries = std::map<std::string, Known, std::less<>>;

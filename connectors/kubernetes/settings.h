@@ -17,6 +17,7 @@ struct KubernetesSettings {
     ports::Resource resource;
     std::string label_selector;  ///< empty: every object of the collection
     std::string subject_prefix;  ///< `graph-instances/`, or `!nodes/` for a reference
+    std::string source_name;     ///< in keys of objects whose names are too long for one
     std::string key_label;       ///< its value stands for the name in the key; empty: the name.
                                  ///< An object without that label is keyed by its name.
     std::vector<std::string> mapped_labels;   ///< published as `label.<key>`

@@ -107,6 +107,7 @@ class Bench {
         settings.resource.name_space = "graph";
         settings.label_selector = "app=w";
         settings.subject_prefix = "g/";
+        settings.source_name = "pods";
         settings.mapped_labels = {"app"};
         return settings;
     }
