@@ -32,6 +32,9 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 }  // namespace
 
 void Problems::add(int line, std::string sentence) {
+    // Values are quoted as they are, and a text of YAML may go over several lines.
+    std::replace_if(
+        sentence.begin(), sentence.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
     found_.push_back({line, std::move(sentence)});
 }
 

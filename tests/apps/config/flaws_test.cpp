@@ -105,6 +105,14 @@ TEST(ConfigFlaws, AllOfThemAreSaidInTheOrderOfTheFile) {
         "rules; write graph-instances");
 }
 
+// A quote that was left open had a flaw's sentence run over several lines, of which all but the first
+// named no file.
+TEST(ConfigFlaws, ATextOfSeveralLinesIsQuotedInOne) {
+    const std::string said = flaws_with("namespace: graph", "namespace: \"graph\n\n  more\"");
+    EXPECT_EQ(said.find("trueup.yaml:6: "), 0U) << said;
+    EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+}
+
 TEST(ConfigFlaws, KeysThatComeTwice) {
     EXPECT_EQ(
         flaws_with("table: public.instances\n", "table: a\n      table: b\n"),
