@@ -42,12 +42,11 @@ class Reader {
         scenario_.world = *world_of("graph-instances");
     }
 
-    Scenario read() {
-        std::ifstream file(scenario_.path);
-        if (!file) refuse(scenario_.path, 0, "cannot be read");
-        for (std::string text; std::getline(file, text);) {
+    Scenario read(std::istream& text) {
+        if (!text) refuse(scenario_.path, 0, "cannot be read");
+        for (std::string line; std::getline(text, line);) {
             ++line_;
-            take(trimmed(text));
+            take(trimmed(line));
         }
         if (expecting_) close();
         if (!block_.statements.empty()) fail("what comes of it? end with a line of `=>`");
@@ -530,7 +529,14 @@ std::vector<std::string> lasting(const std::vector<std::string>& news) {
 
 }  // namespace
 
-Scenario Scenario::read(const std::string& path) { return Reader(path).read(); }
+Scenario Scenario::read(const std::string& path) {
+    std::ifstream file(path);
+    return read(file, path);
+}
+
+Scenario Scenario::read(std::istream& text, const std::string& path) {
+    return Reader(path).read(text);
+}
 
 Telling tell(const Scenario& scenario, const Manner& manner) {
     Teller teller(scenario, manner);

@@ -11,6 +11,7 @@
 #include "tests/support/journal_script.h"
 #include "tests/support/worlds.h"
 
+#include <istream>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -49,6 +50,8 @@ struct Scenario {
 
     /// Throws ScenarioError.
     static Scenario read(const std::string& path);
+    /// The same of a text that is open; `path` is for the sentences of errors.
+    static Scenario read(std::istream& text, const std::string& path);
 };
 
 struct Telling {

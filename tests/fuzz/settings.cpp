@@ -1,0 +1,14 @@
+// The control parts of a journal record. The first byte says which one.
+#include "engine/codec/settings_codec.h"
+#include "tests/fuzz/fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace trueup;
+    std::string_view bytes = fuzz::text(data, size);
+    if (fuzz::take_byte(bytes) % 2 == 0) {
+        fuzz::check_both_ways(bytes, Next::kStop, codec::decode_settings, codec::encode_settings);
+    } else {
+        fuzz::check_both_ways(bytes, Next::kStop, codec::decode_genesis, codec::encode_genesis);
+    }
+    return 0;
+}
