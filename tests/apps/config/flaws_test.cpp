@@ -105,8 +105,8 @@ TEST(ConfigFlaws, AllOfThemAreSaidInTheOrderOfTheFile) {
         "rules; write graph-instances");
 }
 
-// A quote that was left open had a flaw's sentence run over several lines, of which all but the first
-// named no file.
+// A quote that was left open had a flaw's sentence run over several lines, of which all but the
+// first named no file.
 TEST(ConfigFlaws, ATextOfSeveralLinesIsQuotedInOne) {
     const std::string said = flaws_with("namespace: graph", "namespace: \"graph\n\n  more\"");
     EXPECT_EQ(said.find("trueup.yaml:6: "), 0U) << said;
