@@ -22,7 +22,8 @@
 //     are put right; the engine may still die at each of its calls.
 //
 // What it does not see: with `absence_needs_proof` or `both_sides_fresh` switched off it stays
-// green, for here another guard still holds; tests/engine/core/guard_test.cpp proves each by itself.
+// green, for here another guard still holds; tests/engine/core/guard_test.cpp proves each by
+// itself.
 #include "engine/codec/outcome_codec.h"
 #include "engine/core/row.h"
 #include "tests/engine/runtime/bench.h"
