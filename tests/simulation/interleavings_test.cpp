@@ -22,8 +22,7 @@
 //     are put right; the engine may still die at each of its calls.
 //
 // What it does not see: with `absence_needs_proof` or `both_sides_fresh` switched off it stays
-// green, for here another guard still holds; tests/engine/core/guard_test.cpp proves each by
-// itself.
+// green, so its story does not reach what they alone hold back. guard_test.cpp of the core does.
 #include "engine/codec/outcome_codec.h"
 #include "engine/core/row.h"
 #include "tests/engine/runtime/bench.h"
