@@ -1,5 +1,4 @@
-// The `trueup` binary: parses the command line and calls one file per
-// subcommand.
+// The `trueup` binary: parses the command line and calls one file per subcommand.
 #include "apps/config_check.h"
 #include "apps/demo.h"
 #include "apps/operate.h"
@@ -46,9 +45,9 @@ void add_format(CLI::App& command, FeedFormat& format) {
 }
 
 CLI::App* add_demo(CLI::App& app, Options& options) {
-    CLI::App* demo = app.add_subcommand("demo",
-                                        "Run everything over a small world in memory, "
-                                        "in which things go wrong by themselves");
+    CLI::App* demo = app.add_subcommand(
+        "demo",
+        "Run everything over a small world in memory, in which things go wrong by themselves");
     demo->add_option("--seconds", options.demo.seconds, "End after this many seconds (0: Ctrl-C)");
     demo->add_option("--seed", options.demo.seed, "Repeat the world of this seed");
     demo->add_option("--state-dir", options.demo.state_dir,
@@ -60,11 +59,10 @@ CLI::App* add_demo(CLI::App& app, Options& options) {
 }
 
 CLI::App* add_simulate(CLI::App& app, Options& options) {
-    CLI::App* simulate =
-        app.add_subcommand("simulate",
-                           "Run everything in a simulated world that lies, crashes and "
-                           "stalls, and hold what it does "
-                           "against what was so");
+    CLI::App* simulate = app.add_subcommand(
+        "simulate",
+        "Run everything in a simulated world that lies, crashes and stalls, and hold what it does "
+        "against what was so");
     trueup::apps::SimulateOptions& o = options.simulate;
     simulate->add_option("--seed", o.seed,
                          "The first seed (1); a seed repeats a run to the byte; 0: a fresh one");
@@ -101,9 +99,9 @@ using Processes = std::vector<std::pair<const CLI::App*, trueup::apps::Part>>;
 
 Processes add_processes(CLI::App& app, Options& options) {
     using trueup::apps::Part;
-    CLI::App* up = add_process(app, options, "up",
-                               "Run connectors, engine and executors in one "
-                               "process, as the configuration says");
+    CLI::App* up = add_process(
+        app, options, "up",
+        "Run connectors, engine and executors in one process, as the configuration says");
     add_pause_file(*up, options);
     CLI::App* engine = add_process(app, options, "engine",
                                    "Run shards of the engine over Kafka, and nothing else");
@@ -130,9 +128,8 @@ using Topics =
 Topics add_topics(CLI::App& app, Options& options) {
     CLI::App* topics = app.add_subcommand("topics", "Look after the topics of a Kafka bus");
     topics->require_subcommand(1);
-    CLI::App* create = topics->add_subcommand("create",
-                                              "Make the topics, the journals' first "
-                                              "records and the keys that are missing");
+    CLI::App* create = topics->add_subcommand(
+        "create", "Make the topics, the journals' first records and the keys that are missing");
     CLI::App* check =
         topics->add_subcommand("check", "Say what is missing, and what contradicts the settings");
     for (CLI::App* command : {create, check}) {
@@ -243,9 +240,7 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
 
 int run(int argc, char** argv) {
     trueup::apps::StopSignal stop;
-    CLI::App app{
-        "Trueup: finds where what is said and what is there disagree, "
-        "and puts it right."};
+    CLI::App app{"Trueup: finds where what is said and what is there disagree, and puts it right."};
     app.set_version_flag("--version", std::string("trueup ") + trueup::apps::kVersion);
     app.require_subcommand(1);
     Options options;
@@ -290,8 +285,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        // What a library throws ends in its adapter; this is for what nobody
-        // thought of.
+        // What a library throws ends in its adapter; this is for what nobody thought of.
         std::fprintf(stderr, "trueup: %s\n", error.what());
         return 1;
     }

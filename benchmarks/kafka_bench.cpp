@@ -114,6 +114,7 @@ int run(int argc, char** argv) {
     const auto tail = static_cast<std::uint64_t>(options.number("tail", 0));
     bool aside = tail == 0;
     make_topics(settings);
+    if (options.number("read-first", 0) != 0) read_all(report, settings);
 
     const double cpu = cpu_seconds();
     const double start = wall_seconds();

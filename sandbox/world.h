@@ -11,8 +11,7 @@
 // What it gets wrong:
 //   - The only resource is pods; no streaming lists, no field selectors, no PATCH, no HTTP details.
 //   - A restarted API server still has its watch window; only `compact` takes it away.
-//   - A commit is visible, logged and flushed at one instant; nobody waits for a lock, and the
-//   god's
+//   - A commit is visible, logged and flushed at one instant; nobody waits for a lock, and
 //     transactions never conflict. A primary key is one column, and there is one table.
 //   - Of a transaction begun but not committed, only the making of slots takes notice.
 //   - An empty uid, resourceVersion or xmin is no precondition; only a mutant sends one.

@@ -1,7 +1,6 @@
-// What people do in the world, and what goes wrong: the acts of which schedules
-// are made. An act is carried out with nothing but a number that was drawn for
-// it, so that a schedule from which others were taken away still means the
-// same.
+// What people do in the world, and what goes wrong: the acts of which schedules are made. An act is
+// carried out with nothing but a number that was drawn for it, so that a schedule from which others
+// were taken away still means the same.
 #pragma once
 
 #include "engine/model/request.h"
@@ -66,13 +65,12 @@ const ActKind* find_act(std::string_view name);
 
 /// `count` instances that are as they should be.
 void populate(Stage& stage, std::uint64_t count);
-/// Somebody looks at the sources whose lists are not believed, and says that
-/// they are right.
+/// Somebody looks at the sources whose lists are not believed, and says that they are right.
 void vouch(Stage& stage);
 /// Somebody looks at what waits for an approval, and says yes to all of it.
 void approve(Stage& stage);
-/// People finish what they had begun and leave things so that they can be put
-/// right; everything that failed works again.
+/// People finish what they had begun and leave things so that they can be put right; everything
+/// that failed works again.
 void make_peace(Stage& stage);
 
 }  // namespace trueup::simulation

@@ -18,8 +18,7 @@ Error no_answer() { return {Next::kRetry, "the broker does not answer"}; }
 
 }  // namespace
 
-/// One append on its way. Its partition's next ones are stored and answered
-/// after it.
+/// One append on its way. Its partition's next ones are stored and answered after it.
 struct Broker::Append {
     ports::Partition partition;
     std::vector<ports::Entry> entries;
@@ -181,8 +180,8 @@ void Broker::Client::finish(Append& append) {
     wake_();
 }
 
-/// Answers come in the order of the appends. Who waits for one gets it at once:
-/// nobody else's time passes while a process stands still in a call.
+/// Answers come in the order of the appends. Who waits for one gets it at once: nobody else's time
+/// passes while a process stands still in a call.
 void Broker::Client::finish_up_to(const Append& append) {
     View& view = views_[append.partition];
     while (!append.answer) {

@@ -1,11 +1,10 @@
 // The log of a simulation: one broker, and a port of its own for each process.
 //
-// What may go wrong is what engine/ports/log.h allows, and is drawn from the
-// seed: an append takes its time, fails though it was stored (now, or long
-// after), is lost, or is stored twice; a reader sees what others wrote a while
-// later, on each topic another while; reads fail; nobody answers. What cannot
-// go wrong: the order within a partition, and what was acknowledged stays,
-// unless `cut_tail` says otherwise.
+// What may go wrong is what engine/ports/log.h allows, and is drawn from the seed: an append takes
+// its time, fails though it was stored (now, or long after), is lost, or is stored twice; a reader
+// sees what others wrote a while later, on each topic another while; reads fail; nobody answers.
+// What cannot go wrong: the order within a partition, and what was acknowledged stays, unless
+// `cut_tail` says otherwise.
 //
 // What it gets wrong: no retention (`truncate` does nothing), no sizes.
 #pragma once
@@ -49,8 +48,8 @@ class Broker {
 
     Broker(Scheduler& scheduler, std::uint64_t seed) : scheduler_(scheduler), random_(seed) {}
 
-    /// A port for one process, which `wake` tells of answers and of news on these
-    /// topics. Lives as long as the process.
+    /// A port for one process, which `wake` tells of answers and of news on these topics. Lives as
+    /// long as the process.
     std::unique_ptr<Client> client(Lifeline& life, std::vector<Topic> news,
                                    std::function<void()> wake);
 
@@ -62,8 +61,7 @@ class Broker {
     SteadyTime stored_at(ports::Partition partition, BrokerTime append_time);
 
     BrokerTroubles& troubles() { return troubles_; }
-    /// Append times are ahead of the simulation's wall clock by this much more
-    /// from now on.
+    /// Append times are ahead of the simulation's wall clock by this much more from now on.
     void jump_clock(Millis by) { ahead_ += by; }
     BrokerTime now() const;
     /// The last `count` records are gone, and the next ones take their offsets.

@@ -8,12 +8,10 @@ namespace trueup::simulation {
 
 namespace {
 
-/// How long ago a source may have shown its clock, and a command been given
-/// because of it.
+/// How long ago a source may have shown its clock, and a command been given because of it.
 constexpr Millis kClockAge{120'000};
 
-/// In milliseconds, by the simulation's notion of 1970; nullopt: the row names
-/// none.
+/// In milliseconds, by the simulation's notion of 1970; nullopt: the row names none.
 std::optional<std::int64_t> deadline(const History::RowView& row, const char* from,
                                      const char* length) {
     const std::optional<std::int64_t> begins = from_timestamp(row.text(from));

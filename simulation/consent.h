@@ -1,6 +1,6 @@
-// Whether people agreed to what is done: deadlines that owners wrote into rows,
-// and what was asked over the topic of requests. Read off the world and the
-// topic alone, as everything that oracles know.
+// Whether people agreed to what is done: deadlines that owners wrote into rows, and what was asked
+// over the topic of requests. Read off the world and the topic alone, as everything that oracles
+// know.
 #pragma once
 
 #include "engine/base/time.h"
@@ -20,8 +20,7 @@
 
 namespace trueup::simulation {
 
-/// `2023-11-14 22:13:20+00`, as the acts write it into rows; milliseconds are
-/// cut off.
+/// `2023-11-14 22:13:20+00`, as the acts write it into rows; milliseconds are cut off.
 std::string to_timestamp(std::int64_t wall_millis);
 /// The other way round; nullopt: it was written otherwise.
 std::optional<std::int64_t> from_timestamp(const std::string& text);
@@ -38,8 +37,8 @@ class Consent {
     /// What it shows.
     std::int64_t database_millis() const { return scheduler_.wall_millis() + ahead().count(); }
 
-    /// Has a deadline of this row passed by the database's clock, now or not long
-    /// ago, or did somebody who may ask for the end of its instance?
+    /// Has a deadline of this row passed by the database's clock, now or not long ago, or did
+    /// somebody who may ask for the end of its instance?
     bool to_end(const History::RowView& row) const;
     /// Has a deadline passed by what the database's clock shows now?
     bool overdue(const History::RowView& row) const;

@@ -66,8 +66,7 @@ Status DiskStore::apply(const ports::StoreBatch& batch) {
             disk_.rows_.erase(found);
         }
     }
-    // Taken back in the opposite order: of two words on one key the first one
-    // knows what was there.
+    // Taken back in the opposite order: of two words on one key the first one knows what was there.
     disk_.batches_.emplace_back(before.rbegin(), before.rend());
     if (disk_.batches_.size() > kMostUnflushed) disk_.batches_.pop_front();
     return Done{};

@@ -1,9 +1,7 @@
-// The disk of one engine: what of its projection outlives its process, and the
-// store over it.
+// The disk of one engine: what of its projection outlives its process, and the store over it.
 //
-// A crash takes back the last batches that were applied and not flushed, none
-// to all of them, each whole (engine/ports/store.h, T1 and T2). Checkpoints are
-// not simulated.
+// A crash takes back the last batches that were applied and not flushed, none to all of them, each
+// whole (engine/ports/store.h, T1 and T2). Checkpoints are not simulated.
 #pragma once
 
 #include "engine/ports/store.h"

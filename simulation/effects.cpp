@@ -1,6 +1,5 @@
-// Oracles of what executors wrote: each effect is held against what was so when
-// its sender last looked (harm), and again against what was so when it arrived
-// (race).
+// Oracles of what executors wrote: each effect is held against what was so when its sender last
+// looked (harm), and again against what was so when it arrived (race).
 #include "simulation/instances.h"
 #include "simulation/oracles.h"
 
@@ -68,8 +67,7 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     if (++effects_of_[sent.command.id] > 1) violate("once", what + " again by the same command");
 }
 
-/// Why a pod should have stayed, given what was so at these moments; empty: it
-/// may go.
+/// Why a pod should have stayed, given what was so at these moments; empty: it may go.
 std::string Oracles::against_delete(const sandbox::Effect& effect, const std::string& pk,
                                     const Looks& looks) const {
     if (looks.pod == 0) return "its executor had not looked at it";

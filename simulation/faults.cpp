@@ -1,5 +1,4 @@
-// What goes wrong: processes, the log, disks, the network, clocks, and both
-// servers.
+// What goes wrong: processes, the log, disks, the network, clocks, and both servers.
 #include "simulation/staging.h"
 
 #include <iterator>

@@ -1,5 +1,5 @@
-// What was so in the world, at every moment of it: the sandbox's own records,
-// kept. The oracles know nothing else, and nothing of what the engine believes.
+// What was so in the world, at every moment of it: the sandbox's own records, kept. The oracles
+// know nothing else, and nothing of what the engine believes.
 #pragma once
 
 #include "sandbox/records.h"
@@ -18,8 +18,7 @@ class History {
     explicit History(const sandbox::WorldSettings& settings);
 
     void take(const std::vector<sandbox::Record>& act, SteadyTime now);
-    /// How many acts there were; what is asked as of moment m knows the first m
-    /// of them.
+    /// How many acts there were; what is asked as of moment m knows the first m of them.
     Moment moment() const { return times_.size(); }
     /// The last moment at or before this time.
     Moment moment_at(SteadyTime time) const;

@@ -40,8 +40,8 @@ class EngineProcess final : public Process {
         disk_.crash(around_.random);
     }
 
-    /// A shard that cannot be opened now is tried again; one that contradicts its
-    /// journal waits for an operator, who takes its rows away.
+    /// A shard that cannot be opened now is tried again; one that contradicts its journal waits for
+    /// an operator, who takes its rows away.
     bool open() {
         runtime::ShardSettings settings;
         settings.policy = around_.settings.policy;

@@ -1,8 +1,7 @@
-// The processes of a simulation: two engines on one shard, two executors, a
-// connector for each source and now and then a second one beside it. All of it
-// is the shipped code; only what lies below its ports is simulated. Processes
-// meet in the log and in the world, as they do over Kafka, and in one word that
-// the product sends over the log too: whether findings wait, and which sources
+// The processes of a simulation: two engines on one shard, two executors, a connector for each
+// source and now and then a second one beside it. All of it is the shipped code; only what lies
+// below its ports is simulated. Processes meet in the log and in the world, as they do over Kafka,
+// and in one word that the product sends over the log too: whether findings wait, and which sources
 // should list again.
 #pragma once
 
@@ -33,8 +32,8 @@ class House {
 
     /// From now on nothing goes wrong any more.
     void begin_rest();
-    /// Has every source proven itself since then, and listed everything twice (of
-    /// which the first list may have begun before), and is nothing open?
+    /// Has every source proven itself since then, and listed everything twice (of which the first
+    /// list may have begun before), and is nothing open?
     bool settled() const;
     /// The sources whose last list nobody believes.
     std::vector<std::string> quarantined() const;
@@ -48,8 +47,7 @@ class House {
     std::string trouble() const;
     /// What an engine believes of a subject, in one sentence.
     std::string view_of(const std::string& subject) const;
-    /// What an engine's disk holds once it was stopped in good order, and up to
-    /// which record.
+    /// What an engine's disk holds once it was stopped in good order, and up to which record.
     struct Image {
         std::string engine;
         std::int64_t applied = -1;

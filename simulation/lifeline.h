@@ -1,7 +1,6 @@
-// When a process dies. Every call that it makes on the world outside (log,
-// store, servers) is an await point, and it may die at any of them: from there
-// on nothing that it does has any effect. Its code runs on to the end of its
-// step, as a process that was killed does not; nobody can tell.
+// When a process dies. Every call that it makes on the world outside (log, store, servers) is an
+// await point, and it may die at any of them: from there on nothing that it does has any effect.
+// Its code runs on to the end of its step, as a process that was killed does not; nobody can tell.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,7 @@ namespace trueup::simulation {
 /// Not thread-safe.
 class Lifeline {
   public:
-    /// One more call on the outside. False: the process is dead, and the call has
-    /// no effect.
+    /// One more call on the outside. False: the process is dead, and the call has no effect.
     bool call() {
         if (left_ == 0) return false;
         if (left_ != kForEver) --left_;

@@ -32,8 +32,8 @@ void collect(Wire<Port, Event>& wire, Network& network) {
     }
 }
 
-/// Something that the process sends reaches the server a while later, also when
-/// the process is dead by then.
+/// Something that the process sends reaches the server a while later, also when the process is dead
+/// by then.
 template <typename Port, typename Event, typename What>
 void send(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Lifeline& life,
           What what) {
@@ -47,8 +47,7 @@ void send(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Life
     });
 }
 
-/// The same for a read that the oracles want to know of. It is carried out when
-/// it arrives.
+/// The same for a read that the oracles want to know of. It is carried out when it arrives.
 template <typename Port, typename Event, typename What>
 void send_read(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Lifeline& life,
                CallId call, std::string about, What what) {
@@ -92,8 +91,7 @@ void end_call(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, 
     send(wire, network, life, [call](Port& server) { server.cancel(call); });
 }
 
-/// The process is gone. Its server notices once everything that was sent has
-/// arrived.
+/// The process is gone. Its server notices once everything that was sent has arrived.
 template <typename Port, typename Event>
 void cut(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network) {
     wire->cut = true;

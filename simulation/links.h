@@ -1,9 +1,8 @@
-// What lies between a process and the servers of the sandbox: a network that
-// takes its time, cuts connections when a process dies, and delivers what was
-// sent before all the same.
+// What lies between a process and the servers of the sandbox: a network that takes its time, cuts
+// connections when a process dies, and delivers what was sent before all the same.
 //
-// A witness sees which answers a process has read, and what it knew when it
-// sent a write: that is what the oracles hold an effect against.
+// A witness sees which answers a process has read, and what it knew when it sent a write: that is
+// what the oracles hold an effect against.
 #pragma once
 
 #include "engine/ports/cluster.h"
@@ -26,8 +25,8 @@ namespace trueup::simulation {
 /// Counts what happens in the world; an answer belongs to a moment.
 using Moment = std::uint64_t;
 
-/// What a process has read, by what it asked for: `pod/NAME`, `key/KEY` (rows
-/// by their correlation key), `row/PK`.
+/// What a process has read, by what it asked for: `pod/NAME`, `key/KEY` (rows by their correlation
+/// key), `row/PK`.
 using Knowledge = std::map<std::string, Moment, std::less<>>;
 
 struct Network {
@@ -43,8 +42,8 @@ class Witness {
     virtual Moment moment() const = 0;
     /// An executor's read reaches its server.
     virtual void looked() = 0;
-    /// A write is sent, of this target (pod uid, or primary key) at this version
-    /// of it; its sender knows this.
+    /// A write is sent, of this target (pod uid, or primary key) at this version of it; its sender
+    /// knows this.
     virtual void write_sent(const std::string& target, const std::string& version,
                             const Knowledge& known) = 0;
 };
@@ -55,8 +54,8 @@ struct Mind {
     Knowledge known;
 };
 
-/// The end of a connection at the servers; outlives the process that made it
-/// until everything that it had sent has arrived.
+/// The end of a connection at the servers; outlives the process that made it until everything that
+/// it had sent has arrived.
 template <typename Port, typename Event>
 struct Wire {
     std::unique_ptr<Port> server;

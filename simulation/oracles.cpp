@@ -14,11 +14,9 @@ constexpr Millis kGrace{40'000};  // less two leaps of the broker's clock, of wh
 constexpr Millis kCreateWindow{30'000};
 constexpr Millis kOutcomeKnown{5'000};
 constexpr int kClosedMinute = 6;
-/// Executors write within two seconds of a look; the slowest network takes
-/// three.
+/// Executors write within two seconds of a look; the slowest network takes three.
 constexpr Millis kLookCounts{6'000};
-/// How long ago what a command relies on may have ceased to be so: a source is
-/// stale then.
+/// How long ago what a command relies on may have ceased to be so: a source is stale then.
 constexpr Millis kEvidenceAge{60'000};
 
 /// One minute of ten.
@@ -76,8 +74,7 @@ bool Oracles::asks(const Command& command, SteadyTime issued) const {
     const bool orphan = command.draft.action.kind == Action::Kind::kDeletePod &&
                         command.draft.read_set.front().kind == Predicate::Kind::kNone;
     if (!orphan) return false;
-    // A row that names no pod and had none of its name for as long as a source
-    // may be behind.
+    // A row that names no pod and had none of its name for as long as a source may be behind.
     const Moment to = history_.moment_at(issued);
     const Moment from = history_.moment_at(issued - kEvidenceAge);
     for (const History::Row& row : history_.rows(to)) {
@@ -93,8 +90,8 @@ bool Oracles::asks(const Command& command, SteadyTime issued) const {
     return false;
 }
 
-/// What a command relies on, and the world never said in the time in which it
-/// should have; empty: it was right to be given.
+/// What a command relies on, and the world never said in the time in which it should have; empty:
+/// it was right to be given.
 std::string Oracles::against_evidence(const Command& command, SteadyTime issued) const {
     const Target& target = command.draft.target;
     SteadyTime from = issued - kEvidenceAge;

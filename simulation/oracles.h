@@ -1,6 +1,5 @@
-// What must never happen, held against the world's own history. Nothing here
-// knows a rule, a finding or a facet: only pods, rows, what executors had read,
-// and what the topics say.
+// What must never happen, held against the world's own history. Nothing here knows a rule, a
+// finding or a facet: only pods, rows, what executors had read, and what the topics say.
 //
 //   O1 harm       no write on an object whose identity, veto or counterpart
 //   contradicted it when
@@ -66,8 +65,7 @@ class Oracles final : public Witness {
     void braked(const std::string& bound) { brakes_[bound] = scheduler_.steady_now(); }
     /// From now on nobody is bound by it any more.
     void released(const std::string& bound) { brakes_.erase(bound); }
-    /// What a pause or a hold binds: `rule NAME`, a subject, or (empty)
-    /// everything.
+    /// What a pause or a hold binds: `rule NAME`, a subject, or (empty) everything.
     static std::string bound_by(const RequestScope& scope);
     /// What people agreed to.
     Consent& consent() { return consent_; }
@@ -86,8 +84,7 @@ class Oracles final : public Witness {
                       std::uint64_t population);
     /// O6: the ids of the objects that the projection has as present.
     void judge_projection(const std::set<std::string>& believed);
-    /// O7: what an engine's disk holds, and what its journal makes up to the same
-    /// record.
+    /// O7: what an engine's disk holds, and what its journal makes up to the same record.
     void judge_replay(const std::string& engine, const Disk::Rows& held, const Disk::Rows& made);
     /// O9: the commands that were given since nothing is wrong any more.
     void judge_silence(const std::vector<Command>& since);
@@ -102,8 +99,7 @@ class Oracles final : public Witness {
         Knowledge known;
         Command command;
     };
-    /// When its sender last looked at the pod, at the rows of the name, and at
-    /// the row; 0: never.
+    /// When its sender last looked at the pod, at the rows of the name, and at the row; 0: never.
     struct Looks {
         Moment pod = 0;
         Moment key = 0;

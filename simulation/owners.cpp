@@ -1,7 +1,6 @@
-// What owners do with their instances beyond starting and stopping them, and
-// what operators ask: all that the rules G4 to G8, modes, approvals and windows
-// are there for. Some of it is forged, late or said twice, and must come to
-// nothing.
+// What owners do with their instances beyond starting and stopping them, and what operators ask:
+// all that the rules G4 to G8, modes, approvals and windows are there for. Some of it is forged,
+// late or said twice, and must come to nothing.
 #include "simulation/staging.h"
 
 #include <iterator>

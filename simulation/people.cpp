@@ -1,5 +1,4 @@
-// What people do in the world: most of it is right, some of it is what Trueup
-// is there for.
+// What people do in the world: most of it is right, some of it is what Trueup is there for.
 #include "simulation/staging.h"
 
 #include <memory>

@@ -1,5 +1,4 @@
-// A process of a simulation: something that can die, sleep, be cut off, and
-// begin anew.
+// A process of a simulation: something that can die, sleep, be cut off, and begin anew.
 #pragma once
 
 #include "engine/codec/signature.h"
@@ -52,13 +51,11 @@ class Process {
     const std::string& name() const { return name_; }
     /// It is given the processor in a moment.
     void wake();
-    /// Dies at its n-th call on the outside from now on, and begins anew `down`
-    /// later.
+    /// Dies at its n-th call on the outside from now on, and begins anew `down` later.
     void crash_at(std::uint64_t n, Millis down);
     /// Dies now.
     void kill();
-    /// Gets no processor for so long, as a process that was stopped, or a machine
-    /// that was.
+    /// Gets no processor for so long, as a process that was stopped, or a machine that was.
     void sleep(Millis time);
     /// Does not reach the broker for so long.
     void cut_off(Millis time);

@@ -1,6 +1,5 @@
-// The only source of chance in a simulation: equal seeds draw equally on every
-// platform and with every compiler (the distributions of <random> do not
-// promise that).
+// The only source of chance in a simulation: equal seeds draw equally on every platform and with
+// every compiler (the distributions of <random> do not promise that).
 #pragma once
 
 #include "engine/base/time.h"

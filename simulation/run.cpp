@@ -30,8 +30,7 @@ constexpr Millis kCalmAtFirst{20'000};
 std::vector<Window> windows() {
     std::vector<Window> open;
     for (int ten = 0; ten < 24 * 6; ++ten) {
-        // The seventh minute is closed: from the eighth on, over the hour, to the
-        // seventh.
+        // The seventh minute is closed: from the eighth on, over the hour, to the seventh.
         const int from = ten == 0 ? 0 : ten * 10 - 3;
         open.push_back(
             {0x7f, static_cast<std::uint16_t>(from), static_cast<std::uint16_t>(ten * 10 + 6)});
@@ -210,8 +209,7 @@ class Run {
 
     std::string open() const { return house_.trouble(); }
 
-    /// O7: the journal is folded once more, and looked at where each engine
-    /// stopped.
+    /// O7: the journal is folded once more, and looked at where each engine stopped.
     void judge_replay() {
         const std::vector<House::Image> images = house_.stop_engines();
         if (images.size() != kEngines) oracles_.violate("replay", "an engine does not run");
@@ -297,8 +295,7 @@ const std::vector<Plan>& plans() {
          .rest = Millis{720'000},
          .people_every = Millis{8'000},
          .faults_every = Millis{14'000},
-         // A row that was just written is not judged before its source has shown
-         // it.
+         // A row that was just written is not judged before its source has shown it.
          .settled_for = Millis{30'000},
          .every_rule = true,
          .owners_every = Millis{6'000}},

@@ -1,5 +1,5 @@
-// One run of a simulation: a seed and a plan give a schedule, and the schedule
-// gives everything else.
+// One run of a simulation: a seed and a plan give a schedule, and the schedule gives everything
+// else.
 #pragma once
 
 #include "engine/base/id.h"
@@ -20,16 +20,14 @@ struct Plan {
     std::string_view about;  ///< one line
     std::uint64_t subjects = 20;
     Millis unrest{300'000};  ///< acts happen until then; after that all must be put right
-    /// As long as it may take: two epochs, the longest grace, and what follows a
-    /// final failure.
+    /// As long as it may take: two epochs, the longest grace, and what follows a final failure.
     Millis rest{480'000};
     Millis people_every{6'000};  ///< on average; 0: never
     Millis faults_every{9'000};
     Millis settled_for{5'000};  ///< that nothing is open, before the world is looked at
     std::vector<std::string_view> without = {};  ///< acts that do not occur
     bool races_forbidden = false;
-    /// The rules beyond G1 to G3 too, with windows and one that asks; owners and
-    /// operators act.
+    /// The rules beyond G1 to G3 too, with windows and one that asks; owners and operators act.
     bool every_rule = false;
     Millis owners_every{0};
     Budget budget{3, 20, Millis{60'000}};  ///< of each rule
@@ -70,8 +68,8 @@ inline Report run(std::uint64_t seed, const Plan& plan) {
     return run(seed, plan, make_schedule(seed, plan));
 }
 
-/// The smallest part of the schedule that it finds within `most` runs, in which
-/// the same oracle is violated first.
+/// The smallest part of the schedule that it finds within `most` runs, in which the same oracle is
+/// violated first.
 Schedule shrink(std::uint64_t seed, const Plan& plan, const Schedule& schedule, int most);
 
 }  // namespace trueup::simulation

@@ -1,6 +1,5 @@
-// Virtual time, and everything that is to happen in it. Nothing in a simulation
-// happens but as an event of this queue; what is due at one moment happens in
-// an order that the seed draws.
+// Virtual time, and everything that is to happen in it. Nothing in a simulation happens but as an
+// event of this queue; what is due at one moment happens in an order that the seed draws.
 #pragma once
 
 #include "engine/ports/clock.h"
@@ -25,8 +24,7 @@ class Scheduler final : public ports::Clock {
     void at(SteadyTime when, std::function<void()> what);
     void after(Millis delay, std::function<void()> what) { at(now_ + delay, std::move(what)); }
 
-    /// Lets everything happen that is due before `end` since the beginning, and
-    /// stands there then.
+    /// Lets everything happen that is due before `end` since the beginning, and stands there then.
     void run_until(Millis end);
 
     std::uint64_t events() const { return events_; }

@@ -11,8 +11,7 @@
 namespace trueup::simulation {
 
 inline constexpr const char* kHoldLabel = "trueup.io/hold";
-/// The first half of the ids of requests that somebody meant, and of those that
-/// must not count.
+/// The first half of the ids of requests that somebody meant, and of those that must not count.
 inline constexpr std::uint64_t kMeant = 1;
 inline constexpr std::uint64_t kMischief = 2;
 
@@ -21,12 +20,10 @@ const sandbox::Labels& labels();
 std::string fresh_name(Stage& stage);
 sandbox::Row row_for(const std::string& name, const std::string& status);
 
-/// Owners give every instance time whose deadline has not passed, and clocks
-/// are set.
+/// Owners give every instance time whose deadline has not passed, and clocks are set.
 void settle_deadlines(Stage& stage);
 
-/// At once, or where races are forbidden when no executor is between its look
-/// and its write.
+/// At once, or where races are forbidden when no executor is between its look and its write.
 void without_race(Stage& stage, std::function<void()> what);
 
 /// Something that follows later, unless everything is over by then.
@@ -46,14 +43,13 @@ const Item* pick(const std::vector<Item>& items, Random& random) {
 
 /// A request of somebody who may, about a subject or a source; its id.
 Hash128 ask(Stage& stage, RequestKind kind, const RequestScope& scope);
-/// A request as it is, with an id and the time if it has none; `sign`: by
-/// somebody who has the key.
+/// A request as it is, with an id and the time if it has none; `sign`: by somebody who has the key.
 Hash128 ask(Stage& stage, Request request, bool sign = true);
 /// Appended for as long as it takes to be known to be there.
 void put(Stage& stage, const std::string& subject, const std::string& request);
 RequestScope about(const std::string& subject);
-/// A pause or a hold, which ends some time later. In between there is a time in
-/// which nobody may write.
+/// A pause or a hold, which ends some time later. In between there is a time in which nobody may
+/// write.
 void brake(Stage& stage, Random& random, const RequestScope& scope);
 void set_database_clock(Stage& stage, Millis ahead);
 

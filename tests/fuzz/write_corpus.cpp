@@ -58,7 +58,7 @@ void add_messages(Corpus& corpus) {
     corpus.add("settings", "settings", '\0' + codec::encode_settings(samples::settings()));
     corpus.add("settings", "genesis", '\1' + codec::encode_genesis(samples::genesis()));
     std::string signed_one = codec::encode_command(samples::command());
-    codec::KeyRing({{"stranger", "a key that is not of the ring..."}})
+    codec::KeyRing({codec::Key{"stranger", "a key that is not of the ring..."}})
         .sign(codec::kCommandSignature, signed_one);
     corpus.add("signature", "stranger", std::string(2, '\0') + signed_one);
     corpus.add("signature", "empty", std::string(2, '\7'));
