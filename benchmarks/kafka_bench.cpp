@@ -7,7 +7,8 @@
 //
 // With --tail N the rows are put aside as they were about N items before the end, and an engine
 // that has only those starts once more: `restart_…` is what that takes, over a journal on the
-// broker.
+// broker. With --read-first 1 the same records are read beforehand and thrown away: what the client
+// can do.
 //
 // The topics P.changes.pods and P.changes.rows are there; the others are made.
 #include "benchmarks/engine.h"
@@ -98,9 +99,29 @@ void restart(Report& report, EngineSettings how, const connectors::kafka::Settin
     report.fact("restart_cpu_seconds", spent);
 }
 
+/// Reads the input topics from their beginnings, one after the other.
+void read_all(Report& report, const connectors::kafka::Settings& kafka) {
+    const auto log = open_kafka(kafka);
+    std::uint64_t items = 0;
+    const double cpu = cpu_seconds();
+    const double start = wall_seconds();
+    for (const Topic topic : {Topic::kChangesPods, Topic::kChangesRows}) {
+        for (std::int64_t next = 0;;) {
+            const auto fetched = log->read({topic, 0}, next, std::size_t{4} << 20U);
+            if (!fetched) fail(fetched.error().what);
+            if (fetched->records.empty()) break;
+            items += fetched->records.size();
+            next = fetched->next_offset;
+        }
+    }
+    const auto count = static_cast<double>(items);
+    report.fact("read_items_per_s", count / (wall_seconds() - start));
+    report.fact("read_cpu_us_per_item", (cpu_seconds() - cpu) / count * 1e6);
+}
+
 int run(int argc, char** argv) {
-    const Options options(argc, argv,
-                          {"bootstrap", "prefix", "items", "memory-mib", "dir", "tail"});
+    const Options options(
+        argc, argv, {"bootstrap", "prefix", "items", "memory-mib", "dir", "tail", "read-first"});
     Report report(options);
     connectors::kafka::Settings settings;
     settings.bootstrap = options.text("bootstrap", "127.0.0.1:9092");
