@@ -28,6 +28,7 @@
 #include "tests/engine/runtime/bench.h"
 #include "tests/engine/runtime/wrapped_store.h"
 #include "tests/support/keys.h"
+#include "tests/support/wrapped_log.h"
 
 #include <gtest/gtest.h>
 
@@ -107,28 +108,16 @@ class NoAnswer final : public ports::PendingAppend {
 };
 
 /// The log as the engine has it.
-class EngineLog final : public ports::Log {
+class EngineLog final : public trueup::testing::WrappedLog {
   public:
-    EngineLog(MemoryLog& below, Death& death) : below_(below), death_(death) {}
+    EngineLog(MemoryLog& below, Death& death) : WrappedLog(below), death_(death) {}
     std::unique_ptr<ports::PendingAppend> append(
         ports::Partition partition, const std::vector<ports::Entry>& entries) override {
         if (!death_.spares_engine()) return std::make_unique<NoAnswer>();
-        return below_.append(partition, entries);
-    }
-    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
-                                std::size_t max_bytes) override {
-        return below_.read(partition, offset, max_bytes);
-    }
-    std::uint64_t changes_seen() const override { return below_.changes_seen(); }
-    void wait(std::uint64_t, Millis) override {}
-    void wake() override {}
-    Status truncate(ports::Partition, std::int64_t) override { return Done{}; }
-    Result<ports::Extent> describe(ports::Partition partition) override {
-        return below_.describe(partition);
+        return WrappedLog::append(partition, entries);
     }
 
   private:
-    MemoryLog& below_;
     Death& death_;
 };
 

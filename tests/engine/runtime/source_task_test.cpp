@@ -8,6 +8,7 @@
 #include "tests/engine/runtime/scripted_connector.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_log.h"
+#include "tests/support/wrapped_log.h"
 
 #include <gtest/gtest.h>
 
@@ -393,27 +394,14 @@ TEST_F(SourceTaskTest, AnOversizedObjectIsReplacedByItsHash_Design3) {
 }
 
 /// A log whose answers are never ready, though they come to whoever waits for them.
-class SlowLog final : public ports::Log {
+class SlowLog final : public trueup::testing::WrappedLog {
   public:
-    explicit SlowLog(MemoryLog& below) : below_(below) {}
+    using WrappedLog::WrappedLog;
     std::unique_ptr<ports::PendingAppend> append(
         ports::Partition partition, const std::vector<ports::Entry>& entries) override {
         auto pending = std::make_unique<Pending>();
-        pending->below = below_.append(partition, std::move(entries));
+        pending->below = WrappedLog::append(partition, entries);
         return pending;
-    }
-    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
-                                std::size_t max_bytes) override {
-        return below_.read(partition, offset, max_bytes);
-    }
-    std::uint64_t changes_seen() const override { return below_.changes_seen(); }
-    void wait(std::uint64_t, Millis) override {}
-    void wake() override {}
-    Status truncate(ports::Partition partition, std::int64_t offset) override {
-        return below_.truncate(partition, offset);
-    }
-    Result<ports::Extent> describe(ports::Partition partition) override {
-        return below_.describe(partition);
     }
 
   private:
@@ -422,7 +410,6 @@ class SlowLog final : public ports::Log {
         Result<ports::Appended> take() override { return below->take(); }
         std::unique_ptr<ports::PendingAppend> below;
     };
-    MemoryLog& below_;
 };
 
 TEST_F(SourceTaskTest, ASlowLogHoldsTheSourceBackAtFourAppends) {
