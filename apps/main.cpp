@@ -73,6 +73,9 @@ CLI::App* add_simulate(CLI::App& app, Options& options) {
     simulate->add_option("--jobs", o.jobs, "So many runs at once (1)");
     simulate->add_flag("--keep-going", o.keep_going, "Go on behind a run that failed");
     simulate->add_flag("!--no-shrink", o.shrink, "Do not look for the least that fails");
+    simulate->add_option("--tell", o.tell,
+                         "Print what happened around this name (wrapper-s7), in the least that "
+                         "fails or else in the first run");
     add_format(*simulate, o.format);
     return simulate;
 }

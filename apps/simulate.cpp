@@ -122,6 +122,15 @@ class Runs {
     Sums sums_;
 };
 
+void tell(const SimulateOptions& options, const Plan& plan, std::uint64_t seed,
+          const Schedule& schedule) {
+    if (options.tell.empty()) return;
+    simulation::Story story(options.tell);
+    (void)simulation::run(seed, plan, schedule, &story);
+    fmt::print("around {}:\n", options.tell);
+    for (const std::string& line : story.lines()) fmt::print("  {}\n", line);
+}
+
 /// What failed, how to see it again, and the least that is needed for it.
 void explain(const SimulateOptions& options, const Plan& plan, std::uint64_t seed) {
     const Schedule whole = simulation::make_schedule(seed, plan);
@@ -131,7 +140,7 @@ void explain(const SimulateOptions& options, const Plan& plan, std::uint64_t see
         fmt::print("  {}: {}\n", violation.oracle, violation.what);
     }
     fmt::print("again: trueup simulate --plan {} --seed {} --runs 1\n", plan.name, seed);
-    if (!options.shrink) return;
+    if (!options.shrink) return tell(options, plan, seed, whole);
     const Schedule least = simulation::shrink(seed, plan, whole, kShrinkRuns);
     fmt::print("it takes {} of {} acts:\n", least.size(), whole.size());
     for (const simulation::ScheduledAct& act : least) {
@@ -141,6 +150,7 @@ void explain(const SimulateOptions& options, const Plan& plan, std::uint64_t see
     for (const simulation::Violation& violation : shrunk.violations) {
         fmt::print("  {}: {}\n", violation.oracle, violation.what);
     }
+    tell(options, plan, seed, least);
 }
 
 }  // namespace
@@ -158,6 +168,8 @@ int run_simulate(SimulateOptions options, StopSignal& stop) {
     const Sums sums = runs.carry_out();
     if (sums.first_failed && options.format == FeedFormat::kText) {
         explain(options, *plan, *sums.first_failed);
+    } else if (options.format == FeedFormat::kText) {
+        tell(options, *plan, options.seed, simulation::make_schedule(options.seed, *plan));
     }
     nlohmann::ordered_json told{
         {"plan", plan->name},

@@ -17,6 +17,7 @@ struct SimulateOptions {
     std::uint64_t jobs = 1;
     bool shrink = true;  ///< look for the smallest schedule that fails
     bool keep_going = false;
+    std::string tell;  ///< what happened around this name, in the run that failed or in the first
     FeedFormat format = FeedFormat::kText;
 };
 

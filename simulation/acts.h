@@ -37,10 +37,11 @@ struct Stage {
     Oracles& oracles;
     Broker::Client& operators;  ///< the log, for what people ask
     const codec::KeyRing& keys;
-    std::uint64_t names = 0;                   ///< given so far
-    std::uint64_t requests = 0;                ///< likewise
-    std::map<std::string, Brake> brakes = {};  ///< by what they bind
-    std::vector<std::string> said = {};        ///< requests, as they were sent
+    std::uint64_t names = 0;                                       ///< given so far
+    std::uint64_t requests = 0;                                    ///< likewise
+    std::map<std::string, Brake> brakes = {};                      ///< by what they bind
+    std::vector<std::string> said = {};                            ///< requests, as they were sent
+    std::vector<std::shared_ptr<sandbox::Transaction>> open = {};  ///< not committed yet
     bool over = false;  ///< nobody does anything any more, not even what had begun
 };
 
@@ -65,6 +66,8 @@ const ActKind* find_act(std::string_view name);
 
 /// `count` instances that are as they should be.
 void populate(Stage& stage, std::uint64_t count);
+/// What somebody wrote a while ago becomes visible, unless it is so already.
+void commit(Stage& stage, std::shared_ptr<sandbox::Transaction> open);
 /// Somebody looks at the sources whose lists are not believed, and says that they are right.
 void vouch(Stage& stage);
 /// Somebody looks at what waits for an approval, and says yes to all of it.

@@ -1,24 +1,22 @@
 // What must never happen, held against the world's own history. Nothing here knows a rule, a
 // finding or a facet: only pods, rows, what executors had read, and what the topics say.
 //
-//   O1 harm       no write on an object whose identity, veto or counterpart
-//   contradicted it when
+//   O1 harm       no write on an object whose identity, veto or counterpart contradicted it when
 //                 its executor last looked
-//   O2 race       no write on what became right since; counted, and a violation
-//   only where the
+//   O2 race       no write on what became right since; counted, and a violation only where the
 //                 plan keeps people from acting in between
-//   O3 once       a command has at most one effect
-//   O4 brakes     nobody writes, or orders, against a pause or a hold that all
-//   could see
+//   O3 once       a command has at most one effect; a second one is a race (O2) where somebody
+//                 undid the first before anybody could know of it
+//   O4 brakes     nobody writes, or orders, against a pause or a hold that all could see
 //      approval   nobody orders unasked what somebody must have approved
 //      window     nobody orders anything outside the times in which that may be
 //   O5 budget     no rule orders more than its budget in any stretch of time
 //   O6 lost       at rest the projection shows exactly what is in the world
-//   O7 replay     the journal, folded again, gives the engines' rows, byte for
-//   byte O8 repaired   at rest nothing is wrong in the world any more O9
-//   silence    and nobody orders anything O10 evidence  what a command relies
-//   on was so when it was given, or not long before O11 refused   no engine
-//   gives up, but for a full disk
+//   O7 replay     the journal, folded again, gives the engines' rows, byte for byte
+//   O8 repaired   at rest nothing is wrong in the world any more
+//   O9 silence    and nobody orders anything
+//   O10 evidence  what a command relies on was so when it was given, or not long before
+//   O11 refused   no engine gives up, but for a full disk
 #pragma once
 
 #include "engine/base/id.h"
@@ -106,6 +104,7 @@ class Oracles final : public Witness {
         Moment row = 0;
     };
     void judge(const sandbox::Effect& effect, Moment before);
+    void judge_once(const Command& command, const std::string& what);
     std::string against_delete(const sandbox::Effect& effect, const std::string& pk,
                                const Looks& looks) const;
     std::string against_update(const sandbox::Effect& effect, const std::string& name,
@@ -125,9 +124,9 @@ class Oracles final : public Witness {
 
     Scheduler& scheduler_;
     History& history_;
-    std::map<std::string, Command> ordered_;  ///< by target
-    std::map<std::string, Sent> sent_;        ///< by target and version
-    std::map<Hash128, int> effects_of_;
+    std::map<std::string, Command> ordered_;    ///< by target
+    std::map<std::string, Sent> sent_;          ///< by target and version
+    std::map<Hash128, SteadyTime> effects_of_;  ///< the first one
     Consent consent_;
     std::map<std::string, SteadyTime> brakes_;   ///< since when; by what they bind
     std::set<std::string> ended_;                ///< names of pods that ended, or were about to

@@ -168,7 +168,9 @@ void settle_deadlines(Stage& stage) {
     set_database_clock(
         stage, stage.broker.now().time_since_epoch() - Millis(stage.scheduler.wall_millis()));
     for (const History::Row& row : with) {
-        if (stage.oracles.consent().overdue(row.view)) continue;
+        // One that is to be ended goes by itself, unless somebody said that it shall stay.
+        Consent& consent = stage.oracles.consent();
+        if (consent.overdue(row.view) && !consent.dismissed(subject_of(row))) continue;
         stage.world.update_row(row.pk,
                                {{"ttl", std::nullopt}, {"inactivity_timeout", std::nullopt}});
     }

@@ -162,8 +162,8 @@ void slow_commit(Stage& stage, Random& random) {
         open->insert_row(row_for(pod->name, "running"));
         break;
     }
-    stage.scheduler.after(random.delay(Millis{20'000}),
-                          [&stage, open] { without_race(stage, [open] { open->commit(); }); });
+    stage.open.push_back(open);
+    later(stage, random.delay(Millis{20'000}), [&stage, open] { commit(stage, open); });
 }
 
 void elsewhere(Stage& stage, Random& random) {

@@ -82,8 +82,9 @@ HouseSettings house_settings(const Plan& plan) {
 /// All that one run consists of, in the order in which it can go again.
 class Run {
   public:
-    Run(std::uint64_t seed, const Plan& plan, const Schedule& schedule)
+    Run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Story* story)
         : plan_(plan),
+          story_(story),
           scheduler_(seed ^ 0x5c4edU),
           broker_(scheduler_, seed ^ 0xb40ceU),
           network_{scheduler_, Random(seed ^ 0x4e7U)},
@@ -104,6 +105,7 @@ class Run {
         broker_.observe([this](ports::Partition at, const Broker::Record& record) {
             if (at.topic == Topic::kCommands) see_command(at, record);
             if (at.topic == Topic::kRequests) see_request(record);
+            if (story_ != nullptr) story_->stored(scheduler_.since(), at, record);
         });
         populate(stage_, plan.subjects);
         for (const ScheduledAct& act : schedule) {
@@ -160,6 +162,7 @@ class Run {
     }
 
     void happened(const std::vector<sandbox::Record>& act) {
+        if (story_ != nullptr) story_->happened(scheduler_.since(), act);
         oracles_.act(act);
         trace_ =
             combine(trace_, {act.size(), static_cast<std::uint64_t>(scheduler_.since().count())});
@@ -257,6 +260,7 @@ class Run {
     }
 
     const Plan& plan_;
+    Story* const story_;  ///< nullptr: nobody wants to know
     Scheduler scheduler_;
     Broker broker_;
     Network network_;
@@ -344,8 +348,8 @@ std::string to_text(const ScheduledAct& act) {
     return line;
 }
 
-Report run(std::uint64_t seed, const Plan& plan, const Schedule& schedule) {
-    return Run(seed, plan, schedule).carry_out();
+Report run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Story* story) {
+    return Run(seed, plan, schedule, story).carry_out();
 }
 
 Schedule shrink(std::uint64_t seed, const Plan& plan, const Schedule& schedule, int most) {

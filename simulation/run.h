@@ -5,6 +5,7 @@
 #include "engine/base/id.h"
 #include "simulation/acts.h"
 #include "simulation/oracles.h"
+#include "simulation/story.h"
 
 #include <cstdint>
 #include <optional>
@@ -63,7 +64,8 @@ struct Report {
     bool good() const { return violations.empty(); }
 };
 
-Report run(std::uint64_t seed, const Plan& plan, const Schedule& schedule);
+/// Into `story`, where there is one, goes what happened.
+Report run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Story* story = nullptr);
 inline Report run(std::uint64_t seed, const Plan& plan) {
     return run(seed, plan, make_schedule(seed, plan));
 }

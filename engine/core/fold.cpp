@@ -107,7 +107,8 @@ void FoldRun::take_items() {
 }
 
 /// Journal time is watched time: a step that is longer than max_step was not watched, so it counts
-/// as max_step only, and nothing that was proven before it is fresh any more (design §4.8).
+/// as max_step only, nothing that was proven before it is fresh any more (design §4.8), and create
+/// windows begin anew at its end (docs/adr/0020).
 void FoldRun::advance_time() {
     const BrokerTime before = meta_.broker_now;
     const bool first = before == BrokerTime{};
@@ -118,6 +119,9 @@ void FoldRun::advance_time() {
         ++meta_.counters.clamped_steps;
         for (SourceState& source : meta_.sources) source.complete_as_of = BrokerTime{};
         meta_.now += step < Millis{0} ? Millis{0} : longest;
+        if (TRUEUP_GUARD("window_is_watched")) {
+            meta_.watched_since = std::max(before, record_.append_time);
+        }
     } else {
         meta_.now += step;
     }

@@ -28,7 +28,10 @@ bool under_way(const Subject& subject, std::uint8_t rule) {
 void FoldRun::judge(Entry& entry) {
     Subject& subject = entry.subject;
     if (entry.erased) return;
-    const References references{meta_.sources, meta_.broker_now, meta_.tallies,
+    const References references{meta_.sources,
+                                meta_.broker_now,
+                                meta_.watched_since,
+                                meta_.tallies,
                                 epochs_on_their_way(),
                                 [this](SourceId source, std::string_view name) -> const Subject& {
                                     return about(source, name);

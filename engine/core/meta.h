@@ -155,11 +155,12 @@ struct Meta {
     Hash128 journal_id;
     std::int32_t partitions = 1;
     std::int32_t shard = 0;
-    std::int64_t applied = -1;  ///< journal offset folded last
-    BrokerTime broker_now{};    ///< append time of that record, never descending
-    JournalTime now{};          ///< watched time
-    Hash128 chain;              ///< running hash over the accepted items
-    Hash128 digest;             ///< sum of the hashes of the subjects' rows as written
+    std::int64_t applied = -1;   ///< journal offset folded last
+    BrokerTime broker_now{};     ///< append time of that record, never descending
+    JournalTime now{};           ///< watched time
+    BrokerTime watched_since{};  ///< append time of the record that ended the last unwatched step
+    Hash128 chain;               ///< running hash over the accepted items
+    Hash128 digest;              ///< sum of the hashes of the subjects' rows as written
     std::array<std::int64_t, kTopics> last{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     Settings settings;  ///< its source ids are indexes in `sources`
     std::vector<SourceState> sources;

@@ -7,6 +7,8 @@ namespace trueup::core {
 
 namespace {
 
+constexpr std::uint64_t kFormatWithoutWatch = 4;
+
 void put(ByteWriter& out, const Settings& settings) {
     out.number(settings.logic);
     out.text(settings.policy);
@@ -245,13 +247,14 @@ auto counters_of(Counts& c) {
 
 void encode_meta(const Meta& meta, std::string& out) {
     ByteWriter writer(out);
-    writer.number(kRowFormat);
+    writer.number(kMetaFormat);
     writer.hash(meta.journal_id);
     writer.signed_number(meta.partitions);
     writer.signed_number(meta.shard);
     writer.signed_number(meta.applied);
     writer.time(meta.broker_now);
     writer.time(meta.now);
+    writer.time(meta.watched_since);
     writer.hash(meta.chain);
     writer.hash(meta.digest);
     for (const std::int64_t offset : meta.last) writer.signed_number(offset);
@@ -284,7 +287,8 @@ void encode_meta(const Meta& meta, std::string& out) {
 
 std::optional<Meta> decode_meta(std::string_view bytes) {
     ByteReader in(bytes);
-    if (in.number() != kRowFormat) return std::nullopt;
+    const std::uint64_t format = in.number();
+    if (format != kMetaFormat && format != kFormatWithoutWatch) return std::nullopt;
     Meta meta;
     meta.journal_id = in.hash();
     meta.partitions = static_cast<std::int32_t>(in.signed_number());
@@ -292,6 +296,7 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
     meta.applied = in.signed_number();
     meta.broker_now = in.time<BrokerTime>();
     meta.now = in.time<JournalTime>();
+    if (format == kMetaFormat) meta.watched_since = in.time<BrokerTime>();
     meta.chain = in.hash();
     meta.digest = in.hash();
     for (std::int64_t& offset : meta.last) offset = in.signed_number();

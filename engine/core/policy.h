@@ -20,6 +20,7 @@ namespace trueup::core {
 struct References {
     std::span<const SourceState> sources;
     BrokerTime broker_now{};                 ///< append time of the record being folded
+    BrokerTime watched_since{};              ///< before it, how long anything lasted is not known
     std::span<const std::uint64_t> tallies;  ///< of the policy, over all subjects
     bool sweeping = false;  ///< an epoch is on its way, so that the tallies are not final
     /// The reference of that name, seen by `source`; one that nobody spoke of has no facets. Valid

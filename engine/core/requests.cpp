@@ -268,14 +268,16 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
     if (entry == nullptr || entry->subject.facets.empty()) {
         return {false, "there is no instance " + quoted(request.scope.subject)};
     }
-    const bool may = request.role == "ops" || request.role == "admin" ||
-                     (!request.issued_by.empty() &&
-                      state_.policy->owned_by(entry->subject, meta_.settings, request.issued_by));
-    if (!may && TRUEUP_GUARD("terminate_needs_owner")) {
+    const bool by_role = request.role == "ops" || request.role == "admin";
+    const bool owns = !request.issued_by.empty() &&
+                      state_.policy->owned_by(entry->subject, meta_.settings, request.issued_by);
+    if (!by_role && !owns && TRUEUP_GUARD("terminate_needs_owner")) {
         return {false, quoted(request.issued_by) + " neither owns " +
                            quoted(request.scope.subject) + " nor has the role ops or admin"};
     }
-    entry->subject.termination = request.issued_by;
+    const bool while_owned = !by_role && meta_.settings.logic >= kOwnersWord;
+    entry->subject.termination =
+        std::string(while_owned ? kOwnersTermination : "") + request.issued_by;
     state_.subjects.mark_dirty(*entry);
     mark(*entry);
     return {true, "it will be ended"};

@@ -47,7 +47,11 @@ std::optional<Doubt> doubt(const Subject& subject, const References& references,
         return Doubt{side.quarantined_at != 0 ? Reason::kQuarantine : Reason::kUnproven,
                      {std::nullopt, source, proven}};
     }
-    const BrokerTime beyond = evidence + settings.max_skew + window;
+    // Of a window that nobody watched nobody knows how long it was: a broker's clock may have
+    // leapt.
+    const bool watched = settings.logic >= kWatchedWindows;
+    const BrokerTime from = watched ? std::max(evidence, references.watched_since) : evidence;
+    const BrokerTime beyond = from + settings.max_skew + window;
     if (proven <= beyond && TRUEUP_GUARD("both_sides_fresh")) {
         return Doubt{Reason::kUnseen, {std::nullopt, source, beyond}};
     }

@@ -78,7 +78,11 @@ struct SourceSettings {
 
 /// The version of the rules and of the fold that this build has. Decisions of one version never
 /// change: what changes them is another version.
-inline constexpr std::uint32_t kLogic = 5;
+inline constexpr std::uint32_t kLogic = 6;
+/// From this version on a create window is watched time (docs/adr/0020) ...
+inline constexpr std::uint32_t kWatchedWindows = 6;
+/// ... and an instance is ended at its owner's word only as long as that is its owner.
+inline constexpr std::uint32_t kOwnersWord = 6;
 
 struct Settings {
     std::uint32_t logic = kLogic;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup {
@@ -68,6 +69,9 @@ struct Ledger {
 /// What one subject contributes to each of its policy's tallies.
 using Tally = std::array<std::uint8_t, 8>;
 
+/// What `Subject::termination` begins with where its owner asked.
+inline constexpr std::string_view kOwnersTermination = "owner ";
+
 struct Subject {
     std::string key;
     std::vector<Facet> facets;      ///< ordered by (source, object_id)
@@ -80,7 +84,8 @@ struct Subject {
     Boxed<Ledger> ledger;  ///< only of policies that make objects anew
     Tally counted{};       ///< what it contributes to the policy's tallies
     bool held = false;     ///< by an operator: nothing happens to it
-    /// Who asked that it be ended; empty: nobody. Stays until that was done, refused or dismissed.
+    /// Who asked that it be ended: `kOwnersTermination` and a name, where only owning it gave the
+    /// right to. Empty: nobody. Stays until that was done, refused or dismissed.
     std::string termination;
     bool operator==(const Subject&) const = default;
 

@@ -347,6 +347,23 @@ TEST_F(OraclesTest, OnceIsOneEffectOfACommand) {
     fail_row(pk);
     EXPECT_EQ(violated(), Names{});
     world_.update_row(pk, {{"status", "running"}});
+    scheduler_.run_until(Millis{20'000});
+    read("w", pk);
+    fail_row(pk);
+    EXPECT_EQ(violated(), Names{"once"});
+}
+
+TEST_F(OraclesTest, AnEffectThatWasUndoneBeforeAnybodyKnewOfItMayComeTwice) {
+    const std::string pk = row("w");
+    read("w", pk);
+    fail_row(pk);
+    world_.update_row(pk, {{"status", "running"}});
+    read("w", pk);
+    fail_row(pk);
+    EXPECT_EQ(violated(), Names{});
+    EXPECT_EQ(oracles_.races(), 1U);
+    oracles_.races_forbidden = true;
+    world_.update_row(pk, {{"status", "running"}});
     read("w", pk);
     fail_row(pk);
     EXPECT_EQ(violated(), Names{"once"});

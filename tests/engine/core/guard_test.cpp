@@ -99,6 +99,15 @@ TEST(Guard, Guard_both_sides_fresh_RowsThatLagMayHoldTheOwner) {
     EXPECT_TRUE(s.commands().empty()) << "rows are proven until 100 s only";
 }
 
+// docs/adr/0020: windows begin anew where the clock went wrong.
+TEST(Guard, Guard_window_is_watched_WhatWasSeenBeforeAnUnwatchedStepCountsFromItsEnd) {
+    JournalScript s = quiet_world();
+    EXPECT_EQ(s.meta().watched_since, BrokerTime{});
+    const BrokerTime newest = s.meta().broker_now;
+    s.at(s.now() - 1s).tick();
+    EXPECT_EQ(s.meta().watched_since, newest);
+}
+
 // Design §4.5: the own-write barrier.
 TEST(Guard, Guard_own_write_barrier_TheViewBeforeOurDeleteIsNoNewFinding) {
     JournalScript s = quiet_world();

@@ -101,6 +101,38 @@ TEST(OrphanedPod, SkewBetweenPartitionsWidensTheWindow) {
     EXPECT_EQ(s.commands().size(), 1U);
 }
 
+/// A pod without a row, a leap of the brokers' clock by a day, and one proof of the rows right
+/// behind it; then its grace passes.
+JournalScript leap_over_a_window(const Settings& settings) {
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s).pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.at(24h).tick();
+    s.at(24h + 1s).progress("rows");
+    while (s.now() < 24h + 80s) s.at(s.now() + 5s).progress("pods");
+    return s;
+}
+
+Settings patient_settings() {
+    Settings settings = graph_settings();
+    settings.stale_after = 600s;
+    return settings;
+}
+
+// A pod was to be deleted whose row came 20 s after it: in between the brokers' clock had leapt by
+// a day, so that a proof from before the row was "a day younger" than the pod (docs/adr/0020).
+TEST(OrphanedPod, ALeapOfTheClockIsNoCreateWindow_S35) {
+    const JournalScript s = leap_over_a_window(patient_settings());
+    EXPECT_TRUE(s.commands().empty()) << "rows are proven until 1 s behind the leap only";
+}
+
+// Engines of the build before decide as they did until all of them are replaced.
+TEST(OrphanedPod, TheLogicBeforeTakesALeapForAWindow) {
+    Settings settings = patient_settings();
+    settings.logic = kWatchedWindows - 1;
+    EXPECT_FALSE(leap_over_a_window(settings).commands().empty());
+}
+
 TEST(OrphanedPod, UnknownRowsAreNoAbsence_G22) {
     JournalScript s;
     s.known("pods");

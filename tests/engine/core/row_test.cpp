@@ -213,6 +213,7 @@ core::Meta random_meta(Dice& dice) {
     meta.applied = dice.offset();
     meta.broker_now = dice.time<BrokerTime>();
     meta.now = dice.time<JournalTime>();
+    meta.watched_since = dice.time<BrokerTime>();
     meta.chain = dice.hash();
     meta.digest = dice.hash();
     for (std::int64_t& last : meta.last) last = dice.offset();
@@ -281,6 +282,21 @@ TEST(Rows, RandomMetasSurviveTheirEncoding) {
         ASSERT_TRUE(read.has_value());
         ASSERT_EQ(*read, meta);
     }
+}
+
+// A checkpoint of the build before must start this one.
+TEST(Rows, AMetaOfTheFormatBeforeIsRead) {
+    core::Meta meta;
+    std::string bytes;
+    core::encode_meta(meta, bytes);
+    meta.watched_since = BrokerTime(Millis{1});
+    std::string other;
+    core::encode_meta(meta, other);
+    meta.watched_since = {};
+    const auto field = std::mismatch(bytes.begin(), bytes.end(), other.begin()).first;
+    bytes.erase(field);
+    bytes.front() = static_cast<char>(core::kMetaFormat - 1);
+    EXPECT_EQ(core::decode_meta(bytes), meta);
 }
 
 TEST(Rows, EveryCutOfARowIsRefused_C2) {

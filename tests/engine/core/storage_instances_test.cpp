@@ -57,6 +57,7 @@ struct World {
         const References references{
             sources,
             BrokerTime{},
+            BrokerTime{},
             {},
             false,
             [this](SourceId source, std::string_view name) -> const Subject& {

@@ -184,7 +184,15 @@ Verdict judge_termination_requested(const Subject& subject, const References& re
     if (subject.termination.empty()) return Verdict::healthy();
     const Candidate found = candidate(subject, references, settings);
     if (found.row == nullptr) return found.otherwise;
-    return end(subject, references, settings, self, now, *found.row, {"status", "pod_name"});
+    std::string_view by = subject.termination;
+    if (!by.starts_with(kOwnersTermination)) {
+        return end(subject, references, settings, self, now, *found.row, {"status", "pod_name"});
+    }
+    by.remove_prefix(kOwnersTermination.size());
+    // It belongs to somebody else by now, who asked for nothing.
+    if (!found.row->fields().is("owner_username", by)) return Verdict::healthy();
+    return end(subject, references, settings, self, now, *found.row,
+               {"status", "pod_name", "owner_username"});
 }
 
 }  // namespace trueup::core::graph_instances

@@ -1,0 +1,114 @@
+#include "simulation/story.h"
+
+#include "engine/codec/command_codec.h"
+#include "engine/codec/outcome_codec.h"
+#include "engine/codec/request_codec.h"
+
+#include <cstdio>
+#include <variant>
+
+namespace trueup::simulation {
+
+namespace {
+
+/// Enough of an id to tell it from the others of a run.
+std::string brief(const Hash128& id) { return to_hex(id).substr(0, 8); }
+
+std::string brief(const Predicate& predicate) {
+    std::string text = " [" + std::to_string(static_cast<int>(predicate.kind)) + " " +
+                       predicate.source + " " + predicate.object_id;
+    if (!predicate.field.empty()) text += " " + predicate.field;
+    return text + " " + predicate.value.value_or("NULL") + "]";
+}
+
+std::string told(const Command& command) {
+    std::string text = "command " + brief(command.id) + " " + command.rule + ": " +
+                       std::string(name_of(command.draft.action.kind)) + " " +
+                       command.draft.target.object_id + " of " + command.subject + ", emission " +
+                       std::to_string(command.emission);
+    for (const Predicate& predicate : command.draft.read_set) text += brief(predicate);
+    return text;
+}
+
+std::string told(const Outcome& outcome) {
+    return "outcome " + brief(outcome.command_id) + " " + std::string(name_of(outcome.kind)) +
+           (outcome.reason.empty() ? "" : ": " + outcome.reason) + " by " + outcome.executor +
+           " about " + outcome.subject;
+}
+
+std::string told(const Request& request) {
+    return "request " + std::string(name_of(request.kind)) + " " + request.scope.subject +
+           request.scope.rule + request.scope.source + request.scope.because + " by " +
+           request.issued_by;
+}
+
+std::string told(const sandbox::PodEvent& event) {
+    const sandbox::Pod& pod = event.subject();
+    std::string text = "pod " + pod.name + " " + pod.uid + ", version " +
+                       std::to_string(event.resource_version) + ": ";
+    if (!event.after) return text + "gone";
+    text += pod.phase + (pod.deletion_ms ? ", being deleted" : "");
+    for (const auto& [label, value] : pod.labels) text += " " + label + "=" + value;
+    return text;
+}
+
+std::string told(const sandbox::RowChange& change) {
+    std::string text = std::string("row ") + change.kind + ":";
+    for (const auto& value : *(change.after ? change.after : change.before)) {
+        text += " " + value.value_or("NULL");
+    }
+    return text;
+}
+
+std::string told(const sandbox::Effect& effect) {
+    std::string text = effect.kind == sandbox::Effect::Kind::kDelete
+                           ? "DELETE of " + effect.name + " " + effect.uid
+                           : "UPDATE of row " + effect.pk;
+    for (const ports::ColumnValue& set : effect.sets) {
+        text += " " + set.column + "=" + set.value.value_or("NULL");
+    }
+    return text + (effect.accepted ? ": done" : ": " + effect.why);
+}
+
+}  // namespace
+
+void Story::tell(Millis since, const std::string& what) {
+    char time[32];
+    std::snprintf(time, sizeof time, "%8.3f ", static_cast<double>(since.count()) / 1000.0);
+    lines_.push_back(time + what);
+}
+
+void Story::stored(Millis since, ports::Partition at, const Broker::Record& record) {
+    if (record.value.empty()) return;  // a heartbeat
+    if (at.topic == Topic::kCommands) {
+        const auto command = codec::decode_command(record.value);
+        if (command && concerns(command->subject)) tell(since, told(*command));
+    }
+    if (at.topic == Topic::kOutcomes) {
+        const auto outcome = codec::decode_outcome(record.value);
+        if (outcome && concerns(outcome->subject)) tell(since, told(*outcome));
+    }
+    if (at.topic == Topic::kRequests) {
+        const auto request = codec::decode_request(record.value);
+        const bool all = request && request->scope.subject.empty();
+        if (all || (request && concerns(request->scope.subject))) tell(since, told(*request));
+    }
+}
+
+void Story::happened(Millis since, const std::vector<sandbox::Record>& act) {
+    for (const sandbox::Record& record : act) {
+        if (const auto* pod = std::get_if<sandbox::PodEvent>(&record)) {
+            if (concerns(pod->subject().name)) tell(since, told(*pod));
+        } else if (const auto* commit = std::get_if<sandbox::Commit>(&record)) {
+            for (const sandbox::RowChange& change : commit->changes) {
+                const std::string text = told(change);
+                if (concerns(text)) tell(since, text);
+            }
+        } else if (const auto* effect = std::get_if<sandbox::Effect>(&record)) {
+            // A row's key does not say whose it is.
+            if (effect->name.empty() || concerns(effect->name)) tell(since, told(*effect));
+        }
+    }
+}
+
+}  // namespace trueup::simulation
