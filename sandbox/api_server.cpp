@@ -9,6 +9,8 @@ namespace trueup::sandbox {
 
 namespace {
 
+constexpr std::uint64_t kBump = 1'000'000;
+
 ApiServer::Key key_of(const Pod& pod) { return {pod.name_space, pod.name}; }
 
 bool finished(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
@@ -130,6 +132,29 @@ void ApiServer::write_elsewhere() {
     const ClusterMark mark{newest_ + 1, oldest_};
     apply(mark);
     records_.emplace_back(mark);
+}
+
+void ApiServer::restore(std::uint64_t writes, bool bumped, SteadyTime now) {
+    const std::uint64_t backup = newest_ - std::min(writes, newest_ - oldest_);
+    std::map<Key, PodPtr> then;
+    for (const PodPtr& pod : as_of(backup)) then.emplace(key_of(*pod), pod);
+    for (const auto& [key, pod] : pods_) {
+        if (then.count(key) == 0) records_.emplace_back(PodEvent{backup, pod, nullptr});
+    }
+    for (const auto& [key, pod] : then) {
+        const PodPtr before = find(key);
+        if (before != pod) records_.emplace_back(PodEvent{backup, before, pod});
+    }
+    pods_ = std::move(then);
+    if (bumped) {
+        newest_ = oldest_ = newest_ + kBump;
+        history_.clear();
+    } else {
+        newest_ = backup;
+        while (!history_.empty() && history_.back().resource_version > backup) history_.pop_back();
+    }
+    terminating_.clear();
+    resume(now);
 }
 
 void ApiServer::commit(PodEvent event) {

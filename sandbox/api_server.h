@@ -50,6 +50,11 @@ class ApiServer {
 
     void compact();
     void write_elsewhere();
+    /// What a backup from `writes` writes ago holds is all there is, with its versions; uids that
+    /// were given since are not given again. Reaches back as far as the history does. `bumped`: the
+    /// counter goes on far above what it showed, and everything below is forgotten, as the manual
+    /// of etcd advises; else it goes back as well.
+    void restore(std::uint64_t writes, bool bumped, SteadyTime now);
 
     /// Takes a record of the past.
     void apply(const PodEvent& event);

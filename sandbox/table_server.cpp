@@ -127,7 +127,47 @@ std::size_t TableServer::commit(const std::vector<PendingChange>& changes, std::
     return touched;
 }
 
+TableServer::Undo TableServer::undo_of(const Commit& commit) const {
+    Undo undo{{}, lsn_, next_xid_};
+    const auto keep = [&](const std::string& pk) {
+        const auto found = rows_.find(pk);
+        undo.rows.emplace(pk, found == rows_.end() ? std::nullopt : std::optional(found->second));
+    };
+    for (const RowChange& change : commit.changes) {
+        if (change.before) keep(pk_of(*change.before));
+        if (change.after) keep(pk_of(*change.after));
+        if (change.kind != 'T') continue;
+        for (const auto& [pk, row] : rows_) keep(pk);
+    }
+    return undo;
+}
+
+void TableServer::rewind(std::size_t commits) {
+    TRUEUP_CHECK(slots_.empty());
+    Commit lost;
+    for (; commits > 0 && !undo_.empty(); --commits) {
+        Undo undo = std::move(undo_.back());
+        undo_.pop_back();
+        for (auto& [pk, row] : undo.rows) {
+            const auto now = rows_.find(pk);
+            RowChange change;
+            if (now != rows_.end()) change.before = now->second.values;
+            if (row) change.after = row->values;
+            change.kind = !change.after ? 'D' : change.before ? 'U' : 'I';
+            if (change.before || change.after) lost.changes.push_back(std::move(change));
+            if (now != rows_.end()) rows_.erase(now);
+            if (row) rows_[pk] = std::move(*row);
+        }
+        lsn_ = undo.lsn;
+        next_xid_ = undo.xid;
+    }
+    log_.clear();
+    if (!lost.changes.empty()) records_.emplace_back(std::move(lost));
+}
+
 void TableServer::apply(const Commit& commit) {
+    undo_.push_back(undo_of(commit));
+    if (undo_.size() > kMostLost) undo_.pop_front();
     Commit known = commit;
     for (RowChange& change : known.changes) {
         if (change.kind == 'T') rows_.clear();

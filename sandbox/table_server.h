@@ -10,6 +10,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace trueup::sandbox {
@@ -55,6 +56,9 @@ class TableServer {
     void lose(Slot& slot);
     /// The server crashed: each slot is where it was last saved.
     void rewind_slots();
+    /// The last commits (kMostLost at most) never were: rows, positions and transaction ids are as
+    /// before them. There must be no slot.
+    void rewind(std::size_t commits);
 
     void apply(const Commit& commit);
     void apply(const WalMark& mark);
@@ -62,6 +66,14 @@ class TableServer {
     void apply(const SlotDropped& dropped);
 
   private:
+    static constexpr std::size_t kMostLost = 64;
+    /// What a commit found.
+    struct Undo {
+        std::map<std::string, std::optional<StoredRow>> rows;  ///< those that it touched
+        ports::Lsn lsn = 0;
+        std::uint32_t xid = 0;
+    };
+    Undo undo_of(const Commit& commit) const;
     std::optional<RowChange> resolve(const PendingChange& change,
                                      std::map<std::string, Values>& view) const;
     const std::string& pk_of(const ports::SqlRow& values) const { return *values[pk_column_]; }
@@ -72,6 +84,7 @@ class TableServer {
     std::size_t pk_column_;
     std::map<std::string, StoredRow> rows_;
     std::deque<Commit> log_;
+    std::deque<Undo> undo_;  ///< of the newest commits
     std::map<std::string, Slot> slots_;
     ports::Lsn lsn_ = 0x1500000;
     std::uint32_t next_xid_ = 730;

@@ -155,6 +155,13 @@ void World::restart_cluster() {
     realm_->changed.notify_all();
 }
 
+void World::restore_cluster(std::uint64_t writes, bool bumped) {
+    const Act act(*realm_);
+    realm_->api.restore(writes, bumped, act.now());
+    ++realm_->cluster_restarts;
+    realm_->changed.notify_all();
+}
+
 void World::fail_next(Op op, const Failure& failure, int times) {
     const Act act(*realm_);
     for (int i = 0; i < times; ++i) realm_->failures[op].push_back(failure);

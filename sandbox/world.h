@@ -98,6 +98,9 @@ class World {
     void stall_watch(bool stalled);
     /// Connections break, unread answers are lost.
     void restart_cluster();
+    /// etcd is restored from a backup: the last `writes` writes never were. Their versions are
+    /// given again, unless the counter is `bumped` far above them. Not kept in a file.
+    void restore_cluster(std::uint64_t writes, bool bumped = false);
 
     // The god's view of the database. update_row and delete_row return false without such a row.
     std::string insert_row(const Row& columns);
@@ -117,8 +120,9 @@ class World {
     void restart_database(bool crash = false);
     /// From now on the database's clock shows this much more than the world's.
     void set_database_clock(Millis ahead);
-    /// A standby that missed nothing is promoted: another timeline, and no slots.
-    void fail_over();
+    /// A standby that missed the last `commits` commits (64 at most) is promoted: another timeline,
+    /// and no slots. What it missed is not kept in a file either.
+    void fail_over(std::size_t commits = 0);
 
     /// The next `times` calls of this kind meet the failure, after those that were asked for
     /// before.

@@ -123,9 +123,10 @@ void World::set_database_clock(Millis ahead) {
     realm_->database_ahead = ahead;
 }
 
-void World::fail_over() {
+void World::fail_over(std::size_t commits) {
     drop_slot();
     const Act act(*realm_);
+    realm_->table.rewind(commits);
     ++realm_->timeline;
     ++realm_->database_restarts;
     realm_->changed.notify_all();

@@ -90,15 +90,19 @@ Hash128 ask(Stage& stage, RequestKind kind, const RequestScope& scope) {
     return ask(stage, std::move(request));
 }
 
+void unbind(Stage& stage, const std::string& bound) {
+    ++stage.brakes[bound].asked;
+    stage.oracles.released(bound);
+}
+
 namespace {
 
 /// How long everybody may take to see a pause.
 constexpr Millis kBrakeSeen{10'000};
 
 void release(Stage& stage, const std::string& bound) {
-    Brake& brake = stage.brakes[bound];
-    ++brake.asked;
-    stage.oracles.released(bound);
+    const Brake& brake = stage.brakes[bound];
+    unbind(stage, bound);
     ask(stage, brake.scope.subject.empty() ? RequestKind::kResume : RequestKind::kRelease,
         brake.scope);
 }

@@ -42,7 +42,8 @@ struct Stage {
     std::map<std::string, Brake> brakes = {};                      ///< by what they bind
     std::vector<std::string> said = {};                            ///< requests, as they were sent
     std::vector<std::shared_ptr<sandbox::Transaction>> open = {};  ///< not committed yet
-    bool over = false;  ///< nobody does anything any more, not even what had begun
+    bool tail_lost = false;  ///< of the journal: engines may give up then
+    bool over = false;       ///< nobody does anything any more, not even what had begun
 };
 
 /// Who, or what, acts.
@@ -55,7 +56,7 @@ enum class Actor : std::uint8_t {
 struct ActKind {
     std::string_view name;
     Actor actor = Actor::kPeople;
-    unsigned weight = 1;
+    unsigned weight = 1;  ///< 0: only in plans that name it
     void (*carry_out)(Stage& stage, Random& random) = nullptr;
 };
 
@@ -68,6 +69,8 @@ const ActKind* find_act(std::string_view name);
 void populate(Stage& stage, std::uint64_t count);
 /// What somebody wrote a while ago becomes visible, unless it is so already.
 void commit(Stage& stage, std::shared_ptr<sandbox::Transaction> open);
+/// Nobody is bound any more by what binds there, nor by what is on its way.
+void unbind(Stage& stage, const std::string& bound);
 /// Somebody looks at the sources whose lists are not believed, and says that they are right.
 void vouch(Stage& stage);
 /// Somebody looks at what waits for an approval, and says yes to all of it.

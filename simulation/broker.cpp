@@ -98,6 +98,9 @@ void Broker::cut_tail(ports::Partition partition, std::size_t count) {
     }
     for (Client* client : clients_) {
         Client::View& view = client->views_[partition];
+        if (std::max(view.seen, view.acked) > state.next_offset) {
+            view.cut_at = std::min(view.cut_at, state.next_offset);
+        }
         view.seen = std::min(view.seen, state.next_offset);
         view.acked = std::min(view.acked, state.next_offset);
     }
@@ -173,7 +176,9 @@ void Broker::Client::finish(Append& append) {
         if (!append.stored) broker_.store(append);
         append.answer = append.place;
         View& view = views_[append.partition];
-        view.acked = std::max(view.acked, append.place.last_offset + 1);
+        const std::int64_t end = broker_.partitions_[append.partition].next_offset;
+        // What it acknowledges may be lost already.
+        view.acked = std::max(view.acked, std::min(append.place.last_offset + 1, end));
     } else {
         append.answer = Error{Next::kRetry, "the append was not acknowledged in time"};
     }
@@ -208,6 +213,9 @@ Result<ports::Fetched> Broker::Client::read(ports::Partition partition, std::int
                                             std::size_t max_bytes) {
     if (Status through = answers(); !through) return through.error();
     if (broker_.random_.chance(broker_.troubles_.failed_reads)) return no_answer();
+    if (offset > std::min(broker_.partitions_[partition].next_offset, views_[partition].cut_at)) {
+        return Error{Next::kStop, "the log lost what was before offset " + std::to_string(offset)};
+    }
     ports::Fetched fetched;
     fetched.next_offset = offset;
     const std::int64_t end = visible_end(partition, views_[partition]);

@@ -15,6 +15,7 @@
 
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -64,7 +65,8 @@ class Broker {
     /// Append times are ahead of the simulation's wall clock by this much more from now on.
     void jump_clock(Millis by) { ahead_ += by; }
     BrokerTime now() const;
-    /// The last `count` records are gone, and the next ones take their offsets.
+    /// The last `count` records are gone, and the next ones take their offsets. Who had read
+    /// further is told when it reads on, as by Kafka's leader epochs.
     void cut_tail(ports::Partition partition, std::size_t count);
 
     /// Everything that was stored there.
@@ -120,6 +122,7 @@ class Broker::Client final : public ports::Log {
     struct View {
         std::int64_t seen = 0;   ///< the end of what was shown
         std::int64_t acked = 0;  ///< the end of what was acknowledged to this process
+        std::int64_t cut_at = std::numeric_limits<std::int64_t>::max();  ///< what it saw is gone
         SteadyTime last_store{};
         SteadyTime last_answer{};
         std::deque<std::shared_ptr<Append>> appends;  ///< without an answer

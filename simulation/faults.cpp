@@ -1,6 +1,7 @@
 // What goes wrong: processes, the log, disks, the network, clocks, and both servers.
 #include "simulation/staging.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace trueup::simulation {
@@ -141,6 +142,29 @@ void database_breaks(Stage& stage, Random& random) {
     }
 }
 
+/// Both servers know less than they once said: a backup, a standby that lagged.
+void restore_cluster(Stage& stage, Random& random) {
+    const bool bumped = random.chance(700);
+    // Versions that go back by a little are there again before anybody could have asked for them.
+    const std::uint64_t least = bumped ? 1 : 60;
+    stage.world.restore_cluster(least + random.below(random.chance(500) ? 5 : 60), bumped);
+}
+
+void lossy_fail_over(Stage& stage, Random& random) {
+    stage.world.fail_over(1 + random.below(random.chance(500) ? 3 : 30));
+}
+
+/// The log loses what it had acknowledged. Of a journal that lost its beginning too nobody could
+/// tell what it is of, and no engine starts.
+void lose_tail(Stage& stage, Random& random) {
+    constexpr std::uint64_t kStays = 20;
+    const std::uint64_t there = stage.broker.records({Topic::kJournal, 0}).size();
+    const std::uint64_t wanted = 1 + random.below(random.chance(500) ? 5 : 60);
+    if (there <= kStays) return;
+    stage.broker.cut_tail({Topic::kJournal, 0}, std::min(wanted, there - kStays));
+    stage.tail_lost = true;
+}
+
 }  // namespace
 
 std::vector<ActKind> faults() {
@@ -166,6 +190,9 @@ std::vector<ActKind> faults() {
         {"cluster-restarts", Actor::kMisfortune, 1, cluster_restarts},
         {"database-fails", Actor::kMisfortune, 4, database_fails},
         {"database-breaks", Actor::kMisfortune, 3, database_breaks},
+        {"restore-cluster", Actor::kMisfortune, 0, restore_cluster},
+        {"lossy-fail-over", Actor::kMisfortune, 0, lossy_fail_over},
+        {"lose-tail", Actor::kMisfortune, 0, lose_tail},
     };
 }
 

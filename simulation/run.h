@@ -26,6 +26,7 @@ struct Plan {
     Millis people_every{6'000};  ///< on average; 0: never
     Millis faults_every{9'000};
     Millis settled_for{5'000};  ///< that nothing is open, before the world is looked at
+    std::vector<std::string_view> with = {};     ///< acts that occur in this plan only
     std::vector<std::string_view> without = {};  ///< acts that do not occur
     bool races_forbidden = false;
     /// The rules beyond G1 to G3 too, with windows and one that asks; owners and operators act.

@@ -1,5 +1,6 @@
 #include "simulation/story.h"
 
+#include "engine/codec/change_codec.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/outcome_codec.h"
 #include "engine/codec/request_codec.h"
@@ -19,6 +20,29 @@ std::string brief(const Predicate& predicate) {
                        predicate.source + " " + predicate.object_id;
     if (!predicate.field.empty()) text += " " + predicate.field;
     return text + " " + predicate.value.value_or("NULL") + "]";
+}
+
+/// What a source said of an object, or of itself; empty: neither.
+std::string told(const ChangeView& change, std::int64_t offset) {
+    const std::string from = std::string(change.source) + " " + std::to_string(change.incarnation) +
+                             "/" + std::to_string(change.seq);
+    const std::string version = " version " + std::to_string(change.version.hi);
+    switch (change.kind) {
+        case ChangeKind::kIncarnationStart:
+            return std::string(change.source) + " begins incarnation " + std::to_string(offset);
+        case ChangeKind::kUpsert:
+            return from + " says: " + std::string(change.object_id) + version +
+                   (change.epoch != 0 ? " in epoch " + std::to_string(change.epoch) : "");
+        case ChangeKind::kRemove:
+            return from + " says: " + std::string(change.object_id) + version + " is gone";
+        case ChangeKind::kSnapshotBegin:
+            return from + " begins epoch " + std::to_string(change.epoch) + version;
+        case ChangeKind::kSnapshotEnd:
+            return from + " ends epoch " + std::to_string(change.epoch) + " of " +
+                   std::to_string(change.count);
+        default:
+            return {};
+    }
 }
 
 std::string told(const Command& command) {
@@ -80,6 +104,12 @@ void Story::tell(Millis since, const std::string& what) {
 
 void Story::stored(Millis since, ports::Partition at, const Broker::Record& record) {
     if (record.value.empty()) return;  // a heartbeat
+    if (at.topic == Topic::kChangesPods || at.topic == Topic::kChangesRows) {
+        const auto change = codec::decode_change(record.value);
+        const bool all = change && change->subject_key.empty();
+        const std::string text = change ? told(*change, record.offset) : std::string();
+        if (!text.empty() && (all || concerns(change->subject_key))) tell(since, text);
+    }
     if (at.topic == Topic::kCommands) {
         const auto command = codec::decode_command(record.value);
         if (command && concerns(command->subject)) tell(since, told(*command));

@@ -72,6 +72,7 @@ void KubernetesConnector::Machine::restart(SteadyTime now) {
     epoch_backoff_.reset();
     watch_backoff_.reset();
     position_ = 0;
+    listed_to_ = 0;
     next_epoch_ = now;
     hole_ = false;
     rewound_ = false;
@@ -148,7 +149,8 @@ void KubernetesConnector::Machine::begin_epoch(SteadyTime now) {
     epoch_wanted_ = false;
     epoch_began_ = now;
     hole_covered_ = true;
-    listed_from_ = position_;
+    // The stream may lag behind what a list has shown already.
+    listed_from_ = std::max(position_, listed_to_);
     roster_.begin_epoch();
     list_.begin(now);
 }
@@ -161,9 +163,11 @@ void KubernetesConnector::Machine::take_part(PagedList::Part part, SteadyTime no
     succeeded();
     if (part.first) {
         if (part.page.version < listed_from_) rewind();
+        listed_to_ = part.page.version;
         out.push_back(border(Fact::Kind::kSnapshotBegin, part.page.version));
     }
     for (const KubeObject& object : part.page.items) {
+        if (roster_.contradicts(object, part.page.version)) rewind();
         roster_.listed(object, out);
         lookups_.drop(object.uid, object.version);
     }
@@ -194,7 +198,7 @@ void KubernetesConnector::Machine::list_ended(std::uint64_t version, SteadyTime 
     next_watch_ = now;
 }
 
-/// The list that just began is older than what was delivered before it was asked for.
+/// The list is older than what was delivered before it was asked for, or shows something that is.
 void KubernetesConnector::Machine::rewind() {
     rewound_ = true;
     complete_ = false;
@@ -375,7 +379,7 @@ ports::SourceHealth KubernetesConnector::Machine::health() const {
     if (!health.trouble.empty()) return health;
     if (rewound_) {
         health.trouble =
-            "the server's resourceVersions went back: was it restored from a backup? A new "
+            "the server went back to what it held before: was it restored from a backup? A new "
             "incarnation is needed";
     } else if (hole_) {
         health.trouble = "an event of the watch could not be read; a full list is under way";

@@ -79,7 +79,8 @@ class KubernetesConnector::Machine {
     bool epoch_wanted_ = true;
     bool complete_ = false;          ///< an epoch ended, and no new one is needed since
     std::uint64_t closes_at_ = 0;    ///< version of a list that ended, while lookups are open
-    std::uint64_t listed_from_ = 0;  ///< position_ when the list was asked for
+    std::uint64_t listed_from_ = 0;  ///< what had been shown when the list was asked for
+    std::uint64_t listed_to_ = 0;    ///< version of the last list that began to come
     SteadyTime next_epoch_{};
     SteadyTime epoch_began_{};
     bool hole_ = false;          ///< an event could not be read

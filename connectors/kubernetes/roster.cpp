@@ -11,6 +11,7 @@ namespace trueup::connectors {
 namespace {
 
 constexpr std::size_t kMaxKey = 253;
+constexpr std::size_t kMostGone = 4'096;  // one that comes back is enough to tell
 
 Fact fact_of(Fact::Kind kind, const std::string& uid, std::string key, std::uint64_t version) {
     Fact fact;
@@ -69,6 +70,7 @@ std::optional<Lookup> Roster::deleted(const KubeObject& object, std::vector<Fact
         std::string key = known == known_.end() ? subject_of(object) : known->second.key;
         out.push_back(fact_of(Fact::Kind::kRemove, object.uid, std::move(key), object.version));
         if (known != known_.end()) forget(known);
+        gone(object.uid, object.version);
         return std::nullopt;
     }
     if (known == known_.end()) {  // an answer needs the key that only this event carries
@@ -96,6 +98,7 @@ bool Roster::found(const Found& found, std::vector<Fact>& out) {
         std::max({asked.left_at, asked.closes_at, entry->second.version + 1});
     out.push_back(fact_of(Fact::Kind::kRemove, asked.uid, entry->second.key, version));
     forget(entry);
+    gone(asked.uid, version);
     return true;
 }
 
@@ -147,7 +150,27 @@ std::vector<Lookup> Roster::strays() const {
     return found;
 }
 
+bool Roster::contradicts(const KubeObject& object, std::uint64_t as_of) const {
+    if (!TRUEUP_GUARD("kubernetes_history_is_one")) return false;
+    const auto known = known_.find(object.uid);
+    if (known != known_.end()) {
+        return object.version < known->second.version && known->second.version <= as_of;
+    }
+    const auto gone = gone_.find(object.uid);
+    return gone != gone_.end() && gone->second <= as_of;
+}
+
+void Roster::gone(const std::string& uid, std::uint64_t version) {
+    if (!tracks()) return;
+    if (gone_.insert_or_assign(uid, version).second) gone_in_order_.push_back(uid);
+    if (gone_in_order_.size() <= kMostGone) return;
+    gone_.erase(gone_in_order_.front());
+    gone_in_order_.pop_front();
+}
+
 void Roster::forget_versions() {
+    gone_.clear();
+    gone_in_order_.clear();
     for (auto& [uid, known] : known_) {
         known.version = 0;
         set_scope(known, true);

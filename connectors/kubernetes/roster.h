@@ -9,6 +9,7 @@
 #include "connectors/kubernetes/settings.h"
 #include "engine/model/change.h"
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,6 +39,9 @@ class Roster {
     /// What left the selector and still existed when last seen.
     std::vector<Lookup> strays() const;
 
+    /// A list of version `as_of` shows this object at a version from before what was known by then:
+    /// the server was restored from a backup, whatever its counter shows (S13).
+    bool contradicts(const KubeObject& object, std::uint64_t as_of) const;
     /// The server went back in time: no version known so far can be compared.
     void forget_versions();
     std::size_t size() const { return known_.size(); }
@@ -62,10 +66,13 @@ class Roster {
     void set_scope(Known& known, bool in_scope);
     void say(Known& known, std::uint64_t version, bool in_scope);
     void forget(Entries::iterator entry);
+    void gone(const std::string& uid, std::uint64_t version);
     void bound_strays();
 
     const KubernetesSettings& settings_;
-    Entries known_;           ///< by uid
+    Entries known_;                                           ///< by uid
+    std::map<std::string, std::uint64_t, std::less<>> gone_;  ///< at which version; the last ones
+    std::deque<std::string> gone_in_order_;
     std::size_t strays_ = 0;  ///< of them, how many are out of scope
     std::uint64_t epoch_ = 0;
 };

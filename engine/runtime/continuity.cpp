@@ -3,6 +3,7 @@
 #include "engine/base/guard.h"
 #include "engine/codec/journal_codec.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,27 @@ namespace trueup::runtime {
 namespace {
 
 Error stop(std::string what) { return {Next::kStop, std::move(what)}; }
+
+/// The Genesis in the journal's first record; nullopt: it has none.
+Result<std::optional<Genesis>> genesis_of(ports::Log& log, ports::Partition journal) {
+    const auto start = log.read(journal, 0, 1);
+    if (!start) return start.error();
+    if (start->records.empty()) return Error{Next::kRetry, "the journal cannot be read yet"};
+    JournalView view;
+    const bool read = codec::decode_journal(start->records[0].value, 0, BrokerTime{}, view).ok();
+    return read ? view.genesis : std::optional<Genesis>();
+}
+
+/// There are no rows: the journal must tell whose it is before it tells anything else.
+Status names_itself(ports::Log& log, ports::Partition journal, const ports::Extent& extent) {
+    if (extent.first_offset > 0 || extent.next_offset == 0) return Done{};
+    const auto genesis = genesis_of(log, journal);
+    if (!genesis) return genesis.error();
+    if (*genesis) return Done{};
+    return stop(
+        "the journal does not begin with the record that names it: it was emptied, or made "
+        "anew, under an engine that ran");
+}
 
 /// The record that was folded last must still be the one that it was. Another journal has another
 /// Genesis; one that lost its tail and grew again has other times at the same offsets.
@@ -21,14 +43,9 @@ Status same_history(ports::Log& log, ports::Partition journal, const ports::Exte
     bool same = !last->records.empty() && last->records[0].offset == rows.applied &&
                 last->records[0].append_time == rows.broker_now;
     if (extent.first_offset == 0) {
-        const auto start = log.read(journal, 0, 1);
-        if (!start) return start.error();
-        JournalView view;
-        const bool genesis =
-            !start->records.empty() &&
-            codec::decode_journal(start->records[0].value, 0, BrokerTime{}, view).ok() &&
-            view.genesis;
-        same = same && (!genesis || view.genesis->journal_id == rows.journal_id);
+        const auto genesis = genesis_of(log, journal);
+        if (!genesis) return genesis.error();
+        same = same && (!*genesis || (*genesis)->journal_id == rows.journal_id);
     }
     if (same || !TRUEUP_GUARD("same_journal")) return Done{};
     return stop("the journal's record at offset " + std::to_string(rows.applied) +
@@ -49,7 +66,7 @@ Status check_continuity(ports::Log& log, std::int32_t shard, const core::Meta& r
         return stop("the journal starts at offset " + std::to_string(extent->first_offset) +
                     " and " + rows_end + ": retention took what lies between");
     }
-    if (applied < 0) return Done{};
+    if (applied < 0) return names_itself(log, journal, *extent);
     if (extent->next_offset <= applied) {
         return stop("the journal ends before offset " + std::to_string(applied) +
                     ", up to which the rows go: the journal lost its tail");

@@ -32,12 +32,13 @@ bool Relay::Seen::proves(const Emissions& of_record) const {
 Status Relay::resume() {
     const auto extent = log_.describe({Topic::kFindings, partition_});
     if (!extent) return extent.error();
-    look_from_ = extent->next_offset;
-    // Kafka's offsets may skip: look back until a record comes.
-    for (std::int64_t back = 1; look_from_ > extent->first_offset; back *= 2) {
-        look_from_ = std::max(extent->first_offset, extent->next_offset - back);
+    // Kafka's offsets may skip, and what is there need not be ours: look back until a finding
+    // comes.
+    for (std::int64_t back = 1;; back *= 2) {
+        const std::int64_t from = std::max(extent->first_offset, extent->next_offset - back);
+        look_from_ = from;
         if (Status read = read_findings(); !read) return read;
-        if (seen_.offset >= 0) break;
+        if (seen_.offset >= 0 || from == extent->first_offset) break;
     }
     const Result<bool> ours = is_of_this_journal(seen_);
     if (!ours) return ours.error();
@@ -64,8 +65,12 @@ Status Relay::read_findings() {
         const auto page = log_.read({Topic::kFindings, partition_}, look_from_, kLookBytes);
         if (!page) return page.error();
         if (page->records.empty()) break;
-        const auto edge = codec::decode_finding(page->records.back().value);
-        if (edge) seen_ = {edge->journal_id, edge->offset, edge->index, edge->append_time};
+        for (auto record = page->records.rbegin(); record != page->records.rend(); ++record) {
+            const auto edge = codec::decode_finding(record->value);
+            if (!edge) continue;
+            seen_ = {edge->journal_id, edge->offset, edge->index, edge->append_time};
+            break;
+        }
         look_from_ = page->next_offset;
     }
     return Done{};

@@ -114,6 +114,25 @@ TEST(SandboxDrama, KeepsAReadablePace) {
     EXPECT_LE(world.truth().pods.size(), 25U);
 }
 
+TEST(SandboxWorld, WhatABackupDoesNotHoldNeverWas) {
+    ManualClock clock;
+    World world(1, clock);
+    world.create_pod("a", {{"app", "x"}}, "Running");
+    const std::string pk = world.insert_row({{"name", "n"}, {"status", "running"}});
+    world.update_row(pk, {{"status", "starting"}});
+    const std::string before = describe(world);
+    const std::string uid = world.create_pod("b", {}, "Running");
+    world.set_phase("a", "Failed");
+    world.delete_pod("a", 0);
+    world.restore_cluster(3);
+    world.update_row(pk, {{"status", "stopping"}});
+    world.insert_row({{"name", "m"}});
+    world.truncate_table();
+    world.fail_over(3);
+    EXPECT_EQ(describe(world), before) << "versions, positions and transaction ids, too";
+    EXPECT_NE(world.create_pod("b", {}, "Running"), uid);
+}
+
 TEST(SandboxWorldFile, RestoresTheSameWorldASlotsPositionIncluded_S37) {
     const TempDir dir;
     ManualClock clock;

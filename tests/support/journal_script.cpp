@@ -210,6 +210,7 @@ void JournalScript::fold(std::string record) {
     if (!read) throw std::logic_error(read.error().what);
     last_.clear();
     core::fold(state_, view, last_);
+    if (manner_.instead != nullptr) state_.policy = manner_.instead;
     findings_.insert(findings_.end(), last_.findings.begin(), last_.findings.end());
     commands_.insert(commands_.end(), last_.commands.begin(), last_.commands.end());
     gaps_.insert(gaps_.end(), last_.gaps.begin(), last_.gaps.end());

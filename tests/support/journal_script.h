@@ -94,6 +94,8 @@ struct Manner {
     /// Who says something at the same time does so in reverse, one by one. Where a finding is for
     /// less than a second may differ then.
     bool reversed = false;
+    const core::Policy* instead =
+        nullptr;  ///< judges; it must be alike but for its rules' verdicts
 };
 
 /// Sources `pods` and `rows`, all rules in `mode`, G1 with 60 s grace and 30 s create window, G2

@@ -346,6 +346,49 @@ TEST(KubernetesEpoch, ARewoundServerAsksForANewIncarnation_S13) {
     EXPECT_EQ(bench.step(), (Lines{"begin@31", "upsert! g/w1@7 uid-w1", "end@31"}));
 }
 
+// A pod that a backup brought back was absent for ever: older than its own removal.
+TEST(KubernetesEpoch, APodThatIsBackFromTheDeadIsOfARewoundServer_S13) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    const std::string ending = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z")";
+    bench.say(line("DELETED", {.name = "w1", .version = 51, .more = ending}));
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(1'000'050, {{"w1", 7}}));
+    bench.step();
+    EXPECT_TRUE(bench.connector.needs_new_incarnation());
+    bench.connector.restart(bench.now);
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(1'000'051, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@1000051", "upsert! g/w1@7 uid-w1", "end@1000051"}));
+    EXPECT_FALSE(bench.connector.needs_new_incarnation());
+}
+
+// Beside a stream that lags, a list may have shown more than the stream.
+TEST(KubernetesEpoch, AListOlderThanTheLastOneIsOfARewoundServer_S13) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    for (const std::uint64_t version : {60U, 55U}) {
+        bench.connector.resnapshot();
+        bench.step();
+        bench.cluster.answer(bench.list().call, 200, page(version, {{"w1", 7}}));
+        bench.step();
+    }
+    EXPECT_TRUE(bench.connector.needs_new_incarnation());
+}
+
+// A list is as of its first page; the stream beside it may know more.
+TEST(KubernetesEpoch, AnObjectThatChangedBehindTheListIsNoRewoundServer) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.resnapshot();
+    bench.step();
+    bench.say(line("MODIFIED", {"w1", 52}));
+    bench.cluster.answer(bench.list().call, 200, page(51, {{"w1", 7}}));
+    bench.step();
+    EXPECT_FALSE(bench.connector.needs_new_incarnation());
+}
+
 TEST(KubernetesEpoch, RestartDropsWhatIsInFlight) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});

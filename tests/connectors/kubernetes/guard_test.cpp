@@ -66,6 +66,19 @@ TEST(Guard, Guard_kubernetes_one_list_PagesOfTwoListsMakeNoEpoch) {
     EXPECT_EQ(bench.step(), Lines{});
 }
 
+// Design §4.7: a rewound source is a new incarnation. etcd was restored under a counter that was
+// bumped, as its manual advises, so that nothing but the object itself tells.
+TEST(Guard, Guard_kubernetes_history_is_one_AnObjectFromBeforeWhatWasToldIsARewoundServer) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.say(line("MODIFIED", {"w1", 51}));
+    bench.connector.resnapshot();
+    bench.step();
+    answer(bench, kWholeList, page(1'000'050, {{"w1", 7}}));
+    bench.step();
+    EXPECT_TRUE(bench.connector.needs_new_incarnation());
+}
+
 // Design §4.2: no progress over a hole.
 TEST(Guard, Guard_kubernetes_no_hole_AnEventThatCouldNotBeReadEndsTheProofs) {
     Bench bench;

@@ -307,6 +307,26 @@ TEST(Relay, FindsTheLastFindingBeforeSkippedOffsets) {
     EXPECT_TRUE(again.idle());
 }
 
+// An engine never got ready: the topic ended with something that was no finding.
+TEST(Relay, LooksBehindWhatIsNoFinding) {
+    MemoryLog log;
+    journal(log, 6);
+    const auto append = [&](const char* bytes) {
+        ASSERT_TRUE(ports::append_now(log, partition(Topic::kFindings), {{{}, bytes}}).ok());
+    };
+    append("\xff");
+    Relay first(log, 0, trueup::testing::test_keys());
+    ASSERT_TRUE(first.resume().ok()) << "there is no finding at all";
+    offer(first, 3, 1, 0);
+    ASSERT_TRUE(first.step().ok());
+    append("\xff");
+    append("");
+    Relay again(log, 0, trueup::testing::test_keys());
+    ASSERT_TRUE(again.resume().ok());
+    offer(again, 3, 1, 0);
+    EXPECT_TRUE(again.idle()) << "it is there";
+}
+
 TEST(Relay, TooMuchWaitingIsSaid) {
     MemoryLog log;
     Relay relay(log, 0, trueup::testing::test_keys());

@@ -179,6 +179,22 @@ TEST_F(ShardOpening, AnEmptyLogBesideAnImageIsRefusedNotBegunAnew_C11) {
     EXPECT_TRUE(empty.records({Topic::kJournal, 0}).empty());
 }
 
+// Findings named no journal, and the next engine never got ready for them.
+TEST_F(ShardOpening, AJournalThatDoesNotNameItselfIsRefused_C11) {
+    run();
+    MemoryLog headless;
+    const auto journal = bench_.log.records({Topic::kJournal, 0});
+    for (std::size_t i = 1; i < journal.size(); ++i) {
+        ASSERT_TRUE(
+            ports::append_now(headless, {Topic::kJournal, 0}, {{{}, journal[i].value}}).ok());
+    }
+    projections::MemoryStore nothing;
+    const Error error = refusal(headless, nothing);
+    EXPECT_EQ(error.next, Next::kStop);
+    EXPECT_NE(error.what.find("does not begin with the record that names it"), std::string::npos)
+        << error.what;
+}
+
 TEST_F(ShardOpening, RetentionPastTheAppliedOffsetIsRefused_C11) {
     run();
     const auto old_store = copy_of(bench_.store);
