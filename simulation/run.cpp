@@ -161,8 +161,9 @@ class Run {
         const bool meant = request && request->id.hi == kMeant;
         if (meant && seen_.insert(request->id).second) oracles_.consent().asked(*request);
         // One that comes late may end what was asked for after it.
-        const bool ends = request && (request->kind == RequestKind::kResume ||
-                                      request->kind == RequestKind::kRelease);
+        const bool ends =
+            request && (request->kind == RequestKind::kResume ||
+                        (request->kind == RequestKind::kRelease && request->scope.source.empty()));
         if (ends) unbind(stage_, Oracles::bound_by(request->scope));
     }
 
