@@ -155,7 +155,7 @@ void populate(Stage& stage, std::uint64_t count) {
     }
 }
 
-void commit(Stage& stage, std::shared_ptr<sandbox::Transaction> open) {
+void commit(Stage& stage, const std::shared_ptr<sandbox::Transaction>& open) {
     if (std::erase(stage.open, open) != 0) open->commit();
 }
 
@@ -184,7 +184,7 @@ void make_peace(Stage& stage) {
     stage.world.fail_no_more();
     stage.house.heal();
     for (const auto& [bound, brake] : stage.brakes) release(stage, bound);
-    while (!stage.open.empty()) commit(stage, stage.open.back());
+    for (const auto& open : std::vector(stage.open)) commit(stage, open);
     for (const sandbox::PodPtr& pod : pods(stage)) {
         if (pod->labels != labels()) stage.world.set_labels(pod->name, labels());
         if (pod->phase == "Succeeded") stage.world.set_phase(pod->name, "Running");

@@ -72,7 +72,7 @@ std::string told(const sandbox::PodEvent& event) {
                        std::to_string(event.resource_version) + ": ";
     if (!event.after) return text + "gone";
     text += pod.phase + (pod.deletion_ms ? ", being deleted" : "");
-    for (const auto& [label, value] : pod.labels) text += " " + label + "=" + value;
+    for (const auto& [label, value] : pod.labels) text.append(" " + label + "=").append(value);
     return text;
 }
 
@@ -89,7 +89,7 @@ std::string told(const sandbox::Effect& effect) {
                            ? "DELETE of " + effect.name + " " + effect.uid
                            : "UPDATE of row " + effect.pk;
     for (const ports::ColumnValue& set : effect.sets) {
-        text += " " + set.column + "=" + set.value.value_or("NULL");
+        text.append(" " + set.column + "=").append(set.value.value_or("NULL"));
     }
     return text + (effect.accepted ? ": done" : ": " + effect.why);
 }

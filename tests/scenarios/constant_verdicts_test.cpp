@@ -73,9 +73,9 @@ class ConstantVerdict : public ::testing::TestWithParam<Judged> {
   protected:
     /// Is there a story that ends otherwise when the rule judges like this?
     static bool noticed(core::Judge judge) {
-        const auto& [policy, rule] = GetParam();
+        const core::Policy* policy = GetParam().policy;
         std::vector<core::Rule> rules(policy->rules.begin(), policy->rules.end());
-        rules[rule].judge = judge;
+        rules[GetParam().rule].judge = judge;
         core::Policy other = *policy;
         other.rules = rules;
         return std::any_of(stories().begin(), stories().end(), [&](const Scenario& story) {
