@@ -67,8 +67,6 @@ const ActKind* find_act(std::string_view name);
 
 /// `count` instances that are as they should be.
 void populate(Stage& stage, std::uint64_t count);
-/// What somebody wrote a while ago becomes visible, unless it is so already.
-void commit(Stage& stage, const std::shared_ptr<sandbox::Transaction>& open);
 /// Nobody is bound any more by what binds there, nor by what is on its way.
 void unbind(Stage& stage, const std::string& bound);
 /// Somebody looks at the sources whose lists are not believed, and says that they are right.

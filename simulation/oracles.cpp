@@ -1,5 +1,6 @@
 #include "simulation/oracles.h"
 
+#include "executors/read_set.h"
 #include "simulation/instances.h"
 
 #include <algorithm>
@@ -110,9 +111,7 @@ std::string Oracles::against_evidence(const Command& command, SteadyTime issued)
             since = std::max(since, *born + kCreateWindow);
         }
         if (!was_so(command, predicate, history_.moment_at(since), to)) {
-            return "it was not so that " + predicate.source + " " + predicate.object_id + " " +
-                   predicate.field + " " + predicate.value.value_or("") + " (" +
-                   std::to_string(static_cast<int>(predicate.kind)) + ")";
+            return "it was not so that " + executors::describe(predicate);
         }
     }
     return {};

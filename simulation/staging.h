@@ -51,6 +51,8 @@ RequestScope about(const std::string& subject);
 /// A pause or a hold, which ends some time later. In between there is a time in which nobody may
 /// write.
 void brake(Stage& stage, Random& random, const RequestScope& scope);
+/// What somebody wrote a while ago becomes visible, unless it is so already.
+void commit(Stage& stage, const std::shared_ptr<sandbox::Transaction>& open);
 void set_database_clock(Stage& stage, Millis ahead);
 
 /// What people do, and what goes wrong, for `act_kinds`.

@@ -4,6 +4,7 @@
 #include "engine/codec/command_codec.h"
 #include "engine/codec/outcome_codec.h"
 #include "engine/codec/request_codec.h"
+#include "executors/read_set.h"
 
 #include <cstdio>
 #include <variant>
@@ -14,13 +15,6 @@ namespace {
 
 /// Enough of an id to tell it from the others of a run.
 std::string brief(const Hash128& id) { return to_hex(id).substr(0, 8); }
-
-std::string brief(const Predicate& predicate) {
-    std::string text = " [" + std::to_string(static_cast<int>(predicate.kind)) + " " +
-                       predicate.source + " " + predicate.object_id;
-    if (!predicate.field.empty()) text += " " + predicate.field;
-    return text + " " + predicate.value.value_or("NULL") + "]";
-}
 
 /// What a source said of an object, or of itself; empty: neither.
 std::string told(const ChangeView& change, std::int64_t offset) {
@@ -50,7 +44,9 @@ std::string told(const Command& command) {
                        std::string(name_of(command.draft.action.kind)) + " " +
                        command.draft.target.object_id + " of " + command.subject + ", emission " +
                        std::to_string(command.emission);
-    for (const Predicate& predicate : command.draft.read_set) text += brief(predicate);
+    for (const Predicate& predicate : command.draft.read_set) {
+        text.append(" ").append(executors::describe(predicate));
+    }
     return text;
 }
 

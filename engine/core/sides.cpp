@@ -47,8 +47,7 @@ std::optional<Doubt> doubt(const Subject& subject, const References& references,
         return Doubt{side.quarantined_at != 0 ? Reason::kQuarantine : Reason::kUnproven,
                      {std::nullopt, source, proven}};
     }
-    // Of a window that nobody watched nobody knows how long it was: a broker's clock may have
-    // leapt.
+    // How long a window was that nobody watched, nobody knows: a broker's clock may have leapt.
     const bool watched = settings.logic >= kWatchedWindows;
     const BrokerTime from = watched ? std::max(evidence, references.watched_since) : evidence;
     const BrokerTime beyond = from + settings.max_skew + window;

@@ -34,11 +34,11 @@ Status Relay::resume() {
     if (!extent) return extent.error();
     // Kafka's offsets may skip, and what is there need not be ours: look back until a finding
     // comes.
-    for (std::int64_t back = 1;; back *= 2) {
-        const std::int64_t from = std::max(extent->first_offset, extent->next_offset - back);
-        look_from_ = from;
+    std::int64_t from = look_from_ = extent->next_offset;
+    for (std::int64_t back = 1; from > extent->first_offset; back *= 2) {
+        from = look_from_ = std::max(extent->first_offset, extent->next_offset - back);
         if (Status read = read_findings(); !read) return read;
-        if (seen_.offset >= 0 || from == extent->first_offset) break;
+        if (seen_.offset >= 0) break;
     }
     const Result<bool> ours = is_of_this_journal(seen_);
     if (!ours) return ours.error();

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <string>
 #include <vector>
 
 namespace trueup::testing {
@@ -17,9 +17,8 @@ using core::References;
 const std::vector<Scenario>& stories() {
     static const std::vector<Scenario> kStories = [] {
         std::vector<Scenario> all;
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(TRUEUP_SCENARIOS)) {
-            if (entry.path().extension() != ".scn") continue;
-            all.push_back(Scenario::read(entry.path().string()));
+        for (const std::string& path : stories_in(TRUEUP_SCENARIOS)) {
+            all.push_back(Scenario::read(path));
         }
         return all;
     }();

@@ -15,15 +15,6 @@
 namespace trueup::testing {
 namespace {
 
-std::vector<std::string> stories() {
-    std::vector<std::string> paths;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(TRUEUP_SCENARIOS)) {
-        if (entry.path().extension() == ".scn") paths.push_back(entry.path().string());
-    }
-    std::sort(paths.begin(), paths.end());
-    return paths;
-}
-
 class Story : public ::testing::TestWithParam<std::string> {
   protected:
     Story() : scenario_(Scenario::read(GetParam())) {}
@@ -73,13 +64,14 @@ TEST_P(Story, IsFoldedAlikeInMemoryOnRocksdbAndWithARestartAfterEachRecord_C2_C7
     EXPECT_EQ(fold(on_disk, records, true), expected) << "RocksDB changes it";
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenario, Story, ::testing::ValuesIn(stories()), [](const auto& tested) {
-    std::string name =
-        std::filesystem::relative(tested.param, TRUEUP_SCENARIOS).replace_extension().string();
-    std::replace_if(
-        name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(
+    Scenario, Story, ::testing::ValuesIn(stories_in(TRUEUP_SCENARIOS)), [](const auto& tested) {
+        std::string name =
+            std::filesystem::relative(tested.param, TRUEUP_SCENARIOS).replace_extension().string();
+        std::replace_if(
+            name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
+        return name;
+    });
 
 /// A story in a file of its own.
 std::string refusal(const std::string& text) {

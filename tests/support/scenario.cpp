@@ -1,6 +1,7 @@
 #include "tests/support/scenario.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -536,6 +537,15 @@ Scenario Scenario::read(const std::string& path) {
 
 Scenario Scenario::read(std::istream& text, const std::string& path) {
     return Reader(path).read(text);
+}
+
+std::vector<std::string> stories_in(const std::string& folder) {
+    std::vector<std::string> paths;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+        if (entry.path().extension() == ".scn") paths.push_back(entry.path().string());
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
 }
 
 Telling tell(const Scenario& scenario, const Manner& manner) {

@@ -54,6 +54,9 @@ struct Scenario {
     static Scenario read(std::istream& text, const std::string& path);
 };
 
+/// The files of stories in this folder and those below it, by name.
+std::vector<std::string> stories_in(const std::string& folder);
+
 struct Telling {
     std::string flaws;  ///< where the news were not as expected; empty: they were
     std::vector<Recorded> records;
