@@ -1,5 +1,6 @@
 #include "executors/brakes.h"
 
+#include "engine/base/check.h"
 #include "engine/base/guard.h"
 #include "engine/codec/request_codec.h"
 
@@ -16,7 +17,7 @@ constexpr std::size_t kReadBytes = 1U << 20U;
 Brakes::Brakes(ports::Log& log, const std::vector<std::int32_t>& partitions,
                const codec::KeyRing& keys)
     : log_(log), keys_(keys) {
-    for (const std::int32_t partition : partitions) lanes_.push_back({partition, std::nullopt});
+    for (const std::int32_t partition : partitions) lanes_.push_back({partition});
 }
 
 bool Brakes::step() {
@@ -58,45 +59,41 @@ bool Brakes::read(Lane& lane) {
         if (!fetched) {
             trouble_ = "requests: " + fetched.error().what;
             // What retention took is older than any command: from the start once more.
-            lane.next.reset();
-            pauses_.clear();
-            holds_.clear();
-            seen_.clear();
+            lane = {lane.index};
             return moved;
         }
         lane.next = fetched->next_offset;
         if (fetched->records.empty()) return moved;
-        for (const ports::Record& record : fetched->records) take(record);
+        for (const ports::Record& record : fetched->records) take(lane, record);
     }
 }
 
-void Brakes::take(const ports::Record& record) {
+void Brakes::take(Lane& lane, const ports::Record& record) const {
     if (!keys_.authentic(codec::kRequestSignature, record.value)) return;
     const Result<Request> read = codec::decode_request(record.value);
     if (!read || !timely(*read, record.append_time)) return;
     const Request& request = *read;
-    for (auto old = seen_.begin(); old != seen_.end();) {
-        old = old->second < record.append_time - 2 * kTimely ? seen_.erase(old) : std::next(old);
-    }
-    if (!seen_.emplace(request.id, record.append_time).second) return;
+    std::erase_if(lane.seen,
+                  [&](const auto& old) { return old.second < record.append_time - 2 * kTimely; });
+    if (!lane.seen.emplace(request.id, record.append_time).second) return;
     const RequestScope& scope = request.scope;
     switch (request.kind) {
         case RequestKind::kPause:
         case RequestKind::kResume:
-            return set(pauses_, scope.rule, request.kind == RequestKind::kPause, request,
+            return set(lane.pauses, scope.rule, request.kind == RequestKind::kPause, request,
                        record.append_time);
         case RequestKind::kHold:
         case RequestKind::kRelease:
             if (scope.subject.empty()) return;
-            return set(holds_, scope.subject, request.kind == RequestKind::kHold, request,
+            return set(lane.holds, scope.subject, request.kind == RequestKind::kHold, request,
                        record.append_time);
         default:
             return;
     }
 }
 
-void Brakes::set(std::map<std::string, Brake, std::less<>>& brakes, const std::string& scope,
-                 bool on, const Request& request, BrokerTime at) {
+void Brakes::set(Scopes& brakes, const std::string& scope, bool on, const Request& request,
+                 BrokerTime at) {
     Brake& brake = brakes[scope];
     brake.on = on;
     if (!on) return;
@@ -104,8 +101,11 @@ void Brakes::set(std::map<std::string, Brake, std::less<>>& brakes, const std::s
     brake.by = request.issued_by;
 }
 
-std::optional<std::string> Brakes::against(const Command& command) const {
+std::optional<std::string> Brakes::against(const Command& command, std::int32_t partition) const {
     if (!TRUEUP_GUARD("executor_follows_brakes")) return std::nullopt;
+    const auto lane = std::find_if(lanes_.begin(), lanes_.end(),
+                                   [&](const Lane& one) { return one.index == partition; });
+    TRUEUP_CHECK(lane != lanes_.end());
     const auto objects = [&](const auto& brakes, std::string_view scope,
                              const char* what) -> std::optional<std::string> {
         const auto found = brakes.find(scope);
@@ -115,9 +115,9 @@ std::optional<std::string> Brakes::against(const Command& command) const {
         return std::string(brake.on ? "an operator's " : "ordered before an operator's ") + what +
                (brake.by.empty() ? std::string() : " (" + brake.by + ")");
     };
-    if (auto why = objects(pauses_, "", "pause")) return why;
-    if (auto why = objects(pauses_, command.rule, "pause of the rule")) return why;
-    return objects(holds_, command.subject, "hold");
+    if (auto why = objects(lane->pauses, "", "pause")) return why;
+    if (auto why = objects(lane->pauses, command.rule, "pause of the rule")) return why;
+    return objects(lane->holds, command.subject, "hold");
 }
 
 }  // namespace trueup::executors

@@ -6,6 +6,8 @@
 //       also when that has ended meanwhile.
 //   B3  What is not signed, comes late or comes again is nobody's word: the engine takes none of it
 //       either.
+//   B4  A partition's requests are about the commands of that partition, and are read as if there
+//       was no other: what is for all of them is in each, under one id.
 //
 // Not thread-safe.
 #pragma once
@@ -40,31 +42,34 @@ class Brakes {
     /// Why it is not; empty while it is.
     const std::string& trouble() const { return trouble_; }
 
-    /// Why this command must not be carried out; nullopt: nothing is against it.
-    std::optional<std::string> against(const Command& command) const;
+    /// Why this command, which came from that partition, must not be carried out; nullopt: nothing
+    /// is against it.
+    std::optional<std::string> against(const Command& command, std::int32_t partition) const;
 
   private:
-    struct Lane {
-        std::int32_t index = 0;
-        std::optional<std::int64_t> next;
-    };
     /// The last pause or hold of one scope.
     struct Brake {
         bool on = false;
         BrokerTime since{};
         std::string by;
     };
+    using Scopes = std::map<std::string, Brake, std::less<>>;
+    /// One partition: where its reader is, and what was said there up to that place.
+    struct Lane {
+        std::int32_t index = 0;
+        std::optional<std::int64_t> next = std::nullopt;
+        Scopes pauses = {};  ///< by rule; empty: every rule
+        Scopes holds = {};   ///< by subject
+        std::map<Hash128, BrokerTime> seen = {};
+    };
     bool read(Lane& lane);
-    void take(const ports::Record& record);
-    void set(std::map<std::string, Brake, std::less<>>& brakes, const std::string& scope, bool on,
-             const Request& request, BrokerTime at);
+    void take(Lane& lane, const ports::Record& record) const;
+    static void set(Scopes& brakes, const std::string& scope, bool on, const Request& request,
+                    BrokerTime at);
 
     ports::Log& log_;
     const codec::KeyRing& keys_;
     std::vector<Lane> lanes_;
-    std::map<std::string, Brake, std::less<>> pauses_;  ///< by rule; empty: every rule
-    std::map<std::string, Brake, std::less<>> holds_;   ///< by subject
-    std::map<Hash128, BrokerTime> seen_;
     bool current_ = false;
     std::string trouble_;
 };

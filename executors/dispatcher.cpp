@@ -107,7 +107,9 @@ Dispatcher::State::State(ports::Log& the_log, Sources sources, DispatcherSetting
       calls(settings.call_timeout),
       surroundings{std::move(sources), &calls,
                    [this](const Command& command, SteadyTime now) { return permit(command, now); },
-                   [this](const Command& command) { return brakes.against(command); },
+                   [this](const Command& command) {
+                       return brakes.against(command, under_way.at(command.id));
+                   },
                    settings.executor},
       reader(the_log, settings.partitions, settings.longest_expiry + settings.max_skew, ledger,
              settings.command_keys),

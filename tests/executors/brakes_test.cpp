@@ -106,7 +106,54 @@ TEST(Brakes, AReadThatFailedForgetsNoPause) {
     brakes.step();
     brakes.step();
     Command command = desk.live(delete_orphan());
-    EXPECT_NE(brakes.against(command), std::nullopt);
+    EXPECT_NE(brakes.against(command, 0), std::nullopt);
+}
+
+// Symptom: an executor of several partitions that was started during a pause carried commands out.
+// It had read yesterday's pause and its end in the second partition behind today's in the first.
+TEST(Brakes, AnOldResumeInAnotherPartitionEndsNoPause_S40) {
+    Desk desk;
+    const auto say = [&](RequestKind kind, std::uint64_t number) {
+        Request request;
+        request.id = {1, number};
+        request.kind = kind;
+        request.issued_ms = to_millis(desk.log.now());
+        const std::string bytes = trueup::testing::signed_bytes(request);
+        for (const std::int32_t partition : {0, 1}) {
+            ASSERT_TRUE(ports::append_now(desk.log, {Topic::kRequests, partition}, {{"", bytes}}));
+        }
+    };
+    say(RequestKind::kPause, 1);
+    say(RequestKind::kResume, 2);
+    desk.pass(Millis(86'400'000));
+    say(RequestKind::kPause, 3);
+    Brakes brakes(desk.log, {0, 1}, test_keys());
+    brakes.step();
+    EXPECT_TRUE(brakes.current());
+    const Command command = desk.live(delete_orphan());
+    EXPECT_NE(brakes.against(command, 0), std::nullopt);
+    EXPECT_NE(brakes.against(command, 1), std::nullopt);
+}
+
+// Symptom: after a read of one partition that had failed, the holds of all others were forgotten.
+TEST(Brakes, AReadThatFailedForgetsNoHoldOfAnotherPartition_S24) {
+    Desk desk;
+    Request hold;
+    hold.id = {1, 1};
+    hold.kind = RequestKind::kHold;
+    hold.scope.subject = "graph/wrapper-a";
+    hold.issued_ms = to_millis(desk.log.now());
+    const std::vector<ports::Entry> said{{"", trueup::testing::signed_bytes(hold)}};
+    ASSERT_TRUE(ports::append_now(desk.log, {Topic::kRequests, 1}, said));
+    Brakes brakes(desk.log, {0, 1}, test_keys());
+    brakes.step();
+    desk.log.fail_reads(1);  // of the first partition
+    brakes.step();
+    brakes.step();
+    EXPECT_TRUE(brakes.current());
+    const Command command = desk.live(delete_orphan());
+    EXPECT_NE(brakes.against(command, 1), std::nullopt);
+    EXPECT_EQ(brakes.against(command, 0), std::nullopt);
 }
 
 TEST(Brakes, AForgedResumeEndsNoPause) {
@@ -122,7 +169,7 @@ TEST(Brakes, AForgedResumeEndsNoPause) {
     desk.append(Topic::kRequests, trueup::testing::signed_bytes(resume, strangers));
     Brakes brakes(desk.log, {0}, test_keys());
     brakes.step();
-    EXPECT_NE(brakes.against(desk.live(delete_orphan())), std::nullopt);
+    EXPECT_NE(brakes.against(desk.live(delete_orphan()), 0), std::nullopt);
 }
 
 TEST(Brakes, AnOldResumeThatIsSentAgainEndsNoPause) {
@@ -138,11 +185,11 @@ TEST(Brakes, AnOldResumeThatIsSentAgainEndsNoPause) {
     desk.append(Topic::kRequests, recorded);
     Brakes brakes(desk.log, {0}, test_keys());
     brakes.step();
-    EXPECT_NE(brakes.against(desk.live(delete_orphan())), std::nullopt) << "the same id";
+    EXPECT_NE(brakes.against(desk.live(delete_orphan()), 0), std::nullopt) << "the same id";
     desk.pass(Millis(3'600'000));
     desk.append(Topic::kRequests, recorded);
     brakes.step();
-    EXPECT_NE(brakes.against(desk.live(delete_orphan())), std::nullopt) << "an hour later";
+    EXPECT_NE(brakes.against(desk.live(delete_orphan()), 0), std::nullopt) << "an hour later";
 }
 
 TEST(Dispatcher, ACommandThatNobodySignedIsParkedAndNotEnded_4_15) {
