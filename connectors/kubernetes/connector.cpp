@@ -125,7 +125,11 @@ void KubernetesConnector::Machine::dispatch(const ports::ClusterEvent& event, St
         }
     } else if (lookups_.owns(event.call)) {
         const std::optional<Found> found = lookups_.feed(event, now);
-        if (found && !roster_.found(*found, out)) list_lied(found->lookup, now);
+        if (found && roster_.contradicts(*found)) {
+            rewind();
+        } else if (found && !roster_.found(*found, out)) {
+            list_lied(found->lookup, now);
+        }
     } else if (proof_.owns(event.call)) {
         proof_.feed(event, now);
     }
@@ -198,7 +202,8 @@ void KubernetesConnector::Machine::list_ended(std::uint64_t version, SteadyTime 
     next_watch_ = now;
 }
 
-/// The list is older than what was delivered before it was asked for, or shows something that is.
+/// A list is older than what was delivered before it was asked for, or shows something that is, or
+/// a single object is.
 void KubernetesConnector::Machine::rewind() {
     rewound_ = true;
     complete_ = false;

@@ -160,6 +160,11 @@ bool Roster::contradicts(const KubeObject& object, std::uint64_t as_of) const {
     return gone != gone_.end() && gone->second <= as_of;
 }
 
+bool Roster::contradicts(const Found& found) const {
+    return found.exists && found.object.version < found.lookup.left_at &&
+           TRUEUP_GUARD("kubernetes_history_is_one");
+}
+
 void Roster::gone(const std::string& uid, std::uint64_t version) {
     if (!tracks()) return;
     if (gone_.insert_or_assign(uid, version).second) gone_in_order_.push_back(uid);

@@ -42,6 +42,8 @@ class Roster {
     /// A list of version `as_of` shows this object at a version from before what was known by then:
     /// the server was restored from a backup, whatever its counter shows (S13).
     bool contradicts(const KubeObject& object, std::uint64_t as_of) const;
+    /// The same of a lookup's answer: the object is there, and from before it left.
+    bool contradicts(const Found& found) const;
     /// The server went back in time: no version known so far can be compared.
     void forget_versions();
     std::size_t size() const { return known_.size(); }

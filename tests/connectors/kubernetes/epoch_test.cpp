@@ -364,6 +364,20 @@ TEST(KubernetesEpoch, APodThatIsBackFromTheDeadIsOfARewoundServer_S13) {
     EXPECT_FALSE(bench.connector.needs_new_incarnation());
 }
 
+// Symptom: a pod that a backup brought back while the server was being asked for it was out of the
+// selector until the next list, and that was proven.
+TEST(KubernetesEpoch, APodThatIsThereAsItWasBeforeItLeftIsOfARewoundServer_S13) {
+    for (const std::uint64_t version : {50U, 51U}) {
+        Bench bench;
+        bench.settle(50, {{"w1", 7}});
+        bench.say(line("DELETED", {"w1", 51}));
+        bench.step();
+        bench.cluster.answer(bench.get().call, 200, Pod{"w1", version}.json());
+        EXPECT_EQ(bench.step().empty(), version < 51);
+        EXPECT_EQ(bench.connector.needs_new_incarnation(), version < 51) << version;
+    }
+}
+
 // Beside a stream that lags, a list may have shown more than the stream.
 TEST(KubernetesEpoch, AListOlderThanTheLastOneIsOfARewoundServer_S13) {
     Bench bench;
