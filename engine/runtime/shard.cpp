@@ -127,7 +127,8 @@ Result<bool> Shard::round() {
     if (write_due()) {
         if (Status written = write_behind(); !written) return written.error();
     }
-    if (clock_.steady_now() - last_status_ >= kStatusEvery || !busy) publish_status();
+    const bool due = !busy || clock_.steady_now() - last_status_ >= kStatusEvery;
+    if (due && has_news()) publish_status();
     return busy;
 }
 
@@ -342,13 +343,22 @@ Status Shard::stop() {
     return store_.flush();
 }
 
+/// Does the status say what is no more? Nobody but this thread writes it.
+bool Shard::has_news() const {
+    return status_.meta.applied != state_.meta.applied || status_.caught_up != caught_up_ ||
+           status_.refused != refused_ || status_.in_turn != in_turn() ||
+           status_.published != relay_.published() || status_.rewinds != sequencer_.rewinds();
+}
+
+bool Shard::in_turn() const { return settings_.lead && refused_.empty() && turns_.ours(); }
+
 void Shard::publish_status() {
     last_status_ = clock_.steady_now();
     const std::lock_guard lock(status_mutex_);
     status_.meta = state_.meta;
     status_.refused = refused_;
     status_.caught_up = caught_up_;
-    status_.in_turn = settings_.lead && refused_.empty() && turns_.ours();
+    status_.in_turn = in_turn();
     status_.published = relay_.published();
     status_.rewinds = sequencer_.rewinds();
     status_.cached_bytes = state_.subjects.bytes();

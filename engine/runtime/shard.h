@@ -114,6 +114,8 @@ class Shard {
     Status write_behind();
     Status check_written();
     void refuse(std::string why);
+    bool in_turn() const;
+    bool has_news() const;
     void publish_status();
 
     ShardSettings settings_;
