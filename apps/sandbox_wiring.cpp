@@ -15,8 +15,14 @@ constexpr const char* kCorrelate = "coalesce(pod_name, 'wrapper-' || url_slug)";
 }  // namespace
 
 std::optional<std::string> evaluate_key(const std::string& expression, const sandbox::Row& row) {
-    const auto parsed = postgres::Correlation::parse(expression);
-    if (!parsed) return std::nullopt;
+    // It is asked for row after row.
+    thread_local std::pair<std::string, std::optional<postgres::Correlation>> last;
+    auto& [text, parsed] = last;
+    if (!parsed || text != expression) {
+        auto read = postgres::Correlation::parse(expression);
+        if (!read) return std::nullopt;
+        last = {expression, std::move(*read)};
+    }
     std::vector<postgres::Cell> cells;
     for (const std::string& column : parsed->columns()) {
         const auto found = row.find(column);

@@ -38,7 +38,7 @@ struct Sums {
     double hours = 0;
     Hash128 trace;  ///< of all runs, whatever their order
     std::optional<std::uint64_t> first_failed;
-    std::string oracle;  ///< that it violated first
+    simulation::Violation violation;  ///< its first one
 };
 
 void add(Sums& sums, std::uint64_t seed, const Report& report) {
@@ -53,7 +53,7 @@ void add(Sums& sums, std::uint64_t seed, const Report& report) {
     ++sums.failed;
     if (sums.first_failed.value_or(seed) < seed) return;
     sums.first_failed = seed;
-    sums.oracle = report.violations.front().oracle;
+    sums.violation = report.violations.front();
 }
 
 /// Shares the seeds among threads; each run is alone in its world.
@@ -185,7 +185,8 @@ int run_simulate(SimulateOptions options, StopSignal& stop) {
         {"trace", to_hex(sums.trace)}};
     if (sums.first_failed) {
         told["first_failed"] = *sums.first_failed;
-        told["oracle"] = sums.oracle;
+        told["oracle"] = sums.violation.oracle;
+        told["what"] = sums.violation.what;
     }
     fmt::print("{}\n", told.dump());
     return sums.failed == 0 ? 0 : 1;

@@ -9,9 +9,24 @@ namespace trueup::sandbox {
 using ports::CallId;
 using ports::ClusterEvent;
 
-ClusterPort::ClusterPort(std::shared_ptr<Realm> realm) : realm_(std::move(realm)) {
+ClusterPort::ClusterPort(std::shared_ptr<Realm> realm, bool second)
+    : realm_(std::move(realm)), second_(second) {
     const Act act(*realm_);
     restarts_seen_ = realm_->cluster_restarts;
+}
+
+std::uint64_t ClusterPort::newest() const {
+    const ApiServer& api = realm_->api;
+    const bool behind = second_ && realm_->second_knows;
+    return behind ? std::clamp(*realm_->second_knows, api.oldest(), api.newest()) : api.newest();
+}
+
+PodPtr ClusterPort::find(const ApiServer::Key& key) const {
+    if (newest() == realm_->api.newest()) return realm_->api.find(key);
+    for (const PodPtr& pod : realm_->api.as_of(newest())) {
+        if (ApiServer::Key{pod->name_space, pod->name} == key) return pod;
+    }
+    return nullptr;
 }
 
 void ClusterPort::emit(ClusterEvent event, Millis after) {
@@ -82,7 +97,7 @@ void ClusterPort::answer_with(CallId call, Op op, const Failure& failure) {
             answer(call, 200, "<html><body>Please log in to the network.</body></html>\n");
             return;
         case Failure::Kind::kEmptyList:
-            answer(call, 200, pod_list_json({}, realm_->api.newest(), {}, 0));
+            answer(call, 200, pod_list_json({}, newest(), {}, 0));
             return;
         default:
             break;
@@ -120,7 +135,7 @@ void ClusterPort::get(CallId call, const ports::GetObject& request) {
     open_[call] = false;
     bool lose_reply = false;
     if (fails(call, Op::kGet, lose_reply) || !served(call, request.resource)) return;
-    const PodPtr pod = realm_->api.find({request.resource.name_space, request.name});
+    const PodPtr pod = find({request.resource.name_space, request.name});
     if (lose_reply) {
         fail(call, "operation timed out");
     } else if (pod) {

@@ -15,7 +15,7 @@ namespace trueup::sandbox {
 
 class ClusterPort final : public ports::Cluster {
   public:
-    explicit ClusterPort(std::shared_ptr<Realm> realm);
+    ClusterPort(std::shared_ptr<Realm> realm, bool second);
 
     void list_page(ports::CallId call, const ports::ListPage& request) override;
     void watch(ports::CallId call, const ports::WatchFrom& request) override;
@@ -36,6 +36,10 @@ class ClusterPort final : public ports::Cluster {
         SteadyTime next_bookmark;
         std::optional<SteadyTime> last_bookmark;  ///< the one shortly before the deadline
     };
+
+    /// The newest version that its server knows.
+    std::uint64_t newest() const;
+    PodPtr find(const ApiServer::Key& key) const;
 
     // Answers, in pieces.
     void head(ports::CallId call, int status, std::int64_t retry_after_ms = 0, Millis after = {});
@@ -64,6 +68,7 @@ class ClusterPort final : public ports::Cluster {
     std::optional<SteadyTime> next_due() const;
 
     std::shared_ptr<Realm> realm_;
+    const bool second_;
     std::uint64_t restarts_seen_ = 0;
     SteadyTime now_{};                    ///< of the act under way
     std::map<ports::CallId, bool> open_;  ///< calls without their last event; true: it is a watch

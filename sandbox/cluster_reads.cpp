@@ -94,10 +94,10 @@ void ClusterPort::list_page(CallId call, const ports::ListPage& request) {
 void ClusterPort::list_snapshot(CallId call, const ports::ListPage& request,
                                 const ports::Selector& selector) {
     const ApiServer& api = realm_->api;
-    ContinueToken from{api.newest(), {}};
+    ContinueToken from{newest(), {}};
     if (!request.continue_token.empty()) {
         const std::optional<ContinueToken> token = ContinueToken::parse(request.continue_token);
-        if (!token || token->version.value_or(0) > api.newest()) {
+        if (!token || token->version.value_or(0) > newest()) {
             return answer(call, bad_request("continue key is not valid"));
         }
         if (token->version && *token->version < api.oldest()) {
@@ -107,11 +107,11 @@ void ClusterPort::list_snapshot(CallId call, const ports::ListPage& request,
     } else if (!request.resource_version.empty()) {
         const std::optional<std::uint64_t> version = parse_version(request.resource_version);
         if (!version) return answer(call, bad_request("resourceVersion: Invalid value"));
-        if (*version > api.newest()) {
-            return answer(call, too_large(*version, api.newest()), kFutureVersionWait);
+        if (*version > newest()) {
+            return answer(call, too_large(*version, newest()), kFutureVersionWait);
         }
     }
-    const std::uint64_t version = from.version.value_or(api.newest());
+    const std::uint64_t version = from.version.value_or(newest());
     // With resourceVersion=0 a server answers from its cache and knows no limit.
     const std::size_t limit = request.resource_version == "0" ? 0 : request.limit;
     std::vector<PodPtr> page;
@@ -142,7 +142,7 @@ void ClusterPort::watch(CallId call, const ports::WatchFrom& request) {
     const std::optional<ports::Selector> selector = ports::Selector::parse(request.label_selector);
     const bool anywhere = request.resource_version.empty() || request.resource_version == "0";
     const std::optional<std::uint64_t> version =
-        anywhere ? realm_->api.newest() : parse_version(request.resource_version);
+        anywhere ? newest() : parse_version(request.resource_version);
     if (lose_reply) return fail(call, "operation timed out");
     if (!selector || !version) return answer(call, bad_request("selector or resourceVersion"));
     if (*version < realm_->api.oldest()) {
@@ -166,7 +166,7 @@ void ClusterPort::watch(CallId call, const ports::WatchFrom& request) {
     }
     head(call, 200);
     if (anywhere) {
-        for (const auto& [key, pod] : realm_->api.pods()) {
+        for (const PodPtr& pod : realm_->api.as_of(newest())) {
             if (!in_scope(*pod, watch.name_space, watch.selector)) continue;
             body(call, watch_line("ADDED", pod_json(*pod, true)));
         }
@@ -192,7 +192,7 @@ std::string line_for(const PodEvent& event, const std::string& name_space,
 }  // namespace
 
 void ClusterPort::feed_bookmarks(Watch& watch, SteadyTime now) {
-    const bool nothing_to_say = !watch.bookmarks || watch.position > realm_->api.newest();
+    const bool nothing_to_say = !watch.bookmarks || watch.position > newest();
     if (nothing_to_say) return;
     const bool last = watch.last_bookmark && now >= *watch.last_bookmark;
     if (!last && now < watch.next_bookmark) return;
@@ -215,10 +215,10 @@ bool ClusterPort::feed(Watch& watch, const Act& act) {
         history.begin(), history.end(), watch.position,
         [](std::uint64_t at, const PodEvent& one) { return at < one.resource_version; });
     std::string lines;
-    for (; event != history.end(); ++event) {
+    for (; event != history.end() && event->resource_version <= newest(); ++event) {
         lines += line_for(*event, watch.name_space, watch.selector);
     }
-    watch.position = std::max(watch.position, realm_->api.newest());
+    watch.position = std::max(watch.position, newest());
     body(watch.call, lines);
     feed_bookmarks(watch, act.now());
     if (act.now() < watch.deadline) return true;

@@ -40,21 +40,24 @@ JsonWriter& JsonWriter::key(std::string_view name) {
 JsonWriter& JsonWriter::text(std::string_view value) {
     separate();
     out_ += '"';
-    for (const char c : value) {
+    const char* plain = value.data();  // from here on nothing was written
+    for (const char& c : value) {
         const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 0x20 && c != '"' && c != '\\') continue;
+        out_.append(plain, &c);
+        plain = &c + 1;
         if (c == '"' || c == '\\') {
             out_ += '\\';
             out_ += c;
         } else if (c == '\n') {
             out_ += "\\n";
-        } else if (byte < 0x20) {
+        } else {
             out_ += "\\u00";
             out_ += kDigits[byte >> 4U];
             out_ += kDigits[byte & 15U];
-        } else {
-            out_ += c;
         }
     }
+    out_.append(plain, value.data() + value.size());
     out_ += '"';
     return *this;
 }

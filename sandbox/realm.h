@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 
 namespace trueup::sandbox {
@@ -53,6 +54,8 @@ struct Realm {
     std::uint64_t timeline = 1;  ///< of the database
     Millis database_ahead{0};    ///< what its clock shows beyond the world's
     bool watches_stalled = false;
+    /// The last version that the second API server knows; none: it knows all.
+    std::optional<std::uint64_t> second_knows;
 
     std::set<std::uint64_t> open_transactions;  ///< numbers of the god's own
     std::uint64_t next_transaction = 1;

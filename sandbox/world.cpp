@@ -10,7 +10,9 @@ World::World(std::uint64_t seed, ports::Clock& clock, Settings settings)
 
 World::~World() = default;
 
-std::unique_ptr<ports::Cluster> World::cluster() { return std::make_unique<ClusterPort>(realm_); }
+std::unique_ptr<ports::Cluster> World::cluster(bool second) {
+    return std::make_unique<ClusterPort>(realm_, second);
+}
 
 std::unique_ptr<ports::Database> World::database() {
     return std::make_unique<DatabasePort>(realm_);
@@ -147,6 +149,11 @@ void World::stall_watch(bool stalled) {
     const Act act(*realm_);
     realm_->watches_stalled = stalled;
     realm_->changed.notify_all();
+}
+
+void World::leave_second_behind(bool yes) {
+    const Act act(*realm_);
+    realm_->second_knows = yes ? std::optional(realm_->api.newest()) : std::nullopt;
 }
 
 void World::restart_cluster() {

@@ -65,8 +65,8 @@ class World {
     World(std::uint64_t seed, ports::Clock& clock, Settings settings = {});
     ~World();
 
-    /// A client of its own.
-    std::unique_ptr<ports::Cluster> cluster();
+    /// A client of its own; of the second API server, where so asked.
+    std::unique_ptr<ports::Cluster> cluster(bool second = false);
     std::unique_ptr<ports::Database> database();
 
     /// Rebuilds from the file what a world of this seed was, and from now on keeps all that happens
@@ -96,6 +96,9 @@ class World {
     void cut_watch();
     /// While true, watches stay open and deliver nothing.
     void stall_watch(bool stalled);
+    /// While true, the second API server knows of no write after now: its lists, gets and watches
+    /// are of the past, as from a cache that has lost its etcd. Deletions reach etcd all the same.
+    void leave_second_behind(bool yes);
     /// Connections break, unread answers are lost.
     void restart_cluster();
     /// etcd is restored from a backup: the last `writes` writes never were. Their versions are

@@ -1,5 +1,6 @@
 #include "simulation/acts.h"
 
+#include "engine/base/id.h"
 #include "engine/codec/request_codec.h"
 #include "simulation/staging.h"
 
@@ -66,8 +67,12 @@ RequestScope about(const std::string& subject) {
 void put(Stage& stage, const std::string& subject, const std::string& request) {
     std::vector<ports::Entry> entries;
     entries.push_back({subject, request});
-    for (int i = 0; i < 20; ++i) {
-        if (ports::append_now(stage.operators, {Topic::kRequests, 0}, entries)) break;
+    const std::int32_t shards = stage.house.shards();
+    for (std::int32_t shard = 0; shard < shards; ++shard) {
+        const bool concerned = subject.empty() || partition_of(subject, shards) == shard;
+        for (int i = 0; concerned && i < 20; ++i) {
+            if (ports::append_now(stage.operators, {Topic::kRequests, shard}, entries)) break;
+        }
     }
 }
 
@@ -117,8 +122,9 @@ void brake(Stage& stage, Random& random, const RequestScope& scope) {
     // Somebody else may ask for the opposite in the meantime.
     stage.brakes[bound].scope = scope;
     const std::uint64_t asked = ++stage.brakes[bound].asked;
-    later(stage, kBrakeSeen, [&stage, bound, asked, request] {
-        const bool binding = stage.house.granted(request) && stage.brakes[bound].asked == asked;
+    later(stage, kBrakeSeen, [&stage, bound, asked, request, scope] {
+        const bool binding =
+            stage.house.granted(request, scope) && stage.brakes[bound].asked == asked;
         if (binding) stage.oracles.braked(bound);
     });
     stage.scheduler.after(lasts, [&stage, bound] { release(stage, bound); });
@@ -132,7 +138,7 @@ void set_database_clock(Stage& stage, Millis ahead) {
 const std::vector<ActKind>& act_kinds() {
     static const std::vector<ActKind> kKinds = [] {
         std::vector<ActKind> all = people();
-        for (const std::vector<ActKind>& others : {owners(), faults()}) {
+        for (const std::vector<ActKind>& others : {meddlers(), owners(), faults()}) {
             all.insert(all.end(), others.begin(), others.end());
         }
         return all;
@@ -181,6 +187,7 @@ void make_peace(Stage& stage) {
     stage.broker.troubles() = BrokerTroubles();
     stage.network.longest = Millis{10};
     stage.world.stall_watch(false);
+    stage.world.leave_second_behind(false);
     stage.world.fail_no_more();
     stage.house.heal();
     for (const auto& [bound, brake] : stage.brakes) release(stage, bound);

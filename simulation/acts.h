@@ -3,6 +3,7 @@
 // were taken away still means the same.
 #pragma once
 
+#include "engine/model/command.h"
 #include "engine/model/request.h"
 #include "simulation/broker.h"
 #include "simulation/history.h"
@@ -12,6 +13,7 @@
 #include "simulation/scheduler.h"
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -42,8 +44,9 @@ struct Stage {
     std::map<std::string, Brake> brakes = {};                      ///< by what they bind
     std::vector<std::string> said = {};                            ///< requests, as they were sent
     std::vector<std::shared_ptr<sandbox::Transaction>> open = {};  ///< not committed yet
-    bool tail_lost = false;  ///< of the journal: engines may give up then
-    bool over = false;       ///< nobody does anything any more, not even what had begun
+    /// For each of the next commands: somebody changes what it is about, just then.
+    std::deque<std::uint64_t> ambushes = {};
+    bool over = false;  ///< nobody does anything any more, not even what had begun
 };
 
 /// Who, or what, acts.
@@ -67,6 +70,9 @@ const ActKind* find_act(std::string_view name);
 
 /// `count` instances that are as they should be.
 void populate(Stage& stage, std::uint64_t count);
+/// Somebody changes what a command is about, between its being given and its being carried out, or
+/// right after.
+void ambush(Stage& stage, const Command& command, Random random);
 /// Nobody is bound any more by what binds there, nor by what is on its way.
 void unbind(Stage& stage, const std::string& bound);
 /// Somebody looks at the sources whose lists are not believed, and says that they are right.

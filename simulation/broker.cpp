@@ -77,7 +77,7 @@ void Broker::store(Append& append) {
         const Topic topic = append.partition.topic;
         const auto& topics = client->topics_;
         if (std::find(topics.begin(), topics.end(), topic) == topics.end()) continue;
-        scheduler_.after(client->lags_[topic], client->wake_);
+        scheduler_.after(client->lags_[static_cast<std::size_t>(topic)], client->wake_);
         ++client->news_;
     }
 }
@@ -115,9 +115,7 @@ Broker::Client::Client(Broker& broker, Lifeline& life, std::vector<Topic> news,
 Broker::Client::~Client() { std::erase(broker_.clients_, this); }
 
 void Broker::Client::draw_lags(Millis longest) {
-    for (std::size_t topic = 0; topic < kTopics; ++topic) {
-        lags_[static_cast<Topic>(topic)] = broker_.random_.delay(longest);
-    }
+    for (Millis& lag : lags_) lag = broker_.random_.delay(longest);
 }
 
 /// Whether a call gets through to the broker.
@@ -199,7 +197,7 @@ void Broker::Client::finish_up_to(const Append& append) {
 std::int64_t Broker::Client::visible_end(ports::Partition partition, View& view) {
     const Records& records = broker_.partitions_[partition].records;
     const SteadyTime now = broker_.scheduler_.steady_now();
-    const Millis lag = lags_[partition.topic];
+    const Millis lag = lags_[static_cast<std::size_t>(partition.topic)];
     view.seen = std::max(view.seen, view.acked);
     // Offsets are dense: record n is at place n.
     while (view.seen < static_cast<std::int64_t>(records.size()) &&

@@ -13,10 +13,11 @@
 #include "simulation/lifeline.h"
 #include "simulation/scheduler.h"
 
+#include <array>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,23 @@ struct BrokerTroubles {
     Millis longest_append{20};
     Millis longest_lag{20};  ///< until others see a record
     bool down = false;
+};
+
+/// One of them for each partition of each topic, made when it is asked for.
+template <typename Value>
+class ByPartition {
+  public:
+    Value& operator[](ports::Partition partition) {
+        const std::size_t place = static_cast<std::size_t>(partition.index) * kTopics +
+                                  static_cast<std::size_t>(partition.topic);
+        if (values_.size() <= place) values_.resize(place + 1);
+        std::unique_ptr<Value>& value = values_[place];
+        if (!value) value = std::make_unique<Value>();
+        return *value;
+    }
+
+  private:
+    std::vector<std::unique_ptr<Value>> values_;
 };
 
 class Broker {
@@ -89,7 +107,7 @@ class Broker {
     Random random_;
     BrokerTroubles troubles_;
     Millis ahead_{0};
-    std::map<ports::Partition, PartitionState> partitions_;
+    ByPartition<PartitionState> partitions_;
     std::vector<Client*> clients_;
     std::function<void(ports::Partition, const Record&)> observer_;
 };
@@ -138,8 +156,8 @@ class Broker::Client final : public ports::Log {
     std::function<void()> wake_;
     std::uint64_t news_ = 0;
     bool cut_off_ = false;
-    std::map<Topic, Millis> lags_;
-    std::map<ports::Partition, View> views_;
+    std::array<Millis, kTopics> lags_{};  ///< by topic
+    ByPartition<View> views_;
     std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  ///< for events that outlive it
 };
 

@@ -36,19 +36,19 @@ std::string row_behind(const Command& command) {
 void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     ++effects_;
     const bool deletes = effect.kind == sandbox::Effect::Kind::kDelete;
-    written_[deletes ? effect.uid : "public.instances/" + effect.pk] = scheduler_.steady_now();
     const auto found = sent_.find(deletes ? sent_key(effect.uid, effect.resource_version)
                                           : sent_key(effect.pk, effect.xmin));
     const std::string what = deletes ? "deletion of " + effect.name + " (" + effect.uid + ")"
                                      : "update of row " + effect.pk;
     if (found == sent_.end()) return violate("harm", what + " that no executor sent");
     const Sent& sent = found->second;
+    if (sent.command.id.none()) return violate("harm", what + ": no command named it");
     const auto row = history_.row(effect.pk, before);
     const std::string name = deletes ? effect.name : row ? row->key() : std::string();
     const std::string pk = deletes ? row_behind(sent.command) : effect.pk;
     const auto looked = [&](const std::string& at) {
         const auto known = sent.known.find(at);
-        return known == sent.known.end() ? Moment{0} : known->second;
+        return known == sent.known.end() ? Moment{0} : known->second.moment;
     };
     const Looks then{looked("pod/" + name), looked("key/" + name), looked("row/" + pk)};
     const Looks now{before, before, before};

@@ -2,6 +2,7 @@
 #include "executors/dispatcher.h"
 #include "simulation/process.h"
 
+#include <numeric>
 #include <utility>
 
 namespace trueup::simulation {
@@ -21,12 +22,14 @@ class ExecutorProcess final : public Process {
         connect({Topic::kCommands, Topic::kRequests, Topic::kOutcomes});
         const auto woken = [this] { wake(); };
         const auto mind = std::make_shared<Mind>(Mind{around_.oracles, {}});
-        cluster_ =
-            std::make_unique<ClusterLink>(around_.world, around_.network, life_, woken, mind);
+        cluster_ = std::make_unique<ClusterLink>(around_.world.cluster(), around_.network, life_,
+                                                 woken, mind);
         database_ =
             std::make_unique<DatabaseLink>(around_.world, around_.network, life_, woken, mind);
         executors::DispatcherSettings settings;
         settings.executor = name();
+        settings.partitions.resize(static_cast<std::size_t>(around_.settings.shards));
+        std::iota(settings.partitions.begin(), settings.partitions.end(), 0);
         settings.command_keys = settings.request_keys = around_.keys;
         settings.heartbeat_every = Millis{10'000};
         settings.heartbeat_fresh = Millis{25'000};

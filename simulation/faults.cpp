@@ -107,6 +107,13 @@ void deaf_watch(Stage& stage, Random& random) {
     later(stage, random.delay(Millis{30'000}), [&stage] { stage.world.stall_watch(false); });
 }
 
+/// One of two API servers sees no more writes for a while, and answers connectors all the same.
+void second_server_behind(Stage& stage, Random& random) {
+    stage.world.leave_second_behind(true);
+    later(stage, random.delay(Millis{90'000}),
+          [&stage] { stage.world.leave_second_behind(false); });
+}
+
 void lost_replies(Stage& stage, Random& /*random*/) {
     for (const Op op : {Op::kDelete, Op::kUpdate}) {
         stage.world.fail_next(op, Failure::of(Failure::Kind::kLostReply), 2);
@@ -147,6 +154,8 @@ void restore_cluster(Stage& stage, Random& random) {
     const bool bumped = random.chance(700);
     // Versions that go back by a little are there again before anybody could have asked for them.
     const std::uint64_t least = bumped ? 1 : 60;
+    // Then a version may mean another write than it did, which only the next list shows.
+    if (!bumped) stage.oracles.proofs_may_lie = true;
     stage.world.restore_cluster(least + random.below(random.chance(500) ? 5 : 60), bumped);
 }
 
@@ -154,15 +163,21 @@ void lossy_fail_over(Stage& stage, Random& random) {
     stage.world.fail_over(1 + random.below(random.chance(500) ? 3 : 30));
 }
 
+std::int32_t any_shard(Stage& stage, Random& random) {
+    const auto shards = static_cast<std::uint64_t>(stage.house.shards());
+    return shards == 1 ? 0 : static_cast<std::int32_t>(random.below(shards));
+}
+
 /// The log loses what it had acknowledged. Of a journal that lost its beginning too nobody could
 /// tell what it is of, and no engine starts.
 void lose_tail(Stage& stage, Random& random) {
     constexpr std::uint64_t kStays = 20;
-    const std::uint64_t there = stage.broker.records({Topic::kJournal, 0}).size();
+    const ports::Partition journal{Topic::kJournal, any_shard(stage, random)};
+    const std::uint64_t there = stage.broker.records(journal).size();
     const std::uint64_t wanted = 1 + random.below(random.chance(500) ? 5 : 60);
     if (there <= kStays) return;
-    stage.broker.cut_tail({Topic::kJournal, 0}, std::min(wanted, there - kStays));
-    stage.tail_lost = true;
+    stage.broker.cut_tail(journal, std::min(wanted, there - kStays));
+    stage.oracles.tail_lost = true;
 }
 
 }  // namespace
@@ -190,6 +205,7 @@ std::vector<ActKind> faults() {
         {"cluster-restarts", Actor::kMisfortune, 1, cluster_restarts},
         {"database-fails", Actor::kMisfortune, 4, database_fails},
         {"database-breaks", Actor::kMisfortune, 3, database_breaks},
+        {"second-server-behind", Actor::kMisfortune, 0, second_server_behind},
         {"restore-cluster", Actor::kMisfortune, 0, restore_cluster},
         {"lossy-fail-over", Actor::kMisfortune, 0, lossy_fail_over},
         {"lose-tail", Actor::kMisfortune, 0, lose_tail},

@@ -1,6 +1,7 @@
 #include "simulation/history.h"
 
 #include <algorithm>
+#include <set>
 
 namespace trueup::simulation {
 
@@ -105,6 +106,19 @@ std::vector<History::Row> History::rows_of(std::string_view key, Moment as_of) c
     std::vector<Row> there = rows(as_of);
     std::erase_if(there, [&](const Row& row) { return row.view.key() != key; });
     return there;
+}
+
+std::size_t History::names(Moment as_of) const {
+    std::set<std::string> all;
+    for (const auto& [name, timeline] : pods_) {
+        if (timeline.front().moment <= as_of) all.insert(name);
+    }
+    for (const auto& [pk, timeline] : rows_) {
+        for (const auto& at : timeline) {
+            if (at.moment <= as_of && at.value) all.insert(RowView(*this, *at.value).key());
+        }
+    }
+    return all.size();
 }
 
 }  // namespace trueup::simulation

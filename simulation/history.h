@@ -51,6 +51,8 @@ class History {
     std::optional<RowView> row(std::string_view pk, Moment as_of) const;
     std::vector<Row> rows(Moment as_of) const;
     std::vector<Row> rows_of(std::string_view key, Moment as_of) const;
+    /// How many names of pods and rows there were by then.
+    std::size_t names(Moment as_of) const;
 
   private:
     template <typename Value>

@@ -1,9 +1,11 @@
 #include "simulation/house.h"
 
+#include "engine/base/id.h"
 #include "engine/runtime/shard.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace trueup::simulation {
@@ -13,12 +15,15 @@ namespace {
 constexpr Millis kBusyNap{20};
 constexpr Millis kEngineNap{2'000};
 constexpr Millis kBeginAgain{10'000};  // until somebody starts an engine that gave up
-constexpr int kMostSteps = 100;        // of an engine at one moment
+constexpr std::int32_t kEnginesOfAShard = 2;
+constexpr int kMostSteps = 100;  // of an engine at one moment
 
 class EngineProcess final : public Process {
   public:
-    using Process::Process;
+    EngineProcess(std::string name, std::int32_t shard, Surroundings& around)
+        : Process(std::move(name), around), index_(shard) {}
 
+    std::int32_t index() const { return index_; }
     Disk& disk() { return disk_; }
     const runtime::Shard* shard() const { return shard_.get(); }
 
@@ -44,6 +49,8 @@ class EngineProcess final : public Process {
     /// an operator, who takes its rows away.
     bool open() {
         runtime::ShardSettings settings;
+        settings.shard = index_;
+        settings.partitions = around_.settings.shards;
         settings.policy = around_.settings.policy;
         settings.jobs = std::launch::deferred;  // one thread, one order
         settings.patience = Millis{1'000};
@@ -92,16 +99,35 @@ class EngineProcess final : public Process {
         const runtime::ShardStatus status = shard_->status();
         const std::vector<SourceId> wanted = shard_->take_wanted_epochs();
         if (!status.in_turn || !life_.alive()) return;
-        around_.findings_wait = status.findings_wait;
+        if (status.findings_wait) {
+            around_.findings_wait.insert(index_);
+        } else {
+            around_.findings_wait.erase(index_);
+        }
         for (const SourceId id : wanted) {
             ++around_.wishes[status.meta.sources[id].name == "pods" ? 0 : 1];
         }
     }
 
+    const std::int32_t index_;  ///< of its shard
     Disk disk_;
     std::unique_ptr<DiskStore> store_;
     std::unique_ptr<runtime::Shard> shard_;
 };
+
+std::string view_of_one(const Subject& seen) {
+    std::string said;
+    for (const Facet& facet : seen.facets) {
+        said += " " + facet.object_id + "@" + std::to_string(facet.version.hi) +
+                (facet.absence == Absence::kPresent ? "" : " (absent)");
+        for (const char* field : {"phase", "status", "in_scope", "deleting", "hold"}) {
+            const auto value = facet.fields().text(field);
+            if (value) said += " " + std::string(field) + "=" + std::string(*value);
+        }
+        said += ";";
+    }
+    return seen.held ? said + " held;" : said;
+}
 
 }  // namespace
 
@@ -112,12 +138,26 @@ struct House::Parts {
     std::vector<std::unique_ptr<Process>> retired;  ///< events may still name them
     std::uint64_t seconds = 0;
     BrokerTime rest_begins{};
-    std::map<std::string, std::uint64_t> epochs{};  ///< complete ones by then, by source
+    /// Complete ones by then, by shard and source.
+    std::map<std::pair<std::int32_t, std::string>, std::uint64_t> epochs{};
+
+    /// The first engine of each shard that runs.
+    std::vector<const runtime::Shard*> shards() const {
+        std::vector<const runtime::Shard*> all;
+        std::set<std::int32_t> seen;
+        for (const auto& engine : engines) {
+            if (engine->shard() != nullptr && seen.insert(engine->index()).second) {
+                all.push_back(engine->shard());
+            }
+        }
+        return all;
+    }
 };
 
 House::House(Surroundings& around) : parts_(new Parts{around, {}, {}, {}, 0, {}, {}}) {
-    for (const char* name : {"engine-1", "engine-2"}) {
-        parts_->engines.push_back(std::make_unique<EngineProcess>(name, around));
+    for (std::int32_t engine = 0; engine < kEnginesOfAShard * around.settings.shards; ++engine) {
+        parts_->engines.push_back(std::make_unique<EngineProcess>(
+            "engine-" + std::to_string(engine + 1), engine / kEnginesOfAShard, around));
     }
     parts_->others.push_back(make_source("pods", true, around));
     parts_->others.push_back(make_source("rows", false, around));
@@ -186,7 +226,7 @@ void House::begin_rest() {
     for (const auto& engine : parts_->engines) {
         if (engine->shard() == nullptr) continue;
         for (const core::SourceState& source : engine->shard()->state().meta.sources) {
-            std::uint64_t& epochs = parts_->epochs[source.name];
+            std::uint64_t& epochs = parts_->epochs[{engine->index(), source.name}];
             epochs = std::max(epochs, source.epochs);
         }
     }
@@ -199,7 +239,7 @@ bool House::settled() const {
         const core::Meta& meta = shard->state().meta;
         const auto proven = [&](const core::SourceState& source) {
             return source.known && source.complete_as_of > parts_->rest_begins &&
-                   source.epochs >= parts_->epochs[source.name] + 2;
+                   source.epochs >= parts_->epochs[{engine->index(), source.name}] + 2;
         };
         return !meta.sources.empty() && meta.open_findings == 0 && meta.outbox == 0 &&
                std::all_of(meta.sources.begin(), meta.sources.end(), proven);
@@ -207,25 +247,23 @@ bool House::settled() const {
 }
 
 std::vector<std::string> House::quarantined() const {
-    std::vector<std::string> names;
-    const runtime::Shard* shard = parts_->engines.front()->shard();
-    if (shard == nullptr) return names;
-    for (const core::SourceState& source : shard->state().meta.sources) {
-        if (source.quarantined_at != 0) names.push_back(source.name);
+    std::set<std::string> names;
+    for (const runtime::Shard* shard : parts_->shards()) {
+        for (const core::SourceState& source : shard->state().meta.sources) {
+            if (source.quarantined_at != 0) names.insert(source.name);
+        }
     }
-    return names;
+    return {names.begin(), names.end()};
 }
 
 std::vector<std::string> House::found() const {
-    std::vector<std::string> subjects;
-    const runtime::Shard* shard = parts_->engines.front()->shard();
-    if (shard == nullptr) return subjects;
-    shard->state().subjects.each_cached([&](const Subject& subject) {
-        if (!subject.findings.empty()) subjects.push_back(subject.key);
-    });
-    std::sort(subjects.begin(),
-              subjects.end());  // a cache has no order of its own
-    return subjects;
+    std::set<std::string> subjects;  // a cache has no order of its own
+    for (const runtime::Shard* shard : parts_->shards()) {
+        shard->state().subjects.each_cached([&](const Subject& subject) {
+            if (!subject.findings.empty()) subjects.insert(subject.key);
+        });
+    }
+    return {subjects.begin(), subjects.end()};
 }
 
 std::int64_t House::applied() const {
@@ -233,14 +271,18 @@ std::int64_t House::applied() const {
     return shard == nullptr ? -1 : shard->state().meta.applied;
 }
 
-bool House::granted(const Hash128& request) const {
-    return std::any_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
-        if (engine->shard() == nullptr) return false;
-        const auto& answers = engine->shard()->state().meta.answered;
-        return std::any_of(answers.begin(), answers.end(), [&](const core::Answered& answer) {
-            return answer.id == request && answer.granted;
-        });
-    });
+std::int32_t House::shards() const { return parts_->around.settings.shards; }
+
+bool House::granted(const Hash128& request, const RequestScope& scope) const {
+    std::set<std::int32_t> by;
+    for (const auto& engine : parts_->engines) {
+        if (engine->shard() == nullptr) continue;
+        for (const core::Answered& answer : engine->shard()->state().meta.answered) {
+            if (answer.id == request && answer.granted) by.insert(engine->index());
+        }
+    }
+    if (!scope.subject.empty()) return by.count(partition_of(scope.subject, shards())) != 0;
+    return by.size() == static_cast<std::size_t>(shards());
 }
 
 std::string House::trouble() const {
@@ -282,21 +324,11 @@ std::string House::trouble() const {
 
 std::string House::view_of(const std::string& subject) const {
     std::string said = "the engine sees";
-    const runtime::Shard* shard = parts_->engines.front()->shard();
-    if (shard == nullptr) return said + " nothing: it does not run";
-    shard->state().subjects.each_cached([&](const Subject& seen) {
-        if (seen.key != subject) return;
-        for (const Facet& facet : seen.facets) {
-            said += " " + facet.object_id + "@" + std::to_string(facet.version.hi) +
-                    (facet.absence == Absence::kPresent ? "" : " (absent)");
-            for (const char* field : {"phase", "status", "in_scope", "deleting", "hold"}) {
-                const auto value = facet.fields().text(field);
-                if (value) said += " " + std::string(field) + "=" + std::string(*value);
-            }
-            said += ";";
-        }
-        if (seen.held) said += " held;";
-    });
+    for (const runtime::Shard* shard : parts_->shards()) {
+        shard->state().subjects.each_cached([&](const Subject& seen) {
+            if (seen.key == subject) said += view_of_one(seen);
+        });
+    }
     return said;
 }
 
@@ -305,7 +337,8 @@ std::vector<House::Image> House::stop_engines() {
     for (const auto& engine : parts_->engines) {
         if (engine->shard() == nullptr || !engine->shard()->status().refused.empty()) continue;
         const Disk::Rows& rows = engine->stop_in_order();
-        images.push_back({engine->name(), engine->shard()->state().meta.applied, &rows});
+        images.push_back(
+            {engine->name(), engine->index(), engine->shard()->state().meta.applied, &rows});
     }
     return images;
 }

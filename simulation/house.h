@@ -1,10 +1,11 @@
-// The processes of a simulation: two engines on one shard, two executors, a connector for each
+// The processes of a simulation: two engines on each shard, two executors, a connector for each
 // source and now and then a second one beside it. All of it is the shipped code; only what lies
 // below its ports is simulated. Processes meet in the log and in the world, as they do over Kafka,
 // and in one word that the product sends over the log too: whether findings wait, and which sources
 // should list again.
 #pragma once
 
+#include "engine/model/request.h"
 #include "simulation/disk.h"
 #include "simulation/process.h"
 
@@ -39,10 +40,11 @@ class House {
     std::vector<std::string> quarantined() const;
     /// The subjects that an engine has findings about.
     std::vector<std::string> found() const;
-    /// The last journal record that an engine has folded; -1: none.
+    std::int32_t shards() const;
+    /// The last journal record of the first shard that an engine has folded; -1: none.
     std::int64_t applied() const;
-    /// Was this request taken, and granted?
-    bool granted(const Hash128& request) const;
+    /// Was this request taken, and granted, by each shard that it concerns?
+    bool granted(const Hash128& request, const RequestScope& scope) const;
     /// What is not settled, in one sentence.
     std::string trouble() const;
     /// What an engine believes of a subject, in one sentence.
@@ -50,6 +52,7 @@ class House {
     /// What an engine's disk holds once it was stopped in good order, and up to which record.
     struct Image {
         std::string engine;
+        std::int32_t shard = 0;
         std::int64_t applied = -1;
         const Disk::Rows* rows = nullptr;
     };

@@ -52,9 +52,11 @@ template <typename Port, typename Event, typename What>
 void send_read(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Lifeline& life,
                CallId call, std::string about, What what) {
     send(wire, network, life,
-         [&line = *wire, call, about = std::move(about), what = std::move(what)](Port& server) {
+         [&line = *wire, &network, call, about = std::move(about),
+          what = std::move(what)](Port& server) {
              if (line.mind) {
-                 line.reads[call] = {about, line.mind->witness.moment()};
+                 line.reads[call] = {about,
+                                     {line.mind->witness.moment(), network.scheduler.steady_now()}};
                  line.mind->witness.looked();
              }
              what(server);
@@ -100,10 +102,10 @@ void cut(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network) {
 
 }  // namespace
 
-ClusterLink::ClusterLink(sandbox::World& world, Network& network, Lifeline& life,
+ClusterLink::ClusterLink(std::unique_ptr<ports::Cluster> server, Network& network, Lifeline& life,
                          std::function<void()> wake, std::shared_ptr<Mind> mind)
     : network_(network), life_(life), wire_(std::make_shared<Line>()) {
-    wire_->server = world.cluster();
+    wire_->server = std::move(server);
     wire_->wake = std::move(wake);
     wire_->mind = std::move(mind);
 }

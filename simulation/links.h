@@ -25,9 +25,15 @@ namespace trueup::simulation {
 /// Counts what happens in the world; an answer belongs to a moment.
 using Moment = std::uint64_t;
 
+/// A read that was answered, as of when it reached its server.
+struct Look {
+    Moment moment = 0;
+    SteadyTime at{};
+};
+
 /// What a process has read, by what it asked for: `pod/NAME`, `key/KEY` (rows by their correlation
 /// key), `row/PK`.
-using Knowledge = std::map<std::string, Moment, std::less<>>;
+using Knowledge = std::map<std::string, Look, std::less<>>;
 
 struct Network {
     Scheduler& scheduler;
@@ -65,14 +71,14 @@ struct Wire {
     SteadyTime last_arrival{};
     std::multimap<SteadyTime, Event> on_its_way;  ///< back to the process
     std::set<ports::CallId> cancelled;
-    std::shared_ptr<Mind> mind;                                     ///< of an executor
-    std::map<ports::CallId, std::pair<std::string, Moment>> reads;  ///< without their last event
+    std::shared_ptr<Mind> mind;                                   ///< of an executor
+    std::map<ports::CallId, std::pair<std::string, Look>> reads;  ///< without their last event
 };
 
 class ClusterLink final : public ports::Cluster {
   public:
-    ClusterLink(sandbox::World& world, Network& network, Lifeline& life, std::function<void()> wake,
-                std::shared_ptr<Mind> mind = nullptr);
+    ClusterLink(std::unique_ptr<ports::Cluster> server, Network& network, Lifeline& life,
+                std::function<void()> wake, std::shared_ptr<Mind> mind = nullptr);
     ~ClusterLink() override;
     ClusterLink(const ClusterLink&) = delete;
     ClusterLink& operator=(const ClusterLink&) = delete;

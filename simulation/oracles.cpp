@@ -13,12 +13,27 @@ namespace {
 constexpr const char* kRuleThatAsks = "stuck_transition";
 constexpr Millis kGrace{40'000};  // less two leaps of the broker's clock, of which each counts 10 s
 constexpr Millis kCreateWindow{30'000};
-constexpr Millis kOutcomeKnown{5'000};
+/// By which commands outlive their end, for clocks that differ.
+constexpr Millis kSkew{1'000};
+/// Of what an executor read, when it writes.
+constexpr Millis kCheckAge{2'000};
 constexpr int kClosedMinute = 6;
 /// Executors write within two seconds of a look; the slowest network takes three.
 constexpr Millis kLookCounts{6'000};
-/// How long ago what a command relies on may have ceased to be so: a source is stale then.
-constexpr Millis kEvidenceAge{60'000};
+
+std::string what_of(const Command& command) {
+    return std::string(name_of(command.draft.action.kind)) + " of " + command.draft.target.name +
+           " for " + command.rule + ": ";
+}
+
+/// What an executor asks for because of a predicate, as its Knowledge names it.
+std::string asked_by(const Command& command, const Predicate& predicate) {
+    const std::string value = predicate.value.value_or("");
+    const bool pods = predicate.source == "pods";
+    if (predicate.kind == Predicate::Kind::kNone) return (pods ? "pod/" : "key/") + value;
+    if (pods) return "pod/" + command.subject.substr(command.subject.find('/') + 1);
+    return "row/" + predicate.object_id.substr(predicate.object_id.rfind('/') + 1);
+}
 
 /// One minute of ten.
 bool closed(BrokerTime time) {
@@ -52,7 +67,8 @@ bool Oracles::bound(const Command& command, SteadyTime now) const {
 }
 
 void Oracles::given(const Command& command, SteadyTime issued) {
-    if (!given_.insert(command.id).second) return;
+    if (!given_.emplace(command.id, issued).second) return;
+    judge_order(command);
     if (bound(command, issued)) {
         violate("brakes", "a command about " + command.subject + " against a pause or a hold");
     }
@@ -63,10 +79,21 @@ void Oracles::given(const Command& command, SteadyTime issued) {
         }
         if (closed(command.issued)) violate("window", "a command about " + command.subject);
     }
-    const std::string against = against_evidence(command, issued);
-    if (against.empty()) return;
-    violate("evidence", std::string(name_of(command.draft.action.kind)) + " of " +
-                            command.draft.target.name + " for " + command.rule + ": " + against);
+    const std::string against = against_evidence(command, issued, {});
+    if (!against.empty()) violate("evidence", what_of(command) + against);
+}
+
+void Oracles::ended(const Hash128& command) { ended_commands_.insert(command); }
+
+/// Nobody may carry out what has expired, so that another thing can follow it.
+void Oracles::judge_order(const Command& command) {
+    Command& last = last_[command.rule + " " + command.draft.target.object_id];
+    const bool over = last.id.none() || ended_commands_.count(last.id) != 0 ||
+                      command.issued > last.not_after + kSkew;
+    if (!over && !tail_lost) {
+        violate("order", what_of(command) + "what it had ordered before was under way");
+    }
+    last = command;
 }
 
 /// Must somebody have approved it?
@@ -77,7 +104,7 @@ bool Oracles::asks(const Command& command, SteadyTime issued) const {
     if (!orphan) return false;
     // A row that names no pod and had none of its name for as long as a source may be behind.
     const Moment to = history_.moment_at(issued);
-    const Moment from = history_.moment_at(issued - kEvidenceAge);
+    const Moment from = history_.moment_at(issued - evidence_age);
     for (const History::Row& row : history_.rows(to)) {
         bool alone = true;
         for (Moment moment = to; alone && moment + 1 > from; --moment) {
@@ -91,19 +118,15 @@ bool Oracles::asks(const Command& command, SteadyTime issued) const {
     return false;
 }
 
-/// What a command relies on, and the world never said in the time in which it should have; empty:
-/// it was right to be given.
-std::string Oracles::against_evidence(const Command& command, SteadyTime issued) const {
+/// What a command relies on, and the world never said in the time in which it should have, of its
+/// target's source since that was written; empty: it was right to be given.
+std::string Oracles::against_evidence(const Command& command, SteadyTime issued,
+                                      SteadyTime written) const {
     const Target& target = command.draft.target;
-    SteadyTime from = issued - kEvidenceAge;
-    // Our own last write must have been in view, once its outcome can be known.
-    const auto written = written_.find(target.object_id);
-    if (written != written_.end() && written->second + kOutcomeKnown <= issued) {
-        from = std::max(from, written->second);
-    }
     const Moment to = history_.moment_at(issued);
     for (const Predicate& predicate : command.draft.read_set) {
-        SteadyTime since = from;
+        SteadyTime since = issued - evidence_age;
+        if (predicate.source == target.source) since = std::max(since, written);
         if (predicate.kind == Predicate::Kind::kNone && target.source == "pods") {
             const std::optional<SteadyTime> born = history_.born(target.object_id);
             if (!born) return "there was no such pod";
@@ -156,7 +179,23 @@ void Oracles::write_sent(const std::string& target, const std::string& version,
     if (bound(sent.command, scheduler_.steady_now())) {
         violate("brakes", "a write on " + sent.command.subject + " against a pause or a hold");
     }
+    judge_late(sent, scheduler_.steady_now());
     sent_[sent_key(target, version)] = std::move(sent);
+}
+
+/// The steady clock is nobody's but ours: no leap of the broker's gives an executor more time.
+void Oracles::judge_late(const Sent& sent, SteadyTime now) {
+    const Command& command = sent.command;
+    const auto issued = given_.find(command.id);
+    if (issued != given_.end() && now - issued->second > command.not_after - command.issued) {
+        violate("late", what_of(command) + "it had expired");
+    }
+    for (const Predicate& predicate : command.draft.read_set) {
+        const auto look = sent.known.find(asked_by(command, predicate));
+        if (look == sent.known.end() || now - look->second.at <= kCheckAge) continue;
+        return violate("late", what_of(command) + "its executor had looked " +
+                                   std::to_string((now - look->second.at).count()) + " ms before");
+    }
 }
 
 bool Oracles::may_write_still() const { return scheduler_.steady_now() - looked_at_ < kLookCounts; }
@@ -174,22 +213,69 @@ void Oracles::act(const std::vector<sandbox::Record>& records) {
     }
 }
 
-void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& budget,
-                           std::uint64_t population) {
+void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& budget) {
     std::map<std::string, std::map<Hash128, BrokerTime>> issued;  // by rule
     for (const Command& command : commands) issued[command.rule][command.id] = command.issued;
-    const std::uint64_t limit =
-        std::max<std::uint64_t>(budget.most, population * budget.percent / 100);
     for (const auto& [rule, ids] : issued) {
-        std::vector<BrokerTime> times;
-        for (const auto& [id, time] : ids) times.push_back(time);
+        std::vector<std::pair<BrokerTime, SteadyTime>> times;
+        for (const auto& [id, time] : ids) times.emplace_back(time, given_.at(id));
         std::sort(times.begin(), times.end());
-        // A stretch as long as a window touches two of them.
-        for (std::size_t i = 0; i + 2 * limit < times.size(); ++i) {
-            if (times[i + 2 * limit] - times[i] < budget.window) {
-                violate("budget", rule + " ordered more than " + std::to_string(2 * limit) +
-                                      " within one window's time");
-                break;
+        for (std::size_t from = 0, to = 0; to < times.size(); ++to) {
+            while (times[to].first - times[from].first >= budget.window) ++from;
+            // A stretch as long as a window touches two of them.
+            const std::size_t ordered = to - from + 1;
+            if (ordered <= 2 * std::size_t{budget.most}) continue;
+            const std::size_t limit = 2 * most_allowed(budget, times[to].second);
+            if (ordered <= limit) continue;
+            violate("budget", rule + " ordered more than " + std::to_string(limit) +
+                                  " within one window's time");
+            break;
+        }
+    }
+}
+
+/// In one window. Who was there once may be remembered still.
+std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now) const {
+    const std::uint64_t share = history_.names(history_.moment_at(now)) * budget.percent / 100;
+    return std::max<std::uint64_t>(budget.most, share);
+}
+
+void Oracles::judge_folded(std::int32_t shard, std::uint64_t folded, std::uint64_t reached,
+                           std::uint64_t settled) {
+    const std::string who = "shard " + std::to_string(shard);
+    if (folded != reached) {
+        violate("lost", who + " folded " + std::to_string(folded) + " of the first " +
+                            std::to_string(reached) + " records");
+    }
+    if (reached < settled) {
+        violate("lost", who + " reached only " + std::to_string(reached) + " of " +
+                            std::to_string(settled) + " records");
+    }
+}
+
+bool Oracles::judge_proof(const core::State& state, const Proof& proof) {
+    if (proofs_may_lie) return true;
+    const std::string against = against_proof(state, proof, history_);
+    if (!against.empty()) violate("proof", against);
+    return against.empty();
+}
+
+/// Who knows of a write must have seen its object since.
+void Oracles::judge_own_writes(const std::vector<Command>& commands,
+                               const std::map<Hash128, BrokerTime>& known) {
+    std::map<std::string, std::vector<std::pair<BrokerTime, SteadyTime>>> writes;  // by object
+    for (const Command& command : commands) {
+        const auto effect = effects_of_.find(command.id);
+        const auto told = known.find(command.id);
+        if (effect == effects_of_.end() || told == known.end()) continue;
+        writes[command.draft.target.object_id].emplace_back(told->second, effect->second);
+    }
+    for (const Command& command : commands) {
+        for (const auto& [told, written] : writes[command.draft.target.object_id]) {
+            if (told >= command.issued) continue;
+            const std::string against = against_evidence(command, given_.at(command.id), written);
+            if (!against.empty()) {
+                return violate("evidence", what_of(command) + against + " since our own write");
             }
         }
     }

@@ -10,13 +10,17 @@
 //   O4 brakes     nobody writes, or orders, against a pause or a hold that all could see
 //      approval   nobody orders unasked what somebody must have approved
 //      window     nobody orders anything outside the times in which that may be
+//      late       nobody writes after its command has expired, nor long after its last look
+//      order      no rule orders a second thing of an object before the first has come to an end
 //   O5 budget     no rule orders more than its budget in any stretch of time
-//   O6 lost       at rest the projection shows exactly what is in the world
+//   O6 lost       at rest the projection shows exactly what is in the world, and each record of
+//                 the topics was folded once
 //   O7 replay     the journal, folded again, gives the engines' rows, byte for byte
 //   O8 repaired   at rest nothing is wrong in the world any more
 //   O9 silence    and nobody orders anything
 //   O10 evidence  what a command relies on was so when it was given, or not long before
 //   O11 refused   no engine gives up, but for a full disk
+//   O12 proof     who has proven everything up to a moment shows what was so then, or since
 #pragma once
 
 #include "engine/base/id.h"
@@ -26,6 +30,7 @@
 #include "simulation/disk.h"
 #include "simulation/history.h"
 #include "simulation/links.h"
+#include "simulation/proofs.h"
 #include "simulation/scheduler.h"
 
 #include <cstdint>
@@ -59,6 +64,8 @@ class Oracles final : public Witness {
     void act(const std::vector<sandbox::Record>& records);
     /// A command is in its topic; the journal had it then.
     void given(const Command& command, SteadyTime issued);
+    /// What came of a command is in its topic.
+    void ended(const Hash128& command);
     /// From now on everybody can see it.
     void braked(const std::string& bound) { brakes_[bound] = scheduler_.steady_now(); }
     /// From now on nobody is bound by it any more.
@@ -76,10 +83,23 @@ class Oracles final : public Witness {
     bool races_forbidden = false;
     /// Every rule is in force, with windows and rules that ask; else G1 to G3.
     bool every_rule = false;
+    std::int32_t shards = 1;
+    /// A source may speak from the past, and believe that it is the present.
+    bool proofs_may_lie = false;
+    /// A journal lost its end: nobody knows any more what was ordered there.
+    bool tail_lost = false;
+    /// How long ago what a command relies on may have ceased to be so: a source is stale then.
+    Millis evidence_age{60'000};
 
     /// O5: the commands of a rule, each once.
-    void judge_budget(const std::vector<Command>& commands, const Budget& budget,
-                      std::uint64_t population);
+    void judge_budget(const std::vector<Command>& commands, const Budget& budget);
+    /// O6: how many records the fold of a journal took, how far it is in its topics, and how many
+    /// records have been there for long.
+    void judge_folded(std::int32_t shard, std::uint64_t folded, std::uint64_t reached,
+                      std::uint64_t settled);
+    /// O10: of commands, by when their journal knew that earlier ones were done, by id.
+    void judge_own_writes(const std::vector<Command>& commands,
+                          const std::map<Hash128, BrokerTime>& known);
     /// O6: the ids of the objects that the projection has as present.
     void judge_projection(const std::set<std::string>& believed);
     /// O7: what an engine's disk holds, and what its journal makes up to the same record.
@@ -88,6 +108,8 @@ class Oracles final : public Witness {
     void judge_silence(const std::vector<Command>& since);
     /// O11: how many engines gave up, and why the last one did.
     void judge_refused(std::uint64_t refusals, const std::string& why);
+    /// O12; false: it is none.
+    bool judge_proof(const core::State& state, const Proof& proof);
     /// O8. `explain` says what an engine believes of a subject.
     void judge_world(const std::function<std::string(const std::string&)>& explain);
 
@@ -116,9 +138,13 @@ class Oracles final : public Witness {
                                Moment pods) const;
     void judge_row(const History::Row& row,
                    const std::function<void(const std::string&, const std::string&)>& wrong) const;
+    void judge_late(const Sent& sent, SteadyTime now);
+    void judge_order(const Command& command);
+    std::uint64_t most_allowed(const Budget& budget, SteadyTime now) const;
     bool bound(const Command& command, SteadyTime now) const;
     bool asks(const Command& command, SteadyTime issued) const;
-    std::string against_evidence(const Command& command, SteadyTime issued) const;
+    std::string against_evidence(const Command& command, SteadyTime issued,
+                                 SteadyTime written) const;
     bool was_so(const Command& command, const Predicate& predicate, Moment from, Moment to) const;
     bool is_so(const Command& command, const Predicate& predicate, Moment as_of) const;
 
@@ -127,11 +153,12 @@ class Oracles final : public Witness {
     std::map<std::string, Command> ordered_;    ///< by target
     std::map<std::string, Sent> sent_;          ///< by target and version
     std::map<Hash128, SteadyTime> effects_of_;  ///< the first one
+    std::map<std::string, Command> last_;       ///< that was given, by rule and object
+    std::set<Hash128> ended_commands_;
     Consent consent_;
-    std::map<std::string, SteadyTime> brakes_;   ///< since when; by what they bind
-    std::set<std::string> ended_;                ///< names of pods that ended, or were about to
-    std::map<std::string, SteadyTime> written_;  ///< when an object last was, by id
-    std::set<Hash128> given_;
+    std::map<std::string, SteadyTime> brakes_;  ///< since when; by what they bind
+    std::set<std::string> ended_;               ///< names of pods that ended, or were about to
+    std::map<Hash128, SteadyTime> given_;       ///< when they were issued
     std::vector<Violation> violations_;
     SteadyTime looked_at_{};  ///< when an executor's read last reached its server
     std::uint64_t effects_ = 0;

@@ -111,14 +111,15 @@ void hold_pod(Stage& stage, Random& random) {
     });
 }
 
-/// The pod leaves the selector, and comes back.
+/// The pod leaves the selector, with other labels or with none at all, and comes back.
 void relabel_pod(Stage& stage, Random& random) {
     const auto all = pods(stage);
     const auto* pod = pick(all, random);
     if (pod == nullptr) return;
-    stage.world.set_labels((*pod)->name, {{"of", "somebody else"}});
-    later(stage, random.delay(Millis{60'000}),
-          [&stage, name = (*pod)->name] { stage.world.set_labels(name, labels()); });
+    const Millis lasts = random.delay(Millis{60'000});
+    const sandbox::Labels other{{"of", "somebody else"}};
+    stage.world.set_labels((*pod)->name, random.chance(500) ? other : sandbox::Labels{});
+    later(stage, lasts, [&stage, name = (*pod)->name] { stage.world.set_labels(name, labels()); });
 }
 
 /// A row means another pod from now on.

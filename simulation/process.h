@@ -10,7 +10,9 @@
 #include "simulation/random.h"
 #include "simulation/scheduler.h"
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,8 @@ struct HouseSettings {
     Millis resnapshot{80'000};
     Millis heal_every{10'000};  ///< a source that only an epoch can heal is asked this often
     std::vector<std::string> columns = {};  ///< that the connector of rows publishes beside its own
+    std::int32_t shards = 1;
+    bool second_server = false;  ///< a connector may be served by the API server that falls behind
 };
 
 /// What all processes share.
@@ -35,10 +39,10 @@ struct Surroundings {
     Random random;
     codec::KeyRing keys;
     HouseSettings settings;
-    bool findings_wait = false;
-    std::uint64_t wishes[2] = {0, 0};  ///< for a complete epoch of pods, of rows
-    std::uint64_t refusals = 0;        ///< of shards that stopped emitting, but for a full disk
-    std::string refused = {};          ///< why the last one did
+    std::set<std::int32_t> findings_wait = {};  ///< on which shards
+    std::uint64_t wishes[2] = {0, 0};           ///< for a complete epoch of pods, of rows
+    std::uint64_t refusals = 0;  ///< of shards that stopped emitting, but for a full disk
+    std::string refused = {};    ///< why the last one did
 };
 
 class Process {

@@ -2,16 +2,13 @@
 
 #include "apps/sandbox_wiring.h"
 #include "engine/codec/command_codec.h"
-#include "engine/codec/journal_codec.h"
+#include "engine/codec/outcome_codec.h"
 #include "engine/codec/request_codec.h"
-#include "engine/core/fold.h"
 #include "engine/core/policy.h"
-#include "engine/runtime/projection.h"
-#include "projections/memory_store.h"
+#include "simulation/replay.h"
 #include "simulation/staging.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
@@ -20,12 +17,11 @@ namespace trueup::simulation {
 
 namespace {
 
-constexpr std::size_t kEngines = 2;
+constexpr std::size_t kEnginesOfAShard = 2;
 constexpr Millis kSilence{60'000};
 constexpr Millis kLook{1'000};
 constexpr Millis kVouchEvery{60'000};
-constexpr Millis kCalmAtFirst{20'000};
-constexpr unsigned kRareWeight = 3;  // of an act that a plan has and others do not
+constexpr Millis kLongestBehind{120'000};  // that a second API server falls
 
 /// Nine minutes of ten.
 std::vector<Window> windows() {
@@ -73,6 +69,8 @@ const codec::KeyRing& keys() {
 
 HouseSettings house_settings(const Plan& plan) {
     HouseSettings settings{.policy = policy(plan)};
+    settings.shards = plan.shards;
+    settings.second_server = plan.second_server;
     if (plan.every_rule) {
         settings.columns = {"owner_username", "created_at", "ttl", "last_activity_at",
                             "inactivity_timeout"};
@@ -102,10 +100,14 @@ class Run {
                  house_,     oracles_, operators_, keys()} {
         oracles_.races_forbidden = plan.races_forbidden;
         oracles_.every_rule = plan.every_rule;
+        oracles_.shards = plan.shards;
+        oracles_.proofs_may_lie = plan.second_server;
+        if (plan.second_server) oracles_.evidence_age += kLongestBehind;
         world_.observe([this](const std::vector<sandbox::Record>& act) { happened(act); });
         broker_.observe([this](ports::Partition at, const Broker::Record& record) {
             if (at.topic == Topic::kCommands) see_command(at, record);
             if (at.topic == Topic::kRequests) see_request(record);
+            if (at.topic == Topic::kOutcomes) see_outcome(record);
             if (story_ != nullptr) story_->stored(scheduler_.since(), at, record);
         });
         populate(stage_, plan.subjects);
@@ -133,16 +135,16 @@ class Run {
         judge_rest();
         report.violations = oracles_.violations();
         report.simulated = scheduler_.since();
-        report.records = broker_.records({Topic::kJournal, 0}).size();
         report.commands = commands().size();
         report.effects = oracles_.effects();
         report.races = oracles_.races();
         report.events = scheduler_.events();
-        for (const auto& record : broker_.records({Topic::kJournal, 0})) {
+        each_record(Topic::kJournal, [&](const Broker::Record& record) {
+            ++report.records;
             trace_ = combine(
                 trace_,
-                hash128(record->value, static_cast<std::uint64_t>(to_millis(record->append_time))));
-        }
+                hash128(record.value, static_cast<std::uint64_t>(to_millis(record.append_time))));
+        });
         report.trace = trace_;
         return report;
     }
@@ -150,9 +152,19 @@ class Run {
   private:
     void see_command(ports::Partition at, const Broker::Record& record) {
         if (record.value.empty()) return;  // a heartbeat
-        if (const auto command = codec::decode_command(record.value)) {
-            oracles_.given(*command,
-                           broker_.stored_at({Topic::kJournal, at.index}, command->issued));
+        const auto command = codec::decode_command(record.value);
+        if (!command) return;
+        oracles_.given(*command, broker_.stored_at({Topic::kJournal, at.index}, command->issued));
+        if (command->emission > 1 || stage_.ambushes.empty() || stage_.over) return;
+        const std::uint64_t draw = stage_.ambushes.front();
+        stage_.ambushes.pop_front();
+        ambush(stage_, *command, Random(draw));
+    }
+
+    void see_outcome(const Broker::Record& record) {
+        if (record.value.empty()) return;  // a heartbeat
+        if (const auto outcome = codec::decode_outcome(record.value)) {
+            oracles_.ended(outcome->command_id);
         }
     }
 
@@ -194,74 +206,51 @@ class Run {
     /// Everything that can be said once nothing happens any more.
     void judge_rest() {
         oracles_.judge_world([this](const std::string& name) { return house_.view_of(name); });
-        const std::size_t before = commands().size();
+        const SteadyTime since = scheduler_.steady_now();
         scheduler_.run_until(scheduler_.since() + kSilence);
+        oracles_.judge_silence(commands(since));
         const std::vector<Command> all = commands();
-        oracles_.judge_silence({all.begin() + static_cast<std::ptrdiff_t>(before), all.end()});
         const Budget budget = policy(plan_).rules.front().budget;
-        oracles_.judge_budget(all, budget, largest_population());
-        judge_replay();
-        if (!stage_.tail_lost) oracles_.judge_refused(around_.refusals, around_.refused);
+        judge_replays();
+        // What a server says that is behind may be older than our own write.
+        if (!plan_.second_server) oracles_.judge_own_writes(all, done_);
+        if (oracles_.tail_lost) return;  // nobody knows what was spent there, and engines give up
+        oracles_.judge_budget(all, budget);
+        oracles_.judge_refused(around_.refusals, around_.refused);
     }
 
-    std::uint64_t largest_population() const { return plan_.subjects + stage_.names; }
-
-    std::vector<Command> commands() {
-        std::vector<Command> all;
-        for (const auto& record : broker_.records({Topic::kCommands, 0})) {
-            if (record->value.empty()) continue;  // a heartbeat
-            auto command = codec::decode_command(record->value);
-            if (command) all.push_back(std::move(*command));
+    template <typename Visit>
+    void each_record(Topic topic, Visit visit) {
+        for (std::int32_t shard = 0; shard < plan_.shards; ++shard) {
+            for (const auto& record : broker_.records({topic, shard})) visit(*record);
         }
+    }
+
+    /// What was given since then, a shard after the other.
+    std::vector<Command> commands(SteadyTime since = {}) {
+        std::vector<Command> all;
+        each_record(Topic::kCommands, [&](const Broker::Record& record) {
+            if (record.value.empty() || record.stored_at < since) return;  // a heartbeat; of before
+            auto command = codec::decode_command(record.value);
+            if (command) all.push_back(std::move(*command));
+        });
         return all;
     }
 
     std::string open() const { return house_.trouble(); }
 
-    /// O7: the journal is folded once more, and looked at where each engine stopped.
-    void judge_replay() {
+    /// O6, O7: each journal is folded once more.
+    void judge_replays() {
         const std::vector<House::Image> images = house_.stop_engines();
-        if (images.size() != kEngines) oracles_.violate("replay", "an engine does not run");
-        projections::MemoryStore store;
-        runtime::Projection projection(store, 0, std::launch::deferred);
-        core::State state(projection);
-        core::FoldReport folded;
-        JournalView view;
-        std::vector<core::Parked> parked;
-        for (const auto& record : broker_.records({Topic::kJournal, 0})) {
-            const Status decoded =
-                codec::decode_journal(record->value, record->offset, record->append_time, view);
-            if (!decoded) return oracles_.violate("replay", decoded.error().what);
-            folded.clear();
-            core::fold(state, view, folded);
-            std::move(folded.parked.begin(), folded.parked.end(), std::back_inserter(parked));
-            for (const House::Image& image : images) {
-                if (image.applied != record->offset) continue;
-                (void)projection.write_behind(state, parked);
-                (void)projection.settle();
-                oracles_.judge_replay(image.engine, *image.rows, rows_of(store));
-            }
+        if (images.size() != kEnginesOfAShard * static_cast<std::size_t>(plan_.shards)) {
+            oracles_.violate("replay", "an engine does not run");
         }
-        judge_projection(state);
-    }
-
-    static Disk::Rows rows_of(ports::Store& store) {
-        Disk::Rows rows;
-        (void)store.each({}, {}, std::size_t{1} << 30U,
-                         [&](std::string_view key, std::string_view value) {
-                             rows.emplace_hint(rows.end(), key, value);
-                             return true;
-                         });
-        return rows;
-    }
-
-    void judge_projection(const core::State& state) {
         std::set<std::string> believed;
-        state.subjects.each_cached([&](const Subject& subject) {
-            for (const Facet& facet : subject.facets) {
-                if (facet.absence == Absence::kPresent) believed.insert(facet.object_id);
-            }
-        });
+        for (std::int32_t shard = 0; shard < plan_.shards; ++shard) {
+            Replayed made = replay(shard, broker_, images, oracles_, scheduler_.steady_now());
+            believed.merge(made.believed);
+            done_.merge(made.done);
+        }
         oracles_.judge_projection(believed);
     }
 
@@ -279,89 +268,11 @@ class Run {
     House house_;
     Stage stage_;
     Hash128 trace_;
-    std::set<Hash128> seen_;  ///< requests
+    std::set<Hash128> seen_;              ///< requests
+    std::map<Hash128, BrokerTime> done_;  ///< commands, by when their journal knew it
 };
 
 }  // namespace
-
-const std::vector<Plan>& plans() {
-    static const std::vector<Plan> kPlans{
-        {"standard", "20 instances, 10 minutes, people and faults for half of it"},
-        {"people", "the same without faults", 20, Millis{300'000}, Millis{480'000}, Millis{4'000},
-         Millis{0}},
-        {"faults", "the same without people", 20, Millis{300'000}, Millis{480'000}, Millis{0},
-         Millis{5'000}},
-        {.name = "calm",
-         .about = "the standard one, but nobody writes between an executor's "
-                  "look and its write",
-         .races_forbidden = true},
-        {.name = "budget",
-         .about = "the standard one, with a budget of one command of a rule in 20 seconds",
-         .rest = Millis{1'200'000},
-         .budget = {1, 0, Millis{20'000}}},
-        {.name = "rewind",
-         .about = "the standard one, with servers that are restored from backups and a journal "
-                  "that loses its tail",
-         .rest = Millis{1'200'000},  // what was lost may be more than a budget allows at once
-         .with = {"restore-cluster", "lossy-fail-over", "lose-tail"},
-         // An empty list cannot be told from an empty backup.
-         .without = {"empty-list"}},
-        {.name = "rules",
-         .about = "every rule, windows and approvals; owners and operators act "
-                  "as well",
-         .rest = Millis{720'000},
-         .people_every = Millis{8'000},
-         .faults_every = Millis{14'000},
-         // A row that was just written is not judged before its source has shown it.
-         .settled_for = Millis{30'000},
-         .every_rule = true,
-         .owners_every = Millis{6'000}},
-    };
-    return kPlans;
-}
-
-const Plan* find_plan(std::string_view name) {
-    const auto& all = plans();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const Plan& plan) { return plan.name == name; });
-    return found == all.end() ? nullptr : &*found;
-}
-
-Schedule make_schedule(std::uint64_t seed, const Plan& plan) {
-    Random random(seed ^ 0xac75U);
-    Schedule schedule;
-    const std::pair<Actor, Millis> actors[] = {{Actor::kPeople, plan.people_every},
-                                               {Actor::kMisfortune, plan.faults_every},
-                                               {Actor::kOwners, plan.owners_every}};
-    for (const auto& [actor, every] : actors) {
-        if (every <= Millis{0}) continue;
-        std::vector<const ActKind*> bag;
-        for (const ActKind& kind : act_kinds()) {
-            const auto names = [&](const std::vector<std::string_view>& list) {
-                return std::find(list.begin(), list.end(), kind.name) != list.end();
-            };
-            if (kind.actor != actor || names(plan.without)) continue;
-            bag.insert(bag.end(), names(plan.with) ? kRareWeight : kind.weight, &kind);
-        }
-        Millis at = kCalmAtFirst;
-        while ((at += random.between(Millis{0}, 2 * every)) < plan.unrest) {
-            const ActKind* kind = bag[random.below(bag.size())];
-            schedule.push_back({at, kind, random.next()});
-        }
-    }
-    std::stable_sort(schedule.begin(), schedule.end(),
-                     [](const ScheduledAct& a, const ScheduledAct& b) { return a.at < b.at; });
-    return schedule;
-}
-
-std::string to_text(const ScheduledAct& act) {
-    char line[96];
-    std::snprintf(line, sizeof line, "%8.3f %.*s %016llx",
-                  static_cast<double>(act.at.count()) / 1000.0,
-                  static_cast<int>(act.kind->name.size()), act.kind->name.data(),
-                  static_cast<unsigned long long>(act.draw));
-    return line;
-}
 
 Report run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Story* story) {
     return Run(seed, plan, schedule, story).carry_out();

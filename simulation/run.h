@@ -33,6 +33,10 @@ struct Plan {
     bool every_rule = false;
     Millis owners_every{0};
     Budget budget{3, 20, Millis{60'000}};  ///< of each rule
+    std::int32_t shards = 1;
+    /// A connector's API server may be the one that falls behind: what a command relies on is as
+    /// old as that then.
+    bool second_server = false;
 };
 
 const std::vector<Plan>& plans();

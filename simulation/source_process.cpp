@@ -36,7 +36,9 @@ class SourceProcess final : public Process {
         connect({});
         const auto woken = [this] { wake(); };
         if (pods_) {
-            cluster_ = std::make_unique<ClusterLink>(around_.world, around_.network, life_, woken);
+            const bool second = around_.settings.second_server && around_.random.chance(500);
+            cluster_ = std::make_unique<ClusterLink>(around_.world.cluster(second), around_.network,
+                                                     life_, woken);
             connector_ =
                 std::make_unique<connectors::KubernetesConnector>(*cluster_, pods_settings(nonce));
         } else {
@@ -53,6 +55,7 @@ class SourceProcess final : public Process {
         runtime::SourceTaskSettings task;
         task.source = pods_ ? "pods" : "rows";
         task.topic = pods_ ? Topic::kChangesPods : Topic::kChangesRows;
+        task.partitions = around_.settings.shards;
         task.nonce_seed = nonce;
         task.patience = 3 * around_.settings.pace_idle;
         task_ = std::make_unique<runtime::SourceTask>(task, *log_, *connector_);
@@ -70,8 +73,8 @@ class SourceProcess final : public Process {
     Millis step() override {
         const SteadyTime now = around_.scheduler.steady_now();
         const HouseSettings& settings = around_.settings;
-        connector_->pace_progress(around_.findings_wait ? settings.pace_waiting
-                                                        : settings.pace_idle);
+        connector_->pace_progress(around_.findings_wait.empty() ? settings.pace_idle
+                                                                : settings.pace_waiting);
         if (now >= next_epoch_) {
             connector_->resnapshot();
             next_epoch_ = now + settings.resnapshot;

@@ -57,6 +57,7 @@ void set_database_clock(Stage& stage, Millis ahead);
 
 /// What people do, and what goes wrong, for `act_kinds`.
 std::vector<ActKind> people();
+std::vector<ActKind> meddlers();
 std::vector<ActKind> owners();
 std::vector<ActKind> faults();
 

@@ -45,6 +45,27 @@ TEST_F(SandboxCluster, ListsPodsLikeARealServer) {
     EXPECT_EQ(json.text("/items/0/status/phase"), "Running");
 }
 
+TEST_F(SandboxCluster, ASecondServerThatIsBehindAnswersFromThePast_S1) {
+    ClusterClient second(world, true);
+    make_pods(1);
+    const ports::CallId watch = second.watch(1001);
+    world.leave_second_behind(true);
+    world.set_phase("p0", "Failed");
+    world.create_pod("p1", kWrapper, "Running");
+    const Json list(second.list(page(500)).body);
+    EXPECT_EQ(list.text("/metadata/resourceVersion"), "1001");
+    EXPECT_EQ(list.text("/items/0/status/phase"), "Running");
+    EXPECT_FALSE(list.has("/items/1"));
+    EXPECT_EQ(Json(client.list(page(500)).body).text("/metadata/resourceVersion"), "1003");
+    EXPECT_TRUE(second.lines(watch).empty());
+    EXPECT_EQ(second.get("p1").status, 404);
+    EXPECT_EQ(second.erase("p0", list.text("/items/0/metadata/uid"), 1001).status, 409)
+        << "what it writes goes to etcd all the same";
+    world.leave_second_behind(false);
+    EXPECT_EQ(second.lines(watch).size(), 2U);
+    EXPECT_EQ(second.get("p1").status, 200);
+}
+
 TEST_F(SandboxCluster, PagesShowTheSnapshotOfTheFirstOne_S5) {
     make_pods(5);
     const Json first(client.list(page(2)).body);

@@ -35,7 +35,7 @@ struct Answer {
 /// A cluster port and what came in on it.
 class ClusterClient {
   public:
-    explicit ClusterClient(World& world) : port(world.cluster()) {}
+    explicit ClusterClient(World& world, bool second = false) : port(world.cluster(second)) {}
 
     /// Polls once and returns what this call has got so far.
     Answer& answer(ports::CallId call) {
@@ -70,6 +70,10 @@ class ClusterClient {
     }
     Answer erase(const std::string& name, const std::string& uid, std::uint64_t version) {
         port->erase(++last_, {graph_pods(), name, uid, std::to_string(version), 30});
+        return answer(last_);
+    }
+    Answer get(const std::string& name) {
+        port->get(++last_, {graph_pods(), name});
         return answer(last_);
     }
     ports::CallId watch(std::uint64_t from, const std::string& selector = {},

@@ -6,7 +6,7 @@
 
 BINARY is `trueup` of a build with TRUEUP_MUTANTS=ON. A guard is switched off alone and, where nobody
 notices, together with the guards that keep the same thing (BACKUPS). That proves something about it only if
-its backups alone are not noticed by the same oracle.
+its backups alone are not noticed for the same reason.
 
 hunt   looks through the first N seeds of each plan; --write makes docs/mutants.md of what it found.
 check  repeats the runs that docs/mutants.md names, and hunts where one no longer fails. A guard that the page
@@ -28,7 +28,7 @@ PAGE = os.path.join(ROOT, "docs", "mutants.md")
 GUARDS_PAGE = os.path.join(ROOT, "docs", "guards.md")
 FOLDERS = ("api", "apps", "connectors", "engine", "executors", "projections", "sandbox")
 SWITCH = re.compile(r'TRUEUP_GUARD\("([a-z_]+)"\)')
-ROW = re.compile(r"^\| `([a-z_]+)` \| ((?:`[a-z_]+`(?: )?)*) ?\| ([a-z]+) \| (\d+) \| ([a-z]+) \|$", re.M)
+ROW = re.compile(r"^\| `([a-z_]+)` \| ((?:`[a-z_]+`(?: )?)*) ?\| ([a-z]+) \| (\d+) \| ([a-z-]+) \|$", re.M)
 UNSEEN_ROW = re.compile(r"^\| `([a-z_]+)` \| `Guard_\w+` \|", re.M)
 CRASH = "check"  # a TRUEUP_CHECK ended the process, and no oracle
 
@@ -66,68 +66,34 @@ BACKUPS = {
 }
 
 # Why nobody notices, where that is so: what no plan has, or no oracle looks at.
-_MEDDLE = "nobody changes an object between its command and the executor's read, which are a moment apart"
-_RACE = "nobody changes a row between the executor's read and its write, which are milliseconds apart"
-_APPROVE = "no rule of a plan asks for approvals"
-_FOUL = "nobody in a plan writes what is not signed, or repeats what somebody else had signed"
-_TAIL = "no journal of a plan loses its tail"
 _GARBLED = "no server of a plan sends what cannot be read"
-_FRESH = "what it would hide is over in less time than evidence may be old"
-_SLUG = "the slug of every row of a plan names its pod"
-_ORDER = "no server of a plan answers from the past, so that each source's words come in order"
+_LEFT = "to the oracles a pod that left the selector is as absent as one that is gone"
 UNSEEN = {
-    "approval_of_last_change": _APPROVE,
-    "approval_of_this_command": _APPROVE,
-    "chain_in_id": _TAIL,
-    "check_age": "no oracle knows how old a read is when a write is sent",
-    "duplicate_dropped": "numbers of connectors, ids of requests and ended commands make a second word"
-    " nothing, and no oracle counts the records that were folded",
+    "approval_of_last_change": "people approve what they have just looked at",
+    "approval_of_this_command": "to the oracles an approval is for the next command on its object, whatever that is",
     "epoch_counted": "a hole ends the epoch before its count is read (`seq_dense`)",
-    "gap_not_folded": "two engines rarely lose the same append, the next epoch makes up for it, and no oracle"
-    " counts the records that were folded",
-    "hold_check": _MEDDLE,
-    "kubernetes_asks_after_marker": _FRESH,
-    "kubernetes_asks_for_missing": "to the oracles a pod that left the selector is as absent as one that is gone",
-    "kubernetes_catches_up": _FRESH + ": a watch is deaf for half a minute",
-    "kubernetes_history_is_one": "servers are restored from backups in the plan rewind alone",
-    "kubernetes_lookups_first": _FRESH,
-    "kubernetes_may_have_left": "to the oracles a pod that left the selector is as absent as one that is gone",
+    "kubernetes_asks_after_marker": "what it would hide happens between a question and a marker, milliseconds apart",
+    "kubernetes_asks_for_missing": _LEFT,
+    "kubernetes_may_have_left": _LEFT,
     "kubernetes_no_hole": _GARBLED,
     "kubernetes_one_list": "a list must break between two pages while pods of its first part come and go",
-    "ledger": "what was done once is refused by its own precondition, and nobody undoes it",
-    "ledger_first": "what was done once is refused by its own precondition, and nobody undoes it",
-    "monotone_versions": _ORDER,
-    "new_owner_knows_nothing": _FRESH + ": a new owner lists at once",
-    "one_owner": "two connectors see one and the same world, neither from the past",
+    "ledger_first": "outcomes can be read whenever commands can",
+    "new_owner_knows_nothing": "a new owner lists at once, and proves nothing before (`kubernetes_epoch_first`,"
+    " `postgres_epoch_first`)",
     "outbox_until_outcome": "relays repeat what may not have arrived, and what expires is ordered anew",
-    "own_write_barrier": _FRESH,
-    "owner_everywhere": "a plan has one partition",
-    "paced_budget": "the oracle allows a fifth of every instance that there ever was, in each of two windows",
-    "permit_check": "no oracle knows when a command expires, and a brake is known before the command starts",
+    "owner_everywhere": "what a former owner says in a quiet partition is true, as long as both see one world",
+    "permit_check": "a brake is known before the command starts, and no write takes as long as a command lives",
     "postgres_commit_first": "the sandbox sends no keepalive in the middle of a commit",
     "postgres_confirms_durable": "a connector that starts again copies the whole table",
     "postgres_no_hole": _GARBLED,
-    "postgres_same_server": "no standby of a plan lacks a commit, and its slots are gone with the old server",
+    "postgres_same_server": "slots are gone with the old server, so that a new one is read from the start",
     "postgres_slot_snapshot": "it is a word of the SQL, below the port at which the sandbox begins",
-    "progress_by_marker": _FRESH,
     "proof_in_the_past": "no connector of a plan lies about its marker",
-    "request_authentic": _FOUL,
-    "request_once": _FOUL,
-    "request_timely": _FOUL,
-    "row_key_precondition": _RACE,
-    "same_journal": _TAIL,
-    "signature": _FOUL,
-    "source_clock_skew": "no rule with a TTL is on",
-    "still_selected": _MEDDLE,
-    "successor_waits": "it finds the work done, and no oracle asks whether two commands were under way",
-    "target_check": _MEDDLE,
-    "terminate_needs_owner": "nobody in a plan asks for an instance's end",
-    "token_first": _FRESH,
-    "tombstone_two_epochs": _ORDER,
-    "uid_precondition_check": _MEDDLE,
-    "uncorrelated_rows_ask": _SLUG,
-    "unowned_pods_ask": _SLUG,
-    "windows": "no plan has windows",
+    "request_once": "what is said again changes nothing by then",
+    "source_clock_skew": "a database's clock that is wrong is the clock by which the oracles count, too",
+    "tombstone_two_epochs": "no connector's list is older than what its stream has said (`monotone_versions`)",
+    "terminate_needs_owner": "what a stranger asked for is done only while the row names him as its owner",
+    "unowned_pods_ask": "the slug of every row of a plan names its pod",
     "window_is_watched": "a leap of the clock, a late row and a silent source meet once in 7,000 runs",
 }
 
@@ -138,6 +104,13 @@ class Caught(NamedTuple):
     oracle: str
     run: int  # from 1: also the seed
     plan: str
+
+
+def why(said):
+    """The oracle, and of harm what made it harm: what was so of the object, without names and numbers."""
+    if said["oracle"] != "harm":
+        return said["oracle"]
+    return "harm: " + re.sub(r"\S*\d\S*", "N", said["what"].rpartition(": ")[2])
 
 
 def guards():
@@ -156,14 +129,14 @@ class Simulator:
 
     def __init__(self, binary):
         self.binary = binary
-        self.oracles_of = {}
+        self.reasons_of = {}
         asked = subprocess.run(
             [binary, "simulate", "--plan", "?"], capture_output=True, text=True, check=False
         )
         self.plans = asked.stderr.partition("write one of:")[2].split()
 
     def first_failure(self, off, plan, first, runs):
-        """(oracle, seed) of the first run that fails; None: none does."""
+        """(oracle, seed, why) of the first run that fails; None: none does."""
         command = [self.binary, "simulate", "--plan", plan, "--seed", str(first), "--runs", str(runs)]
         done = subprocess.run(
             [*command, "--jobs", "1", "--no-shrink", "-o", "json"],
@@ -174,9 +147,9 @@ class Simulator:
         )
         if done.stdout.startswith("{"):
             said = json.loads(done.stdout)
-            return (said["oracle"], said["first_failed"]) if said["failed"] else None
+            return (said["oracle"], said["first_failed"], why(said)) if said["failed"] else None
         if runs == 1:
-            return (CRASH, first)
+            return (CRASH, first, CRASH)
         for seed in range(first, first + runs):
             if failure := self.first_failure(off, plan, seed, 1):
                 return failure
@@ -193,23 +166,20 @@ class Simulator:
                 yield (*failure, plan)
                 seed = failure[1] + 1
 
-    def oracles(self, off, runs):
-        """The oracles that notice these, each in some run."""
-        if off not in self.oracles_of:
-            found = set()
-            for oracle, _, _ in self.failures(off, runs):
-                found.add(oracle)
-            self.oracles_of[off] = found
-        return self.oracles_of[off]
+    def reasons(self, off, runs):
+        """Why runs with these off fail."""
+        if off not in self.reasons_of:
+            self.reasons_of[off] = {reason for _, _, reason, _ in self.failures(off, runs)}
+        return self.reasons_of[off]
 
     def hunt(self, guard, runs):
-        for oracle, seed, plan in self.failures((guard,), runs):
+        for oracle, seed, _, plan in self.failures((guard,), runs):
             return Caught(guard, (), oracle, seed, plan)
         for others in BACKUPS.get(guard, []):
             known = None
-            for oracle, seed, plan in self.failures((guard, *others), runs):
-                known = self.oracles(others, runs) if known is None else known
-                if oracle not in known:
+            for oracle, seed, reason, plan in self.failures((guard, *others), runs):
+                known = self.reasons(others, runs) if known is None else known
+                if reason not in known:
                     return Caught(guard, others, oracle, seed, plan)
         return None
 
@@ -219,7 +189,7 @@ class Simulator:
         if failure is None or not row.others:
             return failure is not None
         without = self.first_failure(row.others, row.plan, row.run, 1)
-        return without is None or without[0] != failure[0]
+        return without is None or without[2] != failure[2]
 
 
 def tests():
@@ -260,15 +230,15 @@ def write(rows, missed, runs, plans):
         "# Which oracle notices that a guard is off",
         "",
         "Written by `tests/simulation/mutants.py hunt BINARY --write` and held by ctest `simulation_mutants`. Each",
-        f"guard of [guards.md](guards.md) is switched off, and the first {runs} seeds of the plans",
-        f"{', '.join(plans)} of `trueup simulate` are run until an oracle objects.",
+        f"guard of [guards.md](guards.md) is switched off, and up to {runs} seeds of each plan of `trueup simulate`",
+        f"are run until an oracle objects: {', '.join(plans)}.",
         "",
         f"Of {len(rows) + len(missed)} guards {alone} are noticed alone, {together} only together with others that keep the",
         f"same thing, and {len(missed)} in no run. Runs until then: median {median}, most {most}.",
         "",
         "## Noticed",
         "",
-        "Where others had to be off too, that oracle notices nothing with these alone: they keep the same thing.",
+        "Where others had to be off too, nothing is noticed for that reason with these alone: they keep the same thing.",
         f"`{CRASH}` is a check of the product's own that ended the process.",
         "",
         "| guard | only with these off too | oracle | run | plan |",
@@ -323,7 +293,7 @@ def check(simulator, options):
     stale = 0
 
     def again(row):
-        return row if simulator.still(row) else simulator.hunt(row.guard, options.runs)
+        return row if simulator.still(row) else simulator.hunt(row.guard, max(options.runs, 2 * row.run))
 
     with ThreadPoolExecutor(options.jobs) as pool:
         for row, found in zip(rows, pool.map(again, rows)):

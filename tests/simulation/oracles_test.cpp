@@ -37,7 +37,7 @@ class OraclesTest : public ::testing::Test {
     /// What is known by then, and will be what the executor had read.
     void read(const std::string& name, const std::string& pk = "") {
         for (const std::string& about : {"pod/" + name, "key/" + name, "row/" + pk}) {
-            known_[about] = oracles_.moment();
+            known_[about] = {oracles_.moment(), scheduler_.steady_now()};
         }
     }
     Command command(const std::string& object, std::uint64_t number = 1) {
@@ -47,6 +47,11 @@ class OraclesTest : public ::testing::Test {
         made.subject = "graph-instances/w";
         made.draft.target.object_id = object;
         return made;
+    }
+    /// Is in its topic, and comes to an end.
+    void give(const Command& made) {
+        oracles_.given(made, scheduler_.steady_now());
+        oracles_.ended(made.id);
     }
     void erase(const std::string& name, std::uint64_t number = 1, const std::string& pk = "") {
         const sandbox::PodPtr pod = history_.pod(name, history_.moment());
@@ -274,7 +279,7 @@ TEST_F(OraclesTest, AnApprovalIsOfOneCommand) {
     closing.rule = "stuck_transition";
     const auto given = [&](std::uint64_t number) {
         closing.id = {number, number};
-        oracles_.given(closing, scheduler_.steady_now());
+        give(closing);
         scheduler_.run_until(scheduler_.since() + Millis{1'000});
         return oracles_.violations().size();
     };
@@ -310,7 +315,7 @@ TEST_F(OraclesTest, NothingIsOrderedOutsideOfTheWindows) {
     oracles_.every_rule = true;
     Command late = command("w");
     late.issued = BrokerTime(Millis{6 * 60'000 - 1});
-    oracles_.given(late, scheduler_.steady_now());
+    give(late);
     EXPECT_EQ(violated(), Names{});
     late.id = {2, 2};
     late.issued = BrokerTime(Millis{6 * 60'000});
@@ -399,7 +404,7 @@ TEST_F(OraclesTest, EvidenceIsWhatWasSoNotLongBefore) {
                                {Predicate::Kind::kNoVeto, "pods", uid, {}, {}}};
     const auto given = [&](std::uint64_t number) {
         deletion.id = {number, number};
-        oracles_.given(deletion, scheduler_.steady_now());
+        give(deletion);
         return oracles_.violations().size();
     };
     EXPECT_EQ(given(1), 1U) << "it was made just now";
@@ -424,13 +429,115 @@ TEST_F(OraclesTest, TheBudgetIsCountedOverAnyStretchOfTime) {
     for (int i = 0; i < 7; ++i) {
         commands.push_back(command("w", static_cast<std::uint64_t>(i + 1)));
         commands.back().issued = BrokerTime(Millis{10'000 * i});
+        give(commands.back());
         commands.push_back(commands.back());  // once more, by the same id
     }
-    oracles_.judge_budget({commands.begin(), commands.end() - 2}, budget, 0);
+    oracles_.judge_budget({commands.begin(), commands.end() - 2}, budget);
     EXPECT_EQ(violated(), Names{}) << "two windows' worth";
     commands.back().issued = commands[commands.size() - 2].issued = BrokerTime(Millis{59'000});
-    oracles_.judge_budget(commands, budget, 0);
+    oracles_.judge_budget(commands, budget);
     EXPECT_EQ(violated(), Names{"budget"});
+}
+
+TEST_F(OraclesTest, ABudgetGrowsWithWhatThereWasByThen) {
+    const Budget budget{1, 50, Millis{60'000}};
+    std::vector<Command> commands;
+    const auto violations = [&](int more) {
+        for (int i = 0; i < more; ++i) {
+            commands.push_back(command("w", commands.size() + 1));
+            give(commands.back());
+        }
+        oracles_.judge_budget(commands, budget);
+        return oracles_.violations().size();
+    };
+    for (const char* name : {"a", "b", "c", "d"}) pod(name);
+    row("a");
+    world_.delete_pod("d", 0);
+    EXPECT_EQ(violations(4), 0U) << "half of four in each of two windows";
+    EXPECT_EQ(violations(1), 1U);
+    for (const char* name : {"e", "f"}) row(name);
+    scheduler_.run_until(Millis{1'000});
+    EXPECT_EQ(violations(1), 1U) << "half of six in each";
+}
+
+TEST_F(OraclesTest, NoRuleOrdersASecondThingBeforeTheFirstHasEnded) {
+    Command first = command("public.instances/1", 1);
+    first.not_after = BrokerTime(Millis{60'000});
+    Command next = command("public.instances/1", 2);
+    next.issued = BrokerTime(Millis{61'000});
+    Command other = command("public.instances/2", 3);
+    Command of_another_rule = command("public.instances/1", 4);
+    of_another_rule.rule = "other_rule";
+    for (const Command& given : {first, other, of_another_rule}) {
+        oracles_.given(given, scheduler_.steady_now());
+    }
+    EXPECT_EQ(violated(), Names{});
+    oracles_.given(next, scheduler_.steady_now());
+    EXPECT_EQ(violated(), Names{"order"}) << "clocks differ by up to a second";
+    oracles_.ended(next.id);
+    oracles_.given(command("public.instances/1", 5), scheduler_.steady_now());
+    Command later = command("public.instances/2", 6);
+    later.issued = BrokerTime(Millis{1'001});
+    oracles_.given(later, scheduler_.steady_now());
+    EXPECT_EQ(oracles_.violations().size(), 1U);
+    oracles_.tail_lost = true;
+    oracles_.given(command("public.instances/2", 7), scheduler_.steady_now());
+    EXPECT_EQ(oracles_.violations().size(), 1U) << "who has forgotten the first cannot wait for it";
+}
+
+TEST_F(OraclesTest, LateIsAWriteAfterTheCommandHasExpired) {
+    const auto write_after = [this](const std::string& name, Millis time) {
+        Command order = command(name, ++calls_);
+        order.not_after = BrokerTime(Millis{60'000});
+        give(order);
+        scheduler_.run_until(scheduler_.since() + time);
+        oracles_.ordered(order);
+        oracles_.write_sent(name, "1", known_);
+    };
+    write_after("in-time", Millis{60'000});
+    EXPECT_EQ(violated(), Names{});
+    write_after("late", Millis{60'001});
+    EXPECT_EQ(violated(), Names{"late"});
+}
+
+TEST_F(OraclesTest, LateIsAWriteLongAfterTheLook) {
+    for (const auto& [name, age] : {std::pair{"a", 2'000}, std::pair{"b", 2'001}}) {
+        const std::string pk = row(name);
+        pod(name);
+        read(name, pk);
+        scheduler_.run_until(scheduler_.since() + Millis{age});
+        read(name);
+        const std::size_t before = oracles_.violations().size();
+        Command order = command("public.instances/" + pk, ++calls_);
+        order.draft.action.kind = Action::Kind::kUpdateRow;
+        order.draft.read_set = {
+            {Predicate::Kind::kField, "rows", "public.instances/" + pk, "status", "running"}};
+        oracles_.ordered(order);
+        oracles_.write_sent(pk, "1", known_);
+        EXPECT_EQ(oracles_.violations().size(), before + (age > 2'000 ? 1 : 0));
+    }
+    EXPECT_EQ(violated(), Names{"late"});
+}
+
+TEST_F(OraclesTest, EvidenceOfItsTargetIsNoOlderThanOurOwnWrite) {
+    const std::string uid = pod("w");
+    scheduler_.run_until(Millis{100'000});
+    Command deletion = command(uid, 1);
+    deletion.draft.target = {"pods", uid, "w", "graph"};
+    deletion.draft.read_set = {{Predicate::Kind::kExists, "pods", uid, {}, {}}};
+    give(deletion);
+    read("w");
+    erase("w", 1);
+    scheduler_.run_until(Millis{101'000});
+    Command again = deletion;
+    again.id = {2, 2};
+    again.issued = BrokerTime(Millis{101'000});
+    give(again);
+    EXPECT_EQ(violated(), Names{}) << "a source may lag";
+    oracles_.judge_own_writes({deletion, again}, {{{1, 1}, BrokerTime(Millis{101'000})}});
+    EXPECT_EQ(violated(), Names{}) << "it was not known yet";
+    oracles_.judge_own_writes({deletion, again}, {{{1, 1}, BrokerTime(Millis{100'999})}});
+    EXPECT_EQ(violated(), Names{"evidence"});
 }
 
 TEST_F(OraclesTest, ReplayIsTheSameRowsByteForByte) {
@@ -469,6 +576,18 @@ TEST_F(OraclesTest, LostIsWhatTheProjectionLacksOrHasAlone) {
     EXPECT_EQ(oracles_.violations().size(), 1U);
     oracles_.judge_projection({uid, "public.instances/" + pk, "what was"});
     EXPECT_EQ(oracles_.violations().size(), 2U);
+    EXPECT_EQ(violated(), Names{"lost"});
+}
+
+TEST_F(OraclesTest, LostIsARecordThatWasNotFoldedOnce) {
+    oracles_.judge_folded(0, 7, 7, 6);
+    EXPECT_EQ(violated(), Names{}) << "one came just now";
+    oracles_.judge_folded(0, 8, 7, 6);
+    EXPECT_EQ(oracles_.violations().size(), 1U);
+    oracles_.judge_folded(1, 6, 7, 6);
+    EXPECT_EQ(oracles_.violations().size(), 2U);
+    oracles_.judge_folded(1, 7, 7, 8);
+    EXPECT_EQ(oracles_.violations().size(), 3U);
     EXPECT_EQ(violated(), Names{"lost"});
 }
 
