@@ -109,9 +109,13 @@ void ClusterPort::answer_with(CallId call, Op op, const Failure& failure) {
     end(call);
 }
 
-bool ClusterPort::fails(CallId call, Op op, bool& lose_reply) {
+bool ClusterPort::fails(CallId call, Op op, bool& lose_reply, bool* short_page) {
     const std::optional<Failure> failure = realm_->take_failure(op);
     if (!failure) return false;
+    if (short_page != nullptr && failure->kind == Failure::Kind::kShortPage) {
+        *short_page = true;
+        return false;
+    }
     lose_reply = failure->kind == Failure::Kind::kLostReply;
     if (lose_reply) return false;
     if (failure->kind == Failure::Kind::kHang) return true;

@@ -51,13 +51,13 @@ class ClusterPort final : public ports::Cluster {
     void emit(ports::ClusterEvent event, Millis after);
 
     /// The call meets a prepared failure. True: it is dealt with and does nothing else.
-    bool fails(ports::CallId call, Op op, bool& lose_reply);
+    bool fails(ports::CallId call, Op op, bool& lose_reply, bool* short_page = nullptr);
     bool served(ports::CallId call, const ports::Resource& resource);
     /// The failures that answer with HTTP.
     void answer_with(ports::CallId call, Op op, const Failure& failure);
 
     void list_snapshot(ports::CallId call, const ports::ListPage& request,
-                       const ports::Selector& selector);
+                       const ports::Selector& selector, bool short_page);
     Effect attempt(const ports::DeleteObject& request, const Act& act, StatusObject& refusal,
                    PodPtr& deleted);
 

@@ -28,6 +28,7 @@ struct Failure {
         kCutBody,          ///< the answer begins and the connection breaks in the middle
         kNotJson,          ///< HTTP 200 with a page of HTML
         kEmptyList,        ///< of a list: HTTP 200, no items, whatever there is
+        kShortPage,        ///< of a list: HTTP 200, a page without its last third
         kHang,             ///< no answer, ever; ends by `cancel`
         kRefused,          ///< connection refused; nothing was done
         kLostReply,        ///< it was done, and the answer is lost

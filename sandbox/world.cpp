@@ -174,6 +174,12 @@ void World::fail_next(Op op, const Failure& failure, int times) {
     for (int i = 0; i < times; ++i) realm_->failures[op].push_back(failure);
 }
 
+std::size_t World::prepared(Op op) const {
+    const Act act(*realm_);
+    const auto found = realm_->failures.find(op);
+    return found == realm_->failures.end() ? 0 : found->second.size();
+}
+
 Truth World::truth() const {
     const Act act(*realm_);
     Truth truth;

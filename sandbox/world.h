@@ -130,6 +130,8 @@ class World {
     /// The next `times` calls of this kind meet the failure, after those that were asked for
     /// before.
     void fail_next(Op op, const Failure& failure, int times = 1);
+    /// So many of them are still to come.
+    std::size_t prepared(Op op) const;
     /// What was asked for and did not happen yet does not happen.
     void fail_no_more();
 

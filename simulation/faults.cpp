@@ -89,9 +89,19 @@ void cluster_fails(Stage& stage, Random& random) {
 
 /// 200, and nothing in it.
 void empty_list(Stage& stage, Random& random) {
+    if (stage.world.prepared(Op::kList) > 0) return;
     stage.world.fail_next(Op::kList, Failure::of(Failure::Kind::kEmptyList),
                           1 + static_cast<int>(random.below(2)));
     if (random.chance(500)) stage.world.compact();
+    stage.world.cut_watch();
+}
+
+/// 200, and a page that lacks some, mostly for a connector that has just been started. Two lists in
+/// a row that lack the same are true for all that it can know (ADR 21), so there is one at a time.
+void short_page(Stage& stage, Random& random) {
+    if (stage.world.prepared(Op::kList) > 0) return;
+    stage.world.fail_next(Op::kList, Failure::of(Failure::Kind::kShortPage));
+    if (random.chance(700)) stage.house.restart("pods");
     stage.world.cut_watch();
 }
 
@@ -199,6 +209,7 @@ std::vector<ActKind> faults() {
         {"database-clock", Actor::kMisfortune, 1, database_clock},
         {"cluster-fails", Actor::kMisfortune, 4, cluster_fails},
         {"empty-list", Actor::kMisfortune, 4, empty_list},
+        {"short-page", Actor::kMisfortune, 2, short_page},
         {"gone", Actor::kMisfortune, 2, gone},
         {"deaf-watch", Actor::kMisfortune, 3, deaf_watch},
         {"lost-replies", Actor::kMisfortune, 3, lost_replies},

@@ -180,6 +180,12 @@ Process& House::pick(Random& random) {
     return *all[random.below(all.size())];
 }
 
+void House::restart(std::string_view name) {
+    for (Process* process : processes()) {
+        if (process->name() == name) process->crash_at(1, kBeginAgain);
+    }
+}
+
 void House::second_connector(Random& random, Millis time) {
     const bool pods = random.chance(500);
     const std::string name =

@@ -22,6 +22,8 @@ class House {
 
     std::vector<Process*> processes();
     Process& pick(Random& random);
+    /// The process of that name dies, and begins anew soon.
+    void restart(std::string_view name);
     /// A second connector of a source for so long.
     void second_connector(Random& random, Millis time);
     /// The projection of an engine is lost, and its process dies.

@@ -57,7 +57,8 @@ KubernetesConnector::Machine::Machine(ports::Cluster& cluster, KubernetesSetting
     : cluster_(cluster),
       settings_(std::move(settings)),
       decoder_(Mapping{settings_.mapped_labels, settings_.hold_key, settings_.key_label,
-                       !settings_.label_selector.empty(), settings_.fields}),
+                       ports::Selector::parse(settings_.label_selector).value_or(ports::Selector{}),
+                       settings_.fields}),
       roster_(settings_),
       lookups_(cluster, ids_, decoder_, settings_),
       list_(cluster, ids_, decoder_, settings_),
@@ -165,21 +166,32 @@ void KubernetesConnector::Machine::take_part(PagedList::Part part, SteadyTime no
         return;
     }
     succeeded();
+    Facts unheard;
+    const bool counts = read_before_ || !TRUEUP_GUARD("kubernetes_reads_twice");
+    Facts& heard = counts ? out : unheard;
     if (part.first) {
         if (part.page.version < listed_from_) rewind();
         listed_to_ = part.page.version;
-        out.push_back(border(Fact::Kind::kSnapshotBegin, part.page.version));
+        heard.push_back(border(Fact::Kind::kSnapshotBegin, part.page.version));
     }
     for (const KubeObject& object : part.page.items) {
         if (roster_.contradicts(object, part.page.version)) rewind();
-        roster_.listed(object, out);
+        roster_.listed(object, heard);
         lookups_.drop(object.uid, object.version);
     }
-    if (part.last) list_ended(part.page.version, now);
+    if (!part.last) return;
+    if (counts) {
+        list_ended(part.page.version, now);
+    } else {
+        read_before_ = true;
+        epoch_wanted_ = true;
+        next_epoch_ = now;
+    }
 }
 
 void KubernetesConnector::Machine::list_failed(const PagedList::Flaw& flaw, SteadyTime now) {
     failed("list " + settings_.resource.plural + ": " + flaw.what);
+    if (!streaming_) read_before_ = false;
     epoch_wanted_ = true;
     next_epoch_ = now + epoch_backoff_.next(flaw.retry_after);
 }
@@ -189,7 +201,7 @@ void KubernetesConnector::Machine::list_failed(const PagedList::Flaw& flaw, Stea
 void KubernetesConnector::Machine::list_lied(const Lookup& lacking, SteadyTime now) {
     lookups_.abandon_list();
     closes_at_ = 0;
-    list_failed({"it lacks " + lacking.name + ", which is there and has not changed", {}}, now);
+    list_failed({"it lacks " + lacking.name + ", which was there all the time", {}}, now);
 }
 
 void KubernetesConnector::Machine::list_ended(std::uint64_t version, SteadyTime now) {
@@ -241,6 +253,7 @@ void KubernetesConnector::Machine::relist(SteadyTime now) {
     lookups_.abandon_list();
     closes_at_ = 0;
     streaming_ = false;
+    read_before_ = false;
     complete_ = false;
     epoch_wanted_ = true;
     // At once, unless the last one led to nothing either.

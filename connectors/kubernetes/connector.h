@@ -6,7 +6,9 @@
 //
 // Invariants:
 //   K1  SnapshotEnd only after the last page of one consistent list, and after a GET answered for
-//       each object that was known and is missing from it (up to `max_followed` of them).
+//       each object that was known and is missing from it (up to `max_followed` of them). Where no
+//       stream has told what came meanwhile, a list is read for that alone, right before: a page
+//       that came without its objects, as 200, is as good as any to one who knows none of them.
 //   K2  Remove only after the server said so itself: a DELETED of an object that nothing could keep
 //       alive, a NotFound of that name, or another uid under it. Under a selector a DELETED is also
 //       what an object that merely lost a label looks like; it is published as `in_scope=false`, at

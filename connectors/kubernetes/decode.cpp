@@ -73,6 +73,17 @@ bool has_labels(const Node& metadata) {
     return labels && labels->size() > 0;
 }
 
+bool is_selected(const Node& metadata, const ports::Selector& selector) {
+    ports::Labels labels;
+    if (const auto said = value<simdjson::dom::object>(metadata, "labels")) {
+        for (const auto& [key, label] : *said) {
+            std::string_view text;
+            if (label.get(text) == simdjson::SUCCESS) labels.emplace(key, text);
+        }
+    }
+    return selector.matches(labels);
+}
+
 bool is_ending(const Node& metadata) {
     if (!text(metadata, "deletionTimestamp")) return false;
     if (value<std::int64_t>(metadata, "deletionGracePeriodSeconds").value_or(0) != 0) return false;
@@ -95,7 +106,7 @@ std::string encode(const Node& object, const Mapping& mapping, const KubeObject&
     const std::optional<std::string_view> node = text(at(object, "spec"), "nodeName");
     if (created && !created->empty()) publish("created", *created);
     if (text(metadata, "deletionTimestamp")) fields.add("deleting", "true");
-    const bool whole = !mapping.by_labels || !in_scope || has_labels(metadata);
+    const bool whole = mapping.selector.empty() || !in_scope || has_labels(metadata);
     if (is_held(metadata, mapping.hold_key)) {
         fields.add("hold", "true");
     } else if (!whole) {
@@ -129,6 +140,7 @@ Result<KubeObject> read_object(const Node& object, const Mapping& mapping, bool 
     }
     found.version = *version;
     found.ending = is_ending(metadata);
+    if (!in_scope) found.selected = is_selected(metadata, mapping.selector);
     found.key = found.name;
     if (!mapping.key_label.empty()) {
         const std::optional<std::string_view> key = text(at(metadata, "labels"), mapping.key_label);

@@ -5,6 +5,7 @@
 #include "engine/base/result.h"
 #include "engine/base/time.h"
 #include "engine/ports/fields.h"
+#include "engine/ports/selector.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +22,8 @@ struct Mapping {
     std::vector<std::string> labels;
     std::string hold_key;
     std::string key_label;
-    /// The source selects by labels: an object in scope that comes without any was not sent whole.
-    bool by_labels = false;
+    /// Where it is not empty, an object in scope that comes without any labels was not sent whole.
+    ports::Selector selector = {};
     ports::FieldPolicy fields = {};  ///< for labels, `created` and `node`; the rest is needed as is
 };
 
@@ -35,7 +36,8 @@ struct KubeObject {
     /// As the last state before a DELETED event: nothing is left that could keep it alive (it was
     /// being deleted, with no grace to wait out and no finalizer).
     bool ending = false;
-    std::string encoded;  ///< its fields, see engine/model/object.h
+    bool selected = false;  ///< of a GET's answer: the selector takes it, as it is
+    std::string encoded;    ///< its fields, see engine/model/object.h
 };
 
 /// A `Status` body: why a call failed.

@@ -77,8 +77,9 @@ class KubernetesConnector::Machine {
 
     // The epoch.
     bool epoch_wanted_ = true;
-    bool complete_ = false;          ///< an epoch ended, and no new one is needed since
-    std::uint64_t closes_at_ = 0;    ///< version of a list that ended, while lookups are open
+    bool read_before_ = false;     ///< a whole list was read right before, to hold this one against
+    bool complete_ = false;        ///< an epoch ended, and no new one is needed since
+    std::uint64_t closes_at_ = 0;  ///< version of a list that ended, while lookups are open
     std::uint64_t listed_from_ = 0;  ///< what had been shown when the list was asked for
     std::uint64_t listed_to_ = 0;    ///< version of the last list that began to come
     SteadyTime next_epoch_{};

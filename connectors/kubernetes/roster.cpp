@@ -25,10 +25,6 @@ Fact fact_of(Fact::Kind kind, const std::string& uid, std::string key, std::uint
 
 }  // namespace
 
-bool Roster::tracks() const {
-    return !settings_.label_selector.empty() || !settings_.key_label.empty();
-}
-
 std::string Roster::subject_of(const KubeObject& object) const {
     if (settings_.subject_prefix.size() + object.key.size() <= kMaxKey) {
         return settings_.subject_prefix + object.key;
@@ -41,20 +37,18 @@ std::string Roster::subject_of(const KubeObject& object) const {
 void Roster::present(const KubeObject& object, bool in_epoch, std::vector<Fact>& out) {
     std::string key = subject_of(object);
     std::uint64_t word = 0;
-    if (tracks()) {
-        Known& known = known_[object.uid];
-        if (in_epoch) known.epoch = epoch_;
-        if (object.version >= known.version) {
-            // A moved key: the facet under the old one goes, at the version that moved it.
-            if (!known.key.empty() && known.key != key) {
-                out.push_back(fact_of(Fact::Kind::kRemove, object.uid, known.key, object.version));
-            }
-            known.name = object.name;
-            known.name_space = object.name_space;
-            known.key = key;
-            say(known, object.version, true);
-            word = known.word;
+    Known& known = known_[object.uid];
+    if (in_epoch) known.epoch = epoch_;
+    if (object.version >= known.version) {
+        // A moved key: the facet under the old one goes, at the version that moved it.
+        if (!known.key.empty() && known.key != key) {
+            out.push_back(fact_of(Fact::Kind::kRemove, object.uid, known.key, object.version));
         }
+        known.name = object.name;
+        known.name_space = object.name_space;
+        known.key = key;
+        say(known, object.version, true);
+        word = known.word;
     }
     Fact fact = fact_of(Fact::Kind::kUpsert, object.uid, std::move(key), object.version);
     fact.version.lo = word;
@@ -86,9 +80,9 @@ bool Roster::found(const Found& found, std::vector<Fact>& out) {
     const auto entry = known_.find(asked.uid);
     if (entry == known_.end()) return true;
     if (found.exists) {
-        const Known& known = entry->second;
-        const bool unchanged = known.in_scope && found.object.version == known.version;
-        if (asked.closes_at != 0 && asked.left_at == 0 && unchanged) return false;
+        const bool lacked = asked.closes_at != 0 && asked.left_at == 0;
+        const bool listed = found.object.selected && found.object.version <= asked.closes_at;
+        if (lacked && (listed || settings_.label_selector.empty())) return false;
         stays(found, entry->second, out);
         return true;
     }
@@ -166,7 +160,6 @@ bool Roster::contradicts(const Found& found) const {
 }
 
 void Roster::gone(const std::string& uid, std::uint64_t version) {
-    if (!tracks()) return;
     if (gone_.insert_or_assign(uid, version).second) gone_in_order_.push_back(uid);
     if (gone_in_order_.size() <= kMostGone) return;
     gone_.erase(gone_in_order_.front());

@@ -1,7 +1,5 @@
-// The objects that were published and may need a second look: what is in the selector, and what
-// left it and is followed until it is gone. Turns what the server says of an object into facts.
-//
-// Nothing is kept for a source without selector and key label, whose stream says it all.
+// The objects that were shown and may need a second look: what is in the selector, and what left it
+// and is followed until it is gone. Turns what the server says of an object into facts.
 #pragma once
 
 #include "connectors/kubernetes/decode.h"
@@ -28,8 +26,8 @@ class Roster {
     void changed(const KubeObject& object, std::vector<Fact>& out) { present(object, false, out); }
     /// DELETED: says Remove, or returns what has to be asked first.
     std::optional<Lookup> deleted(const KubeObject& object, std::vector<Fact>& out);
-    /// A lookup was answered. False: the list that lacks the object is not true. The object was in
-    /// scope and has not changed since, so a list of what is in scope has it.
+    /// A lookup was answered. False: the list that lacks the object is not true. It has not changed
+    /// since that list, and the selector takes it; without a selector nothing leaves at all.
     [[nodiscard]] bool found(const Found& found, std::vector<Fact>& out);
 
     /// What was known at the version of the list that just ended and is not in it. Objects in scope
@@ -58,7 +56,6 @@ class Roster {
         bool in_scope = true;
         std::uint64_t word = 0;  ///< counts what was said of one version: the later word holds
     };
-    bool tracks() const;
     /// `<prefix><name>`, or `!<source>/<uid>` where the name is too long for a key: so it is seen,
     /// and claims no name.
     std::string subject_of(const KubeObject& object) const;

@@ -12,7 +12,8 @@
 namespace trueup::fuzz {
 
 inline const connectors::Mapping& mapping() {
-    static const connectors::Mapping mapping{{"app", "a"}, "trueup.io/hold", "app", true};
+    static const connectors::Mapping mapping{
+        {"app", "a"}, "trueup.io/hold", "app", *ports::Selector::parse("app")};
     return mapping;
 }
 

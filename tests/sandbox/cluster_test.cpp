@@ -208,6 +208,18 @@ TEST_F(SandboxCluster, AFinalizerHoldsATerminatingPod_S32) {
     EXPECT_TRUE(world.truth().pods.empty());
 }
 
+TEST_F(SandboxCluster, APageMayLackSomeAndLookWhole_S5) {
+    make_pods(9);
+    world.fail_next(Op::kList, Failure::of(Failure::Kind::kShortPage));
+    EXPECT_EQ(world.prepared(Op::kList), 1U);
+    const Answer first = client.list(page(6));
+    EXPECT_EQ(world.prepared(Op::kList), 0U);
+    EXPECT_EQ(first.status, 200);
+    EXPECT_EQ(Json(first.body).count("/items"), 4U);
+    EXPECT_NE(first.body.find("continue"), std::string::npos);
+    EXPECT_EQ(Json(client.list(page(500)).body).count("/items"), 9U);
+}
+
 TEST_F(SandboxCluster, PreparedFailuresComeAsAskedFor_S3_S4) {
     make_pods(2);
     world.fail_next(Op::kList, Failure::http(429, 2'000));

@@ -47,7 +47,7 @@ BACKUPS = {
     "monotone_versions": [("tombstone_two_epochs",), ("sweep_spares_newer",)],
     "new_owner_knows_nothing": [("one_owner",), ("epoch_before_progress",)],
     "one_owner": [("new_owner_knows_nothing", "seq_dense"), ("monotone_versions",)],
-    "outbox_until_outcome": [("own_write_barrier",)],
+    "outbox_until_outcome": [("own_write_barrier",), ("successor_waits",), ("own_write_barrier", "successor_waits")],
     "owner_everywhere": [("one_owner",)],
     "permit_check": [("executor_follows_brakes",)],
     "postgres_epoch_first": [("epoch_before_progress", "absence_needs_proof")],
@@ -61,7 +61,7 @@ BACKUPS = {
     "successor_waits": [("own_write_barrier",)],
     "target_check": [("hold_check", "still_selected")],
     "token_first": [("one_owner",), ("new_owner_knows_nothing",)],
-    "tombstone_two_epochs": [("monotone_versions",)],
+    "tombstone_two_epochs": [("monotone_versions",), ("one_owner",), ("duplicate_dropped",)],
     "uid_precondition_check": [("target_check",), ("target_check", "version_precondition")],
 }
 
@@ -71,9 +71,9 @@ _LEFT = "to the oracles a pod that left the selector is as absent as one that is
 UNSEEN = {
     "approval_of_last_change": "people approve what they have just looked at",
     "approval_of_this_command": "to the oracles an approval is for the next command on its object, whatever that is",
+    "chain_in_id": "an id comes again only where a lost tail had a command at the same place of the journal",
     "epoch_counted": "a hole ends the epoch before its count is read (`seq_dense`)",
     "kubernetes_asks_after_marker": "what it would hide happens between a question and a marker, milliseconds apart",
-    "kubernetes_asks_for_missing": _LEFT,
     "kubernetes_may_have_left": _LEFT,
     "kubernetes_no_hole": _GARBLED,
     "kubernetes_one_list": "a list must break between two pages while pods of its first part come and go",
@@ -85,12 +85,15 @@ UNSEEN = {
     "permit_check": "a brake is known before the command starts, and no write takes as long as a command lives",
     "postgres_commit_first": "the sandbox sends no keepalive in the middle of a commit",
     "postgres_confirms_durable": "a connector that starts again copies the whole table",
+    "postgres_epoch_first": "the engine counts no progress before an epoch, either; without that"
+    " (`epoch_before_progress`) runs fail in the same way",
     "postgres_no_hole": _GARBLED,
     "postgres_same_server": "slots are gone with the old server, so that a new one is read from the start",
-    "postgres_slot_snapshot": "it is a word of the SQL, below the port at which the sandbox begins",
     "proof_in_the_past": "no connector of a plan lies about its marker",
     "request_once": "what is said again changes nothing by then",
     "source_clock_skew": "a database's clock that is wrong is the clock by which the oracles count, too",
+    "token_first": "a connector reads for milliseconds before its token is taken, in which another owner would"
+    " have to write",
     "tombstone_two_epochs": "no connector's list is older than what its stream has said (`monotone_versions`)",
     "terminate_needs_owner": "what a stranger asked for is done only while the row names him as its owner",
     "unowned_pods_ask": "the slug of every row of a plan names its pod",

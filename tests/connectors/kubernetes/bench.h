@@ -97,9 +97,24 @@ using Lines = std::vector<std::string>;
 
 class Bench {
   public:
-    explicit Bench(connectors::KubernetesSettings settings = usual())
+    enum class Begin {
+        kAtTheStart,  ///< the list that it reads for itself, before its first epoch, is to come
+        kAtTheEpoch,  ///< it has shown nothing, and the epoch's is asked for
+    };
+    explicit Bench(connectors::KubernetesSettings settings = usual(),
+                   Begin begin = Begin::kAtTheEpoch)
         : connector(cluster, std::move(settings)) {
         connector.restart(now);
+        if (begin == Begin::kAtTheEpoch) read_first();
+    }
+    /// A stream begins: the list that the machine reads for itself shows nothing.
+    void read_first(std::uint64_t version = 1) {
+        step();
+        cluster.answer(list().call, 200, page(version, {}));
+        step();
+        if (listing()) return;
+        connector.restart(now);  // the guard is off, and that was an epoch
+        step();
     }
 
     static connectors::KubernetesSettings usual() {

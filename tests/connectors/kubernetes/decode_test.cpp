@@ -52,7 +52,7 @@ TEST(KubernetesDecode, MappedLabelsAreSortedAndAMissingLabelsObjectIsNoLabels_S2
 }
 
 TEST(KubernetesDecode, WithoutTheLabelsItWasSelectedByAHoldIsUnknown_S23) {
-    Decoder decoder(Mapping{{}, "trueup.io/hold", "", true});
+    Decoder decoder(Mapping{{}, "trueup.io/hold", "", *ports::Selector::parse("app=w")});
     const auto seen = [&](const std::string& labels) {
         const auto event = decoder.event(
             R"({"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"p","uid":"u",)" + labels +
@@ -218,7 +218,7 @@ TEST(KubernetesDecode, LabelsAndNodesArePublishedAsThePolicySays_Design_4_15) {
                     {"created", ports::Treatment::kDrop},
                     {"node", ports::Treatment::kHash}};
     policy.hash = [](std::string_view text) { return "#" + std::to_string(text.size()); };
-    Decoder decoder(Mapping{{"app", "auth", "note", "team"}, "", "", false, policy});
+    Decoder decoder(Mapping{{"app", "auth", "note", "team"}, "", "", {}, policy});
     const auto pod = decoder.stray(
         R"({"metadata":{"name":"p","uid":"u","resourceVersion":"5","creationTimestamp":"2026",)"
         R"("labels":{"app":"web","team":"blue","note":"private","auth":"hunter2"}},)"

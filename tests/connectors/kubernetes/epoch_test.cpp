@@ -54,6 +54,86 @@ TEST(KubernetesEpoch, FieldsComeInOrderAndManagedFieldsAreSkipped) {
     EXPECT_EQ(bench.facts[1].event_id, "7");
 }
 
+// Symptom: a connector that had just been started took a list for whole whose last page had come
+// without its objects, and pods that ran counted as absent, under a proof.
+TEST(KubernetesEpoch, AFreshConnectorKnowsWhatItsFirstListMustNotLack_S5) {
+    Bench bench(Bench::usual(), Bench::Begin::kAtTheStart);
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}, "next"));
+    EXPECT_EQ(bench.step(), Lines{});
+    bench.cluster.answer(bench.list().call, 200, page(50, {{"w2", 9}}));
+    EXPECT_EQ(bench.step(), Lines{});
+    EXPECT_FALSE(bench.watching());
+    EXPECT_EQ(bench.list().list.continue_token, "");
+    bench.cluster.answer(bench.list().call, 200, page(51, {{"w1", 7}}, "next"));
+    EXPECT_EQ(bench.step(), (Lines{"begin@51", "upsert! g/w1@7 uid-w1"}));
+    bench.cluster.answer(bench.list().call, 200, page(51, {}));
+    EXPECT_EQ(bench.step(), Lines{});
+    bench.cluster.answer(bench.get().call, 200, Pod{"w2", 9}.json());
+    EXPECT_EQ(bench.step(), Lines{});
+    EXPECT_EQ(bench.connector.health().epochs, 0U);
+    bench.wait_for(Kind::kList);
+    bench.cluster.answer(bench.list().call, 200, page(52, {{"w1", 7}, {"w2", 9}}));
+    EXPECT_EQ(bench.step(),
+              (Lines{"begin@52", "upsert! g/w1@7 uid-w1", "upsert! g/w2@9 uid-w2", "end@52"}));
+}
+
+// And the other way round: what the list for itself lacked is in the one that counts.
+TEST(KubernetesEpoch, AFreshConnectorPublishesOnlyItsSecondList_S5) {
+    Bench bench(Bench::usual(), Bench::Begin::kAtTheStart);
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(50, {}));
+    EXPECT_EQ(bench.step(), Lines{});
+    bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@50", "upsert! g/w1@7 uid-w1", "end@50"}));
+    EXPECT_TRUE(bench.watching());
+}
+
+// Symptom: what was made while a connector stood by, and was lacking in its first list since,
+// counted as absent.
+TEST(KubernetesEpoch, ANewIncarnationAndAGapInTheWatchBeginAnewWithTwoLists_S5) {
+    for (const bool gap : {false, true}) {
+        Bench bench;
+        bench.settle(50, {{"w1", 7}});
+        if (gap) {
+            bench.cluster.data(bench.watch().call, error_line(410, "Expired"));
+        } else {
+            bench.connector.restart(bench.now);
+        }
+        bench.step();
+        bench.cluster.answer(bench.list().call, 200, page(60, {{"w1", 7}, {"w2", 55}}));
+        EXPECT_EQ(bench.step(), Lines{});
+        bench.cluster.answer(bench.list().call, 200, page(60, {{"w1", 7}}));
+        EXPECT_EQ(bench.step(), (Lines{"begin@60", "upsert! g/w1@7 uid-w1"}));
+        EXPECT_EQ(bench.get().get.name, "w2");
+    }
+}
+
+// Symptom: a list that was read for its own sake hid that the server had been restored.
+TEST(KubernetesEpoch, TheFirstOfTwoListsTellsOfARewoundServerToo_S13) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    const std::string ending = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z")";
+    bench.say(line("DELETED", {.name = "w1", .version = 51, .more = ending}));
+    bench.cluster.data(bench.watch().call, error_line(410, "Expired"));
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(1'000'050, {{"w1", 7}}));
+    bench.step();
+    EXPECT_TRUE(bench.connector.needs_new_incarnation());
+}
+
+TEST(KubernetesEpoch, AFreshConnectorReadsAgainWhereItsListFailed_S3) {
+    Bench bench(Bench::usual(), Bench::Begin::kAtTheStart);
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}, "next"));
+    bench.step();
+    bench.cluster.answer(bench.list().call, 500, status(500, "InternalError"));
+    EXPECT_EQ(bench.step(), Lines{});
+    bench.wait_for(Kind::kList);
+    bench.cluster.answer(bench.list().call, 200, page(51, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), Lines{}) << "it is the first whole one, and not published";
+}
+
 /// Every answer that must not end an epoch, with the page that it comes for.
 struct Flaw {
     std::string about;
@@ -108,6 +188,7 @@ TEST(KubernetesEpoch, NoFlawOnTheSecondPageEndsAnEpoch_S3_S5) {
         // A new epoch from the first page; no token of the old one is used.
         bench.wait_for(Kind::kList);
         EXPECT_EQ(bench.list().list.continue_token, "");
+        bench.read_first(60);
         bench.cluster.answer(bench.list().call, 200, page(60, {{"w1", 7}}));
         EXPECT_EQ(bench.step(), (Lines{"begin@60", "upsert! g/w1@7 uid-w1", "end@60"}));
     }
@@ -240,15 +321,46 @@ TEST(KubernetesEpoch, AListThatLacksWhatHasNotChangedIsNotBelieved_S4) {
               (Lines{"begin@61", "upsert! g/w1@7 uid-w1", "upsert! g/w2@8 uid-w2", "end@61"}));
 }
 
+// Such a pod counted as one that had left the selector, where there was none.
+TEST(KubernetesEpoch, NothingLeavesAListWithoutASelector_S4) {
+    connectors::KubernetesSettings settings = Bench::usual();
+    settings.label_selector = "";
+    Bench bench(settings);
+    bench.settle(50, {{"w1", 7}, {"w2", 8}});
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(60, {{"w1", 7}}));
+    bench.step();
+    bench.cluster.answer(bench.get().call, 200, Pod{"w2", 58}.json());
+    EXPECT_EQ(bench.step(), Lines{});
+    EXPECT_NE(bench.connector.health().trouble.find("lacks w2"), std::string::npos)
+        << bench.connector.health().trouble;
+}
+
+// And of a connector that had been away for a while, where the pod had changed meanwhile.
+TEST(KubernetesEpoch, NorIsAListThatLacksWhatTheSelectorTook_S4) {
+    for (const std::uint64_t version : {60U, 61U}) {
+        Bench bench;
+        bench.settle(50, {{"w1", 7}});
+        bench.connector.resnapshot();
+        bench.step();
+        bench.cluster.answer(bench.list().call, 200, page(60, {}));
+        bench.step();
+        bench.cluster.answer(bench.get().call, 200, Pod{"w1", version}.json());
+        const Lines behind_it{"upsert! g/w1@60 uid-w1 out", "end@60"};  // the stream has the rest
+        EXPECT_EQ(bench.step(), version == 60 ? Lines{} : behind_it);
+    }
+}
+
 // The next, true list was older than the word on the pod, or as old, and was not heard.
-TEST(KubernetesEpoch, WhatAFalseListSaidOfAVersionIsTakenBackByATrueOne_S4) {
+TEST(KubernetesEpoch, WhatAFalseAnswerSaidOfAVersionIsTakenBackByATrueList_S4) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
     bench.connector.resnapshot();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(60, {}));
     bench.step();
-    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 58}.json());
+    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 58, "", "Running", ""}.json());
     EXPECT_EQ(bench.step(), (Lines{"upsert! g/w1@58 uid-w1 out", "end@60"}));
     bench.connector.resnapshot();
     bench.step();
@@ -261,6 +373,7 @@ TEST(KubernetesEpoch, AnObjectMissingFromAListAndFromTheServerIsRemoved_S11) {
     bench.settle(50, {{"w1", 7}, {"w2", 8}});
     bench.cluster.data(bench.watch().call, error_line(410, "Expired"));
     bench.step();
+    bench.read_first(60);
     bench.cluster.answer(bench.list().call, 200, page(60, {{"w1", 7}}));
     EXPECT_EQ(bench.step(), (Lines{"begin@60", "upsert! g/w1@7 uid-w1"}));
     bench.cluster.answer(bench.get().call, 404, not_found("w2"));
@@ -281,9 +394,10 @@ TEST(KubernetesEpoch, AnswersForAnAbandonedEpochAreNotCountedInTheNextOne) {
     bench.cluster.data(bench.watch().call, error_line(410, "Expired"));
     EXPECT_EQ(bench.step(), Lines{});
     EXPECT_TRUE(bench.cluster.open(Kind::kGet).empty());
+    bench.read_first(70);
     bench.cluster.answer(bench.list().call, 200, page(70, {}));
     EXPECT_EQ(bench.step(), Lines{"begin@70"});
-    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 51}.json());
+    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 51, "", "Running", ""}.json());
     EXPECT_EQ(bench.step(), (Lines{"upsert! g/w1@51 uid-w1 out", "end@70"}));
 }
 
@@ -295,7 +409,7 @@ TEST(KubernetesEpoch, AnEventOlderThanTheListDoesNotAnswerForIt) {
     bench.cluster.answer(bench.list().call, 200, page(60, {}));
     EXPECT_EQ(bench.step(), Lines{"begin@60"});
     EXPECT_EQ(bench.say(line("MODIFIED", {"w1", 55})), Lines{"upsert g/w1@55 uid-w1"});
-    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 58}.json());
+    bench.cluster.answer(bench.get().call, 200, Pod{"w1", 58, "", "Running", ""}.json());
     EXPECT_EQ(bench.step(), (Lines{"upsert! g/w1@58 uid-w1 out", "end@60"}));
 }
 
@@ -311,7 +425,7 @@ TEST(KubernetesEpoch, AnObjectThatALaggingWatchTellsOfLateIsNotSweptEither) {
     EXPECT_EQ(bench.say(line("ADDED", {"w2", 55})), Lines{"upsert g/w2@55 uid-w2"});
     bench.cluster.answer(first.call, 404, not_found("w1"));
     EXPECT_EQ(bench.step(), Lines{"remove g/w1@60 uid-w1"});
-    bench.cluster.answer(bench.get().call, 200, Pod{"w2", 58}.json());
+    bench.cluster.answer(bench.get().call, 200, Pod{"w2", 58, "", "Running", ""}.json());
     EXPECT_EQ(bench.step(), (Lines{"upsert! g/w2@58 uid-w2 out", "end@60"}));
 }
 
@@ -341,7 +455,7 @@ TEST(KubernetesEpoch, ARewoundServerAsksForANewIncarnation_S13) {
     bench.connector.restart(bench.now);
     EXPECT_FALSE(bench.connector.needs_new_incarnation());
     EXPECT_FALSE(bench.watching());
-    bench.step();
+    bench.read_first(31);
     bench.cluster.answer(bench.list().call, 200, page(31, {{"w1", 7}}));
     EXPECT_EQ(bench.step(), (Lines{"begin@31", "upsert! g/w1@7 uid-w1", "end@31"}));
 }
@@ -358,7 +472,7 @@ TEST(KubernetesEpoch, APodThatIsBackFromTheDeadIsOfARewoundServer_S13) {
     bench.step();
     EXPECT_TRUE(bench.connector.needs_new_incarnation());
     bench.connector.restart(bench.now);
-    bench.step();
+    bench.read_first(1'000'051);
     bench.cluster.answer(bench.list().call, 200, page(1'000'051, {{"w1", 7}}));
     EXPECT_EQ(bench.step(), (Lines{"begin@1000051", "upsert! g/w1@7 uid-w1", "end@1000051"}));
     EXPECT_FALSE(bench.connector.needs_new_incarnation());

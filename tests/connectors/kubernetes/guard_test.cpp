@@ -46,6 +46,14 @@ TEST(Guard, Guard_kubernetes_asks_for_missing_AnEpochEndsWhenTheServerWasAskedFo
     EXPECT_EQ(bench.step(), Lines{"begin@60"});
 }
 
+// Design §4.1: nor is what a list lacks that nobody can hold against what is known.
+TEST(Guard, Guard_kubernetes_reads_twice_NoStreamBeginsWithAListThatIsHeldAgainstNone) {
+    Bench bench(Bench::usual(), Bench::Begin::kAtTheStart);
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), Lines{});
+}
+
 // Design §4.1: an error is never an absence.
 TEST(Guard, Guard_kubernetes_own_word_A404OfAProxyIsNoAbsence) {
     Bench bench;
@@ -96,7 +104,7 @@ TEST(Guard, Guard_kubernetes_epoch_first_TheStreamAloneProvesNothing) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
     bench.connector.restart(bench.now);
-    bench.step();
+    bench.read_first();
     answer(bench, kWholeList, page(60, {}));
     bench.step();
     bench.cluster.head(bench.watch().call, 200);
