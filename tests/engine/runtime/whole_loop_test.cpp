@@ -221,14 +221,15 @@ TEST_P(WholeLoopTrouble, IsNoAbsenceAndHeals) {
 INSTANTIATE_TEST_SUITE_P(WholeLoop, WholeLoopTrouble, ::testing::ValuesIn(kTroubles),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
-// The connector of a new process knows nothing that it could ask for one by one, so an empty answer
-// reaches the engine as an epoch: held there, and healed by the epoch that the engine asks for.
-TEST(WholeLoop, AnEmptyAnswerToANewConnectorIsQuarantinedThenHealed_S4) {
+// The connector of a new process knows nothing that it could ask for one by one, so two empty
+// answers in a row reach the engine as an epoch: held there, and healed by the epoch that the
+// engine asks for.
+TEST(WholeLoop, EmptyAnswersToANewConnectorAreQuarantinedThenHealed_S4) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         Stage stage(seed);
         ASSERT_TRUE(stage.host.settle(Millis{60'000}));
-        stage.host.world().fail_next(Op::kList, Failure::of(Failure::Kind::kEmptyList));
+        stage.host.world().fail_next(Op::kList, Failure::of(Failure::Kind::kEmptyList), 2);
         stage.host.crash();
         stage.break_things("");
         ASSERT_TRUE(stage.host.run_until(
