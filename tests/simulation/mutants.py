@@ -80,7 +80,7 @@ UNSEEN = {
     "ledger_first": "outcomes can be read whenever commands can",
     "new_owner_knows_nothing": "a new owner lists at once, and proves nothing before (`kubernetes_epoch_first`,"
     " `postgres_epoch_first`)",
-    "outbox_until_outcome": "relays repeat what may not have arrived, and what expires is ordered anew",
+    "outbox_until_outcome": "what expires is ordered anew, soon enough for a run; `simulation_interleavings_test` notices",
     "owner_everywhere": "what a former owner says in a quiet partition is true, as long as both see one world",
     "permit_check": "a brake is known before the command starts, and no write takes as long as a command lives",
     "postgres_commit_first": "the sandbox sends no keepalive in the middle of a commit",
