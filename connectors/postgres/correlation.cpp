@@ -205,7 +205,12 @@ class CorrelationParser {
 };
 
 Result<Correlation> Correlation::parse(std::string_view text) {
-    return CorrelationParser(text).parse();
+    Result<Correlation> read = CorrelationParser(text).parse();
+    if (!read) return read;
+    // With every column quoted it is longer and deeper, and must be read as the same one.
+    const Result<Correlation> again = CorrelationParser(read->sql()).parse();
+    if (!again) return Error{Next::kStop, "with its columns quoted: " + again.error().what};
+    return read;
 }
 
 Correlated Correlation::evaluate(const std::vector<Cell>& cells) const {

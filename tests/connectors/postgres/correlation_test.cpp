@@ -55,6 +55,19 @@ TEST(Correlation, PrintsSql) {
     EXPECT_EQ(Correlation::parse(once)->sql(), once);
 }
 
+// Symptom: an expression was accepted whose SQL text, which has more quotes, was refused as too
+// long.
+TEST(Correlation, TakesNothingWhoseSqlTextItWouldRefuse) {
+    std::string longest = "coalesce(a";
+    while (longest.size() < 4000) longest += ",a";
+    EXPECT_NE(refusal(longest + ")").find("columns quoted"), std::string::npos);
+    EXPECT_NE(refusal(longest + ")").find("longer than 4096"), std::string::npos);
+    std::string deep = "a";
+    for (int i = 0; i < 40; ++i) deep = "coalesce(b || " + deep + ")";
+    EXPECT_NE(refusal(deep).find("columns quoted"), std::string::npos);
+    EXPECT_NE(refusal(deep).find("nested too deeply"), std::string::npos);
+}
+
 TEST(Correlation, RefusesAnythingElseAndSaysWhere) {
     EXPECT_EQ(
         refusal(""),
