@@ -70,6 +70,7 @@ KubernetesConnector::Machine::Machine(ports::Cluster& cluster, KubernetesSetting
 void KubernetesConnector::Machine::restart(SteadyTime now) {
     relist(now);
     lookups_.clear();
+    roster_.forget_versions();  // a restore in the meantime may have taken them back
     epoch_backoff_.reset();
     watch_backoff_.reset();
     position_ = 0;

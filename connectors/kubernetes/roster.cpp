@@ -35,6 +35,7 @@ std::string Roster::subject_of(const KubeObject& object) const {
 }
 
 void Roster::present(const KubeObject& object, bool in_epoch, std::vector<Fact>& out) {
+    if (is_gone(object) && TRUEUP_GUARD("kubernetes_gone_stays_gone")) return;
     std::string key = subject_of(object);
     std::uint64_t word = 0;
     Known& known = known_[object.uid];
@@ -157,6 +158,11 @@ bool Roster::contradicts(const KubeObject& object, std::uint64_t as_of) const {
 bool Roster::contradicts(const Found& found) const {
     return found.exists && found.object.version < found.lookup.left_at &&
            TRUEUP_GUARD("kubernetes_history_is_one");
+}
+
+bool Roster::is_gone(const KubeObject& object) const {
+    const auto gone = gone_.find(object.uid);
+    return gone != gone_.end() && object.version <= gone->second;
 }
 
 void Roster::gone(const std::string& uid, std::uint64_t version) {

@@ -66,6 +66,8 @@ class Roster {
     void say(Known& known, std::uint64_t version, bool in_scope);
     void forget(Entries::iterator entry);
     void gone(const std::string& uid, std::uint64_t version);
+    /// It went since: a page that is late shows it, or a watch that lags.
+    bool is_gone(const KubeObject& object) const;
     void bound_strays();
 
     const KubernetesSettings& settings_;

@@ -466,6 +466,19 @@ TEST(KubernetesEpoch, APodThatIsBackFromTheDeadIsOfARewoundServer_S13) {
     EXPECT_FALSE(bench.connector.needs_new_incarnation());
 }
 
+// Symptom: a pod that a backup brought back while its connector stood by was never listed again: it
+// was gone at a version that the restored server had not come to yet.
+TEST(KubernetesEpoch, ARestartForgetsTheVersionsThatARestoreMayHaveTakenBack_S13) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    const std::string ending = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z")";
+    bench.say(line("DELETED", {.name = "w1", .version = 51, .more = ending}));
+    bench.connector.restart(bench.now);
+    bench.read_first(20);
+    bench.cluster.answer(bench.list().call, 200, page(20, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@20", "upsert! g/w1@7 uid-w1", "end@20"}));
+}
+
 // Symptom: a pod that a backup brought back while the server was being asked for it was out of the
 // selector until the next list, and that was proven.
 TEST(KubernetesEpoch, APodThatIsThereAsItWasBeforeItLeftIsOfARewoundServer_S13) {

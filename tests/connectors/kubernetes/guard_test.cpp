@@ -87,6 +87,21 @@ TEST(Guard, Guard_kubernetes_history_is_one_AnObjectFromBeforeWhatWasToldIsARewo
     EXPECT_TRUE(bench.connector.needs_new_incarnation());
 }
 
+// Design §4.7: what was told of its end is newer. Symptom: after a restore that brought it back for
+// good, the pod counted as absent for ever, for it had been listed at that version before.
+TEST(Guard, Guard_kubernetes_gone_stays_gone_APageOlderThanItsEndBringsNoPodBack) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}, {"w2", 8}});
+    bench.connector.resnapshot();
+    bench.step();
+    answer(bench, kWholeList, page(60, {{"w1", 7}}, "next"));
+    bench.step();
+    const std::string ending = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z")";
+    bench.say(line("DELETED", {.name = "w2", .version = 61, .more = ending}));
+    answer(bench, kWholeList, page(60, {{"w2", 8}}));
+    EXPECT_EQ(bench.step(), Lines{"end@60"});
+}
+
 // Design §4.2: no progress over a hole.
 TEST(Guard, Guard_kubernetes_no_hole_AnEventThatCouldNotBeReadEndsTheProofs) {
     Bench bench;
