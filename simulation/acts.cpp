@@ -186,6 +186,7 @@ void make_peace(Stage& stage) {
     stage.over = true;
     stage.broker.troubles() = BrokerTroubles();
     stage.network.longest = Millis{10};
+    stage.network.page = Millis{0};
     stage.world.stall_watch(false);
     stage.world.leave_second_behind(false);
     stage.world.fail_no_more();

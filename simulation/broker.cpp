@@ -194,10 +194,9 @@ void Broker::Client::finish_up_to(const Append& append) {
     }
 }
 
-std::int64_t Broker::Client::visible_end(ports::Partition partition, View& view) {
-    const Records& records = broker_.partitions_[partition].records;
+std::int64_t Broker::Client::visible_end(const Records& records, Topic topic, View& view) const {
     const SteadyTime now = broker_.scheduler_.steady_now();
-    const Millis lag = lags_[static_cast<std::size_t>(partition.topic)];
+    const Millis lag = lags_[static_cast<std::size_t>(topic)];
     view.seen = std::max(view.seen, view.acked);
     // Offsets are dense: record n is at place n.
     while (view.seen < static_cast<std::int64_t>(records.size()) &&
@@ -211,16 +210,17 @@ Result<ports::Fetched> Broker::Client::read(ports::Partition partition, std::int
                                             std::size_t max_bytes) {
     if (Status through = answers(); !through) return through.error();
     if (broker_.random_.chance(broker_.troubles_.failed_reads)) return no_answer();
-    if (offset > std::min(broker_.partitions_[partition].next_offset, views_[partition].cut_at)) {
+    const PartitionState& state = broker_.partitions_[partition];
+    View& view = views_[partition];
+    if (offset > std::min(state.next_offset, view.cut_at)) {
         return Error{Next::kStop, "the log lost what was before offset " + std::to_string(offset)};
     }
     ports::Fetched fetched;
     fetched.next_offset = offset;
-    const std::int64_t end = visible_end(partition, views_[partition]);
-    const Records& records = broker_.partitions_[partition].records;
+    const std::int64_t end = visible_end(state.records, partition.topic, view);
     std::size_t bytes = 0;
     for (std::int64_t at = std::max<std::int64_t>(offset, 0); at < end; ++at) {
-        const std::shared_ptr<const Record>& record = records[static_cast<std::size_t>(at)];
+        const std::shared_ptr<const Record>& record = state.records[static_cast<std::size_t>(at)];
         if (!fetched.records.empty() && bytes >= max_bytes) break;
         bytes += record->value.size();
         fetched.records.push_back({at, record->append_time, record->key, record->value});

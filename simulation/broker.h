@@ -146,7 +146,7 @@ class Broker::Client final : public ports::Log {
         std::deque<std::shared_ptr<Append>> appends;  ///< without an answer
     };
     Status answers();
-    std::int64_t visible_end(ports::Partition partition, View& view);
+    std::int64_t visible_end(const Records& records, Topic topic, View& view) const;
     void finish(Append& append);
     void finish_up_to(const Append& append);
 

@@ -105,6 +105,28 @@ void short_page(Stage& stage, Random& random) {
     stage.world.cut_watch();
 }
 
+/// Pods and rows go while a connector is told, bit by bit, that they are there.
+void slow_lists(Stage& stage, Random& random) {
+    constexpr Millis kPage{600};
+    constexpr Millis kList = 10 * kPage;
+    stage.network.page = kPage;
+    for (const char* source : {"pods", "rows"}) stage.house.list_again(source);
+    const std::uint64_t leave = 1 + random.below(3);
+    for (std::uint64_t i = 0; i < leave; ++i) {
+        later(stage, random.between(Millis{1'000}, kList), [&stage, draw = random.next()] {
+            Random drawn(draw);
+            const auto there = pods(stage);
+            const auto listed = rows(stage);
+            if (drawn.chance(500)) {
+                if (const auto* pod = pick(there, drawn)) stage.world.delete_pod((*pod)->name, 0);
+            } else if (const auto* row = pick(listed, drawn)) {
+                stage.world.delete_row(row->pk);
+            }
+        });
+    }
+    later(stage, 2 * kList, [&stage] { stage.network.page = Millis{0}; });
+}
+
 void gone(Stage& stage, Random& random) {
     stage.world.compact();
     if (random.chance(500)) stage.world.fail_next(Op::kList, Failure::http(410), 2);
@@ -210,6 +232,7 @@ std::vector<ActKind> faults() {
         {"cluster-fails", Actor::kMisfortune, 4, cluster_fails},
         {"empty-list", Actor::kMisfortune, 4, empty_list},
         {"short-page", Actor::kMisfortune, 2, short_page},
+        {"slow-lists", Actor::kMisfortune, 2, slow_lists},
         {"gone", Actor::kMisfortune, 2, gone},
         {"deaf-watch", Actor::kMisfortune, 3, deaf_watch},
         {"lost-replies", Actor::kMisfortune, 3, lost_replies},

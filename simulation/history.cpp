@@ -5,20 +5,6 @@
 
 namespace trueup::simulation {
 
-namespace {
-
-/// The last value at or before a moment.
-template <typename Timeline>
-auto last(const Timeline& timeline, Moment as_of) -> decltype(timeline.front().value) {
-    const auto after =
-        std::upper_bound(timeline.begin(), timeline.end(), as_of,
-                         [](Moment wanted, const auto& at) { return wanted < at.moment; });
-    if (after == timeline.begin()) return nullptr;
-    return std::prev(after)->value;
-}
-
-}  // namespace
-
 History::History(const sandbox::WorldSettings& settings) {
     for (const sandbox::Column& column : settings.columns) {
         if (column.name == settings.pk_column) pk_ = columns_.size();
@@ -47,17 +33,22 @@ void History::take(const std::vector<sandbox::Record>& act, SteadyTime now) {
     }
 }
 
-bool History::RowView::null(std::string_view column) const {
+/// nullptr: there is no such column.
+const std::optional<std::string>* History::RowView::cell(std::string_view column) const {
     const auto& columns = history_->columns_;
     const auto found = std::find(columns.begin(), columns.end(), column);
-    return found == columns.end() || !(*values_)[static_cast<std::size_t>(found - columns.begin())];
+    if (found == columns.end()) return nullptr;
+    return &(*values_)[static_cast<std::size_t>(found - columns.begin())];
 }
 
-std::string History::RowView::text(std::string_view column) const {
-    if (null(column)) return {};
-    const auto& columns = history_->columns_;
-    const auto found = std::find(columns.begin(), columns.end(), column);
-    return *(*values_)[static_cast<std::size_t>(found - columns.begin())];
+bool History::RowView::null(std::string_view column) const {
+    const auto* found = cell(column);
+    return found == nullptr || !*found;
+}
+
+std::string_view History::RowView::view(std::string_view column) const {
+    const auto* found = cell(column);
+    return found != nullptr && *found ? std::string_view(**found) : std::string_view();
 }
 
 std::string History::RowView::key() const {
@@ -78,7 +69,7 @@ std::optional<SteadyTime> History::born(std::string_view uid) const {
 std::vector<sandbox::PodPtr> History::pods(Moment as_of) const {
     std::vector<sandbox::PodPtr> there;
     for (const auto& [name, timeline] : pods_) {
-        if (sandbox::PodPtr pod = last(timeline, as_of)) there.push_back(std::move(pod));
+        if (const sandbox::PodPtr& pod = last(timeline, as_of)) there.push_back(pod);
     }
     return there;
 }
@@ -86,25 +77,24 @@ std::vector<sandbox::PodPtr> History::pods(Moment as_of) const {
 std::optional<History::RowView> History::row(std::string_view pk, Moment as_of) const {
     const auto found = rows_.find(pk);
     if (found == rows_.end()) return std::nullopt;
-    // The timeline holds on to the values.
-    const sandbox::Values values = last(found->second, as_of);
+    const sandbox::Values& values = last(found->second, as_of);
     if (!values) return std::nullopt;
     return RowView(*this, *values);
 }
 
 std::vector<History::Row> History::rows(Moment as_of) const {
     std::vector<Row> there;
-    for (const auto& [pk, timeline] : rows_) {
-        if (const sandbox::Values values = last(timeline, as_of)) {
-            there.push_back({pk, RowView(*this, *values)});
-        }
-    }
+    each_row(as_of, [&](const std::string& pk, const RowView& view) {
+        there.push_back({pk, view});
+    });
     return there;
 }
 
 std::vector<History::Row> History::rows_of(std::string_view key, Moment as_of) const {
-    std::vector<Row> there = rows(as_of);
-    std::erase_if(there, [&](const Row& row) { return row.view.key() != key; });
+    std::vector<Row> there;
+    each_row(as_of, [&](const std::string& pk, const RowView& view) {
+        if (view.key() == key) there.push_back({pk, view});
+    });
     return there;
 }
 

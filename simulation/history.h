@@ -5,6 +5,8 @@
 #include "sandbox/records.h"
 #include "simulation/links.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,12 +31,15 @@ class History {
         RowView(const History& history, const ports::SqlRow& values)
             : history_(&history), values_(&values) {}
         /// Empty for null and for a column that is not there.
-        std::string text(std::string_view column) const;
+        std::string text(std::string_view column) const { return std::string(view(column)); }
+        std::string_view view(std::string_view column) const;
         bool null(std::string_view column) const;
         /// The correlation key: its pod_name, or else the name that its slug gives.
         std::string key() const;
 
       private:
+        const std::optional<std::string>* cell(std::string_view column) const;
+
         const History* history_;
         const ports::SqlRow* values_;
     };
@@ -51,6 +56,20 @@ class History {
     std::optional<RowView> row(std::string_view pk, Moment as_of) const;
     std::vector<Row> rows(Moment as_of) const;
     std::vector<Row> rows_of(std::string_view key, Moment as_of) const;
+    /// The same, without a copy: visit(const sandbox::Pod&), visit(primary key, RowView).
+    template <typename Visit>
+    void each_pod(Moment as_of, Visit visit) const {
+        for (const auto& [name, timeline] : pods_) {
+            if (const sandbox::PodPtr& pod = last(timeline, as_of)) visit(*pod);
+        }
+    }
+    template <typename Visit>
+    void each_row(Moment as_of, Visit visit) const {
+        for (const auto& [pk, timeline] : rows_) {
+            const sandbox::Values& values = last(timeline, as_of);
+            if (values) visit(pk, RowView(*this, *values));
+        }
+    }
     /// How many names of pods and rows there were by then.
     std::size_t names(Moment as_of) const;
 
@@ -62,6 +81,16 @@ class History {
     };
     template <typename Value>
     using Timelines = std::map<std::string, std::vector<At<Value>>, std::less<>>;
+
+    /// The last value at or before a moment; nullptr: there was none.
+    template <typename Value>
+    static const Value& last(const std::vector<At<Value>>& timeline, Moment as_of) {
+        static const Value kNone = nullptr;
+        const auto after =
+            std::upper_bound(timeline.begin(), timeline.end(), as_of,
+                             [](Moment wanted, const auto& at) { return wanted < at.moment; });
+        return after == timeline.begin() ? kNone : std::prev(after)->value;
+    }
 
     std::vector<SteadyTime> times_;  ///< of the acts
     std::vector<std::string> columns_;

@@ -53,7 +53,7 @@ class EngineProcess final : public Process {
         settings.partitions = around_.settings.shards;
         settings.policy = around_.settings.policy;
         settings.jobs = std::launch::deferred;  // one thread, one order
-        settings.patience = Millis{1'000};
+        settings.patience = Millis{2'000};
         settings.write_behind_every = Millis{5'000};
         settings.cache_bytes = 64U << 10U;
         settings.new_journal_id = {around_.random.next() | 1U, 1};
@@ -104,9 +104,7 @@ class EngineProcess final : public Process {
         } else {
             around_.findings_wait.erase(index_);
         }
-        for (const SourceId id : wanted) {
-            ++around_.wishes[status.meta.sources[id].name == "pods" ? 0 : 1];
-        }
+        for (const SourceId id : wanted) around_.wish(status.meta.sources[id].name);
     }
 
     const std::int32_t index_;  ///< of its shard
@@ -185,6 +183,8 @@ void House::restart(std::string_view name) {
         if (process->name() == name) process->crash_at(1, kBeginAgain);
     }
 }
+
+void House::list_again(std::string_view source) { parts_->around.wish(source); }
 
 void House::second_connector(Random& random, Millis time) {
     const bool pods = random.chance(500);

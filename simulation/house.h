@@ -24,6 +24,8 @@ class House {
     Process& pick(Random& random);
     /// The process of that name dies, and begins anew soon.
     void restart(std::string_view name);
+    /// Connectors of that source list everything soon.
+    void list_again(std::string_view source);
     /// A second connector of a source for so long.
     void second_connector(Random& random, Millis time);
     /// The projection of an engine is lost, and its process dies.

@@ -17,7 +17,7 @@ bool says_something(const ClusterEvent& event) {
 }
 bool says_something(const DatabaseEvent& /*event*/) { return true; }
 
-/// What the server has for the process goes on its way, in order.
+/// What the server has for the process goes on its way, in order on each connection.
 template <typename Port, typename Event>
 void collect(Wire<Port, Event>& wire, Network& network) {
     if (!wire.server) return;
@@ -25,10 +25,15 @@ void collect(Wire<Port, Event>& wire, Network& network) {
     wire.server->poll(Millis{0}, events);
     for (Event& event : events) {
         if (!says_something(event)) wire.reads.erase(event.call);
-        wire.last_arrival = std::max(wire.last_arrival, network.scheduler.steady_now() +
-                                                            network.random.delay(network.longest));
-        if (!wire.cut) network.scheduler.at(wire.last_arrival, wire.wake);
-        wire.on_its_way.emplace(wire.last_arrival, std::move(event));
+        SteadyTime arrival = network.scheduler.steady_now() + network.random.delay(network.longest);
+        const auto call = wire.calls.find(event.call);
+        if (call != wire.calls.end()) {
+            Connection& connection = *call->second;
+            arrival = std::max(arrival, connection.last_arrival) + connection.answers_take;
+            connection.last_arrival = arrival;
+        }
+        if (!wire.cut) network.scheduler.at(arrival, wire.wake);
+        wire.on_its_way.emplace(arrival, std::move(event));
     }
 }
 
@@ -36,11 +41,12 @@ void collect(Wire<Port, Event>& wire, Network& network) {
 /// by then.
 template <typename Port, typename Event, typename What>
 void send(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Lifeline& life,
-          What what) {
+          Connection& connection, What what) {
     if (!life.call()) return;
     const SteadyTime sent = network.scheduler.steady_now() + network.random.delay(network.longest);
-    wire->last_sent = std::max(wire->last_sent + Millis{1}, sent);  // nothing overtakes
-    network.scheduler.at(wire->last_sent, [wire, &network, what = std::move(what)] {
+    connection.last_sent = std::max(connection.last_sent + Millis{1}, sent);
+    wire->last_sent = std::max(wire->last_sent, connection.last_sent);
+    network.scheduler.at(connection.last_sent, [wire, &network, what = std::move(what)] {
         if (!wire->server) return;
         what(*wire->server);
         collect(*wire, network);
@@ -50,8 +56,8 @@ void send(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Life
 /// The same for a read that the oracles want to know of. It is carried out when it arrives.
 template <typename Port, typename Event, typename What>
 void send_read(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Lifeline& life,
-               CallId call, std::string about, What what) {
-    send(wire, network, life,
+               Connection& connection, CallId call, std::string about, What what) {
+    send(wire, network, life, connection,
          [&line = *wire, &network, call, about = std::move(about),
           what = std::move(what)](Port& server) {
              if (line.mind) {
@@ -75,6 +81,7 @@ void receive(Wire<Port, Event>& wire, Network& network, Lifeline& life, std::vec
         const bool last = failed || event.kind == Event::Kind::kEnd;
         const bool wanted = wire.cancelled.count(event.call) == 0;
         if (last) {
+            wire.calls.erase(event.call);
             wire.cancelled.erase(event.call);
             const auto read = wire.reads.find(event.call);
             if (read != wire.reads.end()) {
@@ -89,8 +96,11 @@ void receive(Wire<Port, Event>& wire, Network& network, Lifeline& life, std::vec
 template <typename Port, typename Event>
 void end_call(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Lifeline& life,
               CallId call) {
+    const auto found = wire->calls.find(call);
+    if (found == wire->calls.end()) return;  // it was answered
     wire->cancelled.insert(call);
-    send(wire, network, life, [call](Port& server) { server.cancel(call); });
+    send(wire, network, life, *found->second, [call](Port& server) { server.cancel(call); });
+    wire->calls.erase(found);
 }
 
 /// The process is gone. Its server notices once everything that was sent has arrived.
@@ -112,16 +122,24 @@ ClusterLink::ClusterLink(std::unique_ptr<ports::Cluster> server, Network& networ
 
 ClusterLink::~ClusterLink() { cut(wire_, network_); }
 
+Connection& ClusterLink::connect(CallId call, Millis answers_take) {
+    auto& connection = wire_->calls[call] = std::make_shared<Connection>();
+    connection->answers_take = answers_take;
+    return *connection;
+}
+
 void ClusterLink::list_page(CallId call, const ports::ListPage& request) {
-    send(wire_, network_, life_, [=](ports::Cluster& server) { server.list_page(call, request); });
+    send(wire_, network_, life_, connect(call, network_.page),
+         [=](ports::Cluster& server) { server.list_page(call, request); });
 }
 
 void ClusterLink::watch(CallId call, const ports::WatchFrom& request) {
-    send(wire_, network_, life_, [=](ports::Cluster& server) { server.watch(call, request); });
+    send(wire_, network_, life_, connect(call),
+         [=](ports::Cluster& server) { server.watch(call, request); });
 }
 
 void ClusterLink::get(CallId call, const ports::GetObject& request) {
-    send_read(wire_, network_, life_, call, "pod/" + request.name,
+    send_read(wire_, network_, life_, connect(call), call, "pod/" + request.name,
               [=](ports::Cluster& server) { server.get(call, request); });
 }
 
@@ -129,7 +147,8 @@ void ClusterLink::erase(CallId call, const ports::DeleteObject& request) {
     if (wire_->mind && life_.alive()) {
         wire_->mind->witness.write_sent(request.uid, request.resource_version, wire_->mind->known);
     }
-    send(wire_, network_, life_, [=](ports::Cluster& server) { server.erase(call, request); });
+    send(wire_, network_, life_, connect(call),
+         [=](ports::Cluster& server) { server.erase(call, request); });
 }
 
 void ClusterLink::cancel(CallId call) { end_call(wire_, network_, life_, call); }
@@ -148,35 +167,44 @@ DatabaseLink::DatabaseLink(sandbox::World& world, Network& network, Lifeline& li
 
 DatabaseLink::~DatabaseLink() { cut(wire_, network_); }
 
+Connection& DatabaseLink::use(const std::shared_ptr<Connection>& connection, CallId call) {
+    return *(wire_->calls[call] = connection);
+}
+
 void DatabaseLink::inspect(CallId call, const ports::Inspect& request) {
-    send(wire_, network_, life_, [=](ports::Database& server) { server.inspect(call, request); });
+    send(wire_, network_, life_, use(sql_, call),
+         [=](ports::Database& server) { server.inspect(call, request); });
 }
 
 void DatabaseLink::ensure_slot(CallId call, const ports::EnsureSlot& request) {
-    send(wire_, network_, life_,
+    send(wire_, network_, life_, use(stream_, call),
          [=](ports::Database& server) { server.ensure_slot(call, request); });
 }
 
 void DatabaseLink::drop_slot(CallId call, const std::string& slot) {
-    send(wire_, network_, life_, [=](ports::Database& server) { server.drop_slot(call, slot); });
+    send(wire_, network_, life_, use(stream_, call),
+         [=](ports::Database& server) { server.drop_slot(call, slot); });
 }
 
 void DatabaseLink::copy(CallId call, const ports::CopyTable& request) {
-    send(wire_, network_, life_, [=](ports::Database& server) { server.copy(call, request); });
+    copying_->answers_take = network_.page;
+    send(wire_, network_, life_, use(copying_, call),
+         [=](ports::Database& server) { server.copy(call, request); });
 }
 
 void DatabaseLink::start_wal(CallId call, const ports::StartWal& request) {
-    send(wire_, network_, life_, [=](ports::Database& server) { server.start_wal(call, request); });
+    send(wire_, network_, life_, use(stream_, call),
+         [=](ports::Database& server) { server.start_wal(call, request); });
 }
 
 void DatabaseLink::insert_lsn(CallId call, const ports::AskInsertLsn& request) {
-    send(wire_, network_, life_,
+    send(wire_, network_, life_, use(sql_, call),
          [=](ports::Database& server) { server.insert_lsn(call, request); });
 }
 
 void DatabaseLink::read_rows(CallId call, const ports::ReadRows& request) {
     const std::string about = request.pk ? "row/" + *request.pk : "key/" + request.key;
-    send_read(wire_, network_, life_, call, about,
+    send_read(wire_, network_, life_, use(sql_, call), call, about,
               [=](ports::Database& server) { server.read_rows(call, request); });
 }
 
@@ -184,13 +212,13 @@ void DatabaseLink::update_row(CallId call, const ports::UpdateRow& request) {
     if (wire_->mind && life_.alive()) {
         wire_->mind->witness.write_sent(request.pk, request.xmin, wire_->mind->known);
     }
-    send(wire_, network_, life_,
+    send(wire_, network_, life_, use(sql_, call),
          [=](ports::Database& server) { server.update_row(call, request); });
 }
 
 void DatabaseLink::wal_status(CallId call, ports::Lsn written, ports::Lsn flushed,
                               bool want_reply) {
-    send(wire_, network_, life_,
+    send(wire_, network_, life_, *stream_,
          [=](ports::Database& server) { server.wal_status(call, written, flushed, want_reply); });
 }
 

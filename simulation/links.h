@@ -1,5 +1,7 @@
 // What lies between a process and the servers of the sandbox: a network that takes its time, cuts
-// connections when a process dies, and delivers what was sent before all the same.
+// connections when a process dies, and delivers what was sent before all the same. On one
+// connection nothing overtakes; the product has one for each call to a cluster, and three to a
+// database.
 //
 // A witness sees which answers a process has read, and what it knew when it sent a write: that is
 // what the oracles hold an effect against.
@@ -39,6 +41,7 @@ struct Network {
     Scheduler& scheduler;
     Random random;
     Millis longest{10};  ///< that a message takes
+    Millis page{0};      ///< that each page of a list takes longer, and each part of a copied table
 };
 
 /// Sees the writes of executors; of connectors nobody does, for they make none.
@@ -60,16 +63,23 @@ struct Mind {
     Knowledge known;
 };
 
-/// The end of a connection at the servers; outlives the process that made it until everything that
+/// When the last message will be there, on a connection's way to the server and on its way back.
+struct Connection {
+    SteadyTime last_sent{};
+    SteadyTime last_arrival{};
+    Millis answers_take{0};  ///< each, beside the way
+};
+
+/// The ends of a process's connections at the servers; outlives the process until everything that
 /// it had sent has arrived.
 template <typename Port, typename Event>
 struct Wire {
     std::unique_ptr<Port> server;
     std::function<void()> wake;
     bool cut = false;
-    SteadyTime last_sent{};
-    SteadyTime last_arrival{};
-    std::multimap<SteadyTime, Event> on_its_way;  ///< back to the process
+    SteadyTime last_sent{};                                      ///< on any of them
+    std::map<ports::CallId, std::shared_ptr<Connection>> calls;  ///< without their last event
+    std::multimap<SteadyTime, Event> on_its_way;                 ///< back to the process
     std::set<ports::CallId> cancelled;
     std::shared_ptr<Mind> mind;                                   ///< of an executor
     std::map<ports::CallId, std::pair<std::string, Look>> reads;  ///< without their last event
@@ -92,6 +102,8 @@ class ClusterLink final : public ports::Cluster {
 
   private:
     using Line = Wire<ports::Cluster, ports::ClusterEvent>;
+    Connection& connect(ports::CallId call, Millis answers_take = Millis{0});
+
     Network& network_;
     Lifeline& life_;
     std::shared_ptr<Line> wire_;
@@ -120,9 +132,14 @@ class DatabaseLink final : public ports::Database {
 
   private:
     using Line = Wire<ports::Database, ports::DatabaseEvent>;
+    Connection& use(const std::shared_ptr<Connection>& connection, ports::CallId call);
+
     Network& network_;
     Lifeline& life_;
     std::shared_ptr<Line> wire_;
+    const std::shared_ptr<Connection> sql_ = std::make_shared<Connection>();
+    const std::shared_ptr<Connection> stream_ = std::make_shared<Connection>();
+    const std::shared_ptr<Connection> copying_ = std::make_shared<Connection>();
 };
 
 }  // namespace trueup::simulation

@@ -67,6 +67,7 @@ bool Oracles::bound(const Command& command, SteadyTime now) const {
 }
 
 void Oracles::given(const Command& command, SteadyTime issued) {
+    judge_name(command.id, what_of(command) + command.draft.target.object_id);
     if (!given_.emplace(command.id, issued).second) return;
     judge_order(command);
     if (bound(command, issued)) {
@@ -81,6 +82,16 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     }
     const std::string against = against_evidence(command, issued, {});
     if (!against.empty()) violate("evidence", what_of(command) + against);
+}
+
+void Oracles::found(const FindingEdge& edge) {
+    judge_name(edge.id,
+               "finding of " + edge.rule + " about " + edge.subject + ": " + edge.object_id);
+}
+
+void Oracles::judge_name(const Hash128& id, const std::string& what) {
+    const std::string& first = named_.try_emplace(id, what).first->second;
+    if (first != what) violate("once", to_hex(id) + " is a " + first + ", and a " + what);
 }
 
 void Oracles::ended(const Hash128& command) { ended_commands_.insert(command); }

@@ -5,7 +5,8 @@
 //                 its executor last looked
 //   O2 race       no write on what became right since; counted, and a violation only where the
 //                 plan keeps people from acting in between
-//   O3 once       a command has at most one effect; a second one is a race (O2) where somebody
+//   O3 once       an id is of one finding or command, and a command has at most one effect; a
+//   second one is a race (O2) where somebody
 //                 undid the first before anybody could know of it
 //   O4 brakes     nobody writes, or orders, against a pause or a hold that all could see
 //      approval   nobody orders unasked what somebody must have approved
@@ -25,6 +26,7 @@
 
 #include "engine/base/id.h"
 #include "engine/model/command.h"
+#include "engine/model/finding_edge.h"
 #include "engine/model/settings.h"
 #include "simulation/consent.h"
 #include "simulation/disk.h"
@@ -64,6 +66,8 @@ class Oracles final : public Witness {
     void act(const std::vector<sandbox::Record>& records);
     /// A command is in its topic; the journal had it then.
     void given(const Command& command, SteadyTime issued);
+    /// An edge of a finding is in its topic.
+    void found(const FindingEdge& edge);
     /// What came of a command is in its topic.
     void ended(const Hash128& command);
     /// From now on everybody can see it.
@@ -126,6 +130,7 @@ class Oracles final : public Witness {
         Moment row = 0;
     };
     void judge(const sandbox::Effect& effect, Moment before);
+    void judge_name(const Hash128& id, const std::string& what);
     void judge_once(const Command& command, const std::string& what);
     std::string against_delete(const sandbox::Effect& effect, const std::string& pk,
                                const Looks& looks) const;
@@ -159,6 +164,7 @@ class Oracles final : public Witness {
     std::map<std::string, SteadyTime> brakes_;  ///< since when; by what they bind
     std::set<std::string> ended_;               ///< names of pods that ended, or were about to
     std::map<Hash128, SteadyTime> given_;       ///< when they were issued
+    std::map<Hash128, std::string> named_;      ///< findings and commands: what each id is of
     std::vector<Violation> violations_;
     SteadyTime looked_at_{};  ///< when an executor's read last reached its server
     std::uint64_t effects_ = 0;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup::simulation {
@@ -43,6 +44,8 @@ struct Surroundings {
     std::uint64_t wishes[2] = {0, 0};           ///< for a complete epoch of pods, of rows
     std::uint64_t refusals = 0;  ///< of shards that stopped emitting, but for a full disk
     std::string refused = {};    ///< why the last one did
+
+    void wish(std::string_view source) { ++wishes[source == "pods" ? 0 : 1]; }
 };
 
 class Process {

@@ -4,7 +4,7 @@
 #include "simulation/instances.h"
 
 #include <algorithm>
-#include <map>
+#include <string_view>
 
 namespace trueup::simulation {
 
@@ -12,29 +12,45 @@ namespace {
 
 constexpr const char* kPolicy = "graph-instances/";
 
-/// What there is to know of an object; empty: it is not there, or none of ours.
-using Said = std::string;
-/// By object: the name under which it was seen, and what was said of it.
-using View = std::map<std::string, std::pair<std::string, Said>>;
+/// What there is to know of an object, or that it is not there, or none of ours.
+struct Said {
+    bool there = false;
+    std::string_view state;  ///< the phase of a pod, the status of a row
+    std::string_view names;  ///< the pod that a row names
+    bool deleting = false;
+    bool held = false;
 
-Said of_pod(const sandbox::PodPtr& pod, const std::string& uid) {
+    bool operator==(const Said&) const = default;
+    std::string text() const {
+        if (!there) return "absent";
+        return std::string(state) + (names.empty() ? "" : " of ") + std::string(names) +
+               (deleting ? ", being deleted" : "") + (held ? ", held" : "");
+    }
+};
+
+/// A pod by its uid, or a row by its primary key.
+struct Seen {
+    std::string_view id;
+    std::string name;  ///< under which it was seen
+    Said said;
+};
+
+Said of_pod(const sandbox::PodPtr& pod, std::string_view uid) {
     if (!pod || pod->uid != uid || !selected(*pod)) return {};
-    return pod->phase + (pod->deletion_ms ? ", being deleted" : "") + (held(*pod) ? ", held" : "");
+    return {true, pod->phase, {}, pod->deletion_ms.has_value(), held(*pod)};
 }
 
 Said of_pod(const Facet& facet) {
     const ObjectView fields = facet.fields();
     if (!facet.present() || fields.is("in_scope", "false")) return {};
-    return std::string(fields.text("phase").value_or("")) +
-           (fields.is("deleting", "true") ? ", being deleted" : "") +
-           (fields.is("hold", "true") ? ", held" : "");
+    const std::string_view phase = fields.text("phase").value_or("");
+    return {true, phase, {}, fields.is("deleting", "true"), fields.is("hold", "true")};
 }
 
 Said of_row(const Facet& facet) {
     if (!facet.present()) return {};
     const ObjectView fields = facet.fields();
-    return std::string(fields.text("status").value_or("")) + " of " +
-           std::string(fields.text("pod_name").value_or(""));
+    return {true, fields.text("status").value_or(""), fields.text("pod_name").value_or("")};
 }
 
 /// What a shard should know of a source at some moment, and what it does know.
@@ -43,46 +59,65 @@ class Comparison {
     Comparison(const Proof& proof, bool pods, const History& history)
         : proof_(proof), pods_(pods), history_(history) {}
 
-    View view(const core::State& state) const {
-        View seen;
+    /// In the order of the ids, each once.
+    std::vector<Seen> view(const core::State& state) const {
+        std::vector<Seen> seen;
         state.subjects.each_cached([&](const Subject& subject) {
             for (const Facet& facet : subject.facets) {
                 if (facet.source != proof_.source) continue;
-                Said said = pods_ ? of_pod(facet) : of_row(facet);
-                auto& known = seen[facet.object_id];
-                if (known.second.empty()) {
-                    known = {subject.key.substr(subject.key.find('/') + 1), std::move(said)};
-                }
+                std::string_view id = facet.object_id;
+                if (!pods_) id.remove_prefix(kTable.size());
+                seen.push_back({id, subject.key.substr(subject.key.find('/') + 1),
+                                pods_ ? of_pod(facet) : of_row(facet)});
             }
         });
+        // Where it was moved from it is absent.
+        std::sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) {
+            return a.id != b.id ? a.id < b.id : a.said.there > b.said.there;
+        });
+        const auto same = [](const Seen& a, const Seen& b) { return a.id == b.id; };
+        seen.erase(std::unique(seen.begin(), seen.end(), same), seen.end());
         return seen;
     }
 
-    /// Adds what was there, and is not in the view.
-    void add_world(Moment moment, View& seen) const {
+    /// What was there, and is not among these.
+    std::vector<Seen> lacking(const std::vector<Seen>& seen, Moment moment) const {
+        std::vector<Seen> lacks;
+        const auto note = [&](std::string_view id, std::string name) {
+            const auto here = std::lower_bound(
+                seen.begin(), seen.end(), id,
+                [](const Seen& one, std::string_view wanted) { return one.id < wanted; });
+            const bool known = here != seen.end() && here->id == id;
+            if (!known && is_ours(name)) lacks.push_back({id, std::move(name), {}});
+        };
         if (pods_) {
-            for (const sandbox::PodPtr& pod : history_.pods(moment)) {
-                if (is_ours(pod->name)) seen.try_emplace(pod->uid, pod->name, Said());
-            }
-            return;
+            history_.each_pod(moment, [&](const sandbox::Pod& pod) { note(pod.uid, pod.name); });
+        } else {
+            history_.each_row(moment, [&](std::string_view pk, const History::RowView& row) {
+                note(pk, row.key());
+            });
         }
-        for (const History::Row& row : history_.rows(moment)) {
-            const std::string name = row.view.key();
-            if (is_ours(name)) seen.try_emplace(kTable + row.pk, name, Said());
-        }
+        return lacks;
     }
 
-    Said truth(const std::string& id, const std::string& name, Moment moment) const {
-        if (pods_) return of_pod(history_.pod(name, moment), id);
-        const auto row = history_.row(id.substr(kTable.size()), moment);
+    bool was_so(const Seen& seen, Moment from, Moment to) const {
+        for (Moment moment = from; moment <= to; ++moment) {
+            if (truth(seen, moment) == seen.said) return true;
+        }
+        return false;
+    }
+
+    Said truth(const Seen& seen, Moment moment) const {
+        if (pods_) return of_pod(history_.pod(seen.name, moment), seen.id);
+        const auto row = history_.row(seen.id, moment);
         if (!row || !is_ours(row->key())) return {};
-        return row->text("status") + " of " + row->text("pod_name");
+        return {true, row->view("status"), row->view("pod_name")};
     }
 
   private:
-    inline static const std::string kTable = "public.instances/";
+    static constexpr std::string_view kTable = "public.instances/";
     bool is_ours(const std::string& name) const {
-        return partition_of(kPolicy + name, proof_.shards) == proof_.shard;
+        return proof_.shards == 1 || partition_of(kPolicy + name, proof_.shards) == proof_.shard;
     }
 
     const Proof& proof_;
@@ -98,22 +133,19 @@ std::string against_proof(const core::State& state, const Proof& proof, const Hi
     // What happens at the very moment may be before it, or behind.
     const Moment from = history.moment_at(proof.as_of - Millis{1});
     const Moment to = history.moment_at(proof.taken);
-    View seen = comparison.view(state);
-    comparison.add_world(from, seen);
-    for (const auto& [id, known] : seen) {
-        const auto& [name, said] = known;
-        bool was_so = false;
-        for (Moment moment = from; !was_so && moment <= to; ++moment) {
-            was_so = comparison.truth(id, name, moment) == said;
+    const std::vector<Seen> view = comparison.view(state);
+    const auto against = [&](const std::vector<Seen>& some) -> std::string {
+        for (const Seen& seen : some) {
+            if (comparison.was_so(seen, from, to)) continue;
+            std::string what = source + " has proven everything, and shows ";
+            what.append(seen.id).append(" (").append(seen.name).append(") as ");
+            what.append(seen.said.text()).append(", which was ");
+            return what.append(comparison.truth(seen, from).text());
         }
-        if (was_so) continue;
-        const Said truth = comparison.truth(id, name, from);
-        std::string what = source;
-        what.append(" has proven everything, and shows ").append(id).append(" (").append(name);
-        what.append(") as ").append(said.empty() ? "absent" : said).append(", which was ");
-        return what.append(truth.empty() ? "absent" : truth);
-    }
-    return {};
+        return {};
+    };
+    const std::string wrong = against(view);
+    return wrong.empty() ? against(comparison.lacking(view, from)) : wrong;
 }
 
 }  // namespace trueup::simulation

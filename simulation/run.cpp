@@ -2,6 +2,7 @@
 
 #include "apps/sandbox_wiring.h"
 #include "engine/codec/command_codec.h"
+#include "engine/codec/finding_codec.h"
 #include "engine/codec/outcome_codec.h"
 #include "engine/codec/request_codec.h"
 #include "engine/core/policy.h"
@@ -58,6 +59,7 @@ sandbox::WorldSettings world_settings() {
     sandbox::WorldSettings settings;
     settings.block_in_poll = false;
     settings.evaluate_key = apps::evaluate_key;
+    settings.copy_batch = 5;  // so that a copy has several parts
     return settings;
 }
 
@@ -108,6 +110,7 @@ class Run {
             if (at.topic == Topic::kCommands) see_command(at, record);
             if (at.topic == Topic::kRequests) see_request(record);
             if (at.topic == Topic::kOutcomes) see_outcome(record);
+            if (at.topic == Topic::kFindings) see_finding(record);
             if (story_ != nullptr) story_->stored(scheduler_.since(), at, record);
         });
         populate(stage_, plan.subjects);
@@ -166,6 +169,11 @@ class Run {
         if (const auto outcome = codec::decode_outcome(record.value)) {
             oracles_.ended(outcome->command_id);
         }
+    }
+
+    void see_finding(const Broker::Record& record) {
+        if (record.value.empty()) return;  // it is over
+        if (const auto edge = codec::decode_finding(record.value)) oracles_.found(*edge);
     }
 
     void see_request(const Broker::Record& record) {

@@ -71,7 +71,6 @@ _LEFT = "to the oracles a pod that left the selector is as absent as one that is
 UNSEEN = {
     "approval_of_last_change": "people approve what they have just looked at",
     "approval_of_this_command": "to the oracles an approval is for the next command on its object, whatever that is",
-    "chain_in_id": "an id comes again only where a lost tail had a command at the same place of the journal",
     "epoch_counted": "a hole ends the epoch before its count is read (`seq_dense`)",
     "kubernetes_asks_after_marker": "what it would hide happens between a question and a marker, milliseconds apart",
     "kubernetes_may_have_left": _LEFT,
@@ -94,7 +93,6 @@ UNSEEN = {
     "source_clock_skew": "a database's clock that is wrong is the clock by which the oracles count, too",
     "token_first": "a connector reads for milliseconds before its token is taken, in which another owner would"
     " have to write",
-    "tombstone_two_epochs": "no connector's list is older than what its stream has said (`monotone_versions`)",
     "terminate_needs_owner": "what a stranger asked for is done only while the row names him as its owner",
     "unowned_pods_ask": "the slug of every row of a plan names its pod",
     "window_is_watched": "a leap of the clock, a late row and a silent source meet once in 7,000 runs",

@@ -358,6 +358,27 @@ TEST_F(OraclesTest, OnceIsOneEffectOfACommand) {
     EXPECT_EQ(violated(), Names{"once"});
 }
 
+TEST_F(OraclesTest, AnIdIsOfOneFindingOrCommand) {
+    FindingEdge edge;
+    edge.id = {9, 9};
+    edge.rule = "some_rule";
+    edge.subject = "graph-instances/w";
+    oracles_.found(edge);
+    edge.state = FindingState::kWaiting;
+    oracles_.found(edge);
+    Command made = command("uid", 1);
+    give(made);
+    give(made);
+    EXPECT_EQ(violated().count("once"), 0U);
+    made.draft.target.object_id = "another";
+    give(made);
+    EXPECT_EQ(violated().count("once"), 1U);
+    edge.subject = "graph-instances/v";
+    oracles_.found(edge);
+    EXPECT_EQ(oracles_.violations().back().oracle, "once");
+    EXPECT_EQ(oracles_.violations().size(), 2U);
+}
+
 TEST_F(OraclesTest, AnEffectThatWasUndoneBeforeAnybodyKnewOfItMayComeTwice) {
     const std::string pk = row("w");
     read("w", pk);
