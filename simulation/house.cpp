@@ -15,7 +15,6 @@ namespace {
 constexpr Millis kBusyNap{20};
 constexpr Millis kEngineNap{2'000};
 constexpr Millis kBeginAgain{10'000};  // until somebody starts an engine that gave up
-constexpr std::int32_t kEnginesOfAShard = 2;
 constexpr int kMostSteps = 100;  // of an engine at one moment
 
 class EngineProcess final : public Process {

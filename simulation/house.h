@@ -15,6 +15,8 @@
 
 namespace trueup::simulation {
 
+constexpr std::int32_t kEnginesOfAShard = 2;
+
 class House {
   public:
     explicit House(Surroundings& around);

@@ -18,7 +18,6 @@ namespace trueup::simulation {
 
 namespace {
 
-constexpr std::size_t kEnginesOfAShard = 2;
 constexpr Millis kSilence{60'000};
 constexpr Millis kLook{1'000};
 constexpr Millis kVouchEvery{60'000};
@@ -250,7 +249,7 @@ class Run {
     /// O6, O7: each journal is folded once more.
     void judge_replays() {
         const std::vector<House::Image> images = house_.stop_engines();
-        if (images.size() != kEnginesOfAShard * static_cast<std::size_t>(plan_.shards)) {
+        if (images.size() != static_cast<std::size_t>(kEnginesOfAShard * plan_.shards)) {
             oracles_.violate("replay", "an engine does not run");
         }
         std::set<std::string> believed;

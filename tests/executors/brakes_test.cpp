@@ -113,20 +113,16 @@ TEST(Brakes, AReadThatFailedForgetsNoPause) {
 // It had read yesterday's pause and its end in the second partition behind today's in the first.
 TEST(Brakes, AnOldResumeInAnotherPartitionEndsNoPause_S40) {
     Desk desk;
-    const auto say = [&](RequestKind kind, std::uint64_t number) {
-        Request request;
-        request.id = {1, number};
-        request.kind = kind;
-        request.issued_ms = to_millis(desk.log.now());
-        const std::string bytes = trueup::testing::signed_bytes(request);
+    const auto say = [&](RequestKind kind) {
+        const std::string bytes = trueup::testing::signed_bytes(desk.request(kind));
         for (const std::int32_t partition : {0, 1}) {
-            ASSERT_TRUE(ports::append_now(desk.log, {Topic::kRequests, partition}, {{"", bytes}}));
+            desk.append(Topic::kRequests, bytes, "", partition);
         }
     };
-    say(RequestKind::kPause, 1);
-    say(RequestKind::kResume, 2);
+    say(RequestKind::kPause);
+    say(RequestKind::kResume);
     desk.pass(Millis(86'400'000));
-    say(RequestKind::kPause, 3);
+    say(RequestKind::kPause);
     Brakes brakes(desk.log, {0, 1}, test_keys());
     brakes.step();
     EXPECT_TRUE(brakes.current());
@@ -138,13 +134,9 @@ TEST(Brakes, AnOldResumeInAnotherPartitionEndsNoPause_S40) {
 // Symptom: after a read of one partition that had failed, the holds of all others were forgotten.
 TEST(Brakes, AReadThatFailedForgetsNoHoldOfAnotherPartition_S24) {
     Desk desk;
-    Request hold;
-    hold.id = {1, 1};
-    hold.kind = RequestKind::kHold;
+    Request hold = desk.request(RequestKind::kHold);
     hold.scope.subject = "graph/wrapper-a";
-    hold.issued_ms = to_millis(desk.log.now());
-    const std::vector<ports::Entry> said{{"", trueup::testing::signed_bytes(hold)}};
-    ASSERT_TRUE(ports::append_now(desk.log, {Topic::kRequests, 1}, said));
+    desk.append(Topic::kRequests, trueup::testing::signed_bytes(hold), "", 1);
     Brakes brakes(desk.log, {0, 1}, test_keys());
     brakes.step();
     desk.log.fail_reads(1);  // of the first partition
@@ -159,10 +151,7 @@ TEST(Brakes, AReadThatFailedForgetsNoHoldOfAnotherPartition_S24) {
 TEST(Brakes, AForgedResumeEndsNoPause) {
     Desk desk;
     desk.say(RequestKind::kPause);
-    Request resume;
-    resume.id = {1, 1};
-    resume.kind = RequestKind::kResume;
-    resume.issued_ms = to_millis(desk.log.now());
+    const Request resume = desk.request(RequestKind::kResume);
     const codec::KeyRing strangers(
         std::vector<codec::Key>{{"test", "another secret, as long ......."}});
     desk.append(Topic::kRequests, codec::encode_request(resume));
@@ -174,10 +163,7 @@ TEST(Brakes, AForgedResumeEndsNoPause) {
 
 TEST(Brakes, AnOldResumeThatIsSentAgainEndsNoPause) {
     Desk desk;
-    Request resume;
-    resume.id = {1, 1};
-    resume.kind = RequestKind::kResume;
-    resume.issued_ms = to_millis(desk.log.now());
+    const Request resume = desk.request(RequestKind::kResume);
     const std::string recorded = trueup::testing::signed_bytes(resume);
     desk.append(Topic::kRequests, recorded);
     desk.pass(Millis(1));

@@ -54,19 +54,26 @@ class Desk {
         append(Topic::kCommands, trueup::testing::signed_bytes(command));
         return command;
     }
+    /// What an operator asks for now.
+    Request request(RequestKind kind) {
+        Request made;
+        made.id = {9, ++requests_};
+        made.kind = kind;
+        made.issued_by = "olga";
+        made.issued_ms = to_millis(log.now());
+        return made;
+    }
     /// An operator's word, signed and in time.
     void say(RequestKind kind, const std::string& rule = {}, const std::string& subject = {}) {
-        Request request;
-        request.id = {9, ++requests_};
-        request.kind = kind;
-        request.scope.rule = rule;
-        request.scope.subject = subject;
-        request.issued_by = "olga";
-        request.issued_ms = to_millis(log.now());
-        append(Topic::kRequests, trueup::testing::signed_bytes(request));
+        Request said = request(kind);
+        said.scope.rule = rule;
+        said.scope.subject = subject;
+        append(Topic::kRequests, trueup::testing::signed_bytes(said));
     }
-    void append(Topic topic, std::string value, std::string key = "graph/wrapper-a") {
-        ASSERT_TRUE(append_now(log, {topic, 0}, {{std::move(key), std::move(value), {}}}).ok());
+    void append(Topic topic, std::string value, std::string key = "graph/wrapper-a",
+                std::int32_t partition = 0) {
+        ASSERT_TRUE(
+            append_now(log, {topic, partition}, {{std::move(key), std::move(value), {}}}).ok());
     }
     void pass(Millis time) {
         now += time;
