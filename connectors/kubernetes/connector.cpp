@@ -168,31 +168,52 @@ void KubernetesConnector::Machine::take_part(PagedList::Part part, SteadyTime no
     }
     succeeded();
     Facts unheard;
-    const bool counts = read_before_ || !TRUEUP_GUARD("kubernetes_reads_twice");
+    const bool counts = read_to_ != 0 || !TRUEUP_GUARD("kubernetes_reads_twice");
     Facts& heard = counts ? out : unheard;
     if (part.first) {
+        lacked_.clear();
         if (part.page.version < listed_from_) rewind();
         listed_to_ = part.page.version;
         heard.push_back(border(Fact::Kind::kSnapshotBegin, part.page.version));
     }
     for (const KubeObject& object : part.page.items) {
         if (roster_.contradicts(object, part.page.version)) rewind();
+        if (lacks(object)) lacked_ = object.name;
         roster_.listed(object, heard);
         lookups_.drop(object.uid, object.version);
     }
     if (!part.last) return;
-    if (counts) {
+    if (counts && lacked_.empty()) {
         list_ended(part.page.version, now);
     } else {
-        read_before_ = true;
+        read_again(part.page.version, now);
+    }
+}
+
+/// Was it there at the version of the list before this one, and not in it? Beside a stream that is
+/// the stream's to tell.
+bool KubernetesConnector::Machine::lacks(const KubeObject& object) const {
+    const bool listing_twice = !streaming_ && !rewound_ && object.version <= read_to_;
+    return listing_twice && !roster_.listed_before(object) &&
+           TRUEUP_GUARD("kubernetes_lists_agree");
+}
+
+/// Of two lists in a row the first lacked something, or there was no first one. The next list is
+/// held against this one.
+void KubernetesConnector::Machine::read_again(std::uint64_t version, SteadyTime now) {
+    if (lacked_.empty()) {
         epoch_wanted_ = true;
         next_epoch_ = now;
+    } else {
+        list_failed({"the one before lacked " + lacked_ + ", which was there all the time", {}},
+                    now);
     }
+    read_to_ = version;
 }
 
 void KubernetesConnector::Machine::list_failed(const PagedList::Flaw& flaw, SteadyTime now) {
     failed("list " + settings_.resource.plural + ": " + flaw.what);
-    if (!streaming_) read_before_ = false;
+    if (!streaming_) read_to_ = 0;
     epoch_wanted_ = true;
     next_epoch_ = now + epoch_backoff_.next(flaw.retry_after);
 }
@@ -254,7 +275,7 @@ void KubernetesConnector::Machine::relist(SteadyTime now) {
     lookups_.abandon_list();
     closes_at_ = 0;
     streaming_ = false;
-    read_before_ = false;
+    read_to_ = 0;
     complete_ = false;
     epoch_wanted_ = true;
     // At once, unless the last one led to nothing either.

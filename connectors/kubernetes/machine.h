@@ -40,6 +40,8 @@ class KubernetesConnector::Machine {
     void list_failed(const PagedList::Flaw& flaw, SteadyTime now);
     void list_lied(const Lookup& lacking, SteadyTime now);
     void list_ended(std::uint64_t version, SteadyTime now);
+    bool lacks(const KubeObject& object) const;
+    void read_again(std::uint64_t version, SteadyTime now);
     void rewind();
     void ask_for_missing();
     void close_epoch(SteadyTime now, Facts& out);
@@ -77,9 +79,10 @@ class KubernetesConnector::Machine {
 
     // The epoch.
     bool epoch_wanted_ = true;
-    bool read_before_ = false;     ///< a whole list was read right before, to hold this one against
-    bool complete_ = false;        ///< an epoch ended, and no new one is needed since
-    std::uint64_t closes_at_ = 0;  ///< version of a list that ended, while lookups are open
+    bool complete_ = false;          ///< an epoch ended, and no new one is needed since
+    std::uint64_t read_to_ = 0;      ///< version of a list that was read right before; 0: none was
+    std::string lacked_;             ///< by that one, and this one shows that it was there
+    std::uint64_t closes_at_ = 0;    ///< version of a list that ended, while lookups are open
     std::uint64_t listed_from_ = 0;  ///< what had been shown when the list was asked for
     std::uint64_t listed_to_ = 0;    ///< version of the last list that began to come
     SteadyTime next_epoch_{};

@@ -145,6 +145,11 @@ std::vector<Lookup> Roster::strays() const {
     return found;
 }
 
+bool Roster::listed_before(const KubeObject& object) const {
+    const auto known = known_.find(object.uid);
+    return known != known_.end() && known->second.epoch + 1 >= epoch_;
+}
+
 bool Roster::contradicts(const KubeObject& object, std::uint64_t as_of) const {
     if (!TRUEUP_GUARD("kubernetes_history_is_one")) return false;
     const auto known = known_.find(object.uid);

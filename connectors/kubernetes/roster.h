@@ -22,6 +22,8 @@ class Roster {
     /// A list begins; `listed` belongs to it until the next one.
     void begin_epoch() { ++epoch_; }
     void listed(const KubeObject& object, std::vector<Fact>& out) { present(object, true, out); }
+    /// Was it in the list before this one, or, of what this one has shown already, in this one?
+    bool listed_before(const KubeObject& object) const;
     /// ADDED or MODIFIED.
     void changed(const KubeObject& object, std::vector<Fact>& out) { present(object, false, out); }
     /// DELETED: says Remove, or returns what has to be asked first.

@@ -107,10 +107,10 @@ class Bench {
         connector.restart(now);
         if (begin == Begin::kAtTheEpoch) read_first();
     }
-    /// A stream begins: the list that the machine reads for itself shows nothing.
-    void read_first(std::uint64_t version = 1) {
+    /// A stream begins: the machine reads a list for itself.
+    void read_first(std::uint64_t version = 1, const std::vector<Pod>& pods = {}) {
         step();
-        cluster.answer(list().call, 200, page(version, {}));
+        cluster.answer(list().call, 200, page(version, pods));
         step();
         if (listing()) return;
         connector.restart(now);  // the guard is off, and that was an epoch

@@ -54,6 +54,17 @@ TEST(Guard, Guard_kubernetes_reads_twice_NoStreamBeginsWithAListThatIsHeldAgains
     EXPECT_EQ(bench.step(), Lines{});
 }
 
+// Design §4.1: nor while two lists in a row do not agree on what there was.
+TEST(Guard, Guard_kubernetes_lists_agree_AListThatTellsOfALackInTheFirstOneEndsNothing) {
+    Bench bench(Bench::usual(), Bench::Begin::kAtTheStart);
+    bench.step();
+    answer(bench, kWholeList, page(50, {}));
+    bench.step();
+    if (bench.watching()) return;  // the other guard is off, and that was the only list
+    answer(bench, kWholeList, page(51, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@51", "upsert! g/w1@7 uid-w1"}));
+}
+
 // Design §4.1: an error is never an absence.
 TEST(Guard, Guard_kubernetes_own_word_A404OfAProxyIsNoAbsence) {
     Bench bench;

@@ -287,7 +287,7 @@ TEST(KubernetesWatch, Gone410StartsAFullEpochByEventAndByStatus_S11) {
         bench.cluster.answer(bench.list().call, 500, status(500, "InternalError"));
         EXPECT_EQ(bench.step(), Lines{});
         bench.wait_for(Kind::kList);
-        bench.read_first(90);
+        bench.read_first(90, {{"w1", 7}});
         bench.cluster.answer(bench.list().call, 200, page(90, {{"w1", 7}}));
         EXPECT_EQ(bench.step(), (Lines{"begin@90", "upsert! g/w1@7 uid-w1", "end@90"}));
         EXPECT_EQ(bench.watch().watch.resource_version, "90");
