@@ -105,6 +105,15 @@ void short_page(Stage& stage, Random& random) {
     stage.world.cut_watch();
 }
 
+/// Two lists in a row that are not true, and do not lack the same.
+void false_lists(Stage& stage, Random& /*random*/) {
+    if (stage.world.prepared(Op::kList) > 0) return;
+    stage.world.fail_next(Op::kList, Failure::of(Failure::Kind::kEmptyList));
+    stage.world.fail_next(Op::kList, Failure::of(Failure::Kind::kShortPage));
+    stage.house.restart("pods");
+    stage.world.cut_watch();
+}
+
 /// Pods and rows go while a connector is told, bit by bit, that they are there.
 void slow_lists(Stage& stage, Random& random) {
     constexpr Millis kPage{600};
@@ -232,6 +241,7 @@ std::vector<ActKind> faults() {
         {"cluster-fails", Actor::kMisfortune, 4, cluster_fails},
         {"empty-list", Actor::kMisfortune, 4, empty_list},
         {"short-page", Actor::kMisfortune, 2, short_page},
+        {"false-lists", Actor::kMisfortune, 1, false_lists},
         {"slow-lists", Actor::kMisfortune, 2, slow_lists},
         {"gone", Actor::kMisfortune, 2, gone},
         {"deaf-watch", Actor::kMisfortune, 3, deaf_watch},

@@ -15,7 +15,7 @@ namespace {
 constexpr Millis kBusyNap{20};
 constexpr Millis kEngineNap{2'000};
 constexpr Millis kBeginAgain{10'000};  // until somebody starts an engine that gave up
-constexpr int kMostSteps = 100;  // of an engine at one moment
+constexpr int kMostSteps = 100;        // of an engine at one moment
 
 class EngineProcess final : public Process {
   public:

@@ -35,7 +35,7 @@ const std::vector<Plan>& plans() {
          .rest = Millis{1'200'000},  // what was lost may be more than a budget allows at once
          .with = {"restore-cluster", "lossy-fail-over", "lose-tail"},
          // An empty list cannot be told from an empty backup.
-         .without = {"empty-list"}},
+         .without = {"empty-list", "false-lists"}},
         {.name = "shards", .about = "the standard one, with two shards", .shards = 2},
         {.name = "second-server",
          .about = "the standard one, with a second API server, which may be behind",
