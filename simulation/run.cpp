@@ -10,6 +10,7 @@
 #include "simulation/staging.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -249,7 +250,8 @@ class Run {
     /// O6, O7: each journal is folded once more.
     void judge_replays() {
         const std::vector<House::Image> images = house_.stop_engines();
-        if (images.size() != static_cast<std::size_t>(kEnginesOfAShard * plan_.shards)) {
+        const std::int32_t engines = kEnginesOfAShard * plan_.shards;
+        if (std::ssize(images) != engines) {
             oracles_.violate("replay", "an engine does not run");
         }
         std::set<std::string> believed;
