@@ -11,6 +11,8 @@ namespace {
 using sandbox::Failure;
 using sandbox::Op;
 
+constexpr Millis kHonestLists{60'000};
+
 void crash(Stage& stage, Random& random) {
     const std::uint64_t calls = 1 + random.below(random.chance(500) ? 4 : 60);
     stage.house.pick(random).crash_at(calls, random.delay(Millis{30'000}));
@@ -96,10 +98,18 @@ void empty_list(Stage& stage, Random& random) {
     stage.world.cut_watch();
 }
 
-/// 200, and a page that lacks some, mostly for a connector that has just been started. Two lists in
-/// a row that lack the same are true for all that it can know (ADR 21), so there is one at a time.
+/// Two lists in a row that lack the same are true for all that a connector can know (ADR 21). So
+/// there are honest ones between two that are cut.
+bool may_cut(Stage& stage) {
+    const SteadyTime now = stage.scheduler.steady_now();
+    if (stage.world.prepared(Op::kList) > 0 || now < stage.next_cut) return false;
+    stage.next_cut = now + kHonestLists;
+    return true;
+}
+
+/// 200, and a page that lacks some, mostly for a connector that has just been started.
 void short_page(Stage& stage, Random& random) {
-    if (stage.world.prepared(Op::kList) > 0) return;
+    if (!may_cut(stage)) return;
     stage.world.fail_next(Op::kList, Failure::of(Failure::Kind::kShortPage));
     if (random.chance(700)) stage.house.restart("pods");
     stage.world.cut_watch();
@@ -107,7 +117,7 @@ void short_page(Stage& stage, Random& random) {
 
 /// Two lists in a row that are not true, and do not lack the same.
 void false_lists(Stage& stage, Random& /*random*/) {
-    if (stage.world.prepared(Op::kList) > 0) return;
+    if (!may_cut(stage)) return;
     stage.world.fail_next(Op::kList, Failure::of(Failure::Kind::kEmptyList));
     stage.world.fail_next(Op::kList, Failure::of(Failure::Kind::kShortPage));
     stage.house.restart("pods");
