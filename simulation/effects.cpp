@@ -71,13 +71,14 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     judge_once(sent.command, what);
 }
 
-/// Two executors may do the same where somebody undid it in the few seconds in which the one cannot
-/// know what came of the other: a race with that somebody.
+/// Two executors may do the same where somebody undid it while the one could not know what came of
+/// the other: a race with that somebody.
 void Oracles::judge_once(const Command& command, const std::string& what) {
     const SteadyTime now = scheduler_.steady_now();
-    const auto [first, fresh] = effects_of_.emplace(command.id, now);
-    if (fresh) return;
-    if (races_forbidden || now - first->second > kOutcomeSeen) {
+    if (effects_of_.emplace(command.id, now).second) return;
+    const auto told = ended_commands_.find(command.id);
+    const bool known = told != ended_commands_.end() && now - told->second > kOutcomeSeen;
+    if (races_forbidden || known) {
         violate("once", what + " again by the same command");
     }
     ++races_;

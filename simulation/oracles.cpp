@@ -94,7 +94,9 @@ void Oracles::judge_name(const Hash128& id, const std::string& what) {
     if (first != what) violate("once", to_hex(id) + " is a " + first + ", and a " + what);
 }
 
-void Oracles::ended(const Hash128& command) { ended_commands_.insert(command); }
+void Oracles::ended(const Hash128& command) {
+    ended_commands_.emplace(command, scheduler_.steady_now());
+}
 
 /// Nobody may carry out what has expired, so that another thing can follow it.
 void Oracles::judge_order(const Command& command) {

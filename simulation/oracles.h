@@ -155,11 +155,11 @@ class Oracles final : public Witness {
 
     Scheduler& scheduler_;
     History& history_;
-    std::map<std::string, Command> ordered_;    ///< by target
-    std::map<std::string, Sent> sent_;          ///< by target and version
-    std::map<Hash128, SteadyTime> effects_of_;  ///< the first one
-    std::map<std::string, Command> last_;       ///< that was given, by rule and object
-    std::set<Hash128> ended_commands_;
+    std::map<std::string, Command> ordered_;        ///< by target
+    std::map<std::string, Sent> sent_;              ///< by target and version
+    std::map<Hash128, SteadyTime> effects_of_;      ///< the first one
+    std::map<std::string, Command> last_;           ///< that was given, by rule and object
+    std::map<Hash128, SteadyTime> ended_commands_;  ///< when their first outcome was there
     Consent consent_;
     std::map<std::string, SteadyTime> brakes_;  ///< since when; by what they bind
     std::set<std::string> ended_;               ///< names of pods that ended, or were about to
