@@ -134,13 +134,7 @@ void slow_lists(Stage& stage, Random& random) {
     for (std::uint64_t i = 0; i < leave; ++i) {
         later(stage, random.between(Millis{1'000}, kList), [&stage, draw = random.next()] {
             Random drawn(draw);
-            const auto there = pods(stage);
-            const auto listed = rows(stage);
-            if (drawn.chance(500)) {
-                if (const auto* pod = pick(there, drawn)) stage.world.delete_pod((*pod)->name, 0);
-            } else if (const auto* row = pick(listed, drawn)) {
-                stage.world.delete_row(row->pk);
-            }
+            (drawn.chance(500) ? lose_pod : lose_row)(stage, drawn);
         });
     }
     later(stage, 2 * kList, [&stage] { stage.network.page = Millis{0}; });

@@ -68,9 +68,7 @@ std::optional<SteadyTime> History::born(std::string_view uid) const {
 
 std::vector<sandbox::PodPtr> History::pods(Moment as_of) const {
     std::vector<sandbox::PodPtr> there;
-    for (const auto& [name, timeline] : pods_) {
-        if (const sandbox::PodPtr& pod = last(timeline, as_of)) there.push_back(pod);
-    }
+    each_pod(as_of, [&](const sandbox::PodPtr& pod) { there.push_back(pod); });
     return there;
 }
 

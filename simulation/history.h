@@ -56,11 +56,11 @@ class History {
     std::optional<RowView> row(std::string_view pk, Moment as_of) const;
     std::vector<Row> rows(Moment as_of) const;
     std::vector<Row> rows_of(std::string_view key, Moment as_of) const;
-    /// The same, without a copy: visit(const sandbox::Pod&), visit(primary key, RowView).
+    /// The same, without a copy: visit(const sandbox::PodPtr&), visit(primary key, RowView).
     template <typename Visit>
     void each_pod(Moment as_of, Visit visit) const {
         for (const auto& [name, timeline] : pods_) {
-            if (const sandbox::PodPtr& pod = last(timeline, as_of)) visit(*pod);
+            if (const sandbox::PodPtr& pod = last(timeline, as_of)) visit(pod);
         }
     }
     template <typename Visit>

@@ -6,8 +6,8 @@
 //   O2 race       no write on what became right since; counted, and a violation only where the
 //                 plan keeps people from acting in between
 //   O3 once       an id is of one finding or command, and a command has at most one effect; a
-//   second one is a race (O2) where somebody
-//                 undid the first before anybody could know of it
+//                 second one is a race (O2) where somebody undid the first before anybody could
+//                 know of it
 //   O4 brakes     nobody writes, or orders, against a pause or a hold that all could see
 //      approval   nobody orders unasked what somebody must have approved
 //      window     nobody orders anything outside the times in which that may be

@@ -47,16 +47,6 @@ void make_orphan(Stage& stage, Random& /*random*/) {
     stage.world.create_pod(fresh_name(stage), labels(), "Running");
 }
 
-void lose_row(Stage& stage, Random& random) {
-    const auto all = rows(stage);
-    if (const auto* row = pick(all, random)) stage.world.delete_row(row->pk);
-}
-
-void lose_pod(Stage& stage, Random& random) {
-    const auto all = pods(stage);
-    if (const auto* pod = pick(all, random)) stage.world.delete_pod((*pod)->name, 0);
-}
-
 void fail_pod(Stage& stage, Random& random) {
     const auto all = pods(stage);
     if (const auto* pod = pick(all, random)) stage.world.set_phase((*pod)->name, "Failed");
@@ -173,6 +163,16 @@ void elsewhere(Stage& stage, Random& random) {
 }
 
 }  // namespace
+
+void lose_row(Stage& stage, Random& random) {
+    const auto all = rows(stage);
+    if (const auto* row = pick(all, random)) stage.world.delete_row(row->pk);
+}
+
+void lose_pod(Stage& stage, Random& random) {
+    const auto all = pods(stage);
+    if (const auto* pod = pick(all, random)) stage.world.delete_pod((*pod)->name, 0);
+}
 
 std::vector<ActKind> people() {
     return {

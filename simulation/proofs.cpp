@@ -91,7 +91,8 @@ class Comparison {
             if (!known && is_ours(name)) lacks.push_back({id, std::move(name), {}});
         };
         if (pods_) {
-            history_.each_pod(moment, [&](const sandbox::Pod& pod) { note(pod.uid, pod.name); });
+            history_.each_pod(moment,
+                              [&](const sandbox::PodPtr& pod) { note(pod->uid, pod->name); });
         } else {
             history_.each_row(moment, [&](std::string_view pk, const History::RowView& row) {
                 note(pk, row.key());

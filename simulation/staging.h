@@ -55,6 +55,10 @@ void brake(Stage& stage, Random& random, const RequestScope& scope);
 void commit(Stage& stage, const std::shared_ptr<sandbox::Transaction>& open);
 void set_database_clock(Stage& stage, Millis ahead);
 
+/// Any pod, or any row, is gone.
+void lose_pod(Stage& stage, Random& random);
+void lose_row(Stage& stage, Random& random);
+
 /// What people do, and what goes wrong, for `act_kinds`.
 std::vector<ActKind> people();
 std::vector<ActKind> meddlers();

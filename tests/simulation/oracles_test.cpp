@@ -387,6 +387,8 @@ TEST_F(OraclesTest, AnEffectThatWasUndoneBeforeAnybodyKnewOfItMayComeTwice) {
     world_.update_row(pk, {{"status", "running"}});
     read("w", pk);
     fail_row(pk);
+    EXPECT_EQ(violated(), Names{});
+    EXPECT_EQ(oracles_.races(), 1U);
     scheduler_.run_until(Millis{20'000});
     world_.update_row(pk, {{"status", "running"}});
     read("w", pk);

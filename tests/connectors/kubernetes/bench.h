@@ -55,6 +55,9 @@ inline std::string not_found(const std::string& name) {
 inline std::string error_line(int code, const std::string& reason) {
     return R"({"type":"ERROR","object":)" + status(code, reason) + "}\n";
 }
+/// For Pod::more: its deletion has begun.
+inline constexpr const char* kEnding = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z")";
+
 inline std::string page(std::uint64_t version, const std::vector<Pod>& pods,
                         const std::string& token = "") {
     std::string items;

@@ -134,8 +134,7 @@ TEST(KubernetesEpoch, ANewIncarnationAndAGapInTheWatchBeginAnewWithTwoLists_S5) 
 TEST(KubernetesEpoch, TheFirstOfTwoListsTellsOfARewoundServerToo_S13) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    const std::string ending = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z")";
-    bench.say(line("DELETED", {.name = "w1", .version = 51, .more = ending}));
+    bench.say(line("DELETED", {.name = "w1", .version = 51, .more = kEnding}));
     bench.cluster.data(bench.watch().call, error_line(410, "Expired"));
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(1'000'050, {{"w1", 7}}));
@@ -473,8 +472,7 @@ TEST(KubernetesEpoch, ARewoundServerAsksForANewIncarnation_S13) {
 TEST(KubernetesEpoch, APodThatIsBackFromTheDeadIsOfARewoundServer_S13) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    const std::string ending = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z")";
-    bench.say(line("DELETED", {.name = "w1", .version = 51, .more = ending}));
+    bench.say(line("DELETED", {.name = "w1", .version = 51, .more = kEnding}));
     bench.connector.resnapshot();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(1'000'050, {{"w1", 7}}));
@@ -492,8 +490,7 @@ TEST(KubernetesEpoch, APodThatIsBackFromTheDeadIsOfARewoundServer_S13) {
 TEST(KubernetesEpoch, ARestartForgetsTheVersionsThatARestoreMayHaveTakenBack_S13) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    const std::string ending = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z")";
-    bench.say(line("DELETED", {.name = "w1", .version = 51, .more = ending}));
+    bench.say(line("DELETED", {.name = "w1", .version = 51, .more = kEnding}));
     bench.connector.restart(bench.now);
     bench.read_first(20, {{"w1", 7}});
     bench.cluster.answer(bench.list().call, 200, page(20, {{"w1", 7}}));

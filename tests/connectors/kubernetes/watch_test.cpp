@@ -142,7 +142,7 @@ TEST(KubernetesWatch, AFinalizerOrAGraceKeepsATerminatingObjectAskedFor_S32) {
         Bench bench;
         bench.settle(50, {{"w1", 7}});
         Pod pod{"w1", 51};
-        pod.more = R"(,"deletionTimestamp":"2026-01-02T00:00:00Z")" + std::string(more);
+        pod.more = kEnding + std::string(more);
         EXPECT_EQ(bench.say(line("DELETED", pod)), Lines{});
         bench.cluster.answer(bench.get().call, 200, pod.json());
         EXPECT_EQ(bench.step(), Lines{"upsert g/w1@51 uid-w1 out"});
