@@ -91,10 +91,10 @@ void DeletePod::write(SteadyTime now) {
     refused_by_server_ = false;
     const std::string& uid = TRUEUP_GUARD("uid_precondition_check") ? target().object_id : uid_;
     const std::string version = TRUEUP_GUARD("version_precondition") ? resource_version_ : "";
-    expect(calls().erase(
-        owner(), *source_.cluster,
-        {request->resource, request->name, uid, version, command().draft.action.grace_seconds},
-        now));
+    expect(calls().erase(owner(), *source_.cluster,
+                         {request->resource, request->name, uid, version,
+                          command().draft.action.grace_seconds, send_within()},
+                         now));
 }
 
 void DeletePod::judge_write(Answer answer, SteadyTime now) {

@@ -3,6 +3,7 @@
 #include "engine/base/check.h"
 #include "engine/base/guard.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -94,6 +95,11 @@ void Execution::tick(SteadyTime now) {
     check_to_write_ = now - checked_at_;
     stage_ = Stage::kWriting;
     write(now);
+}
+
+Millis Execution::send_within() const {
+    if (!TRUEUP_GUARD("sent_in_time")) return Millis(24 * 3'600'000);
+    return std::max(Millis(0), kMaxCheckAge - check_to_write_);
 }
 
 void Execution::again(SteadyTime now, const std::string& why) {

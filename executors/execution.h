@@ -4,7 +4,7 @@
 // The order is always the same (design §4.12): every other side of the read set is read live, then
 // the target itself, then the write goes out with the target's own atomic precondition.
 //
-//   X1  No write without a round of reads that began at most `kMaxCheckAge` before it.
+//   X1  No write without a round of reads that began at most `kMaxCheckAge` before it is sent.
 //   X2  No write without the permit, asked right before it, nor against an operator's objection.
 //   X3  A write whose result is unknown is read back; it is never assumed.
 //   X4  A stale precondition repeats the whole round, `kMaxRepeats` times at most.
@@ -89,6 +89,8 @@ class Execution {
     const Sources& sources() const { return surroundings_.sources; }
     const ReadSet& read_set() const { return read_set_; }
     Owner owner() const { return owner_; }
+    /// In which a write must be on its way, for what it was decided on not to be too old.
+    Millis send_within() const;
     /// Why a write had to be read back; empty: none.
     const std::string& unknown_because() const { return unknown_because_; }
 

@@ -108,6 +108,7 @@ void UpdateRow::write(SteadyTime now) {
     for (const Assignment& set : action().sets) {
         request.sets.push_back({set.column, set.value});
     }
+    request.send_within = send_within();
     expect(calls().update_row(owner(), *source_.database, request, now));
 }
 

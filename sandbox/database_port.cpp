@@ -227,7 +227,9 @@ Effect DatabasePort::attempt(const ports::UpdateRow& request, const Act& act) {
 }
 
 void DatabasePort::update_row(CallId call, const ports::UpdateRow& request) {
+    const SteadyTime asked = Act(*realm_).now();
     on_sql_session(call, Op::kUpdate, [=, this](const Act& act, bool lose_reply) {
+        if (act.now() - asked > request.send_within) return fail(call, {}, "not sent in time");
         if (!is_our_table(call, request.table)) return;
         std::vector<std::string> names;
         for (const ports::ColumnValue& one : request.guards) names.push_back(one.column);

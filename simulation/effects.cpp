@@ -43,6 +43,7 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     if (found == sent_.end()) return violate("harm", what + " that no executor sent");
     const Sent& sent = found->second;
     if (sent.command.id.none()) return violate("harm", what + ": no command named it");
+    judge_late(sent, kOnItsWay);
     const auto row = history_.row(effect.pk, before);
     const std::string name = deletes ? effect.name : row ? row->key() : std::string();
     const std::string pk = deletes ? row_behind(sent.command) : effect.pk;

@@ -18,8 +18,6 @@ constexpr Millis kSkew{1'000};
 /// Of what an executor read, when it writes.
 constexpr Millis kCheckAge{2'000};
 constexpr int kClosedMinute = 6;
-/// Executors write within two seconds of a look; the slowest network takes three.
-constexpr Millis kLookCounts{6'000};
 
 std::string what_of(const Command& command) {
     return std::string(name_of(command.draft.action.kind)) + " of " + command.draft.target.name +
@@ -192,13 +190,14 @@ void Oracles::write_sent(const std::string& target, const std::string& version,
     if (bound(sent.command, scheduler_.steady_now())) {
         violate("brakes", "a write on " + sent.command.subject + " against a pause or a hold");
     }
-    judge_late(sent, scheduler_.steady_now());
+    judge_late(sent, Millis{0});
     sent_[sent_key(target, version)] = std::move(sent);
 }
 
 /// The steady clock is nobody's but ours: no leap of the broker's gives an executor more time.
-void Oracles::judge_late(const Sent& sent, SteadyTime now) {
+void Oracles::judge_late(const Sent& sent, Millis on_its_way) {
     const Command& command = sent.command;
+    const SteadyTime now = scheduler_.steady_now() - on_its_way;
     const auto issued = given_.find(command.id);
     if (issued != given_.end() && now - issued->second > command.not_after - command.issued) {
         violate("late", what_of(command) + "it had expired");
@@ -211,7 +210,9 @@ void Oracles::judge_late(const Sent& sent, SteadyTime now) {
     }
 }
 
-bool Oracles::may_write_still() const { return scheduler_.steady_now() - looked_at_ < kLookCounts; }
+bool Oracles::may_write_still() const {
+    return scheduler_.steady_now() - looked_at_ < kCheckAge + kOnItsWay;
+}
 
 void Oracles::act(const std::vector<sandbox::Record>& records) {
     const Moment before = history_.moment();

@@ -143,7 +143,7 @@ class Oracles final : public Witness {
                                Moment pods) const;
     void judge_row(const History::Row& row,
                    const std::function<void(const std::string&, const std::string&)>& wrong) const;
-    void judge_late(const Sent& sent, SteadyTime now);
+    void judge_late(const Sent& sent, Millis on_its_way);
     void judge_order(const Command& command);
     std::uint64_t most_allowed(const Budget& budget, SteadyTime now) const;
     bool bound(const Command& command, SteadyTime now) const;
@@ -166,6 +166,8 @@ class Oracles final : public Witness {
     std::map<Hash128, SteadyTime> given_;       ///< when they were issued
     std::map<Hash128, std::string> named_;      ///< findings and commands: what each id is of
     std::vector<Violation> violations_;
+    /// What is sent is there by then: the slowest network takes three seconds.
+    static constexpr Millis kOnItsWay{4'000};
     SteadyTime looked_at_{};  ///< when an executor's read last reached its server
     std::uint64_t effects_ = 0;
     std::uint64_t races_ = 0;

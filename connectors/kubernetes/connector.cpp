@@ -223,6 +223,10 @@ void KubernetesConnector::Machine::list_failed(const PagedList::Flaw& flaw, Stea
 void KubernetesConnector::Machine::list_lied(const Lookup& lacking, SteadyTime now) {
     lookups_.abandon_list();
     closes_at_ = 0;
+    if (!complete_) {  // nor need the one before it have been true: two lists anew
+        streaming_ = false;
+        watch_.cancel();
+    }
     list_failed({"it lacks " + lacking.name + ", which was there all the time", {}}, now);
 }
 

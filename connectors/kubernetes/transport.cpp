@@ -22,7 +22,7 @@ using ports::ClusterEvent;
 using Steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kTokenLife{60};
-constexpr long kConnectSeconds = 10;
+constexpr long kConnectMillis = 10'000;
 constexpr long kStallSeconds = 20;
 constexpr std::int64_t kPluginPollMs = 20;
 
@@ -117,11 +117,12 @@ Error error_of(CURLcode code, const Transfer& transfer) {
     return Error{Next::kRetry, detail};
 }
 
-/// A call that waits for the plugin's credentials.
+/// A call before it is sent; where there is a plugin it waits for its credentials.
 struct Waiting {
     CallId call = 0;
     HttpRequest request;
     bool is_watch = false;
+    std::optional<Steady::time_point> send_by = std::nullopt;
 };
 
 }  // namespace
@@ -142,12 +143,13 @@ struct HttpCluster::Wire {
         curl_multi_cleanup(multi);
     }
 
-    void begin(CallId call, HttpRequest request, bool is_watch);
-    void start(CallId call, const HttpRequest& request, bool is_watch);
+    void begin(Waiting one);
+    void start(const Waiting& one);
     void set_security(CURL* easy) const;
     std::string bearer();
     void take_credentials();
     void go_on();
+    void fail(CallId call, Error error);
     void gather();
     void finish(const CURLMsg& done);
 
@@ -177,12 +179,9 @@ std::string HttpCluster::Wire::bearer() {
 }
 
 /// Starts a call, or leaves it to `go_on` until the plugin brought credentials.
-void HttpCluster::Wire::begin(CallId call, HttpRequest request, bool is_watch) {
-    if (!plugin) {
-        start(call, request, is_watch);
-        return;
-    }
-    waiting.push_back(Waiting{call, std::move(request), is_watch});
+void HttpCluster::Wire::begin(Waiting one) {
+    if (!plugin) return start(one);
+    waiting.push_back(std::move(one));
     go_on();
 }
 
@@ -193,13 +192,17 @@ void HttpCluster::Wire::go_on() {
     if (state == ExecPlugin::State::kReady) take_credentials();
     for (const Waiting& each : std::exchange(waiting, {})) {
         if (state == ExecPlugin::State::kReady) {
-            start(each.call, each.request, each.is_watch);
+            start(each);
             continue;
         }
-        ClusterEvent& failed = events.emplace_back();
-        failed.call = each.call;
-        failed.error = plugin->failure();
+        fail(each.call, plugin->failure());
     }
+}
+
+void HttpCluster::Wire::fail(CallId call, Error error) {
+    ClusterEvent& failed = events.emplace_back();
+    failed.call = call;
+    failed.error = std::move(error);
 }
 
 /// libcurl shares a connection only between calls of one client certificate.
@@ -226,10 +229,18 @@ void HttpCluster::Wire::set_security(CURL* easy) const {
     if (is_loopback(access.server)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
 }
 
-void HttpCluster::Wire::start(CallId call, const HttpRequest& request, bool is_watch) {
-    TRUEUP_CHECK(!transfers.contains(call));
+void HttpCluster::Wire::start(const Waiting& one) {
+    TRUEUP_CHECK(!transfers.contains(one.call));
+    const HttpRequest& request = one.request;
+    long connect_within = kConnectMillis;
+    if (one.send_by) {
+        const auto left = std::chrono::duration_cast<Millis>(*one.send_by - Steady::now());
+        if (left.count() <= 0)
+            return fail(one.call, {Next::kRetry, "not sent: its turn came too late"});
+        connect_within = std::min<long>(connect_within, left.count());
+    }
     auto transfer = std::make_unique<Transfer>();
-    transfer->call = call;
+    transfer->call = one.call;
     transfer->events = &events;
     transfer->body = request.body;
     if (plugin) transfer->generation = plugin->generation();
@@ -244,14 +255,14 @@ void HttpCluster::Wire::start(CallId call, const HttpRequest& request, bool is_w
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_within);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->error.data());
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer.get());
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer.get());
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer.get());
-    if (!is_watch) {  // a quiet watch is no stalled one
+    if (!one.is_watch) {  // a quiet watch is no stalled one
         curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
         curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, kStallSeconds);
     }
@@ -270,7 +281,7 @@ void HttpCluster::Wire::start(CallId call, const HttpRequest& request, bool is_w
     }
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     TRUEUP_CHECK(curl_multi_add_handle(multi, easy) == CURLM_OK);
-    transfers.emplace(call, std::move(transfer));
+    transfers.emplace(one.call, std::move(transfer));
 }
 
 void HttpCluster::Wire::gather() {
@@ -332,28 +343,25 @@ HttpCluster::HttpCluster(std::unique_ptr<Wire> wire) : wire_(std::move(wire)) {}
 HttpCluster::~HttpCluster() = default;
 
 void HttpCluster::list_page(CallId call, const ports::ListPage& request) {
-    wire_->begin(call, HttpRequest{"GET", list_path(request), "", ""}, false);
+    wire_->begin({call, HttpRequest{"GET", list_path(request), "", ""}});
 }
 
 void HttpCluster::watch(CallId call, const ports::WatchFrom& request) {
-    wire_->begin(call, HttpRequest{"GET", watch_path(request), "", ""}, true);
+    wire_->begin({call, HttpRequest{"GET", watch_path(request), "", ""}, true});
 }
 
 void HttpCluster::get(CallId call, const ports::GetObject& request) {
-    wire_->begin(call, HttpRequest{"GET", object_path(request.resource, request.name), "", ""},
-                 false);
+    wire_->begin({call, HttpRequest{"GET", object_path(request.resource, request.name), "", ""}});
 }
 
 void HttpCluster::erase(CallId call, const ports::DeleteObject& request) {
-    wire_->begin(call,
-                 HttpRequest{"DELETE", object_path(request.resource, request.name),
-                             "application/json", delete_body(request)},
-                 false);
+    wire_->begin({call,
+                  HttpRequest{"DELETE", object_path(request.resource, request.name),
+                              "application/json", delete_body(request)},
+                  false, Steady::now() + request.send_within});
 }
 
-void HttpCluster::send(CallId call, const HttpRequest& request) {
-    wire_->begin(call, request, false);
-}
+void HttpCluster::send(CallId call, const HttpRequest& request) { wire_->begin({call, request}); }
 
 void HttpCluster::cancel(CallId call) {
     const auto transfer = wire_->transfers.find(call);

@@ -141,7 +141,12 @@ class ReadRowsQuery : public Query {
 class Update : public Exchange {
   public:
     Update(CallId call, const ports::UpdateRow& request)
-        : Exchange(call), statement_(update_statement(request)) {}
+        : Exchange(call),
+          statement_(update_statement(request)),
+          send_by_(std::chrono::steady_clock::now() + request.send_within) {}
+    std::optional<Instant> send_by() const override {
+        return statement_ ? std::optional(send_by_) : std::nullopt;
+    }
     std::optional<Statement> next(int) override { return std::exchange(statement_, std::nullopt); }
     Status result(const PGresult* result, Events& out) override {
         // PQcmdTuples only reads; its parameter lacks a const.
@@ -152,6 +157,7 @@ class Update : public Exchange {
 
   private:
     std::optional<Statement> statement_;
+    Instant send_by_;
 };
 
 class EnsureSlotExchange : public Exchange {

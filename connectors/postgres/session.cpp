@@ -170,6 +170,10 @@ void Session::go_on_connecting(std::vector<ports::DatabaseEvent>& out) {
 }
 
 void Session::send_next(std::vector<ports::DatabaseEvent>& out) {
+    const std::optional<Instant> send_by = queue_.front()->send_by();
+    if (send_by && std::chrono::steady_clock::now() > *send_by) {
+        return fail("", {Next::kRetry, "not sent: its turn came too late"}, false, out);
+    }
     const std::optional<Statement> statement = queue_.front()->next(PQbackendPID(connection_));
     if (!statement) return finish(out);
     if (send(connection_, *statement) == 0) return lost(out);

@@ -47,6 +47,8 @@ class Exchange {
     /// The COPY ended as it should, or the call is answered: what was held back goes out.
     virtual void flush(std::vector<ports::DatabaseEvent>& out) { (void)out; }
 
+    /// When it is too late to send its first statement.
+    virtual std::optional<Instant> send_by() const { return std::nullopt; }
     /// May run longer than the limit for a statement.
     virtual bool unhurried() const { return false; }
     /// The session is closed after this call, so that nothing of it stays at the server.

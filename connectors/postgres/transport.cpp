@@ -54,7 +54,8 @@ Keywords with_defaults(Keywords keywords) {
 }
 
 Keywords for_sql(Keywords keywords) {
-    entry(keywords, "options") += " -c statement_timeout=30000";
+    // An UPDATE that waits for a lock rests on what was so before it.
+    entry(keywords, "options") += " -c statement_timeout=30000 -c lock_timeout=1000";
     return keywords;
 }
 

@@ -55,6 +55,9 @@ struct DeleteObject {
     std::string uid;
     std::string resource_version;
     std::uint32_t grace_period_seconds = 30;
+    /// Later than this it is not sent any more, whatever kept it (a connection, credentials), and
+    /// fails: what it was decided on is too old by then.
+    Millis send_within{2'000};
 };
 
 struct ClusterEvent {

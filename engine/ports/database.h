@@ -97,6 +97,10 @@ struct UpdateRow {
     std::string xmin;
     std::vector<ColumnValue> guards;
     std::vector<ColumnValue> sets;
+    /// Later than this it is not sent any more, whatever kept it (calls before it, a connection),
+    /// and fails: what it was decided on is too old by then. Nor does it wait for another's lock
+    /// for more than a second.
+    Millis send_within{2'000};
 };
 
 struct DatabaseEvent {

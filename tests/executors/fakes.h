@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trueup::executors::testing {
@@ -165,6 +166,7 @@ class FakeDatabase final : public ports::Database {
     std::deque<Upset> upset_updates;
     std::function<void()> before_read;
     std::function<void()> before_update;
+    Millis update_kept{0};  ///< how long the next update is kept before it is sent
     std::string last_key_expression;
     std::vector<ports::ColumnValue> last_guards;
     std::size_t effects = 0;
@@ -207,6 +209,9 @@ class FakeDatabase final : public ports::Database {
         calls.push_back("UPDATE pk=" + request.pk + " xmin=" + request.xmin);
         last_guards = request.guards;
         if (before_update) before_update();
+        if (std::exchange(update_kept, Millis{0}) > request.send_within) {
+            upset_updates.push_front({});
+        }
         if (!upset_updates.empty() && upset_updates.front().carried_out) carry_out(request);
         if (upset(call, upset_updates)) return;
         answer(call, {{carry_out(request) ? "1" : "0"}});

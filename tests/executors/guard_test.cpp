@@ -92,6 +92,17 @@ TEST(Guard, Guard_check_age_AnAnswerOlderThanTwoSecondsIsNoCheck) {
     EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
 }
 
+// An UPDATE was queued behind a SELECT that hung, and written when its checks were 15 s old and its
+// command had expired.
+TEST(Guard, Guard_sent_in_time_AWriteThatIsKeptIsNotSentOnceItsChecksAreOld) {
+    Bench bench;
+    bench.row_without_pod();
+    bench.database.update_kept = Millis(15'000);
+    bench.database.before_update = [&] { bench.permit = Permit::kExpired; };
+    bench.run(fail_row());
+    EXPECT_EQ(bench.database.effects, 0U);
+}
+
 // Design §4.12 (3): uid.
 TEST(Guard, Guard_uid_precondition_check_APodRecreatedUnderTheNameLivesOn) {
     Bench bench;

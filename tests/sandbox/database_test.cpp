@@ -153,6 +153,18 @@ TEST_F(SandboxDatabase, WhatHangsHoldsUpItsSessionUntilCancelled) {
     EXPECT_FALSE(client.answer(90).ended);
 }
 
+TEST_F(SandboxDatabase, AnUpdateThatWaitedForTooLongIsNotSent) {
+    const std::string seen = xmin(one);
+    world.fail_next(Op::kRead, Failure::of(Failure::Kind::kHang));
+    client.port->read_rows(90, {{"public", "instances"}, {"id"}, {}, one, {}, {}});
+    client.port->update_row(
+        91, {{"public", "instances"}, {"id"}, one, seen, {}, {{"status", "failed"}}, Millis(500)});
+    clock.advance(501);
+    client.port->cancel(90);
+    EXPECT_TRUE(client.answer(91).failed);
+    EXPECT_EQ(world.truth().rows.at(0).columns.at("status"), "running");
+}
+
 TEST_F(SandboxDatabase, ARestartFailsWhatIsUnderWay) {
     world.fail_next(Op::kRead, Failure::of(Failure::Kind::kHang));
     client.port->read_rows(90, {{"public", "instances"}, {"id"}, {}, one, {}, {}});

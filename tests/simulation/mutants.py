@@ -67,12 +67,17 @@ BACKUPS = {
 
 # Why nobody notices, where that is so: what no plan has, or no oracle looks at.
 _GARBLED = "no server of a plan sends what cannot be read"
+_NO_EPOCH = (
+    "the engine counts no progress before an epoch, either; without that (`epoch_before_progress`) runs fail in the"
+    " same way"
+)
 _LEFT = "to the oracles a pod that left the selector is as absent as one that is gone"
 UNSEEN = {
     "approval_of_last_change": "people approve what they have just looked at",
     "approval_of_this_command": "to the oracles an approval is for the next command on its object, whatever that is",
     "epoch_counted": "a hole ends the epoch before its count is read (`seq_dense`)",
     "kubernetes_asks_after_marker": "what it would hide happens between a question and a marker, milliseconds apart",
+    "kubernetes_epoch_first": _NO_EPOCH,
     "kubernetes_may_have_left": _LEFT,
     "kubernetes_no_hole": _GARBLED,
     "kubernetes_one_list": "a list must break between two pages while pods of its first part come and go",
@@ -84,8 +89,7 @@ UNSEEN = {
     "permit_check": "a brake is known before the command starts, and no write takes as long as a command lives",
     "postgres_commit_first": "the sandbox sends no keepalive in the middle of a commit",
     "postgres_confirms_durable": "a connector that starts again copies the whole table",
-    "postgres_epoch_first": "the engine counts no progress before an epoch, either; without that"
-    " (`epoch_before_progress`) runs fail in the same way",
+    "postgres_epoch_first": _NO_EPOCH,
     "postgres_no_hole": _GARBLED,
     "postgres_same_server": "slots are gone with the old server, so that a new one is read from the start",
     "proof_in_the_past": "no connector of a plan lies about its marker",

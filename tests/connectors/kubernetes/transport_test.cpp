@@ -326,6 +326,38 @@ TEST(KubernetesTransport, ADeleteSendsItsPreconditions) {
               std::string::npos);
 }
 
+/// What comes of a DELETE that may be sent for 50 ms yet.
+std::string end_of_hurried_delete(HttpCluster& cluster) {
+    ports::DeleteObject request;
+    request.resource.name_space = "graph";
+    request.name = "w1";
+    request.send_within = Millis(50);
+    cluster.erase(1, request);
+    const auto found = events(cluster);
+    const bool failed = found.size() == 1 && found.front().kind == Kind::kFailed;
+    return failed ? found.front().error.what : "sent";
+}
+
+// A DELETE waited for a login, and was sent when what it was decided on was long over.
+TEST(KubernetesTransport, ADeleteThatWaitedForThePluginForTooLongIsNotSent_S24) {
+    Server server;
+    server.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    const auto cluster = open_with_plugin(server, "sleep 0.2; " + print_token("printed"));
+    EXPECT_EQ(end_of_hurried_delete(*cluster), "not sent: its turn came too late");
+    EXPECT_EQ(server.request(), "");
+    cluster->get(2, ports::GetObject{{}, "w1"});
+    EXPECT_EQ(events(*cluster).back().kind, Kind::kEnd) << "reads wait as before";
+}
+
+TEST(KubernetesTransport, ADeleteWhoseConnectionTakesTooLongIsNotSent_S24) {
+    const Server server;  // which says nothing to a handshake
+    ClusterAccess access;
+    access.server = "https" + server.url().substr(4);
+    const auto cluster = HttpCluster::open(access);
+    ASSERT_TRUE(cluster.ok());
+    EXPECT_NE(end_of_hurried_delete(**cluster).find("timed out"), std::string::npos);
+}
+
 TEST(KubernetesTransport, PlainHttpIsOnlyForLoopback) {
     for (const char* url : {"http://example.com", "ftp://127.0.0.1", "127.0.0.1:80", "",
                             "http://localhost.example.com"}) {

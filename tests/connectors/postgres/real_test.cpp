@@ -388,6 +388,37 @@ TEST_F(PostgresReal, WritesOnlyTheRowThatItRead_Details_16) {
     EXPECT_EQ(sql("SELECT status FROM " + name_), "failed");
 }
 
+// An UPDATE that waited for others was written long after what it rested on.
+TEST_F(PostgresReal, AnUpdateWaitsForNobodyForLong_S24) {
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('a', 'running')");
+    ports::UpdateRow update{.table = settings_.table,
+                            .pk_columns = {"id"},
+                            .pk = "1",
+                            .xmin = sql("SELECT xmin FROM " + name_),
+                            .guards = {{"status", "running"}},
+                            .sets = {{"status", "failed"}}};
+    auto database = LibpqDatabase::open(repl_).value();
+    sql("BEGIN; SELECT 1 FROM " + name_ + " FOR UPDATE");
+    database->update_row(1, update);
+    const auto locked = ask(*database);
+    ASSERT_EQ(locked.size(), 1U);
+    EXPECT_EQ(locked[0].sqlstate, "55P03") << locked[0].error.what;
+
+    sql("LOCK TABLE " + name_);
+    database->read_rows(2, {settings_.table, {"id"}, {"status"}, "1", {}, {}});
+    update.send_within = Millis(50);
+    database->update_row(3, update);
+    auto behind = ask(*database);
+    while (behind.size() == 1) database->poll(Millis(100), behind);
+    EXPECT_EQ(behind[0].sqlstate, "55P03") << behind[0].error.what;
+    EXPECT_EQ(behind[1].error.what, "not sent: its turn came too late");
+    sql("ROLLBACK");
+
+    update.send_within = Millis(10'000);
+    database->update_row(4, update);
+    EXPECT_EQ(ask(*database)[0].rows[0][0], "1") << "nothing was written before";
+}
+
 TEST_F(PostgresReal, RowsHiddenByAPolicyAreAnErrorNotAbsent) {
     sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('a', 'running')");
     sql("ALTER TABLE " + name_ + " ENABLE ROW LEVEL SECURITY");
