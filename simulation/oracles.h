@@ -11,7 +11,8 @@
 //   O4 brakes     nobody writes, or orders, against a pause or a hold that all could see
 //      approval   nobody orders unasked what somebody must have approved
 //      window     nobody orders anything outside the times in which that may be
-//      late       nobody writes after its command has expired, nor long after its last look
+//      late       nobody writes after its command has expired, nor long after its last look;
+//                 judged as it is sent, and as it arrives
 //      order      no rule orders a second thing of an object before the first has come to an end
 //   O5 budget     no rule orders more than its budget in any stretch of time
 //   O6 lost       at rest the projection shows exactly what is in the world, and each record of

@@ -53,7 +53,9 @@ class OraclesTest : public ::testing::Test {
         oracles_.given(made, scheduler_.steady_now());
         oracles_.ended(made.id);
     }
-    void erase(const std::string& name, std::uint64_t number = 1, const std::string& pk = "") {
+    /// `takes`: from its being sent to the server.
+    void erase(const std::string& name, std::uint64_t number = 1, const std::string& pk = "",
+               Millis takes = {}) {
         const sandbox::PodPtr pod = history_.pod(name, history_.moment());
         ASSERT_NE(pod, nullptr);
         const std::string version = std::to_string(pod->resource_version);
@@ -64,6 +66,7 @@ class OraclesTest : public ::testing::Test {
         }
         oracles_.ordered(ordered);
         oracles_.write_sent(pod->uid, version, known_);
+        scheduler_.run_until(scheduler_.since() + takes);
         ports::DeleteObject request;
         request.resource.name_space = "graph";
         request.name = name;
@@ -545,6 +548,17 @@ TEST_F(OraclesTest, LateIsAWriteLongAfterTheLook) {
         EXPECT_EQ(oracles_.violations().size(), before + (age > 2'000 ? 1 : 0));
     }
     EXPECT_EQ(violated(), Names{"late"});
+}
+
+// An UPDATE that was sent in time waited for fifteen seconds before it was written.
+TEST_F(OraclesTest, LateIsAWriteThatArrivesLongAfterTheLook) {
+    for (const auto& [name, takes] : {std::pair{"a", 6'000}, std::pair{"b", 6'001}}) {
+        const std::string pk = row("of-" + std::string(name));
+        pod(name);
+        read(name, pk);
+        erase(name, ++calls_, pk, Millis{takes});
+        EXPECT_EQ(violated().count("late"), takes > 6'000 ? 1U : 0U);
+    }
 }
 
 TEST_F(OraclesTest, EvidenceOfItsTargetIsNoOlderThanOurOwnWrite) {
