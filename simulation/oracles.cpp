@@ -24,6 +24,13 @@ std::string what_of(const Command& command) {
            " for " + command.rule + ": ";
 }
 
+/// It takes nothing away, so that no budget counts it.
+bool names_a_pod(const Command& command) {
+    const auto& sets = command.draft.action.sets;
+    return std::any_of(sets.begin(), sets.end(),
+                       [](const Assignment& set) { return set.column == "pod_name" && set.value; });
+}
+
 /// What an executor asks for because of a predicate, as its Knowledge names it.
 std::string asked_by(const Command& command, const Predicate& predicate) {
     const std::string value = predicate.value.value_or("");
@@ -229,7 +236,9 @@ void Oracles::act(const std::vector<sandbox::Record>& records) {
 
 void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& budget) {
     std::map<std::string, std::map<Hash128, BrokerTime>> issued;  // by rule
-    for (const Command& command : commands) issued[command.rule][command.id] = command.issued;
+    for (const Command& command : commands) {
+        if (!names_a_pod(command)) issued[command.rule][command.id] = command.issued;
+    }
     for (const auto& [rule, ids] : issued) {
         std::vector<std::pair<BrokerTime, SteadyTime>> times;
         for (const auto& [id, time] : ids) times.emplace_back(time, given_.at(id));

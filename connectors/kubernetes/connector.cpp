@@ -190,17 +190,18 @@ void KubernetesConnector::Machine::take_part(PagedList::Part part, SteadyTime no
     }
 }
 
-/// Was it there at the version of the list before this one, and not in it? Beside a stream that is
-/// the stream's to tell.
+/// Was it there by the version of the list before this one, and not in it? Beside a stream: by what
+/// was delivered, and neither the list that the stream began with nor the stream told of it?
 bool KubernetesConnector::Machine::lacks(const KubeObject& object) const {
-    const bool listing_twice = !streaming_ && !rewound_ && object.version <= read_to_;
-    return listing_twice && !roster_.listed_before(object) &&
-           TRUEUP_GUARD("kubernetes_lists_agree");
+    if (rewound_ || object.version > (streaming_ ? position_ : read_to_)) return false;
+    const bool told = streaming_ ? hole_ || roster_.knows(object) : roster_.listed_before(object);
+    return !told && TRUEUP_GUARD("kubernetes_lists_agree");
 }
 
 /// Of two lists in a row the first lacked something, or there was no first one. The next list is
 /// held against this one.
 void KubernetesConnector::Machine::read_again(std::uint64_t version, SteadyTime now) {
+    end_stream();
     if (lacked_.empty()) {
         epoch_wanted_ = true;
         next_epoch_ = now;
@@ -223,10 +224,7 @@ void KubernetesConnector::Machine::list_failed(const PagedList::Flaw& flaw, Stea
 void KubernetesConnector::Machine::list_lied(const Lookup& lacking, SteadyTime now) {
     lookups_.abandon_list();
     closes_at_ = 0;
-    if (!complete_) {  // nor need the one before it have been true: two lists anew
-        streaming_ = false;
-        watch_.cancel();
-    }
+    if (!complete_) end_stream();  // nor need the one before it have been true: two lists anew
     list_failed({"it lacks " + lacking.name + ", which was there all the time", {}}, now);
 }
 
@@ -240,14 +238,19 @@ void KubernetesConnector::Machine::list_ended(std::uint64_t version, SteadyTime 
     next_watch_ = now;
 }
 
-/// A list is older than what was delivered before it was asked for, or shows something that is, or
-/// a single object is.
-void KubernetesConnector::Machine::rewind() {
-    rewound_ = true;
+/// What it began with was not true. The next one begins with two lists.
+void KubernetesConnector::Machine::end_stream() {
     complete_ = false;
     streaming_ = false;
     watch_.cancel();
     proof_.cancel();
+}
+
+/// A list is older than what was delivered before it was asked for, or shows something that is, or
+/// a single object is.
+void KubernetesConnector::Machine::rewind() {
+    rewound_ = true;
+    end_stream();
     lookups_.clear();
     roster_.forget_versions();
 }
@@ -274,13 +277,10 @@ void KubernetesConnector::Machine::close_epoch(SteadyTime now, Facts& out) {
 
 void KubernetesConnector::Machine::relist(SteadyTime now) {
     list_.cancel();
-    watch_.cancel();
-    proof_.cancel();
+    end_stream();
     lookups_.abandon_list();
     closes_at_ = 0;
-    streaming_ = false;
     read_to_ = 0;
-    complete_ = false;
     epoch_wanted_ = true;
     // At once, unless the last one led to nothing either.
     const bool again = epoch_backoff_.failures() > 0;

@@ -41,6 +41,7 @@ class KubernetesConnector::Machine {
     void list_lied(const Lookup& lacking, SteadyTime now);
     void list_ended(std::uint64_t version, SteadyTime now);
     bool lacks(const KubeObject& object) const;
+    void end_stream();
     void read_again(std::uint64_t version, SteadyTime now);
     void rewind();
     void ask_for_missing();

@@ -150,6 +150,10 @@ bool Roster::listed_before(const KubeObject& object) const {
     return known != known_.end() && known->second.epoch + 1 >= epoch_;
 }
 
+bool Roster::knows(const KubeObject& object) const {
+    return known_.contains(object.uid) || is_gone(object);
+}
+
 bool Roster::contradicts(const KubeObject& object, std::uint64_t as_of) const {
     if (!TRUEUP_GUARD("kubernetes_history_is_one")) return false;
     const auto known = known_.find(object.uid);

@@ -24,6 +24,8 @@ class Roster {
     void listed(const KubeObject& object, std::vector<Fact>& out) { present(object, true, out); }
     /// Was it in the list before this one, or, of what this one has shown already, in this one?
     bool listed_before(const KubeObject& object) const;
+    /// Was it shown, and has not gone since? (What has gone is shown by a page that is late.)
+    bool knows(const KubeObject& object) const;
     /// ADDED or MODIFIED.
     void changed(const KubeObject& object, std::vector<Fact>& out) { present(object, false, out); }
     /// DELETED: says Remove, or returns what has to be asked first.

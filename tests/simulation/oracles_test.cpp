@@ -470,6 +470,21 @@ TEST_F(OraclesTest, TheBudgetIsCountedOverAnyStretchOfTime) {
     EXPECT_EQ(violated(), Names{"budget"});
 }
 
+TEST_F(OraclesTest, NoBudgetCountsWhatTakesNothingAway) {
+    std::vector<Command> commands;
+    for (std::uint64_t i = 1; i <= 5; ++i) {
+        commands.push_back(command("public.instances/1", i));
+        commands.back().draft.action.kind = Action::Kind::kUpdateRow;
+        commands.back().draft.action.sets = {{"pod_name", "w"}};
+        give(commands.back());
+    }
+    oracles_.judge_budget(commands, {1, 0, Millis{60'000}});
+    EXPECT_EQ(violated(), Names{});
+    for (Command& one : commands) one.draft.action.sets = {{"status", "failed"}};
+    oracles_.judge_budget(commands, {1, 0, Millis{60'000}});
+    EXPECT_EQ(violated(), Names{"budget"});
+}
+
 TEST_F(OraclesTest, ABudgetGrowsWithWhatThereWasByThen) {
     const Budget budget{1, 50, Millis{60'000}};
     std::vector<Command> commands;

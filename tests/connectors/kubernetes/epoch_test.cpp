@@ -114,6 +114,32 @@ TEST(KubernetesEpoch, AListThatShowsThatTheFirstOneWasNotTrueIsTheFirstOne_S5) {
     EXPECT_TRUE(bench.watching());
 }
 
+// Symptom: a stream had begun with two lists that came empty, and the first list beside it was cut:
+// what that one lacked as well counted as absent, under a proof.
+TEST(KubernetesEpoch, AListBesideTheStreamThatShowsThatItBeganWronglyEndsIt_S5) {
+    Bench bench(Bench::usual(), Bench::Begin::kAtTheStart);
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(50, {}));
+    EXPECT_EQ(bench.step(), Lines{});
+    bench.cluster.answer(bench.list().call, 200, page(50, {}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@50", "end@50"}));
+    EXPECT_TRUE(bench.watching());
+    bench.connector.resnapshot();
+    bench.wait_for(Kind::kList);
+    bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@50", "upsert! g/w1@7 uid-w1"}));
+    EXPECT_FALSE(bench.watching());
+    EXPECT_NE(bench.connector.health().trouble.find("lacked w1"), std::string::npos);
+    bench.wait_for(Kind::kList);
+    bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}, {"w2", 8}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@50", "upsert! g/w1@7 uid-w1", "upsert! g/w2@8 uid-w2"}));
+    bench.wait_for(Kind::kList);
+    bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}, {"w2", 8}}));
+    EXPECT_EQ(bench.step(),
+              (Lines{"begin@50", "upsert! g/w1@7 uid-w1", "upsert! g/w2@8 uid-w2", "end@50"}));
+    EXPECT_TRUE(bench.watching());
+}
+
 // Symptom: what was made while a connector stood by, and was lacking in its first list since,
 // counted as absent.
 TEST(KubernetesEpoch, ANewIncarnationAndAGapInTheWatchBeginAnewWithTwoLists_S5) {
