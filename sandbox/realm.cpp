@@ -9,6 +9,7 @@ std::optional<Failure> Realm::take_failure(Op op) {
     if (found == failures.end() || found->second.empty()) return std::nullopt;
     Failure failure = found->second.front();
     found->second.pop_front();
+    if (failure.kind == Failure::Kind::kShortPage) short_page_at = clock.steady_now();
     return failure;
 }
 

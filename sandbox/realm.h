@@ -41,6 +41,7 @@ struct Realm {
     ApiServer api;
     TableServer table;
     std::map<Op, std::deque<Failure>> failures;
+    std::optional<SteadyTime> short_page_at;  ///< when one was last served
     std::vector<Effect> effects;
     std::function<void(const std::vector<Record>&)> observer;  ///< sees each act's records
     std::optional<WorldFile> file;

@@ -180,6 +180,11 @@ std::size_t World::prepared(Op op) const {
     return found == realm_->failures.end() ? 0 : found->second.size();
 }
 
+std::optional<SteadyTime> World::short_page_at() const {
+    const Act act(*realm_);
+    return realm_->short_page_at;
+}
+
 Truth World::truth() const {
     const Act act(*realm_);
     Truth truth;

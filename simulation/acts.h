@@ -46,8 +46,7 @@ struct Stage {
     std::vector<std::shared_ptr<sandbox::Transaction>> open = {};  ///< not committed yet
     /// For each of the next commands: somebody changes what it is about, just then.
     std::deque<std::uint64_t> ambushes = {};
-    SteadyTime next_cut = {};  ///< no list may lack a part before
-    bool over = false;         ///< nobody does anything any more, not even what had begun
+    bool over = false;  ///< nobody does anything any more, not even what had begun
 };
 
 /// Who, or what, acts.

@@ -99,12 +99,11 @@ void empty_list(Stage& stage, Random& random) {
 }
 
 /// Two lists in a row that lack the same are true for all that a connector can know (ADR 21). So
-/// there are honest ones between two that are cut.
-bool may_cut(Stage& stage) {
-    const SteadyTime now = stage.scheduler.steady_now();
-    if (stage.world.prepared(Op::kList) > 0 || now < stage.next_cut) return false;
-    stage.next_cut = now + kHonestLists;
-    return true;
+/// there are honest ones between two that are cut, however late the first was asked for.
+bool may_cut(const Stage& stage) {
+    if (stage.world.prepared(Op::kList) > 0) return false;
+    const std::optional<SteadyTime> last = stage.world.short_page_at();
+    return !last || stage.scheduler.steady_now() >= *last + kHonestLists;
 }
 
 /// 200, and a page that lacks some, mostly for a connector that has just been started.
