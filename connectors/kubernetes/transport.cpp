@@ -35,6 +35,7 @@ struct Transfer {
     std::array<char, CURL_ERROR_SIZE> error{};
     std::vector<ClusterEvent>* events = nullptr;
     bool head_sent = false;
+    long connect_within = kConnectMillis;
     std::uint64_t generation = 0;  ///< of the plugin's credentials that it was sent with
 
     Transfer() = default;
@@ -114,6 +115,12 @@ Error error_of(CURLcode code, const Transfer& transfer) {
     const std::string detail =
         transfer.error[0] != '\0' ? transfer.error.data() : curl_easy_strerror(code);
     if (is_tls(code)) return Error{Next::kStop, "TLS: " + detail};
+    curl_off_t sent_after = 0;
+    curl_easy_getinfo(transfer.easy, CURLINFO_PRETRANSFER_TIME_T, &sent_after);
+    if (code == CURLE_OPERATION_TIMEDOUT && sent_after == 0) {
+        return Error{Next::kRetry, "not sent: no connection within " +
+                                       std::to_string(transfer.connect_within) + " ms"};
+    }
     return Error{Next::kRetry, detail};
 }
 
@@ -232,14 +239,13 @@ void HttpCluster::Wire::set_security(CURL* easy) const {
 void HttpCluster::Wire::start(const Waiting& one) {
     TRUEUP_CHECK(!transfers.contains(one.call));
     const HttpRequest& request = one.request;
-    long connect_within = kConnectMillis;
+    auto transfer = std::make_unique<Transfer>();
     if (one.send_by) {
         const auto left = std::chrono::duration_cast<Millis>(*one.send_by - Steady::now());
         if (left.count() <= 0)
             return fail(one.call, {Next::kRetry, "not sent: its turn came too late"});
-        connect_within = std::min<long>(connect_within, left.count());
+        transfer->connect_within = std::min<long>(transfer->connect_within, left.count());
     }
-    auto transfer = std::make_unique<Transfer>();
     transfer->call = one.call;
     transfer->events = &events;
     transfer->body = request.body;
@@ -255,7 +261,7 @@ void HttpCluster::Wire::start(const Waiting& one) {
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_within);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, transfer->connect_within);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->error.data());
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer.get());
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
