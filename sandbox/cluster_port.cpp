@@ -29,6 +29,11 @@ PodPtr ClusterPort::find(const ApiServer::Key& key) const {
     return nullptr;
 }
 
+PodPtr ClusterPort::without_labels(Pod pod) {
+    pod.labels.clear();
+    return std::make_shared<const Pod>(std::move(pod));
+}
+
 void ClusterPort::emit(ClusterEvent event, Millis after) {
     outbox_.emplace(now_ + after, std::move(event));
 }
@@ -109,11 +114,13 @@ void ClusterPort::answer_with(CallId call, Op op, const Failure& failure) {
     end(call);
 }
 
-bool ClusterPort::fails(CallId call, Op op, bool& lose_reply, bool* short_page) {
+bool ClusterPort::fails(CallId call, Op op, bool& lose_reply, std::optional<Failure::Kind>* flaw) {
     const std::optional<Failure> failure = realm_->take_failure(op);
     if (!failure) return false;
-    if (short_page != nullptr && failure->kind == Failure::Kind::kShortPage) {
-        *short_page = true;
+    const bool answers =
+        failure->kind == Failure::Kind::kShortPage || failure->kind == Failure::Kind::kBare;
+    if (flaw != nullptr && answers) {
+        *flaw = failure->kind;
         return false;
     }
     lose_reply = failure->kind == Failure::Kind::kLostReply;
@@ -138,12 +145,14 @@ void ClusterPort::get(CallId call, const ports::GetObject& request) {
     now_ = act.now();
     open_[call] = false;
     bool lose_reply = false;
-    if (fails(call, Op::kGet, lose_reply) || !served(call, request.resource)) return;
+    std::optional<Failure::Kind> flaw;
+    if (fails(call, Op::kGet, lose_reply, &flaw) || !served(call, request.resource)) return;
     const PodPtr pod = find({request.resource.name_space, request.name});
     if (lose_reply) {
         fail(call, "operation timed out");
     } else if (pod) {
-        answer(call, 200, pod_json(*pod, true));
+        const bool bare = flaw == Failure::Kind::kBare;
+        answer(call, 200, pod_json(bare ? *without_labels(*pod) : *pod, true));
     } else {
         answer(call, not_found(request.name));
     }

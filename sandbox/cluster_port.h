@@ -40,6 +40,7 @@ class ClusterPort final : public ports::Cluster {
     /// The newest version that its server knows.
     std::uint64_t newest() const;
     PodPtr find(const ApiServer::Key& key) const;
+    static PodPtr without_labels(Pod pod);
 
     // Answers, in pieces.
     void head(ports::CallId call, int status, std::int64_t retry_after_ms = 0, Millis after = {});
@@ -51,13 +52,14 @@ class ClusterPort final : public ports::Cluster {
     void emit(ports::ClusterEvent event, Millis after);
 
     /// The call meets a prepared failure. True: it is dealt with and does nothing else.
-    bool fails(ports::CallId call, Op op, bool& lose_reply, bool* short_page = nullptr);
+    bool fails(ports::CallId call, Op op, bool& lose_reply,
+               std::optional<Failure::Kind>* flaw = nullptr);
     bool served(ports::CallId call, const ports::Resource& resource);
     /// The failures that answer with HTTP.
     void answer_with(ports::CallId call, Op op, const Failure& failure);
 
     void list_snapshot(ports::CallId call, const ports::ListPage& request,
-                       const ports::Selector& selector, bool short_page);
+                       const ports::Selector& selector, std::optional<Failure::Kind> flaw);
     Effect attempt(const ports::DeleteObject& request, const Act& act, StatusObject& refusal,
                    PodPtr& deleted);
 

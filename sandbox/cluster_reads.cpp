@@ -80,20 +80,21 @@ void ClusterPort::list_page(CallId call, const ports::ListPage& request) {
     now_ = act.now();
     open_[call] = false;
     bool lose_reply = false;
-    bool short_page = false;
-    if (fails(call, Op::kList, lose_reply, &short_page) || !served(call, request.resource)) return;
+    std::optional<Failure::Kind> flaw;
+    if (fails(call, Op::kList, lose_reply, &flaw) || !served(call, request.resource)) return;
     const std::optional<ports::Selector> selector = ports::Selector::parse(request.label_selector);
     if (lose_reply) {
         fail(call, "operation timed out");
     } else if (!selector) {
         answer(call, bad_request("unable to parse requirement: " + request.label_selector));
     } else {
-        list_snapshot(call, request, *selector, short_page);
+        list_snapshot(call, request, *selector, flaw);
     }
 }
 
 void ClusterPort::list_snapshot(CallId call, const ports::ListPage& request,
-                                const ports::Selector& selector, bool short_page) {
+                                const ports::Selector& selector,
+                                std::optional<Failure::Kind> flaw) {
     const ApiServer& api = realm_->api;
     ContinueToken from{newest(), {}};
     if (!request.continue_token.empty()) {
@@ -130,7 +131,10 @@ void ClusterPort::list_snapshot(CallId call, const ports::ListPage& request,
     if (remaining > 0) {
         token = ContinueToken{version, {page.back()->name_space, page.back()->name}}.text();
     }
-    if (short_page) page.resize(page.size() - page.size() / 3);
+    if (flaw == Failure::Kind::kShortPage) page.resize(page.size() - page.size() / 3);
+    if (flaw == Failure::Kind::kBare) {
+        for (PodPtr& pod : page) pod = without_labels(*pod);
+    }
     const bool counted = request.label_selector.empty();
     answer(call, 200, pod_list_json(page, version, token, counted ? remaining : 0));
 }

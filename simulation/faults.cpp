@@ -123,6 +123,16 @@ void false_lists(Stage& stage, Random& /*random*/) {
     stage.world.cut_watch();
 }
 
+/// 200, and pods without a label, also without those that they were selected by.
+void bare_answers(Stage& stage, Random& random) {
+    if (stage.world.prepared(Op::kList) > 0) return;
+    const Failure bare = Failure::of(Failure::Kind::kBare);
+    stage.world.fail_next(Op::kList, bare, 1 + static_cast<int>(random.below(4)));
+    stage.world.fail_next(Op::kGet, bare, static_cast<int>(random.below(4)));
+    if (random.chance(300)) stage.house.restart("pods");
+    if (random.chance(700)) stage.world.cut_watch();
+}
+
 /// Pods and rows go while a connector is told, bit by bit, that they are there.
 void slow_lists(Stage& stage, Random& random) {
     constexpr Millis kPage{600};
@@ -245,6 +255,7 @@ std::vector<ActKind> faults() {
         {"empty-list", Actor::kMisfortune, 4, empty_list},
         {"short-page", Actor::kMisfortune, 2, short_page},
         {"false-lists", Actor::kMisfortune, 1, false_lists},
+        {"bare-answers", Actor::kMisfortune, 0, bare_answers},
         {"slow-lists", Actor::kMisfortune, 2, slow_lists},
         {"gone", Actor::kMisfortune, 2, gone},
         {"deaf-watch", Actor::kMisfortune, 3, deaf_watch},

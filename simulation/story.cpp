@@ -4,6 +4,7 @@
 #include "engine/codec/command_codec.h"
 #include "engine/codec/outcome_codec.h"
 #include "engine/codec/request_codec.h"
+#include "engine/model/object.h"
 #include "executors/read_set.h"
 
 #include <cstdio>
@@ -20,12 +21,15 @@ std::string brief(const Hash128& id) { return to_hex(id).substr(0, 8); }
 std::string told(const ChangeView& change, std::int64_t offset) {
     const std::string from = std::string(change.source) + " " + std::to_string(change.incarnation) +
                              "/" + std::to_string(change.seq);
-    const std::string version = " version " + std::to_string(change.version.hi);
+    const std::string word = change.version.lo == 0 ? "" : "." + std::to_string(change.version.lo);
+    const std::string version = " version " + std::to_string(change.version.hi) + word;
+    const bool outside = ObjectView(change.object).is("in_scope", "false");
     switch (change.kind) {
         case ChangeKind::kIncarnationStart:
             return std::string(change.source) + " begins incarnation " + std::to_string(offset);
         case ChangeKind::kUpsert:
             return from + " says: " + std::string(change.object_id) + version +
+                   (outside ? ", out of scope" : "") +
                    (change.epoch != 0 ? " in epoch " + std::to_string(change.epoch) : "");
         case ChangeKind::kRemove:
             return from + " says: " + std::string(change.object_id) + version + " is gone";

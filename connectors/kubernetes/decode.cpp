@@ -1,5 +1,6 @@
 #include "connectors/kubernetes/decode.h"
 
+#include "engine/base/guard.h"
 #include "engine/model/object.h"
 
 #include <simdjson.h>
@@ -74,14 +75,8 @@ bool has_labels(const Node& metadata) {
 }
 
 bool is_selected(const Node& metadata, const ports::Selector& selector) {
-    ports::Labels labels;
-    if (const auto said = value<simdjson::dom::object>(metadata, "labels")) {
-        for (const auto& [key, label] : *said) {
-            std::string_view text;
-            if (label.get(text) == simdjson::SUCCESS) labels.emplace(key, text);
-        }
-    }
-    return selector.matches(labels);
+    const Node labels = at(metadata, "labels");
+    return selector.matches([&labels](std::string_view key) { return text(labels, key); });
 }
 
 bool is_ending(const Node& metadata) {
@@ -106,7 +101,7 @@ std::string encode(const Node& object, const Mapping& mapping, const KubeObject&
     const std::optional<std::string_view> node = text(at(object, "spec"), "nodeName");
     if (created && !created->empty()) publish("created", *created);
     if (text(metadata, "deletionTimestamp")) fields.add("deleting", "true");
-    const bool whole = mapping.selector.empty() || !in_scope || has_labels(metadata);
+    const bool whole = mapping.selector.empty() || has_labels(metadata);
     if (is_held(metadata, mapping.hold_key)) {
         fields.add("hold", "true");
     } else if (!whole) {
@@ -140,7 +135,7 @@ Result<KubeObject> read_object(const Node& object, const Mapping& mapping, bool 
     }
     found.version = *version;
     found.ending = is_ending(metadata);
-    if (!in_scope) found.selected = is_selected(metadata, mapping.selector);
+    found.selected = is_selected(metadata, mapping.selector);
     found.key = found.name;
     if (!mapping.key_label.empty()) {
         const std::optional<std::string_view> key = text(at(metadata, "labels"), mapping.key_label);
@@ -148,6 +143,13 @@ Result<KubeObject> read_object(const Node& object, const Mapping& mapping, bool 
     }
     found.encoded = encode(object, mapping, found, in_scope);
     return found;
+}
+
+/// Of an object that the server says its selector takes: it has to carry the labels that say so. If
+/// they are missing, then so may be a hold, or the one that is its key (S23).
+Status as_selected(const KubeObject& object) {
+    if (object.selected || !TRUEUP_GUARD("kubernetes_labels_as_selected")) return Done{};
+    return Error{Next::kSkip, object.name + " is shown without the labels it is selected by"};
 }
 
 std::optional<KubeStatus> read_status(const Node& body) {
@@ -220,6 +222,8 @@ Result<KubePage> Decoder::page(std::string_view body) {
     for (const element item : *items) {
         Result<KubeObject> object = read_object(item, mapping_, true);
         if (!object) return Error{Next::kRetry, "in the list: " + object.error().what};
+        const Status whole = as_selected(*object);
+        if (!whole) return Error{Next::kRetry, "in the list: " + whole.error().what};
         found.items.push_back(std::move(*object));
     }
     return found;
@@ -248,6 +252,9 @@ Result<WatchEvent> Decoder::event(std::string_view line) {
     }
     Result<KubeObject> read = read_object(object, mapping_, true);
     if (!read) return read.error();
+    // What leaves the selector is DELETED as it was, or as it has become.
+    const Status whole = *type == WatchEvent::Type::kDeleted ? Status(Done{}) : as_selected(*read);
+    if (!whole) return whole.error();
     found.object = std::move(*read);
     found.version = found.object.version;
     return found;

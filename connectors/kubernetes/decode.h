@@ -22,7 +22,7 @@ struct Mapping {
     std::vector<std::string> labels;
     std::string hold_key;
     std::string key_label;
-    /// Where it is not empty, an object in scope that comes without any labels was not sent whole.
+    /// An object in scope that comes without the labels it asks for was not sent whole.
     ports::Selector selector = {};
     ports::FieldPolicy fields = {};  ///< for labels, `created` and `node`; the rest is needed as is
 };
@@ -36,7 +36,7 @@ struct KubeObject {
     /// As the last state before a DELETED event: nothing is left that could keep it alive (it was
     /// being deleted, with no grace to wait out and no finalizer).
     bool ending = false;
-    bool selected = false;  ///< of a GET's answer: the selector takes it, as it is
+    bool selected = false;  ///< the selector takes it, as it is
     std::string encoded;    ///< its fields, see engine/model/object.h
 };
 

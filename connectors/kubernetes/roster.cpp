@@ -82,7 +82,11 @@ bool Roster::found(const Found& found, std::vector<Fact>& out) {
     if (entry == known_.end()) return true;
     if (found.exists) {
         const bool lacked = asked.closes_at != 0 && asked.left_at == 0;
-        const bool listed = found.object.selected && found.object.version <= asked.closes_at;
+        // Whatever labels this answer shows: at that version the selector took it.
+        const bool as_shown =
+            entry->second.in_scope && found.object.version == entry->second.version;
+        const bool selected = found.object.selected || as_shown;
+        const bool listed = selected && found.object.version <= asked.closes_at;
         if (lacked && (listed || settings_.label_selector.empty())) return false;
         stays(found, entry->second, out);
         return true;

@@ -89,19 +89,26 @@ std::optional<Selector> Selector::parse(std::string_view text) {
     return selector;
 }
 
-bool Selector::holds(const Requirement& requirement, const Labels& labels) {
-    const auto found = labels.find(requirement.key);
+bool Selector::holds(const Requirement& requirement, const std::optional<std::string_view>& label) {
     // `a != b` and `a notin (b)` hold for objects without the label, as in the API server.
-    if (found == labels.end()) return requirement.negated;
+    if (!label) return requirement.negated;
     if (requirement.any_value) return !requirement.negated;
-    const bool listed = std::find(requirement.values.begin(), requirement.values.end(),
-                                  found->second) != requirement.values.end();
+    const bool listed = std::find(requirement.values.begin(), requirement.values.end(), *label) !=
+                        requirement.values.end();
     return listed != requirement.negated;
 }
 
-bool Selector::matches(const Labels& labels) const {
+bool Selector::matches(const LabelOf& label_of) const {
     return std::all_of(requirements_.begin(), requirements_.end(),
-                       [&](const Requirement& one) { return holds(one, labels); });
+                       [&](const Requirement& one) { return holds(one, label_of(one.key)); });
+}
+
+bool Selector::matches(const Labels& labels) const {
+    return matches([&labels](std::string_view key) -> std::optional<std::string_view> {
+        const auto found = labels.find(key);
+        if (found == labels.end()) return std::nullopt;
+        return found->second;
+    });
 }
 
 }  // namespace trueup::ports

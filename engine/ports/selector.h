@@ -20,6 +20,9 @@ class Selector {
     static std::optional<Selector> parse(std::string_view text);
 
     bool matches(const Labels& labels) const;
+    /// nullopt: there is no such label.
+    using LabelOf = std::function<std::optional<std::string_view>(std::string_view key)>;
+    bool matches(const LabelOf& label_of) const;
     /// It selects everything.
     bool empty() const { return requirements_.empty(); }
 
@@ -30,7 +33,7 @@ class Selector {
         bool any_value = false;  ///< `a` and `!a`: the values do not matter
         std::vector<std::string> values;
     };
-    static bool holds(const Requirement& requirement, const Labels& labels);
+    static bool holds(const Requirement& requirement, const std::optional<std::string_view>& label);
     static std::optional<Requirement> parse_one(std::string_view text);
 
     std::vector<Requirement> requirements_;

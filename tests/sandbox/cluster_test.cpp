@@ -220,6 +220,21 @@ TEST_F(SandboxCluster, APageMayLackSomeAndLookWhole_S5) {
     EXPECT_EQ(Json(client.list(page(500)).body).count("/items"), 9U);
 }
 
+TEST_F(SandboxCluster, AnAnswerMayLackTheLabels_S23) {
+    make_pods(1);
+    const std::string labels = R"("labels")";
+    world.fail_next(Op::kList, Failure::of(Failure::Kind::kBare));
+    world.fail_next(Op::kGet, Failure::of(Failure::Kind::kBare));
+    for (const bool there : {false, true}) {
+        const Answer list = client.list(page(6));
+        EXPECT_EQ(Json(list.body).count("/items"), 1U);
+        EXPECT_EQ(list.body.find(labels) != std::string::npos, there);
+        const Answer one = client.get("p0");
+        EXPECT_EQ(one.status, 200);
+        EXPECT_EQ(one.body.find(labels) != std::string::npos, there);
+    }
+}
+
 TEST_F(SandboxCluster, PreparedFailuresComeAsAskedFor_S3_S4) {
     make_pods(2);
     world.fail_next(Op::kList, Failure::http(429, 2'000));

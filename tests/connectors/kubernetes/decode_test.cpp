@@ -51,8 +51,8 @@ TEST(KubernetesDecode, MappedLabelsAreSortedAndAMissingLabelsObjectIsNoLabels_S2
     EXPECT_EQ(fields(without->encoded), "in_scope=false;name=p;");
 }
 
-TEST(KubernetesDecode, WithoutTheLabelsItWasSelectedByAHoldIsUnknown_S23) {
-    Decoder decoder(Mapping{{}, "trueup.io/hold", "", *ports::Selector::parse("app=w")});
+TEST(KubernetesDecode, WithoutAnyLabelsAHoldIsUnknown_S23) {
+    Decoder decoder(Mapping{{}, "trueup.io/hold", "", *ports::Selector::parse("!old")});
     const auto seen = [&](const std::string& labels) {
         const auto event = decoder.event(
             R"({"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"p","uid":"u",)" + labels +
@@ -63,6 +63,21 @@ TEST(KubernetesDecode, WithoutTheLabelsItWasSelectedByAHoldIsUnknown_S23) {
     EXPECT_EQ(seen(R"("labels":null,)"), "hold?;name=p;");
     EXPECT_EQ(seen(R"("labels":{},)"), "hold?;name=p;");
     EXPECT_EQ(seen(R"("labels":{"app":"a"},)"), "name=p;");
+    const auto left =
+        decoder.stray(R"({"kind":"Pod","metadata":{"name":"p","uid":"u","resourceVersion":"5"}})");
+    ASSERT_TRUE(left.ok());
+    EXPECT_EQ(fields(left->encoded), "hold?;in_scope=false;name=p;");
+}
+
+TEST(KubernetesDecode, WhatLeavesTheSelectorIsDeletedAsItIsOrAsItWas) {
+    Decoder decoder(Mapping{{}, "", "", *ports::Selector::parse("app=w")});
+    for (const char* labels : {R"({"app":"w"})", R"({"app":"x"})", "null"}) {
+        EXPECT_TRUE(decoder
+                        .event(R"({"type":"DELETED","object":{"kind":"Pod","metadata":{"name":"p",)"
+                               R"("uid":"u","resourceVersion":"5","labels":)" +
+                               std::string(labels) + "}}}")
+                        .ok());
+    }
 }
 
 TEST(KubernetesDecode, AVetoIsALabelOrAnAnnotationThatDoesNotSayFalse) {

@@ -373,6 +373,14 @@ TEST(KubernetesEpoch, AListThatLacksWhatHasNotChangedIsNotBelieved_S4) {
               (Lines{"begin@61", "upsert! g/w1@7 uid-w1", "upsert! g/w2@8 uid-w2", "end@61"}));
 }
 
+// Symptom: a list came empty, and the pod itself without its labels: it had left the selector,
+// under a proof.
+TEST(KubernetesEpoch, NorDoesAnAnswerWithoutLabelsExcuseIt_S23) {
+    Bench bench;
+    EXPECT_EQ(lacking_w2(bench, {.name = "w2", .version = 8, .labels = ""}), Lines{});
+    EXPECT_NE(bench.connector.health().trouble.find("lacks w2"), std::string::npos);
+}
+
 // Such a pod counted as one that had left the selector, where there was none.
 TEST(KubernetesEpoch, NothingLeavesAListWithoutASelector_S4) {
     connectors::KubernetesSettings settings = Bench::usual();

@@ -112,6 +112,20 @@ TEST(Guard, Guard_kubernetes_gone_stays_gone_APageOlderThanItsEndBringsNoPodBack
     EXPECT_EQ(bench.step(), Lines{"end@60"});
 }
 
+// Design §4.1: labels that are missing say nothing, also not under which key a pod is.
+TEST(Guard, Guard_kubernetes_labels_as_selected_APodShownWithoutThemIsNotMoved) {
+    connectors::KubernetesSettings settings = Bench::usual();
+    settings.key_label = "id";
+    Bench bench(settings);
+    bench.settle(50, {{.name = "w1", .version = 7, .labels = R"("app":"w","id":"i1")"}});
+    EXPECT_EQ(bench.say(line("MODIFIED", {.name = "w1", .version = 51, .labels = ""})), Lines{});
+    bench.connector.resnapshot();
+    bench.step(Millis(60'000));
+    answer(bench, kWholeList, page(60, {{.name = "w1", .version = 51, .labels = ""}}));
+    EXPECT_EQ(bench.step(), Lines{});
+    EXPECT_NE(bench.connector.health().trouble.find("without the labels"), std::string::npos);
+}
+
 // Design §4.2: no progress over a hole.
 TEST(Guard, Guard_kubernetes_no_hole_AnEventThatCouldNotBeReadEndsTheProofs) {
     Bench bench;
