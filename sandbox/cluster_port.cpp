@@ -29,11 +29,6 @@ PodPtr ClusterPort::find(const ApiServer::Key& key) const {
     return nullptr;
 }
 
-PodPtr ClusterPort::without_labels(Pod pod) {
-    pod.labels.clear();
-    return std::make_shared<const Pod>(std::move(pod));
-}
-
 void ClusterPort::emit(ClusterEvent event, Millis after) {
     outbox_.emplace(now_ + after, std::move(event));
 }
@@ -151,8 +146,7 @@ void ClusterPort::get(CallId call, const ports::GetObject& request) {
     if (lose_reply) {
         fail(call, "operation timed out");
     } else if (pod) {
-        const bool bare = flaw == Failure::Kind::kBare;
-        answer(call, 200, pod_json(bare ? *without_labels(*pod) : *pod, true));
+        answer(call, 200, pod_json(*pod, true, flaw != Failure::Kind::kBare));
     } else {
         answer(call, not_found(request.name));
     }

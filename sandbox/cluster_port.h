@@ -32,6 +32,7 @@ class ClusterPort final : public ports::Cluster {
         bool bookmarks = false;
         std::uint64_t position = 0;  ///< everything up to here was delivered
         std::uint64_t cuts = 0;
+        bool bare = false;  ///< it shows no labels
         SteadyTime deadline;
         SteadyTime next_bookmark;
         std::optional<SteadyTime> last_bookmark;  ///< the one shortly before the deadline
@@ -40,7 +41,6 @@ class ClusterPort final : public ports::Cluster {
     /// The newest version that its server knows.
     std::uint64_t newest() const;
     PodPtr find(const ApiServer::Key& key) const;
-    static PodPtr without_labels(Pod pod);
 
     // Answers, in pieces.
     void head(ports::CallId call, int status, std::int64_t retry_after_ms = 0, Millis after = {});

@@ -132,11 +132,10 @@ void ClusterPort::list_snapshot(CallId call, const ports::ListPage& request,
         token = ContinueToken{version, {page.back()->name_space, page.back()->name}}.text();
     }
     if (flaw == Failure::Kind::kShortPage) page.resize(page.size() - page.size() / 3);
-    if (flaw == Failure::Kind::kBare) {
-        for (PodPtr& pod : page) pod = without_labels(*pod);
-    }
     const bool counted = request.label_selector.empty();
-    answer(call, 200, pod_list_json(page, version, token, counted ? remaining : 0));
+    answer(
+        call, 200,
+        pod_list_json(page, version, token, counted ? remaining : 0, flaw != Failure::Kind::kBare));
 }
 
 void ClusterPort::watch(CallId call, const ports::WatchFrom& request) {
@@ -144,7 +143,8 @@ void ClusterPort::watch(CallId call, const ports::WatchFrom& request) {
     now_ = act.now();
     open_[call] = true;
     bool lose_reply = false;
-    if (fails(call, Op::kWatch, lose_reply) || !served(call, request.resource)) return;
+    std::optional<Failure::Kind> flaw;
+    if (fails(call, Op::kWatch, lose_reply, &flaw) || !served(call, request.resource)) return;
     const std::optional<ports::Selector> selector = ports::Selector::parse(request.label_selector);
     const bool anywhere = request.resource_version.empty() || request.resource_version == "0";
     const std::optional<std::uint64_t> version =
@@ -164,6 +164,7 @@ void ClusterPort::watch(CallId call, const ports::WatchFrom& request) {
     watch.bookmarks = request.bookmarks;
     watch.position = *version;
     watch.cuts = realm_->watch_cuts;
+    watch.bare = flaw == Failure::Kind::kBare;
     const Millis lifetime = std::chrono::seconds(request.timeout_seconds);
     watch.deadline = now_ + lifetime;
     watch.next_bookmark = now_ + realm_->settings.bookmark_interval;
@@ -174,7 +175,7 @@ void ClusterPort::watch(CallId call, const ports::WatchFrom& request) {
     if (anywhere) {
         for (const PodPtr& pod : realm_->api.as_of(newest())) {
             if (!in_scope(*pod, watch.name_space, watch.selector)) continue;
-            body(call, watch_line("ADDED", pod_json(*pod, true)));
+            body(call, watch_line("ADDED", pod_json(*pod, true, !watch.bare)));
         }
     }
     watches_.push_back(std::move(watch));
@@ -184,15 +185,17 @@ namespace {
 
 /// What a selector watch makes of one write; empty: nothing.
 std::string line_for(const PodEvent& event, const std::string& name_space,
-                     const ports::Selector& selector) {
+                     const ports::Selector& selector, bool with_labels) {
     const bool was = event.before && in_scope(*event.before, name_space, selector);
     const bool is = event.after && in_scope(*event.after, name_space, selector);
-    if (is) return watch_line(was ? "MODIFIED" : "ADDED", pod_json(*event.after, true));
+    if (is) {
+        return watch_line(was ? "MODIFIED" : "ADDED", pod_json(*event.after, true, with_labels));
+    }
     if (!was) return {};
     // The last state that the selector saw, old labels and all, under the version of this write.
     Pod last = *event.before;
     last.resource_version = event.resource_version;
-    return watch_line("DELETED", pod_json(last, true));
+    return watch_line("DELETED", pod_json(last, true, with_labels));
 }
 
 }  // namespace
@@ -222,7 +225,7 @@ bool ClusterPort::feed(Watch& watch, const Act& act) {
         [](std::uint64_t at, const PodEvent& one) { return at < one.resource_version; });
     std::string lines;
     for (; event != history.end() && event->resource_version <= newest(); ++event) {
-        lines += line_for(*event, watch.name_space, watch.selector);
+        lines += line_for(*event, watch.name_space, watch.selector, !watch.bare);
     }
     watch.position = std::max(watch.position, newest());
     body(watch.call, lines);

@@ -29,7 +29,7 @@ struct Failure {
         kNotJson,          ///< HTTP 200 with a page of HTML
         kEmptyList,        ///< of a list: HTTP 200, no items, whatever there is
         kShortPage,        ///< of a list: HTTP 200, a page without its last third
-        kBare,             ///< of a list or a GET: HTTP 200, objects without their labels
+        kBare,             ///< of a list, a watch or a GET: HTTP 200, objects without labels
         kHang,             ///< no answer, ever; ends by `cancel`
         kRefused,          ///< connection refused; nothing was done
         kLostReply,        ///< it was done, and the answer is lost

@@ -12,7 +12,7 @@ constexpr std::string_view kManagedFields =
     R"("fieldsV1":{"f:metadata":{"f:labels":{".":{},"f:app":{}}},"f:spec":{"f:nodeName":{}},)"
     R"("f:status":{"f:phase":{}}}}])";
 
-void put_metadata(JsonWriter& json, const Pod& pod) {
+void put_metadata(JsonWriter& json, const Pod& pod, bool with_labels) {
     json.key("metadata").open_object();
     json.member("name", pod.name);
     json.member("namespace", pod.name_space);
@@ -23,7 +23,7 @@ void put_metadata(JsonWriter& json, const Pod& pod) {
         json.member("deletionTimestamp", rfc3339(*pod.deletion_ms));
         json.member("deletionGracePeriodSeconds", pod.grace_seconds);
     }
-    if (!pod.labels.empty()) json.member("labels", pod.labels);
+    if (with_labels && !pod.labels.empty()) json.member("labels", pod.labels);
     if (!pod.annotations.empty()) json.member("annotations", pod.annotations);
     if (!pod.finalizers.empty()) json.member("finalizers", pod.finalizers);
     json.key("managedFields").raw(kManagedFields);
@@ -32,13 +32,13 @@ void put_metadata(JsonWriter& json, const Pod& pod) {
 
 }  // namespace
 
-std::string pod_json(const Pod& pod, bool with_kind) {
+std::string pod_json(const Pod& pod, bool with_kind, bool with_labels) {
     JsonWriter json;
     json.open_object();
     if (with_kind) {
         json.member("kind", "Pod").member("apiVersion", "v1");
     }
-    put_metadata(json, pod);
+    put_metadata(json, pod, with_labels);
     json.key("spec").open_object();
     json.key("containers").raw(R"([{"name":"wrapper","image":"wrapper:1","resources":{}}])");
     json.member("restartPolicy", "Never");
@@ -64,7 +64,7 @@ std::string bookmark_line(std::uint64_t resource_version) {
 
 std::string pod_list_json(const std::vector<std::shared_ptr<const Pod>>& pods,
                           std::uint64_t resource_version, std::string_view continue_token,
-                          std::size_t remaining) {
+                          std::size_t remaining, bool with_labels) {
     JsonWriter json;
     json.open_object().member("kind", "PodList");
     json.member("apiVersion", "v1");
@@ -74,7 +74,7 @@ std::string pod_list_json(const std::vector<std::shared_ptr<const Pod>>& pods,
     if (remaining > 0) json.member("remainingItemCount", std::uint64_t{remaining});
     json.close_object();
     json.key("items").open_array();
-    for (const auto& pod : pods) json.raw(pod_json(*pod, false));
+    for (const auto& pod : pods) json.raw(pod_json(*pod, false, with_labels));
     json.close_array().close_object();
     return json.take();
 }

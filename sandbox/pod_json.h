@@ -9,7 +9,7 @@
 namespace trueup::sandbox {
 
 /// With `kind` and `apiVersion`, as a GET and a watch have them; the items of a list lack both.
-std::string pod_json(const Pod& pod, bool with_kind);
+std::string pod_json(const Pod& pod, bool with_kind, bool with_labels = true);
 
 /// One line of a watch, newline included.
 std::string watch_line(std::string_view type, std::string_view object_json);
@@ -17,7 +17,7 @@ std::string bookmark_line(std::uint64_t resource_version);
 
 std::string pod_list_json(const std::vector<std::shared_ptr<const Pod>>& pods,
                           std::uint64_t resource_version, std::string_view continue_token,
-                          std::size_t remaining);
+                          std::size_t remaining, bool with_labels = true);
 
 struct StatusObject {
     int code = 500;

@@ -129,6 +129,7 @@ void bare_answers(Stage& stage, Random& random) {
     const Failure bare = Failure::of(Failure::Kind::kBare);
     stage.world.fail_next(Op::kList, bare, 1 + static_cast<int>(random.below(4)));
     stage.world.fail_next(Op::kGet, bare, static_cast<int>(random.below(4)));
+    stage.world.fail_next(Op::kWatch, bare, static_cast<int>(random.below(3)));
     if (random.chance(300)) stage.house.restart("pods");
     if (random.chance(700)) stage.world.cut_watch();
 }

@@ -42,6 +42,15 @@ TEST_F(SandboxWatch, DeletionIsThreeEventsThatSayRunning_S9) {
     EXPECT_TRUE(world.truth().pods.empty());
 }
 
+TEST_F(SandboxWatch, ItMayLackTheLabels_S23) {
+    world.fail_next(Op::kWatch, Failure::of(Failure::Kind::kBare));
+    const ports::CallId watch = client.watch(1'000, kSelector);
+    world.create_pod("p", kWrapper, "Running");
+    client.poll();
+    EXPECT_FALSE(Json(client.answer(watch).body).has("/object/metadata/labels"));
+    EXPECT_EQ(client.lines(watch), (Lines{"ADDED p@1001"}));
+}
+
 TEST_F(SandboxWatch, LeavingTheSelectorIsADeletedWithOldLabelsAndNewVersion_S5) {
     world.create_pod("p", kWrapper, "Running");
     const ports::CallId watch = client.watch(1'001, kSelector);
