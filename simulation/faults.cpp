@@ -12,6 +12,7 @@ using sandbox::Failure;
 using sandbox::Op;
 
 constexpr Millis kHonestLists{60'000};
+constexpr Millis kUntilAList{200'000};  // one is read each 80 s, and may fail
 
 void crash(Stage& stage, Random& random) {
     const std::uint64_t calls = 1 + random.below(random.chance(500) ? 4 : 60);
@@ -210,7 +211,10 @@ void restore_cluster(Stage& stage, Random& random) {
     // Versions that go back by a little are there again before anybody could have asked for them.
     const std::uint64_t least = bumped ? 1 : 60;
     // Then a version may mean another write than it did, which only the next list shows.
-    if (!bumped) stage.oracles.proofs_may_lie = true;
+    if (!bumped) {
+        stage.oracles.proofs_may_lie = true;
+        stage.oracles.evidence_age = std::max(stage.oracles.evidence_age, kUntilAList);
+    }
     stage.world.restore_cluster(least + random.below(random.chance(500) ? 5 : 60), bumped);
 }
 
