@@ -6,6 +6,7 @@
 // as in the generated code.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -21,6 +22,10 @@ constexpr std::int64_t from_zigzag(std::uint64_t n) {
 constexpr std::uint64_t to_zigzag(std::int64_t n) {
     return (static_cast<std::uint64_t>(n) << 1U) ^ static_cast<std::uint64_t>(n >> 63U);
 }
+
+/// Bytes that a varint takes at most, and one that is a tag or a length.
+inline constexpr std::size_t kMaxVarint = 10;
+inline constexpr std::size_t kMaxTag = 5;
 
 /// Each function that answers false has met a flaw; what it should have filled is void then.
 class WireReader {
@@ -48,14 +53,14 @@ class WireReader {
 
     bool tag(std::uint32_t& out) {
         std::uint64_t wide = 0;
-        if (!varint(wide) || wide > 0xffffffffU || wide < 8) return false;
+        if (!short_varint(wide) || wide > 0xffffffffU || wide < 8) return false;
         out = static_cast<std::uint32_t>(wide);
         return true;
     }
 
     bool bytes(std::string_view& out) {
         std::uint64_t size = 0;
-        if (!varint(size) || size > left()) return false;
+        if (!short_varint(size) || size > left()) return false;
         out = std::string_view(at_, static_cast<std::size_t>(size));
         at_ += size;
         return true;
@@ -84,6 +89,12 @@ class WireReader {
   private:
     static constexpr int kMaxDepth = 100;
 
+    /// The generated code reads no longer one as a tag or a length, whatever it says.
+    bool short_varint(std::uint64_t& out) {
+        const char* from = at_;
+        return varint(out) && static_cast<std::size_t>(at_ - from) <= kMaxTag;
+    }
+
     bool advance(std::uint64_t n) {
         if (n > left()) return false;
         at_ += n;
@@ -103,10 +114,6 @@ class WireReader {
     const char* at_;
     const char* end_;
 };
-
-/// Bytes that a varint, and a tag, take at most.
-inline constexpr std::size_t kMaxVarint = 10;
-inline constexpr std::size_t kMaxTag = 5;
 
 /// Writes into room that the caller has measured: at most kMaxTag + kMaxVarint per number, and the
 /// text on top of that per text.

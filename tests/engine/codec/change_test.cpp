@@ -220,6 +220,26 @@ TEST(ChangeCodec, BrokenUnknownFieldsAreRefused) {
     }
 }
 
+// Symptom: a change was folded that no consumer with generated code could read: a tag of six bytes,
+// most of which say nothing.
+TEST(ChangeCodec, TagsAndLengthsAreAtMostFiveBytesLong) {
+    const std::string known = encode_change(samples::upsert());
+    const std::string five("\x81\x80\x80\x80\x00", 5);
+    const std::string six("\x81\x80\x80\x80\x80\x00", 6);
+    const std::string tag_of_five("\xa0\x86\x80\x80\x00\x01", 6);
+    const std::string tag_of_six("\xa0\x86\x80\x80\x80\x00\x01", 7);
+    const std::string event = "\x32";
+    const std::string unknown = "\xa2\x06";
+    for (const std::string& field : {tag_of_five, event + five + "e", unknown + five + "e"}) {
+        EXPECT_TRUE(decode_change(known + field).ok());
+        EXPECT_TRUE(v1::Change().ParseFromString(known + field));
+    }
+    for (const std::string& field : {tag_of_six, event + six + "e", unknown + six + "e"}) {
+        EXPECT_FALSE(decode_change(known + field).ok());
+        EXPECT_FALSE(v1::Change().ParseFromString(known + field));
+    }
+}
+
 /// The complaint about `samples::upsert()` after `spoil`; empty when there is none.
 std::string complaint(const std::function<void(ChangeView&)>& spoil) {
     ChangeView change = samples::upsert();
