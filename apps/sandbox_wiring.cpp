@@ -14,7 +14,8 @@ constexpr const char* kCorrelate = "coalesce(pod_name, 'wrapper-' || url_slug)";
 
 }  // namespace
 
-std::optional<std::string> evaluate_key(const std::string& expression, const sandbox::Row& row) {
+std::optional<std::string> evaluate_key(const std::string& expression,
+                                        const sandbox::ColumnOf& column_of) {
     // It is asked for row after row.
     thread_local std::pair<std::string, std::optional<postgres::Correlation>> last;
     auto& [text, parsed] = last;
@@ -25,12 +26,9 @@ std::optional<std::string> evaluate_key(const std::string& expression, const san
     }
     std::vector<postgres::Cell> cells;
     for (const std::string& column : parsed->columns()) {
-        const auto found = row.find(column);
-        postgres::Cell cell;
-        if (found != row.end() && found->second) {
-            cell = {postgres::Cell::Kind::kText, *found->second};
-        }
-        cells.push_back(cell);
+        const std::optional<std::string>* value = column_of(column);
+        postgres::Cell& cell = cells.emplace_back();
+        if (value != nullptr && *value) cell = {postgres::Cell::Kind::kText, **value};
     }
     const postgres::Correlated key = parsed->evaluate(cells);
     if (key.kind != postgres::Correlated::Kind::kText) return std::nullopt;

@@ -16,7 +16,8 @@
 namespace trueup::apps {
 
 /// For WorldSettings::evaluate_key: a correlation expression over a row, the way PostgreSQL would.
-std::optional<std::string> evaluate_key(const std::string& expression, const sandbox::Row& row);
+std::optional<std::string> evaluate_key(const std::string& expression,
+                                        const sandbox::ColumnOf& column_of);
 
 /// The source `pods`: the sandbox's pods under this selector.
 connectors::KubernetesSettings sandbox_pods(const std::string& label_selector);

@@ -128,7 +128,11 @@ std::optional<std::optional<std::string>> DatabasePort::key_of(CallId call,
                                                                const std::string& expression,
                                                                const ports::SqlRow& values) {
     if (realm_->settings.evaluate_key) {
-        return realm_->settings.evaluate_key(expression, realm_->table.named(values));
+        const auto column_of = [&](const std::string& column) {
+            const std::optional<std::size_t> at = realm_->table.column(column);
+            return at ? &values[*at] : nullptr;
+        };
+        return realm_->settings.evaluate_key(expression, column_of);
     }
     if (const std::optional<std::size_t> at = realm_->table.column(expression)) return values[*at];
     fail(call, "42601", "the sandbox needs WorldSettings::evaluate_key for " + expression);

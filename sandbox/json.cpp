@@ -1,8 +1,7 @@
 #include "sandbox/json.h"
 
-#include <array>
 #include <chrono>
-#include <cstdio>
+#include <cstddef>
 
 namespace trueup::sandbox {
 
@@ -113,14 +112,23 @@ Civil civil(std::int64_t wall_ms) {
             rest % 60};
 }
 
+/// Over the zeros that end before `end`.
+void put(std::string& text, std::size_t end, unsigned number) {
+    for (; number > 0; number /= 10) text[--end] = static_cast<char>('0' + number % 10);
+}
+
 }  // namespace
 
 std::string rfc3339(std::int64_t wall_ms) {
     const Civil t = civil(wall_ms);
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", t.year, t.month,
-                  t.day, t.hour, t.minute, t.second);
-    return text.data();
+    std::string text = "0000-00-00T00:00:00Z";
+    put(text, 4, static_cast<unsigned>(t.year));
+    put(text, 7, t.month);
+    put(text, 10, t.day);
+    put(text, 13, static_cast<unsigned>(t.hour));
+    put(text, 16, static_cast<unsigned>(t.minute));
+    put(text, 19, static_cast<unsigned>(t.second));
+    return text;
 }
 
 std::string time_of_day(std::int64_t wall_ms) { return rfc3339(wall_ms).substr(11, 8); }

@@ -1,6 +1,7 @@
 // Writes JSON text. Just enough for the sandbox's answers and its file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +15,9 @@ namespace trueup::sandbox {
 /// the writer. Text is taken as UTF-8; quotes, backslashes and control characters are escaped.
 class JsonWriter {
   public:
+    /// There will be about so many bytes.
+    explicit JsonWriter(std::size_t bytes = 0) { out_.reserve(bytes); }
+
     JsonWriter& open_object() { return open('{'); }
     JsonWriter& close_object() { return close('}'); }
     JsonWriter& open_array() { return open('['); }

@@ -12,6 +12,8 @@ constexpr std::string_view kManagedFields =
     R"("fieldsV1":{"f:metadata":{"f:labels":{".":{},"f:app":{}}},"f:spec":{"f:nodeName":{}},)"
     R"("f:status":{"f:phase":{}}}}])";
 
+constexpr std::size_t kUsualBytes = 700;  // of a pod
+
 void put_metadata(JsonWriter& json, const Pod& pod, bool with_labels) {
     json.key("metadata").open_object();
     json.member("name", pod.name);
@@ -33,7 +35,7 @@ void put_metadata(JsonWriter& json, const Pod& pod, bool with_labels) {
 }  // namespace
 
 std::string pod_json(const Pod& pod, bool with_kind, bool with_labels) {
-    JsonWriter json;
+    JsonWriter json(kUsualBytes);
     json.open_object();
     if (with_kind) {
         json.member("kind", "Pod").member("apiVersion", "v1");
@@ -65,7 +67,7 @@ std::string bookmark_line(std::uint64_t resource_version) {
 std::string pod_list_json(const std::vector<std::shared_ptr<const Pod>>& pods,
                           std::uint64_t resource_version, std::string_view continue_token,
                           std::size_t remaining, bool with_labels) {
-    JsonWriter json;
+    JsonWriter json(kUsualBytes * (pods.size() + 1));
     json.open_object().member("kind", "PodList");
     json.member("apiVersion", "v1");
     json.key("metadata").open_object();

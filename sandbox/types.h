@@ -35,6 +35,8 @@ struct Pod {
 
 /// Columns by name; nullopt is SQL null. A row handed to `insert_row` may leave columns out.
 using Row = std::map<std::string, std::optional<std::string>>;
+/// What a row has in a column; nullptr: there is no such column.
+using ColumnOf = std::function<const std::optional<std::string>*(const std::string& column)>;
 
 struct Column {
     std::string name;
@@ -95,7 +97,8 @@ struct WorldSettings {
 
     /// Evaluates a key expression over a row, the way the database would; nullopt is null. Without
     /// it only a plain column name is understood.
-    std::function<std::optional<std::string>(const std::string& expression, const Row& row)>
+    std::function<std::optional<std::string>(const std::string& expression,
+                                             const ColumnOf& column_of)>
         evaluate_key;
 
     /// May `poll` block for `max_wait`? A single thread that owns clock and ports says no.

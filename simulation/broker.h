@@ -43,13 +43,17 @@ class ByPartition {
     Value& operator[](ports::Partition partition) {
         const std::size_t place = static_cast<std::size_t>(partition.index) * kTopics +
                                   static_cast<std::size_t>(partition.topic);
-        if (values_.size() <= place) values_.resize(place + 1);
-        std::unique_ptr<Value>& value = values_[place];
-        if (!value) value = std::make_unique<Value>();
-        return *value;
+        if (place < values_.size() && values_[place]) return *values_[place];
+        return make(place);
     }
 
   private:
+    [[gnu::noinline]] Value& make(std::size_t place) {
+        if (values_.size() <= place) values_.resize(place + 1);
+        values_[place] = std::make_unique<Value>();
+        return *values_[place];
+    }
+
     std::vector<std::unique_ptr<Value>> values_;
 };
 

@@ -31,7 +31,7 @@ struct Said {
 /// A pod by its uid, or a row by its primary key.
 struct Seen {
     std::string_view id;
-    std::string name;  ///< under which it was seen
+    std::string_view name;  ///< under which it was seen
     Said said;
 };
 
@@ -41,16 +41,28 @@ Said of_pod(const sandbox::PodPtr& pod, std::string_view uid) {
 }
 
 Said of_pod(const Facet& facet) {
-    const ObjectView fields = facet.fields();
-    if (!facet.present() || fields.is("in_scope", "false")) return {};
-    const std::string_view phase = fields.text("phase").value_or("");
-    return {true, phase, {}, fields.is("deleting", "true"), fields.is("hold", "true")};
+    if (!facet.present()) return {};
+    Said said;
+    said.there = true;
+    facet.fields().each([&said](const Field& field) {
+        const std::string_view text = field.value.value_or("");
+        if (field.name == "in_scope" && text == "false") said.there = false;
+        if (field.name == "phase") said.state = text;
+        if (field.name == "deleting") said.deleting = text == "true";
+        if (field.name == "hold") said.held = text == "true";
+    });
+    return said.there ? said : Said{};
 }
 
 Said of_row(const Facet& facet) {
     if (!facet.present()) return {};
-    const ObjectView fields = facet.fields();
-    return {true, fields.text("status").value_or(""), fields.text("pod_name").value_or("")};
+    Said said;
+    said.there = true;
+    facet.fields().each([&said](const Field& field) {
+        if (field.name == "status") said.state = field.value.value_or("");
+        if (field.name == "pod_name") said.names = field.value.value_or("");
+    });
+    return said;
 }
 
 /// What a shard should know of a source at some moment, and what it does know.
@@ -67,8 +79,9 @@ class Comparison {
                 if (facet.source != proof_.source) continue;
                 std::string_view id = facet.object_id;
                 if (!pods_) id.remove_prefix(kTable.size());
-                seen.push_back({id, subject.key.substr(subject.key.find('/') + 1),
-                                pods_ ? of_pod(facet) : of_row(facet)});
+                std::string_view name = subject.key;
+                name.remove_prefix(name.find('/') + 1);
+                seen.push_back({id, name, pods_ ? of_pod(facet) : of_row(facet)});
             }
         });
         // Where it was moved from it is absent.
@@ -83,19 +96,23 @@ class Comparison {
     /// What was there, and is not among these.
     std::vector<Seen> lacking(const std::vector<Seen>& seen, Moment moment) const {
         std::vector<Seen> lacks;
-        const auto note = [&](std::string_view id, std::string name) {
+        const auto known = [&](std::string_view id) {
             const auto here = std::lower_bound(
                 seen.begin(), seen.end(), id,
                 [](const Seen& one, std::string_view wanted) { return one.id < wanted; });
-            const bool known = here != seen.end() && here->id == id;
-            if (!known && is_ours(name)) lacks.push_back({id, std::move(name), {}});
+            return here != seen.end() && here->id == id;
         };
         if (pods_) {
-            history_.each_pod(moment,
-                              [&](const sandbox::PodPtr& pod) { note(pod->uid, pod->name); });
+            history_.each_pod(moment, [&](const sandbox::PodPtr& pod) {
+                if (!known(pod->uid) && is_ours(pod->name)) {
+                    lacks.push_back({pod->uid, pod->name, {}});
+                }
+            });
         } else {
             history_.each_row(moment, [&](std::string_view pk, const History::RowView& row) {
-                note(pk, row.key());
+                if (!known(pk) && is_ours(row.key())) {
+                    lacks.push_back({pk, row.view("pod_name"), {}});
+                }
             });
         }
         return lacks;
@@ -111,7 +128,7 @@ class Comparison {
     Said truth(const Seen& seen, Moment moment) const {
         if (pods_) return of_pod(history_.pod(seen.name, moment), seen.id);
         const auto row = history_.row(seen.id, moment);
-        if (!row || !is_ours(row->key())) return {};
+        if (!row || (proof_.shards > 1 && !is_ours(row->key()))) return {};
         return {true, row->view("status"), row->view("pod_name")};
     }
 

@@ -68,6 +68,7 @@ Status Sequencer::turn_page(Topic topic, Position& position, std::size_t max_byt
     if (position.used < position.page.records.size()) return Done{};
     auto fetched = log_.read({topic, partition_}, position.next, max_bytes);
     if (!fetched) return fetched.error();
+    if (fetched->records.empty() && position.page.records.empty()) return Done{};
     position.page = std::move(*fetched);
     position.used = 0;
     return Done{};

@@ -27,9 +27,8 @@ class StillClock final : public ports::Clock {
 sandbox::WorldSettings world_settings() {
     sandbox::WorldSettings settings;
     settings.block_in_poll = false;
-    settings.evaluate_key = [](const std::string&, const sandbox::Row& row) {
-        const auto name = row.find("pod_name");
-        return name == row.end() ? std::nullopt : name->second;
+    settings.evaluate_key = [](const std::string&, const sandbox::ColumnOf& column_of) {
+        return *column_of("pod_name");
     };
     return settings;
 }

@@ -14,11 +14,11 @@ class SandboxDatabase : public ::testing::Test {
     }
     static World::Settings settings() {
         World::Settings settings;
-        settings.evaluate_key = [](const std::string& expression, const Row& row) {
+        settings.evaluate_key = [](const std::string& expression, const ColumnOf& column_of) {
             // What the tests call coalesce(pod_name, 'wrapper-' || url_slug).
-            if (expression == "status") return row.at("status");
-            return row.at("pod_name") ? row.at("pod_name")
-                                      : std::optional("wrapper-" + *row.at("url_slug"));
+            if (expression == "status") return *column_of("status");
+            const std::optional<std::string>& name = *column_of("pod_name");
+            return name ? name : std::optional("wrapper-" + **column_of("url_slug"));
         };
         return settings;
     }

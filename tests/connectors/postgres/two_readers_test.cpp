@@ -21,9 +21,9 @@ using sandbox::World;
 World::Settings world_settings() {
     World::Settings settings;
     settings.block_in_poll = false;
-    settings.evaluate_key = [](const std::string&, const sandbox::Row& row) {
-        return row.at("pod_name") ? row.at("pod_name")
-                                  : std::optional("wrapper-" + *row.at("url_slug"));
+    settings.evaluate_key = [](const std::string&, const sandbox::ColumnOf& column_of) {
+        const std::optional<std::string>& name = *column_of("pod_name");
+        return name ? name : std::optional("wrapper-" + **column_of("url_slug"));
     };
     return settings;
 }
