@@ -26,7 +26,9 @@ constexpr std::uint32_t kCount = 13;
 constexpr std::uint32_t kCompleteAsOf = 14;
 constexpr std::uint32_t kSourceClock = 15;
 constexpr std::uint32_t kNonce = 16;
-constexpr std::size_t kFields = 16;
+constexpr std::uint32_t kTotal = 17;
+constexpr std::uint32_t kRewound = 18;
+constexpr std::size_t kFields = 18;
 
 constexpr auto kLastKind = static_cast<std::uint64_t>(ChangeKind::kMarker);
 
@@ -42,6 +44,7 @@ struct Raw {
     std::uint64_t source_time = 0;
     std::uint64_t complete_as_of = 0;
     std::uint64_t source_clock = 0;
+    std::uint64_t rewound = 0;
     bool has_incarnation = false;
     bool has_object = false;
 };
@@ -97,6 +100,10 @@ bool read_field(std::uint32_t tag, WireReader& reader, Raw& raw, ChangeView& out
             return reader.varint(raw.source_clock);
         case bytes_tag(kNonce):
             return reader.bytes(out.nonce);
+        case varint_tag(kTotal):
+            return reader.varint(out.total);
+        case varint_tag(kRewound):
+            return reader.varint(raw.rewound);
         default:
             return reader.skip(tag);
     }
@@ -152,6 +159,7 @@ const char* read_change(std::string_view bytes, ChangeView& out) {
     out.source_time = from_millis<SourceTime>(static_cast<std::int64_t>(raw.source_time));
     out.complete_as_of = from_millis<BrokerTime>(static_cast<std::int64_t>(raw.complete_as_of));
     out.source_clock = from_millis<SourceTime>(static_cast<std::int64_t>(raw.source_clock));
+    out.rewound = raw.rewound != 0;
     return judge(raw, out);
 }
 
@@ -188,6 +196,8 @@ std::string encode_change(const ChangeView& c) {
     number(kCompleteAsOf, bits(to_millis(c.complete_as_of)));
     number(kSourceClock, bits(to_millis(c.source_clock)));
     words(kNonce, c.nonce);
+    number(kTotal, c.total);
+    number(kRewound, c.rewound ? 1 : 0);
     bytes.resize(static_cast<std::size_t>(writer.at() - bytes.data()));
     return bytes;
 }

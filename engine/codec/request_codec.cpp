@@ -43,6 +43,7 @@ std::string encode_request(const Request& request) {
     if (!request.issued_by.empty()) m.set_issued_by(request.issued_by);
     if (!request.reason.empty()) m.set_reason(request.reason);
     if (!request.role.empty()) m.set_role(request.role);
+    if (request.drop) m.set_drop(true);
     return m.SerializeAsString();
 }
 
@@ -62,6 +63,7 @@ Result<Request> decode_request(std::string_view bytes) {
     request.issued_by = m.issued_by();
     request.reason = m.reason();
     request.role = m.role();
+    request.drop = m.drop();
     return request;
 }
 

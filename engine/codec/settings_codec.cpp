@@ -22,7 +22,8 @@ bool read_source(const v1::SourceSettings& m, SourceSettings& out) {
     out.topic = static_cast<Topic>(m.topic());
     out.role = m.has_role() ? static_cast<Role>(m.role()) : kNoRole;
     out.scope = m.scope();
-    return !out.name.empty() && m.role() < kNoRole;
+    out.at_least = m.at_least();
+    return !out.name.empty() && m.role() < kNoRole && m.has_at_least();
 }
 
 bool read_rule(const v1::RuleSettings& m, RuleSettings& out) {
@@ -80,6 +81,7 @@ std::string encode_settings(const Settings& settings) {
         out.set_topic(static_cast<v1::Topic>(source.topic));
         if (source.role != kNoRole) out.set_role(source.role);
         if (!source.scope.empty()) out.set_scope(source.scope);
+        out.set_at_least(source.at_least);
     }
     for (const RuleSettings& rule : settings.rules) {
         v1::RuleSettings& out = *m.add_rules();

@@ -28,7 +28,7 @@ namespace trueup::core {
 /// The oldest logic that this build folds by as the build did that had it. With `kLogic` it bounds
 /// what a journal may put in force: a build that brings a new logic keeps the one before, so that
 /// engines can be replaced one by one.
-inline constexpr std::uint32_t kOldestLogic = 5;
+inline constexpr std::uint32_t kOldestLogic = 7;
 
 /// Everything that a shard knows. Meta and subjects are stored; waits follow from the subjects.
 struct State {

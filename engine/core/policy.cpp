@@ -123,6 +123,16 @@ std::string_view why(Reason reason) {
             return "waits before the next try";
         case Reason::kTransition:
             return "it is changing its state";
+        case Reason::kEnding:
+            return "another rule is ending it";
+        case Reason::kEndingStuck:
+            return "its ending has not gone on for 15 minutes";
+        case Reason::kBusy:
+            return "another command on the same object is under way";
+        case Reason::kNoObject:
+            return "waits until there is something to end";
+        case Reason::kSuperseded:
+            return "left half done: another object came under its name";
         case Reason::kDismissed:
             return "dismissed by an operator";
         case Reason::kDone:

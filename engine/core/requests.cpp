@@ -34,7 +34,8 @@ void FoldRun::take_request(const ItemView& item, const Request& request) {
         ++meta_.counters.unauthenticated;
         return park(item, "a request that nobody signed whom this engine knows");
     }
-    if (request.kind == RequestKind::kWish) return;  // a shard's own word, meant for connectors
+    // An engine's own word, meant for connectors or for executors.
+    if (request.kind == RequestKind::kWish || request.kind == RequestKind::kActivation) return;
     const auto known = [&](const Answered& earlier) { return earlier.id == request.id; };
     if (std::any_of(meta_.answered.begin(), meta_.answered.end(), known) &&
         TRUEUP_GUARD("request_once")) {
@@ -93,6 +94,7 @@ FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
         case RequestKind::kTerminate:
             return terminate(request);
         case RequestKind::kWish:
+        case RequestKind::kActivation:
         case RequestKind::kUnspecified:
             break;
     }
@@ -275,9 +277,8 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
         return {false, quoted(request.issued_by) + " neither owns " +
                            quoted(request.scope.subject) + " nor has the role ops or admin"};
     }
-    const bool while_owned = !by_role && meta_.settings.logic >= kOwnersWord;
     entry->subject.termination =
-        std::string(while_owned ? kOwnersTermination : "") + request.issued_by;
+        std::string(by_role ? "" : kOwnersTermination) + request.issued_by;
     state_.subjects.mark_dirty(*entry);
     mark(*entry);
     return {true, "it will be ended"};

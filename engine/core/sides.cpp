@@ -48,8 +48,7 @@ std::optional<Doubt> doubt(const Subject& subject, const References& references,
                      {std::nullopt, source, proven}};
     }
     // How long a window was that nobody watched, nobody knows: a broker's clock may have leapt.
-    const bool watched = settings.logic >= kWatchedWindows;
-    const BrokerTime from = watched ? std::max(evidence, references.watched_since) : evidence;
+    const BrokerTime from = std::max(evidence, references.watched_since);
     const BrokerTime beyond = from + settings.max_skew + window;
     if (proven <= beyond && TRUEUP_GUARD("both_sides_fresh")) {
         return Doubt{Reason::kUnseen, {std::nullopt, source, beyond}};

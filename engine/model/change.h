@@ -26,8 +26,8 @@ enum class ChangeKind : std::uint8_t {
     kUnspecified = 0,
     kUpsert = 1,            ///< the object is as `object` says
     kRemove = 2,            ///< the source itself said that the object is gone
-    kSnapshotBegin = 3,     ///< a complete epoch starts; `version` is its as_of
-    kSnapshotEnd = 4,       ///< it ended; `count` items of it went to this partition
+    kSnapshotBegin = 3,     ///< a complete epoch starts; `version` is its as_of; `rewound`
+    kSnapshotEnd = 4,       ///< it ended; `count` of its `total` items went to this partition
     kProgress = 5,          ///< everything up to `complete_as_of` was published before this
     kAlive = 6,             ///< heartbeat of a connector whose source does not answer
     kIncarnationStart = 7,  ///< token-less; its offset becomes the token
@@ -48,7 +48,9 @@ struct ChangeView {
     Version version;
     SourceTime source_time{};
     std::string_view object;      ///< encoded fields (ObjectView); only of an Upsert
-    std::uint64_t count = 0;      ///< SnapshotEnd
+    std::uint64_t count = 0;      ///< SnapshotEnd: items of this partition
+    std::uint64_t total = 0;      ///< SnapshotEnd: objects listed, whatever their partition
+    bool rewound = false;         ///< SnapshotBegin: the source is known to have gone back in time
     BrokerTime complete_as_of{};  ///< Progress
     SourceTime source_clock{};    ///< Progress: the source's own clock then; 0 unknown
     std::string_view nonce;       ///< IncarnationStart, Owner, Marker
@@ -60,7 +62,7 @@ struct Fact {
     enum class Kind : std::uint8_t {
         kUpsert,         ///< object_id, subject_key, version, object; `in_epoch` if copied
         kRemove,         ///< object_id, subject_key, version
-        kSnapshotBegin,  ///< version = as_of
+        kSnapshotBegin,  ///< version = as_of; rewound
         kSnapshotEnd,    ///< the task adds the counts
         kMarker,         ///< please append a marker and tell me its append time
         kProgress,       ///< complete_as_of, source_clock
@@ -69,6 +71,7 @@ struct Fact {
     };
     Kind kind = Kind::kAlive;
     bool in_epoch = false;
+    bool rewound = false;  ///< the source went back in time since this connector's last epoch
     std::string event_id;
     std::string object_id;
     std::string subject_key;

@@ -20,6 +20,9 @@ struct Predicate {
         kNone = 2,    ///< `source` has no object whose `field` equals `value`
         kField = 3,   ///< `field` of the object equals `value` (nullopt: is null)
         kNoVeto = 4,  ///< nobody put a hold on the object
+        /// `source` has no object whose `field` equals `value` but the one of this object_id: what
+        /// came under the name meanwhile is another one's.
+        kNoneBut = 5,
     };
     Kind kind = Kind::kUnspecified;
     std::string source;
@@ -97,7 +100,9 @@ struct Outcome {
     Hash128 command_id;
     std::string subject;
     OutcomeKind kind = OutcomeKind::kUnspecified;
-    bool retryable = false;  ///< only of kFailed; every other outcome is final
+    /// Of kFailed: another try may help. Of kRefused: it was an operator's word that refused, not a
+    /// look at the world. Every outcome but a retryable failure is final.
+    bool retryable = false;
     std::string reason;      ///< one sentence; names the predicate that did not hold
     std::string executor;
     std::int64_t check_to_write_micros = 0;

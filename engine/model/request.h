@@ -23,6 +23,9 @@ enum class RequestKind : std::uint8_t {
     kPass = 8,        ///< starts a pass at once
     kTerminate = 9,   ///< ends the subject's instance, if the one who asks may (G8)
     kWish = 10,       ///< a shard's word to connectors: an epoch of the source, or else hurry
+    /// An engine's word to executors: it started with the rule in a mode that does not act, so what
+    /// was ordered before is not to be carried out.
+    kActivation = 11,
 };
 
 /// What a request is about; an empty member narrows nothing.
@@ -47,6 +50,7 @@ struct Request {
     std::string issued_by;
     std::string role;  ///< of the one who asked, as the API found it: `viewer`, `ops`, `admin`
     std::string reason;
+    bool drop = false;  ///< of kDismiss: also what would leave an ending half done
     bool operator==(const Request&) const = default;
 };
 
@@ -81,6 +85,8 @@ constexpr std::string_view name_of(RequestKind kind) {
             return "terminate";
         case RequestKind::kWish:
             return "wish";
+        case RequestKind::kActivation:
+            return "activation";
         case RequestKind::kUnspecified:
             break;
     }

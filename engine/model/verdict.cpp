@@ -68,6 +68,16 @@ std::string_view name_of(Reason reason) {
             return "backoff";
         case Reason::kTransition:
             return "transition";
+        case Reason::kEnding:
+            return "ending";
+        case Reason::kEndingStuck:
+            return "ending_stuck";
+        case Reason::kBusy:
+            return "busy";
+        case Reason::kNoObject:
+            return "no_object_yet";
+        case Reason::kSuperseded:
+            return "superseded";
     }
     return "unknown";
 }

@@ -57,6 +57,12 @@ enum class Reason : std::uint8_t {
     kOwnersChoice = 29,  ///< reported only; what to do is left to the owner
     kBackoff = 30,       ///< what was made anew failed before; the next try comes later
     kTransition = 31,    ///< it is on its way from one state to another
+    kEnding = 32,        ///< another rule is ending the subject
+    kEndingStuck = 33,   ///< the ending has not gone on for 15 minutes
+    kBusy = 34,          ///< another command on the same object is under way
+    kNoObject = 35,      ///< what is to be ended is not there yet
+    // How a finding ended, once more.
+    kSuperseded = 36,  ///< another object came under the name of the one that was taken
 };
 std::string_view name_of(Reason reason);
 

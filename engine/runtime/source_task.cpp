@@ -216,11 +216,14 @@ void SourceTask::publish(const Fact& fact) {
         case Fact::Kind::kSnapshotBegin:
             change.kind = ChangeKind::kSnapshotBegin;
             change.epoch = ++epoch_;
+            change.rewound = fact.rewound;
             std::fill(counts_.begin(), counts_.end(), 0);
+            listed_ = 0;
             return add_everywhere(change);
         case Fact::Kind::kSnapshotEnd:
             change.kind = ChangeKind::kSnapshotEnd;
             change.epoch = epoch_;
+            change.total = listed_;
             for (std::size_t i = 0; i < batch_.size(); ++i) {
                 change.count = counts_[i];
                 add(static_cast<std::int32_t>(i), change);
@@ -259,7 +262,10 @@ void SourceTask::upsert(ChangeView change, bool in_epoch) {
         replaced = oversized(change.object);
         change.object = replaced;
     }
-    if (in_epoch) change.epoch = epoch_;
+    if (in_epoch) {
+        change.epoch = epoch_;
+        ++listed_;
+    }
     const bool reference = !change.subject_key.empty() && change.subject_key.front() == '!';
     const std::int32_t home = partition_of(change.subject_key, settings_.partitions);
     for (std::int32_t p = 0; p < settings_.partitions; ++p) {

@@ -95,6 +95,7 @@ class SourceTask {
     SteadyTime heard_{};                 ///< when it last said something
     std::vector<std::uint64_t> seq_;     ///< last one used, per partition
     std::vector<std::uint64_t> counts_;  ///< items of the running epoch, per partition
+    std::uint64_t listed_ = 0;           ///< objects of the running epoch
     std::vector<std::vector<ports::Entry>> batch_;
     std::deque<Flight> flights_;
     std::vector<Fact> facts_;

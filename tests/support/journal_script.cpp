@@ -70,8 +70,13 @@ std::string_view short_name(std::string_view key) { return key.substr(key.find('
 
 }  // namespace
 
+Settings begun_empty(Settings settings) {
+    for (SourceSettings& source : settings.sources) source.at_least = 0;
+    return settings;
+}
+
 Settings graph_settings(Mode mode) {
-    Settings settings = core::usual_settings("graph-instances", Mode::kOff);
+    Settings settings = begun_empty(core::usual_settings("graph-instances", Mode::kOff));
     for (const char* name : {"orphaned_pod", "missing_pod", "status_drift"}) {
         core::rule_settings(settings, name).mode = mode;
     }

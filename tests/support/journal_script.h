@@ -98,6 +98,9 @@ struct Manner {
         nullptr;  ///< judges; it must be alike but for its rules' verdicts
 };
 
+/// The same, but an empty first snapshot is right: most stories begin in an empty world.
+Settings begun_empty(Settings settings);
+
 /// Sources `pods` and `rows`, all rules in `mode`, G1 with 60 s grace and 30 s create window, G2
 /// with no grace and 30 s, G3 with neither. The other rules are off until a story turns them on.
 Settings graph_settings(Mode mode = Mode::kEnforce);

@@ -5,6 +5,8 @@
 #include "engine/core/rules/graph_instances/facts.h"
 #include "tests/support/journal_script.h"
 
+#include <utility>
+
 namespace trueup::testing {
 
 namespace {
@@ -15,14 +17,14 @@ Settings workers_settings() {
     settings.sources = {{"eu", Topic::kChangesEc2, core::ec2_workers::kInstances, "eu-central-1"},
                         {"us", Topic::kChangesEc2, core::ec2_workers::kInstances, "us-east-1"},
                         {"workers", Topic::kChangesRows, core::ec2_workers::kWorkers}};
-    return settings;
+    return begun_empty(std::move(settings));
 }
 
 World served_world() {
     namespace graph = core::graph_instances;
     World world{graph_settings(), {{"service", "services"}, {"ingress", "ingresses"}}};
-    world.settings.sources.push_back({"services", Topic::kChangesResources, graph::kServices});
-    world.settings.sources.push_back({"ingresses", Topic::kChangesResources, graph::kIngresses});
+    world.settings.sources.push_back({"services", Topic::kChangesResources, graph::kServices, {}, 0});
+    world.settings.sources.push_back({"ingresses", Topic::kChangesResources, graph::kIngresses, {}, 0});
     return world;
 }
 
@@ -35,7 +37,7 @@ std::optional<World> world_of(std::string_view policy) {
         return World{workers_settings(), {{"instance", {}}, {"worker", "workers"}}};
     }
     if (core::find_policy(policy) == nullptr) return std::nullopt;
-    World world{core::usual_settings(policy, Mode::kEnforce), {}};
+    World world{begun_empty(core::usual_settings(policy, Mode::kEnforce)), {}};
     if (policy == "processors") world.nouns = {{"processor", "wanted"}, {"pod", "pods"}};
     if (policy == "ephemeral-runners") world.nouns = {{"runner", "runners"}, {"pod", "pods"}};
     if (policy == "storage-instances") {

@@ -126,13 +126,6 @@ TEST(OrphanedPod, ALeapOfTheClockIsNoCreateWindow_S35) {
     EXPECT_TRUE(s.commands().empty()) << "rows are proven until 1 s behind the leap only";
 }
 
-// Engines of the build before decide as they did until all of them are replaced.
-TEST(OrphanedPod, TheLogicBeforeTakesALeapForAWindow) {
-    Settings settings = patient_settings();
-    settings.logic = kWatchedWindows - 1;
-    EXPECT_FALSE(leap_over_a_window(settings).commands().empty());
-}
-
 TEST(OrphanedPod, UnknownRowsAreNoAbsence_G22) {
     JournalScript s;
     s.known("pods");

@@ -87,8 +87,7 @@ TEST(ShardSettings, AnotherNumberOfRulesHalts_C10) {
 
 std::string newer_in_force() {
     return "puts logic version " + std::to_string(kLogic + 1) +
-           " in force, and this build has version " + std::to_string(core::kOldestLogic) + " to " +
-           std::to_string(kLogic);
+           " in force, and this build has version " + std::to_string(kLogic);
 }
 
 TEST(ShardSettings, AnotherVersionOfTheLogicHaltsAndSaysWhichBuildItNeeds_C10) {
