@@ -22,7 +22,7 @@ std::uint64_t allowance(const Budget& budget, std::int64_t window, const Meta& m
         budget.most / shards + (place < budget.most % shards ? std::uint64_t{1} : 0);
     // Why not the larger of the two: one shard's could be the fixed part and another's the share,
     // and together they would be more than the larger of the sums.
-    const std::uint64_t share = meta.subjects * budget.percent / 100;
+    const std::uint64_t share = meta.present * budget.percent / 100;
     return fixed + (share > budget.most ? share - budget.most : 0);
 }
 

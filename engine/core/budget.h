@@ -3,7 +3,8 @@
 // latch that freezes, and no stampede after.
 //
 // Invariants (ADR 9):
-//   B1  All shards together issue at most L = max(most, percent of all their subjects) in one
+//   B1  All shards together issue at most L = max(most, percent of all subjects that are there) in
+//   one
 //       window, without a message between them.
 //   B2  Of n shards each may issue a command in at least one of n successive windows.
 #pragma once
@@ -20,7 +21,7 @@ namespace trueup::core {
 std::int64_t window_of(const Budget& budget, const Meta& meta);
 
 /// How many commands the window allows this shard: its part of `most`, and what its own share of
-/// its subjects exceeds the whole of `most` by. For one shard that is L.
+/// the subjects that it has an object of exceeds the whole of `most` by. For one shard that is L.
 std::uint64_t allowance(const Budget& budget, std::int64_t window, const Meta& meta);
 
 /// What the rule may still issue now.

@@ -69,6 +69,7 @@ void FoldRun::run() {
     if (state_.policy != nullptr) {
         budget_ = meta_.settings.sweep_step;
         tend_pass();
+        tend_trial();
         judge_dependents();
         sweep_step();
         // What wakes has news as a rule, and telling them takes longer than a look.
@@ -77,11 +78,13 @@ void FoldRun::run() {
         // Judged at the end and once each, so that no verdict of this record leans on half of it.
         for (std::size_t i = 0; i < marked_.size(); ++i) judge(*marked_[i]);
         for (Entry* entry : marked_) collect(*entry);
+        end_trial();
         judge_dependents();  // of references that a sweep changed
     }
     for (SourceId id = 0; id < source_count(); ++id) {
         const SourceState& source = meta_.sources[id];
-        const bool unwell = source.hole || source.quarantined_at != 0;
+        const bool unwell = source.hole || source.quarantine == Quarantine::kDrop ||
+                            source.quarantine == Quarantine::kEmpty;
         if (unwell && !source.open) report_.wants_epoch.push_back(id);
     }
     meta_.applied = record_.offset;
@@ -175,6 +178,11 @@ void FoldRun::take_settings(const Settings& settings) {
     state_.policy = policy;
     meta_.rules.resize(policy->rules.size());
     if (ours == meta_.settings) return;
+    for (SourceId id = 0; id < meta_.settings.sources.size(); ++id) {
+        const bool leaves =
+            meta_.settings.sources[id].role != kNoRole && ours.sources[id].role == kNoRole;
+        if (leaves && TRUEUP_GUARD("who_left_says_nothing")) forget_source(id);
+    }
     if (ours.pass_every != meta_.settings.pass_every) meta_.pass.next = meta_.now + ours.pass_every;
     meta_.settings = std::move(ours);
     judge_all();  // once under the new settings
@@ -202,6 +210,7 @@ std::vector<SourceSettings> FoldRun::numbered(const std::vector<SourceSettings>&
         if (wanted == listed.end()) continue;
         sources.back().role = wanted->role;
         sources.back().scope = wanted->scope;
+        sources.back().at_least = wanted->at_least;
     }
     return sources;
 }

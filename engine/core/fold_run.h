@@ -1,11 +1,21 @@
 // The inside of one `fold` call, split by subject over several source files. Not for other users.
 #pragma once
 
+#include "engine/core/ending.h"
 #include "engine/core/fold.h"
 
 #include <vector>
 
 namespace trueup::core {
+
+/// How long a finding waits when too many commands are under way.
+inline constexpr Millis kOutboxPause{1'000};
+/// A failure that is final is tried again, too, but seldom: somebody may have granted the right
+/// that was missing.
+inline constexpr Millis kAfterFinalFailure{300'000};
+/// 1 s, doubling with each failure in a row, up to 60 s.
+Millis backoff(std::uint32_t failures);
+Reason reason_of(OutcomeKind kind);
 
 class FoldRun {
   public:
@@ -36,6 +46,7 @@ class FoldRun {
     void judge_dependents();
     const Subject& about(SourceId source, std::string_view name);
     bool epochs_on_their_way() const;
+    References references();
 
     // sources.cpp: who owns a source, what it has proven
     SourceId source_of(const ItemView& item, const ChangeView& change);
@@ -44,6 +55,14 @@ class FoldRun {
     void begin_epoch(SourceState& source, const ChangeView& change);
     void end_epoch(SourceId id, const ChangeView& change);
     void take_progress(SourceState& source, const ItemView& item, const ChangeView& change);
+    void forget_source(SourceId id);
+
+    // trust.cpp: epochs that may be the answer to a wrong question
+    bool believable(SourceId id, const OpenEpoch& epoch, const ChangeView& change);
+    void trust(SourceId id, const OpenEpoch& epoch, std::uint64_t listed);
+    void tend_trial();
+    void end_trial();
+    bool in_doubt() const;
 
     // evolve.cpp: what is said of one object
     void take_change(const ItemView& item, const ChangeView& change);
@@ -76,6 +95,10 @@ class FoldRun {
     Answer resume(const Request& request);
     Answer resnapshot(const Request& request);
     Answer terminate(const Request& request);
+    Answer join_ending(Entry& entry, std::uint8_t rule);
+    Answer drop_ending(Entry& entry, const Request& request, std::uint8_t rule);
+    void dismiss(Entry& entry, Finding& finding);
+    std::uint8_t rule_on_request() const;
     std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<Hash128> only);
     bool paused(std::uint8_t rule) const;
 
@@ -85,6 +108,14 @@ class FoldRun {
 
     // judge.cpp: verdicts become findings
     void judge(Entry& entry);
+    void recount(Entry& entry);
+    void void_dismissals(Entry& entry);
+    void expire_termination(Entry& entry);
+    bool acting(std::uint8_t rule) const;
+    Aftermath& aftermath_of(Entry& entry);
+    bool stopped(const Subject& subject, const Finding& finding) const;
+    bool refused_before(const Subject& subject, const Finding& finding) const;
+    bool busy(const Subject& subject, const Finding& finding, const Verdict& verdict);
     void judge_rules(Entry& entry, const References& references);
     void keep_ledger(Entry& entry);
     void wait_for(const Wait& wait);
@@ -97,14 +128,37 @@ class FoldRun {
     bool has_turn(std::uint8_t rule, const Finding& finding) const;
     void set_waiting(Entry& entry, Finding& finding, Reason reason);
     void act(Entry& entry, Finding& finding, Verdict& verdict);
+    void issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts);
     Finding& open(Entry& entry, std::uint8_t rule, std::string_view object_id);
     void resolve(Entry& entry, std::size_t index, Reason reason);
     bool given_up(const Finding& finding) const;
     void tend_commands(Entry& entry);
     void note_edge(Entry& entry, Finding& finding);
 
+    // ending.cpp: what was begun is carried to its end
+    void begin_ending(Entry& entry, const Finding& finding, const CommandDraft& draft);
+    void tend_ending(Entry& entry);
+    Reason carry_on(Entry& entry, Finding& face);
+    Reason settle_taking(Entry& entry, Finding& face);
+    Reason order_step(Entry& entry, Finding& face, const Step& step);
+    void settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool retryable,
+                     BrokerTime time);
+    void close_ending(Entry& entry, Reason reason);
+    void forget_ending(Entry& entry);
+    void stand_back(Entry& entry);
+    void enter(Ending& ending, Ending::Stage stage);
+    void pass_step(Ending& ending);
+    bool passed(const Subject& subject, const Step& step) const;
+    bool superseded(const Subject& subject) const;
+    bool proven_past(SourceId id, BrokerTime time) const;
+    Reason await_proof(SourceId id, BrokerTime time);
+    std::span<const Step> steps_of(const Ending& ending) const;
+    CommandDraft draft_of(const Subject& subject, const Step& step, const Facet& object) const;
+
     // outcomes.cpp
     void take_outcome(const ItemView& item, const Outcome& outcome);
+    void settle_finding(Entry& entry, std::size_t index, const Outcome& outcome);
+    void note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome);
     void late_write(Entry& entry, BrokerTime time);
 
     State& state_;
@@ -116,7 +170,8 @@ class FoldRun {
     std::uint32_t index_ = 0;   ///< of the next emission
     std::uint32_t budget_ = 0;  ///< subjects that this record may still wake or sweep
     bool reference_changed_ = false;
-    const Subject nobody_{};  ///< a reference that nobody spoke of
+    bool trial_heard_ = false;  ///< its sweep ended with this record
+    const Subject nobody_{};    ///< a reference that nobody spoke of
 };
 
 }  // namespace trueup::core

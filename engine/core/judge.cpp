@@ -14,7 +14,7 @@ namespace trueup::core {
 
 namespace {
 
-constexpr Millis kOutboxPause{1'000};
+constexpr Millis kTerminationHolds{86'400'000};  // without an end of it
 constexpr std::size_t kMostEnds = 16;  // that a ledger needs to know: backoffs stop growing sooner
 
 /// Is a command of this rule without outcome? What it did may be in view before it is reported.
@@ -25,36 +25,112 @@ bool under_way(const Subject& subject, std::uint8_t rule) {
 
 }  // namespace
 
+References FoldRun::references() {
+    return {meta_.sources,
+            meta_.broker_now,
+            meta_.watched_since,
+            meta_.tallies,
+            epochs_on_their_way(),
+            [this](SourceId source, std::string_view name) -> const Subject& {
+                return about(source, name);
+            }};
+}
+
 void FoldRun::judge(Entry& entry) {
     Subject& subject = entry.subject;
     if (entry.erased) return;
-    const References references{meta_.sources,
-                                meta_.broker_now,
-                                meta_.watched_since,
-                                meta_.tallies,
-                                epochs_on_their_way(),
-                                [this](SourceId source, std::string_view name) -> const Subject& {
-                                    return about(source, name);
-                                }};
     waits_.clear();
     tend_commands(entry);
     keep_ledger(entry);
-    const bool was_being_ended = being_ended(subject);
-    judge_rules(entry, references);
-    // Rules stood back from what another one has given up only now: it is theirs again.
-    if (was_being_ended && !being_ended(subject)) judge_rules(entry, references);
+    void_dismissals(entry);
+    expire_termination(entry);
+    if (subject.ending) tend_ending(entry);
+    if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone")) judge_rules(entry, references());
+    if (subject.ending) stand_back(entry);
     for (const Finding& finding : subject.findings) {
         if (finding.command) {
             // When it expires, if the broker's clock and the watched one go on side by side.
-            const Millis left =
-                finding.command->not_after + meta_.settings.max_skew + Millis{1} - meta_.broker_now;
-            wait_for({std::min(finding.emit_again, meta_.now + left), kNoSource, {}});
+            const JournalTime over =
+                meta_.now + (finding.command->not_after + meta_.settings.max_skew + Millis{1} -
+                             meta_.broker_now);
+            const bool again = !stopped(subject, finding);
+            wait_for({again ? std::min(finding.emit_again, over) : over, kNoSource, {}});
         } else if (finding.emit_again > meta_.now) {
             wait_for({finding.emit_again, kNoSource, {}});
         }
     }
     forget_seen_writes(entry);
     renew_waits(entry);
+    recount(entry);
+}
+
+/// Keeps the counts of subjects that are there, and of those that are wrong.
+void FoldRun::recount(Entry& entry) {
+    Subject& subject = entry.subject;
+    const bool present =
+        !subject.reference() &&
+        std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
+            return facet.present() && meta_.settings.sources[facet.source].role != kNoRole;
+        });
+    const bool wrong = present && std::any_of(subject.findings.begin(), subject.findings.end(),
+                                              [](const Finding& f) { return !f.dismissed; });
+    if (present == subject.present && wrong == subject.wrong) return;
+    meta_.present = meta_.present + (present ? 1 : 0) - (subject.present ? 1 : 0);
+    meta_.wrong = meta_.wrong + (wrong ? 1 : 0) - (subject.wrong ? 1 : 0);
+    subject.present = present;
+    subject.wrong = wrong;
+    state_.subjects.mark_dirty(entry);
+}
+
+/// A dismissal is of what was there. Another object is another question.
+void FoldRun::void_dismissals(Entry& entry) {
+    Subject& subject = entry.subject;
+    const auto news = [&](const Finding& finding) {
+        return finding.dismissed &&
+               std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
+                   const auto& known = finding.dismissed_of;
+                   return facet.present() &&
+                          std::find(known.begin(), known.end(), facet.object_id) == known.end();
+               });
+    };
+    if (std::erase_if(subject.findings, news) > 0) state_.subjects.mark_dirty(entry);
+}
+
+/// What was granted a day ago and never came to an act is told so, and is nobody's wish any more.
+void FoldRun::expire_termination(Entry& entry) {
+    Subject& subject = entry.subject;
+    if (!subject.termination || subject.ending) return;
+    const JournalTime over = subject.termination->since + kTerminationHolds;
+    if (meta_.now < over) return wait_for({over, kNoSource, {}});
+    for (std::size_t i = subject.findings.size(); i > 0; --i) {
+        const Finding& finding = subject.findings[i - 1];
+        if (!state_.policy->rules[finding.rule].on_request || finding.dismissed) continue;
+        if (finding.command) return;  // its outcome comes first
+        resolve(entry, i - 1, Reason::kExpired);
+    }
+    subject.termination.reset();
+    state_.subjects.mark_dirty(entry);
+}
+
+/// May the rule have anything done as it is set?
+bool FoldRun::acting(std::uint8_t rule) const {
+    const Mode mode = meta_.settings.rules[rule].mode;
+    return mode == Mode::kEnforce || mode == Mode::kApprove;
+}
+
+/// Is the finding's command not to be said again: does its rule not act any more, or did an
+/// operator say stop?
+bool FoldRun::stopped(const Subject& subject, const Finding& finding) const {
+    const std::uint8_t rule = ends(subject, finding) ? subject.ending->by : finding.rule;
+    if (!acting(rule) && TRUEUP_GUARD("mode_stops_commands")) return true;
+    return (subject.held && TRUEUP_GUARD("operator_hold")) ||
+           (paused(rule) && TRUEUP_GUARD("pause"));
+}
+
+Aftermath& FoldRun::aftermath_of(Entry& entry) {
+    if (!entry.subject.aftermath) entry.subject.aftermath = Aftermath{};
+    state_.subjects.mark_dirty(entry);
+    return *entry.subject.aftermath;
 }
 
 void FoldRun::judge_rules(Entry& entry, const References& references) {
@@ -67,6 +143,7 @@ void FoldRun::judge_rules(Entry& entry, const References& references) {
         settle(entry, rule,
                off ? Verdict::healthy()
                    : judged.judge(entry.subject, references, meta_.settings, rule, meta_.now));
+        if (entry.subject.ending) return;  // it has begun with this
     }
 }
 
@@ -143,9 +220,16 @@ void FoldRun::tend_commands(Entry& entry) {
         if (given_up(finding)) {
             ++meta_.rules[finding.rule].outcomes[static_cast<std::size_t>(OutcomeKind::kExpired)];
             --meta_.outbox;
+            state_.subjects.mark_dirty(entry);
+            if (ends(entry.subject, finding)) {
+                settle_step(entry, finding, OutcomeKind::kExpired, false, meta_.broker_now);
+                continue;
+            }
             finding.emit_again = JournalTime{};
             set_waiting(entry, finding, Reason::kExpired);
             finding.command.reset();  // after the edge, which names the command that just ended
+        } else if (stopped(entry.subject, finding)) {
+            continue;
         } else if (meta_.now >= finding.emit_again && TRUEUP_GUARD("outbox_until_outcome")) {
             finding.emit_again = meta_.now + meta_.settings.emit_again;
             ++command.emission;
@@ -158,12 +242,12 @@ void FoldRun::tend_commands(Entry& entry) {
 
 void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
     const bool nothing = verdict.kind == Verdict::Kind::kHealthy && verdict.wait == Wait{};
-    if (nothing && entry.subject.findings.empty() && entry.subject.termination.empty()) return;
+    if (nothing && entry.subject.findings.empty() && !entry.subject.termination) return;
     settle_others(entry, rule, verdict);
     if (verdict.wait != Wait{}) wait_for(verdict.wait);
     if (verdict.kind == Verdict::Kind::kHealthy && state_.policy->rules[rule].on_request &&
-        !entry.subject.termination.empty() && !under_way(entry.subject, rule)) {
-        entry.subject.termination.clear();  // there is nothing to end any more
+        entry.subject.termination && !under_way(entry.subject, rule)) {
+        entry.subject.termination.reset();  // there is nothing to end any more
         state_.subjects.mark_dirty(entry);
     }
     if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;
@@ -188,8 +272,11 @@ bool FoldRun::may_act(Entry& entry, Finding& finding, const Verdict& verdict) {
         if (opens) wait_for({meta_.now + *opens, kNoSource, {}});
         return held(Reason::kWindow);
     }
+    if (!verdict.harmless && in_doubt()) return held(Reason::kQuarantine);
+    if (refused_before(entry.subject, finding)) return held(Reason::kRefused);
     if (!approved(entry, finding, verdict)) return false;
     if (finding.emit_again > meta_.now) return false;  // backing off after a failure
+    if (busy(entry.subject, finding, verdict)) return held(Reason::kBusy);
     if (meta_.outbox >= meta_.settings.max_outbox) {
         wait_for({meta_.now + kOutboxPause, kNoSource, {}});
         return held(Reason::kOutboxFull);
@@ -199,6 +286,36 @@ bool FoldRun::may_act(Entry& entry, Finding& finding, const Verdict& verdict) {
     turn.turn = Turn{finding.rule, finding.since};
     wait_for(turn);
     return held(Reason::kBudget);
+}
+
+/// Has a live look refused this before, and has nothing been heard of the subject since? It would
+/// refuse again.
+bool FoldRun::refused_before(const Subject& subject, const Finding& finding) const {
+    if (!subject.aftermath || !TRUEUP_GUARD("refusal_waits_for_news")) return false;
+    const auto& refusals = subject.aftermath->refusals;
+    return std::any_of(refusals.begin(), refusals.end(), [&](const Refusal& refusal) {
+        const bool same = refusal.rule == finding.rule && refusal.object_id == finding.object_id;
+        return same && std::none_of(subject.facets.begin(), subject.facets.end(),
+                                    [&](const Facet& f) { return f.offset > refusal.offset; });
+    });
+}
+
+/// Is another command under way that this one must not meet: on the same object, or, where what
+/// begins now is more than one command, in the whole subject?
+bool FoldRun::busy(const Subject& subject, const Finding& finding, const Verdict& verdict) {
+    if (!TRUEUP_GUARD("one_command_per_object")) return false;
+    if (subject.aftermath && subject.aftermath->quiet_until >= meta_.broker_now) {
+        const Millis left = subject.aftermath->quiet_until + Millis{1} - meta_.broker_now;
+        wait_for({meta_.now + left, kNoSource, {}});
+        return true;
+    }
+    const bool begins = verdict.more && !state_.policy->rules[finding.rule].steps.empty();
+    const Target& target = verdict.command->target;
+    return std::any_of(subject.findings.begin(), subject.findings.end(), [&](const Finding& other) {
+        if (!other.command) return false;
+        const Target& taken = other.command->draft.target;
+        return begins || (taken.source == target.source && taken.object_id == target.object_id);
+    });
 }
 
 /// Where an approval is needed: was exactly this command approved? Another one under the same
@@ -283,30 +400,41 @@ void FoldRun::set_waiting(Entry& entry, Finding& finding, Reason reason) {
 }
 
 void FoldRun::act(Entry& entry, Finding& finding, Verdict& verdict) {
-    Command command;
-    command.id = make_id(IdOf::kCommand, meta_, record_.offset, index_);
-    command.policy = meta_.settings.policy;
-    command.rule = state_.policy->rules[finding.rule].name;
-    command.finding_id = finding.id;
-    command.subject = entry.subject.key;
-    command.draft = std::move(*verdict.command);
-    command.issued = meta_.broker_now;
-    // Executors follow the windows by the expiry: none of them acts after the window has closed.
-    command.not_after =
-        meta_.broker_now +
-        std::min(meta_.settings.command_ttl, closes_in(meta_.settings.windows, meta_.broker_now));
-    put_evidence(entry.subject, command.evidence);
-    finding.command = command;
     finding.more = verdict.more;
     finding.approved = false;  // spent
     finding.proposal = {};
+    if (!verdict.harmless) {
+        spend(meta_.settings.rules[finding.rule].budget, meta_, meta_.rules[finding.rule].spending);
+    }
+    if (verdict.more && !state_.policy->rules[finding.rule].steps.empty()) {
+        begin_ending(entry, finding, *verdict.command);
+    }
+    // Executors follow the windows by the expiry: none of them acts after the window has closed.
+    const Millis lasts =
+        std::min(meta_.settings.command_ttl, closes_in(meta_.settings.windows, meta_.broker_now));
+    issue(entry, finding, std::move(*verdict.command), lasts);
+    if (entry.subject.ending) count(entry);
+}
+
+/// Orders it, in the name of the finding.
+void FoldRun::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts) {
+    const bool ends_it = ends(entry.subject, finding);
+    const std::uint8_t rule = ends_it ? entry.subject.ending->by : finding.rule;
+    Command command;
+    command.id = make_id(IdOf::kCommand, meta_, record_.offset, index_);
+    command.policy = meta_.settings.policy;
+    command.rule = state_.policy->rules[rule].name;
+    command.finding_id = finding.id;
+    command.subject = entry.subject.key;
+    command.draft = std::move(draft);
+    command.issued = meta_.broker_now;
+    command.not_after = meta_.broker_now + lasts;
+    put_evidence(entry.subject, command.evidence);
+    finding.command = command;
     finding.state = FindingState::kCommanded;
     finding.reason = Reason::kNone;
     finding.emit_again = meta_.now + meta_.settings.emit_again;
     ++meta_.rules[finding.rule].commands;
-    if (!verdict.harmless) {
-        spend(meta_.settings.rules[finding.rule].budget, meta_, meta_.rules[finding.rule].spending);
-    }
     ++meta_.outbox;
     note_edge(entry, finding);
     ++index_;

@@ -28,7 +28,19 @@ struct OpenEpoch {
     std::uint64_t wire = 0;  ///< the number that the connector's items carry
     Version as_of;
     std::uint64_t count = 0;  ///< items of it so far
+    bool rewound = false;     ///< the source went back in time before it
     bool operator==(const OpenEpoch&) const = default;
+};
+
+/// Why a source is not believed, or nothing is taken away on its word.
+enum class Quarantine : std::uint8_t {
+    kNone = 0,
+    // It is unknown until an epoch is believed.
+    kDrop = 1,   ///< it lost suspiciously much at once
+    kEmpty = 2,  ///< its first epoch listed fewer objects than it is expected to have
+    // It is known, and rules find what they find; nothing is taken away until an operator vouches.
+    kWrong = 3,    ///< by its first epoch more than half of all subjects are wrong
+    kRewound = 4,  ///< it went back in time: what was made since then is missing in it
 };
 
 /// One source as this shard sees it.
@@ -41,13 +53,18 @@ struct SourceState {
     bool known = false;
     bool hole = false;  ///< seq skipped; healed by an epoch that begins after it
     std::optional<OpenEpoch> open;
-    std::uint64_t last_epoch = 0;      ///< id of the newest epoch that began
-    std::uint64_t epochs = 0;          ///< complete ones, ever
-    std::uint64_t population = 0;      ///< present facets
-    std::uint64_t quarantined_at = 0;  ///< population before a suspicious drop; 0: none
-    bool believe_next = false;         ///< an operator vouched for the epoch that begins next ...
-    bool believed = false;             ///< ... or for the one that is open
-    BrokerTime complete_as_of{};       ///< proven progress; 0: not fresh
+    std::uint64_t last_epoch = 0;  ///< id of the newest epoch that began
+    std::uint64_t epochs = 0;      ///< complete ones, ever
+    std::uint64_t population = 0;  ///< present facets
+    Quarantine quarantine = Quarantine::kNone;
+    /// kDrop: population before it. kEmpty: objects listed. kWrong: subjects that would be wrong.
+    /// kRewound: objects listed.
+    std::uint64_t quarantined_at = 0;
+    Quarantine beneath = Quarantine::kNone;  ///< comes back once an epoch is believed
+    bool on_trial = false;        ///< its first epoch was not held against the other sources' yet
+    bool believe_next = false;    ///< an operator vouched for the epoch that begins next ...
+    bool believed = false;        ///< ... or for the one that is open
+    BrokerTime complete_as_of{};  ///< proven progress; 0: not fresh
     SourceTime source_clock{};
     bool operator==(const SourceState&) const = default;
 };
@@ -66,7 +83,8 @@ struct Sweep {
         kJudgement = 0,  ///< nothing else
         kEpoch = 1,      ///< what a complete epoch lacks is absent
         kApproval = 2,
-        kPass = 3,  ///< the pass is complete when it ends
+        kPass = 3,   ///< the pass is complete when it ends
+        kTrial = 4,  ///< what a first epoch makes of the world is known when it ends
     };
     What what = What::kJudgement;
     SourceId source = kNoSource;  ///< of kEpoch, as the next three
@@ -171,7 +189,11 @@ struct Meta {
     std::vector<Answered> answered;  ///< the last ones, the oldest first
     std::uint64_t outbox = 0;        ///< commands without an outcome
     std::uint64_t open_findings = 0;
-    std::uint64_t subjects = 0;
+    std::uint64_t subjects = 0;              ///< rows, tombstones and references included
+    std::uint64_t present = 0;               ///< subjects that a source shows an object of
+    std::uint64_t wrong = 0;                 ///< of these, with an open finding
+    std::array<std::uint64_t, 5> endings{};  ///< under way, by Ending::Stage
+    std::uint64_t stuck = 0;                 ///< of these, without progress for too long
     Counters counters;
     std::vector<RuleCounters> rules;
     bool operator==(const Meta&) const = default;

@@ -7,8 +7,6 @@ namespace trueup::core {
 
 namespace {
 
-constexpr std::uint64_t kFormatWithoutWatch = 4;
-
 void put(ByteWriter& out, const Settings& settings) {
     out.number(settings.logic);
     out.text(settings.policy);
@@ -19,6 +17,7 @@ void put(ByteWriter& out, const Settings& settings) {
         out.number(static_cast<std::uint64_t>(source.topic));
         out.number(source.role);
         out.text(source.scope);
+        out.number(source.at_least);
     }
     out.number(settings.rules.size());
     for (const RuleSettings& rule : settings.rules) {
@@ -58,6 +57,7 @@ Settings take_settings(ByteReader& in) {
         source.topic = static_cast<Topic>(in.number());
         source.role = static_cast<Role>(in.number());
         source.scope = in.text();
+        source.at_least = static_cast<std::uint32_t>(in.number());
     }
     settings.rules.resize(in.count());
     for (RuleSettings& rule : settings.rules) {
@@ -99,11 +99,15 @@ void put(ByteWriter& out, const SourceState& source) {
         out.number(source.open->wire);
         out.version(source.open->as_of);
         out.number(source.open->count);
+        out.flag(source.open->rewound);
     }
     for (const std::uint64_t count :
          {source.last_epoch, source.epochs, source.population, source.quarantined_at}) {
         out.number(count);
     }
+    out.number(static_cast<std::uint64_t>(source.quarantine));
+    out.number(static_cast<std::uint64_t>(source.beneath));
+    out.flag(source.on_trial);
     out.flag(source.believe_next);
     out.flag(source.believed);
     out.time(source.complete_as_of);
@@ -124,12 +128,16 @@ SourceState take_source(ByteReader& in) {
         open.wire = in.number();
         open.as_of = in.version();
         open.count = in.number();
+        open.rewound = in.flag();
         source.open = open;
     }
     for (std::uint64_t* count :
          {&source.last_epoch, &source.epochs, &source.population, &source.quarantined_at}) {
         *count = in.number();
     }
+    source.quarantine = static_cast<Quarantine>(in.number());
+    source.beneath = static_cast<Quarantine>(in.number());
+    source.on_trial = in.flag();
     source.believe_next = in.flag();
     source.believed = in.flag();
     source.complete_as_of = in.time<BrokerTime>();
@@ -269,9 +277,11 @@ void encode_meta(const Meta& meta, std::string& out) {
     for (const Pause& pause : meta.pauses) put(writer, pause);
     writer.number(meta.answered.size());
     for (const Answered& answered : meta.answered) put(writer, answered);
-    for (const std::uint64_t count : {meta.outbox, meta.open_findings, meta.subjects}) {
+    for (const std::uint64_t count :
+         {meta.outbox, meta.open_findings, meta.subjects, meta.present, meta.wrong, meta.stuck}) {
         writer.number(count);
     }
+    for (const std::uint64_t count : meta.endings) writer.number(count);
     for (const std::uint64_t* count : counters_of(meta.counters)) writer.number(*count);
     writer.number(meta.rules.size());
     for (const RuleCounters& rule : meta.rules) {
@@ -287,8 +297,7 @@ void encode_meta(const Meta& meta, std::string& out) {
 
 std::optional<Meta> decode_meta(std::string_view bytes) {
     ByteReader in(bytes);
-    const std::uint64_t format = in.number();
-    if (format != kMetaFormat && format != kFormatWithoutWatch) return std::nullopt;
+    if (in.number() != kMetaFormat) return std::nullopt;
     Meta meta;
     meta.journal_id = in.hash();
     meta.partitions = static_cast<std::int32_t>(in.signed_number());
@@ -296,7 +305,7 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
     meta.applied = in.signed_number();
     meta.broker_now = in.time<BrokerTime>();
     meta.now = in.time<JournalTime>();
-    if (format == kMetaFormat) meta.watched_since = in.time<BrokerTime>();
+    meta.watched_since = in.time<BrokerTime>();
     meta.chain = in.hash();
     meta.digest = in.hash();
     for (std::int64_t& offset : meta.last) offset = in.signed_number();
@@ -307,9 +316,11 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
     meta.pass = take_pass(in);
     for (std::size_t n = in.count(); n > 0; --n) meta.pauses.push_back(take_pause(in));
     for (std::size_t n = in.count(); n > 0; --n) meta.answered.push_back(take_answered(in));
-    for (std::uint64_t* count : {&meta.outbox, &meta.open_findings, &meta.subjects}) {
+    for (std::uint64_t* count : {&meta.outbox, &meta.open_findings, &meta.subjects, &meta.present,
+                                 &meta.wrong, &meta.stuck}) {
         *count = in.number();
     }
+    for (std::uint64_t& count : meta.endings) count = in.number();
     for (std::uint64_t* count : counters_of(meta.counters)) *count = in.number();
     for (std::size_t n = in.count(); n > 0; --n) {
         RuleCounters rule;

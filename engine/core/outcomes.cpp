@@ -9,7 +9,9 @@ namespace {
 
 constexpr Millis kFirstRetry{1'000};
 constexpr Millis kLongestRetry{60'000};
-constexpr Millis kAfterFinalFailure{300'000};
+constexpr std::size_t kMostRefusals = 16;  // that a subject remembers
+
+}  // namespace
 
 Millis backoff(std::uint32_t failures) {
     const std::uint32_t doublings = std::min(failures, 6U);
@@ -33,6 +35,8 @@ Reason reason_of(OutcomeKind kind) {
     }
     return Reason::kNone;
 }
+
+namespace {
 
 /// Remembers that `source` must prove itself past our own write before this subject is judged on
 /// it.
@@ -87,34 +91,60 @@ void FoldRun::take_outcome(const ItemView& item, const Outcome& outcome) {
     }
     --meta_.outbox;
     state_.subjects.mark_dirty(*entry);
+    const bool ending = ends(entry->subject, *found);
+    // An ending that took nothing yet is judged anew when it is refused, as everything else is.
+    if (!ending || entry->subject.ending->stage == Ending::Stage::kTaking) {
+        note_refusal(*entry, *found, outcome);
+    }
+    if (ending) {
+        settle_step(*entry, *found, outcome.kind, outcome.retryable, item.append_time);
+    } else {
+        settle_finding(*entry, static_cast<std::size_t>(found - findings.begin()), outcome);
+    }
+    mark(*entry);
+}
+
+/// What a live look refused is not ordered again before there is news; what an operator's word
+/// refused waits for his next one.
+void FoldRun::note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome) {
+    if (outcome.kind != OutcomeKind::kRefused || outcome.retryable) return;
+    // A verification writes nothing: it is the look itself, to be repeated until both agree.
+    if (finding.command->draft.action.kind == Action::Kind::kVerifyGone) return;
+    std::vector<Refusal>& refusals = aftermath_of(entry).refusals;
+    std::erase_if(refusals, [&](const Refusal& old) {
+        return old.rule == finding.rule && old.object_id == finding.object_id;
+    });
+    if (refusals.size() >= kMostRefusals) refusals.erase(refusals.begin());
+    const std::vector<std::int64_t>& rested_on = finding.command->evidence;
+    refusals.push_back(
+        {finding.rule, finding.object_id, rested_on.empty() ? -1 : rested_on.back()});
+}
+
+void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& outcome) {
+    Finding& finding = entry.subject.findings[index];
+    const bool done =
+        outcome.kind == OutcomeKind::kDone || outcome.kind == OutcomeKind::kAlreadyDone;
     if (outcome.kind == OutcomeKind::kFailed) {
-        // Stays open and says why. A final failure is tried again too, but seldom: somebody may
-        // have granted the right that was missing.
-        Finding& finding = *found;
+        // Stays open and says why.
         finding.state = FindingState::kWaiting;
         finding.reason = outcome.retryable ? Reason::kRetry : Reason::kFailed;
         finding.emit_again =
             meta_.now + (outcome.retryable ? backoff(finding.failures) : kAfterFinalFailure);
         ++finding.failures;
-        note_edge(*entry, finding);
+        note_edge(entry, finding);
         finding.command.reset();  // after the edge, which names the command that just ended
-    } else if (const bool done =
-                   outcome.kind == OutcomeKind::kDone || outcome.kind == OutcomeKind::kAlreadyDone;
-               done && found->more) {
-        Finding& finding = *found;
+    } else if (done && finding.more) {
         ++finding.steps;
         finding.more = false;
         finding.emit_again = JournalTime{};
         finding.state = FindingState::kWaiting;
         finding.reason = Reason::kNextStep;
-        note_edge(*entry, finding);
+        note_edge(entry, finding);
         finding.command.reset();
     } else {
-        counters.mended += done ? 1U : 0U;
-        resolve(*entry, static_cast<std::size_t>(found - findings.begin()),
-                reason_of(outcome.kind));
+        meta_.rules[finding.rule].mended += done ? 1U : 0U;
+        resolve(entry, index, reason_of(outcome.kind));
     }
-    mark(*entry);
 }
 
 }  // namespace trueup::core

@@ -1,8 +1,6 @@
 // A pass: the proof, again and again, that everything was looked at (design §5, G14).
 #include "engine/core/fold_run.h"
 
-#include <algorithm>
-
 namespace trueup::core {
 
 /// Starts a pass that is due or asked for; judges everything once every source has proven itself
@@ -19,10 +17,9 @@ void FoldRun::tend_pass() {
     }
     if (!pass.running || pass.sweeping) return;
     const BrokerTime beyond = pass.started + meta_.settings.max_skew;
-    const bool proven = std::all_of(
-        meta_.sources.begin(), meta_.sources.end(),
-        [&](const SourceState& source) { return source.known && source.complete_as_of > beyond; });
-    if (!proven) return;
+    for (SourceId id = 0; id < source_count(); ++id) {
+        if (meta_.settings.sources[id].role != kNoRole && !proven_past(id, beyond)) return;
+    }
     pass.sweeping = true;
     Sweep sweep;
     sweep.what = Sweep::What::kPass;

@@ -33,6 +33,21 @@ struct References {
 using Judge = Verdict (*)(const Subject& subject, const References& references,
                           const Settings& settings, std::uint8_t self, JournalTime now);
 
+/// One step of a rule that does more than one thing.
+struct Step {
+    enum class Verb : std::uint8_t {
+        kDelete = 0,  ///< each object of the role that is not on its way out
+        kUpdate = 1,  ///< the object that the finding is about; the last step of its list
+    };
+    struct Set {
+        std::string_view field;
+        std::string_view value;
+    };
+    Verb verb = Verb::kDelete;
+    Role role = kNoRole;
+    std::span<const Set> sets = {};  ///< of kUpdate
+};
+
 struct Rule {
     std::string_view name;
     Judge judge;
@@ -42,6 +57,9 @@ struct Rule {
     Millis create_window{0};  ///< likewise
     bool on_request = false;  ///< it judges what somebody asked for, and only that
     bool references = false;  ///< it judges subjects that are references, too
+    /// What it does, in order, where it begins by taking something away and more follows: the rule
+    /// judges the first deletion, the fold carries out what comes behind it (core/ending.h).
+    std::span<const Step> steps = {};
 };
 
 /// What a policy needs to know of the world. Most roles have one source each.
@@ -51,6 +69,10 @@ struct RoleKind {
     bool shared = false;     ///< by several sources, each with a scope of its own
     bool reference = false;  ///< what it has, other subjects need
     bool optional = false;   ///< the policy does without it where no source plays it
+    /// Does this object claim its subject? Null: all of them do.
+    bool (*live)(const Facet& object) = nullptr;
+    /// The fields that make up claim and key: what writes the object must find them as they were.
+    std::span<const std::string_view> claim = {};
 };
 
 struct Policy {

@@ -167,30 +167,67 @@ FoldRun::Answer FoldRun::approve_all(const Request& request, std::uint8_t rule) 
                       std::to_string(*request.scope.finding_offset) + " is approved"};
 }
 
+/// What the subject shows now: another object that comes into it is another question.
+void FoldRun::dismiss(Entry& entry, Finding& finding) {
+    finding.dismissed = true;
+    finding.dismissed_of.clear();
+    for (const Facet& facet : entry.subject.facets) {
+        if (facet.present()) finding.dismissed_of.push_back(facet.object_id);
+    }
+    finding.approved = false;
+    finding.state = FindingState::kResolved;
+    finding.reason = Reason::kDismissed;
+    note_edge(entry, finding);
+    --meta_.open_findings;
+}
+
 FoldRun::Answer FoldRun::dismiss(const Request& request) {
     const RequestScope& scope = request.scope;
     Entry* entry = scope.subject.empty() ? nullptr : find(scope.subject);
     if (entry == nullptr) return {false, "a dismissal names a subject that has findings"};
     const std::uint8_t rule = rule_number(*state_.policy, scope.rule);
+    if (entry->subject.ending) return drop_ending(*entry, request, rule);
     std::uint32_t count = 0;
     for (Finding& finding : entry->subject.findings) {
         const bool meant = is_about(finding, rule, scope.finding_id);
         if (!meant || finding.command || finding.dismissed) continue;
-        finding.dismissed = true;
-        finding.approved = false;
-        finding.state = FindingState::kResolved;
-        finding.reason = Reason::kDismissed;
-        note_edge(*entry, finding);
-        --meta_.open_findings;
+        dismiss(*entry, finding);
         ++count;
     }
     if (count == 0) {
         return {false, "nothing open about " + quoted(scope.subject) +
                            " is meant, or its command is under way"};
     }
-    entry->subject.termination.clear();
+    entry->subject.termination.reset();
     mark(*entry);
     return {true, many(count) + " dismissed until the disagreement is gone"};
+}
+
+/// What is half done is left so only by an operator who says that he knows.
+FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, std::uint8_t rule) {
+    const Ending& ending = *entry.subject.ending;
+    Finding& face = open(entry, ending.rule, ending.object_id);
+    const std::string by(state_.policy->rules[ending.rule].name);
+    if (!is_about(face, rule, request.scope.finding_id)) {
+        return {false, "it is being ended by " + by + ": nothing else about it can be dismissed"};
+    }
+    if (face.command) return {false, "a command is under way; wait for its outcome"};
+    if (ending.stage == Ending::Stage::kTaking) {
+        return {false, "what was done is not known yet; ask again in a minute"};
+    }
+    if (!request.drop) {
+        return {false, "it is half done: " + progress_of(*state_.policy, ending) +
+                           "; write --drop if it is to be left so"};
+    }
+    // An executor may still carry its last command out.
+    const BrokerTime quiet = ending.not_after + meta_.settings.max_skew;
+    if (quiet >= meta_.broker_now) aftermath_of(entry).quiet_until = quiet;
+    const std::string left = progress_of(*state_.policy, ending);
+    dismiss(entry, face);
+    forget_ending(entry);
+    entry.subject.termination.reset();
+    mark(entry);
+    return {true, "dropped: " + left};
 }
 
 FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
@@ -204,19 +241,6 @@ FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
     state_.subjects.mark_dirty(*entry);
     mark(*entry);
     return {true, held ? "nothing will happen to it until it is released" : "released"};
-}
-
-/// An operator vouches for what a source lists: its next epoch counts, however small.
-FoldRun::Answer FoldRun::release_source(const Request& request) {
-    for (SourceId id = 0; id < source_count(); ++id) {
-        SourceState& source = meta_.sources[id];
-        if (source.name != request.scope.source) continue;
-        if (source.quarantined_at == 0) return {false, source.name + " is not in quarantine"};
-        source.believe_next = true;
-        report_.wants_epoch.push_back(id);
-        return {true, "the next complete epoch of " + source.name + " is believed"};
-    }
-    return {false, "there is no source " + quoted(request.scope.source)};
 }
 
 bool FoldRun::paused(std::uint8_t rule) const {
@@ -277,11 +301,49 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
         return {false, quoted(request.issued_by) + " neither owns " +
                            quoted(request.scope.subject) + " nor has the role ops or admin"};
     }
-    entry->subject.termination =
-        std::string(by_role ? "" : kOwnersTermination) + request.issued_by;
+    const std::uint8_t rule = rule_on_request();
+    if (rule == kEveryRule) return {false, "this policy ends nothing on request"};
+    if (!acting(rule)) {
+        const std::string name(state_.policy->rules[rule].name);
+        return {false, "nothing is ended on request: " + name + " is set to " +
+                           std::string(name_of(meta_.settings.rules[rule].mode)) +
+                           "; set its mode to approve or enforce"};
+    }
+    if (entry->subject.ending) return join_ending(*entry, rule);
+    entry->subject.termination = Termination{request.issued_by, !by_role, meta_.now};
+    const Verdict verdict = state_.policy->rules[rule].judge(entry->subject, references(),
+                                                             meta_.settings, rule, meta_.now);
+    if (verdict.kind == Verdict::Kind::kHealthy) {
+        entry->subject.termination.reset();
+        return {false, "there is nothing to end: " + quoted(request.scope.subject) +
+                           " has no live row, or its pod is none of ours"};
+    }
     state_.subjects.mark_dirty(*entry);
     mark(*entry);
     return {true, "it will be ended"};
+}
+
+/// It is being ended already. One that stands still, since its rule was switched off, goes on under
+/// the rule of requests where that does the same.
+FoldRun::Answer FoldRun::join_ending(Entry& entry, std::uint8_t rule) {
+    Ending& ending = *entry.subject.ending;
+    if (!acting(ending.by) && hash_of(state_.policy->rules[rule].steps) == ending.steps) {
+        ending.by = rule;
+        state_.subjects.mark_dirty(entry);
+        mark(entry);
+    }
+    const auto since = std::chrono::duration_cast<std::chrono::seconds>(meta_.now - ending.since);
+    return {true, "being ended by " + std::string(state_.policy->rules[ending.by].name) +
+                      ", since " + std::to_string(since.count()) + " s"};
+}
+
+/// The rule that carries out what somebody asked for; kEveryRule: the policy has none.
+std::uint8_t FoldRun::rule_on_request() const {
+    const auto rules = static_cast<std::uint8_t>(state_.policy->rules.size());
+    for (std::uint8_t rule = 0; rule < rules; ++rule) {
+        if (state_.policy->rules[rule].on_request) return rule;
+    }
+    return kEveryRule;
 }
 
 }  // namespace trueup::core

@@ -18,6 +18,15 @@ std::optional<std::string> take_optional(ByteReader& in) {
     return std::string(in.text());
 }
 
+void put(ByteWriter& out, const std::vector<std::string>& texts) {
+    out.number(texts.size());
+    for (const std::string& text : texts) out.text(text);
+}
+void take(ByteReader& in, std::vector<std::string>& texts) {
+    texts.resize(in.count());
+    for (std::string& text : texts) text = in.text();
+}
+
 void put(ByteWriter& out, const CommandDraft& draft) {
     for (const std::string* part : {&draft.target.source, &draft.target.object_id,
                                     &draft.target.name, &draft.target.name_space}) {
@@ -138,6 +147,7 @@ void put(ByteWriter& out, const Finding& finding) {
     out.hash(finding.proposal);
     out.flag(finding.approved);
     out.flag(finding.dismissed);
+    put(out, finding.dismissed_of);
     out.flag(finding.command.has_value());
     if (finding.command) put(out, *finding.command);
 }
@@ -158,6 +168,7 @@ Finding take_finding(std::string_view key, ByteReader& in) {
     finding.proposal = in.hash();
     finding.approved = in.flag();
     finding.dismissed = in.flag();
+    take(in, finding.dismissed_of);
     if (in.flag()) finding.command = take_command(key, in);
     return finding;
 }
@@ -210,6 +221,95 @@ Ledger take_ledger(ByteReader& in) {
     return ledger;
 }
 
+void put(ByteWriter& out, const Termination& termination) {
+    out.text(termination.by);
+    out.flag(termination.owners);
+    out.time(termination.since);
+}
+
+Termination take_termination(ByteReader& in) {
+    Termination termination;
+    termination.by = in.text();
+    termination.owners = in.flag();
+    termination.since = in.time<JournalTime>();
+    return termination;
+}
+
+void put(ByteWriter& out, const Ending& ending) {
+    out.number(static_cast<std::uint64_t>(ending.stage));
+    out.number(ending.rule);
+    out.number(ending.by);
+    out.hash(ending.steps);
+    out.number(ending.next);
+    out.text(ending.object_id);
+    out.number(ending.taken_source);
+    put(out, ending.taken);
+    out.number(ending.target_source);
+    out.text(ending.target);
+    out.time(ending.since);
+    out.time(ending.passed);
+    out.number(static_cast<std::uint64_t>(ending.last));
+    out.time(ending.settled);
+    out.time(ending.not_after);
+    out.time(ending.again);
+    out.number(ending.failures);
+    out.flag(ending.stuck);
+}
+
+Ending take_ending(ByteReader& in) {
+    Ending ending;
+    ending.stage = static_cast<Ending::Stage>(in.number());
+    ending.rule = static_cast<std::uint8_t>(in.number());
+    ending.by = static_cast<std::uint8_t>(in.number());
+    ending.steps = in.hash();
+    ending.next = static_cast<std::uint32_t>(in.number());
+    ending.object_id = in.text();
+    ending.taken_source = static_cast<SourceId>(in.number());
+    take(in, ending.taken);
+    ending.target_source = static_cast<SourceId>(in.number());
+    ending.target = in.text();
+    ending.since = in.time<JournalTime>();
+    ending.passed = in.time<JournalTime>();
+    ending.last = static_cast<OutcomeKind>(in.number());
+    ending.settled = in.time<BrokerTime>();
+    ending.not_after = in.time<BrokerTime>();
+    ending.again = in.time<JournalTime>();
+    ending.failures = static_cast<std::uint32_t>(in.number());
+    ending.stuck = in.flag();
+    return ending;
+}
+
+void put(ByteWriter& out, const Aftermath& aftermath) {
+    out.number(aftermath.refusals.size());
+    for (const Refusal& refusal : aftermath.refusals) {
+        out.number(refusal.rule);
+        out.text(refusal.object_id);
+        out.signed_number(refusal.offset);
+    }
+    out.flag(aftermath.ended.has_value());
+    if (aftermath.ended) {
+        out.number(aftermath.ended->rule);
+        out.text(aftermath.ended->object_id);
+    }
+    out.time(aftermath.quiet_until);
+}
+
+Aftermath take_aftermath(ByteReader& in) {
+    Aftermath aftermath;
+    aftermath.refusals.resize(in.count());
+    for (Refusal& refusal : aftermath.refusals) {
+        refusal.rule = static_cast<std::uint8_t>(in.number());
+        refusal.object_id = in.text();
+        refusal.offset = in.signed_number();
+    }
+    if (in.flag()) {
+        const auto rule = static_cast<std::uint8_t>(in.number());
+        aftermath.ended = Ended{rule, std::string(in.text())};
+    }
+    aftermath.quiet_until = in.time<BrokerTime>();
+    return aftermath;
+}
+
 }  // namespace
 
 void encode_subject(const Subject& subject, std::string& out) {
@@ -230,7 +330,14 @@ void encode_subject(const Subject& subject, std::string& out) {
     if (subject.ledger) put(writer, *subject.ledger);
     for (const std::uint8_t count : subject.counted) writer.number(count);
     writer.flag(subject.held);
-    writer.text(subject.termination);
+    writer.flag(subject.termination.has_value());
+    if (subject.termination) put(writer, *subject.termination);
+    writer.flag(subject.ending.has_value());
+    if (subject.ending) put(writer, *subject.ending);
+    writer.flag(subject.aftermath.has_value());
+    if (subject.aftermath) put(writer, *subject.aftermath);
+    writer.flag(subject.present);
+    writer.flag(subject.wrong);
 }
 
 std::optional<Subject> decode_subject(std::string_view key, std::string_view bytes) {
@@ -252,7 +359,11 @@ std::optional<Subject> decode_subject(std::string_view key, std::string_view byt
     if (in.flag()) subject.ledger = take_ledger(in);
     for (std::uint8_t& count : subject.counted) count = static_cast<std::uint8_t>(in.number());
     subject.held = in.flag();
-    subject.termination = in.text();
+    if (in.flag()) subject.termination = take_termination(in);
+    if (in.flag()) subject.ending = take_ending(in);
+    if (in.flag()) subject.aftermath = take_aftermath(in);
+    subject.present = in.flag();
+    subject.wrong = in.flag();
     if (!in.done()) return std::nullopt;
     return subject;
 }

@@ -22,11 +22,6 @@ const Finding* open_finding(const Subject& subject, std::uint8_t rule, std::stri
     return found == subject.findings.end() ? nullptr : &*found;
 }
 
-bool being_ended(const Subject& subject) {
-    return std::any_of(subject.findings.begin(), subject.findings.end(),
-                       [](const Finding& finding) { return finding.steps > 0; });
-}
-
 JournalTime first_detected(const Subject& subject, std::uint8_t rule, std::string_view object_id,
                            JournalTime now) {
     const Finding* finding = open_finding(subject, rule, object_id);
@@ -44,7 +39,7 @@ std::optional<Doubt> doubt(const Subject& subject, const References& references,
         }
     }
     if (!side.known && TRUEUP_GUARD("absence_needs_proof")) {
-        return Doubt{side.quarantined_at != 0 ? Reason::kQuarantine : Reason::kUnproven,
+        return Doubt{side.quarantine != Quarantine::kNone ? Reason::kQuarantine : Reason::kUnproven,
                      {std::nullopt, source, proven}};
     }
     // How long a window was that nobody watched, nobody knows: a broker's clock may have leapt.

@@ -79,10 +79,6 @@ class Side {
 /// The open finding of a rule about one object, or nullptr.
 const Finding* open_finding(const Subject& subject, std::uint8_t rule, std::string_view object_id);
 
-/// One part of what a rule ordered is done and the rest follows, as the row after its pod: other
-/// rules stand back.
-bool being_ended(const Subject& subject);
-
 /// When the disagreement about `object_id` was first detected: now, if it is new.
 JournalTime first_detected(const Subject& subject, std::uint8_t rule, std::string_view object_id,
                            JournalTime now);

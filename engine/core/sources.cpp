@@ -51,20 +51,9 @@ bool FoldRun::owned(SourceState& source, const ChangeView& change) {
 }
 
 void FoldRun::begin_epoch(SourceState& source, const ChangeView& change) {
-    source.open = OpenEpoch{++source.last_epoch, change.epoch, change.version, 0};
+    source.open = OpenEpoch{++source.last_epoch, change.epoch, change.version, 0, change.rewound};
     source.believed = std::exchange(source.believe_next, false);
 }
-
-namespace {
-
-/// Did the population fall to zero, or by more than the allowed share (and more than 10)?
-bool suspicious(std::uint64_t before, std::uint64_t now, std::uint32_t max_drop_percent) {
-    if (now >= before) return false;
-    const std::uint64_t lost = before - now;
-    return now == 0 || (lost > 10 && lost * 100 > before * max_drop_percent);
-}
-
-}  // namespace
 
 void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
     SourceState& source = meta_.sources[id];
@@ -73,15 +62,8 @@ void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
     source.open.reset();
     // Not all of it came: it proves nothing.
     if (epoch.count != change.count && TRUEUP_GUARD("epoch_counted")) return;
-    const std::uint64_t before = std::max(source.population, source.quarantined_at);
-    if (suspicious(before, epoch.count, meta_.settings.max_drop_percent) && !source.believed &&
-        TRUEUP_GUARD("suspicious_drop")) {
-        ++meta_.counters.quarantines;
-        break_source(source);
-        source.quarantined_at = before;
-        return;
-    }
-    source.quarantined_at = 0;
+    if (!believable(id, epoch, change)) return;
+    trust(id, epoch, std::max(epoch.count, change.total));
     source.hole = false;
     source.known = true;
     ++source.epochs;

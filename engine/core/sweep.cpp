@@ -43,6 +43,7 @@ void FoldRun::sweep_step() {
         budget_ -= static_cast<std::uint32_t>(entries.size());
         if (entries.size() == wanted) continue;
         if (sweep.what == Sweep::What::kPass) end_pass();
+        if (sweep.what == Sweep::What::kTrial) trial_heard_ = true;
         meta_.sweeps.erase(meta_.sweeps.begin());
     }
     if (!meta_.sweeps.empty()) report_.more_work = true;
@@ -62,7 +63,8 @@ void FoldRun::collect(Entry& entry) {
         subject.facets.erase(kept, subject.facets.end());
         state_.subjects.mark_dirty(entry);
     }
-    const bool needed = !subject.facets.empty() || !subject.findings.empty() || subject.held;
+    const bool needed = !subject.facets.empty() || !subject.findings.empty() || subject.held ||
+                        subject.ending.has_value();
     if (needed) return state_.subjects.weigh(entry);
     for (const Wait& wait : subject.waits) state_.waits.remove(subject.key, wait);
     state_.subjects.erase(entry);

@@ -103,7 +103,7 @@ struct Outcome {
     /// Of kFailed: another try may help. Of kRefused: it was an operator's word that refused, not a
     /// look at the world. Every outcome but a retryable failure is final.
     bool retryable = false;
-    std::string reason;      ///< one sentence; names the predicate that did not hold
+    std::string reason;  ///< one sentence; names the predicate that did not hold
     std::string executor;
     std::int64_t check_to_write_micros = 0;
     bool operator==(const Outcome&) const = default;

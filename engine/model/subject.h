@@ -69,8 +69,68 @@ struct Ledger {
 /// What one subject contributes to each of its policy's tallies.
 using Tally = std::array<std::uint8_t, 8>;
 
-/// What `Subject::termination` begins with where its owner asked.
-inline constexpr std::string_view kOwnersTermination = "owner ";
+/// Somebody asked that the subject's instance be ended, and it was granted.
+struct Termination {
+    std::string by;
+    /// Only owning it gave the right to: it holds as long as it is theirs.
+    bool owners = false;
+    JournalTime since{};
+    bool operator==(const Termination&) const = default;
+};
+
+/// A list of steps of which the first has taken something away, or may have: it is carried to its
+/// end, whatever becomes of the finding that it began with (core/ending.h).
+struct Ending {
+    enum class Stage : std::uint8_t {
+        kTaking = 1,   ///< the first step is ordered, or what came of it is not known yet
+        kBetween = 2,  ///< something is taken, the next step is not ordered
+        kOrdered = 3,  ///< a later step is ordered
+        kHalted = 4,   ///< as kBetween, but its rule does not act any more
+    };
+    Stage stage = Stage::kTaking;
+    std::uint8_t rule = 0;           ///< whose finding it began with
+    std::uint8_t by = 0;             ///< under which rule it goes on: that one, or one that asks so
+    Hash128 steps;                   ///< of the list, as it was when this began
+    std::uint32_t next = 0;          ///< index of the first step that is not behind it
+    std::string object_id;           ///< what the finding is about
+    SourceId taken_source = 0;       ///< where it took from ...
+    std::vector<std::string> taken;  ///< ... and which objects
+    SourceId target_source = kNoSource;  ///< of the object that a last step writes ...
+    std::string target;                  ///< ... and which one: bound when this began
+    JournalTime since{};
+    JournalTime passed{};                          ///< when a step was put behind it last
+    OutcomeKind last = OutcomeKind::kUnspecified;  ///< how its last command ended
+    BrokerTime settled{};        ///< append time of that outcome, or when it was given up
+    BrokerTime not_after{};      ///< of its last command
+    JournalTime again{};         ///< nothing is ordered before this
+    std::uint32_t failures = 0;  ///< of the step that is next, in a row
+    bool stuck = false;          ///< no step was put behind it for too long
+    bool operator==(const Ending&) const = default;
+};
+
+/// An ending was carried to its end: what it wrote is no failure, however long it stays so.
+struct Ended {
+    std::uint8_t rule = 0;
+    std::string object_id;  ///< the object that was written last
+    bool operator==(const Ended&) const = default;
+};
+
+/// A live look refused what a rule ordered: not to be ordered again before there is news.
+struct Refusal {
+    std::uint8_t rule = 0;
+    std::string object_id;
+    std::int64_t offset = -1;  ///< of the newest journal record that the command rested on
+    bool operator==(const Refusal&) const = default;
+};
+
+/// What outlives a finding for a while, so that the next one does not repeat it.
+struct Aftermath {
+    std::vector<Refusal> refusals;
+    Boxed<Ended> ended;
+    /// After an ending was dropped: until then a command of it may still be carried out.
+    BrokerTime quiet_until{};
+    bool operator==(const Aftermath&) const = default;
+};
 
 struct Subject {
     std::string key;
@@ -81,12 +141,14 @@ struct Subject {
     std::vector<std::pair<SourceId, BrokerTime>> own_writes;
     /// What to wait for, as registered in the shard's tables of waits.
     std::vector<Wait> waits;
-    Boxed<Ledger> ledger;  ///< only of policies that make objects anew
-    Tally counted{};       ///< what it contributes to the policy's tallies
-    bool held = false;     ///< by an operator: nothing happens to it
-    /// Who asked that it be ended: `kOwnersTermination` and a name, where only owning it gave the
-    /// right to. Empty: nobody. Stays until that was done, refused or dismissed.
-    std::string termination;
+    Boxed<Ledger> ledger;            ///< only of policies that make objects anew
+    Tally counted{};                 ///< what it contributes to the policy's tallies
+    bool held = false;               ///< by an operator: nothing happens to it
+    Boxed<Termination> termination;  ///< until it was done, ended by itself, or was dismissed
+    Boxed<Ending> ending;            ///< one at most
+    Boxed<Aftermath> aftermath;
+    bool present = false;  ///< a source that plays a role shows an object of it
+    bool wrong = false;    ///< it has an open finding
     bool operator==(const Subject&) const = default;
 
     /// The part of the key after the policy; the whole key when it has none.

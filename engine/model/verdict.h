@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trueup {
 
@@ -164,7 +165,9 @@ struct Finding {
     /// holds for exactly this; none: it does not wait for one.
     Hash128 proposal;
     bool approved = false;
-    bool dismissed = false;  ///< ended by an operator; kept until the disagreement is gone
+    bool dismissed = false;  ///< ended by an operator; kept until the disagreement is gone ...
+    /// ... or another object comes into it: the ids of all that were there.
+    std::vector<std::string> dismissed_of;
     bool operator==(const Finding&) const = default;
 };
 

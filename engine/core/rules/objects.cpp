@@ -19,7 +19,7 @@ bool ended(const Facet& pod) {
 }
 
 std::vector<Predicate> still_says(const std::string& source, const Facet& object,
-                                  std::initializer_list<std::string_view> fields) {
+                                  std::span<const std::string_view> fields) {
     std::vector<Predicate> predicates;
     for (const std::string_view field : fields) {
         const std::optional<std::string_view> value = object.fields().text(field);

@@ -4,6 +4,7 @@
 #include "engine/core/sides.h"
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,11 @@ bool ended(const Facet& pod);
 /// The predicate "this object still says what the rule read", for each of the fields, and that
 /// nobody put a hold on it.
 std::vector<Predicate> still_says(const std::string& source, const Facet& object,
-                                  std::initializer_list<std::string_view> fields);
+                                  std::span<const std::string_view> fields);
+inline std::vector<Predicate> still_says(const std::string& source, const Facet& object,
+                                         std::initializer_list<std::string_view> fields) {
+    return still_says(source, object, std::span(fields.begin(), fields.size()));
+}
 
 /// The command that deletes exactly this pod; its read set says that the pod is there, without a
 /// hold, and what the rule adds.

@@ -22,7 +22,7 @@ core::Meta shard_of(std::size_t shard, std::size_t shards, std::uint64_t subject
     core::Meta meta;
     meta.partitions = static_cast<std::int32_t>(shards);
     meta.shard = static_cast<std::int32_t>(shard);
-    meta.subjects = subjects;
+    meta.present = subjects;
     return meta;
 }
 
@@ -77,9 +77,9 @@ TEST(Budget, SeveralShardsCountTheirWindowsByTheOneClockThatTheyShare) {
 
 TEST(Budget, TheShareOfTheSubjectsCountsWhereItIsMore) {
     core::Meta meta;
-    meta.subjects = 49;
+    meta.present = 49;
     EXPECT_EQ(core::allowance({10, 20, 300s}, 0, meta), 10U);
-    meta.subjects = 55;
+    meta.present = 55;
     EXPECT_EQ(core::allowance({10, 20, 300s}, 0, meta), 11U);
 }
 
@@ -152,8 +152,8 @@ TEST(Budget, NoWindowIsExceededWhilePopulationsMove) {
             const std::size_t i = random() % shards.size();
             shards[i].now = JournalTime(now.time_since_epoch());
             shards[i].broker_now = now;
-            shards[i].subjects = shards[i].subjects * (random() % 200) / 100 + random() % 3;
-            highest[i] = std::max(highest[i], shards[i].subjects);
+            shards[i].present = shards[i].present * (random() % 200) / 100 + random() % 3;
+            highest[i] = std::max(highest[i], shards[i].present);
             for (std::uint64_t n = core::left_of(budget, spent[i], shards[i]); n > 0; --n) {
                 core::spend(budget, shards[i], spent[i]);
             }

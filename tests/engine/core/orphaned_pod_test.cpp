@@ -29,6 +29,7 @@ TEST(OrphanedPod, TheCommandNamesTheUidAndWhatWasRead_G1) {
     EXPECT_EQ(command.draft.action.grace_seconds, 30U);
     const std::vector<Predicate> read{
         {Predicate::Kind::kNone, "rows", {}, "key", "wrapper-7"},
+        {Predicate::Kind::kNone, "rows", {}, "pod_name", "wrapper-7"},
         {Predicate::Kind::kExists, "pods", "a", {}, {}},
         {Predicate::Kind::kNoVeto, "pods", "a", {}, {}},
     };

@@ -12,6 +12,10 @@ std::size_t pods_of(const Subject& subject) {
     return pods;
 }
 
+bool blank(std::string_view text) {
+    return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
+}
+
 bool live(const Facet& row) {
     const std::optional<std::string_view> status = row.fields().text("status");
     return !status || *status == "starting" || *status == "running";
@@ -19,7 +23,12 @@ bool live(const Facet& row) {
 
 bool untracked(const Facet& row) {
     const std::optional<Field> pod_name = row.fields().find("pod_name");
-    return pod_name && !pod_name->value && !pod_name->unchanged;
+    return pod_name && !pod_name->unchanged && (!pod_name->value || blank(*pod_name->value));
+}
+
+bool names_pod(const Facet& row) {
+    const std::optional<std::string_view> pod_name = row.fields().text("pod_name");
+    return pod_name && !blank(*pod_name);
 }
 
 LiveRows live_rows(const PresentFacets& rows) {

@@ -16,9 +16,9 @@ enum Sources : Role { kPods = 0, kRows = 1, kServices = 2, kIngresses = 3 };
 
 /// What the policy counts over all subjects, by TallyId.
 enum Counted : TallyId {
-    kUncorrelatedRows = 0,  ///< subjects with a live row that names no pod, and no pod of the name
+    kUncorrelatedRows = 0,  ///< subjects with a live row that may own any pod
     kUnownedPods = 1,       ///< subjects with a pod that no row means
-    kUntrackedRows = 2,     ///< rows that name no pod
+    kUntrackedRows = 2,     ///< rows that name no pod, or none that there can be
     kPodsPending = 3,
     kPodsRunning = 4,
     kPodsSucceeded = 5,
@@ -35,8 +35,12 @@ std::size_t pods_of(const Subject& subject);
 
 /// The row wants a pod: `starting`, `running`, or a status that was not sent.
 bool live(const Facet& row);
-/// The row says that it names no pod: it was sent, and it is null.
+/// Nothing but white space: as good as null.
+bool blank(std::string_view text);
+/// The row says that it names no pod: it was sent, and it is null or blank.
 bool untracked(const Facet& row);
+/// The row names a pod. False also where the value was not sent: then nobody knows.
+bool names_pod(const Facet& row);
 
 /// The present rows that want a pod: how many, and the first of them.
 struct LiveRows {

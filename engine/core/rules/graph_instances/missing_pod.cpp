@@ -28,7 +28,7 @@ Verdict judge_missing_pod(const Subject& subject, const References& references,
     const Side rows(subject, references, settings.source(kRows));
     if (!pods.present().empty()) return Verdict::healthy();
     const LiveRows claims = live_rows(rows.present());
-    if (claims.count == 0 || being_ended(subject)) return Verdict::healthy();
+    if (claims.count == 0) return Verdict::healthy();
     if (pods.unknown()) return Verdict::abstain(Reason::kUnproven);
     if (claims.count > 1) return Verdict::abstain(Reason::kDuplicateClaim);
     const Facet& row = *claims.first;
@@ -37,7 +37,7 @@ Verdict judge_missing_pod(const Subject& subject, const References& references,
     if (!status || !status->value || !pod_name || pod_name->unchanged) {
         return Verdict::abstain(Reason::kIncomplete);
     }
-    if (!pod_name->value) return Verdict::healthy();  // G6's business: nothing was ever tracked
+    if (!names_pod(row)) return Verdict::healthy();  // G6's business: nothing was ever tracked
     if (vetoed(row)) return Verdict::abstain(Reason::kVeto);
 
     const Disagreement found{row, BrokerTime{}, settings.source(kPods), row.evidence,

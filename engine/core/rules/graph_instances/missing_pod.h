@@ -14,8 +14,7 @@
 namespace trueup::core::graph_instances {
 
 /// Returns
-///   kHealthy  no live row with a pod_name, its pod is there (whatever its phase or labels), or we
-///             are ending it ourselves;
+///   kHealthy  no live row with a pod_name, or its pod is there (whatever its phase or labels);
 ///   kAbstain  the pods are unknown, two live rows claim the name, or a hold is on the row;
 ///   kWaiting  the pod is absent; grace or freshness still holds it;
 ///   kAct      the command marks exactly this row failed.

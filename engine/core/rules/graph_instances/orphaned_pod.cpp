@@ -14,10 +14,12 @@ CommandDraft delete_orphan(const Subject& subject, const References& references,
                            const Settings& settings, const Facet& pod) {
     const std::string& rows = references.sources[settings.source(kRows)].name;
     CommandDraft draft = delete_pod(references.sources[settings.source(kPods)].name, pod);
-    draft.read_set.insert(
-        draft.read_set.begin(),
-        Predicate{Predicate::Kind::kNone, rows, {}, "key", std::string(subject.name())});
-    return draft;
+    // By the key, and by what the key is made of: a row that names the pod may have another key.
+    std::vector<Predicate> nobody;
+    for (const char* field : {"key", "pod_name"}) {
+        nobody.push_back({Predicate::Kind::kNone, rows, {}, field, std::string(subject.name())});
+    }
+    return relying_on(std::move(nobody), std::move(draft));
 }
 
 }  // namespace

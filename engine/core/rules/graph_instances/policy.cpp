@@ -44,6 +44,7 @@ Tally count(const Subject& subject, const Settings& settings) {
     Tally tally{};
     bool pods = false;
     bool rows = false;
+    std::size_t live_ones = 0;
     for (const Facet& facet : subject.facets) {
         if (!facet.present()) continue;
         if (facet.source == pod_source) {
@@ -51,17 +52,21 @@ Tally count(const Subject& subject, const Settings& settings) {
             add(tally, phase_of(facet));
         } else if (facet.source == row_source) {
             rows = true;
-            if (untracked(facet)) add(tally, kUntrackedRows);
+            live_ones += live(facet) ? 1U : 0U;
+            if (untracked(facet) || subject.reference()) add(tally, kUntrackedRows);
         }
     }
-    if (pods == rows) return tally;
-    // A value that was not sent may be any name, or none.
-    const auto may_own = [](const Facet& row) {
-        return !row.fields().text("pod_name") && live(row);
+    if (subject.ending) return tally;  // what we are ending owns nothing else, and is nobody's
+    // A value that was not sent may be any name, or none; and so may what stands for no pod at all,
+    // since its key cannot be one.
+    const auto may_own = [&](const Facet& row) {
+        return live(row) && (subject.reference() || !names_pod(row));
     };
     const auto may_be_owned = [](const Facet& pod) { return !deleting(pod) && !out_of_scope(pod); };
-    if (rows && any_present(subject, row_source, may_own)) add(tally, kUncorrelatedRows);
-    if (pods && any_present(subject, pod_source, may_be_owned)) add(tally, kUnownedPods);
+    // The pod of its name is its own, unless that one goes, is none of ours, or is claimed twice.
+    const bool has_own = live_ones == 1 && any_present(subject, pod_source, may_be_owned);
+    if (!has_own && any_present(subject, row_source, may_own)) add(tally, kUncorrelatedRows);
+    if (pods && !rows && any_present(subject, pod_source, may_be_owned)) add(tally, kUnownedPods);
     return tally;
 }
 
@@ -73,11 +78,21 @@ bool owned_by(const Subject& subject, const Settings& settings, std::string_view
     return false;
 }
 
+/// What a write of a row must find as it was: its status, and what says which pod it means.
+constexpr std::array<std::string_view, 3> kClaim{"status", "pod_name", "url_slug"};
 constexpr std::array<RoleKind, 4> kRoles{
     {{.name = "pods", .topic = Topic::kChangesPods},
-     {.name = "rows", .topic = Topic::kChangesRows},
+     {.name = "rows", .topic = Topic::kChangesRows, .live = live, .claim = kClaim},
      {.name = "services", .topic = Topic::kChangesResources, .optional = true},
      {.name = "ingresses", .topic = Topic::kChangesResources, .optional = true}}};
+
+/// How an instance is ended (G7).
+constexpr std::array<Step::Set, 1> kStopping{{{"status", "stopping"}}};
+constexpr std::array<Step, 4> kEnd{
+    {{.verb = Step::Verb::kDelete, .role = kPods},
+     {.verb = Step::Verb::kDelete, .role = kServices},
+     {.verb = Step::Verb::kDelete, .role = kIngresses},
+     {.verb = Step::Verb::kUpdate, .role = kRows, .sets = kStopping}}};
 
 constexpr Millis kMinute{60'000};
 constexpr Millis kCreateWindow{30'000};
@@ -95,10 +110,14 @@ constexpr std::array<Rule, 10> kRules{{
     {.name = "status_drift",
      .judge = judge_status_drift,
      .finds = "row says it lives, pod has Failed"},
-    {.name = "ttl_expired", .judge = judge_ttl_expired, .finds = "instance outlived its TTL"},
+    {.name = "ttl_expired",
+     .judge = judge_ttl_expired,
+     .finds = "instance outlived its TTL",
+     .steps = kEnd},
     {.name = "inactive",
      .judge = judge_inactive,
-     .finds = "instance that nobody used for too long"},
+     .finds = "instance that nobody used for too long",
+     .steps = kEnd},
     {.name = "untracked_record",
      .judge = judge_untracked_record,
      .finds = "live row without a pod_name",
@@ -119,7 +138,8 @@ constexpr std::array<Rule, 10> kRules{{
     {.name = "termination_requested",
      .judge = judge_termination_requested,
      .finds = "somebody asked to end it",
-     .on_request = true},
+     .on_request = true,
+     .steps = kEnd},
 }};
 
 }  // namespace

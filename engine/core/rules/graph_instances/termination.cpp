@@ -55,8 +55,8 @@ CommandDraft end_row(const Subject& subject, const References& references, const
     return draft;
 }
 
-/// What serves the instance goes before its row says that it stops (G7). nullopt: nothing is left
-/// of it.
+/// The first object that serves the instance and stays: it goes before the row says that it stops
+/// (G7). nullopt: nothing is left of it.
 std::optional<Verdict> end_what_serves(const Subject& subject, const References& references,
                                        const Settings& settings, const Facet& row,
                                        Columns columns) {
@@ -80,29 +80,26 @@ std::optional<Verdict> end_what_serves(const Subject& subject, const References&
     return std::nullopt;
 }
 
-/// The instance is to be ended; `columns` say why, and must still say so when it is done.
+/// The instance is to be ended; `columns` say why, and must still say so when it is done. What
+/// follows on the first deletion is the fold's (core/ending.h).
 Verdict end(const Subject& subject, const References& references, const Settings& settings,
             std::uint8_t self, JournalTime now, const Facet& row, Columns columns) {
     const Side pods(subject, references, settings.source(kPods));
     if (pods.present().size() > 1) return Verdict::abstain(Reason::kDuplicateClaim);
-    const Facet* pod = pods.present().empty() ? nullptr : pods.present().front();
-    const Finding* finding = open_finding(subject, self, row.object_id);
-    const bool pod_ended = finding != nullptr && finding->steps > 0;
-    if (pod == nullptr && !pod_ended) {
-        return pods.unknown() ? Verdict::abstain(Reason::kUnproven) : Verdict::healthy();
-    }
-    if (pod != nullptr && out_of_scope(*pod)) return Verdict::healthy();
-    if (vetoed(row) || (pod != nullptr && vetoed(*pod))) return Verdict::abstain(Reason::kVeto);
-    if (pod_ended || deleting(*pod)) {
+    if (pods.unknown()) return Verdict::abstain(Reason::kUnproven);
+    if (pods.present().empty()) return Verdict::healthy();
+    const Facet& pod = *pods.present().front();
+    if (out_of_scope(pod)) return Verdict::healthy();
+    if (vetoed(row) || vetoed(pod)) return Verdict::abstain(Reason::kVeto);
+    if (deleting(pod)) {  // by somebody else, who may leave the rest to us
         const Disagreement found{row, BrokerTime{}, settings.source(kRows), row.evidence};
         if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
         if (auto next = end_what_serves(subject, references, settings, row, columns)) return *next;
         return Verdict::act(row.object_id, end_row(subject, references, settings, row, columns));
     }
-    const Disagreement found{row, pod->evidence, settings.source(kPods), row.evidence};
+    const Disagreement found{row, pod.evidence, settings.source(kPods), row.evidence};
     if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
-    Verdict verdict =
-        Verdict::act(row.object_id, end_pod(references, settings, row, *pod, columns));
+    Verdict verdict = Verdict::act(row.object_id, end_pod(references, settings, row, pod, columns));
     verdict.more = true;
     return verdict;
 }
@@ -179,20 +176,38 @@ Verdict judge_inactive(const Subject& subject, const References& references,
                {"status", "pod_name", "last_activity_at", "inactivity_timeout"});
 }
 
+namespace {
+
+/// What was asked for is answered: while nothing can be done yet, a finding says why.
+Verdict told(Verdict verdict, const Facet& row) {
+    if (verdict.kind != Verdict::Kind::kAbstain) return verdict;
+    return Verdict::waiting(verdict.reason, verdict.wait, row.object_id);
+}
+
+}  // namespace
+
 Verdict judge_termination_requested(const Subject& subject, const References& references,
                                     const Settings& settings, std::uint8_t self, JournalTime now) {
-    if (subject.termination.empty()) return Verdict::healthy();
+    if (!subject.termination) return Verdict::healthy();
     const Candidate found = candidate(subject, references, settings);
     if (found.row == nullptr) return found.otherwise;
-    std::string_view by = subject.termination;
-    if (!by.starts_with(kOwnersTermination)) {
-        return end(subject, references, settings, self, now, *found.row, {"status", "pod_name"});
+    const Facet& row = *found.row;
+    if (subject.termination->owners) {
+        const std::optional<Field> owner = row.fields().find("owner_username");
+        // It belongs to somebody else by now, who asked for nothing.
+        if (owner && !owner->unchanged && owner->value != subject.termination->by) {
+            return Verdict::healthy();
+        }
     }
-    by.remove_prefix(kOwnersTermination.size());
-    // It belongs to somebody else by now, who asked for nothing.
-    if (!found.row->fields().is("owner_username", by)) return Verdict::healthy();
-    return end(subject, references, settings, self, now, *found.row,
-               {"status", "pod_name", "owner_username"});
+    const Side pods(subject, references, settings.source(kPods));
+    if (pods.absent()) return Verdict::waiting(Reason::kNoObject, {}, row.object_id);
+    if (!subject.termination->owners) {
+        return told(end(subject, references, settings, self, now, row, {"status", "pod_name"}),
+                    row);
+    }
+    return told(end(subject, references, settings, self, now, row,
+                    {"status", "pod_name", "owner_username"}),
+                row);
 }
 
 }  // namespace trueup::core::graph_instances

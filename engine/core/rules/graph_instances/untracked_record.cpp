@@ -51,13 +51,15 @@ Verdict judge_untracked_record(const Subject& subject, const References& referen
     const Side pods(subject, references, settings.source(kPods));
     const Side rows(subject, references, settings.source(kRows));
     const LiveRows claims = live_rows(rows.present());
-    if (claims.count == 0 || !untracked(*claims.first)) return Verdict::healthy();
+    if (claims.count == 0) return Verdict::healthy();
+    if (!untracked(*claims.first) && !subject.reference()) return Verdict::healthy();
     if (claims.count > 1 || pods.present().size() > 1) {
         return Verdict::abstain(Reason::kDuplicateClaim);
     }
     const Facet& row = *claims.first;
     if (!row.fields().text("status")) return Verdict::abstain(Reason::kIncomplete);
-    // Without a slug nobody can tell its pod: it is reported, and holds the deletion of orphans.
+    // Its key is none, so nobody can tell its pod: it is reported, and holds the deletion of
+    // orphans.
     if (subject.reference()) return Verdict::waiting(Reason::kUncorrelatedRows, {}, row.object_id);
     if (pods.unknown()) return Verdict::abstain(Reason::kUnproven);
     const Facet* pod = pods.present().empty() ? nullptr : pods.present().front();

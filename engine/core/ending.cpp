@@ -1,0 +1,387 @@
+#include "engine/core/ending.h"
+
+#include "engine/base/guard.h"
+#include "engine/core/bytes.h"
+#include "engine/core/fold_run.h"
+#include "engine/core/rules/objects.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::core {
+
+namespace {
+
+constexpr Millis kStuckAfter{900'000};
+
+bool contains(const std::vector<std::string>& ids, const std::string& id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+/// The object is there, and nobody has asked yet that it go.
+bool stays(const Facet& facet) { return facet.present() && !deleting(facet); }
+
+const Facet* shown(const Subject& subject, SourceId source, std::string_view object_id) {
+    const auto found = std::find_if(
+        subject.facets.begin(), subject.facets.end(),
+        [&](const Facet& f) { return f.source == source && f.object_id == object_id; });
+    return found == subject.facets.end() ? nullptr : &*found;
+}
+
+/// The next object that a deletion of this source's would take: what left the selector is none of
+/// ours.
+const Facet* next_of(const Subject& subject, SourceId source) {
+    for (const Facet& facet : subject.facets) {
+        if (facet.source == source && stays(facet) && !out_of_scope(facet)) return &facet;
+    }
+    return nullptr;
+}
+
+CommandDraft update(const std::string& source, const Facet& object, const Step& step) {
+    CommandDraft draft;
+    draft.target.source = source;
+    draft.target.object_id = object.object_id;
+    draft.action.kind = Action::Kind::kUpdateRow;
+    for (const Step::Set& set : step.sets) {
+        draft.action.sets.push_back({std::string(set.field), std::string(set.value)});
+    }
+    return draft;
+}
+
+}  // namespace
+
+Hash128 hash_of(std::span<const Step> steps) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    for (const Step& step : steps) {
+        out.number(static_cast<std::uint64_t>(step.verb));
+        out.number(step.role);
+        out.number(step.sets.size());
+        for (const Step::Set& set : step.sets) {
+            out.text(set.field);
+            out.text(set.value);
+        }
+    }
+    return hash128(bytes);
+}
+
+std::size_t step_of(const Rule& rule, const Settings& settings, const Meta& meta,
+                    const CommandDraft& draft) {
+    for (std::size_t i = 0; i < rule.steps.size(); ++i) {
+        const SourceId source = settings.source(rule.steps[i].role);
+        if (source != kNoSource && meta.sources[source].name == draft.target.source) return i;
+    }
+    return rule.steps.size();
+}
+
+bool has_values(const Step& step, const Facet& object) {
+    return std::all_of(step.sets.begin(), step.sets.end(), [&](const Step::Set& set) {
+        return object.fields().is(set.field, set.value);
+    });
+}
+
+bool ends(const Subject& subject, const Finding& finding) {
+    return subject.ending && subject.ending->rule == finding.rule &&
+           subject.ending->object_id == finding.object_id;
+}
+
+std::string progress_of(const Policy& policy, const Ending& ending) {
+    const std::span<const Step> steps = policy.rules[ending.rule].steps;
+    std::string text =
+        std::to_string(ending.next) + " of " + std::to_string(steps.size()) + " steps done; left: ";
+    for (std::size_t i = ending.next; i < steps.size(); ++i) {
+        if (i > ending.next) text += ", ";
+        text += steps[i].verb == Step::Verb::kDelete ? "delete " : "update ";
+        text += policy.roles[steps[i].role].name;
+    }
+    return text;
+}
+
+std::span<const Step> FoldRun::steps_of(const Ending& ending) const {
+    const std::span<const Step> steps = state_.policy->rules[ending.by].steps;
+    return hash_of(steps) == ending.steps ? steps : std::span<const Step>();
+}
+
+/// Has the source shown everything up to this moment?
+bool FoldRun::proven_past(SourceId id, BrokerTime time) const {
+    const SourceState& source = meta_.sources[id];
+    return source.known && source.complete_as_of > time;
+}
+
+/// Waits until it has, and says why that takes so long; kNone: it does not.
+Reason FoldRun::await_proof(SourceId id, BrokerTime time) {
+    wait_for({std::nullopt, id, time});
+    const SourceState& source = meta_.sources[id];
+    if (source.quarantine == Quarantine::kDrop || source.quarantine == Quarantine::kEmpty) {
+        return Reason::kQuarantine;
+    }
+    if (!source.known) return Reason::kUnproven;
+    if (source.complete_as_of == BrokerTime{}) return Reason::kUnseen;
+    const bool silent = meta_.broker_now - source.complete_as_of > meta_.settings.stale_after;
+    return silent ? Reason::kStale : Reason::kNone;
+}
+
+void FoldRun::enter(Ending& ending, Ending::Stage stage) {
+    --meta_.endings[static_cast<std::size_t>(ending.stage)];
+    ending.stage = stage;
+    ++meta_.endings[static_cast<std::size_t>(stage)];
+}
+
+void FoldRun::pass_step(Ending& ending) {
+    ++ending.next;
+    ending.passed = meta_.now;
+    ending.failures = 0;
+    ending.again = {};
+    meta_.stuck -= std::exchange(ending.stuck, false) ? 1U : 0U;
+}
+
+/// The finding's command is the first deletion of a list: from here on it is carried to its end.
+void FoldRun::begin_ending(Entry& entry, const Finding& finding, const CommandDraft& draft) {
+    Subject& subject = entry.subject;
+    const Rule& rule = state_.policy->rules[finding.rule];
+    Ending ending;
+    ending.rule = ending.by = finding.rule;
+    ending.steps = hash_of(rule.steps);
+    ending.next = static_cast<std::uint32_t>(step_of(rule, meta_.settings, meta_, draft));
+    ending.object_id = finding.object_id;
+    ending.taken_source = meta_.settings.source(rule.steps[ending.next].role);
+    for (const Facet& facet : subject.facets) {
+        if (facet.source == ending.taken_source && facet.present()) {
+            ending.taken.push_back(facet.object_id);
+        }
+    }
+    for (const Step& step : rule.steps) {
+        if (step.verb != Step::Verb::kUpdate) continue;
+        ending.target_source = meta_.settings.source(step.role);
+        ending.target = finding.object_id;
+    }
+    ending.since = ending.passed = meta_.now;
+    ++meta_.endings[static_cast<std::size_t>(ending.stage)];
+    subject.ending = std::move(ending);
+}
+
+/// Takes the ending out of the subject; the rules judge it again.
+void FoldRun::forget_ending(Entry& entry) {
+    Ending& ending = *entry.subject.ending;
+    --meta_.endings[static_cast<std::size_t>(ending.stage)];
+    meta_.stuck -= ending.stuck ? 1U : 0U;
+    entry.subject.ending.reset();
+    state_.subjects.mark_dirty(entry);
+    count(entry);
+}
+
+/// The ending is over, and so is its finding.
+void FoldRun::close_ending(Entry& entry, Reason reason) {
+    Subject& subject = entry.subject;
+    const Ending& ending = *subject.ending;
+    if (reason == Reason::kDone) {
+        ++meta_.rules[ending.rule].mended;
+        aftermath_of(entry).ended = Ended{ending.rule, ending.target};
+        subject.termination.reset();
+    }
+    const Finding& face = open(entry, ending.rule, ending.object_id);
+    resolve(entry, static_cast<std::size_t>(&face - subject.findings.data()), reason);
+    forget_ending(entry);
+}
+
+/// What came of the command that the ending had under way, or that it was given up.
+void FoldRun::settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool retryable,
+                          BrokerTime time) {
+    Ending& ending = *entry.subject.ending;
+    const bool done = kind == OutcomeKind::kDone || kind == OutcomeKind::kAlreadyDone;
+    const bool taking = ending.stage == Ending::Stage::kTaking;
+    const bool wrote = face.command->draft.action.kind == Action::Kind::kUpdateRow;
+    ending.last = kind;
+    ending.settled = time;
+    ending.not_after = face.command->not_after;
+    if (done && (taking || wrote)) pass_step(ending);
+    if (done && wrote && ending.next == steps_of(ending).size()) {
+        return close_ending(entry, Reason::kDone);
+    }
+    const bool for_now = kind == OutcomeKind::kFailed && retryable;
+    face.emit_again = {};
+    face.state = FindingState::kWaiting;
+    face.reason = for_now ? Reason::kRetry : done ? Reason::kNextStep : reason_of(kind);
+    note_edge(entry, face);
+    face.command.reset();         // after the edge, which names the command that just ended
+    if (taking && !done) return;  // another executor may have done it: its source will show
+    enter(ending, Ending::Stage::kBetween);
+    if (done) return;
+    const bool for_good = kind == OutcomeKind::kFailed && !retryable;
+    ending.again = meta_.now + (for_good ? kAfterFinalFailure : backoff(ending.failures));
+    ++ending.failures;
+}
+
+/// Goes as far as is known by now. What is left waits, and its finding says what for.
+void FoldRun::tend_ending(Entry& entry) {
+    const Ending& ending = *entry.subject.ending;
+    Finding& face = open(entry, ending.rule, ending.object_id);
+    if (face.command) return;  // its outcome comes first
+    const Reason why = carry_on(entry, face);
+    if (!entry.subject.ending || face.command) return;
+    Ending& left = *entry.subject.ending;
+    const JournalTime stuck_at = left.passed + kStuckAfter;
+    if (meta_.now < stuck_at) {
+        wait_for({stuck_at, kNoSource, {}});
+        if (why != Reason::kNone) set_waiting(entry, face, why);
+        return;
+    }
+    meta_.stuck += std::exchange(left.stuck, true) ? 0U : 1U;
+    set_waiting(entry, face, Reason::kEndingStuck);
+    state_.subjects.mark_dirty(entry);
+}
+
+/// kNone: it is over, ordered, or waits for what its finding says already.
+Reason FoldRun::carry_on(Entry& entry, Finding& face) {
+    Subject& subject = entry.subject;
+    Ending& ending = *subject.ending;
+    if (ending.stage == Ending::Stage::kTaking) {
+        const Reason why = settle_taking(entry, face);
+        if (why != Reason::kNone || !subject.ending) return why;
+    }
+    const std::span<const Step> steps = steps_of(ending);
+    while (ending.next < steps.size() && passed(subject, steps[ending.next])) {
+        pass_step(ending);
+        state_.subjects.mark_dirty(entry);
+    }
+    if (!steps.empty() && ending.next >= steps.size()) {
+        close_ending(entry, Reason::kDone);
+        return Reason::kNone;
+    }
+    if (superseded(subject)) {
+        close_ending(entry, Reason::kSuperseded);
+        return Reason::kNone;
+    }
+    const bool halted = steps.empty() || !acting(ending.by);
+    const auto stage = halted ? Ending::Stage::kHalted : Ending::Stage::kBetween;
+    if (ending.stage != stage) {
+        enter(ending, stage);
+        state_.subjects.mark_dirty(entry);
+    }
+    return halted ? Reason::kObserved : order_step(entry, face, steps[ending.next]);
+}
+
+/// The first deletion failed, was refused or given up: has another executor done it all the same?
+Reason FoldRun::settle_taking(Entry& entry, Finding& face) {
+    Subject& subject = entry.subject;
+    Ending& ending = *subject.ending;
+    const SourceId source = ending.taken_source;
+    const bool plays = meta_.settings.sources[source].role != kNoRole;
+    if (plays && !proven_past(source, ending.settled)) {
+        wait_for({std::nullopt, source, ending.settled});
+        return face.reason;
+    }
+    const bool there =
+        plays && std::any_of(ending.taken.begin(), ending.taken.end(), [&](const std::string& id) {
+            const Facet* facet = shown(subject, source, id);
+            return facet != nullptr && stays(*facet);
+        });
+    if (!there) {
+        pass_step(ending);
+        enter(ending, Ending::Stage::kBetween);
+        state_.subjects.mark_dirty(entry);
+        return Reason::kNone;
+    }
+    const BrokerTime over = ending.not_after + meta_.settings.max_skew;
+    if (!proven_past(source, over)) {  // until then a command that comes again may take it
+        wait_for({std::nullopt, source, over});
+        return face.reason;
+    }
+    // Nothing was taken, and nothing will be.
+    if (ending.last == OutcomeKind::kRefused) {
+        close_ending(entry, Reason::kRefused);
+    } else {
+        forget_ending(entry);
+    }
+    return Reason::kNone;
+}
+
+/// Is this step behind us by what the sources show (E2)?
+bool FoldRun::passed(const Subject& subject, const Step& step) const {
+    const Ending& ending = *subject.ending;
+    if (step.verb == Step::Verb::kDelete) {
+        const SourceId source = meta_.settings.source(step.role);
+        if (source == kNoSource) return true;
+        return proven_past(source, ending.settled) && next_of(subject, source) == nullptr;
+    }
+    if (!proven_past(ending.target_source, ending.settled)) return false;
+    const Facet* target = shown(subject, ending.target_source, ending.target);
+    if (target == nullptr || !target->present() || has_values(step, *target)) return true;
+    const auto live = state_.policy->roles[step.role].live;
+    return live != nullptr && !live(*target);
+}
+
+/// Is there another object under the name of the one that was taken, or has that one stayed after
+/// all? What is left of the list was meant for an instance that is no more.
+bool FoldRun::superseded(const Subject& subject) const {
+    const Ending& ending = *subject.ending;
+    return std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
+        if (facet.source != ending.taken_source || !stays(facet)) return false;
+        if (!TRUEUP_GUARD("ending_of_what_was_taken")) return false;
+        return !contains(ending.taken, facet.object_id) ||
+               proven_past(ending.taken_source, ending.settled);
+    });
+}
+
+Reason FoldRun::order_step(Entry& entry, Finding& face, const Step& step) {
+    Subject& subject = entry.subject;
+    const Ending& ending = *subject.ending;
+    if (subject.held) return Reason::kHold;
+    if (paused(ending.by)) return Reason::kPaused;
+    if (ending.again > meta_.now) {
+        wait_for({ending.again, kNoSource, {}});
+        return Reason::kNone;
+    }
+    const bool write = step.verb == Step::Verb::kUpdate;
+    const SourceId source = write ? ending.target_source : meta_.settings.source(step.role);
+    const Facet* object = write ? shown(subject, source, ending.target) : next_of(subject, source);
+    const auto live = state_.policy->roles[step.role].live;
+    const bool wanted = object != nullptr && object->present() &&
+                        !(write && (has_values(step, *object) || (live && !live(*object))));
+    if (wanted && vetoed(*object)) return Reason::kVeto;
+    if (!wanted) return await_proof(source, ending.settled);  // it may be there all the same
+    // A deletion of ours may not be in view yet.
+    for (const auto& [written, time] : subject.own_writes) {
+        if (!write && written == source && !proven_past(source, time)) {
+            return await_proof(source, time);
+        }
+    }
+    if (meta_.outbox >= meta_.settings.max_outbox) {
+        wait_for({meta_.now + kOutboxPause, kNoSource, {}});
+        return Reason::kOutboxFull;
+    }
+    enter(*subject.ending, Ending::Stage::kOrdered);
+    issue(entry, face, draft_of(subject, step, *object), meta_.settings.command_ttl);
+    return Reason::kNone;
+}
+
+CommandDraft FoldRun::draft_of(const Subject& subject, const Step& step,
+                               const Facet& object) const {
+    const Ending& ending = *subject.ending;
+    const RoleKind& role = state_.policy->roles[step.role];
+    const std::string& source = meta_.sources[object.source].name;
+    CommandDraft draft;
+    if (step.verb == Step::Verb::kUpdate) {
+        draft = update(source, object, step);
+        draft.target.name = subject.name();
+        draft.read_set = still_says(source, object, role.claim);
+    } else {
+        draft = role.topic == Topic::kChangesPods ? delete_pod(source, object)
+                                                  : delete_object(source, object);
+    }
+    if (ending.taken.size() != 1) return draft;
+    const Predicate nobody_else{Predicate::Kind::kNoneBut, meta_.sources[ending.taken_source].name,
+                                ending.taken.front(), "name", std::string(subject.name())};
+    return relying_on({nobody_else}, std::move(draft));
+}
+
+/// No other rule acts on a subject that is being ended, or says anything of it.
+void FoldRun::stand_back(Entry& entry) {
+    for (Finding& finding : entry.subject.findings) {
+        if (ends(entry.subject, finding) || finding.command) continue;
+        finding.approved = false;
+        if (!finding.dismissed) set_waiting(entry, finding, Reason::kEnding);
+    }
+}
+
+}  // namespace trueup::core

@@ -1,0 +1,52 @@
+// Endings: what was begun by taking something away is carried to its end.
+//
+// A rule whose list of steps begins with a deletion judges only that. With its command, in the same
+// journal record, an ending is born in the subject (engine/model/subject.h); from then on the fold
+// carries out the rest, and no rule judges the subject before it is over. Nobody looks at a
+// deadline or a budget again: what is half done is worse than what was done a minute too early.
+//
+//   taking    the first deletion is ordered, or what came of it is not known yet
+//   between   something was taken; the next step waits for a proof, an operator, or its turn
+//   ordered   a later step is ordered
+//   halted    as between, but the rule that it goes on under does not act any more
+//
+// Invariants (docs/adr/0022-endings.md):
+//   E1  At most one command is under way in a subject when an ending begins, and while it lives.
+//   E2  A deletion is passed only by proof: its role's source shows, past our own last command,
+//       nothing that is not on its way out. A write is passed when its object has the values, is
+//       gone, or was closed by its owner.
+//   E3  A later step names an object that was bound when the ending began, or that is of a role
+//       which holds several; none is ordered once another object came under the name.
+//   E4  Pause, hold and a veto stop it; windows and budgets do not, and neither does the rule's own
+//       condition. A subject with an ending is never forgotten.
+//
+// Thread-safe: keeps no state.
+#pragma once
+
+#include "engine/core/policy.h"
+#include "engine/model/subject.h"
+
+#include <span>
+#include <string>
+
+namespace trueup::core {
+
+/// Of a rule's list, so that an ending that outlived a build or a policy knows whether it is still
+/// the same one.
+Hash128 hash_of(std::span<const Step> steps);
+
+/// The step of the rule's list that this command carries out; the list's size: none of it.
+std::size_t step_of(const Rule& rule, const Settings& settings, const Meta& meta,
+                    const CommandDraft& draft);
+
+/// Has the object all the values that the step sets?
+bool has_values(const Step& step, const Facet& object);
+
+/// Is this the finding that the subject's ending began with, and that speaks for it?
+bool ends(const Subject& subject, const Finding& finding);
+
+/// What is behind an ending and what is not, for people: `2 of 4 steps done; left: delete
+/// ingresses`.
+std::string progress_of(const Policy& policy, const Ending& ending);
+
+}  // namespace trueup::core
