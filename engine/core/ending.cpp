@@ -110,6 +110,7 @@ bool FoldRun::proven_past(SourceId id, BrokerTime time) const {
 
 /// Waits until it has, and says why that takes so long; kNone: it does not.
 Reason FoldRun::await_proof(SourceId id, BrokerTime time) {
+    if (proven_past(id, time)) return Reason::kNone;
     wait_for({std::nullopt, id, time});
     const SourceState& source = meta_.sources[id];
     if (source.quarantine == Quarantine::kDrop || source.quarantine == Quarantine::kEmpty) {
@@ -258,7 +259,14 @@ Reason FoldRun::carry_on(Entry& entry, Finding& face) {
         enter(ending, stage);
         state_.subjects.mark_dirty(entry);
     }
-    return halted ? Reason::kObserved : order_step(entry, face, steps[ending.next]);
+    if (!halted) return order_step(entry, face, steps[ending.next]);
+    if (!steps.empty()) {  // somebody else may do what we must not
+        const Step& step = steps[ending.next];
+        await_proof(step.verb == Step::Verb::kUpdate ? ending.target_source
+                                                     : meta_.settings.source(step.role),
+                    ending.settled);
+    }
+    return Reason::kObserved;
 }
 
 /// The first deletion failed, was refused or given up: has another executor done it all the same?
@@ -326,20 +334,20 @@ bool FoldRun::superseded(const Subject& subject) const {
 Reason FoldRun::order_step(Entry& entry, Finding& face, const Step& step) {
     Subject& subject = entry.subject;
     const Ending& ending = *subject.ending;
-    if (subject.held) return Reason::kHold;
-    if (paused(ending.by)) return Reason::kPaused;
-    if (ending.again > meta_.now) {
-        wait_for({ending.again, kNoSource, {}});
-        return Reason::kNone;
-    }
     const bool write = step.verb == Step::Verb::kUpdate;
     const SourceId source = write ? ending.target_source : meta_.settings.source(step.role);
     const Facet* object = write ? shown(subject, source, ending.target) : next_of(subject, source);
     const auto live = state_.policy->roles[step.role].live;
     const bool wanted = object != nullptr && object->present() &&
                         !(write && (has_values(step, *object) || (live && !live(*object))));
-    if (wanted && vetoed(*object)) return Reason::kVeto;
     if (!wanted) return await_proof(source, ending.settled);  // it may be there all the same
+    if (subject.held) return Reason::kHold;
+    if (paused(ending.by)) return Reason::kPaused;
+    if (ending.again > meta_.now) {
+        wait_for({ending.again, kNoSource, {}});
+        return Reason::kNone;
+    }
+    if (vetoed(*object)) return Reason::kVeto;
     // A deletion of ours may not be in view yet.
     for (const auto& [written, time] : subject.own_writes) {
         if (!write && written == source && !proven_past(source, time)) {

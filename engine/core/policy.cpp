@@ -1,6 +1,7 @@
 #include "engine/core/policy.h"
 
 #include "engine/base/check.h"
+#include "engine/core/ending.h"
 #include "engine/core/rules/ec2_workers/policy.h"
 #include "engine/core/rules/ephemeral_runners/policy.h"
 #include "engine/core/rules/graph_instances/policy.h"
@@ -167,6 +168,10 @@ void explain(const Rule& rule, const Subject& subject, const Finding& finding, J
     } else if (const std::string_view reason = why(finding.reason); !reason.empty()) {
         text += "; ";
         text += reason;
+    }
+    if (ends(subject, finding) && !rule.steps.empty()) {
+        text += "; " + std::to_string(subject.ending->next) + " of " +
+                std::to_string(rule.steps.size()) + " steps done";
     }
     const auto lasted = std::chrono::duration_cast<std::chrono::seconds>(now - finding.since);
     if (lasted.count() > 0) text += " (for " + std::to_string(lasted.count()) + " s)";
