@@ -1,6 +1,7 @@
 #include "executors/read_set.h"
 
 #include "engine/base/check.h"
+#include "engine/world/hold.h"
 
 #include <algorithm>
 #include <utility>
@@ -45,7 +46,7 @@ Standing judge_on_pod(const Predicate& predicate, const PodSource& source, const
         case Kind::kExists:
             return Standing::holds();
         case Kind::kNoVeto:
-            if (!pod.held(source.hold_key)) return Standing::holds();
+            if (!pod.held) return Standing::holds();
             return Standing::refused(describe(predicate) + ": veto: " + source.hold_key +
                                      " is set on the pod");
         case Kind::kField: {
@@ -160,8 +161,7 @@ bool row_held(const RowSource& source, const Row& row) {
     if (source.hold_column.empty()) return false;
     const auto column = row.columns.find(source.hold_column);
     if (column == row.columns.end()) return true;  // Not read: unknown is a veto (S23).
-    const std::optional<std::string>& value = column->second;
-    return value && !value->empty() && *value != "false" && *value != "f";
+    return world::column_holds(column->second);
 }
 
 ReadSet::ReadSet(const Command& command, const Sources& sources, Calls& calls, Owner owner)
@@ -347,7 +347,7 @@ Standing ReadSet::judge_pod(const Predicate& predicate, const PodSource& source,
         failure.reason = describe(predicate) + ": " + failure.reason;
         return failure;
     }
-    const Result<Pod> pod = decode_pod(answer.body);
+    const Result<Pod> pod = decode_pod(answer.body, source.hold_key);
     if (!pod) return Standing::failed(true, describe(predicate) + ": " + pod.error().what);
     const std::string uid = (*pod).uid;
     if (predicate.kind == Kind::kNone) {

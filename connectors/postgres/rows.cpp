@@ -2,9 +2,9 @@
 
 #include "engine/base/id.h"
 #include "engine/model/object.h"
+#include "engine/world/hold.h"
 
 #include <algorithm>
-#include <array>
 
 namespace trueup::connectors::postgres {
 
@@ -13,10 +13,6 @@ namespace {
 constexpr std::size_t kMaxKey = 253;
 constexpr char kPkSeparator = '\x1f';
 constexpr std::string_view kHoldField = "hold";
-constexpr std::array<std::string_view, 7> kNo = {"", "f", "false", "off", "no", "n", "0"};
-
-bool is_veto(std::string_view text) { return std::find(kNo.begin(), kNo.end(), text) == kNo.end(); }
-
 /// Does the part after the slash fit the key grammar?
 bool fits(const std::string& prefix, std::string_view name) {
     return !name.empty() && name.find('/') == std::string_view::npos &&
@@ -111,8 +107,9 @@ std::string RowMap::object(const Tuple& row) const {
         if (cell.kind == Cell::Kind::kUnchanged) {
             fields.add_unchanged(mapped.field);
         } else if (mapped.hold) {
-            const bool veto = cell.kind == Cell::Kind::kText && is_veto(cell.text);
-            fields.add(mapped.field, veto ? "true" : "false");
+            const bool text = cell.kind == Cell::Kind::kText;
+            const bool held = world::column_holds(text ? std::optional(cell.text) : std::nullopt);
+            fields.add(mapped.field, held ? "true" : "false");
         } else if (cell.kind == Cell::Kind::kNull) {
             fields.add_null(mapped.field);
         } else {
