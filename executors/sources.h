@@ -22,6 +22,8 @@ struct PodSource {
     /// Of what the source sees: an object that it does not match is none of ours, and one that
     /// comes without any label was not sent whole. Nothing is done to either.
     ports::Selector selector = {};
+    /// By which an object is known instead of by its name; empty: by its name.
+    std::string key_label = {};
 };
 
 struct RowSource {

@@ -3,6 +3,7 @@
 #include "engine/base/id.h"
 #include "engine/model/object.h"
 #include "engine/world/hold.h"
+#include "engine/world/row_text.h"
 
 #include <algorithm>
 
@@ -17,6 +18,13 @@ constexpr std::string_view kHoldField = "hold";
 bool fits(const std::string& prefix, std::string_view name) {
     return !name.empty() && name.find('/') == std::string_view::npos &&
            prefix.size() + name.size() <= kMaxKey;
+}
+
+/// Could a pod be called that? A row whose key could not is not one that claims no pod: which one
+/// it means, nobody can say.
+bool can_be_a_name(std::string_view name) {
+    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    return world::trimmed(name) == name && std::none_of(name.begin(), name.end(), control);
 }
 
 }  // namespace
@@ -92,7 +100,8 @@ std::optional<std::string> RowMap::subject_key(const Tuple& row) const {
     const std::optional<std::string> pk = pk_text(row);
     const Correlated name = correlate(row);
     if (!pk || name.kind == Correlated::Kind::kUnknown) return std::nullopt;
-    if (name.kind == Correlated::Kind::kText && fits(settings_->subject_prefix, name.text)) {
+    if (name.kind == Correlated::Kind::kText && fits(settings_->subject_prefix, name.text) &&
+        can_be_a_name(name.text)) {
         return settings_->subject_prefix + name.text;
     }
     const std::string prefix = "!" + settings_->source_name + "/";
