@@ -240,6 +240,11 @@ void ReadSet::ask_pod(const Predicate& predicate, const PodSource& source, Stead
             return give_up(predicate, "the source's pods are known by their label " +
                                           source.key_label + ", and are only looked up by name");
         }
+        // Of such a name there never is a pod, but there may be the one that was meant.
+        const std::string name = pod_name_for(predicate);
+        if (world::named_in(name) != name) {
+            return give_up(predicate, "no pod is called that; mend the row's name");
+        }
     }
     const auto request = locate(source, pod_name_for(predicate));
     if (!request) {

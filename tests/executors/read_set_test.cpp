@@ -175,6 +175,16 @@ TEST(ReadSet, AnAbsenceThatWasNotSaidIsNone_S3) {
     }
 }
 
+// Symptom: a row that named its running pod with a blank was marked failed: no pod is called ` a`.
+TEST(ReadSet, NoPodIsLookedUpByANameThatNoneCanHave_S3) {
+    World world;
+    for (const char* name : {" ", " wrapper-a", "wrapper-a\n", "graph/wrapper-a", "wrapper-a/"}) {
+        expect_not_evaluated(world.judge({Kind::kNone, "pods", "", "name", name}));
+        expect_not_evaluated(world.judge({Kind::kNoneBut, "pods", "uid-a", "name", name}));
+    }
+    EXPECT_TRUE(world.cluster.calls.empty());
+}
+
 // Symptom: with a key_label the name that was asked for is the label's value: a pod of that name
 // can never exist, so that the look always held, and the row of a running pod was marked failed.
 TEST(ReadSet, APodThatIsKnownByALabelIsNotLookedUpByItsName_S23) {
