@@ -260,7 +260,7 @@ void ReadSet::ask_pod(const Predicate& predicate, const PodSource& source, Stead
 void ReadSet::ask_row(const Predicate& predicate, const RowSource& source, SteadyTime now) {
     ports::ReadRows request{source.table, source.pk_columns, {}, std::nullopt, {}, {}};
     std::string key = predicate.source + '\n';
-    // Of none_but it is the row that may have the name, and is not read by its key.
+    // Of none_but it is the row that may have the name; all that have it are read.
     const std::optional<std::string> pk = pk_of(source, predicate.object_id);
     if (predicate.kind != Kind::kNone && !pk) {
         return give_up(predicate, "the object is not of the source's table");
