@@ -170,6 +170,7 @@ Status add_pods(const SourceConfig& source, ExecutorSpec& spec) {
     pods.cluster = spec.clusters.back().get();
     pods.resource = source.kubernetes()->resource;
     pods.hold_key = source.kubernetes()->hold;
+    pods.key_label = source.kubernetes()->key_label;
     const auto selector = ports::Selector::parse(source.kubernetes()->selector);
     TRUEUP_CHECK(selector.has_value());  // the configuration was read
     pods.selector = *selector;

@@ -50,7 +50,7 @@ void DeletePod::read_target(SteadyTime now) {
 void DeletePod::judge_target(Answer answer, SteadyTime now) {
     if (not_found(answer)) return finish(OutcomeKind::kAlreadyDone, "it is gone");
     if (answer.failed || answer.status != 200) return stop(failure_of(answer, what("GET")));
-    const Result<Pod> pod = decode_pod(answer.body);
+    const Result<Pod> pod = decode_pod(answer.body, source_.hold_key);
     if (!pod) return finish(OutcomeKind::kFailed, what("GET") + ": " + pod.error().what, true);
     const bool wants_pod = command().draft.action.kind == Action::Kind::kDeletePod;
     if (wants_pod && !(*pod).kind.empty() && (*pod).kind != "Pod") {
@@ -64,7 +64,7 @@ void DeletePod::judge_target(Answer answer, SteadyTime now) {
                                                      ? "terminating already; held by finalizers"
                                                      : "terminating already");
     }
-    if ((*pod).held(source_.hold_key) && TRUEUP_GUARD("hold_check")) {
+    if ((*pod).held && TRUEUP_GUARD("hold_check")) {
         return finish(OutcomeKind::kRefused, "veto: " + source_.hold_key + " is set on it");
     }
     const bool by_labels = !source_.selector.empty();

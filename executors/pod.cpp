@@ -1,6 +1,6 @@
 #include "executors/pod.h"
 
-#include <simdjson.h>
+#include "engine/world/kube.h"
 
 #include <algorithm>
 
@@ -9,24 +9,6 @@ namespace {
 
 constexpr std::size_t kMaxMessage = 300;
 constexpr std::string_view kLabelPrefix = "label.";
-
-using simdjson::dom::element;
-
-std::string text_at(const element& root, std::string_view pointer) {
-    std::string_view text;
-    if (root.at_pointer(pointer).get(text) != simdjson::SUCCESS) return {};
-    return std::string(text);
-}
-
-void read_map(const element& root, std::string_view pointer,
-              std::map<std::string, std::string, std::less<>>& out) {
-    simdjson::dom::object object;
-    if (root.at_pointer(pointer).get(object) != simdjson::SUCCESS) return;
-    for (const auto& [key, value] : object) {
-        std::string_view text;
-        if (value.get(text) == simdjson::SUCCESS) out.emplace(key, text);
-    }
-}
 
 std::optional<std::string> or_null(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional<std::string>(text);
@@ -42,10 +24,6 @@ std::string one_line(std::string_view text) {
 
 }  // namespace
 
-bool Pod::held(std::string_view hold_key) const {
-    return labels.find(hold_key) != labels.end() || annotations.find(hold_key) != annotations.end();
-}
-
 std::optional<std::optional<std::string>> Pod::field(std::string_view which) const {
     if (which == "name") return or_null(name);
     if (which == "namespace") return or_null(name_space);
@@ -57,26 +35,24 @@ std::optional<std::optional<std::string>> Pod::field(std::string_view which) con
     return label == labels.end() ? std::nullopt : std::optional<std::string>(label->second);
 }
 
-Result<Pod> decode_pod(std::string_view body) {
-    simdjson::dom::parser parser;
-    element root;
-    if (parser.parse(body.data(), body.size()).get(root) != simdjson::SUCCESS) {
-        return Error{Next::kSkip, "the answer is not JSON: " + one_line(body)};
-    }
+Result<Pod> decode_pod(std::string_view body, std::string_view hold_key) {
+    world::Json json;
+    const world::Node root = json.read(body);
+    if (!root) return Error{Next::kSkip, "the answer is not JSON: " + one_line(body)};
+    const world::KubeView seen(root);
     Pod pod;
-    pod.kind = text_at(root, "/kind");
-    pod.uid = text_at(root, "/metadata/uid");
-    pod.resource_version = text_at(root, "/metadata/resourceVersion");
-    pod.name = text_at(root, "/metadata/name");
-    pod.name_space = text_at(root, "/metadata/namespace");
-    pod.phase = text_at(root, "/status/phase");
-    pod.node = text_at(root, "/spec/nodeName");
-    pod.deleting = !text_at(root, "/metadata/deletionTimestamp").empty();
-    simdjson::dom::array finalizers;
-    pod.finalizers = root.at_pointer("/metadata/finalizers").get(finalizers) == simdjson::SUCCESS &&
-                     finalizers.size() > 0;
-    read_map(root, "/metadata/labels", pod.labels);
-    read_map(root, "/metadata/annotations", pod.annotations);
+    pod.kind = seen.kind();
+    pod.uid = seen.uid();
+    pod.resource_version = seen.resource_version();
+    pod.name = seen.name();
+    pod.name_space = seen.name_space();
+    pod.phase = seen.phase();
+    pod.node = seen.node();
+    pod.deleting = seen.deleting();
+    pod.finalizers = seen.has_finalizers();
+    pod.held = seen.held(hold_key);
+    seen.each_label(
+        [&pod](std::string_view key, std::string_view value) { pod.labels.emplace(key, value); });
     // What says why there is no object is none.
     if (pod.kind == "Status" || pod.uid.empty() || pod.resource_version.empty() ||
         pod.name.empty()) {
@@ -86,31 +62,22 @@ Result<Pod> decode_pod(std::string_view body) {
 }
 
 bool says_not_found(std::string_view body, std::string_view name) {
-    simdjson::dom::parser parser;
-    element root;
-    if (parser.parse(body.data(), body.size()).get(root) != simdjson::SUCCESS) return false;
-    if (text_at(root, "/kind") != "Status" || text_at(root, "/reason") != "NotFound") return false;
-    const std::string quoted = '"' + std::string(name) + '"';
-    return text_at(root, "/details/name") == name ||
-           text_at(root, "/message").find(quoted) != std::string::npos;
+    world::Json json;
+    const std::optional<world::KubeStatus> status = world::read_status(json.read(body));
+    return status && status->not_found(name);
 }
 
 bool says_deleted(std::string_view body) {
     if (decode_pod(body).ok()) return true;
-    simdjson::dom::parser parser;
-    element root;
-    if (parser.parse(body.data(), body.size()).get(root) != simdjson::SUCCESS) return false;
-    return text_at(root, "/kind") == "Status" && text_at(root, "/status") == "Success";
+    world::Json json;
+    const std::optional<world::KubeStatus> status = world::read_status(json.read(body));
+    return status && status->success;
 }
 
 std::string message_of(std::string_view body) {
-    simdjson::dom::parser parser;
-    element root;
-    if (parser.parse(body.data(), body.size()).get(root) != simdjson::SUCCESS) {
-        return one_line(body);
-    }
-    const std::string message = text_at(root, "/message");
-    return message.empty() ? one_line(body) : one_line(message);
+    world::Json json;
+    const std::string_view message = world::text_or_empty(json.read(body), "message");
+    return one_line(message.empty() ? body : message);
 }
 
 }  // namespace trueup::executors

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "engine/base/result.h"
+#include "engine/ports/selector.h"
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,19 +23,17 @@ struct Pod {
     std::string node;
     bool deleting = false;  ///< metadata.deletionTimestamp is set
     bool finalizers = false;
-    std::map<std::string, std::string, std::less<>> labels;
-    std::map<std::string, std::string, std::less<>> annotations;
-
-    /// True when a label or an annotation of that key is there, whatever its value says.
-    bool held(std::string_view hold_key) const;
+    bool held = false;  ///< somebody's hold holds (engine/world/hold.h)
+    ports::Labels labels;
 
     /// A field by the names of engine/model/object.h. The outer value is empty when a live GET
     /// cannot tell this field, the inner one when the field is null.
     std::optional<std::optional<std::string>> field(std::string_view name) const;
 };
 
-/// kSkip when the bytes are no object with name, uid and resourceVersion.
-Result<Pod> decode_pod(std::string_view body);
+/// kSkip when the bytes are no object with name, uid and resourceVersion. `hold_key`: of the label
+/// or annotation that holds it; empty: none does.
+Result<Pod> decode_pod(std::string_view body, std::string_view hold_key = {});
 
 /// Is this the body of a 404 by which the API server says that the object `name` is not there?
 bool says_not_found(std::string_view body, std::string_view name);

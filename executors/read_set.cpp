@@ -1,6 +1,8 @@
 #include "executors/read_set.h"
 
 #include "engine/base/check.h"
+#include "engine/world/hold.h"
+#include "engine/world/row_text.h"
 
 #include <algorithm>
 #include <utility>
@@ -20,14 +22,9 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
     names.push_back(name);
 }
 
-std::string quoted(std::string_view column) {
-    const bool plain = std::all_of(column.begin(), column.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-    });
-    if (plain) return std::string(column);
-    std::string text = "\"";
-    for (const char c : column) text += c == '"' ? "\"\"" : std::string(1, c);
-    return text + '"';
+/// A predicate about what there is under a name, whoever it is, not about one known object.
+bool is_by_name(const Predicate& predicate) {
+    return predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut;
 }
 
 Standing cannot_tell(const Predicate& predicate, std::string_view why) {
@@ -45,7 +42,7 @@ Standing judge_on_pod(const Predicate& predicate, const PodSource& source, const
         case Kind::kExists:
             return Standing::holds();
         case Kind::kNoVeto:
-            if (!pod.held(source.hold_key)) return Standing::holds();
+            if (!pod.held) return Standing::holds();
             return Standing::refused(describe(predicate) + ": veto: " + source.hold_key +
                                      " is set on the pod");
         case Kind::kField: {
@@ -160,8 +157,7 @@ bool row_held(const RowSource& source, const Row& row) {
     if (source.hold_column.empty()) return false;
     const auto column = row.columns.find(source.hold_column);
     if (column == row.columns.end()) return true;  // Not read: unknown is a veto (S23).
-    const std::optional<std::string>& value = column->second;
-    return value && !value->empty() && *value != "false" && *value != "f";
+    return world::column_holds(column->second);
 }
 
 ReadSet::ReadSet(const Command& command, const Sources& sources, Calls& calls, Owner owner)
@@ -169,7 +165,7 @@ ReadSet::ReadSet(const Command& command, const Sources& sources, Calls& calls, O
 
 bool ReadSet::on_target(const Predicate& predicate) const {
     const Target& target = command_.draft.target;
-    return predicate.kind != Kind::kNone && predicate.source == target.source &&
+    return !is_by_name(predicate) && predicate.source == target.source &&
            predicate.object_id == target.object_id;
 }
 
@@ -177,9 +173,9 @@ bool ReadSet::on_target(const Predicate& predicate) const {
 // set itself, from the target, or from the subject, whose name is the correlation key. A wrong
 // guess is harmless: the uid must be equal.
 std::string ReadSet::pod_name_for(const Predicate& predicate) const {
-    if (predicate.kind == Kind::kNone) return predicate.value.value_or("");
+    if (is_by_name(predicate)) return predicate.value.value_or("");
     for (const Predicate& other : command_.draft.read_set) {
-        const bool same = other.kind != Kind::kNone && other.source == predicate.source &&
+        const bool same = !is_by_name(other) && other.source == predicate.source &&
                           other.object_id == predicate.object_id;
         if (same && other.field == "name" && other.value) return *other.value;
     }
@@ -230,18 +226,29 @@ void ReadSet::start(SteadyTime now) {
     }
 }
 
+void ReadSet::give_up(const Predicate& predicate, std::string_view why) {
+    read_for(predicate, "!" + describe(predicate)).trouble = cannot_tell(predicate, why);
+}
+
 void ReadSet::ask_pod(const Predicate& predicate, const PodSource& source, SteadyTime now) {
-    if (predicate.kind == Kind::kNone && predicate.field != "name" &&
-        predicate.field != kKeyField) {
-        read_for(predicate, "!" + describe(predicate)).trouble =
-            cannot_tell(predicate, "pods are only looked up by name");
-        return;
+    if (is_by_name(predicate)) {
+        if (predicate.field != "name" && predicate.field != kKeyField) {
+            return give_up(predicate, "pods are only looked up by name");
+        }
+        // A pod of any name may carry the key: that none has this name proves nothing.
+        if (!source.key_label.empty()) {
+            return give_up(predicate, "the source's pods are known by their label " +
+                                          source.key_label + ", and are only looked up by name");
+        }
+        // Of such a name there never is a pod, but there may be the one that was meant.
+        const std::string name = pod_name_for(predicate);
+        if (world::named_in(name) != name) {
+            return give_up(predicate, "no pod is called that; mend the row's name");
+        }
     }
     const auto request = locate(source, pod_name_for(predicate));
     if (!request) {
-        read_for(predicate, "!" + describe(predicate)).trouble =
-            cannot_tell(predicate, "name or namespace is missing or outside of the source");
-        return;
+        return give_up(predicate, "name or namespace is missing or outside of the source");
     }
     Read& read = read_for(predicate, predicate.source + '\n' + request->name);
     if (read.call != 0) return;
@@ -253,25 +260,25 @@ void ReadSet::ask_pod(const Predicate& predicate, const PodSource& source, Stead
 void ReadSet::ask_row(const Predicate& predicate, const RowSource& source, SteadyTime now) {
     ports::ReadRows request{source.table, source.pk_columns, {}, std::nullopt, {}, {}};
     std::string key = predicate.source + '\n';
-    if (predicate.kind == Kind::kNone) {
+    // Of none_but it is the row that may have the name; all that have it are read.
+    const std::optional<std::string> pk = pk_of(source, predicate.object_id);
+    if (predicate.kind != Kind::kNone && !pk) {
+        return give_up(predicate, "the object is not of the source's table");
+    }
+    if (is_by_name(predicate)) {
         const bool whole = predicate.field == kKeyField || predicate.field.empty();
-        if (!predicate.value || (whole && source.key_expression.empty())) {
-            read_for(predicate, "!" + describe(predicate)).trouble =
-                cannot_tell(predicate, "key expression or value is missing");
-            return;
+        const std::string_view value = predicate.value ? std::string_view(*predicate.value) : "";
+        request.key_expression =
+            whole ? source.key_expression : world::named_in_sql(predicate.field);
+        request.key = whole ? value : world::named_in(value);
+        if (request.key_expression.empty() || request.key.empty()) {
+            return give_up(predicate, "key expression or value is missing");
         }
-        request.key_expression = whole ? source.key_expression : quoted(predicate.field);
-        request.key = *predicate.value;
         key += request.key_expression + '\n' + request.key;
     } else {
-        request.pk = pk_of(source, predicate.object_id);
+        request.pk = pk;
         request.columns = other_columns(source, predicate);
         key += predicate.object_id;
-        if (!request.pk) {
-            read_for(predicate, "!" + describe(predicate)).trouble =
-                cannot_tell(predicate, "the object is not of the source's table");
-            return;
-        }
     }
     Read& read = read_for(predicate, std::move(key));
     if (read.call != 0) return;
@@ -340,18 +347,23 @@ Standing ReadSet::judge_pod(const Predicate& predicate, const PodSource& source,
     const Answer& answer = *read.answer;
     const std::string what = "GET pod " + read.name;
     if (!answer.failed && answer.status == 404 && says_not_found(answer.body, read.name)) {
-        return predicate.kind == Kind::kNone ? Standing::holds() : gone(predicate);
+        return is_by_name(predicate) ? Standing::holds() : gone(predicate);
     }
     if (answer.failed || answer.status != 200) {
         Standing failure = failure_of(answer, what);
         failure.reason = describe(predicate) + ": " + failure.reason;
         return failure;
     }
-    const Result<Pod> pod = decode_pod(answer.body);
+    const Result<Pod> pod = decode_pod(answer.body, source.hold_key);
     if (!pod) return Standing::failed(true, describe(predicate) + ": " + pod.error().what);
     const std::string uid = (*pod).uid;
     if (predicate.kind == Kind::kNone) {
         return Standing::refused(describe(predicate) + ": there is one, uid " + uid);
+    }
+    if (predicate.kind == Kind::kNoneBut) {
+        if (uid == predicate.object_id) return Standing::holds();
+        return Standing::refused(describe(predicate) +
+                                 ": another object has come under the name: uid " + uid);
     }
     if (uid != predicate.object_id) {
         return Standing::refused(describe(predicate) + ": recreated: uid is now " + uid);
@@ -368,10 +380,14 @@ Standing ReadSet::judge_row(const Predicate& predicate, const RowSource& source,
     }
     const Result<std::vector<Row>> rows = decode_rows(*read.answer, read.columns);
     if (!rows) return Standing::failed(false, describe(predicate) + ": " + rows.error().what);
-    if (predicate.kind == Kind::kNone) {
-        if ((*rows).empty()) return Standing::holds();
-        return Standing::refused(describe(predicate) + ": row " + (*rows).front().pk +
-                                 " has it now");
+    if (is_by_name(predicate)) {
+        const std::optional<std::string> but =
+            predicate.kind == Kind::kNoneBut ? pk_of(source, predicate.object_id) : std::nullopt;
+        for (const Row& row : *rows) {
+            if (but == row.pk) continue;
+            return Standing::refused(describe(predicate) + ": row " + row.pk + " has it now");
+        }
+        return Standing::holds();
     }
     if ((*rows).empty()) return gone(predicate);
     return judge_on_row(predicate, source, (*rows).front());

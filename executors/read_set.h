@@ -6,6 +6,9 @@
 // (`holds_on_pod`, `holds_on_row`). All others are the *other sides*: `start` reads each of them
 // live, and `others()` says what came of it.
 //
+// Over rows, a field other than `key` asks which rows may mean the value as a name
+// (engine/world/row_text.h): ` wrapper-a` and `graph/wrapper-a` have `wrapper-a` too.
+//
 //   R1  What cannot be evaluated does not hold: an unknown kind, source or field stops the command.
 //   R2  A read that failed is never an absence.
 #pragma once
@@ -101,6 +104,8 @@ class ReadSet {
     };
 
     bool on_target(const Predicate& predicate) const;
+    /// The predicate cannot be evaluated.
+    void give_up(const Predicate& predicate, std::string_view why);
     std::string pod_name_for(const Predicate& predicate) const;
     void ask_pod(const Predicate& predicate, const PodSource& source, SteadyTime now);
     void ask_row(const Predicate& predicate, const RowSource& source, SteadyTime now);

@@ -17,11 +17,13 @@ struct PodSource {
     ports::Cluster* cluster = nullptr;
     /// With an empty namespace a command's target says which one is meant.
     ports::Resource resource;
-    /// A label or an annotation of this key is a veto, whatever its value.
+    /// A label or an annotation of this key is a veto (engine/world/hold.h).
     std::string hold_key = "trueup.io/hold";
     /// Of what the source sees: an object that it does not match is none of ours, and one that
     /// comes without any label was not sent whole. Nothing is done to either.
     ports::Selector selector = {};
+    /// By which an object is known instead of by its name; empty: by its name.
+    std::string key_label = {};
 };
 
 struct RowSource {
@@ -30,7 +32,7 @@ struct RowSource {
     std::vector<std::string> pk_columns;
     std::string key_expression;            ///< the correlation key as SQL over the row
     std::vector<std::string> key_columns;  ///< the columns that it reads
-    std::string hold_column;  ///< not null, false or empty: a veto; empty: there is none
+    std::string hold_column;               ///< a veto (engine/world/hold.h); empty: there is none
 };
 
 /// By source name. The ports outlive every user of this.

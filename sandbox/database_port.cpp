@@ -1,5 +1,6 @@
 #include "sandbox/database_port.h"
 
+#include "engine/world/row_text.h"
 #include "sandbox/pgoutput.h"
 
 #include <algorithm>
@@ -127,6 +128,12 @@ std::optional<std::vector<std::size_t>> DatabasePort::columns(
 std::optional<std::optional<std::string>> DatabasePort::key_of(CallId call,
                                                                const std::string& expression,
                                                                const ports::SqlRow& values) {
+    if (const std::optional<std::string> column = world::column_named_in(expression)) {
+        const auto at = columns(call, {*column});
+        if (!at) return std::nullopt;
+        const std::optional<std::string>& text = values[at->front()];
+        return text ? std::optional<std::string>(world::named_in(*text)) : std::nullopt;
+    }
     if (realm_->settings.evaluate_key) {
         const auto column_of = [&](const std::string& column) {
             const std::optional<std::size_t> at = realm_->table.column(column);

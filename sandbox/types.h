@@ -96,7 +96,8 @@ struct WorldSettings {
     Millis wal_sender_timeout{60'000};
 
     /// Evaluates a key expression over a row, the way the database would; nullopt is null. Without
-    /// it only a plain column name is understood.
+    /// it only a plain column name is understood, and the name in a column
+    /// (engine/world/row_text.h).
     std::function<std::optional<std::string>(const std::string& expression,
                                              const ColumnOf& column_of)>
         evaluate_key;

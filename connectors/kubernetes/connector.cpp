@@ -73,11 +73,13 @@ void KubernetesConnector::Machine::restart(SteadyTime now) {
     roster_.forget_versions();  // a restore in the meantime may have taken them back
     epoch_backoff_.reset();
     watch_backoff_.reset();
+    shown_before_ = std::max({shown_before_, position_, listed_to_});
     position_ = 0;
     listed_to_ = 0;
     next_epoch_ = now;
     hole_ = false;
     rewound_ = false;
+    rewind_.restart();
     last_beat_ = now;
     next_beat_ = now + interval_;
     next_proof_ = now;
@@ -91,6 +93,7 @@ void KubernetesConnector::Machine::step(SteadyTime now, Millis max_wait, Facts& 
     cluster_.poll(wait, events_);
     for (const ports::ClusterEvent& event : events_) dispatch(event, now, out);
     if (!events_.empty()) advance(now, out);
+    rewind_.tell(out, before);
 }
 
 /// Everything that needs no event: time-outs, calls that are due, steps that became possible.
@@ -173,6 +176,8 @@ void KubernetesConnector::Machine::take_part(PagedList::Part part, SteadyTime no
     if (part.first) {
         lacked_.clear();
         if (part.page.version < listed_from_) rewind();
+        if (part.page.version < shown_before_) rewind_.happened();
+        shown_before_ = 0;
         listed_to_ = part.page.version;
         heard.push_back(border(Fact::Kind::kSnapshotBegin, part.page.version));
     }
@@ -250,6 +255,7 @@ void KubernetesConnector::Machine::end_stream() {
 /// a single object is.
 void KubernetesConnector::Machine::rewind() {
     rewound_ = true;
+    rewind_.happened();
     end_stream();
     lookups_.clear();
     roster_.forget_versions();
@@ -352,6 +358,7 @@ void KubernetesConnector::Machine::pace_progress(Millis interval) {
 }
 
 void KubernetesConnector::Machine::marker_appended(BrokerTime t, SteadyTime now) {
+    rewind_.marker_appended();
     proof_.marker_appended(t, position_, now);
     if (proof_.idle() || now < next_strays_) return;
     next_strays_ = now + kStrayInterval;
@@ -379,8 +386,10 @@ void KubernetesConnector::Machine::prove(SteadyTime now, Facts& out) {
             next_proof_ = now + std::min(proof_.retry_after(), kMostAsked);
             out.push_back(plain(Fact::Kind::kAlive));
             return;
+        case ProgressProof::Verdict::kRewound:
+            rewind_.happened();  // the new list tells whether an incarnation ends with it
+            [[fallthrough]];
         case ProgressProof::Verdict::kUnprovable:
-        case ProgressProof::Verdict::kRewound:  // the new list tells, and says so
             failed("progress: " + proof_.trouble());
             relist(now);
             return;

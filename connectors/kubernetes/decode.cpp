@@ -3,8 +3,6 @@
 #include "engine/base/guard.h"
 #include "engine/model/object.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -13,44 +11,21 @@ namespace trueup::connectors {
 
 namespace {
 
-using simdjson::dom::element;
+using world::at;
+using world::KubeView;
+using world::Node;
+using world::text;
+using world::text_or_empty;
+using world::value;
 
 constexpr std::size_t kMaxName = 253;  // of the key grammar and of Kubernetes
 
-/// A value that may not be there; so a path can be walked without asking at each step.
-using Node = std::optional<element>;
-
-Node at(const Node& parent, std::string_view name) {
-    element found;
-    if (!parent || (*parent)[name].get(found) != simdjson::SUCCESS) return std::nullopt;
-    return found;
-}
-
-/// The string, number or array under `name`; nullopt when there is none of that type.
-template <typename T>
-std::optional<T> value(const Node& parent, std::string_view name) {
-    const Node node = at(parent, name);
-    T found{};
-    if (!node || node->get(found) != simdjson::SUCCESS) return std::nullopt;
-    return found;
-}
-
-std::optional<std::string_view> text(const Node& parent, std::string_view name) {
-    return value<std::string_view>(parent, name);
-}
-
-std::string text_or_empty(const Node& parent, std::string_view name) {
-    return std::string(text(parent, name).value_or(std::string_view()));
-}
-
 /// resourceVersions are decimal numbers that may be ordered within one resource. Anything else is
 /// not a version.
-std::optional<std::uint64_t> version_of(const Node& metadata) {
-    const std::optional<std::string_view> said = text(metadata, "resourceVersion");
-    if (!said || said->empty()) return std::nullopt;
+std::optional<std::uint64_t> version_of(std::string_view said) {
     std::uint64_t version = 0;
-    const char* end = said->data() + said->size();
-    const auto [stopped, flaw] = std::from_chars(said->data(), end, version);
+    const char* end = said.data() + said.size();
+    const auto [stopped, flaw] = std::from_chars(said.data(), end, version);
     if (flaw != std::errc() || stopped != end || version == 0) return std::nullopt;
     return version;
 }
@@ -59,89 +34,57 @@ bool usable_name(std::string_view name) {
     return !name.empty() && name.size() <= kMaxName && name.find('/') == std::string_view::npos;
 }
 
-/// A veto counts unless it says "false": better held than sorry.
-bool is_held(const Node& metadata, std::string_view key) {
-    if (key.empty()) return false;
-    for (const char* where : {"labels", "annotations"}) {
-        const std::optional<std::string_view> said = text(at(metadata, where), key);
-        if (said && *said != "false") return true;
-    }
-    return false;
-}
-
-bool has_labels(const Node& metadata) {
-    const auto labels = value<simdjson::dom::object>(metadata, "labels");
-    return labels && labels->size() > 0;
-}
-
-bool is_selected(const Node& metadata, const ports::Selector& selector) {
-    const Node labels = at(metadata, "labels");
-    return selector.matches([&labels](std::string_view key) { return text(labels, key); });
-}
-
-bool is_ending(const Node& metadata) {
-    if (!text(metadata, "deletionTimestamp")) return false;
-    if (value<std::int64_t>(metadata, "deletionGracePeriodSeconds").value_or(0) != 0) return false;
-    const auto finalizers = value<simdjson::dom::array>(metadata, "finalizers");
-    return !finalizers || finalizers->size() == 0;
-}
-
 /// The fields in ascending order of name. managedFields and all the rest are never looked at.
-std::string encode(const Node& object, const Mapping& mapping, const KubeObject& known,
-                   bool in_scope) {
-    const Node metadata = at(object, "metadata");
+std::string encode(const KubeView& seen, const Mapping& mapping, bool in_scope) {
     ObjectBuilder fields;
-    const auto add = [&](std::string_view name, const std::optional<std::string_view>& value) {
-        if (value && !value->empty()) fields.add(name, *value);
+    const auto add = [&](std::string_view name, std::string_view value) {
+        if (!value.empty()) fields.add(name, value);
     };
     const auto publish = [&](std::string_view name, std::string_view value) {
         mapping.fields.add(fields, name, mapping.fields.of(name), value);
     };
-    const std::optional<std::string_view> created = text(metadata, "creationTimestamp");
-    const std::optional<std::string_view> node = text(at(object, "spec"), "nodeName");
-    if (created && !created->empty()) publish("created", *created);
-    if (text(metadata, "deletionTimestamp")) fields.add("deleting", "true");
-    const bool whole = mapping.selector.empty() || has_labels(metadata);
-    if (is_held(metadata, mapping.hold_key)) {
+    if (!seen.created().empty()) publish("created", seen.created());
+    if (seen.deleting()) fields.add("deleting", "true");
+    if (seen.held(mapping.hold_key)) {
         fields.add("hold", "true");
-    } else if (!whole) {
+    } else if (!mapping.selector.empty() && !seen.has_labels()) {
         fields.add_unchanged("hold");  // nobody can say that there is none (S23)
     }
     if (!in_scope) fields.add("in_scope", "false");
     for (const std::string& label : mapping.labels) {
-        const std::optional<std::string_view> value = text(at(metadata, "labels"), label);
+        const std::optional<std::string_view> value = seen.label(label);
         if (value) publish("label." + label, *value);
     }
-    fields.add("name", known.name);
-    add("namespace", std::string_view(known.name_space));
-    if (node && !node->empty()) publish("node", *node);
-    add("phase", text(at(object, "status"), "phase"));
+    fields.add("name", seen.name());
+    add("namespace", seen.name_space());
+    if (!seen.node().empty()) publish("node", seen.node());
+    add("phase", seen.phase());
     return fields.take();
 }
 
 Result<KubeObject> read_object(const Node& object, const Mapping& mapping, bool in_scope) {
-    const Node metadata = at(object, "metadata");
-    KubeObject found;
-    found.uid = text_or_empty(metadata, "uid");
-    found.name = text_or_empty(metadata, "name");
-    found.name_space = text_or_empty(metadata, "namespace");
-    if (found.uid.empty() || !usable_name(found.name)) {
+    const KubeView seen(object);
+    if (seen.uid().empty() || !usable_name(seen.name())) {
         return Error{Next::kSkip, "an object without a usable uid or name ('" +
-                                      found.name.substr(0, kMaxName) + "')"};
+                                      std::string(seen.name().substr(0, kMaxName)) + "')"};
     }
-    const std::optional<std::uint64_t> version = version_of(metadata);
+    KubeObject found;
+    found.uid = seen.uid();
+    found.name = seen.name();
+    found.name_space = seen.name_space();
+    const std::optional<std::uint64_t> version = version_of(seen.resource_version());
     if (!version) {
         return Error{Next::kSkip, "the resourceVersion of " + found.name + " is not a number"};
     }
     found.version = *version;
-    found.ending = is_ending(metadata);
-    found.selected = is_selected(metadata, mapping.selector);
+    found.ending = seen.ending();
+    found.selected = seen.selected_by(mapping.selector);
     found.key = found.name;
     if (!mapping.key_label.empty()) {
-        const std::optional<std::string_view> key = text(at(metadata, "labels"), mapping.key_label);
+        const std::optional<std::string_view> key = seen.label(mapping.key_label);
         if (key && usable_name(*key)) found.key = std::string(*key);
     }
-    found.encoded = encode(object, mapping, found, in_scope);
+    found.encoded = encode(seen, mapping, in_scope);
     return found;
 }
 
@@ -150,20 +93,6 @@ Result<KubeObject> read_object(const Node& object, const Mapping& mapping, bool 
 Status as_selected(const KubeObject& object) {
     if (object.selected || !TRUEUP_GUARD("kubernetes_labels_as_selected")) return Done{};
     return Error{Next::kSkip, object.name + " is shown without the labels it is selected by"};
-}
-
-std::optional<KubeStatus> read_status(const Node& body) {
-    if (text(body, "kind") != "Status") return std::nullopt;
-    KubeStatus found;
-    const std::int64_t code = value<std::int64_t>(body, "code").value_or(0);
-    found.code = static_cast<int>(std::clamp<std::int64_t>(code, 0, 999));
-    found.reason = text_or_empty(body, "reason");
-    found.message = text_or_empty(body, "message").substr(0, 500);
-    const Node details = at(body, "details");
-    found.name = text_or_empty(details, "name");
-    const std::int64_t seconds = value<std::int64_t>(details, "retryAfterSeconds").value_or(0);
-    found.retry_after = Millis(1000 * std::clamp<std::int64_t>(seconds, 0, 3600));
-    return found;
 }
 
 std::optional<WatchEvent::Type> type_of(std::string_view said) {
@@ -177,20 +106,7 @@ std::optional<WatchEvent::Type> type_of(std::string_view said) {
 
 }  // namespace
 
-struct Decoder::Parser {
-    simdjson::dom::parser json;
-
-    Node read(std::string_view body) {
-        element found;
-        if (json.parse(body.data(), body.size()).get(found) != simdjson::SUCCESS) {
-            return std::nullopt;
-        }
-        return found;
-    }
-};
-
-Decoder::Decoder(Mapping mapping)
-    : mapping_(std::move(mapping)), parser_(std::make_unique<Parser>()) {
+Decoder::Decoder(Mapping mapping) : mapping_(std::move(mapping)) {
     std::sort(mapping_.labels.begin(), mapping_.labels.end());
     const auto last = std::unique(mapping_.labels.begin(), mapping_.labels.end());
     mapping_.labels.erase(last, mapping_.labels.end());
@@ -202,24 +118,23 @@ Decoder::Decoder(Mapping mapping)
     }
 }
 
-Decoder::~Decoder() = default;
-
 Result<KubePage> Decoder::page(std::string_view body) {
-    const Node list = parser_->read(body);
+    const Node list = json_.read(body);
     if (!list) return Error{Next::kRetry, "the list is not JSON, or was cut"};
-    const std::string_view kind = text(list, "kind").value_or(std::string_view());
+    const std::string_view kind = text_or_empty(list, "kind");
     if (kind.size() <= 4 || !kind.ends_with("List")) {
         return Error{Next::kRetry, "expected a list, got the kind '" + std::string(kind) + "'"};
     }
     const Node metadata = at(list, "metadata");
-    const std::optional<std::uint64_t> version = version_of(metadata);
+    const std::optional<std::uint64_t> version =
+        version_of(text_or_empty(metadata, "resourceVersion"));
     if (!version) return Error{Next::kRetry, "the list's resourceVersion is not a number"};
     const auto items = value<simdjson::dom::array>(list, "items");
     if (!items) return Error{Next::kRetry, "the list has no items"};
     KubePage found;
     found.version = *version;
     found.continue_token = text_or_empty(metadata, "continue");
-    for (const element item : *items) {
+    for (const simdjson::dom::element item : *items) {
         Result<KubeObject> object = read_object(item, mapping_, true);
         if (!object) return Error{Next::kRetry, "in the list: " + object.error().what};
         const Status whole = as_selected(*object);
@@ -230,10 +145,9 @@ Result<KubePage> Decoder::page(std::string_view body) {
 }
 
 Result<WatchEvent> Decoder::event(std::string_view line) {
-    const Node body = parser_->read(line);
+    const Node body = json_.read(line);
     if (!body) return Error{Next::kRetry, "a line of the watch is not JSON"};
-    const std::optional<WatchEvent::Type> type =
-        type_of(text(body, "type").value_or(std::string_view()));
+    const std::optional<WatchEvent::Type> type = type_of(text_or_empty(body, "type"));
     const Node object = at(body, "object");
     if (!type || !object) {
         return Error{Next::kSkip, "a line of the watch is not an event"};
@@ -241,11 +155,12 @@ Result<WatchEvent> Decoder::event(std::string_view line) {
     WatchEvent found;
     found.type = *type;
     if (*type == WatchEvent::Type::kError) {
-        found.status = read_status(object).value_or(KubeStatus{});
+        found.status = world::read_status(object).value_or(KubeStatus{});
         return found;
     }
     if (*type == WatchEvent::Type::kBookmark) {
-        const std::optional<std::uint64_t> version = version_of(at(object, "metadata"));
+        const std::optional<std::uint64_t> version =
+            version_of(KubeView(object).resource_version());
         if (!version) return Error{Next::kSkip, "a bookmark's resourceVersion is not a number"};
         found.version = *version;
         return found;
@@ -261,7 +176,7 @@ Result<WatchEvent> Decoder::event(std::string_view line) {
 }
 
 Result<KubeObject> Decoder::stray(std::string_view body) {
-    const Node object = parser_->read(body);
+    const Node object = json_.read(body);
     if (!object) return Error{Next::kRetry, "the object is not JSON, or was cut"};
     if (text(object, "kind") == "Status") {
         return Error{Next::kRetry, "expected an object, got a Status"};
@@ -270,8 +185,8 @@ Result<KubeObject> Decoder::stray(std::string_view body) {
 }
 
 std::optional<KubeStatus> Decoder::status(std::string_view body) {
-    const Node found = parser_->read(body);
-    return found ? read_status(*found) : std::nullopt;
+    const Node found = json_.read(body);
+    return world::read_status(found);
 }
 
 void LineReader::feed(std::string_view chunk) {

@@ -6,10 +6,10 @@
 #include "engine/base/time.h"
 #include "engine/ports/fields.h"
 #include "engine/ports/selector.h"
+#include "engine/world/kube.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,14 +40,7 @@ struct KubeObject {
     std::string encoded;    ///< its fields, see engine/model/object.h
 };
 
-/// A `Status` body: why a call failed.
-struct KubeStatus {
-    int code = 0;
-    std::string reason;
-    std::string message;
-    std::string name;  ///< of the object that it is about; empty: of none
-    Millis retry_after{0};
-};
+using world::KubeStatus;
 
 struct KubePage {
     std::uint64_t version = 0;   ///< of the list: the same on all its pages
@@ -67,7 +60,6 @@ struct WatchEvent {
 class Decoder {
   public:
     explicit Decoder(Mapping mapping);
-    ~Decoder();
     Decoder(const Decoder&) = delete;
     Decoder& operator=(const Decoder&) = delete;
 
@@ -85,9 +77,8 @@ class Decoder {
     std::optional<KubeStatus> status(std::string_view body);
 
   private:
-    struct Parser;
     Mapping mapping_;
-    std::unique_ptr<Parser> parser_;
+    world::Json json_;
 };
 
 /// Cuts a stream into lines. Chunks may be cut anywhere.

@@ -112,12 +112,10 @@ std::optional<Found> Lookups::judge(Question& question, const Answer& answer, St
             flaw = object ? "the answer is another object" : object.error().what;
         }
     } else {
-        // A proxy, or a server that lost the resource, answers 404 too; only the API server's own
-        // NotFound of this very name counts.
         const std::optional<KubeStatus> status =
             answer.failure ? std::nullopt : decoder_.status(answer.body);
-        const bool not_found = answer.status == 404 && status && status->reason == "NotFound" &&
-                               status->name == question.lookup.name;
+        const bool not_found =
+            answer.status == 404 && status && status->not_found(question.lookup.name);
         if (!not_found && TRUEUP_GUARD("kubernetes_own_word")) flaw = explain(answer, decoder_);
     }
     trouble_ = flaw.empty() ? "" : "GET " + question.lookup.name + ": " + flaw;

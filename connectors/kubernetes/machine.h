@@ -8,6 +8,7 @@
 #include "connectors/kubernetes/progress.h"
 #include "connectors/kubernetes/roster.h"
 #include "connectors/kubernetes/watch.h"
+#include "engine/ports/rewind.h"
 
 #include <optional>
 #include <string>
@@ -80,17 +81,19 @@ class KubernetesConnector::Machine {
 
     // The epoch.
     bool epoch_wanted_ = true;
-    bool complete_ = false;          ///< an epoch ended, and no new one is needed since
-    std::uint64_t read_to_ = 0;      ///< version of a list that was read right before; 0: none was
-    std::string lacked_;             ///< by that one, and this one shows that it was there
-    std::uint64_t closes_at_ = 0;    ///< version of a list that ended, while lookups are open
-    std::uint64_t listed_from_ = 0;  ///< what had been shown when the list was asked for
-    std::uint64_t listed_to_ = 0;    ///< version of the last list that began to come
+    bool complete_ = false;           ///< an epoch ended, and no new one is needed since
+    std::uint64_t read_to_ = 0;       ///< version of a list that was read right before; 0: none was
+    std::string lacked_;              ///< by that one, and this one shows that it was there
+    std::uint64_t closes_at_ = 0;     ///< version of a list that ended, while lookups are open
+    std::uint64_t listed_from_ = 0;   ///< what had been shown when the list was asked for
+    std::uint64_t listed_to_ = 0;     ///< version of the last list that began to come
+    std::uint64_t shown_before_ = 0;  ///< the newest version that former incarnations were shown
     SteadyTime next_epoch_{};
     SteadyTime epoch_began_{};
     bool hole_ = false;          ///< an event could not be read
     bool hole_covered_ = false;  ///< and the epoch under way began after it
-    bool rewound_ = false;
+    bool rewound_ = false;       ///< since this incarnation began
+    ports::Rewind rewind_;       ///< and what the engine is still to hear of it
 
     // Progress.
     Millis interval_{15'000};

@@ -54,6 +54,7 @@ void PostgresConnector::restart(SteadyTime now) {
     link_.restart(now);
     stream_ = Stream(settings_);
     confirms_.restart();
+    rewind_.restart();
     complete_ = false;
     audit_ = false;
     next_epoch_ = now;
@@ -71,13 +72,17 @@ void PostgresConnector::step(SteadyTime now, Millis max_wait, std::vector<Fact>&
     events_.clear();
     database_->poll(wait, events_);
     for (const ports::DatabaseEvent& event : events_) handle(event, now, out);
-    if (events_.empty()) return;
-    start_due(now, out);
-    send_status(now);
+    if (!events_.empty()) {
+        start_due(now, out);
+        send_status(now);
+    }
+    if (link_.take_rewound()) rewind_.happened();
+    rewind_.tell(out, before);
 }
 
 void PostgresConnector::marker_appended(BrokerTime t, SteadyTime now) {
     (void)now;
+    rewind_.marker_appended();
     proof_.marker_appended(t);
 }
 
@@ -297,7 +302,7 @@ void PostgresConnector::handle_position(const ports::DatabaseEvent& event, Stead
     const Lsn target =
         before_page_header(*insert, parse_number(column(2)).value_or(kDefaultSegmentSize));
     if (target < position_at_ask_) {
-        link_.fence("the server's log went back to " + format_lsn(*insert), true);
+        link_.fence_rewound("the server's log went back to " + format_lsn(*insert));
         stream_ended();
         epoch_.cancel();
         return;

@@ -22,6 +22,7 @@
 #include "connectors/postgres/stream.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/database.h"
+#include "engine/ports/rewind.h"
 
 #include <memory>
 #include <optional>
@@ -82,6 +83,7 @@ class PostgresConnector : public ports::Connector {
     RetryTimer epoch_retry_;
     Confirms confirms_;
     ProgressProof proof_;
+    ports::Rewind rewind_;
 
     bool complete_ = false;  ///< an epoch of this incarnation ended, and holds
     bool audit_ = false;     ///< another one was asked for

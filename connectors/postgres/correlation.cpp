@@ -35,19 +35,16 @@ std::string lower(std::string_view text) {
     return folded;
 }
 
-/// `text` between two `quote`s, the ones inside doubled.
-std::string quoted(std::string_view text, char quote) {
-    std::string out(1, quote);
-    for (const char c : text) {
+std::string quoted(std::string_view literal) {
+    std::string out = "'";
+    for (const char c : literal) {
         out += c;
-        if (c == quote) out += c;
+        if (c == '\'') out += c;
     }
-    return out + quote;
+    return out + '\'';
 }
 
 }  // namespace
-
-std::string quote_identifier(std::string_view name) { return quoted(name, '"'); }
 
 /// Recursive descent; `error_` is set at the first thing that does not fit.
 class CorrelationParser {
@@ -91,6 +88,7 @@ class CorrelationParser {
             if (!error_ && !take(")")) fail("expected )");
             return inner;
         }
+        if (const auto name = as_printed()) return column(*name, at_);
         if (starts_identifier(c)) return word(depth);
         return fail("expected a column, a 'literal' or coalesce(...)");
     }
@@ -132,6 +130,15 @@ class CorrelationParser {
         const std::optional<std::string> name = between('"');
         if (!name) return fail("this name does not end");
         return column(*name, start);
+    }
+
+    /// A column as `sql()` writes it, taken off the text.
+    std::optional<std::string> as_printed() {
+        std::string_view rest = text_.substr(at_);
+        std::optional<std::string> name = world::take_unless_blank(rest);
+        if (!name || name->find('\0') != std::string::npos) return std::nullopt;
+        at_ = text_.size() - rest.size();
+        return name;
     }
 
     std::size_t column(const std::string& name, std::size_t start) {
@@ -207,9 +214,9 @@ class CorrelationParser {
 Result<Correlation> Correlation::parse(std::string_view text) {
     Result<Correlation> read = CorrelationParser(text).parse();
     if (!read) return read;
-    // With every column quoted it is longer and deeper, and must be read as the same one.
+    // As SQL text it is longer and deeper, and must be read as the same one.
     const Result<Correlation> again = CorrelationParser(read->sql()).parse();
-    if (!again) return Error{Next::kStop, "with its columns quoted: " + again.error().what};
+    if (!again) return Error{Next::kStop, "as SQL text: " + again.error().what};
     return read;
 }
 
@@ -228,6 +235,7 @@ Correlated Correlation::evaluate(std::size_t index, const std::vector<Cell>& cel
             const Cell& cell = cells[node.column];
             if (cell.kind == Cell::Kind::kUnchanged) return {Kind::kUnknown};
             if (cell.kind == Cell::Kind::kNull) return {Kind::kNull};
+            if (world::trimmed(cell.text).empty()) return {Kind::kNull};
             return {Kind::kText, std::string(cell.text)};
         }
         case Op::kCoalesce:
@@ -252,8 +260,8 @@ Correlated Correlation::evaluate(std::size_t index, const std::vector<Cell>& cel
 
 std::string Correlation::print(std::size_t index) const {
     const Node& node = nodes_[index];
-    if (node.op == Op::kColumn) return quote_identifier(node.text);
-    if (node.op == Op::kLiteral) return quoted(node.text, '\'');
+    if (node.op == Op::kColumn) return world::unless_blank_sql(node.text);
+    if (node.op == Op::kLiteral) return quoted(node.text);
     const bool concat = node.op == Op::kConcat;
     std::string out = concat ? "(" : "coalesce(";
     for (std::size_t i = 0; i < node.operands.size(); ++i) {

@@ -1,20 +1,23 @@
 // The correlation expression: which name a row claims, e.g. coalesce(pod_name, 'wrapper-' || slug).
 //
 // Grammar, with SQL's meaning for each part (a null operand makes `||` null; coalesce takes the
-// first value that is not null):
+// first value that is not null), and one difference: a column of nothing but white space is null.
+// A row that names its pod '' names none.
 //
 //   expression = operand { "||" operand }
 //   operand    = column | 'literal' | coalesce(expression, ...) | ( expression )
 //   column     = identifier (folded to lower case) | "quoted identifier"
+//              | as `sql()` writes it (engine/world/row_text.h)
 //
-// The same text serves as SQL on the server (`sql()`); the connector compares both results for each
-// copied row, so that a type whose text differs there (char(n), boolean) is found at once.
+// `sql()` says the same to the server; the connector compares both results for each copied row, so
+// that a type whose text differs there (char(n), boolean) is found at once.
 //
 // A value type; const calls are thread-safe.
 #pragma once
 
 #include "connectors/postgres/pgoutput.h"
 #include "engine/base/result.h"
+#include "engine/world/row_text.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +43,7 @@ class Correlation {
     /// `cells` in the order of `columns()`.
     Correlated evaluate(const std::vector<Cell>& cells) const;
 
-    /// The expression as SQL text, every column quoted.
+    /// The expression as SQL text, which `parse` reads as the same one.
     std::string sql() const { return print(root_); }
 
     /// The columns that it reads, ascending, each once; at least one.
@@ -64,7 +67,6 @@ class Correlation {
     std::vector<std::string> columns_;
 };
 
-/// `name` as a quoted SQL identifier.
-std::string quote_identifier(std::string_view name);
+using world::quote_identifier;
 
 }  // namespace trueup::connectors::postgres

@@ -30,7 +30,8 @@ void Link::restart(SteadyTime now) {
     call_ = 0;
     withdraw_recheck();
     state_ = State::kDown;
-    server_.clear();
+    if (!server_.empty()) former_server_ = std::exchange(server_, {});
+    former_floor_ = std::max({former_floor_, floor_, durable_});
     fit_ = false;
     durable_ = floor_ = confirmed_ = 0;
     relied_on_ = false;
@@ -133,6 +134,11 @@ void Link::fence(const std::string& why, bool drop_slot) {
     trouble_ = why + "; changes may be missing, so that everything is read again";
 }
 
+void Link::fence_rewound(const std::string& why) {
+    fence(why, true);
+    rewound_ = true;
+}
+
 Link::News Link::take(const Event& event, SteadyTime now) {
     if (event.call == recheck_call_) return rechecked(event, now);
     switch (event.kind) {
@@ -207,7 +213,10 @@ Link::News Link::inspected(SteadyTime now) {
         refuse(judged.error().what, now);
         return News::kNothing;
     }
-    if (server_.empty()) server_ = read->server();
+    if (server_.empty()) {
+        server_ = read->server();
+        rewound_ = rewound_ || (!former_server_.empty() && former_server_ != server_);
+    }
     inspection_ = std::move(*read);
     if (fenced_by(inspection_)) return News::kDown;
     ensure(now);
@@ -216,8 +225,8 @@ Link::News Link::inspected(SteadyTime now) {
 
 bool Link::fenced_by(const Inspection& read) {
     if (read.server() == server_ || !TRUEUP_GUARD("postgres_same_server")) return false;
-    fence("another server or timeline answers (" + read.server() + " instead of " + server_ + ")",
-          true);
+    fence_rewound("another server or timeline answers (" + read.server() + " instead of " +
+                  server_ + ")");
     return true;
 }
 
@@ -252,9 +261,11 @@ Link::News Link::compared(SteadyTime now) {
         return News::kNothing;
     }
     if (*insert < std::max(floor_, durable_)) {
-        fence("the server's log went back to " + format_lsn(*insert), true);
+        fence_rewound("the server's log went back to " + format_lsn(*insert));
         return News::kDown;
     }
+    if (*insert < former_floor_) rewound_ = true;
+    former_floor_ = 0;
     state_ = State::kStreaming;
     up_since_ = now;
     recheck_at_ = now + kRecheckEvery;

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace trueup::connectors::postgres {
 
@@ -56,6 +57,9 @@ class Link {
     void drop(const std::string& why, SteadyTime now);
     /// See above. `drop_slot`: the slot is of no use any more.
     void fence(const std::string& why, bool drop_slot);
+    /// The same, since the database went back in time, or another one took its place, which may
+    /// lack what the former one had.
+    void fence_rewound(const std::string& why);
     /// Inspects the table again at the next tick.
     void recheck(SteadyTime now);
     /// The server was told that everything up to here is safe with us.
@@ -65,6 +69,9 @@ class Link {
     /// A question is open that the server answers from memory.
     bool asks() const { return state_ == State::kInspecting || state_ == State::kComparing; }
     bool fenced() const { return state_ == State::kFenced; }
+    /// The database went back in time, or another one took its place, since the last call: seen by
+    /// this incarnation, or between the one before and this one.
+    bool take_rewound() { return std::exchange(rewound_, false); }
     /// The last inspection found nothing to complain about.
     bool fit() const { return fit_; }
     ports::CallId stream_call() const { return up() ? call_ : 0; }
@@ -110,9 +117,12 @@ class Link {
     ports::SqlRow row_;  ///< of the running call's answer
     ports::SqlRow recheck_row_;
     Inspection inspection_;
-    std::string server_;  ///< of this incarnation; empty before its first inspection
+    std::string server_;         ///< of this incarnation; empty before its first inspection
+    std::string former_server_;  ///< of the incarnation before; empty: there was none
+    Lsn former_floor_ = 0;       ///< positions that it knew of
     bool fit_ = false;
     bool drop_slot_ = false;
+    bool rewound_ = false;
     Lsn durable_ = 0;
     Lsn floor_ = 0;           ///< the slot cannot be confirmed beyond this without others' doing
     Lsn confirmed_ = 0;       ///< what the slot says

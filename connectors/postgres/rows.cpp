@@ -2,9 +2,10 @@
 
 #include "engine/base/id.h"
 #include "engine/model/object.h"
+#include "engine/world/hold.h"
+#include "engine/world/row_text.h"
 
 #include <algorithm>
-#include <array>
 
 namespace trueup::connectors::postgres {
 
@@ -13,14 +14,17 @@ namespace {
 constexpr std::size_t kMaxKey = 253;
 constexpr char kPkSeparator = '\x1f';
 constexpr std::string_view kHoldField = "hold";
-constexpr std::array<std::string_view, 7> kNo = {"", "f", "false", "off", "no", "n", "0"};
-
-bool is_veto(std::string_view text) { return std::find(kNo.begin(), kNo.end(), text) == kNo.end(); }
-
 /// Does the part after the slash fit the key grammar?
 bool fits(const std::string& prefix, std::string_view name) {
     return !name.empty() && name.find('/') == std::string_view::npos &&
            prefix.size() + name.size() <= kMaxKey;
+}
+
+/// Could a pod be called that? A row whose key could not is not one that claims no pod: which one
+/// it means, nobody can say.
+bool can_be_a_name(std::string_view name) {
+    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    return world::trimmed(name) == name && std::none_of(name.begin(), name.end(), control);
 }
 
 }  // namespace
@@ -96,7 +100,8 @@ std::optional<std::string> RowMap::subject_key(const Tuple& row) const {
     const std::optional<std::string> pk = pk_text(row);
     const Correlated name = correlate(row);
     if (!pk || name.kind == Correlated::Kind::kUnknown) return std::nullopt;
-    if (name.kind == Correlated::Kind::kText && fits(settings_->subject_prefix, name.text)) {
+    if (name.kind == Correlated::Kind::kText && fits(settings_->subject_prefix, name.text) &&
+        can_be_a_name(name.text)) {
         return settings_->subject_prefix + name.text;
     }
     const std::string prefix = "!" + settings_->source_name + "/";
@@ -111,8 +116,9 @@ std::string RowMap::object(const Tuple& row) const {
         if (cell.kind == Cell::Kind::kUnchanged) {
             fields.add_unchanged(mapped.field);
         } else if (mapped.hold) {
-            const bool veto = cell.kind == Cell::Kind::kText && is_veto(cell.text);
-            fields.add(mapped.field, veto ? "true" : "false");
+            const bool text = cell.kind == Cell::Kind::kText;
+            const bool held = world::column_holds(text ? std::optional(cell.text) : std::nullopt);
+            fields.add(mapped.field, held ? "true" : "false");
         } else if (cell.kind == Cell::Kind::kNull) {
             fields.add_null(mapped.field);
         } else {

@@ -36,7 +36,8 @@ class RowMap {
     Correlated correlate(const Tuple& row) const;
 
     /// `<policy>/<name>`, or `!<source>/<pk text>` for a row that claims no name or one that cannot
-    /// be a key (details 5, 15); nullopt when it is not known or `object_id` is not.
+    /// be a key (details 5, 15): too long, with a slash or a control character, or with white space
+    /// at an end. nullopt when it is not known or `object_id` is not.
     std::optional<std::string> subject_key(const Tuple& row) const;
 
     /// The published columns as encoded fields (engine/model/object.h).

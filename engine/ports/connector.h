@@ -49,7 +49,8 @@ class Connector {
     virtual void resnapshot() = 0;
 
     /// The source was rewound, replaced, or lost changes that nobody can fetch any more (a restored
-    /// backup, a lost slot, a failover): the task must begin a new incarnation.
+    /// backup, a lost slot, a failover): the task must begin a new incarnation. If it went back in
+    /// time, the epochs after that say so (rewind.h).
     virtual bool needs_new_incarnation() const { return false; }
 
     virtual SourceHealth health() const = 0;

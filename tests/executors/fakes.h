@@ -4,12 +4,14 @@
 // What they get wrong, on purpose. FakeCluster: any namespace holds the same pods, a DELETE never
 // removes a pod at once (it only sets deletionTimestamp), there are no lists and no watches, and
 // each answer is ready at the next poll. FakeDatabase: a row's correlation key is its column
-// `pod_name`, whatever the key expression says; there are no transactions, streams or copies. In
-// both an empty uid, version or xmin is no precondition; only a mutant sends one.
+// `pod_name`, whatever the key expression says, unless it asks for the name in a column; there are
+// no transactions, streams or copies. In both an empty uid, version or xmin is no precondition;
+// only a mutant sends one.
 #pragma once
 
 #include "engine/ports/cluster.h"
 #include "engine/ports/database.h"
+#include "engine/world/row_text.h"
 
 #include <deque>
 #include <functional>
@@ -29,6 +31,7 @@ struct FakePod {
     bool finalizer = false;
     std::string label = {};       ///< key of a label that is set
     std::string annotation = {};  ///< key of an annotation that is set
+    std::string says = "true";    ///< the value of both
     std::string kind = "Pod";
 };
 
@@ -95,8 +98,8 @@ class FakeCluster final : public ports::Cluster {
                R"(","kind":"pods"},"message":"pods \")" + name + R"(\" not found"})";
     }
     static std::string json(const std::string& name, const FakePod& pod) {
-        const auto flag = [](const std::string& key) {
-            return key.empty() ? std::string("{}") : "{\"" + key + "\":\"true\"}";
+        const auto flag = [&pod](const std::string& key) {
+            return key.empty() ? std::string("{}") : "{\"" + key + "\":\"" + pod.says + "\"}";
         };
         return R"({"kind":")" + pod.kind + R"(","metadata":{"name":")" + name +
                R"(","namespace":"graph","uid":")" + pod.uid + R"(","resourceVersion":")" +
@@ -192,10 +195,7 @@ class FakeDatabase final : public ports::Database {
         if (upset(call, upset_reads)) return;
         std::vector<ports::SqlRow> found;
         for (const auto& [pk, row] : rows) {
-            const auto key = row.columns.find("pod_name");
-            const bool wanted = request.pk ? *request.pk == pk
-                                           : key != row.columns.end() && key->second == request.key;
-            if (!wanted) continue;
+            if (request.pk ? *request.pk != pk : !has_key(row, request)) continue;
             ports::SqlRow values{pk, std::to_string(row.xmin)};
             for (const std::string& column : request.columns) {
                 const auto value = row.columns.find(column);
@@ -223,6 +223,12 @@ class FakeDatabase final : public ports::Database {
     }
 
   private:
+    static bool has_key(const FakeRow& row, const ports::ReadRows& request) {
+        const auto named_in = world::column_named_in(request.key_expression);
+        const auto key = row.columns.find(named_in.value_or("pod_name"));
+        if (key == row.columns.end() || !key->second) return false;
+        return (named_in ? world::named_in(*key->second) : *key->second) == request.key;
+    }
     bool carry_out(const ports::UpdateRow& request) {
         const auto row = rows.find(request.pk);
         if (row == rows.end()) return false;

@@ -159,6 +159,46 @@ TEST(ExecutorsInTheSandbox, ARowThatCameAfterTheDecisionSavesThePod_S6) {
     EXPECT_TRUE(stage.world.effects().empty());
 }
 
+TEST(ExecutorsInTheSandbox, ARowThatMayMeanThePodSavesIt_G1) {
+    for (const char* pod_name : {" wrapper-a", "graph/wrapper-a", "wrapper-a\t"}) {
+        Stage stage(1);
+        const std::string uid = stage.world.create_pod("wrapper-a", {}, "Running");
+        stage.world.insert_row({{"status", "running"}, {"pod_name", pod_name}});
+        Command command = delete_orphan(1);
+        command.draft.target.object_id = uid;
+        command.draft.read_set = {{Predicate::Kind::kNone, "rows", "", "key", "wrapper-a"},
+                                  {Predicate::Kind::kNone, "rows", "", "pod_name", "wrapper-a"}};
+        stage.emit(std::move(command));
+        stage.step(12);
+        ASSERT_EQ(stage.outcomes(1).size(), 1U);
+        EXPECT_EQ(stage.outcomes(1)[0].kind, OutcomeKind::kRefused) << pod_name;
+        EXPECT_EQ(stage.outcomes(1)[0].reason,
+                  "none(rows, pod_name = wrapper-a): row 1 has it now");
+        EXPECT_TRUE(stage.world.effects().empty());
+    }
+}
+
+TEST(ExecutorsInTheSandbox, APodThatCameUnderTheNameKeepsTheRowOpen_S2) {
+    for (const bool came : {false, true}) {
+        Stage stage(1);
+        const std::string uid = stage.world.create_pod("wrapper-a", {}, "Running");
+        const std::string pk =
+            stage.world.insert_row({{"status", "running"}, {"pod_name", "wrapper-a"}});
+        if (came) stage.world.recreate_pod("wrapper-a");
+        Command command = fail_row(1);
+        command.draft.target.object_id = "public.instances/" + pk;
+        command.draft.read_set = {
+            {Predicate::Kind::kNoneBut, "pods", uid, "name", "wrapper-a"},
+            {Predicate::Kind::kNoneBut, "rows", "public.instances/" + pk, "key", "wrapper-a"}};
+        stage.emit(std::move(command));
+        stage.step(12);
+        ASSERT_EQ(stage.outcomes(1).size(), 1U);
+        EXPECT_EQ(stage.outcomes(1)[0].kind, came ? OutcomeKind::kRefused : OutcomeKind::kDone)
+            << stage.outcomes(1)[0].reason;
+        EXPECT_EQ(stage.world.effects().size(), came ? 0U : 1U);
+    }
+}
+
 Failure random_failure(std::mt19937& random, Op op) {
     const bool sql = op == Op::kRead || op == Op::kUpdate;
     switch (random() % 4) {

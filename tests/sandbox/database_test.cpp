@@ -1,4 +1,5 @@
 // Proves sandbox/world.h: reads, guarded updates, transactions and failures of the database.
+#include "engine/world/row_text.h"
 #include "tests/sandbox/support.h"
 
 #include <gtest/gtest.h>
@@ -70,6 +71,24 @@ TEST_F(SandboxDatabase, ReadsByKeyOrByExpression) {
               (std::vector<ports::SqlRow>{{"2", "732", std::nullopt, "b"}}));
     client.port->read_rows(91, {{"public", "instances"}, {"id"}, {"colour"}, one, {}, {}});
     EXPECT_EQ(client.answer(91).sqlstate, "42703");
+}
+
+TEST_F(SandboxDatabase, ReadsByTheNameInAColumn) {
+    world.update_row(two, {{"pod_name", " graph/wrapper-b\n"}});
+    const auto named = [this](ports::CallId call, const std::string& column) {
+        client.port->read_rows(call, {{"public", "instances"},
+                                      {"id"},
+                                      {"status"},
+                                      std::nullopt,
+                                      world::named_in_sql(column),
+                                      "wrapper-b"});
+        return client.answer(call);
+    };
+    const auto found = named(90, "pod_name");
+    ASSERT_EQ(found.rows.size(), 1U);
+    EXPECT_EQ(found.rows[0].at(0), two);
+    EXPECT_TRUE(named(91, "error_code").rows.empty()) << "null names nothing";
+    EXPECT_EQ(named(92, "colour").sqlstate, "42703");
 }
 
 TEST_F(SandboxDatabase, AnUpdateNeedsItsXminAndEveryGuard) {

@@ -80,7 +80,7 @@ TEST(KubernetesDecode, WhatLeavesTheSelectorIsDeletedAsItIsOrAsItWas) {
     }
 }
 
-TEST(KubernetesDecode, AVetoIsALabelOrAnAnnotationThatDoesNotSayFalse) {
+TEST(KubernetesDecode, AVetoIsALabelOrAnAnnotationThatDoesNotSayNo) {
     const auto held = [](const std::string& more) {
         const auto object = shared_decoder().stray(
             R"({"metadata":{"name":"p","uid":"u","resourceVersion":"5",)" + more + "}}");
@@ -92,6 +92,7 @@ TEST(KubernetesDecode, AVetoIsALabelOrAnAnnotationThatDoesNotSayFalse) {
     EXPECT_TRUE(
         held(R"("labels":{"trueup.io/hold":"false"},"annotations":{"trueup.io/hold":"1"})"));
     EXPECT_FALSE(held(R"("labels":{"trueup.io/hold":"false"})"));
+    EXPECT_FALSE(held(R"("labels":{"trueup.io/hold":"No"})"));
     EXPECT_FALSE(held(R"("labels":{"trueup.io/holder":"true"})"));
 }
 

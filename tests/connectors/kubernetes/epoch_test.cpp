@@ -503,6 +503,52 @@ TEST(KubernetesEpoch, ARewoundServerAsksForANewIncarnation_S13) {
     EXPECT_EQ(bench.step(), (Lines{"begin@31", "upsert! g/w1@7 uid-w1", "end@31"}));
 }
 
+/// What the begin of an epoch said in the last step.
+std::optional<bool> rewound(const Bench& bench) {
+    for (const Fact& fact : bench.facts) {
+        if (fact.kind == Fact::Kind::kSnapshotBegin) return fact.rewound;
+    }
+    return std::nullopt;
+}
+
+/// A new incarnation, up to a list of the restored server that is whole, or is cut.
+void begin_restored(Bench& bench, std::uint64_t version, bool whole = true) {
+    bench.connector.restart(bench.now);
+    bench.read_first(version, {{"w1", 7}});
+    bench.cluster.answer(bench.list().call, 200, page(version, {{"w1", 7}}, whole ? "" : "next"));
+    bench.step();
+}
+
+TEST(KubernetesEpoch, ARewindIsSaidUntilAnEpochWithItIsPublished_S13) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.resnapshot();
+    bench.step();
+    bench.cluster.answer(bench.list().call, 200, page(30, {{"w1", 7}}));
+    bench.step();
+    EXPECT_EQ(rewound(bench), true);
+    begin_restored(bench, 31, false);
+    EXPECT_EQ(rewound(bench), true) << "that incarnation ended with its epoch";
+    begin_restored(bench, 32);
+    EXPECT_EQ(rewound(bench), true) << "the epoch was cut";
+    begin_restored(bench, 33);
+    EXPECT_EQ(rewound(bench), true) << "the log lost it";
+    bench.cluster.head(bench.watch().call, 200);
+    ASSERT_EQ(bench.step(), Lines{"marker"});
+    bench.connector.marker_appended(BrokerTime{}, bench.now);
+    begin_restored(bench, 34);
+    EXPECT_EQ(rewound(bench), false) << "the log has it";
+}
+
+TEST(KubernetesEpoch, ARewindBetweenTwoIncarnationsIsSaid_S13) {
+    for (const std::uint64_t version : {20U, 50U}) {
+        Bench bench;
+        bench.settle(50, {{"w1", 7}});
+        begin_restored(bench, version);
+        EXPECT_EQ(rewound(bench), version < 50) << version;
+    }
+}
+
 // A pod that a backup brought back was absent for ever: older than its own removal.
 TEST(KubernetesEpoch, APodThatIsBackFromTheDeadIsOfARewoundServer_S13) {
     Bench bench;

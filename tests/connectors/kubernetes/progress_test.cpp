@@ -259,6 +259,21 @@ TEST(KubernetesProgress, AnOlderNewestIsARewoundServer_S13) {
     EXPECT_TRUE(bench.connector.needs_new_incarnation());
 }
 
+// The restored server may have caught up with what was seen before, until it is listed.
+TEST(KubernetesProgress, AnEpochSaysThatTheNewestWasOlder_S13) {
+    Bench bench;
+    bench.settle(50, {});
+    bench.connector.marker_appended(kMarked, bench.now);
+    answer_newest(bench, 40);
+    bench.step();
+    bench.read_first(60);
+    bench.cluster.answer(bench.list().call, 200, page(60, {}));
+    bench.step();
+    ASSERT_FALSE(bench.facts.empty());
+    EXPECT_EQ(bench.facts.front().kind, Fact::Kind::kSnapshotBegin);
+    EXPECT_TRUE(bench.facts.front().rewound);
+}
+
 TEST(KubernetesProgress, AMarkerOfAnEarlierIncarnationIsIgnored) {
     Bench bench;
     bench.settle(50, {});

@@ -283,6 +283,72 @@ TEST(PostgresConnector, ARewoundLogNeedsANewIncarnation_S14) {
     EXPECT_EQ(live.count(Kind::kProgress), 0U);
 }
 
+/// What the begin of the epoch said that came last.
+std::optional<bool> rewound(const Rig& rig) {
+    std::optional<bool> said;
+    for (const Fact& fact : rig.facts) {
+        if (fact.kind == Kind::kSnapshotBegin) said = fact.rewound;
+    }
+    return said;
+}
+
+/// A new incarnation up to its first epoch, whose copy is cut, or not; what its begin said.
+std::optional<bool> rewound_anew(Rig& rig, bool cut = false) {
+    rig.facts.clear();
+    rig.database.answer_copies = !cut;
+    rig.start();
+    rig.say(pg_keepalive(0x900));
+    EXPECT_EQ(rig.count(Kind::kSnapshotEnd), cut ? 0U : 1U);
+    return rewound(rig);
+}
+
+TEST(PostgresConnector, AnEpochSaysThatTheDatabaseWentBack_S14) {
+    const auto promote = [](Rig& rig) { rig.database.inspection[1] = "2"; };
+    const auto replace = [](Rig& rig) { rig.database.inspection[0] = "78"; };
+    const auto restore = [](Rig& rig) {
+        rig.pass(Millis(10'000));  // so that a position is confirmed
+        rig.database.insert_position = "0/700";
+        rig.database.slot[1] = "0/600";
+    };
+    for (const auto& happens : std::vector<std::function<void(Rig&)>>{promote, replace, restore}) {
+        for (const bool in_an_incarnation : {true, false}) {
+            Rig rig;
+            rig.start_and_copy();
+            EXPECT_EQ(rewound(rig), false);
+            happens(rig);
+            if (in_an_incarnation) {
+                EXPECT_TRUE(fenced_after(rig));
+            }
+            EXPECT_EQ(rewound_anew(rig), true) << in_an_incarnation;
+        }
+    }
+}
+
+TEST(PostgresConnector, AHoleInTheStreamIsNoRewind_S14) {
+    Rig rig;
+    rig.start_and_copy();
+    rig.database.slot[2] = "lost";
+    EXPECT_TRUE(fenced_after(rig));
+    rig.database.slot[2] = "reserved";
+    EXPECT_EQ(rewound_anew(rig), false);
+}
+
+TEST(PostgresConnector, ARewindIsSaidUntilAnEpochWithItIsPublished_S14) {
+    Rig rig;
+    rig.start_and_copy();
+    rig.database.inspection[1] = "2";
+    EXPECT_TRUE(fenced_after(rig));
+    EXPECT_EQ(rewound_anew(rig, true), true) << "the copy is cut";
+    EXPECT_EQ(rewound_anew(rig), true) << "it ends, and the log loses that";
+    EXPECT_EQ(rewound_anew(rig), true);
+    ASSERT_EQ(rig.count(Kind::kMarker), 1U);
+    rig.connector->marker_appended(from_millis<BrokerTime>(1), rig.now);
+    rig.facts.clear();
+    rig.connector->resnapshot();
+    rig.settle();
+    EXPECT_EQ(rewound(rig), false) << "the log has it";
+}
+
 TEST(PostgresConnector, APublicationMadeAnewNeedsANewSlot_S14) {
     Rig rig;
     rig.start_and_copy();

@@ -31,7 +31,21 @@ TEST(Correlation, NamesTheRow_G25) {
     EXPECT_EQ(evaluate(kUsual, {text("wrapper-a"), text("b")}), name("wrapper-a"));
     EXPECT_EQ(evaluate(kUsual, {kNull, text("b")}), name("wrapper-b"));
     EXPECT_EQ(evaluate(kUsual, {kNull, kNull}), kNoName);
-    EXPECT_EQ(evaluate("(a || '-') || b || ''", {text("x"), text("")}), name("x-"));
+    EXPECT_EQ(evaluate("(a || '-') || b || ''", {text("x"), text("y")}), name("x-y"));
+}
+
+// Symptom: a live row with pod_name '' claimed nothing, the pod of its slug had no row, and was
+// deleted.
+TEST(Correlation, ABlankValueIsNull_G25) {
+    for (const char* blank : {"", " ", "\t", " \t\n\r\f\v "}) {
+        EXPECT_EQ(evaluate(kUsual, {text(blank), text("b")}), name("wrapper-b")) << blank;
+        EXPECT_EQ(evaluate(kUsual, {text(blank), text(blank)}), kNoName) << blank;
+        EXPECT_EQ(evaluate(kUsual, {kNull, text(blank)}), kNoName) << blank;
+        EXPECT_EQ(evaluate("a || '-' || b", {text(blank), text("x")}), kNoName) << blank;
+        EXPECT_EQ(evaluate("a || '-' || b", {text(blank), kUnchanged}), kNoName) << blank;
+    }
+    EXPECT_EQ(evaluate(kUsual, {text(" v "), text("b")}), name(" v ")) << "it is not made another";
+    EXPECT_EQ(evaluate("a || ''", {text("x")}), name("x")) << "a literal is what it is";
 }
 
 TEST(Correlation, AValueThatWasNotSentIsUnknownNotNull_S16) {
@@ -47,12 +61,16 @@ TEST(Correlation, ListsItsColumnsOnce) {
 }
 
 TEST(Correlation, PrintsSql) {
-    EXPECT_EQ(Correlation::parse(kUsual)->sql(),
-              R"(coalesce("pod_name", ('wrapper-' || "url_slug")))");
-    EXPECT_EQ(Correlation::parse(R"(COALESCE( "we ""ird" , 'it''s' ))")->sql(),
-              R"(coalesce("we ""ird", 'it''s'))");
+    const std::string pod_name =
+        R"(CASE WHEN btrim("pod_name"::text, E' \t\n\r\f\x0B') <> '' THEN "pod_name"::text END)";
+    const std::string url_slug =
+        R"(CASE WHEN btrim("url_slug"::text, E' \t\n\r\f\x0B') <> '' THEN "url_slug"::text END)";
     const std::string once = Correlation::parse(kUsual)->sql();
+    EXPECT_EQ(once, "coalesce(" + pod_name + ", ('wrapper-' || " + url_slug + "))");
     EXPECT_EQ(Correlation::parse(once)->sql(), once);
+    EXPECT_EQ(Correlation::parse(once)->columns(), Correlation::parse(kUsual)->columns());
+    EXPECT_EQ(Correlation::parse(R"(COALESCE( 'it''s' , "we ""ird" ))")->sql().substr(0, 57),
+              R"(coalesce('it''s', CASE WHEN btrim("we ""ird"::text, E' \t)");
 }
 
 // Symptom: an expression was accepted whose SQL text, which has more quotes, was refused as too
@@ -60,11 +78,11 @@ TEST(Correlation, PrintsSql) {
 TEST(Correlation, TakesNothingWhoseSqlTextItWouldRefuse) {
     std::string longest = "coalesce(a";
     while (longest.size() < 4000) longest += ",a";
-    EXPECT_NE(refusal(longest + ")").find("columns quoted"), std::string::npos);
+    EXPECT_NE(refusal(longest + ")").find("as SQL text"), std::string::npos);
     EXPECT_NE(refusal(longest + ")").find("longer than 4096"), std::string::npos);
     std::string deep = "a";
     for (int i = 0; i < 40; ++i) deep = "coalesce(b || " + deep + ")";
-    EXPECT_NE(refusal(deep).find("columns quoted"), std::string::npos);
+    EXPECT_NE(refusal(deep).find("as SQL text"), std::string::npos);
     EXPECT_NE(refusal(deep).find("nested too deeply"), std::string::npos);
 }
 
@@ -85,6 +103,10 @@ TEST(Correlation, RefusesAnythingElseAndSaysWhere) {
     EXPECT_NE(refusal("a; drop table x").find("position 2"), std::string::npos);
     EXPECT_NE(refusal("a -- b").find("position 3"), std::string::npos);
     EXPECT_NE(refusal("\"\"").find("1 to 63"), std::string::npos);
+    EXPECT_NE(refusal("CASE WHEN a THEN b END").find("word of SQL"), std::string::npos);
+    std::string nul = Correlation::parse("a")->sql();
+    while (nul.find("\"a\"") != std::string::npos) nul[nul.find("\"a\"") + 1] = '\0';
+    EXPECT_NE(refusal(nul).find("position 1"), std::string::npos);
     EXPECT_NE(refusal(std::string(200, '(') + "a").find("nested"), std::string::npos);
     EXPECT_NE(refusal(std::string_view("a\0b", 3)).find("position 2"), std::string::npos);
 }

@@ -388,6 +388,57 @@ TEST_F(PostgresReal, WritesOnlyTheRowThatItRead_Details_16) {
     EXPECT_EQ(sql("SELECT status FROM " + name_), "failed");
 }
 
+// What a row means is read by the connector here and by the executor's live look there.
+TEST_F(PostgresReal, ANameIsReadOnTheServerAsHere_G25) {
+    const std::vector<std::string> texts = {"",
+                                            " ",
+                                            "\t\n\r\f\v",
+                                            " v ",
+                                            "v",
+                                            "wrapper-a",
+                                            " wrapper-a\n",
+                                            "a/b",
+                                            "/",
+                                            "x/graph/ w-a\v",
+                                            "graph/\nw\n",
+                                            "w-a/ ",
+                                            "\xc2\xa0",
+                                            "\xe2\x80\x83",
+                                            "\\x0B",
+                                            "\x0B",
+                                            "'\"",
+                                            "\xc3\xa4/\xc3\xa4 "};
+    auto database = LibpqDatabase::open(repl_).value();
+    ports::CallId call = 0;
+    ports::ReadRows read;
+    read.table = settings_.table;
+    read.pk_columns = {"id"};
+    for (const std::string& text : texts) {
+        char* literal = PQescapeLiteral(owner_, text.data(), text.size());
+        sql("TRUNCATE " + name_ + "; INSERT INTO " + name_ +
+            " (url_slug, pod_name, status) VALUES ('s', " + literal + ", 'running')");
+        PQfreemem(literal);
+        const Correlated key =
+            settings_.correlate.evaluate({{Cell::Kind::kText, text}, {Cell::Kind::kText, "s"}});
+        ASSERT_EQ(key.kind, Correlated::Kind::kText);
+        read.key_expression = settings_.correlate.sql();
+        read.key = key.text;
+        database->read_rows(++call, read);
+        auto answer = ask(*database);
+        ASSERT_EQ(answer.size(), 2U) << answer.back().error.what;
+        EXPECT_EQ(answer[0].rows.size(), 1U) << "'" << text << "' is " << key.text << " here";
+        read.key_expression = world::named_in_sql("pod_name");
+        read.key = world::named_in(text);
+        database->read_rows(++call, read);
+        answer = ask(*database);
+        ASSERT_EQ(answer.size(), 2U) << answer.back().error.what;
+        EXPECT_EQ(answer[0].rows.size(), 1U) << "'" << text << "' names " << read.key << " here";
+    }
+    // For whoever makes an index of it: what SQL would not let into one is refused here.
+    sql("CREATE INDEX ON " + name_ + " ((" + settings_.correlate.sql() + "))");
+    sql("CREATE INDEX ON " + name_ + " ((" + world::named_in_sql("pod_name") + "))");
+}
+
 // An UPDATE that waited for others was written long after what it rested on.
 TEST_F(PostgresReal, AnUpdateWaitsForNobodyForLong_S24) {
     sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('a', 'running')");
@@ -446,6 +497,8 @@ TEST_F(PostgresReal, CheckSaysWhatIsMissing) {
     EXPECT_NE(check(repl_, other).find("no_such_column"), std::string::npos);
     other = settings_;
     other.correlate = *Correlation::parse("coalesce(id, 'x')");
+    EXPECT_EQ(check(repl_, other), "") << "a number is read as its text";
+    other.correlate = *Correlation::parse("coalesce(no_such_column, 'x')");
     EXPECT_NE(check(repl_, other).find("as configured"), std::string::npos);
     const std::string refused = check(repl_ + " password=wrong-secret", settings_);
     EXPECT_NE(refused.find("authentication failed"), std::string::npos) << refused;

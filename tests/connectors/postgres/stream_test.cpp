@@ -196,6 +196,31 @@ TEST(PostgresStream, RowsWithoutAUsableNameAreReferences_G25) {
     EXPECT_EQ(feed.facts[4].subject_key, "!rows/5");
 }
 
+// Symptom: a live row with such a name was a subject of its own: the pod that it meant had no row,
+// and was deleted.
+TEST(PostgresStream, ANameThatNoPodCanHaveIsAReference_G25) {
+    for (const std::string name :
+         {" wrapper-a", "wrapper-a ", "\twrapper-a", "wrapper-a\n", "wrapper\v-a", "wrapper-a\x7f",
+          "wrapper\x01-a", "graph/wrapper-a", "wrapper-a/"}) {
+        Feed feed;
+        feed.begin();
+        ASSERT_TRUE(
+            feed.take(pg_insert(9, {pg_text("1"), pg_text("a"), pg_text(name), pg_null()})));
+        EXPECT_EQ(feed.facts.at(0).subject_key, "!rows/1") << name;
+    }
+}
+
+// Symptom: the same with an empty pod_name, which is what a form or an ORM writes for none.
+TEST(PostgresStream, ABlankNameFallsToTheSlug_G25) {
+    for (const std::string name : {"", " ", "\t\n"}) {
+        Feed feed;
+        feed.begin();
+        ASSERT_TRUE(
+            feed.take(pg_insert(9, {pg_text("1"), pg_text("a"), pg_text(name), pg_null()})));
+        EXPECT_EQ(feed.facts.at(0).subject_key, "graph-instances/wrapper-a") << name;
+    }
+}
+
 TEST(PostgresStream, ACompositeKeyIsJoinedAndAnOddOneIsHashedInReferences) {
     Feed feed(instances("pod_name"), {"url_slug", "id"});
     feed.begin();

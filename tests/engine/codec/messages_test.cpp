@@ -59,6 +59,16 @@ TEST(Messages, EmptyTextAndNullAreTwoThings) {
     EXPECT_EQ(decode_command(encode_command(command)).value(), command);
 }
 
+TEST(Messages, EveryKindOfPredicateIsReadBack) {
+    using Kind = Predicate::Kind;
+    for (const Kind kind :
+         {Kind::kExists, Kind::kNone, Kind::kField, Kind::kNoVeto, Kind::kNoneBut}) {
+        Command command = samples::command();
+        command.draft.read_set = {{kind, "rows", "public.instances/7", "key", "wrapper-a"}};
+        EXPECT_EQ(decode_command(encode_command(command)).value(), command);
+    }
+}
+
 /// Calls `decode` with random, cut and flipped bytes; the address sanitizer judges.
 template <typename Decode>
 void batter(const std::string& start, Decode decode) {

@@ -1,0 +1,60 @@
+#include "engine/world/kube.h"
+
+#include "engine/world/hold.h"
+
+#include <algorithm>
+
+namespace trueup::world {
+
+namespace {
+
+constexpr std::size_t kMaxMessage = 500;
+constexpr std::int64_t kMaxWait = 3600;
+
+}  // namespace
+
+bool KubeView::has_labels() const {
+    const auto labels = value<simdjson::dom::object>(metadata_, "labels");
+    return labels && labels->size() > 0;
+}
+
+bool KubeView::selected_by(const ports::Selector& selector) const {
+    return selector.matches([this](std::string_view key) { return label(key); });
+}
+
+bool KubeView::has_finalizers() const {
+    const auto finalizers = value<simdjson::dom::array>(metadata_, "finalizers");
+    return finalizers && finalizers->size() > 0;
+}
+
+bool KubeView::ending() const {
+    const std::int64_t grace =
+        value<std::int64_t>(metadata_, "deletionGracePeriodSeconds").value_or(0);
+    return deleting() && grace == 0 && !has_finalizers();
+}
+
+bool KubeView::held(std::string_view hold_key) const {
+    if (hold_key.empty()) return false;
+    for (const Node* marks : {&labels_, &annotations_}) {
+        const std::optional<std::string_view> said = text(*marks, hold_key);
+        if (said && mark_holds(*said)) return true;
+    }
+    return false;
+}
+
+std::optional<KubeStatus> read_status(const Node& body) {
+    if (text(body, "kind") != "Status") return std::nullopt;
+    KubeStatus found;
+    const std::int64_t code = value<std::int64_t>(body, "code").value_or(0);
+    found.code = static_cast<int>(std::clamp<std::int64_t>(code, 0, 999));
+    found.success = text(body, "status") == "Success";
+    found.reason = text_or_empty(body, "reason");
+    found.message = text_or_empty(body, "message").substr(0, kMaxMessage);
+    const Node details = at(body, "details");
+    found.name = text_or_empty(details, "name");
+    const std::int64_t seconds = value<std::int64_t>(details, "retryAfterSeconds").value_or(0);
+    found.retry_after = Millis(1000 * std::clamp<std::int64_t>(seconds, 0, kMaxWait));
+    return found;
+}
+
+}  // namespace trueup::world

@@ -1,0 +1,84 @@
+// What the API server says, read in one place by those who list and watch and by those who look
+// once more before they write: objects of any resource, and the Status that says why a call failed.
+#pragma once
+
+#include "engine/base/time.h"
+#include "engine/ports/selector.h"
+#include "engine/world/json.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trueup::world {
+
+/// One object; a view into parsed JSON. What it does not say is empty.
+class KubeView {
+  public:
+    explicit KubeView(const Node& object)
+        : object_(object),
+          metadata_(at(object, "metadata")),
+          labels_(at(metadata_, "labels")),
+          annotations_(at(metadata_, "annotations")) {}
+
+    std::string_view kind() const { return text_or_empty(object_, "kind"); }
+    std::string_view uid() const { return text_or_empty(metadata_, "uid"); }
+    std::string_view name() const { return text_or_empty(metadata_, "name"); }
+    std::string_view name_space() const { return text_or_empty(metadata_, "namespace"); }
+    std::string_view resource_version() const {
+        return text_or_empty(metadata_, "resourceVersion");
+    }
+    std::string_view created() const { return text_or_empty(metadata_, "creationTimestamp"); }
+    std::string_view node() const { return text_or_empty(at(object_, "spec"), "nodeName"); }
+    std::string_view phase() const { return text_or_empty(at(object_, "status"), "phase"); }
+
+    std::optional<std::string_view> label(std::string_view key) const { return text(labels_, key); }
+    /// Calls `visit(key, value)` for each label.
+    template <typename Visitor>
+    void each_label(Visitor&& visit) const {
+        simdjson::dom::object labels;
+        if (!labels_ || labels_->get(labels) != simdjson::SUCCESS) return;
+        for (const auto& [key, value] : labels) {
+            std::string_view said;
+            if (value.get(said) == simdjson::SUCCESS) visit(std::string_view(key), said);
+        }
+    }
+    bool has_labels() const;
+    bool selected_by(const ports::Selector& selector) const;
+
+    /// Its deletion has begun.
+    bool deleting() const { return text(metadata_, "deletionTimestamp").has_value(); }
+    bool has_finalizers() const;
+    /// Nothing is left that could keep it alive: it is being deleted, with no grace to wait out and
+    /// no finalizer.
+    bool ending() const;
+
+    /// Somebody's hold of that key, as a label or as an annotation, holds (hold.h).
+    bool held(std::string_view hold_key) const;
+
+  private:
+    Node object_;
+    Node metadata_;
+    Node labels_;
+    Node annotations_;
+};
+
+/// A `Status` body: why a call failed, or that it did not.
+struct KubeStatus {
+    int code = 0;
+    bool success = false;
+    std::string reason;
+    std::string message;
+    std::string name;  ///< of the object that it is about; empty: of none
+    Millis retry_after{0};
+
+    /// The API server's own word that the object `wanted` is not there. A proxy, or a server that
+    /// lost the resource, answers 404 too, and names no object (S3).
+    bool not_found(std::string_view wanted) const { return reason == "NotFound" && name == wanted; }
+};
+
+/// nullopt: it is no Status.
+std::optional<KubeStatus> read_status(const Node& body);
+
+}  // namespace trueup::world
