@@ -172,6 +172,7 @@ struct Meta {
     std::uint64_t outbox = 0;        ///< commands without an outcome
     std::uint64_t open_findings = 0;
     std::uint64_t subjects = 0;
+    std::uint64_t holds = 0;  ///< of operators, in force
     Counters counters;
     std::vector<RuleCounters> rules;
     bool operator==(const Meta&) const = default;

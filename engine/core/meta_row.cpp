@@ -7,7 +7,7 @@ namespace trueup::core {
 
 namespace {
 
-constexpr std::uint64_t kFormatWithoutWatch = 4;
+constexpr std::uint64_t kFormatWithoutHolds = 5;  ///< whoever loads the rows counts them
 
 void put(ByteWriter& out, const Settings& settings) {
     out.number(settings.logic);
@@ -269,7 +269,7 @@ void encode_meta(const Meta& meta, std::string& out) {
     for (const Pause& pause : meta.pauses) put(writer, pause);
     writer.number(meta.answered.size());
     for (const Answered& answered : meta.answered) put(writer, answered);
-    for (const std::uint64_t count : {meta.outbox, meta.open_findings, meta.subjects}) {
+    for (const std::uint64_t count : {meta.outbox, meta.open_findings, meta.subjects, meta.holds}) {
         writer.number(count);
     }
     for (const std::uint64_t* count : counters_of(meta.counters)) writer.number(*count);
@@ -288,7 +288,7 @@ void encode_meta(const Meta& meta, std::string& out) {
 std::optional<Meta> decode_meta(std::string_view bytes) {
     ByteReader in(bytes);
     const std::uint64_t format = in.number();
-    if (format != kMetaFormat && format != kFormatWithoutWatch) return std::nullopt;
+    if (format != kMetaFormat && format != kFormatWithoutHolds) return std::nullopt;
     Meta meta;
     meta.journal_id = in.hash();
     meta.partitions = static_cast<std::int32_t>(in.signed_number());
@@ -296,7 +296,7 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
     meta.applied = in.signed_number();
     meta.broker_now = in.time<BrokerTime>();
     meta.now = in.time<JournalTime>();
-    if (format == kMetaFormat) meta.watched_since = in.time<BrokerTime>();
+    meta.watched_since = in.time<BrokerTime>();
     meta.chain = in.hash();
     meta.digest = in.hash();
     for (std::int64_t& offset : meta.last) offset = in.signed_number();
@@ -310,6 +310,7 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
     for (std::uint64_t* count : {&meta.outbox, &meta.open_findings, &meta.subjects}) {
         *count = in.number();
     }
+    if (format == kMetaFormat) meta.holds = in.number();
     for (std::uint64_t* count : counters_of(meta.counters)) *count = in.number();
     for (std::size_t n = in.count(); n > 0; --n) {
         RuleCounters rule;

@@ -89,11 +89,13 @@ Status Projection::load(core::State& state, std::size_t budget,
         return Error{Next::kSkip, "the projection has rows and no meta row"};
     }
     core::adopt_meta(state, **stored);
+    state.meta.holds = 0;  // not in every format of the meta row
     Status right =
         add_up(**stored, [&](std::string_view subject_key, std::string_view bytes) -> Status {
             const std::optional<Subject> subject = core::decode_subject(subject_key, bytes);
             if (!subject) return Error{Next::kSkip, "a row of the projection cannot be read"};
             core::adopt_waits(state, *subject);
+            if (subject->held) ++state.meta.holds;
             if (state.subjects.bytes() < budget) state.subjects.preload(subject_key, bytes);
             if (tell) tell(*subject);
             ++rows_;

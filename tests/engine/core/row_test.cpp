@@ -235,6 +235,7 @@ core::Meta random_meta(Dice& dice) {
     meta.outbox = dice.number();
     meta.open_findings = dice.number();
     meta.subjects = dice.number();
+    meta.holds = dice.number();
     core::Counters& c = meta.counters;
     for (std::uint64_t* count :
          {&c.items, &c.duplicates, &c.gaps, &c.parked, &c.foreign_tokens, &c.repeated_seq, &c.holes,
@@ -289,10 +290,10 @@ TEST(Rows, AMetaOfTheFormatBeforeIsRead) {
     core::Meta meta;
     std::string bytes;
     core::encode_meta(meta, bytes);
-    meta.watched_since = BrokerTime(Millis{1});
+    meta.holds = 1;
     std::string other;
     core::encode_meta(meta, other);
-    meta.watched_since = {};
+    meta.holds = 0;
     const auto field = std::mismatch(bytes.begin(), bytes.end(), other.begin()).first;
     bytes.erase(field);
     bytes.front() = static_cast<char>(core::kMetaFormat - 1);
