@@ -24,6 +24,9 @@ struct AnswerView {
 struct Backend {
     std::function<Snapshot()> snapshot;
     std::function<projections::FindingsView::Page(const projections::FindingsFilter&)> findings;
+    /// Why the engine would refuse it for how much there is already: of the caller's requests, or
+    /// of holds. nullopt: it would not, as far as is known now.
+    std::function<std::optional<std::string>(const Request&)> too_much;
     /// Signs the request, gives it an id and puts it into the log: it is on its way then.
     std::function<Result<Hash128>(Request)> ask;
     /// nullopt: the engine has not come to it yet, or has forgotten it.

@@ -14,6 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kRetryAfter = "60";  // s
+
 void reply(httplib::Response& out, int status, const Json& body) {
     out.status = status;
     out.set_content(body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n",
@@ -123,6 +125,12 @@ Result<Request> request_of(const std::string& text) {
         scope.finding_offset = seen->get<std::int64_t>();
         body.erase(seen);
     }
+    if (const auto drop = body.find("drop"); drop != body.end()) {
+        if (!drop->is_boolean()) return wrong("drop is true or false");
+        if (kind != "dismiss") return wrong("drop goes with the kind dismiss only");
+        request.drop = drop->get<bool>();
+        body.erase(drop);
+    }
     if (!body.empty()) return wrong("nobody knows what '" + body.begin().key() + "' is");
     request.kind = kind_of(kind);
     if (request.kind == RequestKind::kUnspecified) {
@@ -139,6 +147,10 @@ Result<Request> request_of(const std::string& text) {
 void take(const Backend& backend, const Caller& caller, Request request, httplib::Response& out) {
     request.issued_by = caller.name;
     request.role = name_of(caller.role);
+    if (const std::optional<std::string> why = backend.too_much(request)) {
+        out.set_header("Retry-After", kRetryAfter);
+        return refuse(out, 429, *why);
+    }
     const Result<Hash128> id = backend.ask(std::move(request));
     if (!id) return refuse(out, 503, id.error().what);
     reply(out, 202, {{"request", to_hex(*id)}});

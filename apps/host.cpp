@@ -47,6 +47,8 @@ Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::unique_ptr
     if (Status secrets = host->load_secrets(); !secrets) return secrets.error();
     host->log_ = std::move(log);
     if (Status shards = host->open_shards(); !shards) return shards.error();
+    // Before executors act, and before a shard puts its settings into the journal.
+    if (Status said = host->say_what_does_not_act(); !said) return said.error();
     host->add_sources(std::move(sources));
     host->add_executors(std::move(executors));
     if (Status served = host->serve(); !served) return served.error();
@@ -154,6 +156,7 @@ api::Backend Host::backend() {
     backend.findings = [this](const projections::FindingsFilter& filter) {
         return findings_.list(filter);
     };
+    backend.too_much = [this](const Request& request) { return too_much(request); };
     backend.ask = [this](Request request) { return ask(std::move(request)); };
     backend.answer = [this](const Hash128& id) { return answer(id); };
     backend.tokens = tokens_;

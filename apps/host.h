@@ -121,6 +121,7 @@ class Host {
     Status load_secrets();
     Status take_tokens(const Result<std::string>& text);
     Status open_shards();
+    Status say_what_does_not_act();
     void add_health(api::Snapshot& view, const Source& source) const;
     void add_sources(std::vector<SourceSpec> specs);
     void add_executors(ExecutorSpec spec);
@@ -128,6 +129,9 @@ class Host {
     void start_threads();
     api::Backend backend();
     Result<Hash128> ask(Request request);
+    std::optional<std::string> too_much(const Request& request) const;
+    std::int64_t log_millis() const;
+    std::string signed_bytes(const Request& request) const;
     Result<std::vector<std::int32_t>> shards_of(Request& request) const;
     bool runs(std::int32_t shard) const;
     std::optional<api::AnswerView> answer(const Hash128& id) const;

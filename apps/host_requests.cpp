@@ -1,7 +1,10 @@
-// What operators ask a Host: to which shards it goes, and what they answered.
+// What operators ask a Host: to which shards it goes, and what they answered; and what a Host says
+// to executors by itself.
+#include "apps/attempts.h"
 #include "apps/host.h"
 #include "apps/keys.h"
 #include "engine/codec/request_codec.h"
+#include "engine/model/intake.h"
 #include "engine/ports/clock.h"
 
 #include <algorithm>
@@ -46,13 +49,71 @@ bool Host::runs(std::int32_t shard) const {
                        [&](const auto& one) { return one->index() == shard; });
 }
 
+std::string Host::signed_bytes(const Request& request) const {
+    std::string bytes = codec::encode_request(request);
+    request_keys_.sign(codec::kRequestSignature, bytes);
+    return bytes;
+}
+
+/// What the time is where requests arrive. The log of a single process never goes back, so a clock
+/// that leapt ahead and was set right is behind it for as long as it leapt.
+std::int64_t Host::log_millis() const {
+    std::int64_t now = ports::system_clock().wall_millis();
+    if (!settings_.alone) return now;
+    for (const auto& shard : shards_) {
+        now = std::max(now, to_millis(shard->status().meta.broker_now));
+    }
+    return now;
+}
+
+std::optional<std::string> Host::too_much(const Request& request) const {
+    for (const auto& shard : shards_) {
+        const core::Meta meta = shard->status().meta;
+        if (too_many(meta.answered, request, meta.broker_now)) {
+            return too_many_sentence(request.issued_by);
+        }
+        const bool holds =
+            request.kind == RequestKind::kHold &&
+            partition_of(request.scope.subject, settings_.partitions) == shard->index();
+        if (holds && meta.holds >= kMostHolds) return too_many_holds_sentence();
+    }
+    return std::nullopt;
+}
+
+/// What was ordered while a rule still acted must not be done once it observes or is off. Said at
+/// each start: what was in force before, nobody but the journal knows, and it is not read yet.
+Status Host::say_what_does_not_act() {
+    if (!settings_.lead) return Done{};
+    for (const std::int32_t shard : settings_.shards) {
+        std::vector<ports::Entry> entries;
+        for (const RuleSettings& rule : settings_.policy.rules) {
+            if (rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove) continue;
+            Request said;
+            said.id = hash128(random_hex(16));
+            said.kind = RequestKind::kActivation;
+            said.scope.policy = settings_.policy.policy;
+            said.scope.rule = rule.rule;
+            said.issued_ms = log_millis();
+            said.issued_by = "shard " + std::to_string(shard);
+            entries.push_back({"!activation", signed_bytes(said), {}});
+        }
+        if (entries.empty()) continue;
+        const auto appended = attempt_for_a_minute(
+            [&] {
+                return ports::append_now(*log_, {Topic::kRequests, shard}, entries);
+            },
+            settings_.pause);
+        if (!appended) return appended.error();
+    }
+    return Done{};
+}
+
 Result<Hash128> Host::ask(Request request) {
     const Result<std::vector<std::int32_t>> shards = shards_of(request);
     if (!shards) return shards.error();
     request.id = hash128(random_hex(16));
-    request.issued_ms = ports::system_clock().wall_millis();
-    std::string bytes = codec::encode_request(request);
-    request_keys_.sign(codec::kRequestSignature, bytes);
+    request.issued_ms = log_millis();
+    const std::string bytes = signed_bytes(request);
     {
         const std::lock_guard lock(mutex_);
         asked_[request.id] = static_cast<std::size_t>(

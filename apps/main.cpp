@@ -205,6 +205,7 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
                                       apps::run_findings_dismiss);
     dismiss->add_option("FINDING", o.handle, "As the list shows it")->required();
     dismiss->add_option("--reason", o.reason, "Why, for the record");
+    dismiss->add_flag("--drop", o.drop, "Also drops an ending that is half done");
 }
 
 void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {

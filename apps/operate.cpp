@@ -183,6 +183,7 @@ Json request_of(const OperateOptions& options, const std::string& kind) {
     add("because", options.because);
     add("reason", options.reason);
     if (options.seen) body["seen"] = *options.seen;
+    if (options.drop) body["drop"] = true;
     return body;
 }
 
@@ -240,6 +241,7 @@ int ask_about(const OperateOptions& options, const std::string& kind) {
     if (!finding) return complain(finding.error().what);
     OperateOptions about;
     about.reason = options.reason;
+    about.drop = options.drop;
     about.subject = text(*finding, "subject");
     if (kind == "approve") {
         about.seen = seen_of(options.handle);

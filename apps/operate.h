@@ -33,6 +33,7 @@ struct OperateOptions {
     std::string handle;
     std::optional<std::int64_t> seen;
     bool yes = false;
+    bool drop = false;  ///< of a dismissal: also an ending that is half done
     std::uint64_t limit = 100;
 };
 

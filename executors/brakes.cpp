@@ -5,12 +5,16 @@
 #include "engine/codec/request_codec.h"
 
 #include <algorithm>
+#include <chrono>
+#include <tuple>
 
 namespace trueup::executors {
 
 namespace {
 
 constexpr std::size_t kReadBytes = 1U << 20U;
+/// No command lives this long (DispatcherSettings::longest_expiry): what ended before binds none.
+constexpr Millis kOutlived = std::chrono::hours(24);
 
 }  // namespace
 
@@ -65,40 +69,69 @@ bool Brakes::read(Lane& lane) {
         lane.next = fetched->next_offset;
         if (fetched->records.empty()) return moved;
         for (const ports::Record& record : fetched->records) take(lane, record);
+        forget_outlived(lane, fetched->records.back().append_time);
     }
 }
 
 void Brakes::take(Lane& lane, const ports::Record& record) const {
     if (!keys_.authentic(codec::kRequestSignature, record.value)) return;
     const Result<Request> read = codec::decode_request(record.value);
-    if (!read || !timely(*read, record.append_time)) return;
+    if (!read || read->kind == RequestKind::kWish) return;
     const Request& request = *read;
-    std::erase_if(lane.seen,
-                  [&](const auto& old) { return old.second < record.append_time - 2 * kTimely; });
-    if (!lane.seen.emplace(request.id, record.append_time).second) return;
+    if (request.kind == RequestKind::kActivation) {
+        lane.activations[{request.scope.policy, request.scope.rule}] = record.append_time;
+        return;
+    }
+    if (came_before(lane.seen, request, record.append_time)) return;
+    const bool crowded = too_many(lane.seen, request, record.append_time);
+    make_room(lane.seen, record.append_time);
+    lane.seen.push_back({request.id, request.kind, record.append_time, request.issued_by});
+    if (crowded || !(only_restricts(request.kind) || timely(request, record.append_time))) return;
     const RequestScope& scope = request.scope;
     switch (request.kind) {
         case RequestKind::kPause:
         case RequestKind::kResume:
-            return set(lane.pauses, scope.rule, request.kind == RequestKind::kPause, request,
-                       record.append_time);
+            return set(lane.pauses[{scope.policy, scope.rule}], request.kind == RequestKind::kPause,
+                       lane, request, record.append_time);
         case RequestKind::kHold:
+            return hold(lane, request, record.append_time);
         case RequestKind::kRelease:
-            if (scope.subject.empty()) return;
-            return set(lane.holds, scope.subject, request.kind == RequestKind::kHold, request,
-                       record.append_time);
+            if (scope.source.empty()) hold(lane, request, record.append_time);
+            return;
         default:
             return;
     }
 }
 
-void Brakes::set(Scopes& brakes, const std::string& scope, bool on, const Request& request,
-                 BrokerTime at) {
-    Brake& brake = brakes[scope];
+void Brakes::hold(Lane& lane, const Request& request, BrokerTime at) {
+    const std::string& subject = request.scope.subject;
+    if (!names_subject(subject)) return;
+    const std::string policy = subject.substr(0, subject.find('/'));
+    if (!request.scope.policy.empty() && request.scope.policy != policy) return;
+    const bool on = request.kind == RequestKind::kHold;
+    const auto known = lane.holds.find(subject);
+    const bool held = known != lane.holds.end() && known->second.on;
+    if (!on && !held) return;
+    std::size_t& count = lane.held[policy];
+    if (on && !held && count >= kMostHolds) return;
+    if (on != held) count = on ? count + 1 : count - 1;
+    set(lane.holds[subject], on, lane, request, at);
+}
+
+void Brakes::set(Brake& brake, bool on, Lane& lane, const Request& request, BrokerTime at) {
     brake.on = on;
+    brake.word = ++lane.words;
     if (!on) return;
     brake.since = at;
     brake.by = request.issued_by;
+}
+
+/// What is over, and older than any command.
+void Brakes::forget_outlived(Lane& lane, BrokerTime now) {
+    const BrokerTime outlived = now - kOutlived;
+    std::erase_if(lane.holds,
+                  [&](const auto& one) { return !one.second.on && one.second.since < outlived; });
+    std::erase_if(lane.activations, [&](const auto& one) { return one.second < outlived; });
 }
 
 std::optional<std::string> Brakes::against(const Command& command, std::int32_t partition) const {
@@ -106,18 +139,32 @@ std::optional<std::string> Brakes::against(const Command& command, std::int32_t 
     const auto lane = std::find_if(lanes_.begin(), lanes_.end(),
                                    [&](const Lane& one) { return one.index == partition; });
     TRUEUP_CHECK(lane != lanes_.end());
-    const auto objects = [&](const auto& brakes, std::string_view scope,
-                             const char* what) -> std::optional<std::string> {
-        const auto found = brakes.find(scope);
-        if (found == brakes.end()) return std::nullopt;
-        const Brake& brake = found->second;
+    const auto objects = [&](const Brake& brake, const char* what) -> std::optional<std::string> {
         if (!brake.on && command.issued > brake.since) return std::nullopt;
         return std::string(brake.on ? "an operator's " : "ordered before an operator's ") + what +
                (brake.by.empty() ? std::string() : " (" + brake.by + ")");
     };
-    if (auto why = objects(lane->pauses, "", "pause")) return why;
-    if (auto why = objects(lane->pauses, command.rule, "pause of the rule")) return why;
-    return objects(lane->holds, command.subject, "hold");
+    for (const std::string& rule : {std::string(), command.rule}) {
+        // What was said of this policy and what was said of any are one row of words.
+        Brake last;
+        for (const std::string& policy : {std::string(), command.policy}) {
+            const Rules rules{policy, rule};
+            const auto activation = lane->activations.find(rules);
+            if (activation != lane->activations.end() && command.issued <= activation->second) {
+                return "ordered before the rule was set to observe";
+            }
+            const auto found = lane->pauses.find(rules);
+            if (found == lane->pauses.end()) continue;
+            const Brake& said = found->second;
+            if (said.since > last.since)
+                std::tie(last.since, last.by) = std::tie(said.since, said.by);
+            if (said.word > last.word) std::tie(last.word, last.on) = std::tie(said.word, said.on);
+        }
+        if (last.word == 0) continue;
+        if (auto why = objects(last, rule.empty() ? "pause" : "pause of the rule")) return why;
+    }
+    const auto held = lane->holds.find(command.subject);
+    return held == lane->holds.end() ? std::nullopt : objects(held->second, "hold");
 }
 
 }  // namespace trueup::executors

@@ -1,11 +1,14 @@
-// What operators said to executors: pauses and holds, read from `requests` (design §8). The engine
-// issues nothing against them; this is for what it had issued before.
+// What operators said to executors: pauses and holds, read from `requests` (design §8), and which
+// rules an engine found set to observe or off when it started. The engine issues nothing against
+// them; this is for what it had issued before.
 //
 //   B1  Nothing is written before the requests of every partition were read to their end.
 //   B2  A command that was issued before the last pause or hold of its scope is never carried out,
-//       also when that has ended meanwhile.
-//   B3  What is not signed, comes late or comes again is nobody's word: the engine takes none of it
-//       either.
+//       also when that has ended meanwhile; nor one from before its rule was found not to act.
+//   B3  Requests are taken as the engine takes them (model/intake.h): a pause or a hold whatever
+//   its
+//       age and number, its end only in time; what is not signed is nobody's word. What the engine
+//       refuses and is taken here (a rule or a subject that does not exist) is about no command.
 //   B4  A partition's requests are about the commands of that partition, and are read as if there
 //       was no other: what is for all of them is in each, under one id.
 //
@@ -14,9 +17,12 @@
 
 #include "engine/codec/signature.h"
 #include "engine/model/command.h"
+#include "engine/model/intake.h"
 #include "engine/model/request.h"
 #include "engine/ports/log.h"
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -47,25 +53,42 @@ class Brakes {
     std::optional<std::string> against(const Command& command, std::int32_t partition) const;
 
   private:
+    /// Whose commands a pause is about.
+    struct Rules {
+        std::string policy;  ///< empty: any
+        std::string rule;    ///< empty: every one
+        auto operator<=>(const Rules&) const = default;
+    };
     /// The last pause or hold of one scope.
     struct Brake {
         bool on = false;
         BrokerTime since{};
         std::string by;
+        std::uint64_t word = 0;  ///< which of all words it was that set or ended it
     };
-    using Scopes = std::map<std::string, Brake, std::less<>>;
+    /// A request as it is remembered, whether it was taken or not.
+    struct Seen {
+        Hash128 id;
+        RequestKind kind = RequestKind::kUnspecified;
+        BrokerTime at{};
+        std::string by;
+    };
     /// One partition: where its reader is, and what was said there up to that place.
     struct Lane {
         std::int32_t index = 0;
         std::optional<std::int64_t> next = std::nullopt;
-        Scopes pauses = {};  ///< by rule; empty: every rule
-        Scopes holds = {};   ///< by subject
-        std::map<Hash128, BrokerTime> seen = {};
+        std::map<Rules, Brake> pauses = {};
+        std::map<Rules, BrokerTime> activations = {};
+        std::map<std::string, Brake, std::less<>> holds = {};       ///< by subject
+        std::map<std::string, std::size_t, std::less<>> held = {};  ///< in force, by policy
+        std::vector<Seen> seen = {};
+        std::uint64_t words = 0;
     };
     bool read(Lane& lane);
     void take(Lane& lane, const ports::Record& record) const;
-    static void set(Scopes& brakes, const std::string& scope, bool on, const Request& request,
-                    BrokerTime at);
+    static void hold(Lane& lane, const Request& request, BrokerTime at);
+    static void set(Brake& brake, bool on, Lane& lane, const Request& request, BrokerTime at);
+    static void forget_outlived(Lane& lane, BrokerTime now);
 
     ports::Log& log_;
     const codec::KeyRing& keys_;

@@ -85,7 +85,7 @@ void Execution::tick(SteadyTime now) {
             break;
     }
     if (std::optional<std::string> why = surroundings_.objection(command_)) {
-        finish(OutcomeKind::kRefused, std::move(*why));
+        finish(OutcomeKind::kRefused, std::move(*why), true);
         return;
     }
     if (now - checked_at_ > kMaxCheckAge && TRUEUP_GUARD("check_age")) {

@@ -194,6 +194,7 @@ struct Meta {
     std::uint64_t wrong = 0;                 ///< of these, with an open finding
     std::array<std::uint64_t, 5> endings{};  ///< under way, by Ending::Stage
     std::uint64_t stuck = 0;                 ///< of these, without progress for too long
+    std::uint64_t holds = 0;                 ///< of operators, in force
     Counters counters;
     std::vector<RuleCounters> rules;
     bool operator==(const Meta&) const = default;

@@ -277,8 +277,8 @@ void encode_meta(const Meta& meta, std::string& out) {
     for (const Pause& pause : meta.pauses) put(writer, pause);
     writer.number(meta.answered.size());
     for (const Answered& answered : meta.answered) put(writer, answered);
-    for (const std::uint64_t count :
-         {meta.outbox, meta.open_findings, meta.subjects, meta.present, meta.wrong, meta.stuck}) {
+    for (const std::uint64_t count : {meta.outbox, meta.open_findings, meta.subjects, meta.present,
+                                      meta.wrong, meta.stuck, meta.holds}) {
         writer.number(count);
     }
     for (const std::uint64_t count : meta.endings) writer.number(count);
@@ -317,7 +317,7 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
     for (std::size_t n = in.count(); n > 0; --n) meta.pauses.push_back(take_pause(in));
     for (std::size_t n = in.count(); n > 0; --n) meta.answered.push_back(take_answered(in));
     for (std::uint64_t* count : {&meta.outbox, &meta.open_findings, &meta.subjects, &meta.present,
-                                 &meta.wrong, &meta.stuck}) {
+                                 &meta.wrong, &meta.stuck, &meta.holds}) {
         *count = in.number();
     }
     for (std::uint64_t& count : meta.endings) count = in.number();

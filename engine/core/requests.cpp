@@ -1,16 +1,15 @@
 // What operators ask. Each authentic request is answered once, and the answer is kept: who asked,
 // when, and what it did or why not. One that is forged, repeated, late or about something that
-// moved on changes nothing (design §4.9, §4.15).
+// moved on changes nothing (design §4.9, §4.15). Executors take the same ones (model/intake.h).
 #include "engine/base/guard.h"
 #include "engine/core/fold_run.h"
+#include "engine/model/intake.h"
 
 #include <algorithm>
 
 namespace trueup::core {
 
 namespace {
-
-constexpr std::size_t kMostAnswers = 256;
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -36,30 +35,32 @@ void FoldRun::take_request(const ItemView& item, const Request& request) {
     }
     // An engine's own word, meant for connectors or for executors.
     if (request.kind == RequestKind::kWish || request.kind == RequestKind::kActivation) return;
-    const auto known = [&](const Answered& earlier) { return earlier.id == request.id; };
-    if (std::any_of(meta_.answered.begin(), meta_.answered.end(), known) &&
-        TRUEUP_GUARD("request_once")) {
+    std::vector<Answered>& answers = meta_.answered;
+    if (came_before(answers, request, item.append_time) && TRUEUP_GUARD("request_once")) {
         ++meta_.counters.duplicates;
         return;
     }
-    const BrokerTime forgotten = item.append_time - 2 * kTimely;
-    std::vector<Answered>& answers = meta_.answered;
-    while (answers.size() >= kMostAnswers && answers.front().at < forgotten) {
-        answers.erase(answers.begin());
-    }
-    if (answers.size() >= kMostAnswers) return park(item, "too many requests in ten minutes");
-    Answer given = answer(item, request);
+    const bool crowded = too_many(answers, request, item.append_time);
+    make_room(answers, item.append_time);
+    Answer given =
+        crowded ? Answer{false, too_many_sentence(request.issued_by)} : answer(item, request);
     answers.push_back({request.id, request.kind, given.granted, item.append_time, request.issued_by,
                        std::move(given.sentence)});
 }
 
 FoldRun::Answer FoldRun::answer(const ItemView& item, const Request& request) {
-    if (state_.policy == nullptr) return {false, "no policy is in force yet"};
-    if (!timely(request, item.append_time) && TRUEUP_GUARD("request_timely")) {
+    const bool late = !only_restricts(request.kind) && !timely(request, item.append_time);
+    if (late && TRUEUP_GUARD("request_timely")) {
         const Millis age = item.append_time - from_millis<BrokerTime>(request.issued_ms);
         return {false, "it was asked " + std::to_string(age.count() / 1000) +
                            " s before it arrived, by the clock of the one who asked; more than 300 "
                            "s in either direction is not taken: set the clock, and ask again"};
+    }
+    if (state_.policy == nullptr) {
+        // Executors follow these whatever is in force.
+        if (request.kind == RequestKind::kHold) return hold(request, true);
+        const bool of_all = request.kind == RequestKind::kPause && request.scope.rule.empty();
+        return of_all ? pause(item, request) : Answer{false, "no policy is in force yet"};
     }
     const RequestScope& scope = request.scope;
     if (!scope.policy.empty() && scope.policy != meta_.settings.policy) {
@@ -230,16 +231,24 @@ FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, std::
     return {true, "dropped: " + left};
 }
 
+/// Also of a subject that nobody has spoken of yet: whoever comes under that name is held.
 FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
-    Entry* entry = request.scope.subject.empty() ? nullptr : find(request.scope.subject);
-    if (entry == nullptr) {
-        return {false, "there is no subject " + quoted(request.scope.subject) +
+    const std::string& key = request.scope.subject;
+    Entry* entry = key.empty() ? nullptr : find(key);
+    const bool ours = state_.policy == nullptr || key.starts_with(meta_.settings.policy + "/");
+    if (entry == nullptr && !(held && ours && names_subject(key))) {
+        return {false, "there is no subject " + quoted(key) +
                            "; write policy/name, as in graph-instances/wrapper-7"};
     }
-    if (entry->subject.held == held) return {true, held ? "it is held already" : "it is not held"};
+    if (entry != nullptr && entry->subject.held == held) {
+        return {true, held ? "it is held already" : "it is not held"};
+    }
+    if (held && meta_.holds >= kMostHolds) return {false, too_many_holds_sentence()};
+    if (entry == nullptr) entry = &subject_of(key);
     entry->subject.held = held;
+    meta_.holds = held ? meta_.holds + 1 : meta_.holds - 1;
     state_.subjects.mark_dirty(*entry);
-    mark(*entry);
+    if (state_.policy != nullptr) mark(*entry);  // else nobody is judged
     return {true, held ? "nothing will happen to it until it is released" : "released"};
 }
 
@@ -250,15 +259,16 @@ bool FoldRun::paused(std::uint8_t rule) const {
 }
 
 FoldRun::Answer FoldRun::pause(const ItemView& item, const Request& request) {
-    const std::uint8_t rule = rule_number(*state_.policy, request.scope.rule);
+    const bool of_all = request.scope.rule.empty();
+    const std::uint8_t rule = of_all ? kEveryRule : rule_number(*state_.policy, request.scope.rule);
     const auto same = [&](const Pause& known) { return known.rule == rule; };
     if (std::any_of(meta_.pauses.begin(), meta_.pauses.end(), same)) {
         return {true, "it is paused already"};
     }
     meta_.pauses.push_back({rule, item.append_time, request.issued_by, request.reason});
     judge_all();
-    return {true, rule == kEveryRule ? "no rule issues a command until you resume"
-                                     : request.scope.rule + " issues no command until you resume"};
+    return {true, of_all ? "no rule issues a command until you resume"
+                         : request.scope.rule + " issues no command until you resume"};
 }
 
 FoldRun::Answer FoldRun::resume(const Request& request) {

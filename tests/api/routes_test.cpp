@@ -27,6 +27,10 @@ class Routes : public ::testing::Test {
         backend.findings = [this](const projections::FindingsFilter& filter) {
             return findings.list(filter);
         };
+        backend.too_much = [this](const Request& request) -> std::optional<std::string> {
+            if (request.issued_by != busy) return std::nullopt;
+            return "'" + busy + "' has asked too much: wait";
+        };
         backend.ask = [this](Request request) -> Result<Hash128> {
             asked.push_back(std::move(request));
             return Hash128{0, asked.size()};
@@ -57,6 +61,7 @@ class Routes : public ::testing::Test {
 
     projections::FindingsView findings;
     std::vector<Request> asked;
+    std::string busy;  ///< who has asked too much
 
   private:
     std::unique_ptr<Server> server_;
@@ -129,11 +134,31 @@ TEST_F(Routes, AUserMayAskForAnEndAndForNothingElse_G8) {
     EXPECT_EQ(asked[0].issued_by, "alice");
 }
 
+TEST_F(Routes, ACallerWhoAsksTooMuchIsToldToWaitAndNobodyElse) {
+    busy = "alice";
+    const std::string end = R"({"kind": "terminate", "subject": "p/w"})";
+    const std::string reply = post("/v1/requests", 'a', end);
+    EXPECT_EQ(reply, "429 {\"error\":\"'alice' has asked too much: wait\"}\n");
+    EXPECT_TRUE(has(post("/v1/requests", 'o', end), "202 "));
+    EXPECT_EQ(asked.size(), 1U);
+}
+
+TEST_F(Routes, ADismissalMayDropAnEndingThatIsHalfDone) {
+    const std::string about = R"("subject": "graph-instances/wrapper-7")";
+    EXPECT_TRUE(has(post("/v1/requests", 'o', R"({"kind": "dismiss", )" + about + "}"), "202 "));
+    EXPECT_TRUE(has(
+        post("/v1/requests", 'o', R"({"kind": "dismiss", "drop": true, )" + about + "}"), "202 "));
+    ASSERT_EQ(asked.size(), 2U);
+    EXPECT_FALSE(asked[0].drop);
+    EXPECT_TRUE(asked[1].drop);
+}
+
 TEST_F(Routes, AWrongBodyIsRefusedWithOneSentence) {
     for (const char* body :
          {"", "[]", "{", "{}", R"({"kind": "explode"})", R"({"kind": 7})",
           R"({"kind": "approve", "seen": "now"})", R"({"kind": "approve", "finding": "12"})",
-          R"({"kind": "pause", "colour": "red"})",
+          R"({"kind": "pause", "colour": "red"})", R"({"kind": "pause", "drop": true})",
+          R"({"kind": "dismiss", "drop": "yes"})",
           R"({"kind": "pause", "issued_by": "somebody else"})"}) {
         const std::string reply = post("/v1/requests", 'o', body);
         EXPECT_TRUE(has(reply, "400 {\"error\":")) << body << " -> " << reply;

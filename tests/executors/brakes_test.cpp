@@ -1,5 +1,6 @@
 // Proves executors/brakes.h (design §8, §4.9, S24, S40): executors follow pauses and holds, and
-// what was ordered before one is never carried out.
+// what was ordered before one is never carried out; nor is what was ordered before its rule was set
+// to observe or off (S40).
 #include "executors/brakes.h"
 
 #include "tests/executors/desk.h"
@@ -16,6 +17,8 @@ void expect_refused(Desk& desk, const std::string& part) {
     EXPECT_EQ(desk.cluster.effects, 0U);
     ASSERT_EQ(desk.outcomes().size(), 1U);
     EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kRefused);
+    EXPECT_TRUE(desk.outcomes()[0].retryable) << "it was an operator's word";
+    EXPECT_TRUE(desk.outcomes()[0].final());
     EXPECT_TRUE(says(desk.outcomes()[0], part)) << desk.outcomes()[0].reason;
 }
 
@@ -176,6 +179,155 @@ TEST(Brakes, AnOldResumeThatIsSentAgainEndsNoPause) {
     desk.append(Topic::kRequests, recorded);
     brakes.step();
     EXPECT_NE(brakes.against(desk.live(delete_orphan()), 0), std::nullopt) << "an hour later";
+}
+
+TEST(Brakes, ARefusalByALookAtTheWorldIsNoOperatorsWord) {
+    Desk desk;
+    desk.cluster.pods["wrapper-a"].label = "trueup.io/hold";
+    desk.emit(delete_orphan());
+    desk.step();
+    ASSERT_EQ(desk.outcomes().size(), 1U);
+    EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kRefused);
+    EXPECT_FALSE(desk.outcomes()[0].retryable);
+}
+
+/// Reads all that was said so far.
+Brakes brakes_of(Desk& desk) {
+    Brakes brakes(desk.log, {0}, test_keys());
+    brakes.step();
+    EXPECT_TRUE(brakes.current());
+    return brakes;
+}
+
+std::optional<std::string> against(Desk& desk) {
+    return brakes_of(desk).against(desk.live(delete_orphan()), 0);
+}
+
+// Symptom: after a clock had leapt an hour ahead and was set right, executors ignored every pause
+// and every hold for an hour.
+TEST(Brakes, WhatOnlyRestrictsIsTakenWhateverItsAge_S40) {
+    for (const std::int64_t age : {3'600'000, -3'600'000}) {
+        for (const RequestKind kind : {RequestKind::kPause, RequestKind::kHold}) {
+            Desk desk;
+            Request said = desk.request(kind);
+            said.issued_ms -= age;
+            if (kind == RequestKind::kHold) said.scope.subject = "graph/wrapper-a";
+            desk.append(Topic::kRequests, trueup::testing::signed_bytes(said));
+            EXPECT_NE(against(desk), std::nullopt) << name_of(kind) << " " << age;
+        }
+    }
+}
+
+// What was recorded and is sent again stops at most what somebody has to let go again.
+TEST(Brakes, AnOldPauseThatIsSentAgainPausesAgainOnceItIsForgotten) {
+    Desk desk;
+    const std::string recorded = trueup::testing::signed_bytes(desk.request(RequestKind::kPause));
+    desk.append(Topic::kRequests, recorded);
+    desk.pass(Millis(1));
+    desk.say(RequestKind::kResume);
+    desk.append(Topic::kRequests, recorded);
+    desk.pass(Millis(1));
+    EXPECT_EQ(against(desk), std::nullopt) << "the same id";
+    desk.pass(kRemembered);
+    desk.append(Topic::kRequests, recorded);
+    EXPECT_NE(against(desk), std::nullopt);
+}
+
+TEST(Brakes, AWordAboutAnotherPolicyIsNoneAboutThisOne) {
+    Desk desk;
+    Request said = desk.request(RequestKind::kPause);
+    said.scope.policy = "processors";
+    desk.append(Topic::kRequests, trueup::testing::signed_bytes(said));
+    said = desk.request(RequestKind::kHold);
+    said.scope.policy = "processors";
+    said.scope.subject = "graph/wrapper-a";
+    desk.append(Topic::kRequests, trueup::testing::signed_bytes(said));
+    desk.pass(Millis(1));
+    EXPECT_EQ(against(desk), std::nullopt);
+}
+
+TEST(Brakes, AResumeEndsThePauseHoweverItsPolicyIsNamed) {
+    const std::string policy = delete_orphan().policy;
+    for (const bool named : {false, true}) {
+        Desk desk;
+        const Command before = desk.live(delete_orphan());
+        Request said = desk.request(RequestKind::kPause);
+        if (named) said.scope.policy = policy;
+        desk.append(Topic::kRequests, trueup::testing::signed_bytes(said));
+        EXPECT_NE(against(desk), std::nullopt);
+        desk.pass(Millis(1));
+        said = desk.request(RequestKind::kResume);
+        if (!named) said.scope.policy = policy;
+        desk.append(Topic::kRequests, trueup::testing::signed_bytes(said));
+        EXPECT_EQ(against(desk), std::nullopt);
+        EXPECT_EQ(brakes_of(desk).against(before, 0), "ordered before an operator's pause (olga)");
+    }
+}
+
+// Symptom: an executor ended a hold by a word that the engine took for the end of a quarantine.
+TEST(Brakes, AReleaseOfASourceEndsNoHold) {
+    Desk desk;
+    desk.say(RequestKind::kHold, {}, "graph/wrapper-a");
+    Request release = desk.request(RequestKind::kRelease);
+    release.scope.subject = "graph/wrapper-a";
+    release.scope.source = "pods";
+    desk.append(Topic::kRequests, trueup::testing::signed_bytes(release));
+    desk.pass(Millis(1));
+    EXPECT_NE(against(desk), std::nullopt);
+}
+
+TEST(Brakes, AsManyHoldsAreFollowedAsTheEngineGrants) {
+    Desk desk;
+    for (std::uint64_t i = 0; i < kMostHolds; ++i) {
+        desk.say(RequestKind::kHold, {}, "graph/" + std::to_string(i));
+    }
+    desk.say(RequestKind::kHold, {}, "graph/wrapper-a");
+    desk.pass(Millis(1));
+    EXPECT_EQ(against(desk), std::nullopt);
+    desk.say(RequestKind::kRelease, {}, "graph/7");
+    desk.say(RequestKind::kHold, {}, "graph/wrapper-a");
+    desk.pass(Millis(1));
+    EXPECT_NE(against(desk), std::nullopt);
+}
+
+// Symptom: a rule was set from enforce to observe while the process was stopped; started again, its
+// executor took the command of before from the topic and deleted the pod.
+TEST(Brakes, WhatWasOrderedBeforeItsRuleWasSetToObserveIsNotDone_S40) {
+    Desk desk;
+    desk.emit(delete_orphan());
+    Request activation = desk.request(RequestKind::kActivation);
+    activation.scope.rule = "orphaned_pod";
+    activation.issued_ms -= 86'400'000;  // whatever its age
+    desk.append(Topic::kRequests, trueup::testing::signed_bytes(activation));
+    desk.step();
+    expect_refused(desk, "ordered before the rule was set to observe");
+}
+
+TEST(Brakes, WhatIsOrderedAfterwardsIsDone_S40) {
+    Desk desk;
+    Request activation = desk.request(RequestKind::kActivation);
+    activation.scope.rule = "orphaned_pod";
+    desk.append(Topic::kRequests, trueup::testing::signed_bytes(activation));
+    desk.pass(Millis(1));
+    desk.emit(delete_orphan());
+    desk.step();
+    EXPECT_EQ(desk.cluster.effects, 1U);
+}
+
+TEST(Brakes, AnActivationIsAboutItsRuleAndEndsNoPause_S40) {
+    Desk desk;
+    Request activation = desk.request(RequestKind::kActivation);
+    activation.scope.rule = "missing_pod";
+    desk.append(Topic::kRequests, trueup::testing::signed_bytes(activation));
+    EXPECT_EQ(against(desk), std::nullopt) << "another rule's";
+    desk.say(RequestKind::kPause, "orphaned_pod");
+    activation.scope.rule = "orphaned_pod";
+    desk.append(Topic::kRequests, trueup::testing::signed_bytes(activation));
+    desk.pass(Millis(1));
+    EXPECT_EQ(against(desk), "an operator's pause of the rule (olga)");
+    desk.append(Topic::kRequests, codec::encode_request(activation));
+    desk.say(RequestKind::kResume, "orphaned_pod");
+    EXPECT_EQ(against(desk), std::nullopt) << "nobody signed the second one";
 }
 
 TEST(Dispatcher, ACommandThatNobodySignedIsParkedAndNotEnded_4_15) {

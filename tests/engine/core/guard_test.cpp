@@ -377,11 +377,13 @@ TEST(Guard, Guard_request_once_TheSameWordTwiceIsSaidOnce) {
 // Design §4.15.
 TEST(Guard, Guard_request_timely_AnOldRequestIsNotTaken) {
     JournalScript s = quiet_world();
-    Request pause;
-    pause.kind = RequestKind::kPause;
-    pause.issued_ms = to_millis(broker(s.now())) - 301'000;
-    s.request(pause);
-    EXPECT_TRUE(s.meta().pauses.empty());
+    Request request;
+    request.kind = RequestKind::kPause;
+    s.request(request);
+    request.kind = RequestKind::kResume;
+    request.issued_ms = to_millis(broker(s.now())) - 301'000;
+    s.request(request);
+    EXPECT_EQ(s.meta().pauses.size(), 1U);
 }
 
 // G8.

@@ -1,6 +1,7 @@
 // Proves what operators ask of a shard (design §4.9, §4.15; G8, G25): each request is answered
 // once, with a sentence, and what was answered is the same in every replay.
 #include "engine/codec/request_codec.h"
+#include "engine/model/intake.h"
 #include "tests/support/replay.h"
 
 #include <gtest/gtest.h>
@@ -85,21 +86,206 @@ TEST(Requests, OneThatIsForgedIsKeptCountedAndNotAnswered) {
 
 TEST(Requests, OneFromTheFutureIsAsWrongAsAnOldOne) {
     JournalScript s = approving_world();
-    Request made = request(RequestKind::kPause);
+    Request made = request(RequestKind::kResume);
     made.issued_ms = to_millis(broker(s.now())) + 301'000;
     s.request(made);
     EXPECT_FALSE(s.answered().granted);
     EXPECT_NE(s.answered().sentence.find("set the clock"), std::string::npos);
 }
 
-TEST(Requests, AFloodOfThemIsParkedAndForgetsNoAnswerTooEarly) {
+// Symptom: a clock leapt an hour ahead and was set right, and for an hour every pause was refused
+// as asked an hour before it arrived.
+TEST(Requests, WhatOnlyRestrictsIsTakenWhateverItsAge) {
+    for (const std::int64_t age : {3'600'000, -3'600'000}) {
+        JournalScript s = approving_world();
+        for (const RequestKind kind :
+             {RequestKind::kPause, RequestKind::kHold, RequestKind::kDismiss}) {
+            Request made = request(kind, "wrapper-7");
+            made.issued_ms = to_millis(broker(s.now())) - age;
+            s.request(made);
+            EXPECT_TRUE(s.answered().granted) << name_of(kind) << ": " << s.answered().sentence;
+        }
+        EXPECT_EQ(s.meta().pauses.size(), 1U);
+        EXPECT_TRUE(s.subject("wrapper-7")->held);
+    }
+}
+
+TEST(Requests, WhatPermitsIsTakenInTimeOnly) {
+    for (const RequestKind kind :
+         {RequestKind::kApprove, RequestKind::kResume, RequestKind::kRelease,
+          RequestKind::kTerminate, RequestKind::kResnapshot, RequestKind::kPass}) {
+        JournalScript s = approving_world();
+        Request made = request(kind, "wrapper-7");
+        made.issued_ms = to_millis(broker(s.now())) - 301'000;
+        s.request(made);
+        EXPECT_FALSE(s.answered().granted) << name_of(kind);
+        EXPECT_NE(s.answered().sentence.find("asked 301 s before"), std::string::npos);
+    }
+}
+
+// What was recorded and is sent again stops at most what somebody has to let go again.
+TEST(Requests, AnOldPauseThatIsSentAgainPausesAgainOnceItIsForgotten) {
     JournalScript s = approving_world();
-    for (int i = 0; i < 300; ++i) s.request(request(RequestKind::kPass));
-    EXPECT_EQ(s.meta().answered.size(), 256U);
-    EXPECT_EQ(s.parked().size(), 44U);
-    s.quiet_until(900s);
-    s.request(request(RequestKind::kPause));
-    EXPECT_EQ(s.answered().kind, RequestKind::kPause) << "the old ones made room";
+    Request pause = request(RequestKind::kPause);
+    pause.id = {9, 9};
+    pause.issued_ms = to_millis(broker(s.now()));
+    s.request(pause);
+    s.request(request(RequestKind::kResume));
+    s.request(pause);
+    EXPECT_TRUE(s.meta().pauses.empty()) << "the same id";
+    s.quiet_until(s.now() + kRemembered + 5s);
+    s.request(pause);
+    EXPECT_EQ(s.meta().pauses.size(), 1U);
+}
+
+// Symptom: 256 requests by anybody's token, and a pause of an operator stayed pending for ever.
+TEST(Requests, AFloodOfOneCallerStopsNeitherABrakeNorAnotherCaller) {
+    JournalScript s = approving_world();
+    Request end = request(RequestKind::kTerminate, "wrapper-7");
+    end.issued_by = "alice";
+    end.role = "user";
+    for (std::uint64_t i = 0; i < 300; ++i) {
+        end.id = {7, i};
+        s.request(end);
+        EXPECT_EQ(s.answered().id, end.id) << "each is answered";
+        EXPECT_FALSE(s.answered().granted);
+    }
+    EXPECT_EQ(s.answered().sentence,
+              "'alice' has asked 256 times within ten minutes: wait a few, and ask again; pause, "
+              "hold and dismiss are taken all the same");
+    EXPECT_TRUE(s.parked().empty());
+    Request word = request(RequestKind::kPause);
+    word.issued_by = "olga";
+    s.request(word);
+    EXPECT_TRUE(s.answered().granted) << s.answered().sentence;
+    EXPECT_EQ(s.meta().pauses.size(), 1U);
+    word.kind = RequestKind::kResume;
+    s.request(word);
+    EXPECT_TRUE(s.answered().granted) << "another caller's: " << s.answered().sentence;
+    word.issued_by = "alice";
+    word.kind = RequestKind::kPause;
+    s.request(word);
+    EXPECT_TRUE(s.answered().granted) << "a brake, whoever asks: " << s.answered().sentence;
+    s.quiet_until(s.now() + kRemembered + 5s);
+    end.id = {7, 1'000};
+    s.request(end);
+    EXPECT_NE(s.answered().sentence.find("neither owns"), std::string::npos) << "ten minutes later";
+}
+
+TEST(Requests, WhatIsRememberedIsBoundedAndAFloodForgetsNobodyElsesWord) {
+    JournalScript s = approving_world();
+    Request pause = request(RequestKind::kPause);
+    pause.id = {9, 9};
+    pause.issued_by = "olga";
+    pause.issued_ms = to_millis(broker(s.now()));
+    s.request(pause);
+    Request resume = request(RequestKind::kResume);
+    resume.id = {9, 10};
+    resume.issued_by = "olga";
+    resume.issued_ms = pause.issued_ms;
+    s.request(resume);
+    s.together([&] {
+        for (int i = 0; i < 2'000; ++i) {
+            Request flood = request(i % 2 == 0 ? RequestKind::kHold : RequestKind::kPass, "w");
+            flood.issued_by = "caller-" + std::to_string(i % 10);
+            s.request(flood);
+        }
+    });
+    EXPECT_EQ(s.meta().answered.size(), kMostRemembered);
+    pause.id = {9, 11};
+    s.request(pause);
+    s.request(resume);
+    EXPECT_EQ(s.meta().pauses.size(), 1U) << "the resume of before is known";
+}
+
+// Symptom: before a migration nobody could hold an instance that was still to come.
+TEST(Requests, ANameThatIsNotThereYetCanBeHeld) {
+    JournalScript s = quiet_world();
+    s.request(request(RequestKind::kHold, "wrapper-7"));
+    EXPECT_TRUE(s.answered().granted) << s.answered().sentence;
+    ASSERT_NE(s.subject("wrapper-7"), nullptr);
+    EXPECT_TRUE(s.subject("wrapper-7")->held);
+    EXPECT_EQ(s.meta().holds, 1U);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(200s);
+    EXPECT_TRUE(s.commands().empty());
+    EXPECT_EQ(s.findings().back().reason, Reason::kHold);
+    s.request(request(RequestKind::kRelease, "wrapper-7"));
+    EXPECT_EQ(s.meta().holds, 0U);
+    EXPECT_EQ(s.commands().size(), 1U);
+}
+
+TEST(Requests, AHoldOfANameThatNeverCameIsForgottenWhenItIsReleased) {
+    JournalScript s = quiet_world();
+    const std::uint64_t subjects = s.meta().subjects;
+    s.request(request(RequestKind::kHold, "wrapper-7"));
+    s.quiet_until(200s);
+    EXPECT_NE(s.subject("wrapper-7"), nullptr);
+    s.request(request(RequestKind::kRelease, "wrapper-7"));
+    EXPECT_TRUE(s.answered().granted) << s.answered().sentence;
+    EXPECT_EQ(s.subject("wrapper-7"), nullptr);
+    EXPECT_EQ(s.meta().subjects, subjects);
+}
+
+TEST(Requests, AHoldOfWhatCanBeNoSubjectIsRefused) {
+    JournalScript s = quiet_world();
+    for (const std::string& key :
+         {std::string(), std::string("wrapper-7"), std::string("processors/wrapper-7"),
+          std::string("graph-instances/"), "graph-instances/" + std::string(250, 'x')}) {
+        Request made = request(RequestKind::kHold);
+        made.scope.subject = key;
+        s.request(made);
+        EXPECT_EQ(s.answered().sentence,
+                  "there is no subject '" + key +
+                      "'; write policy/name, as in graph-instances/wrapper-7");
+    }
+    EXPECT_EQ(s.meta().holds, 0U);
+}
+
+TEST(Requests, HoldsAreBounded) {
+    JournalScript s = quiet_world();
+    s.together([&] {
+        for (std::uint64_t i = 0; i < kMostHolds; ++i) {
+            s.request(request(RequestKind::kHold, std::to_string(i)));
+        }
+    });
+    EXPECT_EQ(s.meta().holds, kMostHolds);
+    s.request(request(RequestKind::kHold, "wrapper-7"));
+    EXPECT_FALSE(s.answered().granted);
+    EXPECT_EQ(s.answered().sentence,
+              "10000 subjects are held already: release some, or pause the rule instead");
+    s.request(request(RequestKind::kHold, "17"));
+    EXPECT_EQ(s.answered().sentence, "it is held already");
+    s.request(request(RequestKind::kRelease, "17"));
+    s.request(request(RequestKind::kHold, "wrapper-7"));
+    EXPECT_TRUE(s.answered().granted);
+}
+
+// Symptom: executors followed what was said before a policy was in force, and the engine refused
+// it.
+TEST(Requests, APauseAndAHoldNeedNoPolicyInForce) {
+    core::NoRows rows;
+    core::State state(rows);
+    codec::JournalRecordBuilder record;
+    record.set_genesis({{1, 1}, 1, 0});
+    auto say = [&, offset = std::int64_t{0}](Request made) mutable {
+        made.id = {3, static_cast<std::uint64_t>(offset) + 1};
+        made.issued_ms = to_millis(broker(0s));
+        record.add_item(Topic::kRequests, offset - 1, offset, broker(0s),
+                        codec::encode_request(made), true);
+        ++offset;
+    };
+    say(request(RequestKind::kPause));
+    say(request(RequestKind::kHold, "wrapper-7"));
+    say(request(RequestKind::kPass));
+    JournalView view;
+    const std::string bytes = record.take();
+    ASSERT_TRUE(codec::decode_journal(bytes, 0, broker(0s), view).ok());
+    core::FoldReport report;
+    core::fold(state, view, report);
+    EXPECT_EQ(state.meta.pauses.size(), 1U);
+    EXPECT_EQ(state.meta.holds, 1U);
+    EXPECT_EQ(state.meta.answered.back().sentence, "no policy is in force yet");
 }
 
 TEST(Requests, AHeldSubjectIsRememberedWhenEverythingElseOfItIsGone) {

@@ -286,6 +286,7 @@ core::Meta random_meta(Dice& dice) {
     meta.wrong = dice.number();
     meta.stuck = dice.number();
     for (std::uint64_t& count : meta.endings) count = dice.number();
+    meta.holds = dice.number();
     core::Counters& c = meta.counters;
     for (std::uint64_t* count :
          {&c.items, &c.duplicates, &c.gaps, &c.parked, &c.foreign_tokens, &c.repeated_seq, &c.holes,

@@ -1,0 +1,220 @@
+// Proves apps/host.h over the embedded log, with threads and on real time: what an operator says
+// stops what it is about (S24, S40), whoever asks how much, and whatever the clock did.
+#include "apps/host.h"
+
+#include "apps/operate.h"
+#include "apps/quick_policy.h"
+#include "apps/sandbox_wiring.h"
+#include "connectors/embedded/embedded_log.h"
+#include "connectors/kubernetes/connector.h"
+#include "connectors/postgres/connector.h"
+#include "engine/codec/outcome_codec.h"
+#include "sandbox/world.h"
+#include "tests/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trueup::apps {
+namespace {
+
+constexpr const char* kSelector = "app=ryugraph-wrapper";
+constexpr Millis kAtMost{30'000};
+
+/// The machine's clock, when nobody has set it wrong.
+class LeapingClock final : public ports::Clock {
+  public:
+    std::atomic<std::int64_t> ahead{0};  ///< ms
+    SteadyTime steady_now() override { return ports::system_clock().steady_now(); }
+    std::int64_t wall_millis() override { return ports::system_clock().wall_millis() + ahead; }
+};
+
+sandbox::WorldSettings world_settings() {
+    sandbox::WorldSettings settings;
+    settings.evaluate_key = evaluate_key;
+    return settings;
+}
+
+/// A world with one good instance and one orphan, a state folder, and hosts over them, one after
+/// the other.
+class HostTest : public ::testing::Test {
+  protected:
+    HostTest() {
+        std::filesystem::create_directories(dir / "keys");
+        std::ofstream(dir / "olga") << "oooooooooooooooooooo\n";
+        std::ofstream(dir / "keys/tokens") << "olga ops oooooooooooooooooooo\n"
+                                              "alice user aaaaaaaaaaaaaaaaaaaa\n";
+        std::filesystem::permissions(dir / "keys/tokens", std::filesystem::perms::owner_read);
+        policy = quick_policy();
+        for (RuleSettings& rule : policy.rules) rule.grace = rule.create_window = Millis{0};
+        for (const char* name : {"wrapper-good", "wrapper-orphan"}) {
+            world.create_pod(name, {{"app", "ryugraph-wrapper"}}, "Running");
+        }
+        world.insert_row({{"name", "good"},
+                          {"url_slug", "good"},
+                          {"status", "running"},
+                          {"pod_name", "wrapper-good"}});
+    }
+
+    void start(bool with_executors) {
+        connectors::EmbeddedLog::Settings log;
+        log.path = dir / "log";
+        log.clock = &clock;
+        auto opened = connectors::EmbeddedLog::open(log);
+        ASSERT_TRUE(opened.ok()) << opened.error().what;
+        HostSettings settings;
+        settings.state_dir = dir.path();
+        settings.policy = policy;
+        settings.listen = "127.0.0.1:0";
+        ExecutorSpec executors;
+        if (with_executors) {
+            executors.clusters.push_back(world.cluster());
+            executors.databases.push_back(world.database());
+            executors.sources =
+                sandbox_reach(*executors.clusters.back(), *executors.databases.back(), kSelector);
+        }
+        auto started =
+            Host::start(std::move(settings), std::move(*opened), sources(), std::move(executors));
+        ASSERT_TRUE(started.ok()) << started.error().what;
+        host = std::move(*started);
+    }
+
+    /// False: it took too long.
+    bool wait_until(const std::function<bool()>& done) {
+        const SteadyTime limit = ports::system_clock().steady_now() + kAtMost;
+        while (!done()) {
+            if (ports::system_clock().steady_now() > limit) return false;
+            host->log().wait(host->log().changes_seen(), Millis{50});
+        }
+        return true;
+    }
+
+    std::size_t commands() {
+        return host->log().read({Topic::kCommands, 0}, 0, 1U << 20U).value().records.size();
+    }
+    std::vector<Outcome> outcomes() {
+        std::vector<Outcome> found;
+        const auto fetched = host->log().read({Topic::kOutcomes, 0}, 0, 1U << 20U).value();
+        for (const ports::Record& record : fetched.records) {
+            if (!record.value.empty()) {
+                found.push_back(codec::decode_outcome(record.value).value());
+            }
+        }
+        return found;
+    }
+    /// As olga's `trueup KIND` ends.
+    int ask(const std::string& kind) {
+        OperateOptions options;
+        options.engine.url = "http://" + host->address();
+        options.engine.token_file = dir / "olga";
+        return run_request(options, kind);
+    }
+
+    Settings policy;
+    LeapingClock clock;
+    testing::TempDir dir;
+    sandbox::World world{1, ports::system_clock(), world_settings()};
+    std::unique_ptr<Host> host;
+
+  private:
+    std::vector<SourceSpec> sources() {
+        std::vector<SourceSpec> specs(2);
+        specs[0].name = "pods";
+        specs[0].topic = Topic::kChangesPods;
+        specs[0].cluster = world.cluster();
+        specs[0].connector = std::make_unique<connectors::KubernetesConnector>(
+            *specs[0].cluster, sandbox_pods(kSelector));
+        specs[1].name = "rows";
+        specs[1].topic = Topic::kChangesRows;
+        specs[1].database = world.database();
+        specs[1].connector =
+            connectors::postgres::PostgresConnector::open(sandbox_rows(), *specs[1].database)
+                .value();
+        for (SourceSpec& spec : specs) spec.pace_idle = spec.pace_waiting = Millis{200};
+        return specs;
+    }
+};
+
+// Symptom: a deletion was ordered, the process stopped, the rule set to observe, and the process
+// started again: its executor took the command from the log, and the pod was gone.
+TEST_F(HostTest, WhatWasOrderedUnderEnforceIsNotDoneUnderObserve_S40) {
+    start(false);
+    ASSERT_TRUE(wait_until([this] { return commands() > 0; }));
+    host.reset();
+    core::rule_settings(policy, "orphaned_pod").mode = Mode::kObserve;
+    start(true);
+    ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
+    EXPECT_EQ(outcomes()[0].kind, OutcomeKind::kRefused);
+    EXPECT_TRUE(outcomes()[0].retryable);
+    EXPECT_EQ(outcomes()[0].reason, "ordered before the rule was set to observe");
+    const sandbox::Truth truth = world.truth();
+    EXPECT_EQ(truth.pods.size(), 2U);
+    for (const sandbox::Pod& pod : truth.pods) EXPECT_FALSE(pod.deletion_ms) << pod.name;
+}
+
+// The other way round nothing is in the way.
+TEST_F(HostTest, WhatIsOrderedAfterAStartUnderEnforceIsDone) {
+    core::rule_settings(policy, "orphaned_pod").mode = Mode::kObserve;
+    start(false);
+    ASSERT_TRUE(wait_until([this] { return host->snapshot().open_findings > 0; }));
+    host.reset();
+    core::rule_settings(policy, "orphaned_pod").mode = Mode::kEnforce;
+    start(true);
+    ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
+    EXPECT_EQ(outcomes()[0].kind, OutcomeKind::kDone) << outcomes()[0].reason;
+}
+
+// Symptom: the clock leapt an hour ahead and was set right, and for an hour the engine refused
+// every word, each as asked an hour before it arrived.
+TEST_F(HostTest, AClockThatLeaptAheadAndWasSetRightStopsNoWord) {
+    clock.ahead = 3'600'000;
+    start(false);
+    ASSERT_TRUE(wait_until([this] { return host->snapshot().journal_offset >= 1; }));
+    clock.ahead = 0;
+    EXPECT_EQ(ask("pause"), 0);
+    EXPECT_EQ(host->snapshot().pauses, 1U);
+    EXPECT_EQ(ask("resume"), 0);
+    EXPECT_EQ(ask("pass"), 0);
+}
+
+// Symptom: 260 requests of a user's token, and an operator's pause stayed pending for ever.
+TEST_F(HostTest, AFloodOfAUsersRequestsIsAnswered429AndStopsNoPause) {
+    start(true);
+    httplib::Client alice("http://" + host->address());
+    alice.set_default_headers({{"Authorization", "Bearer aaaaaaaaaaaaaaaaaaaa"}});
+    std::string last;
+    int refused = 0;
+    for (int i = 0; i < 300; ++i) {
+        const auto reply = alice.Post(
+            "/v1/requests", R"({"kind": "terminate", "subject": "graph-instances/wrapper-good"})",
+            "application/json");
+        ASSERT_TRUE(reply);
+        if (reply->status == 429) {
+            ++refused;
+            EXPECT_NE(reply->body.find("wait a few, and ask again"), std::string::npos);
+            continue;
+        }
+        ASSERT_EQ(reply->status, 202) << reply->body;
+        last = reply->body.substr(reply->body.find(':') + 2, 32);
+    }
+    ASSERT_TRUE(wait_until([&] {
+        const auto reply = alice.Get("/v1/requests/" + last);
+        return reply && reply->body.find("refused") != std::string::npos;
+    })) << "the last one that was taken is pending";
+    const auto more = alice.Post("/v1/requests", R"({"kind": "terminate", "subject": "a/b"})",
+                                 "application/json");
+    EXPECT_EQ(more ? more->status : 0, 429) << refused << " of 300 were";
+    EXPECT_EQ(ask("pause"), 0);
+    EXPECT_EQ(host->snapshot().pauses, 1U);
+}
+
+}  // namespace
+}  // namespace trueup::apps
