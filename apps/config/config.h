@@ -65,6 +65,7 @@ struct SourceConfig {
     Millis idle{15'000};                        ///< between proofs of progress
     Millis waiting{2'000};                      ///< the same while a finding waits
     Millis resnapshot = std::chrono::hours(6);  ///< between full audits
+    std::uint32_t at_least = 1;                 ///< objects, or the first snapshot proves nothing
     int line = 0;                               ///< where it stands in the file, from 1
 
     const KubernetesSource* kubernetes() const { return std::get_if<KubernetesSource>(&world); }
@@ -94,7 +95,7 @@ struct PolicyConfig {
 struct KafkaBus {
     std::string bootstrap;
     std::string prefix = "trueup";
-    std::uint32_t partitions = 4;
+    std::uint32_t partitions = 1;
     std::uint32_t replicas = 3;
     std::uint32_t min_in_sync = 2;
     std::map<std::string, std::string> client;  ///< TLS and SASL; may hold secrets

@@ -321,9 +321,52 @@ void read_times(Section& section, const Config& config, PolicyConfig& policy) {
     }
 }
 
+/// `missing_pod and status_drift`: the rules that act.
+std::string acting_rules(const PolicyConfig& policy) {
+    std::vector<std::string> acting;
+    for (const RuleSettings& rule : policy.rules) {
+        const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
+        if (acts) acting.push_back(rule.rule);
+    }
+    return acting.empty() ? std::string() : enumerate(acting);
+}
+
+/// Where the live look before a write asks by the pod's name, a label that names it is no use.
+void check_key_label(Section& section, const PolicyConfig& policy, const Config& config) {
+    const SourceConfig* source = config.source(policy.pods);
+    const KubernetesSource* pods = source == nullptr ? nullptr : source->kubernetes();
+    const std::string acting = acting_rules(policy);
+    if (pods == nullptr || pods->key_label.empty() || acting.empty()) return;
+    section.problem("rules",
+                    fmt::format("lets {} act, and sources.{}.kubernetes.key_label is set: until "
+                                "the next release the live look before a write cannot find pods "
+                                "by label; write mode: observe, or leave key_label out",
+                                acting, source->name));
+}
+
+/// What is counted over all subjects, each shard counts over its own: a live row that may own any
+/// pod holds back the orphans of its shard only.
+void check_shards(Section& section, PolicyConfig& policy, const Config& config,
+                  const std::vector<std::string>& known) {
+    constexpr const char* kBrake = "partitions";
+    if (!config.kafka || config.kafka->partitions <= 1) return;
+    const std::string acting = acting_rules(policy);
+    const bool meant = contains(known, kBrake);
+    // Said in vain while all rules observe, so that the way back to `observe` is always open.
+    if (!acting.empty() || meant) policy.known.emplace_back(kBrake);
+    if (acting.empty() || meant) return;
+    section.problem("rules",
+                    fmt::format("lets {} act, and with bus.kafka.partitions {} what is counted "
+                                "over all subjects (uncorrelated_rows) holds within one shard "
+                                "only; write partitions: 1, or mode: observe, or i-know: [{}] "
+                                "beside rules if it is meant",
+                                acting, config.kafka->partitions, kBrake));
+}
+
 /// A brake may be loosened beyond what is safe only by naming it once more.
-void check_brakes(Section& section, PolicyConfig& policy) {
+void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
     const std::vector<std::string> known = section.texts("i-know");
+    check_shards(section, policy, config, known);
     const auto loosened = [&](const char* key, const std::string& brake, const std::string& what) {
         policy.known.push_back(brake);
         if (contains(known, brake)) return;
@@ -382,7 +425,8 @@ PolicyConfig read_policy(Section section, Config& config, Problems& problems) {
     complete_columns(columns, policy, config, problems);
     check_executors(section, policy, config);
     read_times(section, config, policy);
-    check_brakes(section, policy);
+    check_key_label(section, policy, config);
+    check_brakes(section, policy, config);
     section.finish();
     return policy;
 }
