@@ -136,6 +136,13 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
 /// What goes into the journal. Sources and rules keep their order.
 Settings policy_settings(const Config& config);
 
+/// What a rule writes: the columns of a row that it may set, and whether it deletes its pod.
+struct Writes {
+    std::vector<std::string> columns;
+    bool deletes = false;
+};
+Writes writes_of(std::string_view rule);
+
 /// The connection string itself, from the file or the environment where the source says so; reading
 /// it anew each time lets a password be changed. Holds secrets: never logged.
 Result<std::string> read_conninfo(const SourceConfig& source);

@@ -27,19 +27,28 @@ struct RuleKind {
     bool ends = false;  ///< needs both executors, and is off unless it is written down
     std::array<std::string_view, 2> columns{};  ///< beside those that every rule reads
     std::string_view executor = "update_row";
+    std::array<std::string_view, 4> sets{};  ///< columns of the row
 };
+constexpr std::array<std::string_view, 4> kFailure{"status", "error_code", "error_message", ""};
+constexpr std::array<std::string_view, 4> kStatus{"status", "", "", ""};
 /// In the core's order; their usual times are the core's, too.
 constexpr std::array<RuleKind, 10> kRules{{
     {.name = "orphaned_pod", .executor = "delete_pod"},
-    {.name = "missing_pod"},
-    {.name = "status_drift"},
-    {.name = "ttl_expired", .ends = true, .columns = {"created_at", "ttl"}},
-    {.name = "inactive", .ends = true, .columns = {"last_activity_at", "inactivity_timeout"}},
-    {.name = "untracked_record"},
-    {.name = "stuck_transition"},
+    {.name = "missing_pod", .sets = kFailure},
+    {.name = "status_drift", .sets = kFailure},
+    {.name = "ttl_expired", .ends = true, .columns = {"created_at", "ttl"}, .sets = kStatus},
+    {.name = "inactive",
+     .ends = true,
+     .columns = {"last_activity_at", "inactivity_timeout"},
+     .sets = kStatus},
+    {.name = "untracked_record", .sets = {"status", "error_code", "error_message", "pod_name"}},
+    {.name = "stuck_transition", .sets = kFailure},
     {.name = "finished_pod", .acts = false},
     {.name = "duplicate_claim", .acts = false},
-    {.name = "termination_requested", .ends = true, .columns = {"owner_username", ""}},
+    {.name = "termination_requested",
+     .ends = true,
+     .columns = {"owner_username", ""},
+     .sets = kStatus},
 }};
 
 std::vector<RuleSettings> usual_rules() {
@@ -447,6 +456,18 @@ void check_stray_sources(const Config& config, Problems& problems) {
 }
 
 }  // namespace
+
+Writes writes_of(std::string_view rule) {
+    Writes writes;
+    for (const RuleKind& kind : kRules) {
+        if (kind.name != rule) continue;
+        writes.deletes = kind.ends || kind.executor == "delete_pod";
+        for (const std::string_view column : kind.sets) {
+            if (!column.empty()) writes.columns.emplace_back(column);
+        }
+    }
+    return writes;
+}
 
 void read_executors(Section executors, Config& config) {
     for (const char* name : {"delete_pod", "update_row"}) {
