@@ -105,8 +105,8 @@ void add_sources(Page& page, const std::vector<SourceView>& sources) {
         page.gauge("trueup_source_fresh", "1 while the source's proven progress is young enough.",
                    flag(source.fresh), labels);
         page.gauge("trueup_source_quarantined",
-                   "1 while a suspicious drop holds every destructive rule.",
-                   flag(source.quarantined), labels);
+                   "1 while nothing that takes away leans on the source.",
+                   flag(source.quarantine.kind != Quarantine::kNone), labels);
         page.gauge("trueup_source_progress_age_seconds",
                    "Time since the source was last proven complete; -1 before that.",
                    source.progress_age_seconds, labels);

@@ -69,7 +69,8 @@ api::SourceView source_view(const core::SourceState& source, const core::Meta& m
     api::SourceView view;
     view.name = source.name;
     view.known = source.known;
-    view.quarantined = source.quarantined_at != 0;
+    if (source.quarantined_at != 0)
+        view.quarantine = {api::Quarantine::kDrop, source.quarantined_at};
     view.objects = source.population;
     const bool proven = source.complete_as_of != BrokerTime{};
     const Millis age = meta.broker_now - source.complete_as_of;
@@ -133,7 +134,7 @@ void merge(api::SourceView& into, const api::SourceView& from) {
     into.known = into.known && from.known;
     into.fresh = into.fresh && from.fresh;
     into.answering = into.answering && from.answering;
-    into.quarantined = into.quarantined || from.quarantined;
+    if (into.quarantine.kind == api::Quarantine::kNone) into.quarantine = from.quarantine;
     into.objects += from.objects;
     const bool none = into.progress_age_seconds < 0 || from.progress_age_seconds < 0;
     into.progress_age_seconds =

@@ -54,6 +54,7 @@ Standing judge_on_pod(const Predicate& predicate, const PodSource& source, const
             return compare(predicate, *value);
         }
         case Kind::kNone:
+        case Kind::kNoneBut:
         case Kind::kUnspecified:
             break;
     }
@@ -74,6 +75,7 @@ Standing judge_on_row(const Predicate& predicate, const RowSource& source, const
             return compare(predicate, column->second);
         }
         case Kind::kNone:
+        case Kind::kNoneBut:
         case Kind::kUnspecified:
             break;
     }
@@ -99,6 +101,7 @@ std::string describe(const Predicate& predicate) {
         case Kind::kField:
             return "field(" + about + predicate.object_id + ", " + predicate.field + " = " +
                    shown(predicate.value) + ")";
+        case Kind::kNoneBut:
         case Kind::kUnspecified:
             break;
     }
