@@ -105,8 +105,8 @@ void add_sources(Page& page, const std::vector<SourceView>& sources) {
         page.gauge("trueup_source_fresh", "1 while the source's proven progress is young enough.",
                    flag(source.fresh), labels);
         page.gauge("trueup_source_quarantined",
-                   "1 while a suspicious drop holds every destructive rule.",
-                   flag(source.quarantined), labels);
+                   "1 while nothing that takes away leans on the source.",
+                   flag(source.quarantine.kind != Quarantine::kNone), labels);
         page.gauge("trueup_source_progress_age_seconds",
                    "Time since the source was last proven complete; -1 before that.",
                    source.progress_age_seconds, labels);
@@ -209,6 +209,14 @@ std::string metrics_text(const Snapshot& snapshot) {
                static_cast<double>(snapshot.open_findings));
     page.gauge("trueup_outbox_commands", "Commands without an outcome.",
                static_cast<double>(snapshot.outbox));
+    static constexpr std::array<const char*, 5> kStages{"", "taking", "between", "ordered",
+                                                        "halted"};
+    for (std::size_t i = 1; i < kStages.size(); ++i) {
+        page.gauge("trueup_endings", "Endings that are under way, by state.",
+                   static_cast<double>(snapshot.endings[i]), {{"state", kStages[i]}});
+    }
+    page.gauge("trueup_endings_stuck", "Endings that have not gone on for 15 minutes.",
+               static_cast<double>(snapshot.endings_stuck));
     page.gauge("trueup_pauses", "Pauses of operators that are in force.",
                static_cast<double>(snapshot.pauses));
     page.gauge("trueup_cache_bytes", "Subjects kept in memory, in bytes.",

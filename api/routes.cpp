@@ -72,8 +72,15 @@ void list_findings(const Backend& backend, const httplib::Request& in, httplib::
     const auto page = backend.findings(filter);
     Json findings = Json::array();
     for (const FindingEdge& edge : page.findings) findings.push_back(json_of(edge));
+    Json quarantines = Json::array();
+    for (const SourceView& source : backend.snapshot().sources) {
+        std::string why = sentence_of(source.name, source.quarantine);
+        if (why.empty()) continue;
+        quarantines.push_back({{"source", source.name}, {"sentence", std::move(why)}});
+    }
     reply(out, 200,
           {{"seen", page.seen},
+           {"quarantines", std::move(quarantines)},
            {"findings", std::move(findings)},
            {"more", page.more},
            {"not_kept", page.hidden}});

@@ -1,6 +1,43 @@
 #include "api/snapshot.h"
 
+#include <utility>
+
 namespace trueup::api {
+
+namespace {
+
+/// What happened, and until when it holds by itself; the second is empty where only a word ends it.
+std::pair<std::string, std::string> story_of(const QuarantineView& quarantine) {
+    const std::string figure = std::to_string(quarantine.figure);
+    switch (quarantine.kind) {
+        case Quarantine::kDrop:
+            return {"lost suspiciously much at once, of " + figure + " objects",
+                    "until it lists them again"};
+        case Quarantine::kEmpty:
+            return {"has shown " + figure + " objects, and at least " +
+                        std::to_string(quarantine.at_least) + " are expected (expect.at_least)",
+                    "until it shows so many"};
+        case Quarantine::kWrong:
+            return {"would make " + figure + " of " + std::to_string(quarantine.subjects) +
+                        " subjects wrong with its first list",
+                    ""};
+        case Quarantine::kRewound:
+            return {"went back in time, from " + figure + " objects", ""};
+        case Quarantine::kNone:
+            break;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string sentence_of(const std::string& source, const QuarantineView& quarantine) {
+    const auto [what, until] = story_of(quarantine);
+    if (what.empty()) return {};
+    return "source " + source + " " + what + ": nothing that takes away leans on it" +
+           (until.empty() ? "" : " " + until) +
+           "; if the world is like that, `trueup release --source " + source + " -c …` says so";
+}
 
 std::string Snapshot::not_ready() const {
     if (!refused.empty()) return "the shard does not emit: " + refused;
@@ -11,11 +48,7 @@ std::string Snapshot::not_ready() const {
     for (const SourceView& source : sources) {
         const std::string name = "source " + source.name;
         if (!source.trouble.empty()) return name + ": " + source.trouble;
-        if (source.quarantined) {
-            return name +
-                   " lost suspiciously much at once: nothing destructive leans on it until "
-                   "an epoch lists its objects again";
-        }
+        if (std::string why = sentence_of(source.name, source.quarantine); !why.empty()) return why;
         if (!source.known) return name + " has not listed everything yet";
         if (!source.fresh) return name + " has not proven its progress lately";
     }

@@ -11,6 +11,27 @@
 
 namespace trueup::api {
 
+/// Why nothing that takes away leans on a source for now.
+enum class Quarantine : std::uint8_t {
+    kNone,
+    kDrop,     ///< it lost suspiciously much at once
+    kEmpty,    ///< it has shown fewer objects than are expected
+    kWrong,    ///< its first list would make most of the world wrong
+    kRewound,  ///< it went back in time
+};
+
+struct QuarantineView {
+    Quarantine kind = Quarantine::kNone;
+    /// kDrop, kRewound: objects before it; kEmpty: objects shown so far; kWrong: subjects that
+    /// would be wrong.
+    std::uint64_t figure = 0;
+    std::uint64_t at_least = 0;  ///< of kEmpty: objects that are expected
+    std::uint64_t subjects = 0;  ///< of kWrong: all of them
+};
+
+/// What happened, what holds until when, and the command that ends it; empty: nothing did.
+std::string sentence_of(const std::string& source, const QuarantineView& quarantine);
+
 struct SourceView {
     std::string name;
     bool answering = false;
@@ -22,7 +43,7 @@ struct SourceView {
     std::uint64_t failures = 0;
     std::uint64_t epochs = 0;
     double clock_skew_seconds = 0;  ///< of its own clock against the broker's
-    bool quarantined = false;
+    QuarantineView quarantine;
     std::string trouble;  ///< one sentence while something is wrong
 };
 
@@ -53,6 +74,8 @@ struct Snapshot {
     double journal_time_seconds = 0;
     std::uint64_t subjects = 0;
     std::uint64_t open_findings = 0;
+    std::array<std::uint64_t, 5> endings{};  ///< under way, by Ending::Stage
+    std::uint64_t endings_stuck = 0;         ///< of these, without progress for 15 minutes
     std::uint64_t outbox = 0;
     std::vector<NamedCount> tallies;  ///< what the policy counts over all subjects
     std::uint64_t passes = 0;         ///< completed

@@ -2,43 +2,73 @@
 
 #include "apps/config/config.h"
 #include "apps/config/describe.h"
+#include "apps/progress.h"
 #include "apps/wiring.h"
+#include "engine/ports/clock.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trueup::apps {
 
-int run_config_check(const CheckOptions& options) {
+namespace {
+
+/// What the sources say: first whether each of them can be read at all, and only then what they
+/// have, so that one mistake is one sentence.
+Judged ask_sources(const config::Config& config, const std::string& file, StopSignal& stop) {
+    Judged judged;
+    judged.wrong = check_sources(config, file);
+    if (!judged.wrong.empty()) return judged;
+    auto asked = survey(config, Progress(stop));
+    if (!asked) {
+        judged.wrong.push_back(file + ": " + asked.error().what);
+        return judged;
+    }
+    std::vector<Look> looks;
+    for (const Surveyed& each : *asked) looks.push_back(each.look);
+    const auto now = from_millis<BrokerTime>(ports::system_clock().wall_millis());
+    return judge(config, file, *asked, rehearse(config::policy_settings(config), looks, now));
+}
+
+}  // namespace
+
+int run_config_check(const CheckOptions& options, StopSignal& stop) {
     const Result<config::Config> config = config::load_config(options.config);
     if (!config) {
         fmt::print(stderr, "{}\n", config.error().what);
         return 2;
     }
-    const std::vector<std::string> warnings = config::warnings(*config);
-    const std::vector<std::string> wrong =
-        options.offline ? std::vector<std::string>{} : check_sources(*config, options.config);
+    Judged judged;
+    if (!options.offline) judged = ask_sources(*config, options.config, stop);
+    std::vector<std::string> warnings = config::warnings(*config);
+    warnings.insert(warnings.end(), judged.warnings.begin(), judged.warnings.end());
+    const int code = judged.wrong.empty() ? 0 : 2;
     if (options.format == FeedFormat::kJson) {
         nlohmann::json object{{"config", nlohmann::json::parse(config::describe_json(*config))},
                               {"warnings", warnings},
-                              {"errors", wrong},
+                              {"errors", judged.wrong},
+                              {"asked", judged.asked},
+                              {"finds", judged.finds},
                               {"asked_sources", !options.offline}};
         fmt::print("{}\n", object.dump(2));
-        return wrong.empty() ? 0 : 2;
+        return code;
     }
     fmt::print("{}", config::describe(*config));
+    for (const std::string& line : judged.asked) fmt::print("asked     {}\n", line);
+    if (!judged.finds.empty()) fmt::print("finds     {}\n", judged.finds);
     for (const std::string& warning : warnings) fmt::print("warning: {}\n", warning);
-    for (const std::string& sentence : wrong) fmt::print(stderr, "{}\n", sentence);
-    if (wrong.empty()) {
+    for (const std::string& sentence : judged.wrong) fmt::print(stderr, "{}\n", sentence);
+    if (code == 0) {
         fmt::print("{}: {}\n", options.config,
                    options.offline ? "well-formed; its sources were not asked"
                                    : "well-formed, and every source answers");
     }
-    return wrong.empty() ? 0 : 2;
+    return code;
 }
 
 }  // namespace trueup::apps

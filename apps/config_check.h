@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/feed.h"
+#include "apps/stop_signal.h"
 
 #include <string>
 
@@ -14,6 +15,6 @@ struct CheckOptions {
 };
 
 /// 0 all is well, 2 otherwise; one sentence for each thing that is wrong.
-int run_config_check(const CheckOptions& options);
+int run_config_check(const CheckOptions& options, StopSignal& stop);
 
 }  // namespace trueup::apps

@@ -1,5 +1,6 @@
 #include "apps/feed.h"
 
+#include "apps/rehearsal.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
 #include "engine/codec/outcome_codec.h"
@@ -34,20 +35,6 @@ std::string clock_text(BrokerTime at) {
 void print_json(const nlohmann::json& object) {
     fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     std::fflush(stdout);
-}
-
-std::string what(const Command& command) {
-    const CommandDraft& draft = command.draft;
-    std::string text =
-        fmt::format("{} {}", name_of(draft.action.kind),
-                    draft.target.name.empty() ? draft.target.object_id : draft.target.name);
-    if (draft.action.kind == Action::Kind::kDeletePod) {
-        return text + fmt::format(" (uid {})", draft.target.object_id);
-    }
-    for (const Assignment& set : draft.action.sets) {
-        text += fmt::format(" {}={}", set.column, set.value ? "'" + *set.value + "'" : "null");
-    }
-    return text;
 }
 
 }  // namespace
@@ -140,7 +127,7 @@ void Feed::show_command(const ports::Record& record) {
     if (!command) return;
     ++commands_;
     if (ordered_.size() >= kMostOrdered) ordered_.clear();
-    ordered_[to_hex(command->id)] = what(*command);
+    ordered_[to_hex(command->id)] = text_of(command->draft);
     if (format_ == FeedFormat::kJson) {
         return print_json({{"kind", "command"},
                            {"id", to_hex(command->id)},
@@ -149,12 +136,13 @@ void Feed::show_command(const ports::Record& record) {
                            {"action", name_of(command->draft.action.kind)},
                            {"target", command->draft.target.object_id},
                            {"emission", command->emission},
-                           {"text", what(*command)},
+                           {"text", text_of(command->draft)},
                            {"evidence", command->evidence},
                            {"issued_ms", to_millis(command->issued)},
                            {"time_ms", to_millis(record.append_time)}});
     }
-    line(record.append_time, "do", kRed, fmt::format("{:<13} {}", command->rule, what(*command)));
+    line(record.append_time, "do", kRed,
+         fmt::format("{:<13} {}", command->rule, text_of(command->draft)));
 }
 
 void Feed::show_outcome(const ports::Record& record) {

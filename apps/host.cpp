@@ -349,6 +349,10 @@ void Host::run_chores() {
     while (!stopping_) {
         lock.unlock();
         key_watch_.look(clock.steady_now());
+        for (const QuarantineNews::Line& line : quarantines_.look(snapshot().sources)) {
+            spdlog::log(line.wrong ? spdlog::level::warn : spdlog::level::info, "{}",
+                        line.sentence);
+        }
         if (clock.steady_now() >= next_checkpoint) {
             Millis pause = settings_.checkpoint_every;
             for (const auto& shard : shards_) pause = std::min(pause, shard->make_checkpoint());

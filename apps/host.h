@@ -7,6 +7,7 @@
 #include "api/server.h"
 #include "api/snapshot.h"
 #include "apps/key_watch.h"
+#include "apps/quarantine_news.h"
 #include "apps/shard_host.h"
 #include "apps/wishes.h"
 #include "engine/model/settings.h"
@@ -148,7 +149,8 @@ class Host {
     codec::KeyRing request_keys_;
     codec::KeyRing command_keys_;
     api::Tokens tokens_;
-    KeyWatch key_watch_;  ///< of the chores' thread
+    KeyWatch key_watch_;          ///< of the chores' thread
+    QuarantineNews quarantines_;  ///< likewise
     projections::FindingsView findings_;
     std::unique_ptr<ports::Log> log_;
     std::vector<std::unique_ptr<ShardHost>> shards_;

@@ -5,6 +5,7 @@
 #include "engine/ports/clock.h"
 
 #include <algorithm>
+#include <array>
 
 namespace trueup::apps {
 
@@ -65,11 +66,20 @@ void add_passes(api::Snapshot& view, const core::Meta& meta) {
     view.pauses = meta.pauses.size();
 }
 
+api::QuarantineView quarantine_view(const core::SourceState& source, const SourceSettings& settings,
+                                    const core::Meta& meta) {
+    // The API knows nothing of the core, so it has a word of its own for each of these.
+    static constexpr std::array kKinds{api::Quarantine::kNone, api::Quarantine::kDrop,
+                                       api::Quarantine::kEmpty, api::Quarantine::kWrong,
+                                       api::Quarantine::kRewound};
+    return {kKinds[static_cast<std::size_t>(source.quarantine)], source.quarantined_at,
+            settings.at_least, meta.present};
+}
+
 api::SourceView source_view(const core::SourceState& source, const core::Meta& meta) {
     api::SourceView view;
     view.name = source.name;
     view.known = source.known;
-    view.quarantined = source.quarantined_at != 0;
     view.objects = source.population;
     const bool proven = source.complete_as_of != BrokerTime{};
     const Millis age = meta.broker_now - source.complete_as_of;
@@ -104,6 +114,8 @@ api::Snapshot shard_view(const ShardHost& shard) {
     view.subjects = meta.subjects;
     view.open_findings = meta.open_findings;
     view.outbox = meta.outbox;
+    view.endings = meta.endings;
+    view.endings_stuck = meta.stuck;
     add_tallies(view, meta);
     add_passes(view, meta);
     view.cached_bytes = status.cached_bytes;
@@ -115,7 +127,9 @@ api::Snapshot shard_view(const ShardHost& shard) {
         api::SourceView source;
         source.name = known.name;
         for (const core::SourceState& state : meta.sources) {
-            if (state.name == known.name) source = source_view(state, meta);
+            if (state.name != known.name) continue;
+            source = source_view(state, meta);
+            source.quarantine = quarantine_view(state, known, meta);
         }
         source.answering = source.fresh;  // as far as an engine can tell
         view.sources.push_back(std::move(source));
@@ -133,7 +147,7 @@ void merge(api::SourceView& into, const api::SourceView& from) {
     into.known = into.known && from.known;
     into.fresh = into.fresh && from.fresh;
     into.answering = into.answering && from.answering;
-    into.quarantined = into.quarantined || from.quarantined;
+    if (into.quarantine.kind == api::Quarantine::kNone) into.quarantine = from.quarantine;
     into.objects += from.objects;
     const bool none = into.progress_age_seconds < 0 || from.progress_age_seconds < 0;
     into.progress_age_seconds =
@@ -149,6 +163,8 @@ void merge(api::Snapshot& into, const api::Snapshot& from) {
     into.journal_time_seconds = std::min(into.journal_time_seconds, from.journal_time_seconds);
     into.subjects += from.subjects;
     into.open_findings += from.open_findings;
+    for (std::size_t i = 0; i < into.endings.size(); ++i) into.endings[i] += from.endings[i];
+    into.endings_stuck += from.endings_stuck;
     into.outbox += from.outbox;
     merge(into.tallies, from.tallies);
     into.passes = std::min(into.passes, from.passes);

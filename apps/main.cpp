@@ -2,6 +2,7 @@
 #include "apps/config_check.h"
 #include "apps/demo.h"
 #include "apps/operate.h"
+#include "apps/plan.h"
 #include "apps/process.h"
 #include "apps/simulate.h"
 #include "apps/topics.h"
@@ -33,6 +34,7 @@ struct Options {
     trueup::apps::ProcessOptions process;
     trueup::apps::TopicsOptions topics;
     trueup::apps::CheckOptions check;
+    trueup::apps::PlanOptions plan;
     trueup::apps::OperateOptions operate;
     trueup::apps::SimulateOptions simulate;
     bool no_colours = false;
@@ -154,6 +156,25 @@ CLI::App* add_check(CLI::App& app, Options& options) {
     return check;
 }
 
+CLI::App* add_plan(CLI::App& app, Options& options) {
+    CLI::App* plan = app.add_subcommand(
+        "plan", "Read both sides once and say what every rule would do; nothing is written");
+    plan->add_option("-c,--config", options.plan.config, "The configuration file")->required();
+    add_format(*plan, options.plan.format);
+    plan->footer(
+        "Each rule that is not off is judged as if it were enforced and every grace were over.\n"
+        "What would hold a command in earnest stands behind it: its mode, its budget, an\n"
+        "approval, a window, a quarantine.\n"
+        "\n"
+        "Exit code: 0 nothing was found, 3 something was, 2 the configuration is wrong, 1 a\n"
+        "source did not answer.\n"
+        "\n"
+        "Examples:\n"
+        "  trueup plan -c trueup.yaml\n"
+        "  trueup plan -c trueup.yaml -o json | jq '.findings[] | .command.text'");
+    return plan;
+}
+
 /// Which engine, and how to show its answer.
 void add_engine(CLI::App& command, Options& options) {
     trueup::apps::EngineAddress& engine = options.operate.engine;
@@ -255,6 +276,7 @@ int run(int argc, char** argv) {
     const Processes processes = add_processes(app, options);
     const Topics topics = add_topics(app, options);
     const CLI::App* check = add_check(app, options);
+    const CLI::App* plan = add_plan(app, options);
     Chosen chosen;
     add_findings(app, options, chosen);
     add_brakes(app, options, chosen);
@@ -276,7 +298,8 @@ int run(int argc, char** argv) {
         if (command->parsed()) return run_topics(options.topics);
     }
     if (simulate->parsed()) return trueup::apps::run_simulate(options.simulate, stop);
-    if (check->parsed()) return trueup::apps::run_config_check(options.check);
+    if (check->parsed()) return trueup::apps::run_config_check(options.check, stop);
+    if (plan->parsed()) return trueup::apps::run_plan(options.plan, stop);
     for (const auto& [command, operate] : chosen) {
         if (command->parsed()) return operate(options.operate);
     }

@@ -196,6 +196,9 @@ Result<Json> list(Engine& engine, const OperateOptions& options) {
 }
 
 void print_findings(const Json& page) {
+    for (const Json& quarantine : page.value("quarantines", Json::array())) {
+        fmt::print("quarantine: {}\n", text(quarantine, "sentence"));
+    }
     for (const Json& finding : page["findings"]) {
         fmt::print("{:<17} {:<10} {:<18} {}\n", handle_of(finding), text(finding, "state"),
                    text(finding, "reason"), text(finding, "sentence"));

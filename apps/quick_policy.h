@@ -25,6 +25,8 @@ inline Settings quick_policy() {
     set("duplicate_claim", Mode::kObserve, Millis{0}, Millis{0});
     // Much goes wrong here, and nobody has five minutes.
     for (RuleSettings& rule : settings.rules) rule.budget = {100, 50, Millis{60'000}};
+    // A small world may begin empty.
+    for (SourceSettings& source : settings.sources) source.at_least = 0;
     settings.max_step = Millis{1'000};
     settings.stale_after = Millis{15'000};
     return settings;

@@ -7,11 +7,10 @@
 #include "connectors/kubernetes/transport.h"
 #include "connectors/postgres/connector.h"
 #include "connectors/postgres/correlation.h"
-#include "connectors/postgres/inspection.h"
 #include "connectors/postgres/probe.h"
 #include "connectors/postgres/transport.h"
 #include "engine/base/check.h"
-#include "engine/ports/clock.h"
+#include "engine/base/id.h"
 #include "engine/ports/selector.h"
 
 #include <algorithm>
@@ -28,13 +27,11 @@ using config::KubernetesSource;
 using config::PostgresSource;
 using config::SourceConfig;
 
-constexpr Millis kInspectLimit{5'000};
-
 Error about(const SourceConfig& source, const Error& error) {
     return {error.next, "source " + source.name + ": " + error.what};
 }
 
-Result<std::unique_ptr<ports::Cluster>> open_cluster(const SourceConfig& source) {
+Result<std::unique_ptr<connectors::HttpCluster>> open_cluster(const SourceConfig& source) {
     const KubernetesSource& kubernetes = *source.kubernetes();
     auto access = kubernetes.in_cluster
                       ? connectors::in_cluster_access()
@@ -42,7 +39,7 @@ Result<std::unique_ptr<ports::Cluster>> open_cluster(const SourceConfig& source)
     if (!access) return about(source, access.error());
     auto cluster = connectors::HttpCluster::open(std::move(*access));
     if (!cluster) return about(source, cluster.error());
-    return std::unique_ptr<ports::Cluster>(std::move(*cluster));
+    return cluster;
 }
 
 Result<std::unique_ptr<ports::Database>> open_database(const SourceConfig& source) {
@@ -133,33 +130,15 @@ Result<SourceSpec> make_source(const Config& config, const SourceConfig& source)
 }
 
 /// The primary key's columns, asked of the server itself.
-Result<std::vector<std::string>> primary_key(ports::Database& database,
+Result<std::vector<std::string>> primary_key(ports::Database& database, const Config& config,
                                              const SourceConfig& source) {
-    const PostgresSource& rows = *source.postgres();
-    constexpr ports::CallId kCall = 1;
-    database.inspect(kCall, {rows.table, rows.publication});
-    ports::Clock& clock = ports::system_clock();
-    const SteadyTime limit = clock.steady_now() + kInspectLimit;
-    std::vector<ports::DatabaseEvent> events;
-    while (clock.steady_now() < limit) {
-        events.clear();
-        database.poll(Millis{100}, events);
-        for (const ports::DatabaseEvent& event : events) {
-            if (event.kind == ports::DatabaseEvent::Kind::kFailed)
-                return about(source, event.error);
-            if (event.rows.empty()) continue;
-            const auto inspection = postgres::read_inspection(event.rows.front());
-            if (!inspection) return about(source, inspection.error());
-            if (inspection->pk_columns.empty()) {
-                return about(source, {Next::kStop,
-                                      "the table has no primary key; a row could not "
-                                      "be named exactly"});
-            }
-            database.cancel(kCall);
-            return inspection->pk_columns;
-        }
-    }
-    return about(source, {Next::kRetry, "no answer within 5 s"});
+    const auto settings = table_settings(config, source);
+    if (!settings) return settings.error();
+    const auto inspection = postgres::inspect(database, *settings);
+    if (!inspection) return about(source, inspection.error());
+    if (!inspection->pk_columns.empty()) return inspection->pk_columns;
+    return about(source,
+                 {Next::kStop, "the table has no primary key; a row could not be named exactly"});
 }
 
 Status add_pods(const SourceConfig& source, ExecutorSpec& spec) {
@@ -181,7 +160,7 @@ Status add_pods(const SourceConfig& source, ExecutorSpec& spec) {
 Status add_rows(const Config& config, const SourceConfig& source, ExecutorSpec& spec) {
     auto database = open_database(source);
     if (!database) return database.error();
-    auto key = primary_key(**database, source);
+    auto key = primary_key(**database, config, source);
     if (!key) return key.error();
     auto correlate = postgres::Correlation::parse(policy_of(config).correlate);
     if (!correlate) return correlate.error();
@@ -211,7 +190,71 @@ Status check_source(const Config& config, const SourceConfig& source) {
     return postgres::check_access(**database, *settings);
 }
 
+/// What is hashed no rule reads: any hash will do where nothing is kept.
+void add_passing_hash(ports::FieldPolicy& policy) {
+    policy.hash = [](std::string_view text) { return to_hex(hash128(text)); };
+}
+
+Result<Surveyed> survey_cluster(const Config& config, const SourceConfig& source,
+                                const Watcher& watcher) {
+    auto cluster = open_cluster(source);
+    if (!cluster) return cluster.error();
+    const ports::Resource& resource = source.kubernetes()->resource;
+    Surveyed asked;
+    asked.name = source.name;
+    if (!resource.name_space.empty()) {
+        asked.namespace_exists = connectors::namespace_exists(**cluster, resource.name_space);
+    }
+    const connectors::Post post = [&](ports::CallId call, std::string_view path, std::string body) {
+        connectors::HttpRequest request;
+        request.method = "POST";
+        request.path = path;
+        request.body = std::move(body);
+        (*cluster)->send(call, request);
+    };
+    asked.missing_verbs = connectors::missing_verbs(**cluster, post, resource, {"delete"});
+    connectors::KubernetesSettings settings = cluster_settings(config, source);
+    add_passing_hash(settings.fields);
+    auto look = look_at(**cluster, std::move(settings), watcher);
+    if (!look) return look.error();
+    asked.look = std::move(*look);
+    return asked;
+}
+
+Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
+                              const Watcher& watcher) {
+    auto database = open_database(source);
+    if (!database) return database.error();
+    auto settings = table_settings(config, source);
+    if (!settings) return settings.error();
+    add_passing_hash(settings->fields);
+    const auto inspection = postgres::inspect(**database, *settings);
+    if (!inspection) return about(source, inspection.error());
+    Surveyed asked;
+    asked.name = source.name;
+    asked.updatable = inspection->updatable;
+    auto look = look_at(**database, std::move(*settings), watcher);
+    if (!look) return look.error();
+    asked.look = std::move(*look);
+    return asked;
+}
+
 }  // namespace
+
+Result<std::vector<Surveyed>> survey(const Config& config, const Watcher& watcher) {
+    std::vector<Surveyed> all;
+    const config::PolicyConfig& policy = policy_of(config);
+    for (const SourceConfig& source : config.sources) {
+        const bool used = source.name == policy.pods || source.name == policy.rows ||
+                          source.name == policy.services || source.name == policy.ingresses;
+        if (!used) continue;
+        auto asked = source.kubernetes() != nullptr ? survey_cluster(config, source, watcher)
+                                                    : survey_table(config, source, watcher);
+        if (!asked) return asked.error();
+        all.push_back(std::move(*asked));
+    }
+    return all;
+}
 
 Result<std::vector<SourceSpec>> make_sources(const Config& config) {
     std::vector<SourceSpec> specs;

@@ -3,6 +3,8 @@
 
 #include "apps/config/config.h"
 #include "apps/host.h"
+#include "apps/one_look.h"
+#include "apps/survey.h"
 #include "engine/base/result.h"
 
 #include <string>
@@ -20,5 +22,10 @@ Result<ExecutorSpec> make_executors(const config::Config& config);
 /// Asks every source whether it can be read as configured, one after another. One sentence for each
 /// that cannot, as `file:line: what is wrong`; empty: all can. `file` is where `config` was read.
 std::vector<std::string> check_sources(const config::Config& config, const std::string& file);
+
+/// Reads each source of the policy once, one after another, and asks what our accounts may do
+/// there. Blocking; writes nothing. The error names the source that did not answer; kStop: the
+/// watcher said so, or a source is not as configured.
+Result<std::vector<Surveyed>> survey(const config::Config& config, const Watcher& watcher);
 
 }  // namespace trueup::apps

@@ -153,9 +153,13 @@ void DatabasePort::inspect(CallId call, const ports::Inspect& request) {
         const WorldSettings& settings = realm_->settings;
         const bool covered = request.publication == settings.publication;
         const std::uint64_t system_id = 7'000'000'000'000'000'000U + realm_->seed % 1'000'000'000U;
+        std::string updatable;
+        for (const Column& column : settings.columns) {
+            updatable += (updatable.empty() ? "" : ",") + column.name;
+        }
         rows(call, {{std::to_string(system_id), std::to_string(realm_->timeline), "150020",
                      std::string(1, settings.replica_identity), settings.pk_column,
-                     covered ? "t" : "none", "logical"}});
+                     covered ? "t" : "none", "logical", std::move(updatable)}});
         end(call);
     });
 }

@@ -213,7 +213,7 @@ Settings policy_settings(const Config& config) {
         if (source.name == policy.rows) role = core::role_number(*use, "rows");
         if (source.name == policy.services) role = core::role_number(*use, "services");
         if (source.name == policy.ingresses) role = core::role_number(*use, "ingresses");
-        settings.sources.push_back({source.name, source.topic(), role, {}});
+        settings.sources.push_back({source.name, source.topic(), role, {}, source.at_least});
     }
     settings.rules = policy.rules;
     settings.windows = policy.windows;

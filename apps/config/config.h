@@ -65,6 +65,7 @@ struct SourceConfig {
     Millis idle{15'000};                        ///< between proofs of progress
     Millis waiting{2'000};                      ///< the same while a finding waits
     Millis resnapshot = std::chrono::hours(6);  ///< between full audits
+    std::uint32_t at_least = 1;                 ///< objects, or the first snapshot proves nothing
     int line = 0;                               ///< where it stands in the file, from 1
 
     const KubernetesSource* kubernetes() const { return std::get_if<KubernetesSource>(&world); }
@@ -94,7 +95,7 @@ struct PolicyConfig {
 struct KafkaBus {
     std::string bootstrap;
     std::string prefix = "trueup";
-    std::uint32_t partitions = 4;
+    std::uint32_t partitions = 1;
     std::uint32_t replicas = 3;
     std::uint32_t min_in_sync = 2;
     std::map<std::string, std::string> client;  ///< TLS and SASL; may hold secrets
@@ -134,6 +135,13 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
 
 /// What goes into the journal. Sources and rules keep their order.
 Settings policy_settings(const Config& config);
+
+/// What a rule writes: the columns of a row that it may set, and whether it deletes its pod.
+struct Writes {
+    std::vector<std::string> columns;
+    bool deletes = false;
+};
+Writes writes_of(std::string_view rule);
 
 /// The connection string itself, from the file or the environment where the source says so; reading
 /// it anew each time lets a password be changed. Holds secrets: never logged.

@@ -106,6 +106,7 @@ Json json_of(const SourceConfig& source) {
     json["progress"] = {{"idle", duration_text(source.idle)},
                         {"waiting", duration_text(source.waiting)}};
     json["resnapshot"] = duration_text(source.resnapshot);
+    json["expect"] = {{"at_least", source.at_least}};
     return json;
 }
 
@@ -154,17 +155,17 @@ Json json_of(const PolicyConfig& policy) {
 std::string line_of(const SourceConfig& source) {
     if (const KubernetesSource* kubernetes = source.kubernetes()) {
         const std::string& space = kubernetes->resource.name_space;
-        return fmt::format("source    {}: {} in {}, selector \"{}\"\n", source.name,
+        return fmt::format("source    {}: {} in {}, selector \"{}\", at least {}\n", source.name,
                            resource_text(kubernetes->resource),
                            space.empty() ? "all namespaces" : "namespace " + space,
-                           kubernetes->selector);
+                           kubernetes->selector, source.at_least);
     }
     const PostgresSource& postgres = *source.postgres();
     const auto [key, value] = conninfo_entry(postgres);
-    return fmt::format("source    {}: rows of {} ({}), publication {}, slot {}, {} \"{}\"\n",
-                       source.name, table_text(postgres.table),
-                       names_text(postgres.columns, postgres.fields), postgres.publication,
-                       postgres.slot, key, value);
+    return fmt::format(
+        "source    {}: rows of {} ({}), at least {}, publication {}, slot {}, {} \"{}\"\n",
+        source.name, table_text(postgres.table), names_text(postgres.columns, postgres.fields),
+        source.at_least, postgres.publication, postgres.slot, key, value);
 }
 
 std::string lines_of(const PolicyConfig& policy) {
@@ -191,6 +192,14 @@ std::string lines_of(const PolicyConfig& policy) {
     return text + fmt::format("windows   {} (UTC)\n", fmt::join(window_texts(policy), "; "));
 }
 
+/// A side of a policy: what it lacks is missing, or makes an orphan.
+bool judged_by_absence(const SourceConfig& source, const Config& config) {
+    return std::any_of(config.policies.begin(), config.policies.end(),
+                       [&source](const PolicyConfig& policy) {
+                           return policy.pods == source.name || policy.rows == source.name;
+                       });
+}
+
 void warn_of_source(const SourceConfig& source, const Config& config,
                     std::vector<std::string>& all) {
     const bool used = std::any_of(
@@ -209,6 +218,12 @@ void warn_of_source(const SourceConfig& source, const Config& config,
             fmt::format("sources.{}.resnapshot {} reads the whole source very often; 6h "
                         "is usual",
                         source.name, duration_text(source.resnapshot)));
+    }
+    if (source.at_least == 0 && judged_by_absence(source, config)) {
+        all.push_back(
+            fmt::format("sources.{}.expect.at_least is 0: an empty first list of it is believed, "
+                        "and everything on the other side counts as wrong then",
+                        source.name));
     }
     const KubernetesSource* kubernetes = source.kubernetes();
     if (kubernetes != nullptr && used && kubernetes->resource.name_space.empty()) {

@@ -27,19 +27,28 @@ struct RuleKind {
     bool ends = false;  ///< needs both executors, and is off unless it is written down
     std::array<std::string_view, 2> columns{};  ///< beside those that every rule reads
     std::string_view executor = "update_row";
+    std::array<std::string_view, 4> sets{};  ///< columns of the row
 };
+constexpr std::array<std::string_view, 4> kFailure{"status", "error_code", "error_message", ""};
+constexpr std::array<std::string_view, 4> kStatus{"status", "", "", ""};
 /// In the core's order; their usual times are the core's, too.
 constexpr std::array<RuleKind, 10> kRules{{
     {.name = "orphaned_pod", .executor = "delete_pod"},
-    {.name = "missing_pod"},
-    {.name = "status_drift"},
-    {.name = "ttl_expired", .ends = true, .columns = {"created_at", "ttl"}},
-    {.name = "inactive", .ends = true, .columns = {"last_activity_at", "inactivity_timeout"}},
-    {.name = "untracked_record"},
-    {.name = "stuck_transition"},
+    {.name = "missing_pod", .sets = kFailure},
+    {.name = "status_drift", .sets = kFailure},
+    {.name = "ttl_expired", .ends = true, .columns = {"created_at", "ttl"}, .sets = kStatus},
+    {.name = "inactive",
+     .ends = true,
+     .columns = {"last_activity_at", "inactivity_timeout"},
+     .sets = kStatus},
+    {.name = "untracked_record", .sets = {"status", "error_code", "error_message", "pod_name"}},
+    {.name = "stuck_transition", .sets = kFailure},
     {.name = "finished_pod", .acts = false},
     {.name = "duplicate_claim", .acts = false},
-    {.name = "termination_requested", .ends = true, .columns = {"owner_username", ""}},
+    {.name = "termination_requested",
+     .ends = true,
+     .columns = {"owner_username", ""},
+     .sets = kStatus},
 }};
 
 std::vector<RuleSettings> usual_rules() {
@@ -321,9 +330,52 @@ void read_times(Section& section, const Config& config, PolicyConfig& policy) {
     }
 }
 
+/// `missing_pod and status_drift`: the rules that act.
+std::string acting_rules(const PolicyConfig& policy) {
+    std::vector<std::string> acting;
+    for (const RuleSettings& rule : policy.rules) {
+        const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
+        if (acts) acting.push_back(rule.rule);
+    }
+    return acting.empty() ? std::string() : enumerate(acting);
+}
+
+/// Where the live look before a write asks by the pod's name, a label that names it is no use.
+void check_key_label(Section& section, const PolicyConfig& policy, const Config& config) {
+    const SourceConfig* source = config.source(policy.pods);
+    const KubernetesSource* pods = source == nullptr ? nullptr : source->kubernetes();
+    const std::string acting = acting_rules(policy);
+    if (pods == nullptr || pods->key_label.empty() || acting.empty()) return;
+    section.problem("rules",
+                    fmt::format("lets {} act, and sources.{}.kubernetes.key_label is set: until "
+                                "the next release the live look before a write cannot find pods "
+                                "by label; write mode: observe, or leave key_label out",
+                                acting, source->name));
+}
+
+/// What is counted over all subjects, each shard counts over its own: a live row that may own any
+/// pod holds back the orphans of its shard only.
+void check_shards(Section& section, PolicyConfig& policy, const Config& config,
+                  const std::vector<std::string>& known) {
+    constexpr const char* kBrake = "partitions";
+    if (!config.kafka || config.kafka->partitions <= 1) return;
+    const std::string acting = acting_rules(policy);
+    const bool meant = contains(known, kBrake);
+    // Said in vain while all rules observe, so that the way back to `observe` is always open.
+    if (!acting.empty() || meant) policy.known.emplace_back(kBrake);
+    if (acting.empty() || meant) return;
+    section.problem("rules",
+                    fmt::format("lets {} act, and with bus.kafka.partitions {} what is counted "
+                                "over all subjects (uncorrelated_rows) holds within one shard "
+                                "only; write partitions: 1, or mode: observe, or i-know: [{}] "
+                                "beside rules if it is meant",
+                                acting, config.kafka->partitions, kBrake));
+}
+
 /// A brake may be loosened beyond what is safe only by naming it once more.
-void check_brakes(Section& section, PolicyConfig& policy) {
+void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
     const std::vector<std::string> known = section.texts("i-know");
+    check_shards(section, policy, config, known);
     const auto loosened = [&](const char* key, const std::string& brake, const std::string& what) {
         policy.known.push_back(brake);
         if (contains(known, brake)) return;
@@ -382,7 +434,8 @@ PolicyConfig read_policy(Section section, Config& config, Problems& problems) {
     complete_columns(columns, policy, config, problems);
     check_executors(section, policy, config);
     read_times(section, config, policy);
-    check_brakes(section, policy);
+    check_key_label(section, policy, config);
+    check_brakes(section, policy, config);
     section.finish();
     return policy;
 }
@@ -403,6 +456,18 @@ void check_stray_sources(const Config& config, Problems& problems) {
 }
 
 }  // namespace
+
+Writes writes_of(std::string_view rule) {
+    Writes writes;
+    for (const RuleKind& kind : kRules) {
+        if (kind.name != rule) continue;
+        writes.deletes = kind.ends || kind.executor == "delete_pod";
+        for (const std::string_view column : kind.sets) {
+            if (!column.empty()) writes.columns.emplace_back(column);
+        }
+    }
+    return writes;
+}
 
 void read_executors(Section executors, Config& config) {
     for (const char* name : {"delete_pod", "update_row"}) {

@@ -276,6 +276,11 @@ void read_pace(Section& section, SourceConfig& source) {
     }
 }
 
+void read_expectation(Section expect, SourceConfig& source) {
+    source.at_least = expect.count("at_least", source.at_least);
+    expect.finish();
+}
+
 SourceConfig read_source(Section section, const std::string& folder) {
     SourceConfig source;
     source.name = section.key();
@@ -295,6 +300,7 @@ SourceConfig read_source(Section section, const std::string& folder) {
         source.world = read_postgres(std::move(rows), source.name, folder);
     }
     read_pace(section, source);
+    read_expectation(section.section("expect"), source);
     section.finish();
     return source;
 }

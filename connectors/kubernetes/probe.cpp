@@ -2,11 +2,12 @@
 
 #include "connectors/kubernetes/decode.h"
 #include "connectors/kubernetes/exchange.h"
+#include "connectors/kubernetes/paths.h"
+
+#include <simdjson.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
-#include <vector>
 
 namespace trueup::connectors {
 
@@ -16,6 +17,8 @@ constexpr Millis kLimit{5'000};
 constexpr ports::CallId kList = 1;
 constexpr ports::CallId kGet = 2;
 constexpr ports::CallId kWatch = 3;
+constexpr ports::CallId kNamespace = 4;
+constexpr ports::CallId kReview = 5;  // and those after it
 
 class Asker {
   public:
@@ -91,6 +94,28 @@ Error refused(const Answer& answer, const std::string& verb, const ports::Resour
     }
 }
 
+std::string review_body(const ports::Resource& resource, const std::string& verb) {
+    // `/api/v1` is the group without a name, `/apis/GROUP/VERSION` any other.
+    constexpr std::string_view kApis = "/apis/";
+    std::string_view group;
+    if (std::string_view(resource.api_path).starts_with(kApis)) {
+        group = std::string_view(resource.api_path).substr(kApis.size());
+        group = group.substr(0, group.find('/'));
+    }
+    std::string body = R"({"apiVersion":"authorization.k8s.io/v1",)";
+    body += R"("kind":"SelfSubjectAccessReview","spec":{"resourceAttributes":{"namespace":)";
+    body += json_string(resource.name_space) + R"(,"verb":)" + json_string(verb);
+    body += R"(,"group":)" + json_string(group) + R"(,"resource":)" + json_string(resource.plural);
+    return body + "}}}";
+}
+
+std::optional<bool> read_review(const std::string& body) {
+    simdjson::dom::parser parser;
+    bool allowed = false;
+    const auto read = parser.parse(body).at_pointer("/status/allowed").get_bool().get(allowed);
+    return read == simdjson::SUCCESS ? std::optional(allowed) : std::nullopt;
+}
+
 }  // namespace
 
 Status check_access(ports::Cluster& cluster, const ports::Resource& resource,
@@ -117,6 +142,37 @@ Status check_access(ports::Cluster& cluster, const ports::Resource& resource,
     const Answer watch = asker.wait(kWatch, true);
     if (!watch.good()) return refused(watch, "watch", resource, decoder);
     return Done{};
+}
+
+std::optional<bool> namespace_exists(ports::Cluster& cluster, const std::string& name,
+                                     ports::Clock& clock) {
+    cluster.get(kNamespace, ports::GetObject{{"/api/v1", "", "namespaces"}, name});
+    const Answer answer = Asker(cluster, clock).wait(kNamespace, false);
+    if (answer.good()) return true;
+    if (answer.failure || answer.status != 404) return std::nullopt;
+    // A proxy has a 404 too; the server says of what.
+    Decoder decoder(Mapping{});
+    const auto said = decoder.status(answer.body);
+    return said && said->name == name ? std::optional(false) : std::nullopt;
+}
+
+std::optional<std::vector<std::string>> missing_verbs(ports::Cluster& cluster, const Post& post,
+                                                      const ports::Resource& resource,
+                                                      const std::vector<std::string>& verbs,
+                                                      ports::Clock& clock) {
+    Asker asker(cluster, clock);
+    std::vector<std::string> missing;
+    ports::CallId call = kReview;
+    for (const std::string& verb : verbs) {
+        post(++call, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+             review_body(resource, verb));
+        const Answer answer = asker.wait(call, false);
+        if (answer.failure || answer.status != 201) return std::nullopt;
+        const std::optional<bool> allowed = read_review(answer.body);
+        if (!allowed) return std::nullopt;
+        if (!*allowed) missing.push_back(verb);
+    }
+    return missing;
 }
 
 }  // namespace trueup::connectors

@@ -6,7 +6,11 @@
 #include "engine/ports/clock.h"
 #include "engine/ports/cluster.h"
 
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace trueup::connectors {
 
@@ -15,5 +19,20 @@ namespace trueup::connectors {
 /// credentials, a right, or the resource.
 Status check_access(ports::Cluster& cluster, const ports::Resource& resource,
                     const std::string& label_selector, ports::Clock& clock = ports::system_clock());
+
+/// Is there a namespace of that name? nullopt: the server did not tell, most likely because the
+/// account may not look.
+std::optional<bool> namespace_exists(ports::Cluster& cluster, const std::string& name,
+                                     ports::Clock& clock = ports::system_clock());
+
+/// Starts a POST of a JSON body under that id; its answer comes in by the cluster's `poll`.
+using Post = std::function<void(ports::CallId call, std::string_view path, std::string body)>;
+
+/// Which of these verbs our account does not have on the resource, as the server itself says
+/// (SelfSubjectAccessReview, which changes nothing). nullopt: it did not tell.
+std::optional<std::vector<std::string>> missing_verbs(ports::Cluster& cluster, const Post& post,
+                                                      const ports::Resource& resource,
+                                                      const std::vector<std::string>& verbs,
+                                                      ports::Clock& clock = ports::system_clock());
 
 }  // namespace trueup::connectors

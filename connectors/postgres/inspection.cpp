@@ -6,7 +6,7 @@ namespace trueup::connectors::postgres {
 
 namespace {
 
-constexpr std::size_t kFields = 7;
+constexpr std::size_t kFields = 8;
 
 std::vector<std::string> split(const std::string& text) {
     std::vector<std::string> parts;
@@ -70,7 +70,7 @@ std::string quoted_table(const ports::Table& table) {
 Result<Inspection> read_inspection(const ports::SqlRow& row) {
     if (row.size() < kFields) {
         return Error{Next::kRetry, "the server's description has " + std::to_string(row.size()) +
-                                       " fields where 7 are due"};
+                                       " fields where 8 are due"};
     }
     const auto text = [&row](std::size_t i) { return row[i].value_or(""); };
     Inspection inspection;
@@ -80,6 +80,7 @@ Result<Inspection> read_inspection(const ports::SqlRow& row) {
     inspection.pk_columns = split(text(4));
     inspection.coverage = text(5);
     inspection.wal_level = text(6);
+    inspection.updatable = split(text(7));
     return inspection;
 }
 

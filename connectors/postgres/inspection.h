@@ -17,6 +17,7 @@ struct Inspection {
     std::vector<std::string> pk_columns;
     std::string coverage;  ///< t, f, or what is amiss: none, rows, kinds, children, parts
     std::string wal_level;
+    std::vector<std::string> updatable;  ///< columns that the role may update
 
     /// Two servers with one history have the same text.
     std::string server() const { return system_id + "/" + timeline; }

@@ -11,6 +11,7 @@ namespace trueup::connectors::postgres {
 namespace {
 
 constexpr Millis kLimit{5000};
+constexpr const char* kSilent = "PostgreSQL did not answer within 5 s";
 constexpr ports::CallId kInspect = 1;
 constexpr ports::CallId kRead = 2;
 constexpr ports::CallId kReplicate = 3;
@@ -34,7 +35,7 @@ class Asker {
             }
         }
         database_.cancel(call);
-        return Error{Next::kRetry, "PostgreSQL did not answer within 5 s"};
+        return Error{Next::kRetry, kSilent};
     }
 
   private:
@@ -43,16 +44,24 @@ class Asker {
     SteadyTime end_;
 };
 
+Result<Inspection> inspect(Asker& asker, ports::Database& database, const Settings& settings) {
+    database.inspect(kInspect, {settings.table, settings.publication});
+    const Result<std::vector<ports::SqlRow>> rows = asker.wait_for(kInspect);
+    if (!rows) return rows.error();
+    return read_inspection(rows->empty() ? ports::SqlRow{} : rows->front());
+}
+
 }  // namespace
+
+Result<Inspection> inspect(ports::Database& database, const Settings& settings,
+                           ports::Clock& clock) {
+    Asker asker(database, clock);
+    return inspect(asker, database, settings);
+}
 
 Status check_access(ports::Database& database, const Settings& settings, ports::Clock& clock) {
     Asker asker(database, clock);
-
-    database.inspect(kInspect, {settings.table, settings.publication});
-    Result<std::vector<ports::SqlRow>> rows = asker.wait_for(kInspect);
-    if (!rows) return rows.error();
-    Result<Inspection> inspection =
-        read_inspection(rows->empty() ? ports::SqlRow{} : rows->front());
+    const Result<Inspection> inspection = inspect(asker, database, settings);
     if (!inspection) return inspection.error();
     if (Status fit = judge_inspection(*inspection, settings); !fit) return fit;
 
@@ -64,9 +73,13 @@ Status check_access(ports::Database& database, const Settings& settings, ports::
     read.columns = RowMap::needed(settings, inspection->pk_columns);
     read.key_expression = settings.correlate.sql();
     database.read_rows(kRead, read);
-    if (rows = asker.wait_for(kRead); !rows) {
-        return Error{rows.error().next, "reading " + table_text(settings.table) +
-                                            " as configured: " + rows.error().what};
+    Result<std::vector<ports::SqlRow>> rows = asker.wait_for(kRead);
+    if (!rows) {
+        std::string what = "reading " + table_text(settings.table) + " as configured: ";
+        what += rows.error().what;
+        // It told of the table a moment ago: what it waits for now is the table itself.
+        if (rows.error().what == kSilent) what += "; another session may hold a lock on the table";
+        return Error{rows.error().next, std::move(what)};
     }
 
     // Dropping a slot that nobody can have made needs a replication session and leaves no trace.

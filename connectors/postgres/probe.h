@@ -1,6 +1,7 @@
 // What `config check` asks of a PostgreSQL source: can it be watched as configured?
 #pragma once
 
+#include "connectors/postgres/inspection.h"
 #include "connectors/postgres/settings.h"
 #include "engine/ports/clock.h"
 #include "engine/ports/database.h"
@@ -12,5 +13,9 @@ namespace trueup::connectors::postgres {
 /// `database` must have no calls under way.
 Status check_access(ports::Database& database, const Settings& settings,
                     ports::Clock& clock = ports::system_clock());
+
+/// What the server says of the table, asked once. Blocks for at most 5 s.
+Result<Inspection> inspect(ports::Database& database, const Settings& settings,
+                           ports::Clock& clock = ports::system_clock());
 
 }  // namespace trueup::connectors::postgres

@@ -67,7 +67,10 @@ Statement inspect_statement(const ports::Inspect& request) {
    ON t.pubname = p.pubname AND t.schemaname = $1 AND t.tablename = $2
   WHERE p.pubname = $3),
   CASE WHEN EXISTS (SELECT FROM pg_publication WHERE pubname = $3) THEN 'f' ELSE 'none' END) END,
- current_setting('wal_level')
+ current_setting('wal_level'),
+ coalesce((SELECT string_agg(a.attname::text, ',' ORDER BY a.attnum) FROM pg_attribute a
+  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  AND has_column_privilege(c.oid, a.attnum, 'UPDATE')), '')
 FROM pg_control_system() s LEFT JOIN (SELECT c.oid, c.relreplident, c.relkind FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')) c ON true)";

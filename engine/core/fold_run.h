@@ -59,7 +59,7 @@ class FoldRun {
 
     // trust.cpp: epochs that may be the answer to a wrong question
     bool believable(SourceId id, const OpenEpoch& epoch, const ChangeView& change);
-    void trust(SourceId id, const OpenEpoch& epoch, std::uint64_t listed);
+    void trust(SourceId id, const OpenEpoch& epoch);
     void tend_trial();
     void end_trial();
     bool in_doubt() const;

@@ -58,7 +58,7 @@ struct SourceState {
     std::uint64_t population = 0;  ///< present facets
     Quarantine quarantine = Quarantine::kNone;
     /// kDrop: population before it. kEmpty: objects listed. kWrong: subjects that would be wrong.
-    /// kRewound: objects listed.
+    /// kRewound: population before it.
     std::uint64_t quarantined_at = 0;
     Quarantine beneath = Quarantine::kNone;  ///< comes back once an epoch is believed
     bool on_trial = false;        ///< its first epoch was not held against the other sources' yet

@@ -63,7 +63,7 @@ void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
     // Not all of it came: it proves nothing.
     if (epoch.count != change.count && TRUEUP_GUARD("epoch_counted")) return;
     if (!believable(id, epoch, change)) return;
-    trust(id, epoch, std::max(epoch.count, change.total));
+    trust(id, epoch);
     source.hole = false;
     source.known = true;
     ++source.epochs;

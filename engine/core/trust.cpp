@@ -63,7 +63,7 @@ bool FoldRun::believable(SourceId id, const OpenEpoch& epoch, const ChangeView& 
 }
 
 /// The epoch is believed. Is anything to be taken away on its word?
-void FoldRun::trust(SourceId id, const OpenEpoch& epoch, std::uint64_t listed) {
+void FoldRun::trust(SourceId id, const OpenEpoch& epoch) {
     SourceState& source = meta_.sources[id];
     if (unknown_by(source.quarantine)) source.quarantine = source.beneath;
     if (source.believed) source.quarantine = Quarantine::kNone;
@@ -73,7 +73,7 @@ void FoldRun::trust(SourceId id, const OpenEpoch& epoch, std::uint64_t listed) {
     if (epoch.rewound && TRUEUP_GUARD("rewind_takes_nothing")) {
         ++meta_.counters.quarantines;
         source.quarantine = Quarantine::kRewound;
-        source.quarantined_at = listed;
+        source.quarantined_at = source.population;
     }
     if (source.epochs == 0) source.on_trial = TRUEUP_GUARD("first_epoch_on_trial");
 }

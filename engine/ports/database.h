@@ -33,7 +33,8 @@ struct Table {
 /// {system id, timeline, server version number, replica identity (d n f i), comma-separated primary
 /// key columns, publication covers the table ("t"/"f"; "none" when there is no such publication,
 /// "rows" or "kinds" when it shows only some rows or some kinds of change, "parts" or "children"
-/// when under other tables' names), wal_level}, then kEnd. No such table: an empty replica
+/// when under other tables' names), wal_level, comma-separated columns that the role may update},
+/// then kEnd. No such table: an empty replica
 /// identity.
 struct Inspect {
     Table table;

@@ -23,7 +23,7 @@ class Routes : public ::testing::Test {
   protected:
     Routes() {
         Backend backend;
-        backend.snapshot = [] { return Snapshot{}; };
+        backend.snapshot = [this] { return snapshot; };
         backend.findings = [this](const projections::FindingsFilter& filter) {
             return findings.list(filter);
         };
@@ -60,6 +60,7 @@ class Routes : public ::testing::Test {
     }
 
     projections::FindingsView findings;
+    Snapshot snapshot;
     std::vector<Request> asked;
     std::string busy;  ///< who has asked too much
 
@@ -79,6 +80,15 @@ TEST_F(Routes, AReconcileStartsAPassForOperationsOnly_G15) {
     EXPECT_EQ(asked[0].kind, RequestKind::kPass);
     EXPECT_EQ(asked[0].issued_by, "olga");
     EXPECT_EQ(asked[0].role, "ops");
+}
+
+TEST_F(Routes, AListOfFindingsNamesEachQuarantineAndTheCommandThatEndsIt) {
+    EXPECT_TRUE(has(get("/v1/findings", 'v'), R"("quarantines":[])"));
+    SourceView pods;
+    pods.name = "pods";
+    pods.quarantine = {Quarantine::kEmpty, 0, 1, 0};
+    snapshot.sources.push_back(pods);
+    EXPECT_TRUE(has(get("/v1/findings", 'v'), "`trueup release --source pods -c …`"));
 }
 
 TEST_F(Routes, ATokenWhoseTimeIsOverSaysSo) {

@@ -83,8 +83,9 @@ class Source:
         listed = [self.upsert(name, i, fields, epoch=1) for name, i, fields in objects]
         for p in everywhere:
             count = sum(record["partition"] == p for record in listed)
-            count = _number(13, count) if count else b""
-            listed.append(self._record(SNAPSHOT_END, p, self._name, count, epoch=1))
+            counted = _number(13, count) if count else b""
+            counted += _number(17, len(objects)) if objects else b""
+            listed.append(self._record(SNAPSHOT_END, p, self._name, counted, epoch=1))
         return records + listed
 
     def progress(self, complete_as_of):

@@ -22,6 +22,12 @@ class Fleet(scenario.Scenario):
         self.processes = {}
 
     # ---------------------------------------------------------------- making
+    def write_config(self, **options):
+        """With several shards the rules act all the same: here that is what is tested."""
+        bus = options.get("bus", "partitions: 1,")
+        known = "" if "partitions: 1," in bus else "[partitions]"
+        super().write_config(**{"known": known} | options)
+
     def new_bus(self, partitions, state_dir=None, **options):
         """A configuration over topics of a new prefix, made by `trueup topics create`."""
         self.count += 1

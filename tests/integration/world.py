@@ -58,7 +58,7 @@ policies:
       orphaned_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}{budget}}}
       missing_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}{budget}}}
       status_drift: {{mode: {mode}{budget}}}
-    stale_after: {stale_after}
+    stale_after: {stale_after}{known}
 executors:
   delete_pod: {{source: pods}}
   update_row: {{source: rows}}
@@ -194,6 +194,7 @@ def config(args, servers):
         budget=f", budget: {args.budget}" if args.budget else "",
         idle=args.idle,
         stale_after=args.stale_after,
+        known=f"\n    i-know: {args.known}" if args.known else "",
         listen=args.listen,
     )
     with open(args.out, "w", encoding="utf-8", opener=_private) as file:
@@ -255,6 +256,7 @@ def parser():
     p.add_argument("--budget", default="", help="of each rule, as {most: 5, window: 1m}")
     p.add_argument("--idle", default="15s", help="pace of progress while nothing waits")
     p.add_argument("--stale-after", default="45s")
+    p.add_argument("--known", default="", help="what is loosened knowingly, as [partitions]")
     p.add_argument("--listen", default="127.0.0.1:0")
 
     p = command("uncorrelated", acts.uncorrelated, acts.uncorrelated.__doc__)

@@ -35,7 +35,11 @@ TEST_F(SandboxDatabase, InspectsLikePostgres15) {
     client.port->inspect(90, {{"public", "instances"}, "trueup"});
     client.port->inspect(91, {{"public", "elsewhere"}, "trueup"});
     EXPECT_EQ(client.answer(90).rows.at(0),
-              (ports::SqlRow{"7000000000000000007", "1", "150020", "f", "id", "t", "logical"}));
+              (ports::SqlRow{"7000000000000000007", "1", "150020", "f", "id", "t", "logical",
+                             "id,name,owner_username,owner_email,owner_slack_channel,url_slug,"
+                             "status,pod_name,pod_ip,instance_url,error_code,error_message,"
+                             "stack_trace,created_at,ttl,last_activity_at,inactivity_timeout,"
+                             "memory_usage_bytes"}));
     EXPECT_TRUE(client.answer(90).ended);
     EXPECT_EQ(client.answer(91).sqlstate, "42P01");
     client.port->inspect(92, {{"public", "instances"}, "another"});

@@ -52,6 +52,7 @@ TEST(Config, DefaultsAreThoseOfTheDocument) {
         EXPECT_EQ(source.idle, Millis(15'000));
         EXPECT_EQ(source.waiting, Millis(2'000));
         EXPECT_EQ(source.resnapshot, std::chrono::hours(6));
+        EXPECT_EQ(source.at_least, 1U);
     }
     const KubernetesSource& pods = *config.sources[0].kubernetes();
     EXPECT_EQ(pods.kubeconfig, "kube.yaml");
@@ -98,6 +99,15 @@ TEST(Config, SourcesKeepTheOrderOfTheFileAndNodesHaveATopicOfTheirOwn) {
                                                {"pods", Topic::kChangesPods, 0},
                                                {"rows", Topic::kChangesRows, 1}};
     EXPECT_EQ(settings.sources, expected);
+}
+
+TEST(Config, WhatASourceMustHaveShownIsInTheJournal) {
+    const Settings settings =
+        policy_settings(parsed(with(with(sound(), "  rows:\n    postgres:",
+                                         "    expect: {at_least: 40}\n  rows:\n    postgres:"),
+                                    "policies:", "    expect: {at_least: 0}\npolicies:")));
+    EXPECT_EQ(settings.sources[0].at_least, 40U);
+    EXPECT_EQ(settings.sources[1].at_least, 0U);
 }
 
 TEST(Config, RulesAreThoseOfTheCoreInItsOrder) {

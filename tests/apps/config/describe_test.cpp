@@ -21,9 +21,9 @@ TEST(ConfigDescribe, SaysEverythingInAFewLines) {
         describe(parsed(sound())),
         "bus       embedded, fsync on, max_step 10s, max_skew 0s\n"
         "state     /var/lib/trueup, 512MiB of memory, a checkpoint every 15m, 3 kept\n"
-        "source    pods: pods in namespace graph, selector \"app=wrapper\"\n"
-        "source    rows: rows of public.instances (status, pod_name, url_slug), publication "
-        "trueup, slot trueup_rows, conninfo_env \"TRUEUP_DATABASE\"\n"
+        "source    pods: pods in namespace graph, selector \"app=wrapper\", at least 1\n"
+        "source    rows: rows of public.instances (status, pod_name, url_slug), at least 1, "
+        "publication trueup, slot trueup_rows, conninfo_env \"TRUEUP_DATABASE\"\n"
         "policy    graph-instances: pods against rows, by coalesce(pod_name, 'wrapper-' || "
         "url_slug)\n"
         "rule      orphaned_pod: observe, grace 1m, create window 30s, at most 10 or 20% in 5m\n"
@@ -103,6 +103,8 @@ TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
                 "sources:\n  nodes: {kubernetes: {in_cluster: true, all_namespaces: true, "
                 "resource: v1/nodes}, resnapshot: 1m}\n");
     text = with(text, "      namespace: graph\n", "      all_namespaces: true\n");
+    text =
+        with(text, "  rows:\n    postgres:", "    expect: {at_least: 0}\n  rows:\n    postgres:");
     text = with(text, "executors:",
                 "    rules: {orphaned_pod: {mode: enforce, grace: 9s, create_window: 0s}}\n"
                 "    command_ttl: 5s\n    max_drop: 95%\n"
@@ -110,6 +112,8 @@ TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
     const std::vector<std::string> expected{
         "sources.nodes belongs to no policy: it is watched, and nothing judges it",
         "sources.nodes.resnapshot 1m reads the whole source very often; 6h is usual",
+        "sources.pods.expect.at_least is 0: an empty first list of it is believed, and everything "
+        "on the other side counts as wrong then",
         "sources.pods watches all namespaces: two pods of one name claim one subject, and then "
         "nothing is done about either",
         "rules.orphaned_pod is enforced after 9s only; below 10s what merely starts slowly is "

@@ -110,6 +110,45 @@ TEST(ConfigPolicyFlaws, ABrakeIsLoosenedByNameOnly) {
         "out");
 }
 
+// An executor found no pod by the id that the label had, and a row was failed whose pod ran.
+TEST(ConfigPolicyFlaws, NothingActsOnPodsThatALabelNames) {
+    const std::string named = with(sound(), "selector: app=wrapper\n",
+                                   "selector: app=wrapper\n      key_label: instance-id\n");
+    EXPECT_EQ(flaws(named), "(sound)");
+    EXPECT_EQ(flaws(with(named, "executors:",
+                         "    rules: {orphaned_pod: {mode: approve}, missing_pod: {mode: "
+                         "enforce}, status_drift: {}}\nexecutors:")),
+              "trueup.yaml:19: policies[0].rules lets orphaned_pod and missing_pod act, and "
+              "sources.pods.kubernetes.key_label is set: until the next release the live look "
+              "before a write cannot find pods by label; write mode: observe, or leave key_label "
+              "out");
+}
+
+std::string over_kafka(int partitions, const std::string& policy) {
+    return with(with(sound(), "version: 1\n",
+                     "version: 1\nbus: {kafka: {bootstrap: b, partitions: " +
+                         std::to_string(partitions) + "}}\n"),
+                "executors:", policy + "executors:");
+}
+
+// With four shards orphans were deleted that a row of another shard may have owned.
+TEST(ConfigPolicyFlaws, SeveralShardsObserveUnlessSomebodyKnows_G25) {
+    const std::string acts = "    rules: {status_drift: {mode: enforce}}\n";
+    EXPECT_EQ(flaws(over_kafka(1, acts)), "(sound)");
+    EXPECT_EQ(flaws(over_kafka(4, "")), "(sound)");
+    EXPECT_EQ(flaws(over_kafka(4, acts)),
+              "trueup.yaml:19: policies[0].rules lets status_drift act, and with "
+              "bus.kafka.partitions 4 what is counted over all subjects (uncorrelated_rows) holds "
+              "within one shard only; write partitions: 1, or mode: observe, or i-know: "
+              "[partitions] beside rules if it is meant");
+    EXPECT_EQ(flaws(over_kafka(4, acts + "    i-know: [partitions]\n")), "(sound)");
+    EXPECT_EQ(flaws(over_kafka(4, "    i-know: [partitions]\n")), "(sound)")
+        << "the way back to observe is open";
+    EXPECT_EQ(flaws(over_kafka(1, "    i-know: [partitions]\n")),
+              "trueup.yaml:19: policies[0].i-know names 'partitions', which is not loosened; leave "
+              "it out");
+}
+
 TEST(ConfigPolicyFlaws, Windows) {
     EXPECT_EQ(flaws_of_policy("    windows: [\"Mon-Fri 08:00-18:00\", \"Sat,Sun 10:00-24:00\"]\n"),
               "(sound)");

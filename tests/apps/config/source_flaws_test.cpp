@@ -30,6 +30,14 @@ TEST(ConfigSourceFlaws, AnEmptySelectorIsRefused_S31) {
               "trueup.yaml:4: sources.pods.kubernetes.selector is missing" + rest);
 }
 
+TEST(ConfigSourceFlaws, WhatIsExpectedIsANumber) {
+    EXPECT_EQ(flaws_with("policies:", "    expect: {at_least: some}\npolicies:"),
+              "trueup.yaml:12: sources.rows.expect.at_least is 'some'; write a whole number");
+    EXPECT_EQ(flaws_with("policies:", "    expect: {atleast: 3}\npolicies:"),
+              "trueup.yaml:12: unknown key 'atleast' under sources.rows.expect; did you mean "
+              "'at_least'?");
+}
+
 TEST(ConfigSourceFlaws, AnEmptyNamespaceIsRefused) {
     EXPECT_EQ(flaws_with("namespace: graph", "namespace: \"\""),
               "trueup.yaml:6: sources.pods.kubernetes.namespace is empty, which would mean every "

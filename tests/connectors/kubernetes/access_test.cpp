@@ -280,5 +280,46 @@ TEST(KubernetesAccess, EachFailureIsNamed) {
     EXPECT_TRUE(contains(check([](FakeCluster&, const Asked&) {}), "does not answer"));
 }
 
+std::optional<bool> asked_for_namespace(int code, const std::string& body) {
+    Answering server([&](FakeCluster& fake, const Asked& asked) {
+        EXPECT_EQ(asked.kind, Asked::Kind::kGet);
+        fake.answer(asked.call, code, body);
+    });
+    return connectors::namespace_exists(server, "graph", server);
+}
+
+TEST(KubernetesAccess, ANamespaceIsMissingOnlyWhenTheServerNamesIt) {
+    const std::string not_found =
+        R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,)"
+        R"("message":"namespaces \"graph\" not found","details":{"name":"graph"}})";
+    EXPECT_EQ(asked_for_namespace(200, R"({"kind":"Namespace"})"), true);
+    EXPECT_EQ(asked_for_namespace(404, not_found), false);
+    EXPECT_EQ(asked_for_namespace(404, "404 page not found"), std::nullopt);
+    EXPECT_EQ(asked_for_namespace(403, status(403, "Forbidden")), std::nullopt);
+}
+
+TEST(KubernetesAccess, RightsAreAsTheServerSaysThemselves) {
+    FakeCluster fake;
+    Answering clock([](FakeCluster&, const Asked&) {});
+    std::vector<std::string> posted;
+    std::vector<std::string> answers{R"({"status":{"allowed":true}})",
+                                     R"({"status":{"allowed":false}})"};
+    const connectors::Post post = [&](ports::CallId call, std::string_view path, std::string body) {
+        EXPECT_EQ(path, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
+        fake.answer(call, 201, answers[posted.size()]);
+        posted.push_back(std::move(body));
+    };
+    ports::Resource ingresses{"/apis/networking.k8s.io/v1", "graph", "ingresses"};
+    EXPECT_EQ(connectors::missing_verbs(fake, post, ingresses, {"get", "delete"}, clock),
+              std::vector<std::string>{"delete"});
+    EXPECT_EQ(posted[1],
+              R"({"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",)"
+              R"("spec":{"resourceAttributes":{"namespace":"graph","verb":"delete",)"
+              R"("group":"networking.k8s.io","resource":"ingresses"}}})");
+    answers = {"<html>"};
+    posted.clear();
+    EXPECT_EQ(connectors::missing_verbs(fake, post, ingresses, {"get"}, clock), std::nullopt);
+}
+
 }  // namespace
 }  // namespace trueup::testing

@@ -13,7 +13,7 @@ namespace trueup::connectors::postgres {
 
 class FakeDatabase : public ports::Database {
   public:
-    ports::SqlRow inspection = {"77", "1", "150020", "f", "id", "t", "logical"};
+    ports::SqlRow inspection = {"77", "1", "150020", "f", "id", "t", "logical", "status,pod_name"};
     ports::SqlRow slot = {"trueup", "0/100", "reserved"};
     std::string insert_position = "0/1000";
     std::string clock = "1700000000000";  ///< its own, in ms since 1970

@@ -160,6 +160,30 @@ TEST(PostgresCheck, SaysOneSentencePerFailure) {
     EXPECT_NE(check(replication).find("REPLICATION"), std::string::npos);
 }
 
+TEST(PostgresCheck, KnowsWhichColumnsMayBeUpdated) {
+    FakeDatabase database;
+    FixedClock clock;
+    const Settings settings{.table = {"public", "instances"},
+                            .slot = "trueup",
+                            .publication = "trueup",
+                            .columns = {"status"},
+                            .correlate = *Correlation::parse("pod_name"),
+                            .source_name = "rows"};
+    EXPECT_EQ(inspect(database, settings, clock)->updatable,
+              (std::vector<std::string>{"status", "pod_name"}));
+}
+
+// A table under restore was "PostgreSQL did not answer", as if the server were away.
+TEST(PostgresCheck, ATableThatIsLockedIsSaidToBe) {
+    class Locked : public FakeDatabase {
+      public:
+        void read_rows(ports::CallId, const ports::ReadRows&) override {}
+    } locked;
+    EXPECT_EQ(check(locked),
+              "reading public.instances as configured: PostgreSQL did not answer within 5 s; "
+              "another session may hold a lock on the table");
+}
+
 TEST(PostgresCheck, EndsAfterFiveSeconds) {
     class Silent : public FakeDatabase {
       public:

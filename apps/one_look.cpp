@@ -1,0 +1,118 @@
+#include "apps/one_look.h"
+
+#include "connectors/kubernetes/connector.h"
+#include "connectors/postgres/epoch.h"
+#include "connectors/postgres/probe.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+namespace trueup::apps {
+
+namespace {
+
+namespace postgres = connectors::postgres;
+
+constexpr Millis kPoll{100};
+constexpr Millis kPatience{30'000};
+constexpr std::uint64_t kMostFailures = 3;
+constexpr ports::CallId kCopy = 11;
+constexpr ports::CallId kClock = 12;
+
+Error interrupted() { return {Next::kStop, "interrupted"}; }
+
+Error about(const std::string& source, const std::string& why) {
+    return {Next::kRetry, "source " + source + ": " + why};
+}
+
+/// How far the server's clock is ahead of ours, by an answer to ports::AskInsertLsn.
+std::optional<Millis> ahead(const std::vector<ports::SqlRow>& rows, std::int64_t ours) {
+    if (rows.empty() || rows.front().size() < 2 || !rows.front()[1]) return std::nullopt;
+    const std::string& text = *rows.front()[1];
+    std::int64_t theirs = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), theirs);
+    if (read.ec != std::errc{}) return std::nullopt;
+    return Millis{theirs - ours};
+}
+
+}  // namespace
+
+Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings settings,
+                     const Watcher& watcher, ports::Clock& clock) {
+    Look look;
+    look.source = settings.source_name;
+    connectors::KubernetesConnector connector(cluster, std::move(settings));
+    SteadyTime heard = clock.steady_now();
+    connector.restart(heard);
+    std::vector<Fact> facts;
+    while (watcher(look.source, look.objects())) {
+        const SteadyTime now = clock.steady_now();
+        facts.clear();
+        connector.step(now, kPoll, facts);
+        for (Fact& fact : facts) {
+            // Another begin abandons what was begun: that list was not whole.
+            if (fact.kind == Fact::Kind::kSnapshotBegin) look.facts.clear();
+            const bool part = fact.kind == Fact::Kind::kSnapshotBegin ||
+                              fact.kind == Fact::Kind::kSnapshotEnd || fact.in_epoch;
+            if (!part) continue;
+            heard = now;
+            look.facts.push_back(std::move(fact));
+            if (look.facts.back().kind == Fact::Kind::kSnapshotEnd) return look;
+        }
+        const ports::SourceHealth health = connector.health();
+        if (health.failures < kMostFailures && now - heard < kPatience) continue;
+        return about(look.source,
+                     health.trouble.empty() ? "its list does not end" : health.trouble);
+    }
+    return interrupted();
+}
+
+Result<Look> look_at(ports::Database& database, postgres::Settings settings, const Watcher& watcher,
+                     ports::Clock& clock) {
+    const auto dropped = [&settings](const std::string& column) {
+        return settings.fields.of(column) == ports::Treatment::kDrop;
+    };
+    std::vector<std::string>& columns = settings.columns;
+    columns.erase(std::remove_if(columns.begin(), columns.end(), dropped), columns.end());
+    const Result<postgres::Inspection> inspection = postgres::inspect(database, settings, clock);
+    if (!inspection) return about(settings.source_name, inspection.error().what);
+    Look look;
+    look.source = settings.source_name;
+    postgres::Epoch epoch(settings, database);
+    epoch.start(kCopy, inspection->pk_columns);
+    database.insert_lsn(kClock, {});
+    bool complete = false;
+    SteadyTime heard = clock.steady_now();
+    std::vector<ports::DatabaseEvent> events;
+    while (watcher(look.source, look.objects())) {
+        if (complete && look.clock_ahead) return look;
+        const SteadyTime now = clock.steady_now();
+        events.clear();
+        database.poll(kPoll, events);
+        for (const ports::DatabaseEvent& event : events) {
+            heard = now;
+            if (event.call == kClock && event.kind == ports::DatabaseEvent::Kind::kFailed) {
+                return about(look.source, event.error.what);
+            }
+            if (event.call == kClock && !look.clock_ahead) {
+                look.clock_ahead = ahead(event.rows, clock.wall_millis());
+            }
+            if (!epoch.owns(event.call)) continue;
+            const postgres::Epoch::State state = epoch.take(event, look.facts);
+            complete = state == postgres::Epoch::State::kComplete;
+            if (state == postgres::Epoch::State::kFailed)
+                return about(look.source, epoch.trouble());
+        }
+        if (now - heard < kPatience) continue;
+        return about(look.source, look.facts.empty()
+                                      ? "the copy does not begin; a transaction that has been open "
+                                        "for long keeps its slot from being made"
+                                      : "the copy does not go on; another session may hold a lock "
+                                        "on the table");
+    }
+    return interrupted();
+}
+
+}  // namespace trueup::apps

@@ -1,0 +1,381 @@
+#include "apps/rehearsal.h"
+
+#include "engine/base/check.h"
+#include "engine/core/fold.h"
+#include "engine/core/rules/graph_instances/facts.h"
+#include "engine/core/windows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace trueup::apps {
+
+namespace {
+
+constexpr std::size_t kMostItems = 2'000;  // of one record
+constexpr Millis kForEver = std::chrono::hours(24 * 365);
+constexpr std::uint64_t kMostWrong = 10;  // so many may be wrong, whatever share of all they are
+
+/// What would hold a command in earnest, and not only for the time of a grace.
+bool holds(Reason reason) {
+    return reason == Reason::kBudget || reason == Reason::kUncorrelatedRows ||
+           reason == Reason::kQuarantine;
+}
+
+/// As configured, but that every rule acts which is judged, and nothing is over before it is seen.
+Settings enforced(Settings settings) {
+    for (RuleSettings& rule : settings.rules) {
+        if (rule.mode != Mode::kOff) rule.mode = Mode::kEnforce;
+    }
+    // An empty first list is to be gone by here: it is what the answer is about.
+    for (SourceSettings& source : settings.sources) source.at_least = 0;
+    settings.windows.clear();
+    settings.pass_every = Millis{0};
+    settings.command_ttl = settings.emit_again = kForEver;
+    settings.max_outbox = std::numeric_limits<std::uint32_t>::max();
+    return settings;
+}
+
+Settings without_budgets(Settings settings) {
+    for (RuleSettings& rule : settings.rules) {
+        rule.budget.most = std::numeric_limits<std::uint32_t>::max();
+    }
+    return settings;
+}
+
+/// Beyond it every grace and every create window is over.
+Millis horizon(const Settings& settings) {
+    Millis longest{0};
+    for (const RuleSettings& rule : settings.rules) {
+        if (rule.mode != Mode::kOff) longest = std::max(longest, rule.grace + rule.create_window);
+    }
+    return longest + settings.max_skew + 3 * settings.max_step;
+}
+
+/// A shard's fold over records that are made here.
+class Stage {
+  public:
+    Stage(Settings settings, const std::vector<Look>& looks, BrokerTime start)
+        : settings_(std::move(settings)),
+          looks_(looks),
+          owners_(looks.size()),
+          now_(start),
+          state_(rows_) {
+        record_.genesis = Genesis{{1, 1}, 1, 0};
+        put_in_force(settings_);
+    }
+
+    void put_in_force(const Settings& settings) {
+        record_.settings = settings;
+        flush();
+        TRUEUP_CHECK(state_.halted.empty());  // the configuration was checked
+    }
+
+    /// Each source begins, and lists what it has.
+    void open() {
+        for (std::size_t i = 0; i < looks_.size(); ++i) {
+            ChangeView start;
+            start.kind = ChangeKind::kIncarnationStart;
+            start.source = looks_[i].source;
+            owners_[i].token = add(topic_of(i), start);
+            ChangeView owner;
+            owner.kind = ChangeKind::kOwner;
+            say(i, owner);
+            list(i);
+        }
+        flush();
+    }
+
+    /// Time passes, and every source proves itself all the while.
+    void wait(Millis length) {
+        const BrokerTime end = now_ + length;
+        while (now_ < end) {
+            now_ = std::min(end, now_ + settings_.max_step);
+            prove();
+        }
+    }
+
+    /// An operator vouches for what a quarantined source listed. False: none is quarantined.
+    bool vouch() {
+        bool any = false;
+        for (std::size_t i = 0; i < looks_.size(); ++i) {
+            for (const core::SourceState& source : state_.meta.sources) {
+                if (source.name != looks_[i].source || source.quarantined_at == 0) continue;
+                Request request;
+                request.kind = RequestKind::kRelease;
+                request.scope.source = source.name;
+                ask(std::move(request));
+                list(i);
+                any = true;
+                break;
+            }
+        }
+        flush();
+        return any;
+    }
+
+    void approve_all() {
+        for (const char* because : {"uncorrelated_rows", "approval"}) {
+            Request request;
+            request.kind = RequestKind::kApprove;
+            request.scope.because = because;
+            request.scope.finding_offset = state_.meta.applied;
+            ask(std::move(request));
+        }
+        flush();
+    }
+
+    struct Found {
+        FindingEdge edge;
+        std::optional<Command> command;
+        std::size_t turn = 0;    ///< the how-manieth command it got
+        std::set<Reason> holds;  ///< that held it at some time
+    };
+    const std::map<Hash128, Found>& found() const { return found_; }
+
+  private:
+    struct Owner {
+        Incarnation token = -1;
+        std::uint64_t seq = 0;
+        std::uint64_t epoch = 0;
+    };
+
+    Topic topic_of(std::size_t look) const {
+        for (const SourceSettings& source : settings_.sources) {
+            if (source.name == looks_[look].source) return source.topic;
+        }
+        TRUEUP_CHECK(false);  // looks are of the configuration's sources
+    }
+
+    std::int64_t add(Topic topic, ItemView item) {
+        std::int64_t& last = last_[topic];
+        item.topic = topic;
+        item.prev_offset = last - 1;
+        item.offset = last++;
+        item.append_time = now_;
+        record_.items.push_back(std::move(item));
+        if (record_.items.size() >= kMostItems) flush();
+        return item.offset;
+    }
+
+    std::int64_t add(Topic topic, const ChangeView& change) {
+        ItemView item;
+        item.body = change;
+        return add(topic, std::move(item));
+    }
+
+    void say(std::size_t look, ChangeView change) {
+        Owner& owner = owners_[look];
+        change.source = looks_[look].source;
+        change.incarnation = owner.token;
+        change.seq = ++owner.seq;
+        add(topic_of(look), change);
+    }
+
+    void list(std::size_t look) {
+        const std::uint64_t epoch = ++owners_[look].epoch;
+        for (const Fact& fact : looks_[look].facts) {
+            ChangeView change;
+            change.epoch = epoch;
+            change.version = fact.version;
+            switch (fact.kind) {
+                case Fact::Kind::kSnapshotBegin:
+                    change.kind = ChangeKind::kSnapshotBegin;
+                    break;
+                case Fact::Kind::kSnapshotEnd:
+                    change.kind = ChangeKind::kSnapshotEnd;
+                    change.count = change.total = looks_[look].objects();
+                    break;
+                default:
+                    change.kind = ChangeKind::kUpsert;
+                    change.event_id = fact.event_id;
+                    change.object_id = fact.object_id;
+                    change.subject_key = fact.subject_key;
+                    change.source_time = fact.source_time;
+                    change.object = fact.object;
+            }
+            say(look, change);
+        }
+    }
+
+    void prove() {
+        for (std::size_t i = 0; i < looks_.size(); ++i) {
+            ChangeView progress;
+            progress.kind = ChangeKind::kProgress;
+            progress.complete_as_of = now_;
+            if (const std::optional<Millis>& ahead = looks_[i].clock_ahead) {
+                progress.source_clock = from_millis<SourceTime>(to_millis(now_)) + *ahead;
+            }
+            say(i, progress);
+        }
+        flush();
+    }
+
+    void ask(Request request) {
+        request.id = {2, ++requests_};
+        request.issued_ms = to_millis(now_);
+        request.issued_by = "plan";
+        ItemView item;
+        item.authentic = true;
+        item.body = std::move(request);
+        add(Topic::kRequests, std::move(item));
+    }
+
+    /// Folds what was put together, and goes on for as long as there is work left of it.
+    void flush() {
+        do {
+            record_.offset = state_.meta.applied + 1;
+            record_.append_time = now_;
+            report_.clear();
+            core::fold(state_, record_, report_);
+            take_report();
+            record_ = JournalView{};
+        } while (report_.more_work);
+    }
+
+    void take_report() {
+        for (const FindingEdge& edge : report_.findings) {
+            if (edge.state == FindingState::kResolved) {
+                found_.erase(edge.id);
+                continue;
+            }
+            Found& found = found_[edge.id];
+            found.edge = edge;
+            if (holds(edge.reason)) found.holds.insert(edge.reason);
+        }
+        for (const Command& command : report_.commands) {
+            Found& found = found_[command.finding_id];
+            if (found.command) continue;
+            found.command = command;
+            found.turn = ++turns_;
+        }
+    }
+
+    Settings settings_;
+    const std::vector<Look>& looks_;
+    std::vector<Owner> owners_;
+    std::map<Topic, std::int64_t> last_;  ///< the offset that the next item gets
+    BrokerTime now_;
+    core::NoRows rows_;
+    core::State state_;
+    JournalView record_;
+    core::FoldReport report_;
+    std::map<Hash128, Found> found_;
+    std::size_t turns_ = 0;
+    std::uint64_t requests_ = 0;
+};
+
+Proposal proposal_of(const Stage::Found& found, const Settings& settings, bool in_window) {
+    Proposal proposal;
+    proposal.rule = found.edge.rule;
+    proposal.subject = found.edge.subject;
+    proposal.object_id = found.edge.object_id;
+    const core::Policy* policy = core::find_policy(settings.use);
+    const std::uint8_t number = core::rule_number(*policy, proposal.rule);
+    proposal.finds = policy->rules[number].finds;
+    if (!found.command) {
+        proposal.held = {std::string(name_of(found.edge.reason))};
+        return proposal;
+    }
+    proposal.command = found.command->draft;
+    const Mode mode = settings.rules[number].mode;
+    if (mode != Mode::kEnforce) proposal.held.push_back(fmt::format("mode {}", name_of(mode)));
+    if (!in_window) proposal.held.emplace_back(name_of(Reason::kWindow));
+    for (const Reason reason : found.holds) proposal.held.emplace_back(name_of(reason));
+    return proposal;
+}
+
+std::uint64_t subjects_of(const std::vector<Look>& looks) {
+    std::set<std::string_view> keys;
+    for (const Look& look : looks) {
+        for (const Fact& fact : look.facts) {
+            const bool names_one = !fact.subject_key.empty() && fact.subject_key.front() != '!';
+            if (names_one) keys.insert(fact.subject_key);
+        }
+    }
+    return keys.size();
+}
+
+}  // namespace
+
+std::uint64_t Rehearsed::of_rule(std::string_view rule) const {
+    return static_cast<std::uint64_t>(
+        std::count_if(proposals.begin(), proposals.end(),
+                      [&](const Proposal& proposal) { return proposal.rule == rule; }));
+}
+
+bool Rehearsed::quarantined() const { return wrong > kMostWrong && 2 * wrong > subjects; }
+
+Rehearsed rehearse(const Settings& settings, const std::vector<Look>& looks, BrokerTime now) {
+    const Settings acting = enforced(settings);
+    const Millis length = horizon(acting);
+    Stage stage(acting, looks, now - 2 * length);
+    stage.open();
+    stage.wait(length);
+    stage.vouch();
+    stage.wait(length);
+    stage.put_in_force(without_budgets(acting));
+    stage.approve_all();
+
+    std::vector<const Stage::Found*> found;
+    for (const auto& [id, each] : stage.found()) found.push_back(&each);
+    const core::Policy* policy = core::find_policy(settings.use);
+    std::sort(found.begin(), found.end(), [&](const auto* a, const auto* b) {
+        const auto place = [&](const Stage::Found& one) {
+            return std::tuple(core::rule_number(*policy, one.edge.rule), !one.command, one.turn,
+                              std::string_view(one.edge.subject));
+        };
+        return place(*a) < place(*b);
+    });
+    const std::optional<Millis> opens = core::opens_in(settings.windows, now);
+    Rehearsed result;
+    result.subjects = subjects_of(looks);
+    std::set<std::string_view> wrong;
+    for (const Stage::Found* each : found) {
+        result.proposals.push_back(proposal_of(*each, settings, opens && *opens == Millis{0}));
+        if (each->command) wrong.insert(each->edge.subject);
+    }
+    result.wrong = wrong.size();
+    if (!result.quarantined()) return result;
+    const std::string quarantine(name_of(Reason::kQuarantine));
+    for (Proposal& proposal : result.proposals) {
+        std::vector<std::string>& held = proposal.held;
+        const bool said = std::find(held.begin(), held.end(), quarantine) != held.end();
+        if (proposal.command && !said) held.push_back(quarantine);
+    }
+    return result;
+}
+
+std::string text_of(const CommandDraft& draft) {
+    std::string text =
+        fmt::format("{} {}", name_of(draft.action.kind),
+                    draft.target.name.empty() ? draft.target.object_id : draft.target.name);
+    if (draft.action.kind == Action::Kind::kDeletePod) {
+        return text + fmt::format(" (uid {})", draft.target.object_id);
+    }
+    for (const Assignment& set : draft.action.sets) {
+        text += fmt::format(" {}={}", set.column, set.value ? "'" + *set.value + "'" : "null");
+    }
+    return text;
+}
+
+Statuses statuses_of(const Look& look) {
+    Statuses statuses;
+    for (const Fact& fact : look.facts) {
+        if (fact.kind != Fact::Kind::kUpsert) continue;
+        Facet row;
+        row.object = fact.object;
+        const std::optional<std::string_view> status = row.fields().text("status");
+        ++statuses.count[status ? std::string(*status) : "(none)"];
+        if (core::graph_instances::live(row)) ++statuses.live;
+    }
+    return statuses;
+}
+
+}  // namespace trueup::apps

@@ -1,0 +1,237 @@
+#include "apps/survey.h"
+
+#include "connectors/postgres/settings.h"
+#include "engine/base/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::apps {
+
+namespace {
+
+using config::Config;
+using config::KubernetesSource;
+using config::PolicyConfig;
+using config::PostgresSource;
+using config::SourceConfig;
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::string counted(std::uint64_t count, const std::string& what) {
+    if (count == 0) return "no " + what;
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// `pod`, `service`: one object of what the source watches.
+std::string noun_of(const SourceConfig& source) {
+    if (source.kubernetes() == nullptr) return "row";
+    std::string noun = source.kubernetes()->resource.plural;
+    if (noun == "ingresses") return "ingress";
+    if (noun.size() > 1 && noun.back() == 's') noun.pop_back();
+    return noun;
+}
+
+/// What a source has, in a few words: `15 rows, 12 live (failed 3, running 12)`.
+std::string figure(const SourceConfig& source, const Surveyed& asked) {
+    std::string text = counted(asked.look.objects(), noun_of(source));
+    if (source.kubernetes() != nullptr || asked.look.objects() == 0) return text;
+    const Statuses statuses = statuses_of(asked.look);
+    std::vector<std::string> parts;
+    for (const auto& [status, count] : statuses.count) {
+        parts.push_back(fmt::format("{} {}", status, count));
+    }
+    return text + fmt::format(", {} live ({})", statuses.live, fmt::join(parts, ", "));
+}
+
+class Judge {
+  public:
+    Judge(const Config& config, const std::string& file, const std::vector<Surveyed>& all)
+        : config_(config), policy_(config.policies.front()), file_(file), all_(all) {}
+
+    Judged take(const Rehearsed& rehearsed) {
+        for (const Surveyed& asked : all_) {
+            const SourceConfig& source = source_of(asked);
+            judged_.asked.push_back(fmt::format("{}: {}", source.name, figure(source, asked)));
+            if (!judge_namespace(source, asked)) continue;
+            judge_number(source, asked);
+            judge_rights(source, asked);
+        }
+        judged_.finds = finds(rehearsed);
+        if (rehearsed.quarantined()) {
+            judged_.warnings.push_back(
+                fmt::format("{} of {} subjects would be wrong, which is more likely the question's "
+                            "fault than the world's: a first list that says so is not acted upon "
+                            "until `trueup release --source NAME` vouches for it; `trueup plan` "
+                            "says which they are",
+                            rehearsed.wrong, rehearsed.subjects));
+        }
+        return std::move(judged_);
+    }
+
+  private:
+    const SourceConfig& source_of(const Surveyed& asked) const {
+        const SourceConfig* source = config_.source(asked.name);
+        TRUEUP_CHECK(source != nullptr);
+        return *source;
+    }
+
+    void wrong(const SourceConfig& source, const std::string& sentence) {
+        judged_.wrong.push_back(
+            fmt::format("{}:{}: source {}: {}", file_, source.line, source.name, sentence));
+    }
+
+    /// What the policy's other side has.
+    std::string other_side(const SourceConfig& source) const {
+        const std::string& other = source.name == policy_.rows ? policy_.pods : policy_.rows;
+        for (const Surveyed& asked : all_) {
+            if (asked.name != other || asked.name == source.name) continue;
+            return fmt::format("{} has {}", other, figure(source_of(asked), asked));
+        }
+        return {};
+    }
+
+    /// False: there is none, and nothing more is said of the source.
+    bool judge_namespace(const SourceConfig& source, const Surveyed& asked) {
+        const KubernetesSource* kubernetes = source.kubernetes();
+        if (kubernetes == nullptr || kubernetes->resource.name_space.empty()) return true;
+        const std::string& name = kubernetes->resource.name_space;
+        if (!asked.namespace_exists) {
+            judged_.asked.push_back(
+                fmt::format("{}: whether there is a namespace {} could not be told (get "
+                            "on namespaces)",
+                            source.name, name));
+        }
+        if (asked.namespace_exists.value_or(true)) return true;
+        wrong(source, fmt::format("there is no namespace '{}', and {}; write the one that the {}s "
+                                  "are in",
+                                  name, other_side(source), noun_of(source)));
+        return false;
+    }
+
+    void judge_number(const SourceConfig& source, const Surveyed& asked) {
+        const std::uint64_t there = asked.look.objects();
+        if (there >= source.at_least) return;
+        const KubernetesSource* kubernetes = source.kubernetes();
+        if (there > 0) {
+            return wrong(source,
+                         fmt::format("it has {}, and expect.at_least is {}; write at most "
+                                     "{} if that is all",
+                                     counted(there, noun_of(source)), source.at_least, there));
+        }
+        if (kubernetes != nullptr) {
+            const std::string& space = kubernetes->resource.name_space;
+            return wrong(
+                source,
+                fmt::format("no {} in {} matches the selector \"{}\", and {}; correct the "
+                            "selector, or write expect: {{at_least: 0}} if none is right",
+                            noun_of(source), space.empty() ? "any namespace" : "namespace " + space,
+                            kubernetes->selector, other_side(source)));
+        }
+        wrong(source,
+              fmt::format("table {} has no row, and {}; is it another database, or being restored? "
+                          "write expect: {{at_least: 0}} if empty is right",
+                          connectors::postgres::table_text(source.postgres()->table),
+                          other_side(source)));
+    }
+
+    /// The rules that are judged: those that act, or the others.
+    std::vector<std::string> rules(bool acting) const {
+        std::vector<std::string> names;
+        for (const RuleSettings& rule : policy_.rules) {
+            const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
+            if (rule.mode != Mode::kOff && acts == acting) names.push_back(rule.rule);
+        }
+        return names;
+    }
+
+    /// Wrong where a rule acts that needs it; else a word for the day when it does.
+    void lacks(const SourceConfig& source, bool acting, const std::string& sentence) {
+        if (acting) return wrong(source, sentence);
+        judged_.warnings.push_back(
+            fmt::format("source {}: {} before that rule acts", source.name, sentence));
+    }
+
+    void judge_rights(const SourceConfig& source, const Surveyed& asked) {
+        for (const bool acting : {true, false}) {
+            if (source.name == policy_.rows) {
+                judge_columns(source, asked, acting);
+            } else {
+                judge_delete(source, asked, acting);
+            }
+        }
+    }
+
+    void judge_columns(const SourceConfig& source, const Surveyed& asked, bool acting) {
+        if (config_.executors.count("update_row") == 0) return;
+        for (const std::string& rule : rules(acting)) {
+            std::vector<std::string> missing;
+            for (const std::string& column : config::writes_of(rule).columns) {
+                if (!contains(asked.updatable, column) && !contains(said_, column)) {
+                    missing.push_back(column);
+                }
+            }
+            if (missing.empty()) continue;
+            said_.insert(said_.end(), missing.begin(), missing.end());
+            lacks(source, acting,
+                  fmt::format("no right to update {0}, which {1} sets (or no such column); GRANT "
+                              "UPDATE ({0}) ON {2} TO the role",
+                              fmt::join(missing, ", "), rule,
+                              connectors::postgres::quoted_table(source.postgres()->table)));
+        }
+    }
+
+    void judge_delete(const SourceConfig& source, const Surveyed& asked, bool acting) {
+        const bool pods = source.name == policy_.pods;
+        if (config_.executors.count(pods ? "delete_pod" : "delete_object") == 0) return;
+        if (!asked.missing_verbs) {
+            if (!acting) return;
+            judged_.asked.push_back(
+                fmt::format("{}: whether it may delete could not be told", source.name));
+            return;
+        }
+        if (!contains(*asked.missing_verbs, "delete") || contains(said_, source.name)) return;
+        for (const std::string& rule : rules(acting)) {
+            // Only orphans are deleted without what serves them.
+            const config::Writes writes = config::writes_of(rule);
+            if (!writes.deletes || (!pods && writes.columns.empty())) continue;
+            said_.push_back(source.name);
+            return lacks(source, acting,
+                         fmt::format("no right to delete {}, which {} does; grant the verb delete",
+                                     source.kubernetes()->resource.plural, rule));
+        }
+    }
+
+    std::string finds(const Rehearsed& rehearsed) const {
+        std::vector<std::string> parts;
+        for (const RuleSettings& rule : policy_.rules) {
+            const std::uint64_t count = rehearsed.of_rule(rule.rule);
+            if (count > 0) parts.push_back(fmt::format("{} {}", rule.rule, count));
+        }
+        if (parts.empty()) return "nothing";
+        return fmt::format(
+            "{}; about {} of {} subjects something would be done (`trueup "
+            "plan` says what)",
+            fmt::join(parts, ", "), rehearsed.wrong, rehearsed.subjects);
+    }
+
+    const Config& config_;
+    const PolicyConfig& policy_;
+    const std::string& file_;
+    const std::vector<Surveyed>& all_;
+    std::vector<std::string> said_;  ///< columns and sources whose rights were told of
+    Judged judged_;
+};
+
+}  // namespace
+
+Judged judge(const Config& config, const std::string& file, const std::vector<Surveyed>& all,
+             const Rehearsed& rehearsed) {
+    return Judge(config, file, all).take(rehearsed);
+}
+
+}  // namespace trueup::apps

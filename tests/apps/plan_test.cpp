@@ -1,0 +1,89 @@
+// Proves apps/plan.h: how a plan reads, for people and for programs.
+#include "apps/plan.h"
+
+#include "engine/core/policy.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace trueup::apps {
+namespace {
+
+Rehearsed found() {
+    Rehearsed rehearsed;
+    CommandDraft erase;
+    erase.target = {"pods", "uid-1", "wrapper-1", {}};
+    erase.action.kind = Action::Kind::kDeletePod;
+    CommandDraft update;
+    update.target = {"rows", "public.instances/2", {}, {}};
+    update.action.kind = Action::Kind::kUpdateRow;
+    update.action.sets = {{"status", "failed"}};
+    rehearsed.proposals = {{"orphaned_pod",
+                            "graph-instances/wrapper-1",
+                            "uid-1",
+                            "pod without an instance row",
+                            erase,
+                            {}},
+                           {"missing_pod",
+                            "graph-instances/wrapper-2",
+                            "public.instances/2",
+                            "row whose pod is gone",
+                            update,
+                            {"mode observe", "budget"}},
+                           {"finished_pod",
+                            "graph-instances/wrapper-3",
+                            "public.instances/3",
+                            "row says running, pod has Succeeded",
+                            {},
+                            {"owners_choice"}}};
+    rehearsed.subjects = 8;
+    rehearsed.wrong = 2;
+    return rehearsed;
+}
+
+const Settings kSettings = core::usual_settings("graph-instances", Mode::kEnforce);
+
+TEST(Plan, EachFindingSaysWhatWouldBeDoneAndWhatWouldHoldIt) {
+    EXPECT_EQ(
+        plan_text(kSettings, found()),
+        "orphaned_pod (enforce): 1 found\n"
+        "  wrapper-1: pod without an instance row; delete_pod wrapper-1 (uid uid-1)\n"
+        "missing_pod (enforce): 1 found\n"
+        "  wrapper-2: row whose pod is gone; update_row public.instances/2 status='failed'  "
+        "[held: mode observe, budget]\n"
+        "finished_pod (enforce): 1 found\n"
+        "  wrapper-3: row says running, pod has Succeeded; nothing would be done "
+        "(owners_choice)\n"
+        "3 found; about 2 of 8 subjects (25 %) something would be done; nothing was written\n");
+    Rehearsed nothing;
+    nothing.subjects = 8;
+    EXPECT_EQ(plan_text(kSettings, nothing),
+              "nothing to do: 8 subjects, and all is as it should be\n");
+}
+
+TEST(Plan, TooMuchOfTheWorldIsSaidToBe) {
+    Rehearsed rehearsed = found();
+    rehearsed.wrong = 11;
+    rehearsed.subjects = 20;
+    const std::string text = plan_text(kSettings, rehearsed);
+    EXPECT_NE(text.find("quarantined until `trueup release --source NAME`"), std::string::npos)
+        << text;
+}
+
+TEST(Plan, ProgramsReadTheSame) {
+    const nlohmann::json plan = nlohmann::json::parse(plan_json(kSettings, found()));
+    EXPECT_EQ(plan["subjects"], 8);
+    EXPECT_EQ(plan["wrong"], 2);
+    EXPECT_EQ(plan["quarantined"], false);
+    EXPECT_EQ(plan["rules"]["missing_pod"]["found"], 1);
+    const nlohmann::json& missing = plan["findings"][1];
+    EXPECT_EQ(missing["command"]["action"], "update_row");
+    EXPECT_EQ(missing["command"]["sets"]["status"], "failed");
+    EXPECT_EQ(missing["held"], (nlohmann::json{"mode observe", "budget"}));
+    EXPECT_FALSE(plan["findings"][2].contains("command"));
+}
+
+}  // namespace
+}  // namespace trueup::apps

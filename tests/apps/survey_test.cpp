@@ -1,0 +1,153 @@
+// Proves apps/survey.h: what `config check` says of sources that answer, one sentence for each
+// thing that is wrong, with what the other side has beside it. Each of these was a green check, and
+// a repair of a world that was right.
+#include "apps/survey.h"
+
+#include "engine/model/object.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trueup::apps {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+config::Config configured(const std::string& rules = "", const std::string& expect = "") {
+    const std::string text =
+        "version: 1\n"
+        "sources:\n"
+        "  pods:\n"
+        "    kubernetes: {in_cluster: true, namespace: graph, selector: app=wrapper}\n" +
+        expect +
+        "  rows:\n"
+        "    postgres: {conninfo_env: DB, table: public.instances}\n"
+        "policies:\n"
+        "  - {name: graph-instances, use: graph-instances, pods: pods, rows: rows,\n"
+        "     correlate: pod_name, rules: {" +
+        rules +
+        "}}\n"
+        "executors: {delete_pod: {source: pods}, update_row: {source: rows}}\n";
+    auto config = config::parse_config(text, "trueup.yaml");
+    EXPECT_TRUE(config.ok()) << config.error().what;
+    return std::move(*config);
+}
+
+const Texts kColumns{"status", "error_code", "error_message", "pod_name"};
+
+/// A source of that name, with this many objects; rows are `running`, the last one `ACTIVE`.
+Surveyed surveyed(const std::string& name, int objects) {
+    Surveyed made;
+    made.name = name;
+    made.look.source = name;
+    made.look.facts.resize(2);
+    for (int i = 0; i < objects; ++i) {
+        Fact fact;
+        fact.kind = Fact::Kind::kUpsert;
+        ObjectBuilder fields;
+        fields.add("status", i + 1 < objects ? "running" : "ACTIVE");
+        fact.object = fields.take();
+        made.look.facts.insert(made.look.facts.end() - 1, std::move(fact));
+    }
+    made.missing_verbs = Texts{};
+    if (name == "pods") made.namespace_exists = true;
+    if (name == "rows") made.updatable = kColumns;
+    return made;
+}
+
+Judged judged(const config::Config& config, const Surveyed& pods, const Surveyed& rows,
+              const Rehearsed& rehearsed = {}) {
+    return judge(config, "trueup.yaml", {pods, rows}, rehearsed);
+}
+
+TEST(Survey, SaysHowMuchThereIsOnBothSides) {
+    const Judged said = judged(configured(), surveyed("pods", 1), surveyed("rows", 3));
+    EXPECT_EQ(said.asked, (Texts{"pods: 1 pod", "rows: 3 rows, 2 live (ACTIVE 1, running 2)"}));
+    EXPECT_EQ(said.finds, "nothing");
+    EXPECT_EQ(said.wrong, Texts{});
+    EXPECT_EQ(said.warnings, Texts{});
+}
+
+TEST(Survey, ANamespaceThatDoesNotExistIsWrong) {
+    Surveyed pods = surveyed("pods", 0);
+    pods.namespace_exists = false;
+    EXPECT_EQ(judged(configured(), pods, surveyed("rows", 2)).wrong,
+              Texts{"trueup.yaml:3: source pods: there is no namespace 'graph', and rows has 2 "
+                    "rows, 1 live (ACTIVE 1, running 1); write the one that the pods are in"});
+}
+
+TEST(Survey, ANamespaceThatNobodyMayLookForIsNoFailure) {
+    Surveyed pods = surveyed("pods", 2);
+    pods.namespace_exists = std::nullopt;
+    const Judged said = judged(configured(), pods, surveyed("rows", 2));
+    EXPECT_EQ(said.wrong, Texts{});
+    EXPECT_EQ(said.asked[1],
+              "pods: whether there is a namespace graph could not be told (get on namespaces)");
+}
+
+TEST(Survey, ASelectorThatMatchesNothingIsWrong) {
+    EXPECT_EQ(judged(configured(), surveyed("pods", 0), surveyed("rows", 2)).wrong,
+              Texts{"trueup.yaml:3: source pods: no pod in namespace graph matches the selector "
+                    "\"app=wrapper\", and rows has 2 rows, 1 live (ACTIVE 1, running 1); correct "
+                    "the selector, or write expect: {at_least: 0} if none is right"});
+    const config::Config none = configured("", "    expect: {at_least: 0}\n");
+    EXPECT_EQ(judged(none, surveyed("pods", 0), surveyed("rows", 2)).wrong, Texts{});
+}
+
+TEST(Survey, AnEmptyTableIsWrong) {
+    EXPECT_EQ(judged(configured(), surveyed("pods", 4), surveyed("rows", 0)).wrong,
+              Texts{"trueup.yaml:5: source rows: table public.instances has no row, and pods has "
+                    "4 pods; is it another database, or being restored? write expect: {at_least: "
+                    "0} if empty is right"});
+}
+
+TEST(Survey, LessThanIsExpectedIsWrong) {
+    const config::Config many = configured("", "    expect: {at_least: 40}\n");
+    EXPECT_EQ(judged(many, surveyed("pods", 4), surveyed("rows", 4)).wrong,
+              Texts{"trueup.yaml:3: source pods: it has 4 pods, and expect.at_least is 40; write "
+                    "at most 4 if that is all"});
+}
+
+TEST(Survey, ARightThatAnActingRuleNeedsIsWrongAndOthersAreWarnedOf) {
+    Surveyed pods = surveyed("pods", 4);
+    pods.missing_verbs = Texts{"delete"};
+    Surveyed rows = surveyed("rows", 4);
+    rows.updatable = {"status", "pod_name"};
+    const Judged acting = judged(
+        configured("orphaned_pod: {mode: approve}, missing_pod: {mode: enforce}"), pods, rows);
+    EXPECT_EQ(acting.wrong,
+              (Texts{"trueup.yaml:3: source pods: no right to delete pods, which orphaned_pod "
+                     "does; grant the verb delete",
+                     "trueup.yaml:5: source rows: no right to update error_code, error_message, "
+                     "which missing_pod sets (or no such column); GRANT UPDATE (error_code, "
+                     "error_message) ON \"public\".\"instances\" TO the role"}));
+    EXPECT_EQ(acting.warnings, Texts{});
+    const Judged observing = judged(configured(), pods, rows);
+    EXPECT_EQ(observing.wrong, Texts{});
+    EXPECT_EQ(observing.warnings.size(), 2U);
+    EXPECT_EQ(observing.warnings[0],
+              "source pods: no right to delete pods, which orphaned_pod does; grant the verb "
+              "delete before that rule acts");
+    EXPECT_EQ(judged(configured("orphaned_pod: {mode: off}"), pods, surveyed("rows", 4)).warnings,
+              Texts{});
+}
+
+TEST(Survey, SaysWhatWouldBeFoundAndWhenItIsTooMuch) {
+    Rehearsed rehearsed;
+    rehearsed.subjects = 20;
+    rehearsed.wrong = 11;
+    for (int i = 0; i < 11; ++i) rehearsed.proposals.push_back({"missing_pod", {}, {}, {}, {}, {}});
+    const Judged said = judged(configured(), surveyed("pods", 9), surveyed("rows", 20), rehearsed);
+    EXPECT_EQ(said.finds,
+              "missing_pod 11; about 11 of 20 subjects something would be done (`trueup plan` says "
+              "what)");
+    ASSERT_EQ(said.warnings.size(), 1U);
+    EXPECT_EQ(said.warnings[0].substr(0, 32), "11 of 20 subjects would be wrong");
+    EXPECT_EQ(said.wrong, Texts{});
+}
+
+}  // namespace
+}  // namespace trueup::apps
