@@ -54,6 +54,7 @@ Standing judge_on_pod(const Predicate& predicate, const PodSource& source, const
             return compare(predicate, *value);
         }
         case Kind::kNone:
+        case Kind::kNoneBut:
         case Kind::kUnspecified:
             break;
     }
@@ -74,6 +75,7 @@ Standing judge_on_row(const Predicate& predicate, const RowSource& source, const
             return compare(predicate, column->second);
         }
         case Kind::kNone:
+        case Kind::kNoneBut:
         case Kind::kUnspecified:
             break;
     }
@@ -96,6 +98,9 @@ std::string describe(const Predicate& predicate) {
             return "no_veto(" + about + predicate.object_id + ")";
         case Kind::kNone:
             return "none(" + about + predicate.field + " = " + shown(predicate.value) + ")";
+        case Kind::kNoneBut:
+            return "none_but(" + about + predicate.field + " = " + shown(predicate.value) + ", " +
+                   predicate.object_id + ")";
         case Kind::kField:
             return "field(" + about + predicate.object_id + ", " + predicate.field + " = " +
                    shown(predicate.value) + ")";
