@@ -28,6 +28,14 @@ struct HouseSettings {
     std::vector<std::string> columns = {};  ///< that the connector of rows publishes beside its own
     std::int32_t shards = 1;
     bool second_server = false;  ///< a connector may be served by the API server that falls behind
+    bool tells_modes = false;    ///< engines tell executors at their start which rules do not act
+    std::string hold_column = {};  ///< of the table; empty: there is none
+};
+
+/// Where connectors and executors ask, rightly or not.
+struct Asked {
+    sandbox::World* rows = nullptr;
+    std::string selector{"app=ryugraph-wrapper"};
 };
 
 /// What all processes share.
@@ -41,9 +49,10 @@ struct Surroundings {
     codec::KeyRing keys;
     HouseSettings settings;
     std::set<std::int32_t> findings_wait = {};  ///< on which shards
-    std::uint64_t wishes[2] = {0, 0};           ///< for a complete epoch of pods, of rows
-    std::uint64_t refusals = 0;  ///< of shards that stopped emitting, but for a full disk
-    std::string refused = {};    ///< why the last one did
+    Asked asked = {};
+    std::uint64_t wishes[2] = {0, 0};  ///< for a complete epoch of pods, of rows
+    std::uint64_t refusals = 0;        ///< of shards that stopped emitting, but for a full disk
+    std::string refused = {};          ///< why the last one did
 
     void wish(std::string_view source) { ++wishes[source == "pods" ? 0 : 1]; }
 };

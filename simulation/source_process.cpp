@@ -11,12 +11,11 @@ namespace trueup::simulation {
 
 namespace {
 
-constexpr const char* kSelector = "app=ryugraph-wrapper";
 constexpr Millis kConnectorNap{1'000};
 constexpr Millis kBusyNap{20};
 
-connectors::KubernetesSettings pods_settings(std::uint64_t seed) {
-    connectors::KubernetesSettings settings = apps::sandbox_pods(kSelector);
+connectors::KubernetesSettings pods_settings(const std::string& selector, std::uint64_t seed) {
+    connectors::KubernetesSettings settings = apps::sandbox_pods(selector);
     settings.page_limit = 5;  // so that epochs have several pages
     settings.call_timeout = Millis{5'000};
     settings.watch_slack = Millis{5'000};
@@ -39,15 +38,16 @@ class SourceProcess final : public Process {
             const bool second = around_.settings.second_server && around_.random.chance(500);
             cluster_ = std::make_unique<ClusterLink>(around_.world.cluster(second), around_.network,
                                                      life_, woken);
-            connector_ =
-                std::make_unique<connectors::KubernetesConnector>(*cluster_, pods_settings(nonce));
+            connector_ = std::make_unique<connectors::KubernetesConnector>(
+                *cluster_, pods_settings(around_.asked.selector, nonce));
         } else {
             database_ =
-                std::make_unique<DatabaseLink>(around_.world, around_.network, life_, woken);
+                std::make_unique<DatabaseLink>(*around_.asked.rows, around_.network, life_, woken);
             connectors::postgres::Settings settings = apps::sandbox_rows();
             settings.jitter_seed = nonce;
             const std::vector<std::string>& more = around_.settings.columns;
             settings.columns.insert(settings.columns.end(), more.begin(), more.end());
+            settings.hold_column = around_.settings.hold_column;
             auto opened = connectors::postgres::PostgresConnector::open(settings, *database_);
             TRUEUP_CHECK(opened.ok());
             connector_ = std::move(*opened);
