@@ -217,7 +217,7 @@ void make_peace(Stage& stage) {
     stage.world.leave_second_behind(false);
     stage.world.fail_no_more();
     stage.host_ahead = Millis{0};
-    if (stage.reconfigured) stage.house.configure(stage.house.settings(), Millis{0});
+    if (stage.reconfigured) stage.house.configure(settings_now(stage), Millis{0});
     stage.house.heal();
     for (const auto& [bound, brake] : stage.brakes) release(stage, bound);
     for (const auto& open : std::vector(stage.open)) commit(stage, open);

@@ -58,9 +58,12 @@ struct Stage {
     std::map<Hash128, std::vector<Place>> placed = {};  ///< requests, once they are in the log
     /// For which ends of instances somebody waits for an answer, and since when.
     std::vector<std::pair<Request, Moment>> ends_asked = {};
-    Millis host_ahead{0};       ///< what the clock shows more by which requests are stamped
-    bool reconfigured = false;  ///< engines had other settings for a while
-    bool over = false;          ///< nobody does anything any more, not even what had begun
+    Millis host_ahead{0};  ///< what the clock shows more by which requests are stamped
+    sandbox::World* services = nullptr;             ///< where instances are served from
+    std::map<std::string, SteadyTime> served = {};  ///< since when; by the name of the pod
+    bool reconfigured = false;                      ///< engines had other settings for a while
+    bool dropped = false;  ///< the source of services is not in the configuration
+    bool over = false;     ///< nobody does anything any more, not even what had begun
 };
 
 /// Who, or what, acts.
@@ -94,6 +97,11 @@ void last_word(Stage& stage, const Command& command, Random random);
 void unbind(Stage& stage, const std::string& bound);
 /// Somebody looks at the sources whose lists are not believed, and says that they are right.
 void vouch(Stage& stage);
+/// What engines are to have but for modes that changed for a while: the source of services may have
+/// left.
+Settings settings_now(const Stage& stage);
+/// Does something serve that instance that did so before then?
+bool served_since(const Stage& stage, const std::string& name, SteadyTime before);
 /// Who asked for the end of an instance looks whether it was granted.
 void hear_answers(Stage& stage);
 /// Somebody looks at what waits for an approval, and says yes to all of it.

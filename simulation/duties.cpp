@@ -17,7 +17,7 @@ std::string name_in(const std::string& subject) { return subject.substr(subject.
 }  // namespace
 
 void Oracles::begin_ending(const std::string& name, const std::string& pk, const std::string& uid) {
-    endings_[name] = {pk, uid, history_.moment()};
+    endings_[name] = {pk, uid, history_.moment(), scheduler_.steady_now(), false};
 }
 
 /// Did we begin to end the instance of this row, and did nobody do anything else about it since: it
@@ -104,7 +104,7 @@ void Oracles::wrote_elsewhere(const sandbox::Effect& effect) {
     if (effect.accepted) violate("first", "a write on row " + effect.pk + " of somebody else");
 }
 
-void Oracles::judge_duties(const std::function<bool(const std::string&)>& served) {
+void Oracles::judge_duties(const std::function<bool(const std::string&, SteadyTime)>& served) {
     if (tail_lost) return;
     for (const auto& [name, ending] : endings_) {
         const std::string what = "the end of " + name + " was begun, and ";
@@ -112,7 +112,8 @@ void Oracles::judge_duties(const std::function<bool(const std::string&)>& served
             violate("ending", what + "row " + ending.pk + " is live still");
         }
         const bool again = history_.pod(name, history_.moment()) != nullptr;
-        if (!again && served(name)) violate("ending", what + "something serves it still");
+        if (ending.closed && !again && served(name, ending.at))
+            violate("ending", what + "something serves it still");
     }
     for (const auto& [request, asked] : promised_) {
         if (kept(request, asked)) continue;

@@ -36,8 +36,10 @@ class EngineProcess final : public Process {
 
   private:
     void start() override {
-        connect({Topic::kJournal, Topic::kChangesPods, Topic::kChangesRows, Topic::kOutcomes,
-                 Topic::kRequests});
+        std::vector<Topic> news{Topic::kJournal, Topic::kChangesPods, Topic::kChangesRows,
+                                Topic::kOutcomes, Topic::kRequests};
+        if (around_.settings.services) news.push_back(Topic::kChangesResources);
+        connect(news);
         store_ = std::make_unique<DiskStore>(disk_, life_);
         told_ = !around_.settings.tells_modes;
     }
@@ -185,10 +187,14 @@ House::House(Surroundings& around) : parts_(new Parts{around, {}, {}, {}, 0, 0, 
         parts_->engines.push_back(std::make_unique<EngineProcess>(
             "engine-" + std::to_string(engine + 1), engine / kEnginesOfAShard, around));
     }
-    parts_->others.push_back(make_source("pods", true, around));
-    parts_->others.push_back(make_source("rows", false, around));
+    parts_->others.push_back(make_source("pods", Kind::kPods, around));
+    parts_->others.push_back(make_source("rows", Kind::kRows, around));
     parts_->others.push_back(make_executor("executor-1", around));
     parts_->others.push_back(make_executor("executor-2", around));
+    if (around.settings.services) {
+        parts_->others.push_back(make_source("services", Kind::kServices, around));
+        parts_->others.push_back(make_service_executor("services-executor", around));
+    }
     for (Process* process : processes()) process->wake();
 }
 
@@ -248,7 +254,7 @@ void House::second_connector(Random& random, Millis time) {
     const bool pods = random.chance(500);
     const std::string name =
         std::string(pods ? "pods" : "rows") + "-" + std::to_string(++parts_->seconds);
-    parts_->others.push_back(make_source(name, pods, parts_->around));
+    parts_->others.push_back(make_source(name, pods ? Kind::kPods : Kind::kRows, parts_->around));
     Process* second = parts_->others.back().get();
     second->wake();
     parts_->around.scheduler.after(time, [this, second] { retire(*second); });
@@ -302,6 +308,9 @@ bool House::settled() const {
         if (shard == nullptr) return false;
         const core::Meta& meta = shard->state().meta;
         const auto proven = [&](const core::SourceState& source) {
+            // One that left the configuration plays no role.
+            const auto id = static_cast<std::size_t>(&source - meta.sources.data());
+            if (meta.settings.sources[id].role == kNoRole) return true;
             return source.known && source.complete_as_of > parts_->rest_begins &&
                    source.epochs >= parts_->epochs[{engine->index(), source.name}] + 2;
         };

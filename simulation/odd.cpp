@@ -5,6 +5,7 @@
 #include "simulation/instances.h"
 #include "simulation/staging.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -149,7 +150,7 @@ void end_early(Stage& stage, Random& random) {
 void change_mode(Stage& stage, Random& random) {
     const char* const rules[] = {"orphaned_pod", "missing_pod", "status_drift"};
     const char* const rule = rules[random.below(std::size(rules))];
-    Settings changed = stage.house.settings();
+    Settings changed = settings_now(stage);
     for (RuleSettings& one : changed.rules) {
         if (one.rule == rule) one.mode = random.chance(500) ? Mode::kObserve : Mode::kOff;
     }
@@ -160,7 +161,36 @@ void change_mode(Stage& stage, Random& random) {
     stage.reconfigured = true;
     stage.house.configure(changed, apart);
     later(stage, apart + random.between(Millis{10'000}, Millis{90'000}),
-          [&stage, apart] { stage.house.configure(stage.house.settings(), apart); });
+          [&stage, apart] { stage.house.configure(settings_now(stage), apart); });
+}
+
+/// Somebody makes what serves an instance.
+void serve(Stage& stage, Random& random) {
+    const auto all = pods(stage);
+    const auto* pod = pick(all, random);
+    if (pod == nullptr || stage.services == nullptr) return;
+    const std::string& name = (*pod)->name;
+    if (stage.served.count(name) != 0) return;
+    stage.services->create_pod(name, labels(), "Running");
+    stage.served[name] = stage.scheduler.steady_now();
+}
+
+/// The source of services leaves the configuration, and mostly comes back.
+void drop_source(Stage& stage, Random& random) {
+    if (stage.services == nullptr || stage.dropped) return;
+    const Millis apart = random.delay(Millis{20'000});
+    stage.dropped = true;
+    stage.oracles.services_known(false);
+    stage.house.configure(settings_now(stage), apart);
+    if (random.chance(300)) return;
+    later(stage, apart + random.between(Millis{30'000}, Millis{120'000}), [&stage, apart] {
+        constexpr Millis kKnown{60'000};
+        stage.dropped = false;
+        stage.house.configure(settings_now(stage), apart);
+        later(stage, apart + kKnown, [&stage] {
+            if (!stage.dropped) stage.oracles.services_known(true);
+        });
+    });
 }
 
 /// Both are late by more than a command lives.
@@ -208,6 +238,23 @@ void many_orphans(Stage& stage, Random& /*random*/) {
 
 }  // namespace
 
+Settings settings_now(const Stage& stage) {
+    Settings settings = stage.house.settings();
+    if (stage.dropped) {
+        std::erase_if(settings.sources,
+                      [](const SourceSettings& source) { return source.name == "services"; });
+    }
+    return settings;
+}
+
+bool served_since(const Stage& stage, const std::string& name, SteadyTime before) {
+    const auto made = stage.served.find(name);
+    if (made == stage.served.end() || made->second >= before) return false;
+    const std::vector<sandbox::Pod> there = stage.services->truth().pods;
+    return std::any_of(there.begin(), there.end(),
+                       [&](const sandbox::Pod& service) { return service.name == name; });
+}
+
 std::vector<ActKind> odd_people() {
     return {
         {"blank-name", Actor::kPeople, 0, blank_name},
@@ -221,6 +268,8 @@ std::vector<ActKind> odd_people() {
         {"hold-early", Actor::kPeople, 0, hold_early},
         {"end-early", Actor::kPeople, 0, end_early},
         {"change-mode", Actor::kPeople, 0, change_mode},
+        {"serve", Actor::kPeople, 0, serve},
+        {"drop-source", Actor::kPeople, 0, drop_source},
         {"late-executors", Actor::kPeople, 0, late_executors},
         {"reinsert-row", Actor::kPeople, 0, reinsert_row},
         {"come-and-go", Actor::kPeople, 0, come_and_go},

@@ -199,6 +199,7 @@ bool Oracles::is_so(const Command& command, const Predicate& predicate, Moment a
         if (predicate.kind == Kind::kNoVeto) return !held(*pod);
         return predicate.field != "phase" || pod->phase == value;
     }
+    if (predicate.source != "rows") return true;  // nothing here knows what serves an instance
     const std::string pk = predicate.object_id.substr(predicate.object_id.rfind('/') + 1);
     if (predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut) {
         const auto named = history_.rows_of(value, as_of);

@@ -84,6 +84,8 @@ class Oracles final : public Witness {
     void asks_wrongly(bool wrong);
     /// Where it asks there are objects of somebody else: a write reached one.
     void wrote_elsewhere(const sandbox::Effect& effect);
+    /// Can engines know what serves an instance?
+    void services_known(bool yes) { services_known_ = yes; }
     /// The row of that primary key is another one from now on.
     void reinserted(const std::string& pk) { reinserted_[pk] = scheduler_.steady_now(); }
     /// An engine said that the rule does not act from now on.
@@ -132,8 +134,9 @@ class Oracles final : public Witness {
     void judge_refused(std::uint64_t refusals, const std::string& why);
     /// O12; false: it is none.
     bool judge_proof(const core::State& state, const Proof& proof);
-    /// O13, O14: at rest. `served` says whether anything still serves the instance of that name.
-    void judge_duties(const std::function<bool(const std::string&)>& served);
+    /// O13, O14: at rest. `served` says whether anything serves the instance of that name that did
+    /// so before then.
+    void judge_duties(const std::function<bool(const std::string&, SteadyTime)>& served);
     /// O18: at rest; the passes that began before and are not over, one for each shard.
     void judge_passes(const std::vector<std::string>& open);
     /// O8. `explain` says what an engine believes of a subject.
@@ -198,6 +201,8 @@ class Oracles final : public Witness {
         std::string pk;   ///< of its row
         std::string uid;  ///< of its pod
         Moment begun = 0;
+        SteadyTime at{};
+        bool closed = false;  ///< we said so in its row, and could know what served it
     };
     std::map<std::string, Ending> endings_;
     std::vector<std::pair<Request, Moment>> promised_;
@@ -205,6 +210,7 @@ class Oracles final : public Witness {
     std::map<std::string, std::vector<SteadyTime>> refused_;  ///< by rule and object
     std::map<std::string, SteadyTime> silenced_;              ///< rules, since when
     std::map<std::string, SteadyTime> reinserted_;            ///< rows, by primary key
+    bool services_known_ = true;
     bool asks_wrongly_ = false;
     SteadyTime wrong_until_{};
     std::vector<Violation> violations_;

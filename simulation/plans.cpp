@@ -115,6 +115,18 @@ const std::vector<Plan>& plans() {
          .faults_every = Millis{25'000},
          .with = {"come-and-go", "come-and-go", "many-orphans"},
          .budget = {1, 10, Millis{60'000}}},
+        {.name = "services",
+         .about = "every rule; instances have services, whose source leaves the configuration and "
+                  "comes back",
+         .rest = Millis{1'200'000},
+         .people_every = Millis{12'000},
+         .faults_every = Millis{25'000},
+         .settled_for = Millis{30'000},
+         .with = {"serve", "serve", "drop-source", "ten-deadlines", "two-deadlines"},
+         .every_rule = true,
+         .owners_every = Millis{6'000},
+         .counts = true,
+         .services = true},
     };
     return kPlans;
 }
@@ -161,6 +173,7 @@ Plan both(const Plan& a, const Plan& b) {
     plan.wrong_first |= b.wrong_first;
     plan.modes |= b.modes;
     plan.row_holds |= b.row_holds;
+    plan.services |= b.services;
     return plan;
 }
 

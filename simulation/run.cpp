@@ -53,6 +53,11 @@ Settings policy(const Plan& plan) {
     }
     for (RuleSettings& rule : settings.rules) rule.budget = plan.budget;
     settings.max_skew = Millis{1'000};
+    if (plan.services) {
+        constexpr Role kServices = 2;
+        settings.sources.push_back(
+            {.name = "services", .topic = Topic::kChangesResources, .role = kServices});
+    }
     return settings;
 }
 
@@ -76,6 +81,7 @@ HouseSettings house_settings(const Plan& plan) {
     settings.shards = plan.shards;
     settings.second_server = plan.second_server;
     settings.tells_modes = plan.modes;
+    settings.services = plan.services;
     if (plan.row_holds) settings.hold_column = kHoldColumn;
     if (plan.every_rule) {
         settings.columns = {"owner_username", "created_at", "ttl", "last_activity_at",
@@ -110,6 +116,14 @@ class Run {
         oracles_.proofs_may_lie = plan.second_server;
         if (plan.second_server) oracles_.evidence_age += kLongestBehind;
         around_.asked.rows = &world_;
+        if (plan.services) {
+            services_ =
+                std::make_unique<sandbox::World>(seed ^ 0x5e41U, scheduler_, world_settings(plan));
+            around_.asked.services = stage_.services = services_.get();
+            services_->observe([this](const std::vector<sandbox::Record>&) {
+                scheduler_.after(Millis{0}, [this] { house_.world_changed(); });
+            });
+        }
         world_.observe([this](const std::vector<sandbox::Record>& act) { happened(act); });
         broker_.observe([this](ports::Partition at, const Broker::Record& record) {
             if (at.topic == Topic::kCommands) see_command(at, record);
@@ -195,7 +209,7 @@ class Run {
     void ask_rightly() {
         const std::string source = *std::exchange(asks_wrongly_, std::nullopt);
         oracles_.asks_wrongly(false);
-        around_.asked = {.rows = &world_};
+        around_.asked = {.rows = &world_, .services = services_.get()};
         house_.ask_elsewhere(source);
         vouch_later(source, house_.owner(source));
     }
@@ -286,7 +300,9 @@ class Run {
     /// Everything that can be said once nothing happens any more.
     void judge_rest() {
         oracles_.judge_world([this](const std::string& name) { return house_.view_of(name); });
-        oracles_.judge_duties([](const std::string&) { return false; });
+        oracles_.judge_duties([this](const std::string& name, SteadyTime before) {
+            return !stage_.dropped && served_since(stage_, name, before);
+        });
         const SteadyTime since = scheduler_.steady_now();
         const BrokerTime then = broker_.now();
         scheduler_.run_until(scheduler_.since() + kSilence);
@@ -347,13 +363,14 @@ class Run {
     History history_;
     Oracles oracles_;
     sandbox::World world_;
+    std::unique_ptr<sandbox::World> services_;   ///< what serves instances; nullptr: nothing does
+    std::unique_ptr<sandbox::World> elsewhere_;  ///< where a source asks wrongly
     Lifeline life_of_operators_;
     Broker::Client operators_;
     Surroundings around_;
     House house_;
     Stage stage_;
-    std::unique_ptr<sandbox::World> elsewhere_;  ///< where a source asks wrongly
-    std::optional<std::string> asks_wrongly_;    ///< the source that does so now
+    std::optional<std::string> asks_wrongly_;  ///< the source that does so now
     Hash128 trace_;
     std::set<Hash128> seen_;              ///< requests
     std::map<Hash128, BrokerTime> done_;  ///< commands, by when their journal knew it

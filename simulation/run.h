@@ -47,6 +47,8 @@ struct Plan {
     bool modes = false;
     /// The table has a column by which its owner says that a row is not to be touched.
     bool row_holds = false;
+    /// Instances have services, whose source may leave the configuration and come back.
+    bool services = false;
 };
 
 /// Those that must be good whatever the seed.

@@ -726,8 +726,8 @@ TEST_F(OraclesTest, EndingIsOverOnceItsOwnerOrAnotherPodTookOver) {
 }
 
 TEST_F(OraclesTest, EndingIsALeakWhileItsRowIsLiveOrItIsServed_G7) {
-    const auto served = [](const std::string&) { return true; };
-    const auto bare = [](const std::string&) { return false; };
+    const auto served = [](const std::string&, SteadyTime) { return true; };
+    const auto bare = [](const std::string&, SteadyTime) { return false; };
     pod("w");
     const std::string pk = row("w");
     world_.update_row(pk, {{"created_at", "2001-01-01 00:00:00+00"}, {"ttl", "60"}});
@@ -739,7 +739,8 @@ TEST_F(OraclesTest, EndingIsALeakWhileItsRowIsLiveOrItIsServed_G7) {
     world_.delete_pod("w", 0);
     oracles_.judge_duties(bare);
     EXPECT_EQ(oracles_.violations().size(), 1U) << "its row is live";
-    world_.update_row(pk, {{"status", "stopping"}});
+    read("w", pk);
+    write_row(pk, "status", "stopping", 2);
     oracles_.judge_duties(bare);
     EXPECT_EQ(oracles_.violations().size(), 1U);
     oracles_.judge_duties(served);
@@ -779,7 +780,7 @@ TEST_F(OraclesTest, HarmIsARowThatIsHeld) {
 }
 
 TEST_F(OraclesTest, GrantedIsAnEndThatComesOrIsTold_G8) {
-    const auto bare = [](const std::string&) { return false; };
+    const auto bare = [](const std::string&, SteadyTime) { return false; };
     const auto ask = [this](const std::string& name) {
         Request request;
         request.kind = RequestKind::kTerminate;
