@@ -36,12 +36,21 @@ struct Sums {
     std::uint64_t races = 0;
     std::uint64_t records = 0;
     double hours = 0;
-    Hash128 trace;  ///< of all runs, whatever their order
-    std::optional<std::uint64_t> first_failed;
-    simulation::Violation violation;  ///< its first one
+    Hash128 trace;                              ///< of all runs, whatever their order
+    std::optional<std::uint64_t> first_failed;  ///< of the runs, from 0
+    simulation::Violation violation;            ///< its first one
 };
 
-void add(Sums& sums, std::uint64_t seed, const Report& report) {
+/// A seed of each plan in turn, then the next seed.
+struct Which {
+    const Plan& plan;
+    std::uint64_t seed;
+};
+Which which(const SimulateOptions& options, const std::vector<Plan>& plans, std::uint64_t run) {
+    return {plans[run % plans.size()], options.seed + run / plans.size()};
+}
+
+void add(Sums& sums, std::uint64_t run, const Report& report) {
     ++sums.runs;
     sums.commands += report.commands;
     sums.effects += report.effects;
@@ -51,16 +60,16 @@ void add(Sums& sums, std::uint64_t seed, const Report& report) {
     sums.trace += report.trace;
     if (report.good()) return;
     ++sums.failed;
-    if (sums.first_failed.value_or(seed) < seed) return;
-    sums.first_failed = seed;
+    if (sums.first_failed.value_or(run) < run) return;
+    sums.first_failed = run;
     sums.violation = report.violations.front();
 }
 
 /// Shares the seeds among threads; each run is alone in its world.
 class Runs {
   public:
-    Runs(const SimulateOptions& options, const Plan& plan, StopSignal& stop)
-        : options_(options), plan_(plan), stop_(stop) {}
+    Runs(const SimulateOptions& options, const std::vector<Plan>& plans, StopSignal& stop)
+        : options_(options), plans_(plans), stop_(stop) {}
 
     Sums carry_out() {
         std::vector<std::thread> threads;
@@ -87,19 +96,19 @@ class Runs {
         while (!ended_) {
             const std::uint64_t n = next_++;
             if (options_.seconds == 0 && n >= options_.runs) return;
-            const std::uint64_t seed = options_.seed + n;
-            const Report report = simulation::run(seed, plan_);
+            const auto [plan, seed] = which(options_, plans_, n);
+            const Report report = simulation::run(seed, plan);
             const std::lock_guard lock(mutex_);
-            add(sums_, seed, report);
+            add(sums_, n, report);
             if (!report.good() && !options_.keep_going) ended_ = true;
-            tell(seed, report);
+            tell(plan, seed, report);
         }
     }
 
-    void tell(std::uint64_t seed, const Report& report) {
+    void tell(const Plan& plan, std::uint64_t seed, const Report& report) {
         if (!report.good() && options_.format == FeedFormat::kText) {
-            fmt::print("seed {}: {}: {}\n", seed, report.violations.front().oracle,
-                       report.violations.front().what);
+            fmt::print("{}seed {}: {}: {}\n", plans_.size() == 1 ? "" : plan.name + ", ", seed,
+                       report.violations.front().oracle, report.violations.front().what);
         }
         const auto now = Clock::now();
         if (now < next_word_) return;
@@ -111,7 +120,7 @@ class Runs {
     }
 
     const SimulateOptions& options_;
-    const Plan& plan_;
+    const std::vector<Plan>& plans_;
     StopSignal& stop_;
     const Clock::time_point begin_ = Clock::now();
     Clock::time_point next_word_ = begin_ + kProgressEvery;
@@ -153,26 +162,40 @@ void explain(const SimulateOptions& options, const Plan& plan, std::uint64_t see
     tell(options, plan, seed, least);
 }
 
+/// Empty: there is none of that name.
+std::vector<Plan> plans_of(const std::string& name) {
+    if (name == "all") return simulation::plans();
+    if (name == "pairs") return simulation::pairs_of_plans();
+    const std::optional<Plan> plan = simulation::find_plan(name);
+    return plan ? std::vector<Plan>{*plan} : std::vector<Plan>{};
+}
+
 }  // namespace
 
 int run_simulate(SimulateOptions options, StopSignal& stop) {
     if (options.seed == 0) options.seed = std::random_device()();
-    const Plan* plan = simulation::find_plan(options.plan);
-    if (plan == nullptr) {
-        fmt::print(stderr, "there is no plan {}; write one of:", options.plan);
+    const std::vector<Plan> plans = plans_of(options.plan);
+    if (plans.empty()) {
+        fmt::print(stderr,
+                   "there is no plan {}; write all, pairs, several with + between them, or write "
+                   "one of:",
+                   options.plan);
         for (const Plan& known : simulation::plans()) fmt::print(stderr, " {}", known.name);
         fmt::print(stderr, "\n");
         return 2;
     }
-    Runs runs(options, *plan, stop);
+    Runs runs(options, plans, stop);
     const Sums sums = runs.carry_out();
-    if (sums.first_failed && options.format == FeedFormat::kText) {
-        explain(options, *plan, *sums.first_failed);
-    } else if (options.format == FeedFormat::kText) {
-        tell(options, *plan, options.seed, simulation::make_schedule(options.seed, *plan));
+    const auto [shown, seed] = which(options, plans, sums.first_failed.value_or(0));
+    if (options.format == FeedFormat::kText) {
+        if (sums.first_failed) {
+            explain(options, shown, seed);
+        } else {
+            tell(options, shown, seed, simulation::make_schedule(seed, shown));
+        }
     }
     nlohmann::ordered_json told{
-        {"plan", plan->name},
+        {"plan", options.plan},
         {"first_seed", options.seed},
         {"runs", sums.runs},
         {"failed", sums.failed},
@@ -184,7 +207,8 @@ int run_simulate(SimulateOptions options, StopSignal& stop) {
         {"races", sums.races},
         {"trace", to_hex(sums.trace)}};
     if (sums.first_failed) {
-        told["first_failed"] = *sums.first_failed;
+        told["first_failed"] = seed;
+        told["failed_plan"] = shown.name;
         told["oracle"] = sums.violation.oracle;
         told["what"] = sums.violation.what;
     }

@@ -2,6 +2,7 @@
 
 #include "engine/base/id.h"
 #include "engine/codec/request_codec.h"
+#include "simulation/instances.h"
 #include "simulation/staging.h"
 
 #include <algorithm>
@@ -27,6 +28,11 @@ sandbox::Row row_for(const std::string& name, const std::string& status) {
             {"url_slug", name.substr(name.find('-') + 1)},
             {"status", status},
             {"pod_name", name}};
+}
+
+std::string meant_by(const History::Row& row) {
+    const std::string made_with = row.view.text("name");
+    return made_with.substr(made_with.find(' ') + 1);
 }
 
 void without_race(Stage& stage, std::function<void()> what) {
@@ -78,7 +84,9 @@ void put(Stage& stage, const std::string& subject, const std::string& request) {
 
 Hash128 ask(Stage& stage, Request request, bool sign) {
     if (request.id.none()) request.id = {kMeant, ++stage.requests};
-    if (request.issued_ms == 0) request.issued_ms = to_millis(stage.broker.now());
+    if (request.issued_ms == 0) {
+        request.issued_ms = to_millis(stage.broker.now() + stage.host_ahead);
+    }
     std::string bytes = codec::encode_request(request);
     if (sign) stage.keys.sign(codec::kRequestSignature, bytes);
     put(stage, request.scope.subject, bytes);
@@ -114,6 +122,23 @@ void release(Stage& stage, const std::string& bound) {
 
 }  // namespace
 
+namespace {
+
+/// Have engines of every shard that it concerns read it, whatever they think of it?
+bool seen(const Stage& stage, const Hash128& request, const RequestScope& scope) {
+    const auto placed = stage.placed.find(request);
+    if (placed == stage.placed.end()) return false;
+    const std::size_t concerned =
+        scope.subject.empty() ? static_cast<std::size_t>(stage.house.shards()) : 1;
+    const auto read = [&](const Place& place) {
+        return stage.house.has_read(place.shard, place.offset);
+    };
+    const std::vector<Place>& places = placed->second;
+    return places.size() >= concerned && std::all_of(places.begin(), places.end(), read);
+}
+
+}  // namespace
+
 void brake(Stage& stage, Random& random, const RequestScope& scope) {
     const std::string bound = Oracles::bound_by(scope);
     const Hash128 request =
@@ -123,9 +148,9 @@ void brake(Stage& stage, Random& random, const RequestScope& scope) {
     stage.brakes[bound].scope = scope;
     const std::uint64_t asked = ++stage.brakes[bound].asked;
     later(stage, kBrakeSeen, [&stage, bound, asked, request, scope] {
-        const bool binding =
-            stage.house.granted(request, scope) && stage.brakes[bound].asked == asked;
-        if (binding) stage.oracles.braked(bound);
+        if (seen(stage, request, scope) && stage.brakes[bound].asked == asked) {
+            stage.oracles.braked(bound);
+        }
     });
     stage.scheduler.after(lasts, [&stage, bound] { release(stage, bound); });
 }
@@ -138,7 +163,8 @@ void set_database_clock(Stage& stage, Millis ahead) {
 const std::vector<ActKind>& act_kinds() {
     static const std::vector<ActKind> kKinds = [] {
         std::vector<ActKind> all = people();
-        for (const std::vector<ActKind>& others : {meddlers(), owners(), faults()}) {
+        for (const std::vector<ActKind>& others :
+             {meddlers(), owners(), odd_people(), dying(), faults()}) {
             all.insert(all.end(), others.begin(), others.end());
         }
         return all;
@@ -190,22 +216,27 @@ void make_peace(Stage& stage) {
     stage.world.stall_watch(false);
     stage.world.leave_second_behind(false);
     stage.world.fail_no_more();
+    stage.host_ahead = Millis{0};
+    if (stage.reconfigured) stage.house.configure(settings_now(stage), Millis{0});
     stage.house.heal();
     for (const auto& [bound, brake] : stage.brakes) release(stage, bound);
     for (const auto& open : std::vector(stage.open)) commit(stage, open);
     for (const sandbox::PodPtr& pod : pods(stage)) {
+        if (!pod->finalizers.empty()) stage.world.set_finalizers(pod->name, {});
         if (pod->labels != labels()) stage.world.set_labels(pod->name, labels());
         if (pod->phase == "Succeeded") stage.world.set_phase(pod->name, "Running");
     }
     settle_deadlines(stage);
     std::vector<std::string> claimed;
     for (const History::Row& row : rows(stage)) {
-        const std::string name = row.view.key();
+        if (!row.view.null(kHoldColumn)) stage.world.update_row(row.pk, {{kHoldColumn, {}}});
+        const bool unclear = row.view.untracked() || odd_name(row.view.key());
+        const std::string name = unclear ? meant_by(row) : row.view.key();
         const bool twice = std::find(claimed.begin(), claimed.end(), name) != claimed.end();
         claimed.push_back(name);
         if (twice) {
             stage.world.delete_row(row.pk);
-        } else if (row.view.null("pod_name")) {
+        } else if (unclear) {
             stage.world.update_row(row.pk, {{"pod_name", name}});
         }
     }

@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace trueup::simulation {
@@ -26,6 +27,12 @@ namespace trueup::simulation {
 struct Brake {
     RequestScope scope;
     std::uint64_t asked = 0;  ///< for it, or for its end
+};
+
+/// Where a request lies in the log.
+struct Place {
+    std::int32_t shard = 0;
+    std::int64_t offset = -1;
 };
 
 /// Everything that an act may lay hands on.
@@ -46,7 +53,17 @@ struct Stage {
     std::vector<std::shared_ptr<sandbox::Transaction>> open = {};  ///< not committed yet
     /// For each of the next commands: somebody changes what it is about, just then.
     std::deque<std::uint64_t> ambushes = {};
-    bool over = false;  ///< nobody does anything any more, not even what had begun
+    /// The same for each of the next ends of an instance.
+    std::deque<std::uint64_t> last_words = {};
+    std::map<Hash128, std::vector<Place>> placed = {};  ///< requests, once they are in the log
+    /// For which ends of instances somebody waits for an answer, and since when.
+    std::vector<std::pair<Request, Moment>> ends_asked = {};
+    Millis host_ahead{0};  ///< what the clock shows more by which requests are stamped
+    sandbox::World* services = nullptr;             ///< where instances are served from
+    std::map<std::string, SteadyTime> served = {};  ///< since when; by the name of the pod
+    bool reconfigured = false;                      ///< engines had other settings for a while
+    bool dropped = false;  ///< the source of services is not in the configuration
+    bool over = false;     ///< nobody does anything any more, not even what had begun
 };
 
 /// Who, or what, acts.
@@ -73,10 +90,20 @@ void populate(Stage& stage, std::uint64_t count);
 /// Somebody changes what a command is about, between its being given and its being carried out, or
 /// right after.
 void ambush(Stage& stage, const Command& command, Random random);
+/// The same, once it was ordered that an instance ends: what its pod, its owner and operators do
+/// between the steps of its end.
+void last_word(Stage& stage, const Command& command, Random random);
 /// Nobody is bound any more by what binds there, nor by what is on its way.
 void unbind(Stage& stage, const std::string& bound);
 /// Somebody looks at the sources whose lists are not believed, and says that they are right.
 void vouch(Stage& stage);
+/// What engines are to have but for modes that changed for a while: the source of services may have
+/// left.
+Settings settings_now(const Stage& stage);
+/// Does something serve that instance that did so before then?
+bool served_since(const Stage& stage, const std::string& name, SteadyTime before);
+/// Who asked for the end of an instance looks whether it was granted.
+void hear_answers(Stage& stage);
 /// Somebody looks at what waits for an approval, and says yes to all of it.
 void approve(Stage& stage);
 /// People finish what they had begun and leave things so that they can be put right; everything

@@ -70,6 +70,15 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
         if (races_forbidden) violate("race", what + ": " + race);
     }
     judge_once(sent.command, what);
+    if (deletes && !pk.empty()) begin_ending(effect.name, pk, effect.uid);
+    const auto ending = endings_.find(name);
+    const bool closes = !deletes && sets(effect, "status") == "stopping";
+    if (closes && ending != endings_.end() && ending->second.pk == effect.pk) {
+        ending->second.closed = services_known_;
+    }
+    if (!deletes && sets(effect, "status") == "failed" && ends_still(name, effect.pk, before)) {
+        violate("ending", what + " to failed, while we were ending it");
+    }
 }
 
 /// Two executors may do the same where somebody undid it while the one could not know what came of
@@ -109,9 +118,10 @@ std::string Oracles::against_update(const sandbox::Effect& effect, const std::st
                                     const Looks& looks) const {
     const auto row = looks.row == 0 ? std::nullopt : history_.row(effect.pk, looks.row);
     if (!row) return "it was not there when its executor looked, if it did";
+    if (held(*row)) return "it was held";
     const std::string status = sets(effect, "status");
     if (status == "failed") return against_failing(*row, name, looks.pod);
-    if (status == "stopping") return against_stopping(*row, name);
+    if (status == "stopping") return against_stopping(*row, name, effect.pk, looks.pod);
     return against_naming(*row, sets(effect, "pod_name"), looks.pod);
 }
 
@@ -126,16 +136,21 @@ std::string Oracles::against_failing(const History::RowView& row, const std::str
     return held(*pod) ? "its pod was held" : "";
 }
 
-std::string Oracles::against_stopping(const History::RowView& row, const std::string& name) const {
+std::string Oracles::against_stopping(const History::RowView& row, const std::string& name,
+                                      const std::string& pk, Moment pods) const {
     if (!wants_pod(row)) return "it wanted no pod any more: " + row.text("status");
-    if (!consent_.to_end(row)) return "nobody wanted its instance to end";
-    return ended_.count(name) != 0 ? "" : "its pod had not ended";
+    if (ended_.count(name) == 0) return "its pod had not ended";
+    if (lives_again(name, pods)) return "another pod ran under its name";
+    // What was begun goes on, whatever its owner wants by now.
+    const bool begun = ends_still(name, pk, history_.moment() - 1);
+    const bool wanted = begun || consent_.to_end(row);
+    return wanted ? "" : "nobody wanted its instance to end";
 }
 
 std::string Oracles::against_naming(const History::RowView& row, const std::string& pod,
                                     Moment pods) const {
     if (!wants_pod(row)) return "it wanted no pod any more: " + row.text("status");
-    if (!row.null("pod_name")) return "it named " + row.text("pod_name") + " already";
+    if (!row.untracked()) return "it named " + row.text("pod_name") + " already";
     if (row.key() != pod) return "its slug speaks of " + row.key();
     const bool there = pods != 0 && history_.pod(pod, pods) != nullptr;
     return there ? "" : "there was no pod " + pod;

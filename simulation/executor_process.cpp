@@ -9,7 +9,6 @@ namespace trueup::simulation {
 
 namespace {
 
-constexpr const char* kSelector = "app=ryugraph-wrapper";
 constexpr Millis kExecutorNap{5'000};
 constexpr Millis kBusyNap{20};
 
@@ -24,8 +23,8 @@ class ExecutorProcess final : public Process {
         const auto mind = std::make_shared<Mind>(Mind{around_.oracles, {}});
         cluster_ = std::make_unique<ClusterLink>(around_.world.cluster(), around_.network, life_,
                                                  woken, mind);
-        database_ =
-            std::make_unique<DatabaseLink>(around_.world, around_.network, life_, woken, mind);
+        database_ = std::make_unique<DatabaseLink>(*around_.asked.rows, around_.network, life_,
+                                                   woken, mind);
         executors::DispatcherSettings settings;
         settings.executor = name();
         settings.partitions.resize(static_cast<std::size_t>(around_.settings.shards));
@@ -38,8 +37,10 @@ class ExecutorProcess final : public Process {
             if (life_.alive()) around_.oracles.ordered(command);
             return true;
         };
-        dispatcher_ = std::make_unique<executors::Dispatcher>(
-            *log_, apps::sandbox_reach(*cluster_, *database_, kSelector), settings);
+        executors::Sources reach =
+            apps::sandbox_reach(*cluster_, *database_, around_.asked.selector);
+        reach.rows.at("rows").hold_column = around_.settings.hold_column;
+        dispatcher_ = std::make_unique<executors::Dispatcher>(*log_, std::move(reach), settings);
     }
 
     void end() override {

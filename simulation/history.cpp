@@ -51,8 +51,12 @@ std::string_view History::RowView::view(std::string_view column) const {
     return found != nullptr && *found ? std::string_view(**found) : std::string_view();
 }
 
+bool History::RowView::untracked() const {
+    return view("pod_name").find_first_not_of(" \t") == std::string_view::npos;
+}
+
 std::string History::RowView::key() const {
-    return null("pod_name") ? "wrapper-" + text("url_slug") : text("pod_name");
+    return untracked() ? "wrapper-" + text("url_slug") : text("pod_name");
 }
 
 sandbox::PodPtr History::pod(std::string_view name, Moment as_of) const {
@@ -98,15 +102,23 @@ std::vector<History::Row> History::rows_of(std::string_view key, Moment as_of) c
 
 std::size_t History::names(Moment as_of) const {
     std::set<std::string> all;
-    for (const auto& [name, timeline] : pods_) {
-        if (timeline.front().moment <= as_of) all.insert(name);
-    }
-    for (const auto& [pk, timeline] : rows_) {
-        for (const auto& at : timeline) {
-            if (at.moment <= as_of && at.value) all.insert(RowView(*this, *at.value).key());
-        }
-    }
+    each_pod(as_of, [&](const sandbox::PodPtr& pod) { all.insert(pod->name); });
+    each_row(as_of, [&](std::string_view, const RowView& row) { all.insert(row.key()); });
     return all.size();
+}
+
+SteadyTime History::news(std::string_view name, std::string_view pk) const {
+    Moment last = 0;
+    const auto pod = pods_.find(name);
+    if (pod != pods_.end()) last = pod->second.back().moment;
+    for (const auto& [key, timeline] : rows_) {
+        const auto names = [&](const auto& at) {
+            return at.value && RowView(*this, *at.value).key() == name;
+        };
+        if (key != pk && std::none_of(timeline.begin(), timeline.end(), names)) continue;
+        last = std::max(last, timeline.back().moment);
+    }
+    return last == 0 ? SteadyTime{} : times_[last - 1];
 }
 
 }  // namespace trueup::simulation

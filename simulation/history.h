@@ -34,6 +34,8 @@ class History {
         std::string text(std::string_view column) const { return std::string(view(column)); }
         std::string_view view(std::string_view column) const;
         bool null(std::string_view column) const;
+        /// Does it name no pod? What is blank is no name.
+        bool untracked() const;
         /// The correlation key: its pod_name, or else the name that its slug gives.
         std::string key() const;
 
@@ -70,8 +72,10 @@ class History {
             if (values) visit(pk, RowView(*this, *values));
         }
     }
-    /// How many names of pods and rows there were by then.
+    /// How many names of pods and rows there were at that moment.
     std::size_t names(Moment as_of) const;
+    /// When anything about a pod of that name, or a row of it or of that primary key, changed last.
+    SteadyTime news(std::string_view name, std::string_view pk) const;
 
   private:
     template <typename Value>

@@ -1,9 +1,11 @@
 #include "simulation/house.h"
 
 #include "engine/base/id.h"
+#include "engine/codec/request_codec.h"
 #include "engine/runtime/shard.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -20,9 +22,10 @@ constexpr int kMostSteps = 100;        // of an engine at one moment
 class EngineProcess final : public Process {
   public:
     EngineProcess(std::string name, std::int32_t shard, Surroundings& around)
-        : Process(std::move(name), around), index_(shard) {}
+        : Process(std::move(name), around), index_(shard), policy_(around.settings.policy) {}
 
     std::int32_t index() const { return index_; }
+    void configure(const Settings& policy) { policy_ = policy; }
     Disk& disk() { return disk_; }
     const runtime::Shard* shard() const { return shard_.get(); }
 
@@ -33,9 +36,12 @@ class EngineProcess final : public Process {
 
   private:
     void start() override {
-        connect({Topic::kJournal, Topic::kChangesPods, Topic::kChangesRows, Topic::kOutcomes,
-                 Topic::kRequests});
+        std::vector<Topic> news{Topic::kJournal, Topic::kChangesPods, Topic::kChangesRows,
+                                Topic::kOutcomes, Topic::kRequests};
+        if (around_.settings.services) news.push_back(Topic::kChangesResources);
+        connect(news);
         store_ = std::make_unique<DiskStore>(disk_, life_);
+        told_ = !around_.settings.tells_modes;
     }
 
     void end() override {
@@ -50,7 +56,7 @@ class EngineProcess final : public Process {
         runtime::ShardSettings settings;
         settings.shard = index_;
         settings.partitions = around_.settings.shards;
-        settings.policy = around_.settings.policy;
+        settings.policy = policy_;
         settings.jobs = std::launch::deferred;  // one thread, one order
         settings.patience = Millis{2'000};
         settings.write_behind_every = Millis{5'000};
@@ -74,7 +80,29 @@ class EngineProcess final : public Process {
         around_.refused = why;
     }
 
+    /// As the product does at its start: executors are told which rules do not act. False: not yet.
+    bool tell_modes() {
+        std::vector<ports::Entry> entries;
+        for (const RuleSettings& rule : policy_.rules) {
+            if (rule.mode != Mode::kObserve && rule.mode != Mode::kOff) continue;
+            Request request;
+            request.id = {around_.random.next() | 1U, 3};
+            request.kind = RequestKind::kActivation;
+            request.scope.policy = policy_.policy;
+            request.scope.rule = rule.rule;
+            request.issued_ms = to_millis(around_.broker.now());
+            request.issued_by = name();
+            std::string bytes = codec::encode_request(request);
+            around_.keys.sign(codec::kRequestSignature, bytes);
+            entries.push_back({{}, std::move(bytes)});
+        }
+        if (entries.empty()) return true;
+        return ports::append_now(*log_, {Topic::kRequests, index_}, entries).ok();
+    }
+
     Millis step() override {
+        told_ = told_ || tell_modes();
+        if (!told_) return kBeginAgain / 10;
         if (!shard_ && !open()) return kBeginAgain / 10;
         bool news = false;
         for (int i = 0; i < kMostSteps; ++i) {
@@ -107,6 +135,8 @@ class EngineProcess final : public Process {
     }
 
     const std::int32_t index_;  ///< of its shard
+    Settings policy_;
+    bool told_ = false;  ///< what it has to tell executors at its start
     Disk disk_;
     std::unique_ptr<DiskStore> store_;
     std::unique_ptr<runtime::Shard> shard_;
@@ -134,6 +164,7 @@ struct House::Parts {
     std::vector<std::unique_ptr<Process>> others;
     std::vector<std::unique_ptr<Process>> retired;  ///< events may still name them
     std::uint64_t seconds = 0;
+    std::uint64_t configured = 0;  ///< how often
     BrokerTime rest_begins{};
     /// Complete ones by then, by shard and source.
     std::map<std::pair<std::int32_t, std::string>, std::uint64_t> epochs{};
@@ -151,15 +182,19 @@ struct House::Parts {
     }
 };
 
-House::House(Surroundings& around) : parts_(new Parts{around, {}, {}, {}, 0, {}, {}}) {
+House::House(Surroundings& around) : parts_(new Parts{around, {}, {}, {}, 0, 0, {}, {}}) {
     for (std::int32_t engine = 0; engine < kEnginesOfAShard * around.settings.shards; ++engine) {
         parts_->engines.push_back(std::make_unique<EngineProcess>(
             "engine-" + std::to_string(engine + 1), engine / kEnginesOfAShard, around));
     }
-    parts_->others.push_back(make_source("pods", true, around));
-    parts_->others.push_back(make_source("rows", false, around));
+    parts_->others.push_back(make_source("pods", Kind::kPods, around));
+    parts_->others.push_back(make_source("rows", Kind::kRows, around));
     parts_->others.push_back(make_executor("executor-1", around));
     parts_->others.push_back(make_executor("executor-2", around));
+    if (around.settings.services) {
+        parts_->others.push_back(make_source("services", Kind::kServices, around));
+        parts_->others.push_back(make_service_executor("services-executor", around));
+    }
     for (Process* process : processes()) process->wake();
 }
 
@@ -183,13 +218,43 @@ void House::restart(std::string_view name) {
     }
 }
 
+void House::ask_elsewhere(std::string_view source) {
+    for (Process* process : processes()) {
+        if (process->name().starts_with(source) || process->name().starts_with("executor")) {
+            process->kill();
+        }
+    }
+}
+
+void House::configure(const Settings& settings, Millis apart) {
+    Millis after{0};
+    ++parts_->configured;
+    for (const auto& engine : parts_->engines) {
+        parts_->around.scheduler.after(
+            after, [this, engine = engine.get(), settings, asked = parts_->configured] {
+                if (parts_->configured != asked) return;
+                engine->configure(settings);
+                engine->crash_at(1, Millis{1'000});
+            });
+        after += apart;
+    }
+}
+
+const Settings& House::settings() const { return parts_->around.settings.policy; }
+
+void House::delay_executors(Millis time) {
+    for (Process* process : processes()) {
+        if (process->name().starts_with("executor")) process->sleep(time);
+    }
+}
+
 void House::list_again(std::string_view source) { parts_->around.wish(source); }
 
 void House::second_connector(Random& random, Millis time) {
     const bool pods = random.chance(500);
     const std::string name =
         std::string(pods ? "pods" : "rows") + "-" + std::to_string(++parts_->seconds);
-    parts_->others.push_back(make_source(name, pods, parts_->around));
+    parts_->others.push_back(make_source(name, pods ? Kind::kPods : Kind::kRows, parts_->around));
     Process* second = parts_->others.back().get();
     second->wake();
     parts_->around.scheduler.after(time, [this, second] { retire(*second); });
@@ -243,6 +308,9 @@ bool House::settled() const {
         if (shard == nullptr) return false;
         const core::Meta& meta = shard->state().meta;
         const auto proven = [&](const core::SourceState& source) {
+            // One that left the configuration plays no role.
+            const auto id = static_cast<std::size_t>(&source - meta.sources.data());
+            if (meta.settings.sources[id].role == kNoRole) return true;
             return source.known && source.complete_as_of > parts_->rest_begins &&
                    source.epochs >= parts_->epochs[{engine->index(), source.name}] + 2;
         };
@@ -259,6 +327,31 @@ std::vector<std::string> House::quarantined() const {
         }
     }
     return {names.begin(), names.end()};
+}
+
+Incarnation House::owner(std::string_view source) const {
+    Incarnation owner = std::numeric_limits<Incarnation>::max();
+    std::size_t shards_heard = 0;
+    for (const runtime::Shard* shard : parts_->shards()) {
+        for (const core::SourceState& state : shard->state().meta.sources) {
+            if (state.name != source) continue;
+            owner = std::min(owner, state.incarnation);
+            ++shards_heard;
+        }
+    }
+    return shards_heard == static_cast<std::size_t>(shards()) ? owner : Incarnation{-1};
+}
+
+std::vector<std::string> House::passes_since(BrokerTime then) const {
+    std::vector<std::string> open;
+    for (const runtime::Shard* shard : parts_->shards()) {
+        const core::Pass& pass = shard->state().meta.pass;
+        if (!pass.running || pass.started > then) continue;
+        open.push_back("on shard " + std::to_string(shard->status().meta.shard) + " one runs for " +
+                       std::to_string((parts_->around.broker.now() - pass.started).count() / 1000) +
+                       " s");
+    }
+    return open;
 }
 
 std::vector<std::string> House::found() const {
@@ -288,6 +381,14 @@ bool House::granted(const Hash128& request, const RequestScope& scope) const {
     }
     if (!scope.subject.empty()) return by.count(partition_of(scope.subject, shards())) != 0;
     return by.size() == static_cast<std::size_t>(shards());
+}
+
+bool House::has_read(std::int32_t shard, std::int64_t offset) const {
+    constexpr auto kRequests = static_cast<std::size_t>(Topic::kRequests);
+    return std::any_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
+        return engine->index() == shard && engine->shard() != nullptr &&
+               engine->shard()->state().meta.last[kRequests] >= offset;
+    });
 }
 
 std::string House::trouble() const {

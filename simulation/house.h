@@ -26,6 +26,15 @@ class House {
     Process& pick(Random& random);
     /// The process of that name dies, and begins anew soon.
     void restart(std::string_view name);
+    /// All connectors of that source, and all executors, likewise: what they ask is another one.
+    void ask_elsewhere(std::string_view source);
+    /// Engines start anew with other settings, one after the other, unless they are to
+    /// have others again by then.
+    void configure(const Settings& settings, Millis apart);
+    /// What engines have but for that.
+    const Settings& settings() const;
+    /// Both executors stand still for so long.
+    void delay_executors(Millis time);
     /// Connectors of that source list everything soon.
     void list_again(std::string_view source);
     /// A second connector of a source for so long.
@@ -44,6 +53,10 @@ class House {
     bool settled() const;
     /// The sources whose last list nobody believes.
     std::vector<std::string> quarantined() const;
+    /// The last connector whose word every shard takes for that source; -1: none yet.
+    Incarnation owner(std::string_view source) const;
+    /// The shards on which a pass runs that began by then.
+    std::vector<std::string> passes_since(BrokerTime then) const;
     /// The subjects that an engine has findings about.
     std::vector<std::string> found() const;
     std::int32_t shards() const;
@@ -51,6 +64,8 @@ class House {
     std::int64_t applied() const;
     /// Was this request taken, and granted, by each shard that it concerns?
     bool granted(const Hash128& request, const RequestScope& scope) const;
+    /// Has an engine of this shard come past that record of its requests?
+    bool has_read(std::int32_t shard, std::int64_t offset) const;
     /// What is not settled, in one sentence.
     std::string trouble() const;
     /// What an engine believes of a subject, in one sentence.

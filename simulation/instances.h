@@ -3,12 +3,35 @@
 
 #include "simulation/history.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 namespace trueup::simulation {
 
+/// What nobody writes who wants it to be held; whether it is so then is the product's to say, the
+/// same everywhere.
+inline bool says_no(std::string_view text) {
+    constexpr std::array<std::string_view, 7> kNo = {"", "f", "false", "off", "no", "n", "0"};
+    return std::find(kNo.begin(), kNo.end(), text) != kNo.end();
+}
+
 inline bool held(const sandbox::Pod& pod) {
-    return pod.labels.count("trueup.io/hold") != 0 || pod.annotations.count("trueup.io/hold") != 0;
+    for (const sandbox::Labels* some : {&pod.labels, &pod.annotations}) {
+        const auto found = some->find("trueup.io/hold");
+        if (found != some->end() && !says_no(found->second)) return true;
+    }
+    return false;
+}
+
+inline constexpr const char* kHoldColumn = "held_by";
+inline bool held(const History::RowView& row) { return !says_no(row.view(kHoldColumn)); }
+
+/// No pod can be called that, so that nobody knows which one is meant.
+inline bool odd_name(std::string_view name) {
+    constexpr std::size_t kLongest = 253;
+    return name.empty() || name.size() > kLongest || name.find('/') != std::string_view::npos;
 }
 
 inline bool selected(const sandbox::Pod& pod) { return pod.labels.count("app") != 0; }

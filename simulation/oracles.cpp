@@ -24,11 +24,14 @@ std::string what_of(const Command& command) {
            " for " + command.rule + ": ";
 }
 
-/// It takes nothing away, so that no budget counts it.
-bool names_a_pod(const Command& command) {
+/// Budgets count what takes something away, and of an ending its first step only.
+bool costs(const Command& command) {
+    if (command.draft.action.kind == Action::Kind::kDeleteObject) return false;
     const auto& sets = command.draft.action.sets;
-    return std::any_of(sets.begin(), sets.end(),
-                       [](const Assignment& set) { return set.column == "pod_name" && set.value; });
+    return std::none_of(sets.begin(), sets.end(), [](const Assignment& set) {
+        return (set.column == "pod_name" && set.value) ||
+               (set.column == "status" && set.value == "stopping");
+    });
 }
 
 /// What an executor asks for because of a predicate, as its Knowledge names it.
@@ -78,12 +81,15 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     if (bound(command, issued)) {
         violate("brakes", "a command about " + command.subject + " against a pause or a hold");
     }
-    if (every_rule) {
-        const bool agreed = consent_.to_order(command, issued);
-        if (!agreed && asks(command, issued)) {
-            violate("approval", command.rule + " about " + command.subject + " was not approved");
-        }
-        if (closed(command.issued)) violate("window", "a command about " + command.subject);
+    const bool agreed = consent_.to_order(command, issued);
+    if (!agreed && asks(command, issued)) {
+        violate("approval", command.rule + " about " + command.subject + " was not approved");
+    }
+    if (every_rule && closed(command.issued)) {
+        violate("window", "a command about " + command.subject);
+    }
+    if (asks_wrongly_ || issued < wrong_until_) {
+        violate("first", what_of(command) + "a source asked in the wrong place");
     }
     const std::string against = against_evidence(command, issued, {});
     if (!against.empty()) violate("evidence", what_of(command) + against);
@@ -92,6 +98,9 @@ void Oracles::given(const Command& command, SteadyTime issued) {
 void Oracles::found(const FindingEdge& edge) {
     judge_name(edge.id,
                "finding of " + edge.rule + " about " + edge.subject + ": " + edge.object_id);
+    if (edge.state == FindingState::kResolved && edge.rule == "termination_requested") {
+        told_[edge.subject] = scheduler_.steady_now();
+    }
 }
 
 void Oracles::judge_name(const Hash128& id, const std::string& what) {
@@ -99,17 +108,14 @@ void Oracles::judge_name(const Hash128& id, const std::string& what) {
     if (first != what) violate("once", to_hex(id) + " is a " + first + ", and a " + what);
 }
 
-void Oracles::ended(const Hash128& command) {
-    ended_commands_.emplace(command, scheduler_.steady_now());
-}
-
 /// Nobody may carry out what has expired, so that another thing can follow it.
 void Oracles::judge_order(const Command& command) {
-    Command& last = last_[command.rule + " " + command.draft.target.object_id];
+    Command& last = last_[command.draft.target.object_id];
     const bool over = last.id.none() || ended_commands_.count(last.id) != 0 ||
                       command.issued > last.not_after + kSkew;
     if (!over && !tail_lost) {
-        violate("order", what_of(command) + "what it had ordered before was under way");
+        violate("order",
+                what_of(command) + "what " + last.rule + " had ordered before was under way");
     }
     last = command;
 }
@@ -120,14 +126,15 @@ bool Oracles::asks(const Command& command, SteadyTime issued) const {
     const bool orphan = command.draft.action.kind == Action::Kind::kDeletePod &&
                         command.draft.read_set.front().kind == Predicate::Kind::kNone;
     if (!orphan) return false;
-    // A row that names no pod and had none of its name for as long as a source may be behind.
+    // A row that names no pod, or what no pod is called, and had none of its name for as long as a
+    // source may be behind.
     const Moment to = history_.moment_at(issued);
     const Moment from = history_.moment_at(issued - evidence_age);
     for (const History::Row& row : history_.rows(to)) {
         bool alone = true;
         for (Moment moment = to; alone && moment + 1 > from; --moment) {
             const auto then = history_.row(row.pk, moment);
-            alone = then && wants_pod(*then) && then->null("pod_name") &&
+            alone = then && wants_pod(*then) && (then->untracked() || odd_name(then->key())) &&
                     !history_.pod(then->key(), moment);
             if (moment == 0) break;
         }
@@ -144,6 +151,14 @@ std::string Oracles::against_evidence(const Command& command, SteadyTime issued,
     const Moment to = history_.moment_at(issued);
     for (const Predicate& predicate : command.draft.read_set) {
         SteadyTime since = issued - evidence_age;
+        if (predicate.kind == Predicate::Kind::kNone && target.source == "rows") {
+            const auto again =
+                reinserted_.find(target.object_id.substr(target.object_id.rfind('/') + 1));
+            if (again != reinserted_.end() && again->second < issued &&
+                issued < again->second + kGrace) {
+                return "the row was younger than its grace";
+            }
+        }
         if (predicate.source == target.source) since = std::max(since, written);
         if (predicate.kind == Predicate::Kind::kNone && target.source == "pods") {
             const std::optional<SteadyTime> born = history_.born(target.object_id);
@@ -171,9 +186,10 @@ bool Oracles::is_so(const Command& command, const Predicate& predicate, Moment a
     using Kind = Predicate::Kind;
     const std::string value = predicate.value.value_or("");
     if (predicate.source == "pods") {
-        if (predicate.kind == Kind::kNone) {  // of those that the source sees
-            const sandbox::PodPtr pod = history_.pod(value, as_of);
-            return !pod || !selected(*pod);
+        if (predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut) {
+            const sandbox::PodPtr pod = history_.pod(value, as_of);  // if its source sees it
+            return !pod || !selected(*pod) ||
+                   (predicate.kind == Kind::kNoneBut && pod->uid == predicate.object_id);
         }
         const std::string& subject = command.subject;
         const sandbox::PodPtr pod = history_.pod(subject.substr(subject.find('/') + 1), as_of);
@@ -183,10 +199,17 @@ bool Oracles::is_so(const Command& command, const Predicate& predicate, Moment a
         if (predicate.kind == Kind::kNoVeto) return !held(*pod);
         return predicate.field != "phase" || pod->phase == value;
     }
-    if (predicate.kind == Kind::kNone) return history_.rows_of(value, as_of).empty();
-    const auto row =
-        history_.row(predicate.object_id.substr(predicate.object_id.rfind('/') + 1), as_of);
+    if (predicate.source != "rows") return true;  // nothing here knows what serves an instance
+    const std::string pk = predicate.object_id.substr(predicate.object_id.rfind('/') + 1);
+    if (predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut) {
+        const auto named = history_.rows_of(value, as_of);
+        return std::all_of(named.begin(), named.end(), [&](const History::Row& row) {
+            return predicate.kind == Kind::kNoneBut && row.pk == pk;
+        });
+    }
+    const auto row = history_.row(pk, as_of);
     if (!row) return false;
+    if (predicate.kind == Kind::kNoVeto) return !held(*row);
     if (predicate.kind != Kind::kField) return true;
     return row->null(predicate.field) ? !predicate.value : row->text(predicate.field) == value;
 }
@@ -196,6 +219,13 @@ void Oracles::write_sent(const std::string& target, const std::string& version,
     Sent sent{known, ordered_[target]};
     if (bound(sent.command, scheduler_.steady_now())) {
         violate("brakes", "a write on " + sent.command.subject + " against a pause or a hold");
+    }
+    const auto silenced = silenced_.find(sent.command.rule);
+    const auto issued = given_.find(sent.command.id);
+    if (silenced != silenced_.end() && issued != given_.end() &&
+        issued->second < silenced->second &&
+        scheduler_.steady_now() > silenced->second + kOnItsWay) {
+        violate("mode", what_of(sent.command) + "its rule had ceased to act");
     }
     judge_late(sent, Millis{0});
     sent_[sent_key(target, version)] = std::move(sent);
@@ -237,7 +267,7 @@ void Oracles::act(const std::vector<sandbox::Record>& records) {
 void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& budget) {
     std::map<std::string, std::map<Hash128, BrokerTime>> issued;  // by rule
     for (const Command& command : commands) {
-        if (!names_a_pod(command)) issued[command.rule][command.id] = command.issued;
+        if (costs(command)) issued[command.rule][command.id] = command.issued;
     }
     for (const auto& [rule, ids] : issued) {
         std::vector<std::pair<BrokerTime, SteadyTime>> times;
@@ -257,10 +287,14 @@ void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& b
     }
 }
 
-/// In one window. Who was there once may be remembered still.
+/// In one window. Who was there a while ago may be believed to be there still.
 std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now) const {
-    const std::uint64_t share = history_.names(history_.moment_at(now)) * budget.percent / 100;
-    return std::max<std::uint64_t>(budget.most, share);
+    std::uint64_t there = 0;
+    const Moment to = history_.moment_at(now);
+    for (Moment at = history_.moment_at(now - 2 * budget.window - evidence_age); at <= to; ++at) {
+        there = std::max<std::uint64_t>(there, history_.names(at));
+    }
+    return std::max<std::uint64_t>(budget.most, there * budget.percent / 100);
 }
 
 void Oracles::judge_folded(std::int32_t shard, std::uint64_t folded, std::uint64_t reached,
@@ -277,7 +311,8 @@ void Oracles::judge_folded(std::int32_t shard, std::uint64_t folded, std::uint64
 }
 
 bool Oracles::judge_proof(const core::State& state, const Proof& proof) {
-    if (proofs_may_lie) return true;
+    // Who asks in the wrong place proves nothing about this one.
+    if (proofs_may_lie || asks_wrongly_ || proof.as_of < wrong_until_) return true;
     const std::string against = against_proof(state, proof, history_);
     if (!against.empty()) violate("proof", against);
     return against.empty();
@@ -368,12 +403,12 @@ void Oracles::judge_row(
     if (every_rule && !pod && row.view.text("status") == "stopping") {
         return wrong(name, what + " has been stopping for long");
     }
-    if (!wants_pod(row.view)) return;
+    if (!wants_pod(row.view) || held(row.view)) return;
     if (!pod) return wrong(name, what + " has no pod");
     if (!touchable) return;
     if (pod->phase == "Failed") wrong(name, what + " does not know that its pod has failed");
     if (!every_rule) return;
-    if (row.view.null("pod_name")) wrong(name, what + " does not name its pod");
+    if (row.view.untracked()) wrong(name, what + " does not name its pod");
     if (consent_.overdue(row.view)) wrong(name, what + " outlived its deadline");
 }
 

@@ -13,7 +13,7 @@
 //      window     nobody orders anything outside the times in which that may be
 //      late       nobody writes after its command has expired, nor long after its last look;
 //                 judged as it is sent, and as it arrives
-//      order      no rule orders a second thing of an object before the first has come to an end
+//      order      nothing is ordered of an object before what was ordered of it has come to an end
 //   O5 budget     no rule orders more than its budget in any stretch of time
 //   O6 lost       at rest the projection shows exactly what is in the world, and each record of
 //                 the topics was folded once
@@ -23,6 +23,13 @@
 //   O10 evidence  what a command relies on was so when it was given, or not long before
 //   O11 refused   no engine gives up, but for a full disk
 //   O12 proof     who has proven everything up to a moment shows what was so then, or since
+//   O13 ending    what we began to end is not called a failure, and does end: its row says so, and
+//                 nothing that served it is left (duties.cpp, as all that follow)
+//   O14 granted   who was promised an end gets it, or is told what came of it
+//   O15 loop      nothing is ordered again and again that a look at the world refuses, without news
+//   O16 first     nothing is ordered while a source asks in the wrong place
+//   O17 mode      nothing is carried out that was ordered before its rule ceased to act
+//   O18 pass      passes come to an end while every source answers
 #pragma once
 
 #include "engine/base/id.h"
@@ -70,7 +77,19 @@ class Oracles final : public Witness {
     /// An edge of a finding is in its topic.
     void found(const FindingEdge& edge);
     /// What came of a command is in its topic.
-    void ended(const Hash128& command);
+    void ended(const Outcome& outcome);
+    /// Somebody asked for the end of an instance, and was told that it will be ended.
+    void promised(const Request& request, Moment asked);
+    /// From now on a source asks in the wrong place, or does so no more.
+    void asks_wrongly(bool wrong);
+    /// Where it asks there are objects of somebody else: a write reached one.
+    void wrote_elsewhere(const sandbox::Effect& effect);
+    /// Can engines know what serves an instance?
+    void services_known(bool yes) { services_known_ = yes; }
+    /// The row of that primary key is another one from now on.
+    void reinserted(const std::string& pk) { reinserted_[pk] = scheduler_.steady_now(); }
+    /// An engine said that the rule does not act from now on.
+    void silenced(const std::string& rule) { silenced_[rule] = scheduler_.steady_now(); }
     /// From now on everybody can see it.
     void braked(const std::string& bound) { brakes_[bound] = scheduler_.steady_now(); }
     /// From now on nobody is bound by it any more.
@@ -115,6 +134,11 @@ class Oracles final : public Witness {
     void judge_refused(std::uint64_t refusals, const std::string& why);
     /// O12; false: it is none.
     bool judge_proof(const core::State& state, const Proof& proof);
+    /// O13, O14: at rest. `served` says whether anything serves the instance of that name that did
+    /// so before then.
+    void judge_duties(const std::function<bool(const std::string&, SteadyTime)>& served);
+    /// O18: at rest; the passes that began before and are not over, one for each shard.
+    void judge_passes(const std::vector<std::string>& open);
     /// O8. `explain` says what an engine believes of a subject.
     void judge_world(const std::function<std::string(const std::string&)>& explain);
 
@@ -139,7 +163,8 @@ class Oracles final : public Witness {
                                const Looks& looks) const;
     std::string against_failing(const History::RowView& row, const std::string& name,
                                 Moment pods) const;
-    std::string against_stopping(const History::RowView& row, const std::string& name) const;
+    std::string against_stopping(const History::RowView& row, const std::string& name,
+                                 const std::string& pk, Moment pods) const;
     std::string against_naming(const History::RowView& row, const std::string& pod,
                                Moment pods) const;
     void judge_row(const History::Row& row,
@@ -151,6 +176,11 @@ class Oracles final : public Witness {
     bool asks(const Command& command, SteadyTime issued) const;
     std::string against_evidence(const Command& command, SteadyTime issued,
                                  SteadyTime written) const;
+    void begin_ending(const std::string& name, const std::string& pk, const std::string& uid);
+    bool ends_still(const std::string& name, const std::string& pk, Moment until) const;
+    bool lives_again(const std::string& name, Moment looked) const;
+    bool kept(const Request& request, Moment asked) const;
+    void judge_loop(const Command& command);
     bool was_so(const Command& command, const Predicate& predicate, Moment from, Moment to) const;
     bool is_so(const Command& command, const Predicate& predicate, Moment as_of) const;
 
@@ -159,13 +189,30 @@ class Oracles final : public Witness {
     std::map<std::string, Command> ordered_;        ///< by target
     std::map<std::string, Sent> sent_;              ///< by target and version
     std::map<Hash128, SteadyTime> effects_of_;      ///< the first one
-    std::map<std::string, Command> last_;           ///< that was given, by rule and object
+    std::map<std::string, Command> last_;           ///< that was given, by object
     std::map<Hash128, SteadyTime> ended_commands_;  ///< when their first outcome was there
     Consent consent_;
     std::map<std::string, SteadyTime> brakes_;  ///< since when; by what they bind
     std::set<std::string> ended_;               ///< names of pods that ended, or were about to
     std::map<Hash128, SteadyTime> given_;       ///< when they were issued
     std::map<Hash128, std::string> named_;      ///< findings and commands: what each id is of
+    /// The last end that we began, by the name of its pod.
+    struct Ending {
+        std::string pk;   ///< of its row
+        std::string uid;  ///< of its pod
+        Moment begun = 0;
+        SteadyTime at{};
+        bool closed = false;  ///< we said so in its row, and could know what served it
+    };
+    std::map<std::string, Ending> endings_;
+    std::vector<std::pair<Request, Moment>> promised_;
+    std::map<std::string, SteadyTime> told_;  ///< what came of a promise, by subject
+    std::map<std::string, std::vector<SteadyTime>> refused_;  ///< by rule and object
+    std::map<std::string, SteadyTime> silenced_;              ///< rules, since when
+    std::map<std::string, SteadyTime> reinserted_;            ///< rows, by primary key
+    bool services_known_ = true;
+    bool asks_wrongly_ = false;
+    SteadyTime wrong_until_{};
     std::vector<Violation> violations_;
     /// What is sent is there by then: the slowest network takes three seconds.
     static constexpr Millis kOnItsWay{4'000};

@@ -14,12 +14,6 @@ namespace {
 constexpr const char* kPolicy = "graph-instances/";
 constexpr std::int64_t kKeptBack = 600'000;  // ms; twice as long as a request is timely
 
-std::string database_time(const Stage& stage) {
-    return to_timestamp(stage.oracles.consent().database_millis());
-}
-
-std::string subject_of(const History::Row& row) { return kPolicy + row.view.key(); }
-
 /// Most of them come to be while the run lasts.
 void set_deadline(Stage& stage, Random& random) {
     const auto all = rows(stage);
@@ -74,7 +68,7 @@ void finish_pod(Stage& stage, Random& random) {
 }
 
 /// By an operator, by its owner, or by somebody who may not.
-void terminate(Stage& stage, Random& random) {
+void ask_for_end(Stage& stage, Random& random) {
     const auto all = rows(stage);
     const auto* row = pick(all, random);
     if (row == nullptr) return;
@@ -83,7 +77,7 @@ void terminate(Stage& stage, Random& random) {
     request.scope = about(subject_of(*row));
     request.role = random.chance(300) ? "ops" : "viewer";
     request.issued_by = random.chance(500) ? row->view.text("owner_username") : "stranger";
-    ask(stage, std::move(request));
+    terminate(stage, std::move(request));
 }
 
 /// Everything that waits for an approval, as it was looked at now.
@@ -161,6 +155,32 @@ void look_again(Stage& stage, Random& random) {
 
 }  // namespace
 
+std::string database_time(const Stage& stage) {
+    return to_timestamp(stage.oracles.consent().database_millis());
+}
+
+std::string subject_of(const History::Row& row) { return kPolicy + row.view.key(); }
+
+void set_ttl(Stage& stage, const History::Row& row, std::uint64_t seconds) {
+    stage.world.update_row(
+        row.pk, {{"created_at", database_time(stage)}, {"ttl", std::to_string(seconds)}});
+}
+
+void terminate(Stage& stage, Request request) {
+    const Moment asked = stage.history.moment();
+    request.id = ask(stage, request);
+    stage.ends_asked.emplace_back(std::move(request), asked);
+}
+
+void hear_answers(Stage& stage) {
+    std::erase_if(stage.ends_asked, [&](const auto& waits) {
+        const auto& [request, asked] = waits;
+        const bool granted = stage.house.granted(request.id, request.scope);
+        if (granted) stage.oracles.promised(request, asked);
+        return granted;
+    });
+}
+
 void settle_deadlines(Stage& stage) {
     std::vector<History::Row> with = rows(stage);
     std::erase_if(with, [](const History::Row& row) {
@@ -186,7 +206,7 @@ std::vector<ActKind> owners() {
         {"untrack", Actor::kOwners, 3, untrack},
         {"start-without-pod", Actor::kOwners, 2, start_without_pod},
         {"finish-pod", Actor::kOwners, 1, finish_pod},
-        {"terminate", Actor::kOwners, 4, terminate},
+        {"terminate", Actor::kOwners, 4, ask_for_end},
         {"approve-all", Actor::kOwners, 4, approve_all},
         {"approve-one", Actor::kOwners, 3, approve_one},
         {"dismiss", Actor::kOwners, 1, dismiss},

@@ -1,4 +1,5 @@
 // What people do in the world: most of it is right, some of it is what Trueup is there for.
+#include "simulation/instances.h"
 #include "simulation/staging.h"
 
 #include <memory>
@@ -78,7 +79,7 @@ void adopt_pod(Stage& stage, Random& random) {
 void give_pod(Stage& stage, Random& random) {
     for (const History::Row& row : rows(stage)) {
         const std::string name = row.view.key();
-        if (has_pod(stage, name) || random.chance(300)) continue;
+        if (has_pod(stage, name) || odd_name(name) || random.chance(300)) continue;
         stage.world.create_pod(name, labels(), "Running");
         return;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 namespace trueup::simulation {
@@ -56,16 +57,167 @@ const std::vector<Plan>& plans() {
          // A row that was just written is not judged before its source has shown it.
          .settled_for = Millis{30'000},
          .every_rule = true,
-         .owners_every = Millis{6'000}},
+         .owners_every = Millis{6'000},
+         .counts = true},
+        {.name = "first",
+         .about = "the standard one, but a source asks in the wrong place first: an empty "
+                  "database, another one, one that is being restored, a selector with a typo",
+         .rest = Millis{720'000},
+         .wrong_first = true},
+        {.name = "names",
+         .about = "every rule, with blank and odd names, and slugs that do not name the pod",
+         .rest = Millis{720'000},
+         .people_every = Millis{10'000},
+         .faults_every = Millis{20'000},
+         .settled_for = Millis{30'000},
+         .with = {"blank-name", "odd-name", "odd-slug", "odd-start"},
+         .every_rule = true,
+         .owners_every = Millis{6'000},
+         .counts = true},
+        {.name = "holds",
+         .about = "the standard one, with holds in rows and on pods in all their spellings, and "
+                  "longer",
+         .unrest = Millis{540'000},
+         .with = {"hold-row", "odd-hold"},
+         .row_holds = true},
+        {.name = "modes",
+         .about = "rules are set to observe or off and back, engine by engine, while executors "
+                  "are late",
+         .rest = Millis{720'000},
+         .with = {"change-mode", "change-mode", "late-executors"},
+         .modes = true},
+        {.name = "words",
+         .about = "every rule; operators whose host has another time, floods of requests, holds "
+                  "and ends of what is not there yet",
+         .rest = Millis{720'000},
+         .people_every = Millis{8'000},
+         .faults_every = Millis{20'000},
+         .settled_for = Millis{30'000},
+         .with = {"host-clock", "flood", "hold-early", "end-early"},
+         .every_rule = true,
+         .owners_every = Millis{6'000},
+         .counts = true},
+        {.name = "endings",
+         .about = "every rule, and many instances that end at once, of which something comes in "
+                  "between each",
+         .rest = Millis{1'200'000},
+         .people_every = Millis{12'000},
+         .faults_every = Millis{25'000},
+         .settled_for = Millis{30'000},
+         .with = {"ten-deadlines", "two-deadlines", "last-words", "late-executors", "reinsert-row"},
+         .every_rule = true,
+         .owners_every = Millis{10'000},
+         .budget = {1, 5, Millis{20'000}},
+         .counts = true},
+        {.name = "crowd",
+         .about = "many instances come and go, and many are to be ended at once",
+         .rest = Millis{3'000'000},
+         .faults_every = Millis{25'000},
+         .with = {"come-and-go", "come-and-go", "many-orphans"},
+         .budget = {1, 10, Millis{60'000}}},
+        {.name = "services",
+         .about = "every rule; instances have services, whose source leaves the configuration and "
+                  "comes back",
+         .rest = Millis{1'200'000},
+         .people_every = Millis{12'000},
+         .faults_every = Millis{25'000},
+         .settled_for = Millis{30'000},
+         .with = {"serve", "serve", "drop-source", "ten-deadlines", "two-deadlines"},
+         .every_rule = true,
+         .owners_every = Millis{6'000},
+         .counts = true,
+         .services = true},
     };
     return kPlans;
 }
 
-const Plan* find_plan(std::string_view name) {
-    const auto& all = plans();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const Plan& plan) { return plan.name == name; });
-    return found == all.end() ? nullptr : &*found;
+namespace {
+
+const Plan* find_one(std::string_view name) {
+    for (const Plan& plan : plans()) {
+        if (plan.name == name) return &plan;
+    }
+    for (const RefusedPlan& refused : refused_plans()) {
+        if (refused.plan.name == name) return &refused.plan;
+    }
+    return nullptr;
+}
+
+/// The shorter one that is a time at all.
+Millis sooner(Millis a, Millis b) {
+    if (a == Millis{0} || b == Millis{0}) return std::max(a, b);
+    return std::min(a, b);
+}
+
+/// All that happens in either of them.
+Plan both(const Plan& a, const Plan& b) {
+    const Plan standard;
+    Plan plan = a;
+    plan.name = a.name + "+" + b.name;
+    plan.about = a.about + "; " + b.about;
+    plan.subjects = std::max(a.subjects, b.subjects);
+    plan.unrest = std::max(a.unrest, b.unrest);
+    plan.rest = a.rest + b.rest;
+    plan.people_every = sooner(a.people_every, b.people_every);
+    plan.faults_every = sooner(a.faults_every, b.faults_every);
+    plan.owners_every = sooner(a.owners_every, b.owners_every);
+    plan.settled_for = std::max(a.settled_for, b.settled_for);
+    plan.with.insert(plan.with.end(), b.with.begin(), b.with.end());
+    plan.without.insert(plan.without.end(), b.without.begin(), b.without.end());
+    if (b.budget != standard.budget) plan.budget = b.budget;
+    plan.shards = std::max(a.shards, b.shards);
+    plan.races_forbidden |= b.races_forbidden;
+    plan.every_rule |= b.every_rule;
+    plan.second_server |= b.second_server;
+    plan.counts |= b.counts;
+    plan.wrong_first |= b.wrong_first;
+    plan.modes |= b.modes;
+    plan.row_holds |= b.row_holds;
+    plan.services |= b.services;
+    return plan;
+}
+
+bool go_together(const Plan& a, const Plan& b) {
+    return !((a.counts || b.counts) && std::max(a.shards, b.shards) > 1);
+}
+
+}  // namespace
+
+const std::vector<RefusedPlan>& refused_plans() {
+    // What rows without a pod and pods without a row are there is counted by each shard alone
+    // (G25): with more of them nobody is asked.
+    static const std::vector<RefusedPlan> kRefused = [] {
+        Plan plan = *find_one("rules");
+        plan.name = "rules-shards";
+        plan.about = "every rule over two shards, and nobody approves";
+        plan.shards = 2;
+        plan.with = {"start-without-pod", "start-without-pod", "orphan", "orphan", "orphan"};
+        plan.without = {"approve-all", "approve-one"};
+        return std::vector<RefusedPlan>{{std::move(plan), "approval"}};
+    }();
+    return kRefused;
+}
+
+std::optional<Plan> find_plan(std::string_view name) {
+    const std::size_t plus = name.find('+');
+    const Plan* first = find_one(name.substr(0, plus));
+    if (first == nullptr || plus == std::string_view::npos) {
+        return first == nullptr ? std::nullopt : std::optional(*first);
+    }
+    const std::optional<Plan> others = find_plan(name.substr(plus + 1));
+    if (!others || !go_together(*first, *others)) return std::nullopt;
+    return both(*first, *others);
+}
+
+std::vector<Plan> pairs_of_plans() {
+    std::vector<Plan> pairs;
+    const std::vector<Plan>& all = plans();
+    for (auto a = all.begin(); a != all.end(); ++a) {
+        for (auto b = std::next(a); b != all.end(); ++b) {
+            if (go_together(*a, *b)) pairs.push_back(both(*a, *b));
+        }
+    }
+    return pairs;
 }
 
 Schedule make_schedule(std::uint64_t seed, const Plan& plan) {
@@ -78,11 +230,12 @@ Schedule make_schedule(std::uint64_t seed, const Plan& plan) {
         if (every <= Millis{0}) continue;
         std::vector<const ActKind*> bag;
         for (const ActKind& kind : act_kinds()) {
-            const auto names = [&](const std::vector<std::string_view>& list) {
-                return std::find(list.begin(), list.end(), kind.name) != list.end();
+            const auto named = [&](const std::vector<std::string_view>& list) {
+                return static_cast<unsigned>(std::count(list.begin(), list.end(), kind.name));
             };
-            if (kind.actor != actor || names(plan.without)) continue;
-            bag.insert(bag.end(), names(plan.with) ? kRareWeight : kind.weight, &kind);
+            if (kind.actor != actor || named(plan.without) != 0) continue;
+            const unsigned rare = named(plan.with) * kRareWeight;
+            bag.insert(bag.end(), rare != 0 ? rare : kind.weight, &kind);
         }
         Millis at = kCalmAtFirst;
         while ((at += random.between(Millis{0}, 2 * every)) < plan.unrest) {

@@ -28,6 +28,16 @@ struct HouseSettings {
     std::vector<std::string> columns = {};  ///< that the connector of rows publishes beside its own
     std::int32_t shards = 1;
     bool second_server = false;  ///< a connector may be served by the API server that falls behind
+    bool tells_modes = false;    ///< engines tell executors at their start which rules do not act
+    std::string hold_column = {};  ///< of the table; empty: there is none
+    bool services = false;         ///< there is a source of them
+};
+
+/// Where connectors and executors ask, rightly or not.
+struct Asked {
+    sandbox::World* rows = nullptr;
+    sandbox::World* services = nullptr;  ///< an API server of other objects
+    std::string selector{"app=ryugraph-wrapper"};
 };
 
 /// What all processes share.
@@ -41,11 +51,14 @@ struct Surroundings {
     codec::KeyRing keys;
     HouseSettings settings;
     std::set<std::int32_t> findings_wait = {};  ///< on which shards
-    std::uint64_t wishes[2] = {0, 0};           ///< for a complete epoch of pods, of rows
-    std::uint64_t refusals = 0;  ///< of shards that stopped emitting, but for a full disk
-    std::string refused = {};    ///< why the last one did
+    Asked asked = {};
+    std::uint64_t wishes[3] = {0, 0, 0};  ///< for a complete epoch of pods, of rows, of services
+    std::uint64_t refusals = 0;           ///< of shards that stopped emitting, but for a full disk
+    std::string refused = {};             ///< why the last one did
 
-    void wish(std::string_view source) { ++wishes[source == "pods" ? 0 : 1]; }
+    void wish(std::string_view source) {
+        ++wishes[source == "pods" ? 0 : source == "rows" ? 1 : 2];
+    }
 };
 
 class Process {
@@ -99,8 +112,11 @@ class Process {
     std::uint64_t cuts_ = 0;
 };
 
-/// The connector of pods, or of rows, with its task.
-std::unique_ptr<Process> make_source(std::string name, bool pods, Surroundings& around);
+/// The connector of pods, of rows or of services, with its task.
+enum class Kind : std::uint8_t { kPods, kRows, kServices };
+std::unique_ptr<Process> make_source(std::string name, Kind kind, Surroundings& around);
+/// Deletes services, and nothing else, as somebody might who reads the topics.
+std::unique_ptr<Process> make_service_executor(std::string name, Surroundings& around);
 std::unique_ptr<Process> make_executor(std::string name, Surroundings& around);
 
 }  // namespace trueup::simulation

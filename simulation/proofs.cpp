@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace trueup::simulation {
 
@@ -19,6 +20,7 @@ struct Said {
     std::string_view names;  ///< the pod that a row names
     bool deleting = false;
     bool held = false;
+    bool unclear = false;  ///< whether it is held: somebody wrote `false`, or the like
 
     bool operator==(const Said&) const = default;
     std::string text() const {
@@ -37,7 +39,8 @@ struct Seen {
 
 Said of_pod(const sandbox::PodPtr& pod, std::string_view uid) {
     if (!pod || pod->uid != uid || !selected(*pod)) return {};
-    return {true, pod->phase, {}, pod->deletion_ms.has_value(), held(*pod)};
+    const bool says = pod->labels.count("trueup.io/hold") != 0;
+    return {true, pod->phase, {}, pod->deletion_ms.has_value(), held(*pod), says && !held(*pod)};
 }
 
 Said of_pod(const Facet& facet) {
@@ -120,7 +123,9 @@ class Comparison {
 
     bool was_so(const Seen& seen, Moment from, Moment to) const {
         for (Moment moment = from; moment <= to; ++moment) {
-            if (truth(seen, moment) == seen.said) return true;
+            Said then = truth(seen, moment);
+            if (std::exchange(then.unclear, false)) then.held = seen.said.held;
+            if (then == seen.said) return true;
         }
         return false;
     }

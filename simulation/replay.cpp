@@ -70,6 +70,7 @@ class Proofs {
             const BrokerTime proven = sources[id].complete_as_of;
             if (id < before.size() && proven <= before[id]) continue;
             if (proven == BrokerTime{} || sweeps(state.meta, id)) continue;
+            if (sources[id].topic == Topic::kChangesResources) continue;
             // A marker lies in the first partition.
             const SteadyTime as_of = broker_.stored_at({sources[id].topic, 0}, proven);
             wrong_ = !oracles_.judge_proof(
@@ -127,7 +128,8 @@ Replayed replay(std::int32_t shard, Broker& broker, const std::vector<House::Ima
     if (!oracles.tail_lost) judge_folded(shard, state.meta, broker, oracles, now);
     state.subjects.each_cached([&](const Subject& subject) {
         for (const Facet& facet : subject.facets) {
-            if (facet.absence == Absence::kPresent) made.believed.insert(facet.object_id);
+            const bool known = state.meta.sources[facet.source].topic != Topic::kChangesResources;
+            if (known && facet.present()) made.believed.insert(facet.object_id);
         }
     });
     return made;

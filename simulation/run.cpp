@@ -6,6 +6,7 @@
 #include "engine/codec/outcome_codec.h"
 #include "engine/codec/request_codec.h"
 #include "engine/core/policy.h"
+#include "simulation/instances.h"
 #include "simulation/replay.h"
 #include "simulation/staging.h"
 
@@ -52,14 +53,20 @@ Settings policy(const Plan& plan) {
     }
     for (RuleSettings& rule : settings.rules) rule.budget = plan.budget;
     settings.max_skew = Millis{1'000};
+    if (plan.services) {
+        constexpr Role kServices = 2;
+        settings.sources.push_back(
+            {.name = "services", .topic = Topic::kChangesResources, .role = kServices});
+    }
     return settings;
 }
 
-sandbox::WorldSettings world_settings() {
+sandbox::WorldSettings world_settings(const Plan& plan) {
     sandbox::WorldSettings settings;
     settings.block_in_poll = false;
     settings.evaluate_key = apps::evaluate_key;
     settings.copy_batch = 5;  // so that a copy has several parts
+    if (plan.row_holds) settings.columns.push_back({kHoldColumn});
     return settings;
 }
 
@@ -73,6 +80,9 @@ HouseSettings house_settings(const Plan& plan) {
     HouseSettings settings{.policy = policy(plan)};
     settings.shards = plan.shards;
     settings.second_server = plan.second_server;
+    settings.tells_modes = plan.modes;
+    settings.services = plan.services;
+    if (plan.row_holds) settings.hold_column = kHoldColumn;
     if (plan.every_rule) {
         settings.columns = {"owner_username", "created_at", "ttl", "last_activity_at",
                             "inactivity_timeout"};
@@ -89,9 +99,9 @@ class Run {
           scheduler_(seed ^ 0x5c4edU),
           broker_(scheduler_, seed ^ 0xb40ceU),
           network_{scheduler_, Random(seed ^ 0x4e7U)},
-          history_(world_settings()),
+          history_(world_settings(plan)),
           oracles_(scheduler_, history_),
-          world_(seed, scheduler_, world_settings()),
+          world_(seed, scheduler_, world_settings(plan)),
           operators_(broker_, life_of_operators_, {}, [] {}),
           around_{scheduler_, broker_,
                   network_,   world_,
@@ -105,14 +115,24 @@ class Run {
         oracles_.shards = plan.shards;
         oracles_.proofs_may_lie = plan.second_server;
         if (plan.second_server) oracles_.evidence_age += kLongestBehind;
+        around_.asked.rows = &world_;
+        if (plan.services) {
+            services_ =
+                std::make_unique<sandbox::World>(seed ^ 0x5e41U, scheduler_, world_settings(plan));
+            around_.asked.services = stage_.services = services_.get();
+            services_->observe([this](const std::vector<sandbox::Record>&) {
+                scheduler_.after(Millis{0}, [this] { house_.world_changed(); });
+            });
+        }
         world_.observe([this](const std::vector<sandbox::Record>& act) { happened(act); });
         broker_.observe([this](ports::Partition at, const Broker::Record& record) {
             if (at.topic == Topic::kCommands) see_command(at, record);
-            if (at.topic == Topic::kRequests) see_request(record);
+            if (at.topic == Topic::kRequests) see_request(at, record);
             if (at.topic == Topic::kOutcomes) see_outcome(record);
             if (at.topic == Topic::kFindings) see_finding(record);
             if (story_ != nullptr) story_->stored(scheduler_.since(), at, record);
         });
+        if (plan.wrong_first) ask_wrongly(Random(seed ^ 0x3f9U));
         populate(stage_, plan.subjects);
         for (const ScheduledAct& act : schedule) {
             scheduler_.at(scheduler_.steady_now() + act.at, [this, act] {
@@ -129,6 +149,7 @@ class Run {
         while (plan_.races_forbidden && oracles_.may_write_still()) {
             scheduler_.run_until(scheduler_.since() + kLook);
         }
+        if (asks_wrongly_) ask_rightly();
         make_peace(stage_);
         const Millis since = scheduler_.since();
         Report report;
@@ -153,12 +174,68 @@ class Run {
     }
 
   private:
+    /// The first thing that a source is asked is the wrong one, for some time.
+    void ask_wrongly(Random random) {
+        constexpr int kOthers = 20;
+        constexpr int kRestored = 5;
+        oracles_.asks_wrongly(true);
+        asks_wrongly_ = random.chance(250) ? "pods" : "rows";
+        if (asks_wrongly_ == "pods") {
+            around_.asked.selector = "app=ryugraph-wraper";
+        } else {
+            elsewhere_ =
+                std::make_unique<sandbox::World>(random.next(), scheduler_, world_settings(plan_));
+            elsewhere_->observe([this](const std::vector<sandbox::Record>& act) {
+                for (const sandbox::Record& record : act) {
+                    const auto* effect = std::get_if<sandbox::Effect>(&record);
+                    if (effect != nullptr) oracles_.wrote_elsewhere(*effect);
+                }
+            });
+            // Empty, another one's, or one that is being restored.
+            const std::uint64_t what = random.below(3);
+            for (int i = 1; i <= (what == 0 ? 0 : what == 1 ? kOthers : kRestored); ++i) {
+                elsewhere_->insert_row(row_for(
+                    (what == 1 ? "wrapper-other" : "wrapper-s") + std::to_string(i), "running"));
+            }
+            around_.asked.rows = elsewhere_.get();
+        }
+        scheduler_.after(random.between(Millis{100'000}, Millis{240'000}), [this] {
+            without_race(stage_, [this] {
+                if (asks_wrongly_) ask_rightly();
+            });
+        });
+    }
+
+    void ask_rightly() {
+        const std::string source = *std::exchange(asks_wrongly_, std::nullopt);
+        oracles_.asks_wrongly(false);
+        around_.asked = {.rows = &world_, .services = services_.get()};
+        house_.ask_elsewhere(source);
+        vouch_later(source, house_.owner(source));
+    }
+
+    /// Somebody vouches for it once its list is one of the right place.
+    void vouch_later(const std::string& source, Incarnation before) {
+        later(stage_, kVouchEvery / 4, [this, source, before] {
+            if (house_.owner(source) > before) vouch(stage_);
+            vouch_later(source, before);
+        });
+    }
+
     void see_command(ports::Partition at, const Broker::Record& record) {
         if (record.value.empty()) return;  // a heartbeat
         const auto command = codec::decode_command(record.value);
         if (!command) return;
         oracles_.given(*command, broker_.stored_at({Topic::kJournal, at.index}, command->issued));
-        if (command->emission > 1 || stage_.ambushes.empty() || stage_.over) return;
+        if (command->emission > 1 || stage_.over) return;
+        const bool ends = command->draft.action.kind == Action::Kind::kDeletePod &&
+                          command->draft.read_set.front().kind == Predicate::Kind::kField;
+        if (ends && !stage_.last_words.empty()) {
+            const std::uint64_t draw = stage_.last_words.front();
+            stage_.last_words.pop_front();
+            last_word(stage_, *command, Random(draw));
+        }
+        if (stage_.ambushes.empty()) return;
         const std::uint64_t draw = stage_.ambushes.front();
         stage_.ambushes.pop_front();
         ambush(stage_, *command, Random(draw));
@@ -167,7 +244,7 @@ class Run {
     void see_outcome(const Broker::Record& record) {
         if (record.value.empty()) return;  // a heartbeat
         if (const auto outcome = codec::decode_outcome(record.value)) {
-            oracles_.ended(outcome->command_id);
+            oracles_.ended(*outcome);
         }
     }
 
@@ -176,8 +253,15 @@ class Run {
         if (const auto edge = codec::decode_finding(record.value)) oracles_.found(*edge);
     }
 
-    void see_request(const Broker::Record& record) {
+    void see_request(ports::Partition at, const Broker::Record& record) {
         const auto request = codec::decode_request(record.value);
+        if (request && request->kind == RequestKind::kActivation) {
+            return oracles_.silenced(request->scope.rule);
+        }
+        if (request &&
+            (request->kind == RequestKind::kPause || request->kind == RequestKind::kHold)) {
+            stage_.placed[request->id].push_back({at.index, record.offset});
+        }
         const bool meant = request && request->id.hi == kMeant;
         if (meant && seen_.insert(request->id).second) oracles_.consent().asked(*request);
         // One that comes late may end what was asked for after it.
@@ -190,6 +274,7 @@ class Run {
     void happened(const std::vector<sandbox::Record>& act) {
         if (story_ != nullptr) story_->happened(scheduler_.since(), act);
         oracles_.act(act);
+        hear_answers(stage_);
         trace_ =
             combine(trace_, {act.size(), static_cast<std::uint64_t>(scheduler_.since().count())});
         scheduler_.after(Millis{0}, [this] { house_.world_changed(); });
@@ -202,6 +287,7 @@ class Run {
         while (scheduler_.since() - since < plan_.settled_for) {
             if (scheduler_.since() >= end) return false;
             scheduler_.run_until(scheduler_.since() + kLook);
+            hear_answers(stage_);
             if (scheduler_.since() % kVouchEvery < kLook) {
                 vouch(stage_);
                 if (plan_.every_rule) approve(stage_);
@@ -214,14 +300,20 @@ class Run {
     /// Everything that can be said once nothing happens any more.
     void judge_rest() {
         oracles_.judge_world([this](const std::string& name) { return house_.view_of(name); });
+        oracles_.judge_duties([this](const std::string& name, SteadyTime before) {
+            return !stage_.dropped && served_since(stage_, name, before);
+        });
         const SteadyTime since = scheduler_.steady_now();
+        const BrokerTime then = broker_.now();
         scheduler_.run_until(scheduler_.since() + kSilence);
+        oracles_.judge_passes(house_.passes_since(then));
         oracles_.judge_silence(commands(since));
         const std::vector<Command> all = commands();
         const Budget budget = policy(plan_).rules.front().budget;
         judge_replays();
-        // What a server says that is behind may be older than our own write.
-        if (!plan_.second_server) oracles_.judge_own_writes(all, done_);
+        // What a server says that is behind may be older than our own write, and a version that was
+        // given twice may be of before it.
+        if (!oracles_.proofs_may_lie) oracles_.judge_own_writes(all, done_);
         if (oracles_.tail_lost) return;  // nobody knows what was spent there, and engines give up
         oracles_.judge_budget(all, budget);
         oracles_.judge_refused(around_.refusals, around_.refused);
@@ -271,11 +363,14 @@ class Run {
     History history_;
     Oracles oracles_;
     sandbox::World world_;
+    std::unique_ptr<sandbox::World> services_;   ///< what serves instances; nullptr: nothing does
+    std::unique_ptr<sandbox::World> elsewhere_;  ///< where a source asks wrongly
     Lifeline life_of_operators_;
     Broker::Client operators_;
     Surroundings around_;
     House house_;
     Stage stage_;
+    std::optional<std::string> asks_wrongly_;  ///< the source that does so now
     Hash128 trace_;
     std::set<Hash128> seen_;              ///< requests
     std::map<Hash128, BrokerTime> done_;  ///< commands, by when their journal knew it

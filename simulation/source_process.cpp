@@ -11,12 +11,13 @@ namespace trueup::simulation {
 
 namespace {
 
-constexpr const char* kSelector = "app=ryugraph-wrapper";
 constexpr Millis kConnectorNap{1'000};
 constexpr Millis kBusyNap{20};
+constexpr const char* kSources[] = {"pods", "rows", "services"};
+constexpr Topic kTopicsOf[] = {Topic::kChangesPods, Topic::kChangesRows, Topic::kChangesResources};
 
-connectors::KubernetesSettings pods_settings(std::uint64_t seed) {
-    connectors::KubernetesSettings settings = apps::sandbox_pods(kSelector);
+connectors::KubernetesSettings pods_settings(const std::string& selector, std::uint64_t seed) {
+    connectors::KubernetesSettings settings = apps::sandbox_pods(selector);
     settings.page_limit = 5;  // so that epochs have several pages
     settings.call_timeout = Millis{5'000};
     settings.watch_slack = Millis{5'000};
@@ -27,40 +28,47 @@ connectors::KubernetesSettings pods_settings(std::uint64_t seed) {
 
 class SourceProcess final : public Process {
   public:
-    SourceProcess(std::string name, bool pods, Surroundings& around)
-        : Process(std::move(name), around), pods_(pods) {}
+    SourceProcess(std::string name, Kind kind, Surroundings& around)
+        : Process(std::move(name), around), kind_(kind) {}
 
   private:
     void start() override {
         const std::uint64_t nonce = around_.random.next();
         connect({});
         const auto woken = [this] { wake(); };
-        if (pods_) {
+        if (kind_ == Kind::kServices) {
+            connectors::KubernetesSettings settings = pods_settings({}, nonce);
+            settings.source_name = kSources[index()];
+            cluster_ = std::make_unique<ClusterLink>(around_.asked.services->cluster(),
+                                                     around_.network, life_, woken);
+            connector_ = std::make_unique<connectors::KubernetesConnector>(*cluster_, settings);
+        } else if (kind_ == Kind::kPods) {
             const bool second = around_.settings.second_server && around_.random.chance(500);
             cluster_ = std::make_unique<ClusterLink>(around_.world.cluster(second), around_.network,
                                                      life_, woken);
-            connector_ =
-                std::make_unique<connectors::KubernetesConnector>(*cluster_, pods_settings(nonce));
+            connector_ = std::make_unique<connectors::KubernetesConnector>(
+                *cluster_, pods_settings(around_.asked.selector, nonce));
         } else {
             database_ =
-                std::make_unique<DatabaseLink>(around_.world, around_.network, life_, woken);
+                std::make_unique<DatabaseLink>(*around_.asked.rows, around_.network, life_, woken);
             connectors::postgres::Settings settings = apps::sandbox_rows();
             settings.jitter_seed = nonce;
             const std::vector<std::string>& more = around_.settings.columns;
             settings.columns.insert(settings.columns.end(), more.begin(), more.end());
+            settings.hold_column = around_.settings.hold_column;
             auto opened = connectors::postgres::PostgresConnector::open(settings, *database_);
             TRUEUP_CHECK(opened.ok());
             connector_ = std::move(*opened);
         }
         runtime::SourceTaskSettings task;
-        task.source = pods_ ? "pods" : "rows";
-        task.topic = pods_ ? Topic::kChangesPods : Topic::kChangesRows;
+        task.source = kSources[index()];
+        task.topic = kTopicsOf[index()];
         task.partitions = around_.settings.shards;
         task.nonce_seed = nonce;
         task.patience = 3 * around_.settings.pace_idle;
         task_ = std::make_unique<runtime::SourceTask>(task, *log_, *connector_);
         next_epoch_ = around_.scheduler.steady_now() + around_.settings.resnapshot;
-        wishes_ = around_.wishes[pods_ ? 0 : 1];
+        wishes_ = around_.wishes[index()];
     }
 
     void end() override {
@@ -79,7 +87,7 @@ class SourceProcess final : public Process {
             connector_->resnapshot();
             next_epoch_ = now + settings.resnapshot;
         }
-        const std::uint64_t wishes = around_.wishes[pods_ ? 0 : 1];
+        const std::uint64_t wishes = around_.wishes[index()];
         if (wishes != wishes_ && now >= next_heal_) {
             wishes_ = wishes;
             connector_->resnapshot();
@@ -99,7 +107,9 @@ class SourceProcess final : public Process {
                (health.trouble.empty() ? "" : ", " + health.trouble);
     }
 
-    const bool pods_;
+    std::size_t index() const { return static_cast<std::size_t>(kind_); }
+
+    const Kind kind_;
     std::unique_ptr<ClusterLink> cluster_;
     std::unique_ptr<DatabaseLink> database_;
     std::unique_ptr<ports::Connector> connector_;
@@ -111,8 +121,8 @@ class SourceProcess final : public Process {
 
 }  // namespace
 
-std::unique_ptr<Process> make_source(std::string name, bool pods, Surroundings& around) {
-    return std::make_unique<SourceProcess>(std::move(name), pods, around);
+std::unique_ptr<Process> make_source(std::string name, Kind kind, Surroundings& around) {
+    return std::make_unique<SourceProcess>(std::move(name), kind, around);
 }
 
 }  // namespace trueup::simulation

@@ -15,6 +15,8 @@ inline constexpr const char* kHoldLabel = "trueup.io/hold";
 inline constexpr std::uint64_t kMeant = 1;
 inline constexpr std::uint64_t kMischief = 2;
 
+/// What a row means, whatever it says: the name that it was made with.
+std::string meant_by(const History::Row& row);
 /// What every pod that the source selects carries.
 const sandbox::Labels& labels();
 std::string fresh_name(Stage& stage);
@@ -49,11 +51,17 @@ Hash128 ask(Stage& stage, Request request, bool sign = true);
 void put(Stage& stage, const std::string& subject, const std::string& request);
 RequestScope about(const std::string& subject);
 /// A pause or a hold, which ends some time later. In between there is a time in which nobody may
-/// write.
+/// write, whatever came of it: that it is in the log is enough.
 void brake(Stage& stage, Random& random, const RequestScope& scope);
 /// What somebody wrote a while ago becomes visible, unless it is so already.
 void commit(Stage& stage, const std::shared_ptr<sandbox::Transaction>& open);
 void set_database_clock(Stage& stage, Millis ahead);
+
+/// Somebody asks for the end of an instance.
+void terminate(Stage& stage, Request request);
+void set_ttl(Stage& stage, const History::Row& row, std::uint64_t seconds);
+std::string database_time(const Stage& stage);
+std::string subject_of(const History::Row& row);
 
 /// Any pod, or any row, is gone.
 void lose_pod(Stage& stage, Random& random);
@@ -63,6 +71,8 @@ void lose_row(Stage& stage, Random& random);
 std::vector<ActKind> people();
 std::vector<ActKind> meddlers();
 std::vector<ActKind> owners();
+std::vector<ActKind> odd_people();
+std::vector<ActKind> dying();
 std::vector<ActKind> faults();
 
 }  // namespace trueup::simulation

@@ -2,6 +2,7 @@
 #include "simulation/oracles.h"
 
 #include "sandbox/world.h"
+#include "simulation/instances.h"
 
 #include <gtest/gtest.h>
 
@@ -51,7 +52,15 @@ class OraclesTest : public ::testing::Test {
     /// Is in its topic, and comes to an end.
     void give(const Command& made) {
         oracles_.given(made, scheduler_.steady_now());
-        oracles_.ended(made.id);
+        end(made.id);
+    }
+    void end(const Hash128& command, OutcomeKind kind = OutcomeKind::kDone,
+             const std::string& reason = "") {
+        Outcome outcome;
+        outcome.command_id = command;
+        outcome.kind = kind;
+        outcome.reason = reason;
+        oracles_.ended(outcome);
     }
     /// `takes`: from its being sent to the server.
     void erase(const std::string& name, std::uint64_t number = 1, const std::string& pk = "",
@@ -353,7 +362,7 @@ TEST_F(OraclesTest, OnceIsOneEffectOfACommand) {
     const std::string pk = row("w");
     read("w", pk);
     fail_row(pk);
-    oracles_.ended({1, 1});
+    end({1, 1});
     EXPECT_EQ(violated(), Names{});
     world_.update_row(pk, {{"status", "running"}});
     scheduler_.run_until(Millis{20'000});
@@ -501,26 +510,30 @@ TEST_F(OraclesTest, ABudgetGrowsWithWhatThereWasByThen) {
     world_.delete_pod("d", 0);
     EXPECT_EQ(violations(4), 0U) << "half of four in each of two windows";
     EXPECT_EQ(violations(1), 1U);
-    for (const char* name : {"e", "f"}) row(name);
+    for (const char* name : {"e", "f", "g"}) row(name);
     scheduler_.run_until(Millis{1'000});
     EXPECT_EQ(violations(1), 1U) << "half of six in each";
+    for (const char* name : {"a", "b", "c"}) world_.delete_pod(name, 0);
+    scheduler_.run_until(Millis{100'000});
+    EXPECT_EQ(violations(0), 1U) << "who went just now may be believed to be there";
+    scheduler_.run_until(Millis{200'000});
+    EXPECT_EQ(violations(1), 2U) << "half of the four that are there";
 }
 
-TEST_F(OraclesTest, NoRuleOrdersASecondThingBeforeTheFirstHasEnded) {
+TEST_F(OraclesTest, NobodyOrdersASecondThingOfAnObjectBeforeTheFirstHasEnded) {
     Command first = command("public.instances/1", 1);
     first.not_after = BrokerTime(Millis{60'000});
     Command next = command("public.instances/1", 2);
     next.issued = BrokerTime(Millis{61'000});
     Command other = command("public.instances/2", 3);
-    Command of_another_rule = command("public.instances/1", 4);
-    of_another_rule.rule = "other_rule";
-    for (const Command& given : {first, other, of_another_rule}) {
+    for (const Command& given : {first, other}) {
         oracles_.given(given, scheduler_.steady_now());
     }
     EXPECT_EQ(violated(), Names{});
+    next.rule = "other_rule";
     oracles_.given(next, scheduler_.steady_now());
     EXPECT_EQ(violated(), Names{"order"}) << "clocks differ by up to a second";
-    oracles_.ended(next.id);
+    end(next.id);
     oracles_.given(command("public.instances/1", 5), scheduler_.steady_now());
     Command later = command("public.instances/2", 6);
     later.issued = BrokerTime(Millis{1'001});
@@ -674,6 +687,229 @@ TEST_F(OraclesTest, RepairedIsAWorldInWhichNothingIsWrong) {
     oracles_.consent().asked(dismissal);
     EXPECT_EQ(judge(), 13U) << "is left alone if somebody says so";
     EXPECT_EQ(violated(), Names{"repaired"});
+}
+
+// G4: the row of an instance that we ended was called a failure.
+TEST_F(OraclesTest, EndingIsARowThatIsNotCalledAFailure_G4) {
+    pod("w");
+    const std::string pk = row("w");
+    world_.update_row(pk, {{"created_at", "2001-01-01 00:00:00+00"}, {"ttl", "60"}});
+    read("w", pk);
+    erase("w", 1, pk);
+    scheduler_.run_until(Millis{10'000});
+    world_.set_labels("somebody else's", {});  // time goes on in the world, too
+    EXPECT_EQ(violated(), Names{});
+    read("w", pk);
+    fail_row(pk, 2);
+    EXPECT_EQ(violated(), Names{"ending"});
+}
+
+TEST_F(OraclesTest, EndingIsOverOnceItsOwnerOrAnotherPodTookOver) {
+    for (const bool owner : {false, true}) {
+        const std::string name = owner ? "a" : "b";
+        pod(name);
+        const std::string pk = row(name);
+        world_.update_row(pk, {{"created_at", "2001-01-01 00:00:00+00"}, {"ttl", "60"}});
+        read(name, pk);
+        erase(name, ++calls_, pk);
+        if (owner) {
+            world_.update_row(pk, {{"status", "stopping"}});
+            world_.update_row(pk, {{"status", "running"}});
+        }
+        scheduler_.run_until(scheduler_.since() + Millis{40'000});
+        if (!owner) pod(name);
+        world_.delete_pod(name, 0);
+        read(name, pk);
+        fail_row(pk, ++calls_);
+    }
+    EXPECT_EQ(violated(), Names{});
+}
+
+TEST_F(OraclesTest, EndingIsALeakWhileItsRowIsLiveOrItIsServed_G7) {
+    const auto served = [](const std::string&, SteadyTime) { return true; };
+    const auto bare = [](const std::string&, SteadyTime) { return false; };
+    pod("w");
+    const std::string pk = row("w");
+    world_.update_row(pk, {{"created_at", "2001-01-01 00:00:00+00"}, {"ttl", "60"}});
+    oracles_.judge_duties(served);
+    EXPECT_EQ(violated(), Names{}) << "nothing was begun";
+    read("w", pk);
+    erase("w", 1, pk);
+    scheduler_.run_until(Millis{40'000});
+    world_.delete_pod("w", 0);
+    oracles_.judge_duties(bare);
+    EXPECT_EQ(oracles_.violations().size(), 1U) << "its row is live";
+    read("w", pk);
+    write_row(pk, "status", "stopping", 2);
+    oracles_.judge_duties(bare);
+    EXPECT_EQ(oracles_.violations().size(), 1U);
+    oracles_.judge_duties(served);
+    EXPECT_EQ(oracles_.violations().size(), 2U) << "something serves it";
+    EXPECT_EQ(violated(), Names{"ending"});
+}
+
+// The row was closed while another pod ran under the name of the one that was ended.
+TEST_F(OraclesTest, HarmIsARowThatStopsWhileAnotherPodRunsUnderItsName) {
+    pod("w");
+    const std::string pk = row("w");
+    world_.update_row(pk, {{"created_at", "2001-01-01 00:00:00+00"}, {"ttl", "60"}});
+    read("w", pk);
+    erase("w", 1, pk);
+    scheduler_.run_until(Millis{40'000});
+    world_.delete_pod("w", 0);
+    pod("w");
+    known_.clear();
+    known_["row/" + pk] = {oracles_.moment(), scheduler_.steady_now()};
+    write_row(pk, "status", "stopping", 2);
+    EXPECT_EQ(violated(), Names{}) << "it came just now";
+    world_.update_row(pk, {{"status", "running"}});
+    scheduler_.run_until(Millis{60'000});
+    known_["row/" + pk] = {oracles_.moment(), scheduler_.steady_now()};
+    write_row(pk, "status", "stopping", 3);
+    EXPECT_EQ(violated(), Names{"harm"});
+}
+
+TEST_F(OraclesTest, HarmIsARowThatIsHeld) {
+    sandbox::WorldSettings with = world_settings();
+    with.columns.push_back({"held_by"});
+    History history(with);
+    const ports::SqlRow values(with.columns.size(), "yes");
+    EXPECT_TRUE(held(History::RowView(history, values)));
+    const ports::SqlRow no(with.columns.size(), "false");
+    EXPECT_FALSE(held(History::RowView(history, no)));
+}
+
+TEST_F(OraclesTest, GrantedIsAnEndThatComesOrIsTold_G8) {
+    const auto bare = [](const std::string&, SteadyTime) { return false; };
+    const auto ask = [this](const std::string& name) {
+        Request request;
+        request.kind = RequestKind::kTerminate;
+        request.scope.subject = "graph-instances/" + name;
+        request.issued_by = "ada";
+        request.role = "viewer";
+        oracles_.promised(request, oracles_.moment());
+    };
+    for (const char* name : {"ended", "told", "sold", "lost"}) {
+        world_.update_row(row(name), {{"owner_username", "ada"}});
+        ask(name);
+    }
+    const Moment now = oracles_.moment();
+    for (const History::Row& one : history_.rows(now)) {
+        if (one.view.key() == "ended") world_.update_row(one.pk, {{"status", "stopping"}});
+        if (one.view.key() == "sold") world_.update_row(one.pk, {{"owner_username", "bob"}});
+    }
+    FindingEdge edge;
+    edge.id = {7, 7};
+    edge.rule = "termination_requested";
+    edge.subject = "graph-instances/told";
+    edge.state = FindingState::kResolved;
+    oracles_.found(edge);
+    oracles_.judge_duties(bare);
+    ASSERT_EQ(oracles_.violations().size(), 1U);
+    EXPECT_NE(oracles_.violations().front().what.find("graph-instances/lost"), std::string::npos);
+    EXPECT_EQ(violated(), Names{"granted"});
+}
+
+TEST_F(OraclesTest, LoopIsWhatIsRefusedAgainWithoutNews) {
+    pod("w");
+    const auto refuse = [this](int times, const std::string& reason) {
+        for (int i = 0; i < times; ++i) {
+            scheduler_.run_until(scheduler_.since() + Millis{70'000});
+            const Command again = command("uid", ++calls_);
+            oracles_.given(again, scheduler_.steady_now());
+            end(again.id, OutcomeKind::kRefused, reason);
+        }
+    };
+    refuse(5, "an operator's hold (ada)");
+    EXPECT_EQ(violated(), Names{}) << "people may say no as often as they like";
+    refuse(2, "veto");
+    world_.set_labels("w", {{"app", "w"}});  // news; what was learned late is, too
+    refuse(2, "veto");
+    EXPECT_EQ(violated(), Names{});
+    refuse(1, "veto");
+    EXPECT_EQ(violated(), Names{"loop"});
+}
+
+TEST_F(OraclesTest, FirstIsAnyOrderWhileASourceAsksInTheWrongPlace) {
+    oracles_.asks_wrongly(true);
+    scheduler_.run_until(Millis{1'000});
+    give(command("a", 1));
+    EXPECT_EQ(violated(), Names{"first"});
+    scheduler_.run_until(Millis{2'000});
+    oracles_.asks_wrongly(false);
+    oracles_.given(command("b", 2), scheduler_.steady_now() - Millis{500});
+    EXPECT_EQ(oracles_.violations().size(), 2U) << "it was ordered then, and told later";
+    oracles_.given(command("c", 3), scheduler_.steady_now());
+    EXPECT_EQ(oracles_.violations().size(), 2U);
+    sandbox::Effect effect;
+    effect.accepted = true;
+    oracles_.wrote_elsewhere(effect);
+    EXPECT_EQ(oracles_.violations().size(), 3U);
+}
+
+// A command was carried out after its rule was set to observe.
+TEST_F(OraclesTest, ModeIsAWriteOrderedBeforeItsRuleCeasedToAct_S40) {
+    const auto order = [this](const std::string& uid) {
+        Command made = command(uid, ++calls_);
+        made.not_after = BrokerTime(Millis{60'000});
+        oracles_.given(made, scheduler_.steady_now());
+        oracles_.ordered(made);
+        scheduler_.run_until(scheduler_.since() + Millis{1'000});
+    };
+    order("old");
+    oracles_.silenced("some_rule");
+    scheduler_.run_until(scheduler_.since() + Millis{1'000});
+    order("new");
+    scheduler_.run_until(scheduler_.since() + Millis{10'000});
+    oracles_.write_sent("new", "1", known_);
+    EXPECT_EQ(violated(), Names{}) << "it acts again";
+    oracles_.write_sent("old", "1", known_);
+    EXPECT_EQ(violated(), Names{"mode"});
+}
+
+TEST_F(OraclesTest, PassIsOneThatEnds_G14) {
+    oracles_.judge_passes({});
+    EXPECT_EQ(violated(), Names{});
+    oracles_.judge_passes({"on shard 0 one runs for 70 s"});
+    EXPECT_EQ(violated(), Names{"pass"});
+}
+
+// A row that may mean any pod was as good as none, since its name was blank or odd.
+TEST_F(OraclesTest, ARowThatNamesNoPodThereCanBeMayMeanAnyPod_G25) {
+    EXPECT_TRUE(odd_name("graph/w"));
+    EXPECT_TRUE(odd_name(std::string(300, 'x')));
+    EXPECT_FALSE(odd_name("w"));
+    std::uint64_t number = 0;
+    for (const char* name : {"", " ", "graph/w"}) {
+        const std::string uid = pod("w");
+        const std::string pk = row(name);
+        scheduler_.run_until(scheduler_.since() + Millis{100'000});
+        Command deletion = command(uid, ++number);
+        deletion.draft.action.kind = Action::Kind::kDeletePod;
+        deletion.draft.target = {"pods", uid, "w", "graph"};
+        deletion.draft.read_set = {{Predicate::Kind::kNone, "rows", {}, "key", "w"}};
+        give(deletion);
+        EXPECT_EQ(oracles_.violations().size(), number) << "'" << name << "'";
+        world_.delete_row(pk);
+        world_.delete_pod("w", 0);
+    }
+    EXPECT_EQ(violated(), Names{"approval"});
+}
+
+// S17: another row under the same key was failed for what was wrong with the first.
+TEST_F(OraclesTest, EvidenceIsOfThisVeryRow_S17) {
+    const std::string pk = row("w");
+    scheduler_.run_until(Millis{100'000});
+    Command failing = command("public.instances/" + pk, 1);
+    failing.draft.target.source = "rows";
+    failing.draft.read_set = {{Predicate::Kind::kNone, "pods", {}, "name", "w"}};
+    give(failing);
+    EXPECT_EQ(violated(), Names{});
+    oracles_.reinserted(pk);
+    scheduler_.run_until(Millis{130'000});
+    failing.id = {2, 2};
+    give(failing);
+    EXPECT_EQ(violated(), Names{"evidence"});
 }
 
 }  // namespace
