@@ -23,8 +23,10 @@ Settings workers_settings() {
 World served_world() {
     namespace graph = core::graph_instances;
     World world{graph_settings(), {{"service", "services"}, {"ingress", "ingresses"}}};
-    world.settings.sources.push_back({"services", Topic::kChangesResources, graph::kServices, {}, 0});
-    world.settings.sources.push_back({"ingresses", Topic::kChangesResources, graph::kIngresses, {}, 0});
+    world.settings.sources.push_back(
+        {"services", Topic::kChangesResources, graph::kServices, {}, 0});
+    world.settings.sources.push_back(
+        {"ingresses", Topic::kChangesResources, graph::kIngresses, {}, 0});
     return world;
 }
 
