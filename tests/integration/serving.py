@@ -16,6 +16,7 @@ SOURCE = """\
       selector: "app in ({apps})"
     progress: {{idle: {idle}, waiting: 2s}}
 """
+ROLES = ("rows", "services", "ingresses")
 LAST_RULE = "status_drift: {mode: enforce}"
 
 
@@ -44,7 +45,7 @@ class Serving(scenario.Scenario):
         self.edit_config(
             {
                 "sources:\n": "sources:\n" + sources,
-                "    rows: rows\n": "    rows: rows\n    services: services\n    ingresses: ingresses\n",
+                "    rows: rows\n": "".join(f"    {s}: {s}\n" for s in ROLES),
                 "executors:\n": "executors:\n  delete_object: {sources: [services, ingresses]}\n",
                 LAST_RULE: "\n      ".join((LAST_RULE, *rules)),
             }

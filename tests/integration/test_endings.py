@@ -1,5 +1,5 @@
 """Proves G17 and G7 on real servers: instances that expire at once end as `stopping`, each with its
-pod, its service and its ingress gone, whatever comes in between; nobody calls any of them a failure.
+pod, its service and its ingress gone, whatever comes in between; nobody calls any a failure.
 
 Budgets, paces and staleness are those that nobody has to set. One half of the rows names its pod,
 of the other half only the slug does. Pods take their time to stop, and some of them stop with an
@@ -164,7 +164,7 @@ class Endings(serving.Serving):
             done.add((write["id"], *changed))
 
     def prove_no_failure(self):
-        """By its own words, too: each is one finding that ended as done, and no other rule acted."""
+        """By its own words, too: no other rule acted, and nothing is left to do."""
         names = {f"graph-instances/{event.pod_name}" for event in self.ended}
         acted = {
             (command["rule"], command["action"])

@@ -39,7 +39,7 @@ class FirstUse(scenario.Scenario):
         self.keep(*events)
         self.prove(self.engine, stable=TOO_SOON)
 
-    def test_a_selector_that_finds_too_few_pods_makes_none_missing_before_somebody_vouches_G22(self):
+    def test_a_selector_that_finds_too_little_makes_no_pod_missing_G22(self):
         events = [self.pair() for _ in range(COUNT)]
         wide = f"app in ({', '.join(scenes.APPS)})"
         self.start({wide: f"{wide}, slug in ({events[0].slug})"})
