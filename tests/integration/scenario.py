@@ -105,6 +105,16 @@ class Scenario(unittest.TestCase):
         values |= {"state_dir": self.state_dir, "out": self.config} | options
         world.config(types.SimpleNamespace(**values), self.up)
 
+    def edit_config(self, changes):
+        """Replaces texts of the configuration, each of which must be there once."""
+        with open(self.config, encoding="utf-8") as file:
+            text = file.read()
+        for old, new in changes.items():
+            self.assertEqual(text.count(old), 1, old)
+            text = text.replace(old, new)
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(text)
+
     def make_engine(self, *flags):
         engine = Engine(self.config, self.state_dir, *flags)
         self.addCleanup(engine.close)

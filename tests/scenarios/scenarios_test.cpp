@@ -101,6 +101,13 @@ TEST(ScenarioFile, WhatCannotBeUnderstoodIsRefusedWithItsLine) {
               ":2: `pod` cannot be followed by `dead`");
     EXPECT_EQ(refusal("5s outcome wrapper-7 done\n=> nothing\n"),
               ":1: there was no command about wrapper-7");
+    EXPECT_EQ(refusal("0s expect rows\n=> nothing\n"), ":1: `expect` needs how many objects");
+    EXPECT_EQ(refusal("0s expect rows few\n=> nothing\n"),
+              ":1: `expect rows` is followed by a number");
+    EXPECT_EQ(refusal("shards none\n"), ":1: `shards` is followed by 1 to 64");
+    EXPECT_EQ(refusal("0s known all\nshards 4\n"), ":2: `shards` comes before everything else");
+    EXPECT_EQ(refusal("5s known all\n6s pause drop\n=> nothing\n"),
+              ":2: `pause` cannot be followed by `drop`");
     EXPECT_EQ(refusal("5s known all\n=> 5s something\n"), "it was understood");
 }
 

@@ -112,9 +112,10 @@ std::string tell(const core::FoldReport& report, BrokerTime at) {
     return text;
 }
 
-JournalScript::JournalScript(Settings settings, std::uint64_t journal, Manner manner)
+JournalScript::JournalScript(Settings settings, std::uint64_t journal, Manner manner,
+                             std::int32_t shards)
     : settings_(std::move(settings)), manner_(manner), state_(no_rows()) {
-    record_.set_genesis({Hash128{journal, 7}, 1, 0});
+    record_.set_genesis({Hash128{journal, 7}, shards, 0});
     record_.set_settings(settings_);
     flush();
 }
@@ -268,12 +269,13 @@ void JournalScript::all_known() {
     });
 }
 
-void JournalScript::begin(const std::string& source, std::uint64_t as_of) {
+void JournalScript::begin(const std::string& source, std::uint64_t as_of, bool rewound) {
     Owner& owner = owners_[source];
     ChangeView begins;
     begins.kind = ChangeKind::kSnapshotBegin;
     begins.epoch = ++owner.epoch;
     begins.version = {as_of, 0};
+    begins.rewound = rewound;
     owner.listed = 0;
     change(source, begins);
 }
@@ -285,6 +287,7 @@ void JournalScript::end(const std::string& source, std::uint64_t count) {
     ends.kind = ChangeKind::kSnapshotEnd;
     ends.epoch = owners_[source].epoch;
     ends.count = count;
+    ends.total = count;
     change(source, ends);
 }
 

@@ -111,7 +111,7 @@ BrokerTime broker(Millis since);
 class JournalScript {
   public:
     explicit JournalScript(Settings settings = graph_settings(), std::uint64_t journal = 1,
-                           Manner manner = {});
+                           Manner manner = {}, std::int32_t shards = 1);
 
     // Time.
     JournalScript& at(Millis since);  ///< the next record's append time; no record by itself
@@ -126,7 +126,7 @@ class JournalScript {
     Incarnation own(const std::string& source);                      ///< a new incarnation
     void known(const std::string& source, std::uint64_t as_of = 1);  ///< own it, an empty epoch
     void all_known();                                                ///< both, in one record
-    void begin(const std::string& source, std::uint64_t as_of);
+    void begin(const std::string& source, std::uint64_t as_of, bool rewound = false);
     void end(const std::string& source);  ///< with the right count
     void end(const std::string& source, std::uint64_t count);
     void progress(const std::string& source, Millis complete_as_of);

@@ -35,6 +35,13 @@ std::optional<Millis> time_of(const std::string& text) {
     return std::nullopt;
 }
 
+/// nullopt: no number.
+std::optional<std::uint64_t> number_of(const std::string& text) {
+    const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+    if (text.empty() || text.size() > 18 || !digits) return std::nullopt;
+    return std::stoull(text);
+}
+
 /// Takes a file apart.
 class Reader {
   public:
@@ -66,6 +73,7 @@ class Reader {
             return;
         }
         if (text.starts_with("use ")) return use(trimmed(text.substr(4)));
+        if (text.starts_with("shards ")) return shards(trimmed(text.substr(7)));
         if (!text.empty()) block_.statements.push_back(statement(trimmed(text)));
     }
 
@@ -76,7 +84,18 @@ class Reader {
         if (!block_.statements.empty() || !scenario_.blocks.empty()) {
             fail("`use` comes before everything else");
         }
+        world->shards = scenario_.world.shards;
         scenario_.world = *std::move(world);
+    }
+
+    /// `shards 4`: what is told is what one of them hears.
+    void shards(const std::string& count) {
+        const std::optional<std::uint64_t> read = number_of(count);
+        if (!read || *read == 0 || *read > 64) fail("`shards` is followed by 1 to 64");
+        if (!block_.statements.empty() || !scenario_.blocks.empty()) {
+            fail("`shards` comes before everything else");
+        }
+        scenario_.world.shards = static_cast<std::int32_t>(*read);
     }
 
     void expect(const std::string& what) {
@@ -125,7 +144,7 @@ class Reader {
 class Teller {
   public:
     Teller(const Scenario& scenario, const Manner& manner)
-        : scenario_(scenario), script_(scenario.world.settings, 1, manner) {}
+        : scenario_(scenario), script_(scenario.world.settings, 1, manner, scenario.world.shards) {}
 
     void say(const Statement& statement) {
         said_ = &statement;
@@ -164,12 +183,9 @@ class Teller {
         return text;
     }
     std::uint64_t number(const std::string& name, std::uint64_t otherwise) {
-        const std::string text = value(name, std::to_string(otherwise));
-        if (text.empty() || text.size() > 18 ||
-            text.find_first_not_of("0123456789") != std::string::npos) {
-            fail("`" + name + "=` is followed by a number");
-        }
-        return std::stoull(text);
+        const std::optional<std::uint64_t> read = number_of(value(name, std::to_string(otherwise)));
+        if (!read) fail("`" + name + "=` is followed by a number");
+        return *read;
     }
     Millis time(const std::string& name, Millis otherwise) {
         const std::string text = value(name, {});
@@ -271,7 +287,10 @@ class Teller {
         if (verb == "own") return void(script_.own(source()));
         if (verb == "begin") {
             const std::string name = source();
-            return script_.begin(name, number("as-of", ++version_));
+            const std::uint64_t as_of = number("as-of", ++version_);
+            const bool rewound = flag("rewound");
+            end_flags();
+            return script_.begin(name, as_of, rewound);
         }
         if (verb == "end") {
             const std::string name = source();
@@ -283,11 +302,13 @@ class Teller {
             return script_.progress(name, time("upto", said_->at));
         }
         if (verb == "clock") return clock();
+        if (verb == "expect") return expect();
         if (verb == "alive") return script_.alive(source());
         if (verb == "hole") return script_.hole(source());
         fail("nobody knows how to `" + verb +
              "`; known are pod, pod-gone, row, row-gone, known, own, begin, end, progress, alive, "
-             "hole, clock, quiet, silent, tick, outcome, rule, policy, approve, dismiss, hold, "
+             "hole, clock, expect, quiet, silent, tick, outcome, rule, policy, approve, dismiss, "
+             "hold, "
              "release, pause, resume, terminate, pass");
     }
 
@@ -349,6 +370,18 @@ class Teller {
         script_.owner(name).clock = plus ? time_before(ahead.substr(1)) : time_before(ahead);
     }
 
+    /// `expect rows 1`: a first list of fewer objects proves nothing.
+    void expect() {
+        Settings settings = script_.settings();
+        const std::string name = source();
+        const std::optional<std::uint64_t> least = number_of(word("how many objects"));
+        if (!least) fail("`expect " + name + "` is followed by a number");
+        for (SourceSettings& each : settings.sources) {
+            if (each.name == name) each.at_least = static_cast<std::uint32_t>(*least);
+        }
+        script_.put_in_force(settings);
+    }
+
     /// `approve wrapper-7`, `approve all because=uncorrelated_rows`, `pause orphaned_pod`, …
     bool asks(const std::string& verb) {
         static const std::map<std::string, RequestKind> kKinds{
@@ -367,6 +400,7 @@ class Teller {
         const std::string seen = value("seen", {});
         const bool refused = flag("refused");
         const bool forged = flag("forged");
+        request.drop = verb == "dismiss" && flag("drop");
         const bool names_subject = verb != "pause" && verb != "resume" && verb != "pass";
         if (names_subject) {
             const std::string name = word("the name that it is about, or `all`");
@@ -434,18 +468,22 @@ class Teller {
         script_.row_gone(name, pk, version());
     }
 
-    /// Of the last command about this name.
+    /// Of the last command about this name. A brake is an operator's word, not a look at the world.
     void outcome() {
         static const std::map<std::string, std::pair<OutcomeKind, bool>> kKinds{
             {"done", {OutcomeKind::kDone, false}},
             {"already_done", {OutcomeKind::kAlreadyDone, false}},
             {"refused", {OutcomeKind::kRefused, false}},
+            {"refused-by-brake", {OutcomeKind::kRefused, true}},
+            {"expired", {OutcomeKind::kExpired, false}},
             {"failed", {OutcomeKind::kFailed, false}},
             {"failed-for-now", {OutcomeKind::kFailed, true}}};
         const std::string name = word("the name that a command was about");
         const auto kind = kKinds.find(word("what came of it"));
         if (kind == kKinds.end()) {
-            fail("an outcome is done, already_done, refused, failed or failed-for-now");
+            fail(
+                "an outcome is done, already_done, refused, refused-by-brake, expired, failed or "
+                "failed-for-now");
         }
         const std::vector<Command>& commands = script_.commands();
         const auto last =

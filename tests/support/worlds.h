@@ -3,6 +3,7 @@
 
 #include "engine/model/settings.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ struct Noun {
 struct World {
     Settings settings;
     std::vector<Noun> nouns;  ///< none: pods and rows, which have words of their own
+    std::int32_t shards = 1;  ///< of which the story tells one
 };
 
 /// Every rule enforces, as it is usually set; of graph-instances three of them. `graph-instances

@@ -260,5 +260,46 @@ TEST(Budget, ShardsThatWereAwayForDifferentTimesShareTheSameWindows) {
     for (const auto& [minute, commands] : issued) EXPECT_LE(commands, 3) << "minute " << minute;
 }
 
+std::string numbered(const char* prefix, int number) { return prefix + std::to_string(number); }
+
+/// So many instances, each with its row and its pod.
+void appear(JournalScript& s, const char* prefix, int count, std::uint64_t version) {
+    s.together([&] {
+        for (int i = 0; i < count; ++i) {
+            const std::string id = numbered(prefix, i);
+            s.pod({.name = "wrapper-" + id, .uid = id, .version = version});
+            s.row({.pk = id, .name = "wrapper-" + id, .version = version});
+        }
+    });
+}
+
+/// Symptom: of fifty running instances all were deleted in one window, because a thousand that had
+/// come and gone in good order were still counted for the share.
+TEST(Budget, TheShareIsOfWhatIsThereAndNotOfWhatEverWas_S29) {
+    JournalScript s(graph_settings());
+    s.all_known();
+    s.quiet_until(100s);
+    appear(s, "old-", 1'000, 11);
+    s.together([&] {
+        for (int i = 0; i < 1'000; ++i) {
+            const std::string id = numbered("old-", i);
+            s.pod_gone("wrapper-" + id, id, 12);
+            s.row_gone("wrapper-" + id, id, 12);
+        }
+    });
+    s.quiet_until(110s);
+    appear(s, "", 60, 21);
+    s.quiet_until(600s);
+    s.together([&] {
+        for (int i = 0; i < 60; ++i) s.row_gone("wrapper-" + numbered("", i), numbered("", i), 31);
+    });
+    s.quiet_until(690s);
+    const auto deletions =
+        std::count_if(s.commands().begin(), s.commands().end(), [](const Command& command) {
+            return command.emission == 1 && command.rule == "orphaned_pod";
+        });
+    EXPECT_EQ(deletions, 12) << "20 % of 60, which is more than 10";
+}
+
 }  // namespace
 }  // namespace trueup::testing

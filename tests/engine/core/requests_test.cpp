@@ -1,6 +1,7 @@
 // Proves what operators ask of a shard (design §4.9, §4.15; G8, G25): each request is answered
 // once, with a sentence, and what was answered is the same in every replay.
 #include "engine/codec/request_codec.h"
+#include "engine/core/rules/graph_instances/facts.h"
 #include "engine/model/intake.h"
 #include "tests/support/replay.h"
 
@@ -411,6 +412,29 @@ TEST(Pass, NoneRunsByItselfWhereTheIntervalIsZero_G14) {
     s.all_known();
     s.quiet_until(1'000s);
     EXPECT_EQ(s.meta().pass.completed, 0U);
+}
+
+/// Symptom: a section `services:` was taken out of the configuration, and no pass was ever complete
+/// again: it waited for a source that nobody reads any more.
+TEST(Pass, ASourceThatLeftTheConfigurationIsNotWaitedFor_G14) {
+    Settings without = graph_settings();
+    without.pass_every = 60s;
+    Settings with = without;
+    with.sources.push_back(
+        {"services", Topic::kChangesResources, core::graph_instances::kServices, {}, 0});
+    JournalScript s(with);
+    s.all_known();
+    s.quiet_until(300s);
+    const std::uint64_t before = s.meta().pass.completed;
+    EXPECT_GE(before, 4U);
+    s.put_in_force(without);
+    for (Millis at = 305s; at <= 600s; at += 5s) {
+        s.at(at).together([&] {
+            s.progress("pods");
+            s.progress("rows");
+        });
+    }
+    EXPECT_GE(s.meta().pass.completed, before + 4);
 }
 
 }  // namespace
