@@ -141,22 +141,12 @@ TEST(FirstEpoch, LaterOnesAreHeldAgainstTheOneBeforeOnly) {
     EXPECT_FALSE(s.commands().empty()) << "what was deleted one by one is news";
 }
 
-ChangeView begin_of(std::uint64_t epoch, std::uint64_t as_of, bool rewound) {
-    ChangeView begin;
-    begin.kind = ChangeKind::kSnapshotBegin;
-    begin.epoch = epoch;
-    begin.version = {as_of, 0};
-    begin.rewound = rewound;
-    return begin;
-}
-
 // Symptom: a database was restored from a backup; the pods whose rows were younger were deleted.
 TEST(FirstEpoch, OfARewoundSourceTakesNothingAwayUntilAnOperatorVouches_S13) {
     JournalScript s = first_lists(expecting(1), 4, 4);
     s.own("rows");
     s.together([&] {
-        s.change("rows", begin_of(1, 5, true));
-        s.owner("rows").epoch = 1;
+        s.begin("rows", 5, true);
         for (int i = 0; i < 3; ++i) {
             s.row({.pk = std::to_string(i), .name = name_of(i), .version = 5, .listed = true});
         }
@@ -185,8 +175,7 @@ TEST(FirstEpoch, AQuarantineBeneathADropComesBack) {
 
 // Symptom: over 8 shards 80 of 88 rows could vanish, since each shard lost no more than 10.
 TEST(FirstEpoch, WhatIsFewIsDividedAmongTheShards_S4) {
-    JournalScript s(expecting(0));
-    s.state().meta.partitions = 8;
+    JournalScript s(expecting(0), 1, {}, 8);
     s.own("pods");
     s.own("rows");
     list_pods(s, 11, 10);

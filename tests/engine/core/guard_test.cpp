@@ -434,5 +434,129 @@ TEST(Guard, Guard_source_clock_skew_AClockTenMinutesAheadEndsNoTtl) {
     EXPECT_TRUE(s.commands().empty());
 }
 
+Request pause_of(std::string rule) {
+    Request made;
+    made.kind = RequestKind::kPause;
+    made.scope.rule = std::move(rule);
+    return made;
+}
+
+/// What operators, an ending and two rules may ask of one instance that outlived its TTL.
+JournalScript expired_instance(Mode others = Mode::kOff) {
+    Settings settings = graph_settings(others);
+    core::rule_settings(settings, "ttl_expired").mode = Mode::kEnforce;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(90s);
+    s.together([&] {
+        s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+        s.row({.pk = "7", .name = "wrapper-7", .version = 50, .created = -24h, .ttl = "60"});
+    });
+    s.quiet_until(95s);
+    return s;
+}
+
+// ADR 22: no other rule judges a subject that is being ended.
+TEST(Guard, Guard_ending_stands_alone_WhatWeEndIsNoMissingPod) {
+    JournalScript s = expired_instance(Mode::kEnforce);
+    s.request(pause_of("ttl_expired"));
+    s.at(96s).outcome(s.commands().back(), OutcomeKind::kDone);
+    s.at(97s).pod_gone("wrapper-7", "a", 12);
+    s.quiet_until(200s);
+    EXPECT_EQ(s.commands().back().rule, "ttl_expired");
+}
+
+// ADR 22: what is left of a list was meant for what was taken.
+TEST(Guard, Guard_ending_of_what_was_taken_AnotherPodOfTheNameEndsIt) {
+    JournalScript s = expired_instance();
+    s.request(pause_of("ttl_expired"));
+    s.at(96s).outcome(s.commands().back(), OutcomeKind::kDone);
+    s.together([&] {
+        s.pod_gone("wrapper-7", "a", 12);
+        s.pod({.name = "wrapper-7", .uid = "b", .version = 13});
+    });
+    EXPECT_FALSE(s.subject("wrapper-7")->ending.has_value());
+}
+
+// Design §4.9 and §8: a command does not outlive its rule's mode.
+TEST(Guard, Guard_mode_stops_commands_WhatIsObservedIsNotSaidAgain) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(161s);
+    s.put_in_force(graph_settings(Mode::kObserve));
+    s.quiet_until(200s);
+    EXPECT_EQ(s.commands().back().emission, 1U);
+}
+
+// Design §4.14: one command at a time on one object.
+TEST(Guard, Guard_one_command_per_object_TwoRulesWriteOneRowInTurn) {
+    JournalScript s = quiet_world();
+    s.row({.pk = "7", .name = "wrapper-7", .version = 50});
+    s.quiet_until(135s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11, .phase = "Failed"});
+    s.quiet_until(140s);
+    EXPECT_EQ(s.commands().size(), 1U);
+}
+
+// S22: what a live look refused waits for news.
+TEST(Guard, Guard_refusal_waits_for_news_TheSameIsNotOrderedAgain) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(160s);
+    s.outcome(s.commands().back(), OutcomeKind::kRefused);
+    s.quiet_until(300s);
+    EXPECT_EQ(s.meta().rules[0].commands, 1U);
+}
+
+/// So many pods, and no rows, in first epochs of which each must show `at_least` objects.
+JournalScript only_pods(int count, std::uint32_t at_least) {
+    Settings settings = graph_settings();
+    for (SourceSettings& source : settings.sources) source.at_least = at_least;
+    JournalScript s(settings);
+    s.own("pods");
+    s.own("rows");
+    std::vector<Pod> pods;
+    for (int i = 0; i < count; ++i) {
+        pods.push_back({.name = "wrapper-" + std::to_string(i), .uid = "u" + std::to_string(i)});
+    }
+    s.pods_listed(10, pods);
+    s.rows_listed(10, {});
+    s.quiet_until(120s);
+    return s;
+}
+
+// ADR 23: an empty table at the first start is more likely the wrong one.
+TEST(Guard, Guard_first_epoch_shows_something_AnEmptyTableProvesNothing) {
+    EXPECT_TRUE(only_pods(4, 1).commands().empty());
+}
+
+// ADR 23: more than half of the world is not wrong.
+TEST(Guard, Guard_first_epoch_on_trial_NothingIsTakenAwayWhereMostIsWrong) {
+    EXPECT_TRUE(only_pods(11, 0).commands().empty());
+}
+
+// ADR 23: what was made since a backup is missing in it.
+TEST(Guard, Guard_rewind_takes_nothing_AKnownOneWaitsForAWord) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.own("rows");
+    s.begin("rows", 5, true);
+    s.end("rows");
+    s.quiet_until(300s);
+    EXPECT_TRUE(s.commands().empty());
+}
+
+// ADR 23: a source that left the configuration says nothing any more.
+TEST(Guard, Guard_who_left_says_nothing_ItIsUnknownWhenItComesBack) {
+    Settings with = graph_settings();
+    with.sources.push_back({"services", Topic::kChangesResources, 2, {}, 0});
+    JournalScript s(with);
+    s.all_known();
+    s.known("services");
+    s.put_in_force(graph_settings());
+    s.put_in_force(with);
+    EXPECT_FALSE(s.source("services").known);
+}
+
 }  // namespace
 }  // namespace trueup::testing
