@@ -15,8 +15,11 @@ constexpr unsigned kRareWeight = 3;  // of an act that a plan has and others do 
 
 }  // namespace
 
-const std::vector<Plan>& plans() {
-    static const std::vector<Plan> kPlans{
+namespace {
+
+/// What the world may do to any installation.
+std::vector<Plan> plans_of_the_world() {
+    return {
         {"standard", "20 instances, 10 minutes, people and faults for half of it"},
         {"people", "the same without faults", 20, Millis{300'000}, Millis{480'000}, Millis{4'000},
          Millis{0}},
@@ -59,6 +62,12 @@ const std::vector<Plan>& plans() {
          .every_rule = true,
          .owners_every = Millis{6'000},
          .counts = true},
+    };
+}
+
+/// What people may do that nobody expects, and what becomes of ends.
+std::vector<Plan> plans_of_people() {
+    return {
         {.name = "first",
          .about = "the standard one, but a source asks in the wrong place first: an empty "
                   "database, another one, one that is being restored, a selector with a typo",
@@ -128,6 +137,17 @@ const std::vector<Plan>& plans() {
          .counts = true,
          .services = true},
     };
+}
+
+}  // namespace
+
+const std::vector<Plan>& plans() {
+    static const std::vector<Plan> kPlans = [] {
+        std::vector<Plan> all = plans_of_the_world();
+        std::vector<Plan> more = plans_of_people();
+        std::move(more.begin(), more.end(), std::back_inserter(all));
+        return all;
+    }();
     return kPlans;
 }
 

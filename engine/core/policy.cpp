@@ -74,84 +74,50 @@ RuleSettings& rule_settings(Settings& settings, std::string_view rule) {
 
 namespace {
 
+/// What a finding waits for, or how it ended, in a few words; by the reason's number.
+constexpr std::array<std::string_view, 37> kWhy{
+    "",
+    "a side is unknown until its source has listed everything",
+    "waiting out the grace",
+    "the other side must prove itself past this moment first",
+    "a source is silent",
+    "our own last write is not in view yet",
+    "live rows without a pod and pods without a row may be each other's",
+    "two live objects claim it",
+    "somebody put a hold on it",
+    "would act; the rule only observes",
+    "too many commands are under way",
+    "the last try failed; it will be repeated",
+    "a value that the rule needs was not sent",
+    "a source lost suspiciously much at once",
+    "the rule has done enough for now; it waits its turn",
+    "a value that the rule needs cannot be read",
+    "the source's clock is too far off",
+    "waits for an approval",
+    "an operator paused it",
+    "waits for its window",
+    "put right",
+    "was right already",
+    "went away by itself",
+    "refused: the world had moved on",
+    "the executor could not do it",
+    "no executor took it in time",
+    "dismissed by an operator",
+    "an operator holds it",
+    "one part is done, the rest follows",
+    "reported; what to do is left to the owner",
+    "waits before the next try",
+    "it is changing its state",
+    "another rule is ending it",
+    "its ending has not gone on for 15 minutes",
+    "another command on the same object is under way",
+    "waits until there is something to end",
+    "left half done: another object came under its name",
+};
+
 std::string_view why(Reason reason) {
-    switch (reason) {
-        case Reason::kUnproven:
-            return "a side is unknown until its source has listed everything";
-        case Reason::kGrace:
-            return "waiting out the grace";
-        case Reason::kUnseen:
-            return "the other side must prove itself past this moment first";
-        case Reason::kStale:
-            return "a source is silent";
-        case Reason::kOwnWrite:
-            return "our own last write is not in view yet";
-        case Reason::kUncorrelatedRows:
-            return "live rows without a pod and pods without a row may be each other's";
-        case Reason::kDuplicateClaim:
-            return "two live objects claim it";
-        case Reason::kVeto:
-            return "somebody put a hold on it";
-        case Reason::kObserved:
-            return "would act; the rule only observes";
-        case Reason::kOutboxFull:
-            return "too many commands are under way";
-        case Reason::kRetry:
-            return "the last try failed; it will be repeated";
-        case Reason::kIncomplete:
-            return "a value that the rule needs was not sent";
-        case Reason::kQuarantine:
-            return "a source lost suspiciously much at once";
-        case Reason::kBudget:
-            return "the rule has done enough for now; it waits its turn";
-        case Reason::kUnreadable:
-            return "a value that the rule needs cannot be read";
-        case Reason::kClockSkew:
-            return "the source's clock is too far off";
-        case Reason::kApproval:
-            return "waits for an approval";
-        case Reason::kPaused:
-            return "an operator paused it";
-        case Reason::kWindow:
-            return "waits for its window";
-        case Reason::kHold:
-            return "an operator holds it";
-        case Reason::kNextStep:
-            return "one part is done, the rest follows";
-        case Reason::kOwnersChoice:
-            return "reported; what to do is left to the owner";
-        case Reason::kBackoff:
-            return "waits before the next try";
-        case Reason::kTransition:
-            return "it is changing its state";
-        case Reason::kEnding:
-            return "another rule is ending it";
-        case Reason::kEndingStuck:
-            return "its ending has not gone on for 15 minutes";
-        case Reason::kBusy:
-            return "another command on the same object is under way";
-        case Reason::kNoObject:
-            return "waits until there is something to end";
-        case Reason::kSuperseded:
-            return "left half done: another object came under its name";
-        case Reason::kDismissed:
-            return "dismissed by an operator";
-        case Reason::kDone:
-            return "put right";
-        case Reason::kAlreadyDone:
-            return "was right already";
-        case Reason::kRetracted:
-            return "went away by itself";
-        case Reason::kRefused:
-            return "refused: the world had moved on";
-        case Reason::kFailed:
-            return "the executor could not do it";
-        case Reason::kExpired:
-            return "no executor took it in time";
-        case Reason::kNone:
-            break;
-    }
-    return "";
+    const auto number = static_cast<std::size_t>(reason);
+    return number < kWhy.size() ? kWhy[number] : "";
 }
 
 }  // namespace

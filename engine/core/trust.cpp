@@ -65,7 +65,11 @@ bool FoldRun::believable(SourceId id, const OpenEpoch& epoch, const ChangeView& 
 /// The epoch is believed. Is anything to be taken away on its word?
 void FoldRun::trust(SourceId id, const OpenEpoch& epoch) {
     SourceState& source = meta_.sources[id];
-    if (unknown_by(source.quarantine)) source.quarantine = source.beneath;
+    if (unknown_by(source.quarantine)) {
+        source.quarantine = source.beneath;
+        source.quarantined_at =
+            source.quarantine == Quarantine::kWrong ? meta_.wrong : source.population;
+    }
     if (source.believed) source.quarantine = Quarantine::kNone;
     source.beneath = Quarantine::kNone;
     if (source.quarantine == Quarantine::kNone) source.quarantined_at = 0;

@@ -1,85 +1,58 @@
 #include "engine/model/verdict.h"
 
+#include <array>
+#include <cstddef>
+
 namespace trueup {
 
+namespace {
+
+/// By number.
+constexpr std::array<std::string_view, 37> kReasons{
+    "none",
+    "unproven",
+    "grace",
+    "unseen",
+    "stale",
+    "own_write",
+    "uncorrelated_rows",
+    "duplicate_claim",
+    "veto",
+    "observed",
+    "outbox_full",
+    "retry",
+    "incomplete",
+    "quarantine",
+    "budget",
+    "unreadable",
+    "clock_skew",
+    "approval",
+    "paused",
+    "window",
+    "done",
+    "already_done",
+    "retracted",
+    "refused",
+    "failed",
+    "expired",
+    "dismissed",
+    "hold",
+    "next_step",
+    "owners_choice",
+    "backoff",
+    "transition",
+    "ending",
+    "ending_stuck",
+    "busy",
+    "no_object_yet",
+    "superseded",
+};
+
+}  // namespace
+
 std::string_view name_of(Reason reason) {
-    switch (reason) {
-        case Reason::kNone:
-            return "none";
-        case Reason::kUnproven:
-            return "unproven";
-        case Reason::kGrace:
-            return "grace";
-        case Reason::kUnseen:
-            return "unseen";
-        case Reason::kStale:
-            return "stale";
-        case Reason::kOwnWrite:
-            return "own_write";
-        case Reason::kUncorrelatedRows:
-            return "uncorrelated_rows";
-        case Reason::kDuplicateClaim:
-            return "duplicate_claim";
-        case Reason::kVeto:
-            return "veto";
-        case Reason::kObserved:
-            return "observed";
-        case Reason::kOutboxFull:
-            return "outbox_full";
-        case Reason::kRetry:
-            return "retry";
-        case Reason::kIncomplete:
-            return "incomplete";
-        case Reason::kQuarantine:
-            return "quarantine";
-        case Reason::kBudget:
-            return "budget";
-        case Reason::kUnreadable:
-            return "unreadable";
-        case Reason::kClockSkew:
-            return "clock_skew";
-        case Reason::kApproval:
-            return "approval";
-        case Reason::kPaused:
-            return "paused";
-        case Reason::kWindow:
-            return "window";
-        case Reason::kDone:
-            return "done";
-        case Reason::kAlreadyDone:
-            return "already_done";
-        case Reason::kRetracted:
-            return "retracted";
-        case Reason::kRefused:
-            return "refused";
-        case Reason::kFailed:
-            return "failed";
-        case Reason::kExpired:
-            return "expired";
-        case Reason::kDismissed:
-            return "dismissed";
-        case Reason::kHold:
-            return "hold";
-        case Reason::kNextStep:
-            return "next_step";
-        case Reason::kOwnersChoice:
-            return "owners_choice";
-        case Reason::kBackoff:
-            return "backoff";
-        case Reason::kTransition:
-            return "transition";
-        case Reason::kEnding:
-            return "ending";
-        case Reason::kEndingStuck:
-            return "ending_stuck";
-        case Reason::kBusy:
-            return "busy";
-        case Reason::kNoObject:
-            return "no_object_yet";
-        case Reason::kSuperseded:
-            return "superseded";
-    }
-    return "unknown";
+    const auto number = static_cast<std::size_t>(reason);
+    return number < kReasons.size() ? kReasons[number] : "unknown";
 }
 
 std::string_view name_of(FindingState state) {

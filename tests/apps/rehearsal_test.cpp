@@ -179,7 +179,7 @@ TEST(Rehearsal, AWorldThatIsMostlyWrongIsAWrongQuestion) {
     EXPECT_EQ(result.wrong, 11U);
     EXPECT_TRUE(result.quarantined());
     for (const Proposal& proposal : result.proposals) {
-        EXPECT_EQ(proposal.held.back(), "quarantine") << told(result);
+        EXPECT_EQ(proposal.held.front(), "quarantine") << told(result);
     }
     pods.pop_back();
     EXPECT_FALSE(

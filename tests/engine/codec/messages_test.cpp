@@ -161,7 +161,7 @@ TEST(RequestCodec, RefusesWhatItDoesNotKnow) {
     EXPECT_FALSE(no([](R&) {}));
     EXPECT_TRUE(no([](R& m) { m.clear_id(); }));
     EXPECT_TRUE(no([](R& m) { m.clear_kind(); }));
-    EXPECT_TRUE(no([](R& m) { m.set_kind(v1::RequestKind(11)); }));
+    EXPECT_TRUE(no([](R& m) { m.set_kind(v1::RequestKind(12)); }));
     EXPECT_TRUE(no([](R& m) { m.mutable_scope()->set_finding_id("x"); }));
 }
 

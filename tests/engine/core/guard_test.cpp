@@ -388,7 +388,11 @@ TEST(Guard, Guard_request_timely_AnOldRequestIsNotTaken) {
 
 // G8.
 TEST(Guard, Guard_terminate_needs_owner_AStrangerEndsNothing) {
-    JournalScript s = quiet_world();
+    Settings settings = graph_settings();
+    core::rule_settings(settings, "termination_requested").mode = Mode::kEnforce;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
     s.row({.pk = "7", .name = "wrapper-7", .version = 50, .owner = "alice"});
     Request request = about(RequestKind::kTerminate);
     request.issued_by = "mallory";

@@ -339,7 +339,7 @@ TEST(Shard, WhatOnlyAnEpochCanHealIsSaid_S4) {
     bench.publish();
     bench.settle(*shard);
     EXPECT_TRUE(shard->take_wanted_epochs().empty());
-    EXPECT_EQ(shard->status().meta.sources[0].quarantined_at, 0U);
+    EXPECT_TRUE(shard->status().meta.sources[0].known);
     EXPECT_EQ(shard->status().meta.sources[0].population, 20U);
 }
 
