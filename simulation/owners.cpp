@@ -1,6 +1,7 @@
 // What owners do with their instances beyond starting and stopping them, and what operators ask:
 // all that the rules G4 to G8, modes, approvals and windows are there for. Some of it is forged,
 // late or said twice, and must come to nothing.
+#include "engine/model/intake.h"
 #include "simulation/staging.h"
 
 #include <iterator>
@@ -144,6 +145,7 @@ void forge_request(Stage& stage, Random& random) { ask(stage, mischief(stage, ra
 
 void late_request(Stage& stage, Random& random) {
     Request request = mischief(stage, random);
+    if (only_restricts(request.kind)) return;  // it counts, however late
     request.issued_ms = to_millis(stage.broker.now()) - kKeptBack;
     ask(stage, std::move(request));
 }
