@@ -73,6 +73,7 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     if (deletes && !pk.empty()) begin_ending(effect.name, pk, effect.uid);
     const auto ending = endings_.find(name);
     const bool closes = !deletes && sets(effect, "status") == "stopping";
+    if (closes) put_to_stop_.insert(effect.pk);
     if (closes && ending != endings_.end() && ending->second.pk == effect.pk) {
         ending->second.closed = services_known_;
     }

@@ -302,6 +302,22 @@ void House::begin_rest() {
     }
 }
 
+namespace {
+
+/// Findings that somebody has to do something about: what is left to an owner may stay.
+std::uint64_t open_in(const runtime::Shard& shard) {
+    std::uint64_t open = shard.state().meta.open_findings;
+    if (open == 0) return 0;
+    shard.state().subjects.each_cached([&](const Subject& subject) {
+        for (const Finding& finding : subject.findings) {
+            if (!finding.dismissed && finding.reason == Reason::kOwnersChoice) --open;
+        }
+    });
+    return open;
+}
+
+}  // namespace
+
 bool House::settled() const {
     return std::all_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
         const runtime::Shard* shard = engine->shard();
@@ -314,7 +330,7 @@ bool House::settled() const {
             return source.known && source.complete_as_of > parts_->rest_begins &&
                    source.epochs >= parts_->epochs[{engine->index(), source.name}] + 2;
         };
-        return !meta.sources.empty() && meta.open_findings == 0 && meta.outbox == 0 &&
+        return !meta.sources.empty() && open_in(*shard) == 0 && meta.outbox == 0 &&
                std::all_of(meta.sources.begin(), meta.sources.end(), proven);
     });
 }

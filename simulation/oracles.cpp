@@ -85,7 +85,10 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     if (!agreed && asks(command, issued)) {
         violate("approval", command.rule + " about " + command.subject + " was not approved");
     }
-    if (every_rule && closed(command.issued)) {
+    // What has begun is carried to its end, also outside of them.
+    const bool rest = command.draft.action.kind != Action::Kind::kDeletePod &&
+                      endings_.count(command.subject.substr(command.subject.find('/') + 1)) != 0;
+    if (every_rule && !rest && closed(command.issued)) {
         violate("window", "a command about " + command.subject);
     }
     if (asks_wrongly_ || issued < wrong_until_) {
@@ -287,13 +290,15 @@ void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& b
     }
 }
 
-/// In one window. Who was there a while ago may be believed to be there still.
+/// In one window. Who was there a while ago may be believed to be there still; while one side is
+/// not heard for longer, some who went in the other are as well.
 std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now) const {
     std::uint64_t there = 0;
     const Moment to = history_.moment_at(now);
     for (Moment at = history_.moment_at(now - 2 * budget.window - evidence_age); at <= to; ++at) {
         there = std::max<std::uint64_t>(there, history_.names(at));
     }
+    there += there / 4;
     return std::max<std::uint64_t>(budget.most, there * budget.percent / 100);
 }
 
@@ -402,8 +407,7 @@ void Oracles::judge_row(
     const bool touchable = pod && selected(*pod) && !held(*pod);
     if (every_rule && !pod && row.view.text("status") == "stopping") {
         // What we ended ourselves is no failure, and nobody here puts it away.
-        const auto ours = endings_.find(name);
-        if (ours != endings_.end() && ours->second.pk == row.pk) return;
+        if (put_to_stop_.count(row.pk) != 0) return;
         return wrong(name, what + " has been stopping for long");
     }
     if (!wants_pod(row.view) || held(row.view)) return;

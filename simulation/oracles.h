@@ -205,6 +205,7 @@ class Oracles final : public Witness {
         bool closed = false;  ///< we said so in its row, and could know what served it
     };
     std::map<std::string, Ending> endings_;
+    std::set<std::string> put_to_stop_;  ///< rows of which we said so, by primary key
     std::vector<std::pair<Request, Moment>> promised_;
     std::map<std::string, SteadyTime> told_;  ///< what came of a promise, by subject
     std::map<std::string, std::vector<SteadyTime>> refused_;  ///< by rule and object

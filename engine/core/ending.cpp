@@ -348,9 +348,9 @@ Reason FoldRun::order_step(Entry& entry, Finding& face, const Step& step) {
         return Reason::kNone;
     }
     if (vetoed(*object)) return Reason::kVeto;
-    // A deletion of ours may not be in view yet.
+    // A write of ours may not be in view yet.
     for (const auto& [written, time] : subject.own_writes) {
-        if (!write && written == source && !proven_past(source, time)) {
+        if (written == source && !proven_past(source, time)) {
             return await_proof(source, time);
         }
     }

@@ -132,6 +132,7 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
         return;
     }
     const bool was_present = facet.present();
+    if (facet.absence == Absence::kRemoved) begin_anew(entry, facet, item);
     facet.incarnation = change.incarnation;
     facet.version = change.version;
     const bool changed = take_object(facet, change.object);
@@ -154,6 +155,28 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
     facet.offset = record_.offset;
     note_reference(entry, id);
     mark(entry);
+}
+
+/// The source said that the object is gone, and now that it is there: under one id it is another
+/// one, as a row that was deleted and inserted in one commit. What was found of the former is over
+/// (S17).
+void FoldRun::begin_anew(Entry& entry, Facet& facet, const ItemView& item) {
+    Subject& subject = entry.subject;
+    facet.first_seen = item.append_time;
+    for (std::size_t i = subject.findings.size(); i > 0; --i) {
+        const Finding& finding = subject.findings[i - 1];
+        if (finding.object_id != facet.object_id || finding.command || finding.dismissed ||
+            ends(subject, finding)) {
+            continue;
+        }
+        ++meta_.rules[finding.rule].retracted;
+        resolve(entry, i - 1, Reason::kRetracted);
+    }
+    if (!subject.ending) return;
+    Ending& ending = *subject.ending;
+    if (ending.target_source == facet.source && ending.target == facet.object_id) {
+        ending.target.clear();  // it is gone; this one was not bound when the ending began
+    }
 }
 
 void FoldRun::remove(SourceId id, const ItemView& item, const ChangeView& change) {

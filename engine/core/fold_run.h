@@ -71,6 +71,7 @@ class FoldRun {
     void upsert(SourceId id, const ItemView& item, const ChangeView& change);
     void refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
                  const ChangeView& change);
+    void begin_anew(Entry& entry, Facet& facet, const ItemView& item);
     void remove(SourceId id, const ItemView& item, const ChangeView& change);
 
     // sweep.cpp: complete epochs on their way over the subjects

@@ -144,7 +144,8 @@ void FoldRun::judge_rules(Entry& entry, const References& references) {
         settle(entry, rule,
                off ? Verdict::healthy()
                    : judged.judge(entry.subject, references, meta_.settings, rule, meta_.now));
-        if (entry.subject.ending) return;  // it has begun with this
+        // It has begun with this.
+        if (entry.subject.ending && TRUEUP_GUARD("ending_stands_alone")) return;
     }
 }
 

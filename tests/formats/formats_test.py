@@ -254,7 +254,7 @@ class Formats(unittest.TestCase):
             with self.subTest(new=new):
                 self.assertIn(old, self.page)
                 self.assertEqual(len(wrong_messages(self.page.replace(old, new), schema)), 2)
-        line = "| `retryable` | 4 | `bool` | another try may help; only of a failure |\n"
+        line = "| `executor` | 6 | `string` | who says so |\n"
         self.assertIn(line, self.page)
         self.assertEqual(len(wrong_messages(self.page.replace(line, ""), schema)), 1)
 

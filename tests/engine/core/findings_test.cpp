@@ -281,6 +281,29 @@ TEST(Findings, ASecondCommandOnOneObjectWaitsForTheFirst) {
     EXPECT_EQ(s.commands()[1].rule, "status_drift");
 }
 
+// Symptom: DELETE and INSERT of one key in one commit: the new row was failed 35 s later, by a
+// grace of ten minutes that had begun with the former.
+TEST(Findings, ARowThatCameAgainUnderItsKeyIsAnotherOne_S17) {
+    Settings settings = graph_settings();
+    core::rule_settings(settings, "missing_pod").grace = 600s;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    s.row({.pk = "7", .name = "wrapper-7", .version = 50});
+    s.quiet_until(690s);
+    s.news();
+    s.together([&] {
+        s.row_gone("wrapper-7", "7", 51);
+        s.row({.pk = "7", .name = "wrapper-7", .version = 51, .status = "starting", .order = 1});
+    });
+    s.quiet_until(1'285s);
+    EXPECT_EQ(s.news(),
+              "690s resolved missing_pod wrapper-7 public.instances/7: retracted\n"
+              "690s suspected missing_pod wrapper-7 public.instances/7: grace\n");
+    s.quiet_until(1'290s);
+    EXPECT_EQ(s.commands().size(), 1U);
+}
+
 TEST(Findings, ASecondOutcomeMovesTheBarrierOn) {
     JournalScript s = orphan_at(160s);
     s.at(161s).outcome(s.commands()[0], OutcomeKind::kFailed, true);

@@ -39,14 +39,14 @@ Verdict judge_stuck_transition(const Subject& subject, const References& referen
     if (!pod_name || pod_name->unchanged) return Verdict::abstain(Reason::kIncomplete);
     if (vetoed(row)) return Verdict::abstain(Reason::kVeto);
 
-    // What we ended ourselves is no failure; whoever hands it out again is late, that is all.
+    const Disagreement found{row, BrokerTime{}, settings.source(kPods), row.evidence,
+                             settings.rules[self].create_window};
+    if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
+    // What we ended ourselves is no failure; whoever puts it away is late, that is all.
     const Aftermath* after = subject.aftermath ? &*subject.aftermath : nullptr;
     if (after != nullptr && after->ended && after->ended->object_id == row.object_id) {
         return Verdict::waiting(Reason::kOwnersChoice, {}, row.object_id);
     }
-    const Disagreement found{row, BrokerTime{}, settings.source(kPods), row.evidence,
-                             settings.rules[self].create_window};
-    if (auto held = not_yet(subject, references, settings, self, now, found)) return *held;
     return Verdict::act(row.object_id, close_row(subject, references, settings, row));
 }
 
