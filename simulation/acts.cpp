@@ -199,6 +199,14 @@ void vouch(Stage& stage) {
     }
 }
 
+void put_away(Stage& stage) {
+    for (const History::Row& row : rows(stage)) {
+        const std::string name = row.view.key();
+        const bool over = row.view.text("status") == "stopping" && !has_pod(stage, name);
+        if (over && stage.oracles.closed_by_us(name, row.pk)) stage.world.delete_row(row.pk);
+    }
+}
+
 void approve(Stage& stage) {
     for (const char* because : {"approval", "uncorrelated_rows"}) {
         RequestScope scope;

@@ -17,7 +17,7 @@ std::string name_in(const std::string& subject) { return subject.substr(subject.
 }  // namespace
 
 void Oracles::begin_ending(const std::string& name, const std::string& pk, const std::string& uid) {
-    endings_[name] = {pk, uid, history_.moment(), scheduler_.steady_now(), false};
+    endings_[name] = {pk, uid, history_.moment(), scheduler_.steady_now(), false, false};
 }
 
 /// Did we begin to end the instance of this row, and did nobody do anything else about it since: it
@@ -32,6 +32,11 @@ bool Oracles::ends_still(const std::string& name, const std::string& pk, Moment 
         if (pod && (pod->uid != found->second.uid || !pod->deletion_ms)) return false;
     }
     return true;
+}
+
+bool Oracles::closed_by_us(const std::string& name, const std::string& pk) const {
+    const auto found = endings_.find(name);
+    return found != endings_.end() && found->second.closed && found->second.pk == pk;
 }
 
 /// Was another pod than the one that we ended there to be seen when its executor looked, or, if it
@@ -112,7 +117,7 @@ void Oracles::judge_duties(const std::function<bool(const std::string&, SteadyTi
             violate("ending", what + "row " + ending.pk + " is live still");
         }
         const bool again = history_.pod(name, history_.moment()) != nullptr;
-        if (ending.closed && !again && served(name, ending.at))
+        if (ending.all_known && !again && served(name, ending.at))
             violate("ending", what + "something serves it still");
     }
     for (const auto& [request, asked] : promised_) {

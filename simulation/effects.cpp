@@ -74,7 +74,8 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     const auto ending = endings_.find(name);
     const bool closes = !deletes && sets(effect, "status") == "stopping";
     if (closes && ending != endings_.end() && ending->second.pk == effect.pk) {
-        ending->second.closed = services_known_;
+        ending->second.closed = true;
+        ending->second.all_known = services_known_;
     }
     if (!deletes && sets(effect, "status") == "failed" && ends_still(name, effect.pk, before)) {
         violate("ending", what + " to failed, while we were ending it");

@@ -13,7 +13,8 @@ namespace trueup::simulation {
 /// What nobody writes who wants it to be held; whether it is so then is the product's to say, the
 /// same everywhere.
 inline bool says_no(std::string_view text) {
-    constexpr std::array<std::string_view, 7> kNo = {"", "f", "false", "off", "no", "n", "0"};
+    constexpr std::array<std::string_view, 8> kNo = {"",    "f",  "false", "False",
+                                                     "off", "no", "n",     "0"};
     return std::find(kNo.begin(), kNo.end(), text) != kNo.end();
 }
 

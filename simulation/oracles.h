@@ -86,6 +86,8 @@ class Oracles final : public Witness {
     void wrote_elsewhere(const sandbox::Effect& effect);
     /// Can engines know what serves an instance?
     void services_known(bool yes) { services_known_ = yes; }
+    /// Did we say in this row that its instance ends?
+    bool closed_by_us(const std::string& name, const std::string& pk) const;
     /// The row of that primary key is another one from now on.
     void reinserted(const std::string& pk) { reinserted_[pk] = scheduler_.steady_now(); }
     /// An engine said that the rule does not act from now on.
@@ -202,7 +204,8 @@ class Oracles final : public Witness {
         std::string uid;  ///< of its pod
         Moment begun = 0;
         SteadyTime at{};
-        bool closed = false;  ///< we said so in its row, and could know what served it
+        bool closed = false;     ///< we said so in its row ...
+        bool all_known = false;  ///< ... and could know what served it
     };
     std::map<std::string, Ending> endings_;
     std::vector<std::pair<Request, Moment>> promised_;
