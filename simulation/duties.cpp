@@ -17,7 +17,7 @@ std::string name_in(const std::string& subject) { return subject.substr(subject.
 }  // namespace
 
 void Oracles::begin_ending(const std::string& name, const std::string& pk, const std::string& uid) {
-    endings_[name] = {pk, uid, history_.moment(), scheduler_.steady_now(), false, false};
+    endings_[name] = {pk, uid, history_.moment(), scheduler_.steady_now(), false};
 }
 
 /// Did we begin to end the instance of this row, and did nobody do anything else about it since: it
@@ -35,12 +35,11 @@ bool Oracles::ends_still(const std::string& name, const std::string& pk, Moment 
 }
 
 bool Oracles::closed_by_us(const std::string& name, const std::string& pk) const {
-    const auto found = endings_.find(name);
-    return found != endings_.end() && found->second.closed && found->second.pk == pk;
+    return closed_.count({name, pk}) != 0;
 }
 
-/// Was another pod than the one that we ended there to be seen when its executor looked, or, if it
-/// did not, for long?
+/// Is another pod than the one that we ended there, and was it to be seen when its executor looked,
+/// or, if it did not, for long?
 bool Oracles::lives_again(const std::string& name, Moment looked) const {
     const auto found = endings_.find(name);
     const Moment before = history_.moment_at(scheduler_.steady_now() - kLongAgo);
@@ -48,7 +47,7 @@ bool Oracles::lives_again(const std::string& name, Moment looked) const {
     if (!pod || !selected(*pod) || pod->deletion_ms) return false;
     if (found != endings_.end() && pod->uid == found->second.uid) return false;
     const sandbox::PodPtr now = history_.pod(name, history_.moment());
-    return looked != 0 || (now && now->uid == pod->uid && !now->deletion_ms);
+    return now && now->uid == pod->uid && !now->deletion_ms;
 }
 
 void Oracles::ended(const Outcome& outcome) {

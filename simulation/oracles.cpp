@@ -92,6 +92,9 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     if (asks_wrongly_ || issued < wrong_until_) {
         violate("first", what_of(command) + "a source asked in the wrong place");
     }
+    const bool ends = command.draft.action.kind == Action::Kind::kDeletePod &&
+                      command.draft.read_set.front().kind == Predicate::Kind::kField;
+    if (ends) end_ordered_.insert(command.draft.target.name);
     const std::string against = against_evidence(command, issued, {});
     if (!against.empty()) violate("evidence", what_of(command) + against);
 }
@@ -330,6 +333,8 @@ void Oracles::judge_own_writes(const std::vector<Command>& commands,
         writes[command.draft.target.object_id].emplace_back(told->second, effect->second);
     }
     for (const Command& command : commands) {
+        // An end that was begun goes on by what it was begun with: what it finds done is done.
+        if (!costs(command)) continue;
         for (const auto& [told, written] : writes[command.draft.target.object_id]) {
             if (told >= command.issued) continue;
             const std::string against = against_evidence(command, given_.at(command.id), written);
@@ -403,8 +408,7 @@ void Oracles::judge_row(
     const bool touchable = pod && selected(*pod) && !held(*pod);
     if (every_rule && !pod && row.view.text("status") == "stopping") {
         // What we ended ourselves is no failure, and nobody here puts it away.
-        const auto ours = endings_.find(name);
-        if (ours != endings_.end() && ours->second.pk == row.pk) return;
+        if (closed_by_us(name, row.pk)) return;
         return wrong(name, what + " has been stopping for long");
     }
     if (!wants_pod(row.view) || held(row.view)) return;

@@ -166,7 +166,7 @@ class Oracles final : public Witness {
     std::string against_failing(const History::RowView& row, const std::string& name,
                                 Moment pods) const;
     std::string against_stopping(const History::RowView& row, const std::string& name,
-                                 const std::string& pk, Moment pods) const;
+                                 Moment pods) const;
     std::string against_naming(const History::RowView& row, const std::string& pod,
                                Moment pods) const;
     void judge_row(const History::Row& row,
@@ -204,10 +204,11 @@ class Oracles final : public Witness {
         std::string uid;  ///< of its pod
         Moment begun = 0;
         SteadyTime at{};
-        bool closed = false;     ///< we said so in its row ...
-        bool all_known = false;  ///< ... and could know what served it
+        bool all_known = false;  ///< when we said so in its row we could know what served it
     };
     std::map<std::string, Ending> endings_;
+    std::set<std::string> end_ordered_;                     ///< names of pods
+    std::set<std::pair<std::string, std::string>> closed_;  ///< by us: pods and their rows
     std::vector<std::pair<Request, Moment>> promised_;
     std::map<std::string, SteadyTime> told_;  ///< what came of a promise, by subject
     std::map<std::string, std::vector<SteadyTime>> refused_;  ///< by rule and object
