@@ -328,7 +328,7 @@ std::vector<std::string> House::quarantined() const {
     std::set<std::string> names;
     for (const runtime::Shard* shard : parts_->shards()) {
         for (const core::SourceState& source : shard->state().meta.sources) {
-            if (source.quarantined_at != 0) names.insert(source.name);
+            if (source.quarantine != core::Quarantine::kNone) names.insert(source.name);
         }
     }
     return {names.begin(), names.end()};
@@ -416,7 +416,7 @@ std::string House::trouble() const {
                     (source.complete_as_of == BrokerTime{}
                          ? "not proven"
                          : "proven " + std::to_string(ago.count() / 1000) + " s ago") +
-                    (source.quarantined_at != 0 ? ", in quarantine" : "");
+                    (source.quarantine != core::Quarantine::kNone ? ", in quarantine" : "");
         }
         shard->state().subjects.each_cached([&](const Subject& subject) {
             for (const Finding& finding : subject.findings) {

@@ -407,7 +407,7 @@ void Oracles::judge_row(
     const sandbox::PodPtr pod = history_.pod(name, history_.moment());
     const bool touchable = pod && selected(*pod) && !held(*pod);
     if (every_rule && !pod && row.view.text("status") == "stopping") {
-        // What we ended ourselves is no failure, and nobody here puts it away.
+        // What we ended ourselves is no failure: its owner puts it away.
         if (closed_by_us(name, row.pk)) return;
         return wrong(name, what + " has been stopping for long");
     }

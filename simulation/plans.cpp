@@ -62,6 +62,12 @@ std::vector<Plan> plans_of_the_world() {
          .every_rule = true,
          .owners_every = Millis{6'000},
          .counts = true},
+        {.name = "crowd",
+         .about = "many instances come and go, and many are to be ended at once",
+         .rest = Millis{3'000'000},
+         .faults_every = Millis{25'000},
+         .with = {"come-and-go", "come-and-go", "many-orphans"},
+         .budget = {1, 10, Millis{60'000}}},
     };
 }
 
@@ -118,12 +124,6 @@ std::vector<Plan> plans_of_people() {
          .owners_every = Millis{10'000},
          .budget = {1, 5, Millis{20'000}},
          .counts = true},
-        {.name = "crowd",
-         .about = "many instances come and go, and many are to be ended at once",
-         .rest = Millis{3'000'000},
-         .faults_every = Millis{25'000},
-         .with = {"come-and-go", "come-and-go", "many-orphans"},
-         .budget = {1, 10, Millis{60'000}}},
         {.name = "services",
          .about = "every rule; instances have services, whose source leaves the configuration and "
                   "comes back",

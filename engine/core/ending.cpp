@@ -383,6 +383,19 @@ CommandDraft FoldRun::draft_of(const Subject& subject, const Step& step,
     return relying_on({nobody_else}, std::move(draft));
 }
 
+/// Does the row that an ending wrote say something else by now, or is there a pod for it again?
+bool FoldRun::over(const Subject& subject, const Ended& ended) const {
+    if (!subject.own_writes.empty()) return false;  // what is in view may be from before it
+    const std::span<const Step> steps = state_.policy->rules[ended.rule].steps;
+    if (steps.empty()) return true;
+    const SourceId taken = meta_.settings.source(steps.front().role);
+    const bool again =
+        std::any_of(subject.facets.begin(), subject.facets.end(),
+                    [&](const Facet& facet) { return facet.source == taken && stays(facet); });
+    const Facet* row = shown(subject, meta_.settings.source(steps.back().role), ended.object_id);
+    return again || row == nullptr || !row->present() || !has_values(steps.back(), *row);
+}
+
 /// No other rule acts on a subject that is being ended, or says anything of it.
 void FoldRun::stand_back(Entry& entry) {
     for (Finding& finding : entry.subject.findings) {

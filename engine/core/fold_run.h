@@ -114,6 +114,8 @@ class FoldRun {
     bool acting(std::uint8_t rule) const;
     Aftermath& aftermath_of(Entry& entry);
     bool stopped(const Subject& subject, const Finding& finding) const;
+    bool news_since(const Subject& subject, const Refusal& refusal) const;
+    void tend_aftermath(Entry& entry);
     bool refused_before(const Subject& subject, const Finding& finding) const;
     bool busy(const Subject& subject, const Finding& finding, const Verdict& verdict);
     void judge_rules(Entry& entry, const References& references);
@@ -146,6 +148,7 @@ class FoldRun {
     void close_ending(Entry& entry, Reason reason);
     void forget_ending(Entry& entry);
     void stand_back(Entry& entry);
+    bool over(const Subject& subject, const Ended& ended) const;
     void enter(Ending& ending, Ending::Stage stage);
     void pass_step(Ending& ending);
     bool passed(const Subject& subject, const Step& step) const;

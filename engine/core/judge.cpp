@@ -43,6 +43,7 @@ void FoldRun::judge(Entry& entry) {
     tend_commands(entry);
     keep_ledger(entry);
     void_dismissals(entry);
+    tend_aftermath(entry);
     expire_termination(entry);
     if (subject.ending) tend_ending(entry);
     if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone")) judge_rules(entry, references());
@@ -288,16 +289,50 @@ bool FoldRun::may_act(Entry& entry, Finding& finding, const Verdict& verdict) {
     return held(Reason::kBudget);
 }
 
-/// Has a live look refused this before, and has nothing been heard of the subject since? It would
-/// refuse again.
+/// Has a live look refused this before, without any news since? It would refuse again.
 bool FoldRun::refused_before(const Subject& subject, const Finding& finding) const {
     if (!subject.aftermath || !TRUEUP_GUARD("refusal_waits_for_news")) return false;
     const auto& refusals = subject.aftermath->refusals;
     return std::any_of(refusals.begin(), refusals.end(), [&](const Refusal& refusal) {
-        const bool same = refusal.rule == finding.rule && refusal.object_id == finding.object_id;
-        return same && std::none_of(subject.facets.begin(), subject.facets.end(),
-                                    [&](const Facet& f) { return f.offset > refusal.offset; });
+        return refusal.rule == finding.rule && refusal.object_id == finding.object_id;
     });
+}
+
+/// Has anything been said of the subject since, or everything been listed anew?
+bool FoldRun::news_since(const Subject& subject, const Refusal& refusal) const {
+    if (std::any_of(subject.facets.begin(), subject.facets.end(),
+                    [&](const Facet& facet) { return facet.offset > refusal.offset; })) {
+        return true;
+    }
+    for (SourceId id = 0; id < source_count(); ++id) {
+        if (meta_.settings.sources[id].role == kNoRole) continue;
+        const bool known = id < refusal.epochs.size();
+        if (known && refusal.epochs[id] == meta_.sources[id].epochs) return false;
+    }
+    return true;
+}
+
+/// Forgets what is of no use any more: refusals behind which there is news, and an ending whose row
+/// says something else by now, or has a pod again.
+void FoldRun::tend_aftermath(Entry& entry) {
+    Subject& subject = entry.subject;
+    if (!subject.aftermath) return;
+    Aftermath& after = *subject.aftermath;
+    const std::size_t before = after.refusals.size();
+    std::erase_if(after.refusals,
+                  [&](const Refusal& refusal) { return news_since(subject, refusal); });
+    bool changed = after.refusals.size() != before;
+    if (after.ended && over(subject, *after.ended)) {
+        after.ended.reset();
+        changed = true;
+    }
+    if (after.quiet_until != BrokerTime{} && after.quiet_until < meta_.broker_now) {
+        after.quiet_until = {};
+        changed = true;
+    }
+    if (!changed) return;
+    if (after == Aftermath{}) subject.aftermath.reset();
+    state_.subjects.mark_dirty(entry);
 }
 
 /// Is another command under way that this one must not meet: on the same object, or, where what

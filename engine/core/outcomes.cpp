@@ -116,8 +116,11 @@ void FoldRun::note_refusal(Entry& entry, const Finding& finding, const Outcome& 
     });
     if (refusals.size() >= kMostRefusals) refusals.erase(refusals.begin());
     const std::vector<std::int64_t>& rested_on = finding.command->evidence;
-    refusals.push_back(
-        {finding.rule, finding.object_id, rested_on.empty() ? -1 : rested_on.back()});
+    Refusal& refusal = refusals.emplace_back();
+    refusal.rule = finding.rule;
+    refusal.object_id = finding.object_id;
+    if (!rested_on.empty()) refusal.offset = rested_on.back();
+    for (const SourceState& source : meta_.sources) refusal.epochs.push_back(source.epochs);
 }
 
 void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& outcome) {

@@ -285,6 +285,8 @@ void put(ByteWriter& out, const Aftermath& aftermath) {
         out.number(refusal.rule);
         out.text(refusal.object_id);
         out.signed_number(refusal.offset);
+        out.number(refusal.epochs.size());
+        for (const std::uint64_t epochs : refusal.epochs) out.number(epochs);
     }
     out.flag(aftermath.ended.has_value());
     if (aftermath.ended) {
@@ -301,6 +303,8 @@ Aftermath take_aftermath(ByteReader& in) {
         refusal.rule = static_cast<std::uint8_t>(in.number());
         refusal.object_id = in.text();
         refusal.offset = in.signed_number();
+        refusal.epochs.resize(in.count());
+        for (std::uint64_t& epochs : refusal.epochs) epochs = in.number();
     }
     if (in.flag()) {
         const auto rule = static_cast<std::uint8_t>(in.number());

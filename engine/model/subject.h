@@ -115,11 +115,14 @@ struct Ended {
     bool operator==(const Ended&) const = default;
 };
 
-/// A live look refused what a rule ordered: not to be ordered again before there is news.
+/// A live look refused what a rule ordered: not to be ordered again before there is news, be it a
+/// change or that every source has listed everything anew.
 struct Refusal {
     std::uint8_t rule = 0;
     std::string object_id;
     std::int64_t offset = -1;  ///< of the newest journal record that the command rested on
+    /// Complete epochs of each source (by id) when it was refused.
+    std::vector<std::uint64_t> epochs;
     bool operator==(const Refusal&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// Proves executors/brakes.h against engine/core/requests.cpp (design §8, R7 of the fold): over any
+// Proves executors/brakes.h against engine/core/requests.cpp (design §8): over any
 // row of words, forged, late, repeated and far too many, the engine holds what executors refuse.
 #include "engine/core/policy.h"
 #include "executors/brakes.h"

@@ -3,6 +3,7 @@
 // to observe or off (S40).
 #include "executors/brakes.h"
 
+#include "engine/model/intake.h"
 #include "tests/executors/desk.h"
 
 #include <gtest/gtest.h>
