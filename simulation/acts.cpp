@@ -202,8 +202,11 @@ void vouch(Stage& stage) {
 void put_away(Stage& stage) {
     for (const History::Row& row : rows(stage)) {
         const std::string name = row.view.key();
-        const bool over = row.view.text("status") == "stopping" && !has_pod(stage, name);
-        if (over && stage.oracles.closed_by_us(name, row.pk)) stage.world.delete_row(row.pk);
+        if (has_pod(stage, name)) continue;
+        const bool closed =
+            row.view.text("status") == "stopping" && stage.oracles.closed_by_us(name, row.pk);
+        const bool left = stage.oracles.consent().dismissed(subject_of(row));
+        if (closed || left) stage.world.delete_row(row.pk);
     }
 }
 

@@ -234,6 +234,10 @@ void House::ask_elsewhere(std::string_view source) {
 void House::configure(const Settings& settings, Millis apart) {
     Millis after{0};
     ++parts_->configured;
+    const auto& sources = settings.sources;
+    parts_->around.serves = std::any_of(sources.begin(), sources.end(), [](const auto& source) {
+        return source.name == "services";
+    });
     for (const auto& engine : parts_->engines) {
         parts_->around.scheduler.after(
             after, [this, engine = engine.get(), settings, asked = parts_->configured] {

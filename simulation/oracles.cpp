@@ -293,11 +293,8 @@ void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& b
 
 /// In one window. Who was there a while ago may be believed to be there still.
 std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now) const {
-    std::uint64_t there = 0;
-    const Moment to = history_.moment_at(now);
-    for (Moment at = history_.moment_at(now - 2 * budget.window - evidence_age); at <= to; ++at) {
-        there = std::max<std::uint64_t>(there, history_.names(at));
-    }
+    const Moment from = history_.moment_at(now - 2 * budget.window - evidence_age);
+    const std::uint64_t there = history_.names(from, history_.moment_at(now));
     return std::max<std::uint64_t>(budget.most, there * budget.percent / 100);
 }
 
