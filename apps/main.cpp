@@ -71,7 +71,8 @@ CLI::App* add_simulate(CLI::App& app, Options& options) {
     simulate->add_option("--runs", o.runs, "So many seeds from there on (100)");
     simulate->add_option("--seconds", o.seconds, "As many runs as end in this time, instead");
     simulate->add_option("--plan", o.plan,
-                         "What happens (standard); a name that is none lists them");
+                         "What happens (standard): one, several as rules+rewind, all of them in "
+                         "turn (all), or every two (pairs); a name that is none lists them");
     simulate->add_option("--jobs", o.jobs, "So many runs at once (1)");
     simulate->add_flag("--keep-going", o.keep_going, "Go on behind a run that failed");
     simulate->add_flag("!--no-shrink", o.shrink, "Do not look for the least that fails");

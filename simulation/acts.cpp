@@ -199,6 +199,17 @@ void vouch(Stage& stage) {
     }
 }
 
+void put_away(Stage& stage) {
+    for (const History::Row& row : rows(stage)) {
+        const std::string name = row.view.key();
+        if (has_pod(stage, name)) continue;
+        const bool closed =
+            row.view.text("status") == "stopping" && stage.oracles.closed_by_us(name, row.pk);
+        const bool left = stage.oracles.consent().dismissed(subject_of(row));
+        if (closed || left) stage.world.delete_row(row.pk);
+    }
+}
+
 void approve(Stage& stage) {
     for (const char* because : {"approval", "uncorrelated_rows"}) {
         RequestScope scope;

@@ -104,6 +104,9 @@ Settings settings_now(const Stage& stage);
 bool served_since(const Stage& stage, const std::string& name, SteadyTime before);
 /// Who asked for the end of an instance looks whether it was granted.
 void hear_answers(Stage& stage);
+/// Owners put away the rows of what we ended, and of what somebody said nothing is to be done
+/// about.
+void put_away(Stage& stage);
 /// Somebody looks at what waits for an approval, and says yes to all of it.
 void approve(Stage& stage);
 /// People finish what they had begun and leave things so that they can be put right; everything

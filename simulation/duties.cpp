@@ -34,8 +34,12 @@ bool Oracles::ends_still(const std::string& name, const std::string& pk, Moment 
     return true;
 }
 
-/// Was another pod than the one that we ended there to be seen when its executor looked, or, if it
-/// did not, for long?
+bool Oracles::closed_by_us(const std::string& name, const std::string& pk) const {
+    return closed_.count({name, pk}) != 0;
+}
+
+/// Is another pod than the one that we ended there, and was it to be seen when its executor looked,
+/// or, if it did not, for long?
 bool Oracles::lives_again(const std::string& name, Moment looked) const {
     const auto found = endings_.find(name);
     const Moment before = history_.moment_at(scheduler_.steady_now() - kLongAgo);
@@ -43,7 +47,7 @@ bool Oracles::lives_again(const std::string& name, Moment looked) const {
     if (!pod || !selected(*pod) || pod->deletion_ms) return false;
     if (found != endings_.end() && pod->uid == found->second.uid) return false;
     const sandbox::PodPtr now = history_.pod(name, history_.moment());
-    return looked != 0 || (now && now->uid == pod->uid && !now->deletion_ms);
+    return now && now->uid == pod->uid && !now->deletion_ms;
 }
 
 void Oracles::ended(const Outcome& outcome) {
@@ -112,7 +116,7 @@ void Oracles::judge_duties(const std::function<bool(const std::string&, SteadyTi
             violate("ending", what + "row " + ending.pk + " is live still");
         }
         const bool again = history_.pod(name, history_.moment()) != nullptr;
-        if (ending.closed && !again && served(name, ending.at))
+        if (ending.all_known && !again && served(name, ending.at))
             violate("ending", what + "something serves it still");
     }
     for (const auto& [request, asked] : promised_) {

@@ -73,9 +73,9 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     if (deletes && !pk.empty()) begin_ending(effect.name, pk, effect.uid);
     const auto ending = endings_.find(name);
     const bool closes = !deletes && sets(effect, "status") == "stopping";
-    if (closes) put_to_stop_.insert(effect.pk);
+    if (closes) closed_.emplace(name, effect.pk);
     if (closes && ending != endings_.end() && ending->second.pk == effect.pk) {
-        ending->second.closed = services_known_;
+        ending->second.all_known = services_known_;
     }
     if (!deletes && sets(effect, "status") == "failed" && ends_still(name, effect.pk, before)) {
         violate("ending", what + " to failed, while we were ending it");
@@ -122,7 +122,7 @@ std::string Oracles::against_update(const sandbox::Effect& effect, const std::st
     if (held(*row)) return "it was held";
     const std::string status = sets(effect, "status");
     if (status == "failed") return against_failing(*row, name, looks.pod);
-    if (status == "stopping") return against_stopping(*row, name, effect.pk, looks.pod);
+    if (status == "stopping") return against_stopping(*row, name, looks.pod);
     return against_naming(*row, sets(effect, "pod_name"), looks.pod);
 }
 
@@ -138,13 +138,12 @@ std::string Oracles::against_failing(const History::RowView& row, const std::str
 }
 
 std::string Oracles::against_stopping(const History::RowView& row, const std::string& name,
-                                      const std::string& pk, Moment pods) const {
+                                      Moment pods) const {
     if (!wants_pod(row)) return "it wanted no pod any more: " + row.text("status");
     if (ended_.count(name) == 0) return "its pod had not ended";
     if (lives_again(name, pods)) return "another pod ran under its name";
     // What was begun goes on, whatever its owner wants by now.
-    const bool begun = ends_still(name, pk, history_.moment() - 1);
-    const bool wanted = begun || consent_.to_end(row);
+    const bool wanted = end_ordered_.count(name) != 0 || consent_.to_end(row);
     return wanted ? "" : "nobody wanted its instance to end";
 }
 

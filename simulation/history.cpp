@@ -100,10 +100,12 @@ std::vector<History::Row> History::rows_of(std::string_view key, Moment as_of) c
     return there;
 }
 
-std::size_t History::names(Moment as_of) const {
+std::size_t History::names(Moment from, Moment to) const {
     std::set<std::string> all;
-    each_pod(as_of, [&](const sandbox::PodPtr& pod) { all.insert(pod->name); });
-    each_row(as_of, [&](std::string_view, const RowView& row) { all.insert(row.key()); });
+    for (Moment moment = from; moment <= to; ++moment) {
+        each_pod(moment, [&](const sandbox::PodPtr& pod) { all.insert(pod->name); });
+        each_row(moment, [&](std::string_view, const RowView& row) { all.insert(row.key()); });
+    }
     return all.size();
 }
 

@@ -72,8 +72,8 @@ class History {
             if (values) visit(pk, RowView(*this, *values));
         }
     }
-    /// How many names of pods and rows there were at that moment.
-    std::size_t names(Moment as_of) const;
+    /// How many names of pods and rows there were at any of these moments.
+    std::size_t names(Moment from, Moment to) const;
     /// When anything about a pod of that name, or a row of it or of that primary key, changed last.
     SteadyTime news(std::string_view name, std::string_view pk) const;
 

@@ -101,8 +101,12 @@ class EngineProcess final : public Process {
     }
 
     Millis step() override {
+        if (!told_ && around_.scheduler.steady_now() < tell_again_) return kBeginAgain / 10;
         told_ = told_ || tell_modes();
-        if (!told_) return kBeginAgain / 10;
+        if (!told_) {  // its own words wake it, if they are there
+            tell_again_ = around_.scheduler.steady_now() + kBeginAgain / 10;
+            return kBeginAgain / 10;
+        }
         if (!shard_ && !open()) return kBeginAgain / 10;
         bool news = false;
         for (int i = 0; i < kMostSteps; ++i) {
@@ -137,6 +141,7 @@ class EngineProcess final : public Process {
     const std::int32_t index_;  ///< of its shard
     Settings policy_;
     bool told_ = false;  ///< what it has to tell executors at its start
+    SteadyTime tell_again_{};
     Disk disk_;
     std::unique_ptr<DiskStore> store_;
     std::unique_ptr<runtime::Shard> shard_;
@@ -229,6 +234,10 @@ void House::ask_elsewhere(std::string_view source) {
 void House::configure(const Settings& settings, Millis apart) {
     Millis after{0};
     ++parts_->configured;
+    const auto& sources = settings.sources;
+    parts_->around.serves = std::any_of(sources.begin(), sources.end(), [](const auto& source) {
+        return source.name == "services";
+    });
     for (const auto& engine : parts_->engines) {
         parts_->around.scheduler.after(
             after, [this, engine = engine.get(), settings, asked = parts_->configured] {

@@ -85,15 +85,16 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     if (!agreed && asks(command, issued)) {
         violate("approval", command.rule + " about " + command.subject + " was not approved");
     }
-    // What has begun is carried to its end, also outside of them.
-    const bool rest = command.draft.action.kind != Action::Kind::kDeletePod &&
-                      endings_.count(command.subject.substr(command.subject.find('/') + 1)) != 0;
-    if (every_rule && !rest && closed(command.issued)) {
+    // An end that was begun goes on at any time.
+    if (every_rule && closed(command.issued) && costs(command)) {
         violate("window", "a command about " + command.subject);
     }
     if (asks_wrongly_ || issued < wrong_until_) {
         violate("first", what_of(command) + "a source asked in the wrong place");
     }
+    const bool ends = command.draft.action.kind == Action::Kind::kDeletePod &&
+                      command.draft.read_set.front().kind == Predicate::Kind::kField;
+    if (ends) end_ordered_.insert(command.draft.target.name);
     const std::string against = against_evidence(command, issued, {});
     if (!against.empty()) violate("evidence", what_of(command) + against);
 }
@@ -290,15 +291,10 @@ void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& b
     }
 }
 
-/// In one window. Who was there a while ago may be believed to be there still; while one side is
-/// not heard for longer, some who went in the other are as well.
+/// In one window. Who was there a while ago may be believed to be there still.
 std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now) const {
-    std::uint64_t there = 0;
-    const Moment to = history_.moment_at(now);
-    for (Moment at = history_.moment_at(now - 2 * budget.window - evidence_age); at <= to; ++at) {
-        there = std::max<std::uint64_t>(there, history_.names(at));
-    }
-    there += there / 4;
+    const Moment from = history_.moment_at(now - 2 * budget.window - evidence_age);
+    const std::uint64_t there = history_.names(from, history_.moment_at(now));
     return std::max<std::uint64_t>(budget.most, there * budget.percent / 100);
 }
 
@@ -334,6 +330,8 @@ void Oracles::judge_own_writes(const std::vector<Command>& commands,
         writes[command.draft.target.object_id].emplace_back(told->second, effect->second);
     }
     for (const Command& command : commands) {
+        // An end that was begun goes on by what it was begun with: what it finds done is done.
+        if (!costs(command)) continue;
         for (const auto& [told, written] : writes[command.draft.target.object_id]) {
             if (told >= command.issued) continue;
             const std::string against = against_evidence(command, given_.at(command.id), written);
@@ -406,8 +404,8 @@ void Oracles::judge_row(
     const sandbox::PodPtr pod = history_.pod(name, history_.moment());
     const bool touchable = pod && selected(*pod) && !held(*pod);
     if (every_rule && !pod && row.view.text("status") == "stopping") {
-        // What we ended ourselves is no failure, and nobody here puts it away.
-        if (put_to_stop_.count(row.pk) != 0) return;
+        // What we ended ourselves is no failure: its owner puts it away.
+        if (closed_by_us(name, row.pk)) return;
         return wrong(name, what + " has been stopping for long");
     }
     if (!wants_pod(row.view) || held(row.view)) return;

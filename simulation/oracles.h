@@ -86,6 +86,8 @@ class Oracles final : public Witness {
     void wrote_elsewhere(const sandbox::Effect& effect);
     /// Can engines know what serves an instance?
     void services_known(bool yes) { services_known_ = yes; }
+    /// Did we say in this row that its instance ends?
+    bool closed_by_us(const std::string& name, const std::string& pk) const;
     /// The row of that primary key is another one from now on.
     void reinserted(const std::string& pk) { reinserted_[pk] = scheduler_.steady_now(); }
     /// An engine said that the rule does not act from now on.
@@ -164,7 +166,7 @@ class Oracles final : public Witness {
     std::string against_failing(const History::RowView& row, const std::string& name,
                                 Moment pods) const;
     std::string against_stopping(const History::RowView& row, const std::string& name,
-                                 const std::string& pk, Moment pods) const;
+                                 Moment pods) const;
     std::string against_naming(const History::RowView& row, const std::string& pod,
                                Moment pods) const;
     void judge_row(const History::Row& row,
@@ -202,10 +204,11 @@ class Oracles final : public Witness {
         std::string uid;  ///< of its pod
         Moment begun = 0;
         SteadyTime at{};
-        bool closed = false;  ///< we said so in its row, and could know what served it
+        bool all_known = false;  ///< when we said so in its row we could know what served it
     };
     std::map<std::string, Ending> endings_;
-    std::set<std::string> put_to_stop_;  ///< rows of which we said so, by primary key
+    std::set<std::string> end_ordered_;                     ///< names of pods
+    std::set<std::pair<std::string, std::string>> closed_;  ///< by us: pods and their rows
     std::vector<std::pair<Request, Moment>> promised_;
     std::map<std::string, SteadyTime> told_;  ///< what came of a promise, by subject
     std::map<std::string, std::vector<SteadyTime>> refused_;  ///< by rule and object

@@ -52,6 +52,7 @@ struct Surroundings {
     HouseSettings settings;
     std::set<std::int32_t> findings_wait = {};  ///< on which shards
     Asked asked = {};
+    bool serves = true;                   ///< the source of services is in somebody's configuration
     std::uint64_t wishes[3] = {0, 0, 0};  ///< for a complete epoch of pods, of rows, of services
     std::uint64_t refusals = 0;           ///< of shards that stopped emitting, but for a full disk
     std::string refused = {};             ///< why the last one did

@@ -55,8 +55,10 @@ Settings policy(const Plan& plan) {
     settings.max_skew = Millis{1'000};
     if (plan.services) {
         constexpr Role kServices = 2;
-        settings.sources.push_back(
-            {.name = "services", .topic = Topic::kChangesResources, .role = kServices});
+        settings.sources.push_back({.name = "services",
+                                    .topic = Topic::kChangesResources,
+                                    .role = kServices,
+                                    .at_least = 0});
     }
     return settings;
 }
@@ -290,7 +292,10 @@ class Run {
             hear_answers(stage_);
             if (scheduler_.since() % kVouchEvery < kLook) {
                 vouch(stage_);
-                if (plan_.every_rule) approve(stage_);
+                if (plan_.every_rule) {
+                    put_away(stage_);
+                    approve(stage_);
+                }
             }
             if (!house_.settled()) since = scheduler_.since();
         }

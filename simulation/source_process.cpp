@@ -79,6 +79,7 @@ class SourceProcess final : public Process {
     }
 
     Millis step() override {
+        if (kind_ == Kind::kServices && !around_.serves) return kConnectorNap;
         const SteadyTime now = around_.scheduler.steady_now();
         const HouseSettings& settings = around_.settings;
         connector_->pace_progress(around_.findings_wait.empty() ? settings.pace_idle
