@@ -319,8 +319,9 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
                            std::string(name_of(meta_.settings.rules[rule].mode)) +
                            "; set its mode to approve or enforce"};
     }
-    if (entry->subject.ending) return join_ending(*entry, rule);
     entry->subject.termination = Termination{request.issued_by, !by_role, meta_.now};
+    // If that one comes to nothing, what was asked for now is still to be done.
+    if (entry->subject.ending) return join_ending(*entry, rule);
     const Verdict verdict = state_.policy->rules[rule].judge(entry->subject, references(),
                                                              meta_.settings, rule, meta_.now);
     if (verdict.kind == Verdict::Kind::kHealthy) {
@@ -339,9 +340,9 @@ FoldRun::Answer FoldRun::join_ending(Entry& entry, std::uint8_t rule) {
     Ending& ending = *entry.subject.ending;
     if (!acting(ending.by) && hash_of(state_.policy->rules[rule].steps) == ending.steps) {
         ending.by = rule;
-        state_.subjects.mark_dirty(entry);
-        mark(entry);
     }
+    state_.subjects.mark_dirty(entry);
+    mark(entry);
     const auto since = std::chrono::duration_cast<std::chrono::seconds>(meta_.now - ending.since);
     return {true, "being ended by " + std::string(state_.policy->rules[ending.by].name) +
                       ", since " + std::to_string(since.count()) + " s"};

@@ -18,15 +18,18 @@ namespace {
 
 constexpr std::uint64_t kFew = 10;  // of so few anything may be the truth
 
+/// A shard's part of what is few over all of them.
+std::uint64_t few_of(std::int32_t partitions) {
+    const auto shards = static_cast<std::uint64_t>(std::max(partitions, 1));
+    return (kFew + shards - 1) / shards;
+}
+
 /// Did the population fall to zero, or by more than the allowed share (and more than a few)?
 bool suspicious(std::uint64_t before, std::uint64_t now, std::uint32_t max_drop_percent,
                 std::int32_t partitions) {
     if (now >= before) return false;
     const std::uint64_t lost = before - now;
-    // A shard's part of what is few over all of them.
-    const auto shards = static_cast<std::uint64_t>(std::max(partitions, 1));
-    const std::uint64_t few = (kFew + shards - 1) / shards;
-    return now == 0 || (lost > few && lost * 100 > before * max_drop_percent);
+    return now == 0 || (lost > few_of(partitions) && lost * 100 > before * max_drop_percent);
 }
 
 /// Its word is not taken at all until an epoch is believed.
@@ -114,7 +117,7 @@ void FoldRun::end_trial() {
     if (!std::exchange(trial_heard_, false)) return;
     // Another epoch came in between: what it makes of the world is not known yet.
     if (epochs_on_their_way()) return;
-    const bool wrong = meta_.wrong > kFew && meta_.wrong * 2 > meta_.present;
+    const bool wrong = meta_.wrong > few_of(meta_.partitions) && meta_.wrong * 2 > meta_.present;
     for (SourceState& source : meta_.sources) {
         if (!source.on_trial || !source.known) continue;
         source.on_trial = false;

@@ -77,8 +77,8 @@ std::optional<std::string> WaitList::take() {
 }
 
 template <typename Time>
-void Waits::add(Lists<Time>& lists, const Time& time, std::string_view key) {
-    const auto [place, fresh] = lists.try_emplace(time);
+void Waits::add(Lists<Time>& lists, const Time& time, std::string_view key, bool again) {
+    const auto [place, fresh] = lists.try_emplace(time, again);
     if (fresh) bytes_ += kListBytes;
     bytes_ -= place->second.bytes();
     place->second.add(key);
@@ -116,8 +116,10 @@ std::optional<std::string> Waits::take(Lists<Time>& lists, const Time& from, con
 void Waits::add(std::string_view key, const Wait& wait) {
     if (wait.due) add(due_, *wait.due, key);
     if (wait.source != kNoSource) add(seen_, {wait.source, wait.beyond}, key);
-    if (wait.none_of != kNoTally) add(none_of_, wait.none_of, key);
-    if (wait.turn) add(turns_, *wait.turn, key);
+    // Times pass; but who was taken with others, and has to wait for the same once more, comes back
+    // before the others have said that they do no more.
+    if (wait.none_of != kNoTally) add(none_of_, wait.none_of, key, true);
+    if (wait.turn) add(turns_, *wait.turn, key, true);
 }
 
 void Waits::remove(std::string_view key, const Wait& wait) {

@@ -24,6 +24,8 @@ namespace trueup::core {
 /// The subjects that wait for one moment: a list of notes, and what is left of it.
 class WaitList {
   public:
+    /// `again`: who was taken may come back to this very list, even if it was given up in between.
+    explicit WaitList(bool again = false) : taken_(again) {}
     void add(std::string_view key);
     /// `key` was added here and not removed or taken since, or it is about to be taken.
     void remove(std::string_view key);
@@ -49,7 +51,7 @@ class WaitList {
     std::vector<Note> notes_;
     std::int64_t left_ = 0;  ///< notes that wait less those that do no more
     bool settled_ = true;    ///< the notes are those who are left, the first one by key last
-    bool taken_ = false;     ///< since when `left_` may be too low until the next settling
+    bool taken_;             ///< since when `left_` may be too low until the next settling
 };
 
 class Waits {
@@ -84,7 +86,7 @@ class Waits {
     using Lists = std::map<Time, WaitList>;
 
     template <typename Time>
-    void add(Lists<Time>& lists, const Time& time, std::string_view key);
+    void add(Lists<Time>& lists, const Time& time, std::string_view key, bool again = false);
     template <typename Time>
     void remove(Lists<Time>& lists, const Time& time, std::string_view key);
     /// The first in [from, to), which is taken out.

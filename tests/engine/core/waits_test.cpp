@@ -42,6 +42,25 @@ TEST(Waits, TimersComeInOrderAndNotBeforeTheirTime) {
     EXPECT_EQ(waits.next_due(), std::nullopt);
 }
 
+// Symptom: two were taken for their turn at once, and neither got it; who came back first was
+// forgotten when the second one did, until a restart made the table anew from the rows.
+TEST(Waits, WhoWasTakenWithOthersAndComesBackFirstIsNotForgotten_C1) {
+    Wait turn;
+    turn.turn = Turn{0, JournalTime(seconds(10))};
+    Waits waits;
+    waits.add("a", turn);
+    waits.add("b", turn);
+    ASSERT_EQ(waits.take_turn(0), "a");
+    ASSERT_EQ(waits.take_turn(0), "b");
+    for (const char* key : {"a", "b"}) {
+        waits.remove(key, turn);
+        waits.add(key, turn);
+    }
+    EXPECT_EQ(waits.take_turn(0), "a");
+    EXPECT_EQ(waits.take_turn(0), "b");
+    EXPECT_EQ(waits.take_turn(0), std::nullopt);
+}
+
 TEST(Waits, ProgressMustPassNotReach) {
     Waits waits;
     waits.add("a", seen(1, 100));
