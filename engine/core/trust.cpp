@@ -117,7 +117,8 @@ void FoldRun::end_trial() {
     if (!std::exchange(trial_heard_, false)) return;
     // Another epoch came in between: what it makes of the world is not known yet.
     if (epochs_on_their_way()) return;
-    const bool wrong = meta_.wrong > few_of(meta_.partitions) && meta_.wrong * 2 > meta_.present;
+    // Of a shard's own part: a few wrong ones of a few are no news of the whole.
+    const bool wrong = meta_.wrong > kFew && meta_.wrong * 2 > meta_.present;
     for (SourceState& source : meta_.sources) {
         if (!source.on_trial || !source.known) continue;
         source.on_trial = false;
