@@ -155,13 +155,14 @@ class Stage {
 
     std::int64_t add(Topic topic, ItemView item) {
         std::int64_t& last = last_[topic];
+        const std::int64_t offset = last++;
         item.topic = topic;
-        item.prev_offset = last - 1;
-        item.offset = last++;
+        item.prev_offset = offset - 1;
+        item.offset = offset;
         item.append_time = now_;
         record_.items.push_back(std::move(item));
         if (record_.items.size() >= kMostItems) flush();
-        return item.offset;
+        return offset;
     }
 
     std::int64_t add(Topic topic, const ChangeView& change) {

@@ -15,7 +15,6 @@ namespace {
 using config::Config;
 using config::KubernetesSource;
 using config::PolicyConfig;
-using config::PostgresSource;
 using config::SourceConfig;
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {

@@ -178,7 +178,8 @@ void FoldRun::take_settings(const Settings& settings) {
     state_.policy = policy;
     meta_.rules.resize(policy->rules.size());
     if (ours == meta_.settings) return;
-    for (SourceId id = 0; id < meta_.settings.sources.size(); ++id) {
+    const auto known = static_cast<SourceId>(meta_.settings.sources.size());
+    for (SourceId id = 0; id < known; ++id) {
         const bool leaves =
             meta_.settings.sources[id].role != kNoRole && ours.sources[id].role == kNoRole;
         if (leaves && TRUEUP_GUARD("who_left_says_nothing")) forget_source(id);
