@@ -27,7 +27,7 @@ class Incident(scenario.Scenario):
         self.write_config()
         self.add_rules()
         engine = self.make_engine()
-        engine.start()
+        self.start_vouched(engine)
         self.look_until(engine, 9)
         self.assertEqual(len(self.kube.pods(scenes.NAMESPACE)), 6, "before anybody approved")
         self.assertEqual(self.running_rows(), 3)
@@ -56,7 +56,7 @@ class Incident(scenario.Scenario):
 
     def test_what_nobody_may_ask_is_refused_and_a_pass_may_be_asked_for_G15_G19(self):
         self.start_with_nothing_wrong()
-        code, said = self.trueup("hold", "graph-instances/no-such", "-o", "json")
+        code, said = self.trueup("hold", "elsewhere/no-such", "-o", "json")
         self.assertEqual((code, said["state"]), (1, "refused"), said)
         code, said = self.trueup("release", "--source", "pods", "-o", "json")
         self.assertEqual((code, said["sentence"]), (1, "pods is not in quarantine"))
@@ -83,7 +83,7 @@ class Incident(scenario.Scenario):
             entry["after"] = scenes.UNTOUCHED  # no rule is on that would touch them
         self.write_config()
         engine = self.make_engine()
-        engine.start()
+        self.start_vouched(engine)
         self.look_until(engine, 6)
         for answer in ("no", "y", ""):
             code, said = self.trueup("cleanup", answer=answer)
@@ -100,6 +100,15 @@ class Incident(scenario.Scenario):
         return self.engine.logged("reconciliation_pass_completed")
 
     # ---------------------------------------------------------------- making
+    def start_vouched(self, engine):
+        """Starts it in a world of which most is wrong, which somebody has to vouch for."""
+        engine.start(ready_within=0)
+        named = "trueup release --source pods"
+        engine.until("its quarantine", lambda: named in engine.readiness()[1], 30)
+        code, said = self.trueup("release", "--source", "pods", "-o", "json")
+        self.assertEqual((code, said["state"]), (0, "granted"), said)
+        engine.until("ready", lambda: engine.readiness()[0] == 200, 30)
+
     def make_incident(self):
         for number in range(6):
             slug, phase = scenes.make_slug(self.rng), "Running" if number < 3 else "Failed"
