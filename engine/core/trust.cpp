@@ -76,6 +76,10 @@ void FoldRun::trust(SourceId id, const OpenEpoch& epoch) {
     if (source.believed) source.quarantine = Quarantine::kNone;
     source.beneath = Quarantine::kNone;
     if (source.quarantine == Quarantine::kNone) source.quarantined_at = 0;
+    if (source.believed) {
+        // Who vouches for it has seen what it makes of the others.
+        for (SourceState& other : meta_.sources) other.on_trial = false;
+    }
     if (source.believed || meta_.settings.sources[id].role == kNoRole) return;
     if (epoch.rewound && TRUEUP_GUARD("rewind_takes_nothing")) {
         ++meta_.counters.quarantines;

@@ -93,7 +93,8 @@ class FirstUse(scenario.Scenario):
         odd.pod()
         orphan.pod()
         self.start()
-        self.engine.until("both wait for an approval", lambda: self.waiting() == 2, 30)
+        # The row is reported itself, and both pods wait.
+        self.engine.until("all of it waits for an approval", lambda: self.waiting() == 3, 30)
         self.keep(odd, orphan)
         self.prove(self.engine, stable=TOO_SOON)
 

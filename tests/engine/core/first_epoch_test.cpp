@@ -86,6 +86,15 @@ TEST(FirstEpoch, IsBelievedOnceAnOperatorVouches) {
     EXPECT_EQ(s.meta().rules[0].commands, 4U);
 }
 
+TEST(FirstEpoch, OneWordIsEnoughAlsoWhereMostIsWrongByIt) {
+    JournalScript s = first_lists(expecting(1), 12, 0);
+    s.request(vouch("rows"));
+    list_rows(s, 0, 20);
+    s.quiet_until(200s);
+    EXPECT_EQ(s.source("pods").quarantine, Quarantine::kNone);
+    EXPECT_EQ(s.meta().rules[0].commands, 10U) << "as many as the budget allows";
+}
+
 // Symptom: a selector that matches other pods made every row one whose pod is gone.
 TEST(FirstEpoch, ByWhichMostOfTheWorldIsWrongTakesNothingAway_G22) {
     JournalScript s = first_lists(expecting(1), 30, 12);
