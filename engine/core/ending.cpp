@@ -113,9 +113,7 @@ Reason FoldRun::await_proof(SourceId id, BrokerTime time) {
     if (proven_past(id, time)) return Reason::kNone;
     wait_for({std::nullopt, id, time});
     const SourceState& source = meta_.sources[id];
-    if (source.quarantine == Quarantine::kDrop || source.quarantine == Quarantine::kEmpty) {
-        return Reason::kQuarantine;
-    }
+    if (unknown_by(source.quarantine)) return Reason::kQuarantine;
     if (!source.known) return Reason::kUnproven;
     if (source.complete_as_of == BrokerTime{}) return Reason::kUnseen;
     const bool silent = meta_.broker_now - source.complete_as_of > meta_.settings.stale_after;

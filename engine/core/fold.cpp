@@ -83,8 +83,7 @@ void FoldRun::run() {
     }
     for (SourceId id = 0; id < source_count(); ++id) {
         const SourceState& source = meta_.sources[id];
-        const bool unwell = source.hole || source.quarantine == Quarantine::kDrop ||
-                            source.quarantine == Quarantine::kEmpty;
+        const bool unwell = source.hole || unknown_by(source.quarantine);
         if (unwell && !source.open) report_.wants_epoch.push_back(id);
     }
     meta_.applied = record_.offset;

@@ -16,6 +16,8 @@ inline constexpr Millis kAfterFinalFailure{300'000};
 /// 1 s, doubling with each failure in a row, up to 60 s.
 Millis backoff(std::uint32_t failures);
 Reason reason_of(OutcomeKind kind);
+/// Its word is not taken at all until an epoch is believed.
+bool unknown_by(Quarantine quarantine);
 
 class FoldRun {
   public:

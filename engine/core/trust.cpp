@@ -32,12 +32,11 @@ bool suspicious(std::uint64_t before, std::uint64_t now, std::uint32_t max_drop_
     return now == 0 || (lost > few_of(partitions) && lost * 100 > before * max_drop_percent);
 }
 
-/// Its word is not taken at all until an epoch is believed.
+}  // namespace
+
 bool unknown_by(Quarantine quarantine) {
     return quarantine == Quarantine::kDrop || quarantine == Quarantine::kEmpty;
 }
-
-}  // namespace
 
 /// May this epoch be believed? If not, the source is unknown until one is, or an operator vouches.
 bool FoldRun::believable(SourceId id, const OpenEpoch& epoch, const ChangeView& change) {
