@@ -191,8 +191,8 @@ void commit(Stage& stage, const std::shared_ptr<sandbox::Transaction>& open) {
     if (std::erase(stage.open, open) != 0) open->commit();
 }
 
-void vouch(Stage& stage) {
-    for (const std::string& name : stage.house.quarantined()) {
+void vouch(Stage& stage, bool of_drops) {
+    for (const std::string& name : stage.house.quarantined(of_drops)) {
         RequestScope scope;
         scope.source = name;
         ask(stage, RequestKind::kRelease, scope);

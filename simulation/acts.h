@@ -95,8 +95,9 @@ void ambush(Stage& stage, const Command& command, Random random);
 void last_word(Stage& stage, const Command& command, Random random);
 /// Nobody is bound any more by what binds there, nor by what is on its way.
 void unbind(Stage& stage, const std::string& bound);
-/// Somebody looks at the sources whose lists are not believed, and says that they are right.
-void vouch(Stage& stage);
+/// Somebody looks at the sources whose lists are not believed, and says that they are right; also
+/// of those that lost suspiciously much, if `of_drops`.
+void vouch(Stage& stage, bool of_drops);
 /// What engines are to have but for modes that changed for a while: the source of services may have
 /// left.
 Settings settings_now(const Stage& stage);

@@ -25,6 +25,8 @@ void Oracles::begin_ending(const std::string& name, const std::string& pk, const
 bool Oracles::ends_still(const std::string& name, const std::string& pk, Moment until) const {
     const auto found = endings_.find(name);
     if (tail_lost || found == endings_.end() || found->second.pk != pk) return false;
+    const auto again = reinserted_.find(pk);
+    if (again != reinserted_.end() && again->second.at >= found->second.at) return false;
     for (Moment moment = found->second.begun; moment <= until; ++moment) {
         const auto row = history_.row(pk, moment);
         if (!row || row->key() != name || !wants_pod(*row)) return false;
@@ -35,7 +37,10 @@ bool Oracles::ends_still(const std::string& name, const std::string& pk, Moment 
 }
 
 bool Oracles::closed_by_us(const std::string& name, const std::string& pk) const {
-    return closed_.count({name, pk}) != 0;
+    if (closed_.count({name, pk}) != 0) return true;
+    // Its owner may have said so in our place, once its pod was on its way.
+    const auto ending = endings_.find(name);
+    return ending != endings_.end() && ending->second.pk == pk;
 }
 
 /// Is another pod than the one that we ended there, and was it to be seen when its executor looked,
@@ -51,14 +56,26 @@ bool Oracles::lives_again(const std::string& name, Moment looked) const {
 }
 
 void Oracles::ended(const Outcome& outcome) {
-    ended_commands_.emplace(outcome.command_id, scheduler_.steady_now());
-    if (outcome.kind != OutcomeKind::kRefused) return;
+    const bool first = ended_commands_.emplace(outcome.command_id, scheduler_.steady_now()).second;
+    // Both executors may say of one command how it ended.
+    if (!first || outcome.kind != OutcomeKind::kRefused) return;
     // An operator's word may come again and again.
     const bool operators =
         outcome.retryable || outcome.reason.find("operator") != std::string::npos;
     for (const auto& [object, command] : last_) {
         if (command.id == outcome.command_id && !operators) return judge_loop(command);
     }
+}
+
+void Oracles::told_gone(const std::string& pk) {
+    const auto found = reinserted_.find(pk);
+    if (found == reinserted_.end() || found->second.listed) return;
+    found->second.told = scheduler_.steady_now();
+}
+
+/// Two lists in a row do not show that a row was deleted and inserted again, as it was, in between.
+void Oracles::list_begins() {
+    for (auto& [pk, row] : reinserted_) row.listed = row.listed || !row.told;
 }
 
 void Oracles::judge_loop(const Command& command) {

@@ -100,13 +100,13 @@ std::vector<History::Row> History::rows_of(std::string_view key, Moment as_of) c
     return there;
 }
 
-std::size_t History::names(Moment from, Moment to) const {
+std::set<std::string> History::names(Moment from, Moment to) const {
     std::set<std::string> all;
     for (Moment moment = from; moment <= to; ++moment) {
         each_pod(moment, [&](const sandbox::PodPtr& pod) { all.insert(pod->name); });
         each_row(moment, [&](std::string_view, const RowView& row) { all.insert(row.key()); });
     }
-    return all.size();
+    return all;
 }
 
 SteadyTime History::news(std::string_view name, std::string_view pk) const {

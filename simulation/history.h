@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,8 +73,8 @@ class History {
             if (values) visit(pk, RowView(*this, *values));
         }
     }
-    /// How many names of pods and rows there were at any of these moments.
-    std::size_t names(Moment from, Moment to) const;
+    /// The names of pods and rows that there were at any of these moments.
+    std::set<std::string> names(Moment from, Moment to) const;
     /// When anything about a pod of that name, or a row of it or of that primary key, changed last.
     SteadyTime news(std::string_view name, std::string_view pk) const;
 

@@ -344,11 +344,13 @@ bool House::settled() const {
     });
 }
 
-std::vector<std::string> House::quarantined() const {
+std::vector<std::string> House::quarantined(bool drops_too) const {
     std::set<std::string> names;
     for (const runtime::Shard* shard : parts_->shards()) {
         for (const core::SourceState& source : shard->state().meta.sources) {
-            if (source.quarantine != core::Quarantine::kNone) names.insert(source.name);
+            if (source.quarantine == core::Quarantine::kNone) continue;
+            if (drops_too || source.quarantine != core::Quarantine::kDrop)
+                names.insert(source.name);
         }
     }
     return {names.begin(), names.end()};

@@ -52,7 +52,7 @@ class House {
     /// list may have begun before), and is nothing open?
     bool settled() const;
     /// The sources whose last list nobody believes.
-    std::vector<std::string> quarantined() const;
+    std::vector<std::string> quarantined(bool drops_too) const;
     /// The last connector whose word every shard takes for that source; -1: none yet.
     Incarnation owner(std::string_view source) const;
     /// The shards on which a pass runs that began by then.

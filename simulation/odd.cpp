@@ -201,9 +201,11 @@ void late_executors(Stage& stage, Random& random) {
 /// The row goes and another one comes under its key, in one commit.
 void reinsert_row(Stage& stage, Random& random) {
     std::vector<History::Row> all = rows(stage);
-    std::erase_if(all, [&](const History::Row& row) { return has_pod(stage, row.view.key()); });
-    if (all.empty()) all = rows(stage);
-    const auto* row = pick(all, random);
+    // What names it is made of its key, which must be a name.
+    std::erase_if(all, [](const History::Row& row) { return odd_name(row.view.key()); });
+    std::vector<History::Row> alone = all;
+    std::erase_if(alone, [&](const History::Row& row) { return has_pod(stage, row.view.key()); });
+    const auto* row = pick(alone.empty() ? all : alone, random);
     if (row == nullptr) return;
     sandbox::Row again = row_for(row->view.key(), "running");
     again["id"] = row->pk;

@@ -13,6 +13,7 @@ namespace {
 constexpr const char* kRuleThatAsks = "stuck_transition";
 constexpr Millis kGrace{40'000};  // less two leaps of the broker's clock, of which each counts 10 s
 constexpr Millis kCreateWindow{30'000};
+constexpr Millis kHeard{10'000};  // what a connector said has reached every engine that runs
 /// By which commands outlive their end, for clocks that differ.
 constexpr Millis kSkew{1'000};
 /// Of what an executor read, when it writes.
@@ -158,8 +159,8 @@ std::string Oracles::against_evidence(const Command& command, SteadyTime issued,
         if (predicate.kind == Predicate::Kind::kNone && target.source == "rows") {
             const auto again =
                 reinserted_.find(target.object_id.substr(target.object_id.rfind('/') + 1));
-            if (again != reinserted_.end() && again->second < issued &&
-                issued < again->second + kGrace) {
+            if (again != reinserted_.end() && again->second.told &&
+                *again->second.told + kHeard < issued && issued < again->second.at + kGrace) {
                 return "the row was younger than its grace";
             }
         }
@@ -268,7 +269,8 @@ void Oracles::act(const std::vector<sandbox::Record>& records) {
     }
 }
 
-void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& budget) {
+void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& budget,
+                           const std::map<std::string, SteadyTime>& served) {
     std::map<std::string, std::map<Hash128, BrokerTime>> issued;  // by rule
     for (const Command& command : commands) {
         if (costs(command)) issued[command.rule][command.id] = command.issued;
@@ -282,7 +284,7 @@ void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& b
             // A stretch as long as a window touches two of them.
             const std::size_t ordered = to - from + 1;
             if (ordered <= 2 * std::size_t{budget.most}) continue;
-            const std::size_t limit = 2 * most_allowed(budget, times[to].second);
+            const std::size_t limit = 2 * most_allowed(budget, times[to].second, served);
             if (ordered <= limit) continue;
             violate("budget", rule + " ordered more than " + std::to_string(limit) +
                                   " within one window's time");
@@ -292,10 +294,14 @@ void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& b
 }
 
 /// In one window. Who was there a while ago may be believed to be there still.
-std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now) const {
+std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now,
+                                    const std::map<std::string, SteadyTime>& served) const {
     const Moment from = history_.moment_at(now - 2 * budget.window - evidence_age);
-    const std::uint64_t there = history_.names(from, history_.moment_at(now));
-    return std::max<std::uint64_t>(budget.most, there * budget.percent / 100);
+    std::set<std::string> there = history_.names(from, history_.moment_at(now));
+    for (const auto& [name, since] : served) {
+        if (since < now) there.insert(name);
+    }
+    return std::max<std::uint64_t>(budget.most, there.size() * budget.percent / 100);
 }
 
 void Oracles::judge_folded(std::int32_t shard, std::uint64_t folded, std::uint64_t reached,

@@ -46,6 +46,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -86,10 +87,14 @@ class Oracles final : public Witness {
     void wrote_elsewhere(const sandbox::Effect& effect);
     /// Can engines know what serves an instance?
     void services_known(bool yes) { services_known_ = yes; }
-    /// Did we say in this row that its instance ends?
+    /// Did we end the instance of this row?
     bool closed_by_us(const std::string& name, const std::string& pk) const;
     /// The row of that primary key is another one from now on.
-    void reinserted(const std::string& pk) { reinserted_[pk] = scheduler_.steady_now(); }
+    void reinserted(const std::string& pk) { reinserted_[pk] = {scheduler_.steady_now()}; }
+    bool any_reinserted() const { return !reinserted_.empty(); }
+    /// A connector said that the row of that primary key is gone, or begins to list all rows.
+    void told_gone(const std::string& pk);
+    void list_begins();
     /// An engine said that the rule does not act from now on.
     void silenced(const std::string& rule) { silenced_[rule] = scheduler_.steady_now(); }
     /// From now on everybody can see it.
@@ -117,8 +122,10 @@ class Oracles final : public Witness {
     /// How long ago what a command relies on may have ceased to be so: a source is stale then.
     Millis evidence_age{60'000};
 
-    /// O5: the commands of a rule, each once.
-    void judge_budget(const std::vector<Command>& commands, const Budget& budget);
+    /// O5: the commands of a rule, each once. `served`: since when something has served the
+    /// instance of that name, which alone makes it one that is there.
+    void judge_budget(const std::vector<Command>& commands, const Budget& budget,
+                      const std::map<std::string, SteadyTime>& served = {});
     /// O6: how many records the fold of a journal took, how far it is in its topics, and how many
     /// records have been there for long.
     void judge_folded(std::int32_t shard, std::uint64_t folded, std::uint64_t reached,
@@ -173,7 +180,8 @@ class Oracles final : public Witness {
                    const std::function<void(const std::string&, const std::string&)>& wrong) const;
     void judge_late(const Sent& sent, Millis on_its_way);
     void judge_order(const Command& command);
-    std::uint64_t most_allowed(const Budget& budget, SteadyTime now) const;
+    std::uint64_t most_allowed(const Budget& budget, SteadyTime now,
+                               const std::map<std::string, SteadyTime>& served) const;
     bool bound(const Command& command, SteadyTime now) const;
     bool asks(const Command& command, SteadyTime issued) const;
     std::string against_evidence(const Command& command, SteadyTime issued,
@@ -213,7 +221,13 @@ class Oracles final : public Witness {
     std::map<std::string, SteadyTime> told_;  ///< what came of a promise, by subject
     std::map<std::string, std::vector<SteadyTime>> refused_;  ///< by rule and object
     std::map<std::string, SteadyTime> silenced_;              ///< rules, since when
-    std::map<std::string, SteadyTime> reinserted_;            ///< rows, by primary key
+    /// A row that came in place of another one, in one commit.
+    struct Reinserted {
+        SteadyTime at{};
+        std::optional<SteadyTime> told = {};  ///< since when it can be known to be another one
+        bool listed = false;                  ///< before: what is told then is older than the list
+    };
+    std::map<std::string, Reinserted> reinserted_;  ///< by primary key
     bool services_known_ = true;
     bool asks_wrongly_ = false;
     SteadyTime wrong_until_{};

@@ -1,6 +1,7 @@
 #include "simulation/run.h"
 
 #include "apps/sandbox_wiring.h"
+#include "engine/codec/change_codec.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
 #include "engine/codec/outcome_codec.h"
@@ -132,6 +133,7 @@ class Run {
             if (at.topic == Topic::kRequests) see_request(at, record);
             if (at.topic == Topic::kOutcomes) see_outcome(record);
             if (at.topic == Topic::kFindings) see_finding(record);
+            if (at.topic == Topic::kChangesRows && oracles_.any_reinserted()) see_row(record);
             if (story_ != nullptr) story_->stored(scheduler_.since(), at, record);
         });
         if (plan.wrong_first) ask_wrongly(Random(seed ^ 0x3f9U));
@@ -216,10 +218,11 @@ class Run {
         vouch_later(source, house_.owner(source));
     }
 
-    /// Somebody vouches for it once its list is one of the right place.
+    /// Somebody vouches for it once its list is one of the right place. Of one that lost too much
+    /// there comes another list.
     void vouch_later(const std::string& source, Incarnation before) {
         later(stage_, kVouchEvery / 4, [this, source, before] {
-            if (house_.owner(source) > before) vouch(stage_);
+            if (house_.owner(source) > before) vouch(stage_, false);
             vouch_later(source, before);
         });
     }
@@ -241,6 +244,14 @@ class Run {
         const std::uint64_t draw = stage_.ambushes.front();
         stage_.ambushes.pop_front();
         ambush(stage_, *command, Random(draw));
+    }
+
+    void see_row(const Broker::Record& record) {
+        const auto change = codec::decode_change(record.value);
+        if (change && change->kind == ChangeKind::kSnapshotBegin) oracles_.list_begins();
+        if (!change || change->kind != ChangeKind::kRemove) return;
+        const std::string_view id = change->object_id;
+        oracles_.told_gone(std::string(id.substr(id.rfind('/') + 1)));
     }
 
     void see_outcome(const Broker::Record& record) {
@@ -291,7 +302,7 @@ class Run {
             scheduler_.run_until(scheduler_.since() + kLook);
             hear_answers(stage_);
             if (scheduler_.since() % kVouchEvery < kLook) {
-                vouch(stage_);
+                vouch(stage_, true);
                 if (plan_.every_rule) {
                     put_away(stage_);
                     approve(stage_);
@@ -320,7 +331,7 @@ class Run {
         // given twice may be of before it.
         if (!oracles_.proofs_may_lie) oracles_.judge_own_writes(all, done_);
         if (oracles_.tail_lost) return;  // nobody knows what was spent there, and engines give up
-        oracles_.judge_budget(all, budget);
+        oracles_.judge_budget(all, budget, stage_.served);
         oracles_.judge_refused(around_.refusals, around_.refused);
     }
 

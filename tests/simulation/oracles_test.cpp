@@ -520,6 +520,24 @@ TEST_F(OraclesTest, ABudgetGrowsWithWhatThereWasByThen) {
     EXPECT_EQ(violations(1), 2U) << "half of the three that are there";
 }
 
+// Symptom: seed 9 of holds+services said that a rule had ordered too much, where of an instance
+// nothing was left but what had served it.
+TEST_F(OraclesTest, WhoIsOnlyServedIsThereForABudget) {
+    const Budget budget{1, 50, Millis{60'000}};
+    for (const char* name : {"a", "b"}) pod(name);
+    scheduler_.run_until(Millis{10'000});
+    std::vector<Command> commands;
+    for (std::uint64_t i = 1; i <= 4; ++i) {
+        commands.push_back(command("w", i));
+        give(commands.back());
+    }
+    const SteadyTime before{Millis{5'000}}, after{Millis{20'000}};
+    oracles_.judge_budget(commands, budget, {{"c", before}, {"d", before}});
+    EXPECT_EQ(violated(), Names{}) << "half of four in each of two windows";
+    oracles_.judge_budget(commands, budget, {{"c", before}, {"d", after}});
+    EXPECT_EQ(violated(), Names{"budget"}) << "d was not served yet";
+}
+
 TEST_F(OraclesTest, NobodyOrdersASecondThingOfAnObjectBeforeTheFirstHasEnded) {
     Command first = command("public.instances/1", 1);
     first.not_after = BrokerTime(Millis{60'000});
@@ -908,6 +926,17 @@ TEST_F(OraclesTest, EvidenceIsOfThisVeryRow_S17) {
     oracles_.reinserted(pk);
     scheduler_.run_until(Millis{130'000});
     failing.id = {2, 2};
+    give(failing);
+    EXPECT_EQ(violated(), Names{}) << "nobody can know, and two lists do not tell";
+    oracles_.told_gone(pk);
+    scheduler_.run_until(Millis{139'000});
+    failing.id = {2, 3};
+    give(failing);
+    EXPECT_EQ(violated(), Names{}) << "it is on its way to the engines";
+    oracles_.reinserted(pk);
+    oracles_.told_gone(pk);
+    scheduler_.run_until(Millis{150'000});
+    failing.id = {2, 4};
     give(failing);
     EXPECT_EQ(violated(), Names{"evidence"});
 }
