@@ -91,9 +91,7 @@ bool CommandReader::read_outcomes(Lane& lane, std::optional<BrokerTime> broker_n
             if (broker_now && record.append_time + window_ < *broker_now) continue;
             // Bytes that are no outcome end nothing; the sequencer is who reports them.
             const Result<Outcome> outcome = codec::decode_outcome(record.value);
-            if (outcome.ok() && outcome.value().final()) {
-                ledger_.remember(outcome.value().command_id, record.append_time);
-            }
+            if (outcome.ok()) ledger_.remember(outcome.value().command_id, record.append_time);
         }
         if (fetched.value().records.empty()) return true;
     }

@@ -303,7 +303,7 @@ bool Dispatcher::State::settle(Task& task, SteadyTime now) {
         task.append_at = now + settings.append_again;
         return false;
     }
-    if (task.outcome->final()) ledger.remember(id, appended.value().append_time);
+    ledger.remember(id, appended.value().append_time);
     return true;
 }
 

@@ -16,7 +16,7 @@ namespace trueup::executors {
 
 class Ledger {
   public:
-    /// A final outcome of this command was appended at `at`.
+    /// An outcome of this command was appended at `at`.
     void remember(const Hash128& id, BrokerTime at);
     bool knows(const Hash128& id) const { return ids_.count(id) != 0; }
     /// Forgets what ended before `horizon`.

@@ -361,9 +361,13 @@ Standing ReadSet::judge_pod(const Predicate& predicate, const PodSource& source,
         return Standing::refused(describe(predicate) + ": there is one, uid " + uid);
     }
     if (predicate.kind == Kind::kNoneBut) {
-        if (uid == predicate.object_id) return Standing::holds();
-        return Standing::refused(describe(predicate) +
-                                 ": another object has come under the name: uid " + uid);
+        if (uid != predicate.object_id) {
+            return Standing::refused(describe(predicate) +
+                                     ": another object has come under the name: uid " + uid);
+        }
+        // Its source may have lost sight of it, as of one that left the selector.
+        if ((*pod).deleting) return Standing::holds();
+        return Standing::refused(describe(predicate) + ": it is not being deleted");
     }
     if (uid != predicate.object_id) {
         return Standing::refused(describe(predicate) + ": recreated: uid is now " + uid);

@@ -20,8 +20,8 @@ struct Predicate {
         kNone = 2,    ///< `source` has no object whose `field` equals `value`
         kField = 3,   ///< `field` of the object equals `value` (nullopt: is null)
         kNoVeto = 4,  ///< nobody put a hold on the object
-        /// `source` has no object whose `field` equals `value` but the one of this object_id: what
-        /// came under the name meanwhile is another one's.
+        /// `source` has no object whose `field` equals `value` but the one of this object_id, and a
+        /// pod of that id is being deleted: what came under the name meanwhile is another one's.
         kNoneBut = 5,
     };
     Kind kind = Kind::kUnspecified;
@@ -101,7 +101,8 @@ struct Outcome {
     std::string subject;
     OutcomeKind kind = OutcomeKind::kUnspecified;
     /// Of kFailed: another try may help. Of kRefused: it was an operator's word that refused, not a
-    /// look at the world. Every outcome but a retryable failure is final.
+    /// look at the world. Every outcome ends its id; after a retryable failure the same is ordered
+    /// again under another.
     bool retryable = false;
     std::string reason;  ///< one sentence; names the predicate that did not hold
     std::string executor;

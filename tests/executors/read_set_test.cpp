@@ -131,6 +131,7 @@ TEST(ReadSet, ARowThatMayMeanTheNameHasIt_G1) {
 
 TEST(ReadSet, NoneButLetsTheOneObjectHaveTheName) {
     World world;
+    world.cluster.pods["wrapper-a"].deleting = true;
     for (const char* field : {"name", "key"}) {
         expect_holds(world.judge({Kind::kNoneBut, "pods", "uid-a", field, "wrapper-a"}));
         expect_holds(world.judge({Kind::kNoneBut, "pods", "uid-a", field, "wrapper-z"}));
@@ -153,6 +154,14 @@ TEST(ReadSet, NoneButLetsTheOneObjectHaveTheName) {
     world.database.rows["10"].columns = {{"pod_name", "wrapper-c"}};
     expect_refused(world.judge({Kind::kNoneBut, "rows", "public.instances/9", "key", "wrapper-c"}),
                    "none_but(rows, key = wrapper-c, public.instances/9): row 10 has it now");
+}
+
+// Symptom: the deletion of a pod had failed, and the pod had left the selector by then: its source
+// showed it as gone, and its row was closed while it lived.
+TEST(ReadSet, NoneButLetsNoPodLiveThatIsNotBeingDeleted) {
+    World world;
+    expect_refused(world.judge({Kind::kNoneBut, "pods", "uid-a", "name", "wrapper-a"}),
+                   "none_but(pods, name = wrapper-a, uid-a): it is not being deleted");
 }
 
 TEST(ReadSet, NoneButOfTheTargetItselfIsReadByTheName) {
