@@ -52,6 +52,8 @@ void FoldRun::take_change(const ItemView& item, const ChangeView& change) {
     if (change.kind == ChangeKind::kRemove && change.subject_key.empty()) {
         return park(item, "a remove without subject_key");
     }
+    const bool speaks = change.kind == ChangeKind::kUpsert || change.kind == ChangeKind::kRemove;
+    if (speaks) source.newest = std::max(source.newest, change.version.hi);
     switch (change.kind) {
         case ChangeKind::kUpsert:
             return upsert(id, item, change);

@@ -101,8 +101,8 @@ void put(ByteWriter& out, const SourceState& source) {
         out.number(source.open->count);
         out.flag(source.open->rewound);
     }
-    for (const std::uint64_t count :
-         {source.last_epoch, source.epochs, source.population, source.quarantined_at}) {
+    for (const std::uint64_t count : {source.last_epoch, source.epochs, source.population,
+                                      source.newest, source.quarantined_at}) {
         out.number(count);
     }
     out.number(static_cast<std::uint64_t>(source.quarantine));
@@ -131,8 +131,8 @@ SourceState take_source(ByteReader& in) {
         open.rewound = in.flag();
         source.open = open;
     }
-    for (std::uint64_t* count :
-         {&source.last_epoch, &source.epochs, &source.population, &source.quarantined_at}) {
+    for (std::uint64_t* count : {&source.last_epoch, &source.epochs, &source.population,
+                                 &source.newest, &source.quarantined_at}) {
         *count = in.number();
     }
     source.quarantine = static_cast<Quarantine>(in.number());

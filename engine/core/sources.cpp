@@ -51,7 +51,10 @@ bool FoldRun::owned(SourceState& source, const ChangeView& change) {
 }
 
 void FoldRun::begin_epoch(SourceState& source, const ChangeView& change) {
-    source.open = OpenEpoch{++source.last_epoch, change.epoch, change.version, 0, change.rewound};
+    // Its connector says so if it saw it happen. If it was not running then, the versions do.
+    const bool older = change.version.hi < source.newest && TRUEUP_GUARD("rewind_by_versions");
+    source.open =
+        OpenEpoch{++source.last_epoch, change.epoch, change.version, 0, change.rewound || older};
     source.believed = std::exchange(source.believe_next, false);
 }
 
@@ -64,6 +67,7 @@ void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
     if (epoch.count != change.count && TRUEUP_GUARD("epoch_counted")) return;
     if (!believable(id, epoch, change)) return;
     trust(id, epoch);
+    source.newest = epoch.rewound ? epoch.as_of.hi : std::max(source.newest, epoch.as_of.hi);
     source.hole = false;
     source.known = true;
     ++source.epochs;

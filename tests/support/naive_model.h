@@ -31,6 +31,7 @@ class NaiveModel {
         Version as_of;
         std::uint64_t items = 0;
         std::set<ObjectKey> listed;
+        bool rewound = false;
     };
     struct Source {
         Topic topic = Topic::kUnspecified;
@@ -39,7 +40,10 @@ class NaiveModel {
         bool known = false;
         bool hole = false;
         std::uint64_t complete_epochs = 0;
+        bool dropped = false;
+        bool rewound = false;
         std::uint64_t quarantined_at = 0;
+        std::uint64_t newest = 0;
         std::optional<OpenEpoch> open;
         BrokerTime fresh_until{};
         std::map<ObjectKey, Object> objects;
@@ -107,6 +111,9 @@ class NaiveModel {
 
     void said(Source& source, const ItemView& item, const ChangeView& change) {
         const ObjectKey key{change.subject_key, change.object_id};
+        if (change.kind == ChangeKind::kUpsert || change.kind == ChangeKind::kRemove) {
+            source.newest = std::max(source.newest, change.version.hi);
+        }
         switch (change.kind) {
             case ChangeKind::kUpsert: {
                 if (source.open && change.epoch != 0 && source.open->wire == change.epoch) {
@@ -136,7 +143,8 @@ class NaiveModel {
                 return;
             }
             case ChangeKind::kSnapshotBegin:
-                source.open = OpenEpoch{change.epoch, change.version, 0, {}};
+                source.open = OpenEpoch{
+                    change.epoch, change.version, 0, {}, change.version.hi < source.newest};
                 return;
             case ChangeKind::kSnapshotEnd:
                 return ended(source, change);
@@ -155,14 +163,21 @@ class NaiveModel {
         const OpenEpoch epoch = *source.open;
         source.open.reset();
         if (epoch.items != change.count) return;
-        const std::uint64_t before = std::max(source.population(), source.quarantined_at);
+        const std::uint64_t there = source.population();
+        const std::uint64_t before =
+            source.dropped ? std::max(there, source.quarantined_at) : there;
         const std::uint64_t lost = before > epoch.items ? before - epoch.items : 0;
         if (lost > 0 && (epoch.items == 0 || (lost > 10 && lost * 2 > before))) {
             forget_proofs(source);
+            source.dropped = true;
             source.quarantined_at = before;
             return;
         }
-        source.quarantined_at = 0;
+        const bool news = source.dropped || epoch.rewound;
+        source.dropped = false;
+        source.rewound = source.rewound || epoch.rewound;
+        if (news) source.quarantined_at = source.rewound ? there : 0;
+        source.newest = epoch.rewound ? epoch.as_of.hi : std::max(source.newest, epoch.as_of.hi);
         source.hole = false;
         source.known = true;
         ++source.complete_epochs;

@@ -172,6 +172,43 @@ TEST(FirstEpoch, OfARewoundSourceTakesNothingAwayUntilAnOperatorVouches_S13) {
     EXPECT_EQ(s.commands().size(), 1U);
 }
 
+// Symptom: everything was stopped while a database was restored from a backup. Nobody had seen it
+// go back when all was started again, and the pods whose rows were younger were deleted.
+TEST(FirstEpoch, OfASourceThatWentBackWhileNobodyLookedNothingIsTakenAway_S13) {
+    JournalScript s = first_lists(expecting(1), 4, 4);
+    s.row({.pk = "3", .name = name_of(3), .version = 50});
+    const auto restored = [&](std::uint64_t as_of) {
+        s.own("rows");
+        s.together([&] {
+            s.begin("rows", as_of);
+            for (int i = 0; i < 3; ++i) {
+                s.row({.pk = std::to_string(i), .name = name_of(i), .version = 5, .listed = true});
+            }
+            s.end("rows");
+        });
+    };
+    restored(49);
+    EXPECT_EQ(s.source("rows").quarantine, Quarantine::kRewound);
+    restored(49);
+    s.quiet_until(400s);
+    EXPECT_TRUE(s.commands().empty());
+    s.request(vouch("rows"));
+    s.quiet_until(405s);
+    EXPECT_EQ(s.commands().size(), 1U);
+    restored(49);
+    EXPECT_EQ(s.source("rows").quarantine, Quarantine::kNone) << "an operator vouched for it";
+    restored(48);
+    EXPECT_EQ(s.source("rows").quarantine, Quarantine::kRewound) << "once more";
+}
+
+TEST(FirstEpoch, AListAsYoungAsItsNewestObjectIsNoRewind) {
+    JournalScript s = first_lists(expecting(1), 4, 4);
+    s.row({.pk = "3", .name = name_of(3), .version = 50});
+    s.own("rows");
+    list_rows(s, 4, 50);
+    EXPECT_EQ(s.source("rows").quarantine, Quarantine::kNone);
+}
+
 TEST(FirstEpoch, AQuarantineBeneathADropComesBack) {
     JournalScript s = first_lists(expecting(1), 40, 18);
     ASSERT_EQ(s.source("pods").quarantine, Quarantine::kWrong);

@@ -550,6 +550,16 @@ TEST(Guard, Guard_rewind_takes_nothing_AKnownOneWaitsForAWord) {
     EXPECT_TRUE(s.commands().empty());
 }
 
+// ADR 23: what a source once said is younger than what it lists now.
+TEST(Guard, Guard_rewind_by_versions_OneThatNobodySawIsKnownAllTheSame) {
+    JournalScript s = quiet_world();
+    s.row({.pk = "7", .name = "wrapper-7", .version = 30});
+    s.own("rows");
+    s.begin("rows", 20);
+    ASSERT_TRUE(s.source("rows").open.has_value());
+    EXPECT_TRUE(s.source("rows").open->rewound);
+}
+
 // ADR 23: a source that left the configuration says nothing any more.
 TEST(Guard, Guard_who_left_says_nothing_ItIsUnknownWhenItComesBack) {
     Settings with = graph_settings();
