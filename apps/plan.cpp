@@ -44,7 +44,14 @@ std::string summary_of(const Rehearsed& rehearsed) {
         "{} found; about {} of {} subjects ({} %) something would be done; nothing was written\n",
         rehearsed.proposals.size(), rehearsed.wrong, rehearsed.subjects,
         rehearsed.subjects == 0 ? 0 : 100 * rehearsed.wrong / rehearsed.subjects);
-    if (!rehearsed.quarantined()) return text;
+    for (const Rehearsed::TooFew& one : rehearsed.too_few) {
+        text += fmt::format(
+            "source {0} shows {1} objects, and at least {2} are expected (expect.at_least): in "
+            "earnest nothing that takes away leans on it until it shows so many, or until `trueup "
+            "release --source {0}`\n",
+            one.source, one.shown, one.expected);
+    }
+    if (!rehearsed.mostly_wrong()) return text;
     return text +
            "that is more than half of all, and more likely the question's fault than the world's: "
            "a first list that says so is quarantined until `trueup release --source NAME`\n";

@@ -303,6 +303,17 @@ std::uint64_t subjects_of(const std::vector<Look>& looks) {
     return keys.size();
 }
 
+std::vector<Rehearsed::TooFew> too_few(const Settings& settings, const std::vector<Look>& looks) {
+    std::vector<Rehearsed::TooFew> found;
+    for (const Look& look : looks) {
+        for (const SourceSettings& source : settings.sources) {
+            if (source.name != look.source || look.objects() >= source.at_least) continue;
+            found.push_back({source.name, look.objects(), source.at_least});
+        }
+    }
+    return found;
+}
+
 }  // namespace
 
 std::uint64_t Rehearsed::of_rule(std::string_view rule) const {
@@ -311,7 +322,7 @@ std::uint64_t Rehearsed::of_rule(std::string_view rule) const {
                       [&](const Proposal& proposal) { return proposal.rule == rule; }));
 }
 
-bool Rehearsed::quarantined() const { return wrong > kMostWrong && 2 * wrong > subjects; }
+bool Rehearsed::mostly_wrong() const { return wrong > kMostWrong && 2 * wrong > subjects; }
 
 Rehearsed rehearse(const Settings& settings, const std::vector<Look>& looks, BrokerTime now) {
     const Settings acting = enforced(settings);
@@ -343,6 +354,7 @@ Rehearsed rehearse(const Settings& settings, const std::vector<Look>& looks, Bro
         if (each->command) wrong.insert(each->edge.subject);
     }
     result.wrong = wrong.size();
+    result.too_few = too_few(settings, looks);
     if (!result.quarantined()) return result;
     const std::string quarantine(name_of(Reason::kQuarantine));
     for (Proposal& proposal : result.proposals) {

@@ -46,9 +46,17 @@ struct Rehearsed {
     std::uint64_t subjects = 0;       ///< that the sides speak of
     std::uint64_t wrong = 0;          ///< about which something would be done
     std::uint64_t of_rule(std::string_view rule) const;
-    /// So much is more likely the question's fault than the world's: a first snapshot that says it
-    /// is not acted upon until an operator vouches for it.
-    bool quarantined() const;
+    /// A source that shows fewer objects than `expect.at_least` says.
+    struct TooFew {
+        std::string source;
+        std::uint64_t shown = 0;
+        std::uint64_t expected = 0;
+    };
+    std::vector<TooFew> too_few;
+    /// So much is more likely the question's fault than the world's.
+    bool mostly_wrong() const;
+    /// A first snapshot that says it is not acted upon until an operator vouches for it.
+    bool quarantined() const { return mostly_wrong() || !too_few.empty(); }
 };
 
 /// `settings` as the configuration has them; `looks` are of its sources. Takes about as long as a

@@ -61,7 +61,7 @@ class Judge {
             judge_rights(source, asked);
         }
         judged_.finds = finds(rehearsed);
-        if (rehearsed.quarantined()) {
+        if (rehearsed.mostly_wrong()) {
             judged_.warnings.push_back(
                 fmt::format("{} of {} subjects would be wrong, which is more likely the question's "
                             "fault than the world's: a first list that says so is not acted upon "

@@ -72,6 +72,17 @@ TEST(Plan, TooMuchOfTheWorldIsSaidToBe) {
         << text;
 }
 
+TEST(Plan, ASourceThatShowsTooLittleIsNamed) {
+    Rehearsed rehearsed = found();
+    rehearsed.too_few = {{"pods", 0, 1}};
+    const std::string text = plan_text(kSettings, rehearsed);
+    EXPECT_NE(text.find("source pods shows 0 objects, and at least 1 are expected"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("`trueup release --source pods`"), std::string::npos) << text;
+    EXPECT_EQ(nlohmann::json::parse(plan_json(kSettings, rehearsed))["quarantined"], true);
+}
+
 TEST(Plan, ProgramsReadTheSame) {
     const nlohmann::json plan = nlohmann::json::parse(plan_json(kSettings, found()));
     EXPECT_EQ(plan["subjects"], 8);

@@ -91,7 +91,12 @@ std::string told(const Rehearsed& result) {
     return text;
 }
 
-Settings usual(Mode mode) { return core::usual_settings("graph-instances", mode); }
+/// Sources that are right to show nothing.
+Settings usual(Mode mode) {
+    Settings settings = core::usual_settings("graph-instances", mode);
+    for (SourceSettings& source : settings.sources) source.at_least = 0;
+    return settings;
+}
 
 TEST(Rehearsal, WhatAgreesIsNoFinding) {
     const Rehearsed result =
@@ -185,6 +190,27 @@ TEST(Rehearsal, AWorldThatIsMostlyWrongIsAWrongQuestion) {
     EXPECT_FALSE(
         rehearse(usual(Mode::kEnforce), {look("pods", pods), look("rows", {})}, kNow).quarantined())
         << "ten are few";
+}
+
+// Symptom: three pods were to be marked as gone for a namespace with a typo, and the plan did not
+// say that an engine would hold that.
+TEST(Rehearsal, ASourceThatShowsTooLittleHoldsWhatLeansOnIt) {
+    Settings settings = usual(Mode::kEnforce);
+    for (SourceSettings& source : settings.sources) source.at_least = 1;
+    const std::vector<Look> looks = {look("pods", {}), look("rows", {row("a"), row("b")})};
+    const Rehearsed result = rehearse(settings, looks, kNow);
+    ASSERT_EQ(result.too_few.size(), 1U);
+    EXPECT_EQ(result.too_few[0].source, "pods");
+    EXPECT_EQ(result.too_few[0].shown, 0U);
+    EXPECT_EQ(result.too_few[0].expected, 1U);
+    EXPECT_TRUE(result.quarantined());
+    EXPECT_FALSE(result.mostly_wrong());
+    ASSERT_EQ(result.proposals.size(), 2U) << told(result);
+    for (const Proposal& proposal : result.proposals) {
+        EXPECT_EQ(proposal.held.front(), "quarantine") << told(result);
+    }
+    EXPECT_FALSE(rehearse(usual(Mode::kEnforce), looks, kNow).quarantined())
+        << "it is right that there is none";
 }
 
 TEST(Rehearsal, CountsWhatLives) {
