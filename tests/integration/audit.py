@@ -12,6 +12,7 @@ from scenes import ANY, DELETED, TERMINATING
 
 MAY_DELETE = {"pods": "pod", "services": "service", "ingresses": "ingress"}
 MAY_SET = {"status", "error_code", "error_message"}
+QUESTIONS = ("selfsubjectaccessreviews",)  # are posted, and change nothing
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
 
 
@@ -26,6 +27,8 @@ def engine_writes(path, user, start=0):
             except ValueError:
                 continue
             if event.get("stage") != "ResponseComplete" or event.get("verb") not in WRITES:
+                continue
+            if event.get("objectRef", {}).get("resource") in QUESTIONS:
                 continue
             if event.get("user", {}).get("username") == user:
                 yield event

@@ -45,6 +45,18 @@ class Faults(scenario.Scenario):
         blind = self.engine.seen(since, kind="command", rule=self.blind_rule)
         self.assertEqual(blind, [], f"took {self.source} for gone that it could not see")
 
+    def vouch_for_the_past(self, act=lambda: None):
+        """A source that is known to have gone back takes nothing away before somebody vouches."""
+        self.not_believed(self.source)
+        since = self.engine.mark()
+        act()
+        time.sleep(OUTAGE)
+        took = [
+            one for one in self.engine.seen(since, kind="command") if one["rule"] != "status_drift"
+        ]
+        self.assertEqual(took, [], f"took something away on the word of {self.source}")
+        self.vouch(self.source)
+
     def heal(self, *events):
         self.engine.until("the source answers", self.answering, 60)
         self.keep(*events)

@@ -101,7 +101,7 @@ class Scenario(unittest.TestCase):
         """The configuration of world.py config; `options` are its options."""
         values = {"idle": "4s", "stale_after": "8s", "mode": "enforce", "slot": SLOT}
         values |= {"grace": f"{GRACE:g}s", "create_window": "2s", "listen": "127.0.0.1:0"}
-        values |= {"bus": world.EMBEDDED, "budget": "", "known": ""}
+        values |= {"bus": world.EMBEDDED, "budget": "", "known": "", "expect": None}
         values |= {"state_dir": self.state_dir, "out": self.config} | options
         world.config(types.SimpleNamespace(**values), self.up)
 
@@ -152,15 +152,6 @@ class Scenario(unittest.TestCase):
         return proxy
 
     # ---------------------------------------------------------------- acting
-    def trueup(self, *words):
-        """Runs the command line; (exit code, what it said as JSON)."""
-        command = [binary(), *words, "--state-dir", self.state_dir]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        try:
-            return result.returncode, json.loads(result.stdout)
-        except ValueError:
-            return result.returncode, {"state": "", "sentence": result.stderr}
-
     def event(self):
         """Means to act on one pod and one row of a new slug."""
         return Event(self.kube, self.pg, self.rng, GRACE, scenes.make_slug(self.rng))
@@ -186,6 +177,20 @@ class Scenario(unittest.TestCase):
             return result.returncode, json.loads(result.stdout)
         except ValueError:
             return result.returncode, result.stdout + result.stderr
+
+    def not_believed(self, source):
+        """It is not ready, and says why: the source, and what an operator may do."""
+        command = f"trueup release --source {source}"
+        self.engine.until(
+            f"/readyz names {command}", lambda: command in self.engine.readiness()[1], 30
+        )
+        status, text = self.engine.readiness()
+        self.assertEqual(status, 503)
+        print(text.strip(), flush=True)
+
+    def vouch(self, source):
+        code, said = self.trueup("release", "--source", source, "-o", "json")
+        self.assertEqual((code, said["state"]), (0, "granted"), said)
 
     def lose_pod(self, event):
         """Deletes the pod of a pair: its row must be marked failed."""

@@ -24,7 +24,7 @@ class FirstUse(scenario.Scenario):
         for event in events:
             event.pod()
         self.start()
-        self.refuses("rows")
+        self.not_believed("rows")
         self.keep(*events)
         self.prove(self.engine, stable=TOO_SOON)
         self.vouch("rows")
@@ -35,7 +35,7 @@ class FirstUse(scenario.Scenario):
     def test_a_namespace_that_does_not_exist_makes_no_pod_missing_G22(self):
         events = [self.pair() for _ in range(COUNT)]
         self.start({f"namespace: {scenes.NAMESPACE}\n": "namespace: no-such-namespace\n"})
-        self.refuses("pods")
+        self.not_believed("pods")
         self.keep(*events)
         self.prove(self.engine, stable=TOO_SOON)
 
@@ -43,7 +43,7 @@ class FirstUse(scenario.Scenario):
         events = [self.pair() for _ in range(COUNT)]
         wide = f"app in ({', '.join(scenes.APPS)})"
         self.start({wide: f"{wide}, slug in ({events[0].slug})"})
-        self.refuses("pods")
+        self.not_believed("pods")
         self.keep(*events)
         self.prove(self.engine, stable=TOO_SOON)
         self.vouch("pods")
@@ -61,20 +61,6 @@ class FirstUse(scenario.Scenario):
         self.edit_config(dict(changes))
         self.engine = self.make_engine()
         self.engine.start(ready_within=0)
-
-    def refuses(self, source):
-        """It is not ready, and says why: the source, and what an operator may do."""
-        command = f"trueup release --source {source}"
-        self.engine.until(
-            f"/readyz names {command}", lambda: command in self.engine.readiness()[1], 30
-        )
-        status, text = self.engine.readiness()
-        self.assertEqual(status, 503)
-        print(text.strip(), flush=True)
-
-    def vouch(self, source):
-        code, said = self.trueup("release", "--source", source, "-o", "json")
-        self.assertEqual((code, said["state"]), (0, "granted"), said)
 
     # ---------------------------------------------------------------- names that are none
     def test_a_blank_pod_name_loses_no_pod_G1_G25(self):

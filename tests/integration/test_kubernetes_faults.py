@@ -112,7 +112,7 @@ class KubernetesFaults(faults.Faults):
         for entry in made_since.pods.values():
             entry[1] = scenes.GONE
         made_since.expect_row(made_since.first_row, scenes.disappeared(made_since.pod_name))
-        self.lose_row(lost_row)
+        self.vouch_for_the_past(lambda: self.lose_row(lost_row))
         self.heal(comes_back, made_since, lost_row)
 
     def with_etcd_stopped(self, act):

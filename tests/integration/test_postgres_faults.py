@@ -86,6 +86,7 @@ class PostgresFaults(faults.Faults):
         orphan.pod(after=scenes.DELETED)
         self.fail_for(faults.OUTAGE)
         self.proxy.open()
+        self.vouch_for_the_past()
         self.heal(*lost_rows, lost_pod, orphan)
         self.assertIn("another server or timeline answers", self.engine.log())
         self.assertGreater(self.epochs(), epochs)

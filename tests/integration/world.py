@@ -40,14 +40,14 @@ sources:
       kubeconfig: {kubeconfig}
       namespace: {namespace}
       selector: "app in ({apps})"
-    progress: {{idle: {idle}, waiting: 2s}}
+    progress: {{idle: {idle}, waiting: 2s}}{expect}
   rows:
     postgres:
       conninfo: "{conninfo}"
       table: public.instances
       publication: trueup
       slot: {slot}
-    progress: {{idle: {idle}, waiting: 2s}}
+    progress: {{idle: {idle}, waiting: 2s}}{expect}
 policies:
   - name: graph-instances
     use: graph-instances
@@ -194,6 +194,7 @@ def config(args, servers):
         budget=f", budget: {args.budget}" if args.budget else "",
         idle=args.idle,
         stale_after=args.stale_after,
+        expect="" if args.expect is None else f"\n    expect: {{at_least: {args.expect}}}",
         known=f"\n    i-know: {args.known}" if args.known else "",
         listen=args.listen,
     )
@@ -256,6 +257,7 @@ def parser():
     p.add_argument("--budget", default="", help="of each rule, as {most: 5, window: 1m}")
     p.add_argument("--idle", default="15s", help="pace of progress while nothing waits")
     p.add_argument("--stale-after", default="45s")
+    p.add_argument("--expect", help="expect.at_least of each source (default: the product's, 1)")
     p.add_argument("--known", default="", help="what is loosened knowingly, as [partitions]")
     p.add_argument("--listen", default="127.0.0.1:0")
 
