@@ -163,6 +163,7 @@ class FoldRun {
 
     // outcomes.cpp
     void take_outcome(const ItemView& item, const Outcome& outcome);
+    static bool of_a_former(const Subject& subject, const Finding& finding);
     void settle_finding(Entry& entry, std::size_t index, const Outcome& outcome);
     void note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome);
     void late_write(Entry& entry, BrokerTime time);

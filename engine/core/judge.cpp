@@ -216,6 +216,7 @@ bool FoldRun::given_up(const Finding& finding) const {
 
 /// Emits commands without an outcome once more, and gives up those that no executor may take now.
 void FoldRun::tend_commands(Entry& entry) {
+    std::vector<std::size_t> over;
     for (Finding& finding : entry.subject.findings) {
         if (!finding.command) continue;
         Command& command = *finding.command;
@@ -225,6 +226,10 @@ void FoldRun::tend_commands(Entry& entry) {
             state_.subjects.mark_dirty(entry);
             if (ends(entry.subject, finding)) {
                 settle_step(entry, finding, OutcomeKind::kExpired, false, meta_.broker_now);
+                continue;
+            }
+            if (of_a_former(entry.subject, finding)) {
+                over.push_back(static_cast<std::size_t>(&finding - entry.subject.findings.data()));
                 continue;
             }
             finding.emit_again = JournalTime{};
@@ -239,6 +244,10 @@ void FoldRun::tend_commands(Entry& entry) {
             report_.commands.push_back(command);
             state_.subjects.mark_dirty(entry);
         }
+    }
+    for (auto index = over.rbegin(); index != over.rend(); ++index) {
+        ++meta_.rules[entry.subject.findings[*index].rule].retracted;
+        resolve(entry, *index, Reason::kRetracted);
     }
 }
 

@@ -56,8 +56,9 @@ struct SourceState {
     std::uint64_t last_epoch = 0;  ///< id of the newest epoch that began
     std::uint64_t epochs = 0;      ///< complete ones, ever
     std::uint64_t population = 0;  ///< present facets
-    /// `Version::hi` of the newest that it said: an epoch of before that went back in time.
-    std::uint64_t newest = 0;
+    std::uint64_t newest = 0;      ///< `Version::hi` of the newest that it said
+    /// The same as it was when its owner began: an epoch of before that went back in time.
+    std::uint64_t floor = 0;
     Quarantine quarantine = Quarantine::kNone;
     /// kDrop: population before it. kEmpty: objects listed. kWrong: subjects that would be wrong.
     /// kRewound: population before it.

@@ -102,7 +102,7 @@ void put(ByteWriter& out, const SourceState& source) {
         out.flag(source.open->rewound);
     }
     for (const std::uint64_t count : {source.last_epoch, source.epochs, source.population,
-                                      source.newest, source.quarantined_at}) {
+                                      source.newest, source.floor, source.quarantined_at}) {
         out.number(count);
     }
     out.number(static_cast<std::uint64_t>(source.quarantine));
@@ -132,7 +132,7 @@ SourceState take_source(ByteReader& in) {
         source.open = open;
     }
     for (std::uint64_t* count : {&source.last_epoch, &source.epochs, &source.population,
-                                 &source.newest, &source.quarantined_at}) {
+                                 &source.newest, &source.floor, &source.quarantined_at}) {
         *count = in.number();
     }
     source.quarantine = static_cast<Quarantine>(in.number());

@@ -123,11 +123,22 @@ void FoldRun::note_refusal(Entry& entry, const Finding& finding, const Outcome& 
     for (const SourceState& source : meta_.sources) refusal.epochs.push_back(source.epochs);
 }
 
+/// Is the object another one than its command was about, under the same id (S17)?
+bool FoldRun::of_a_former(const Subject& subject, const Finding& finding) {
+    return std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
+        return facet.present() && facet.object_id == finding.object_id &&
+               facet.first_seen > finding.command->issued;
+    });
+}
+
 void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& outcome) {
     Finding& finding = entry.subject.findings[index];
     const bool done =
         outcome.kind == OutcomeKind::kDone || outcome.kind == OutcomeKind::kAlreadyDone;
-    if (outcome.kind == OutcomeKind::kFailed) {
+    if (outcome.kind == OutcomeKind::kFailed && of_a_former(entry.subject, finding)) {
+        ++meta_.rules[finding.rule].retracted;
+        resolve(entry, index, Reason::kRetracted);
+    } else if (outcome.kind == OutcomeKind::kFailed) {
         // Stays open and says why.
         finding.state = FindingState::kWaiting;
         finding.reason = outcome.retryable ? Reason::kRetry : Reason::kFailed;

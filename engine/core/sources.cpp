@@ -34,6 +34,7 @@ bool FoldRun::owned(SourceState& source, const ChangeView& change) {
     if (change.incarnation > source.incarnation) {
         if (TRUEUP_GUARD("new_owner_knows_nothing")) break_source(source);
         source.incarnation = change.incarnation;
+        source.floor = source.newest;
         source.next_seq = 1;
         source.hole = false;
     }
@@ -51,8 +52,9 @@ bool FoldRun::owned(SourceState& source, const ChangeView& change) {
 }
 
 void FoldRun::begin_epoch(SourceState& source, const ChangeView& change) {
-    // Its connector says so if it saw it happen. If it was not running then, the versions do.
-    const bool older = change.version.hi < source.newest && TRUEUP_GUARD("rewind_by_versions");
+    // Its connector says so if it saw it happen. If none ran then, the versions do. What the same
+    // owner said is no measure: its stream goes on, and is ahead of a list that is under way.
+    const bool older = change.version.hi < source.floor && TRUEUP_GUARD("rewind_by_versions");
     source.open =
         OpenEpoch{++source.last_epoch, change.epoch, change.version, 0, change.rewound || older};
     source.believed = std::exchange(source.believe_next, false);
@@ -68,6 +70,7 @@ void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
     if (!believable(id, epoch, change)) return;
     trust(id, epoch);
     source.newest = epoch.rewound ? epoch.as_of.hi : std::max(source.newest, epoch.as_of.hi);
+    source.floor = std::min(source.floor, source.newest);
     source.hole = false;
     source.known = true;
     ++source.epochs;

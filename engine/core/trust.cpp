@@ -153,7 +153,7 @@ void FoldRun::forget_source(SourceId id) {
     SourceState& source = meta_.sources[id];
     break_source(source);
     source.hole = false;
-    source.epochs = source.newest = 0;
+    source.epochs = source.newest = source.floor = 0;
     source.quarantine = source.beneath = Quarantine::kNone;
     source.quarantined_at = 0;
     source.on_trial = source.believe_next = source.believed = false;

@@ -44,6 +44,7 @@ class NaiveModel {
         bool rewound = false;
         std::uint64_t quarantined_at = 0;
         std::uint64_t newest = 0;
+        std::uint64_t newest_of_former = 0;
         std::optional<OpenEpoch> open;
         BrokerTime fresh_until{};
         std::map<ObjectKey, Object> objects;
@@ -97,6 +98,7 @@ class NaiveModel {
         if (change.incarnation > source.owner) {
             forget_proofs(source);
             source.owner = change.incarnation;
+            source.newest_of_former = source.newest;
             source.next_seq = 1;
             source.hole = false;
         }
@@ -143,8 +145,11 @@ class NaiveModel {
                 return;
             }
             case ChangeKind::kSnapshotBegin:
-                source.open = OpenEpoch{
-                    change.epoch, change.version, 0, {}, change.version.hi < source.newest};
+                source.open = OpenEpoch{change.epoch,
+                                        change.version,
+                                        0,
+                                        {},
+                                        change.version.hi < source.newest_of_former};
                 return;
             case ChangeKind::kSnapshotEnd:
                 return ended(source, change);
@@ -178,6 +183,7 @@ class NaiveModel {
         source.rewound = source.rewound || epoch.rewound;
         if (news) source.quarantined_at = source.rewound ? there : 0;
         source.newest = epoch.rewound ? epoch.as_of.hi : std::max(source.newest, epoch.as_of.hi);
+        source.newest_of_former = std::min(source.newest_of_former, source.newest);
         source.hole = false;
         source.known = true;
         ++source.complete_epochs;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace trueup::testing {
 namespace {
 
@@ -302,6 +304,40 @@ TEST(Findings, ARowThatCameAgainUnderItsKeyIsAnotherOne_S17) {
               "690s suspected missing_pod wrapper-7 public.instances/7: grace\n");
     s.quiet_until(1'290s);
     EXPECT_EQ(s.commands().size(), 1U);
+}
+
+// Symptom: a row came in place of another one while a command about the first was under way. When
+// that failed, the new row was marked as failed at once, as if it had been wrong for as long.
+TEST(Findings, WhatFailedForAFormerRowIsFoundAnewOfTheNextOne_S17) {
+    for (const bool answered : {true, false}) {
+        Settings settings = graph_settings();
+        core::rule_settings(settings, "missing_pod").grace = 600s;
+        JournalScript s(settings);
+        s.all_known();
+        s.quiet_until(100s);
+        const auto ordered = [&] {
+            std::set<Hash128> ids;
+            for (const Command& command : s.commands()) ids.insert(command.id);
+            return ids.size();
+        };
+        s.row({.pk = "7", .name = "wrapper-7", .version = 50});
+        Millis now = 100s;
+        while (ordered() == 0 && now < 900s) s.quiet_until(now += 1s);
+        ASSERT_EQ(ordered(), 1U);
+        s.at(now += 1s);
+        s.together([&] {
+            s.row_gone("wrapper-7", "7", 51);
+            s.row({.pk = "7", .name = "wrapper-7", .version = 51, .order = 1});
+        });
+        s.news();
+        if (answered) s.outcome(s.commands()[0], OutcomeKind::kFailed, true);
+        s.quiet_until(now + 590s);
+        EXPECT_EQ(ordered(), 1U) << "the next one has a grace of its own";
+        s.quiet_until(now + 700s);
+        EXPECT_NE(s.news().find("resolved missing_pod wrapper-7 public.instances/7: retracted"),
+                  std::string::npos);
+        EXPECT_GT(ordered(), 1U);
+    }
 }
 
 TEST(Findings, ASecondOutcomeMovesTheBarrierOn) {

@@ -209,6 +209,17 @@ TEST(FirstEpoch, AListAsYoungAsItsNewestObjectIsNoRewind) {
     EXPECT_EQ(s.source("rows").quarantine, Quarantine::kNone);
 }
 
+// A stream goes on beside a list, and what it says may be younger.
+TEST(FirstEpoch, AListThatItsOwnStreamIsAheadOfIsNoRewind) {
+    JournalScript s = first_lists(expecting(1), 4, 4);
+    s.row({.pk = "3", .name = name_of(3), .version = 50});
+    list_rows(s, 4, 49);
+    EXPECT_EQ(s.source("rows").quarantine, Quarantine::kNone);
+    s.own("rows");
+    list_rows(s, 4, 49);
+    EXPECT_EQ(s.source("rows").quarantine, Quarantine::kRewound) << "the former owner knew more";
+}
+
 TEST(FirstEpoch, AQuarantineBeneathADropComesBack) {
     JournalScript s = first_lists(expecting(1), 40, 18);
     ASSERT_EQ(s.source("pods").quarantine, Quarantine::kWrong);
