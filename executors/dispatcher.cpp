@@ -31,6 +31,7 @@ struct Task {
     std::optional<Outcome> outcome;
     std::unique_ptr<ports::PendingAppend> append;
     SteadyTime append_at{};
+    bool append_failed = false;  ///< and may be in the log all the same
 };
 
 Outcome outcome_of(const Command& command, OutcomeKind kind, std::string reason,
@@ -286,8 +287,9 @@ bool Dispatcher::State::settle(Task& task, SteadyTime now) {
     const Hash128& id = task.outcome->command_id;
     if (!task.append) {
         if (now < task.append_at) return false;
-        // An append that failed may be in the log all the same, and the reader has seen it.
-        if (TRUEUP_GUARD("ledger") && ledger.knows(id)) return true;
+        // Ours may be in the log already, or somebody else's is; but that we wrote is always said.
+        const bool said = task.append_failed || task.outcome->kind != OutcomeKind::kDone;
+        if (TRUEUP_GUARD("ledger") && said && ledger.knows(id)) return true;
         if (task.outcome->kind == OutcomeKind::kDone) TRUEUP_KILL_POINT("done");
         ports::Entry entry{task.outcome->subject, codec::encode_outcome(*task.outcome),
                            codec::headers_for(*task.outcome, clock.at(now))};
@@ -300,6 +302,7 @@ bool Dispatcher::State::settle(Task& task, SteadyTime now) {
     task.append.reset();
     if (!appended) {
         ++counts.append_failures;
+        task.append_failed = true;
         task.append_at = now + settings.append_again;
         return false;
     }

@@ -137,6 +137,24 @@ TEST(Dispatcher, AnotherExecutorsRetryableFailureCounts_S38) {
     EXPECT_EQ(desk.outcomes().size(), 1U);
 }
 
+// Symptom: of two executors that had one command the one said that it had failed for now while the
+// other's write was on its way, and that it was done was never said.
+TEST(Dispatcher, ThatWeWroteIsSaidWhateverSomebodyElseSaid_S38) {
+    Desk desk;
+    desk.cluster.before_delete = [&] {
+        Outcome other;
+        other.command_id = delete_orphan().id;
+        other.subject = "graph/wrapper-a";
+        other.kind = OutcomeKind::kFailed;
+        other.retryable = true;
+        desk.append(Topic::kOutcomes, codec::encode_outcome(other));
+    };
+    desk.emit(delete_orphan());
+    desk.step();
+    ASSERT_EQ(desk.outcomes().size(), 2U);
+    EXPECT_EQ(desk.outcomes()[1].kind, OutcomeKind::kDone);
+}
+
 TEST(Dispatcher, NothingIsReadOfCommandsWhileTheOutcomesAreNot_S38) {
     Desk desk;
     desk.emit(delete_orphan());

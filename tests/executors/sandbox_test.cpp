@@ -256,11 +256,12 @@ void check_effects(const Stage& stage, const std::map<std::string, std::uint64_t
         const std::vector<Outcome> outcomes = stage.outcomes(id);
         ASSERT_FALSE(outcomes.empty()) << "command " << id << " never ended";
         const OutcomeKind kind = outcomes.front().kind;
-        for (const Outcome& outcome : outcomes)
-            EXPECT_EQ(outcome.kind, kind) << "ended twice: " << id;
+        EXPECT_TRUE(outcomes.front().final()) << outcomes.front().reason;
+        EXPECT_EQ(outcomes.size(), 1U) << "ended twice: " << id;
         EXPECT_TRUE(kind != OutcomeKind::kDone || deletes[id] == 1)
             << "done without an effect: " << id;
-        EXPECT_TRUE(kind != OutcomeKind::kRefused || deletes[id] == 0)
+        const bool at_once = id < 1'000;
+        EXPECT_TRUE(kind != OutcomeKind::kRefused || !at_once || deletes[id] == 0)
             << "refused with an effect: " << id;
     }
 }
@@ -280,10 +281,16 @@ TEST(ExecutorsInTheSandbox, WhateverFailsEffectsHappenOnceAndCommandsEnd_S38) {
                 stage.world.insert_row({{"status", "running"}, {"pod_name", row_name}});
             stage.emit_fail(100 + id, row_name, pk);
         }
-        // Emitted again and again, though it ended, as an engine does that is behind. The faults
+        // Emitted again and again, also when it ended, as an engine does that is behind. The faults
         // that were asked for in the first rounds are used up in the later ones.
+        std::map<std::string, std::uint64_t> first = uids;
         for (int round = 0; round < 40; ++round) {
-            for (const auto& [uid, id] : uids) stage.emit_delete(id, names[id], uid);
+            for (auto& [uid, id] : uids) {
+                // What failed for now is ordered again under another id.
+                const std::vector<Outcome> ended = stage.outcomes(id);
+                if (!ended.empty() && !ended.front().final()) id += 1'000;
+                stage.emit_delete(id, names[first[uid]], uid);
+            }
             for (int i = 0; i < 10; ++i) {
                 if (round < 8 && random() % 3 == 0) disturb(stage, random, names[1 + random() % 6]);
                 if (round < 8 && random() % 4 == 0) {
