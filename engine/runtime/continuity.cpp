@@ -40,8 +40,9 @@ Status same_history(ports::Log& log, ports::Partition journal, const ports::Exte
                     const core::Meta& rows) {
     const auto last = log.read(journal, rows.applied, 1);
     if (!last) return last.error();
-    bool same = !last->records.empty() && last->records[0].offset == rows.applied &&
-                last->records[0].append_time == rows.broker_now;
+    if (last->records.empty()) return Error{Next::kRetry, "the journal cannot be read yet"};
+    bool same =
+        last->records[0].offset == rows.applied && last->records[0].append_time == rows.broker_now;
     if (extent.first_offset == 0) {
         const auto genesis = genesis_of(log, journal);
         if (!genesis) return genesis.error();

@@ -70,6 +70,10 @@ class MemoryLog final : public ports::Log {
     void fail_read(std::size_t n) {
         with_lock([&] { reads_to_failure_ = n; });
     }
+    /// Reads find nothing that is there, as of a consumer that is behind.
+    void empty_reads(bool yes) {
+        with_lock([&] { empty_reads_ = yes; });
+    }
     /// From now on appends stay pending (neither readable nor answered) until `release_appends`.
     void hold_appends() {
         with_lock([&] { holding_ = true; });
@@ -171,6 +175,7 @@ class MemoryLog final : public ports::Log {
     std::deque<Held> held_;
     BrokerTime now_;
     std::size_t failing_reads_ = 0;
+    bool empty_reads_ = false;
     std::size_t reads_to_failure_ = 0;  ///< 0: none is to fail
     std::uint64_t reads_ = 0;
     std::uint64_t changes_seen_ = 0;
@@ -249,7 +254,7 @@ inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::i
     auto place = std::lower_bound(
         state.records.begin(), state.records.end(), offset,
         [](const auto& record, std::int64_t wanted) { return record->offset < wanted; });
-    for (; place != state.records.end(); ++place) {
+    for (; place != state.records.end() && !empty_reads_; ++place) {
         const StoredRecord& record = **place;
         if (!fetched.records.empty() && bytes >= max_bytes) break;
         bytes += record.value.size();

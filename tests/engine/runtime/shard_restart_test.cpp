@@ -172,6 +172,16 @@ TEST_F(ShardOpening, AJournalThatLostItsTailIsRefused_C11) {
         << error.what;
 }
 
+// Symptom: a read that was behind found nothing where the rows end, and an engine gave up: the
+// journal was another one, it said.
+TEST_F(ShardOpening, AJournalThatCannotBeReadYetIsAskedAgain_C11) {
+    run();
+    bench_.log.empty_reads(true);
+    EXPECT_EQ(refusal(bench_.log, bench_.store).next, Next::kRetry);
+    bench_.log.empty_reads(false);
+    EXPECT_TRUE(Shard::open(bench_.settings, bench_.log, bench_.store, bench_.clock).ok());
+}
+
 TEST_F(ShardOpening, AnEmptyLogBesideAnImageIsRefusedNotBegunAnew_C11) {
     run();
     MemoryLog empty;
