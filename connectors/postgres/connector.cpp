@@ -301,7 +301,9 @@ void PostgresConnector::handle_position(const ports::DatabaseEvent& event, Stead
     }
     const Lsn target =
         before_page_header(*insert, parse_number(column(2)).value_or(kDefaultSegmentSize));
-    if (target < position_at_ask_) {
+    // Right behind a page header both are the same place: what was known is compared as it was
+    // said.
+    if (*insert < position_at_ask_) {
         link_.fence_rewound("the server's log went back to " + format_lsn(*insert));
         stream_ended();
         epoch_.cancel();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 
 namespace trueup::connectors::postgres {
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kConnectLimit{10};
 constexpr std::chrono::seconds kStatementLimit{30};
+constexpr int kChecksClients = 140000;  // the server that knows client_connection_check_interval
 constexpr std::size_t kPollBytes = 4UL * 1024 * 1024;
 
 /// libpq 15 keeps no SQLSTATE of a failed connection; the server's words must do.
@@ -49,6 +51,20 @@ int send(pg_conn* connection, const Statement& statement) {
                              nullptr, values.data(), nullptr, nullptr, 0);
 }
 
+/// Asks the server to end what the connection runs. A backend that waits for a lock, as one that
+/// makes a slot waits for every transaction that writes, does not see that its client is gone: it
+/// would hold its slot and a walsender until then. The request goes over a connection of its own,
+/// which may take as long as the network does (tcp_user_timeout), so nobody waits for it.
+void cancel_running(pg_conn* connection) {
+    PGcancel* const running = PQgetCancel(connection);
+    if (running == nullptr) return;
+    std::thread([running] {
+        std::array<char, 256> why{};
+        PQcancel(running, why.data(), static_cast<int>(why.size()));  // a server that is gone, too
+        PQfreeCancel(running);
+    }).detach();
+}
+
 }  // namespace
 
 Next next_move(std::string_view sqlstate) {
@@ -78,6 +94,7 @@ bool Session::cancel(ports::CallId call) {
 }
 
 void Session::close() {
+    if (state_ == State::kBusy) cancel_running(connection_);
     if (connection_ != nullptr) PQfinish(connection_);
     connection_ = nullptr;
     state_ = State::kClosed;
@@ -132,7 +149,13 @@ void Session::advance(std::vector<ports::DatabaseEvent>& out) {
 void Session::connect(std::vector<ports::DatabaseEvent>& out) {
     std::vector<const char*> keys;
     std::vector<const char*> values;
-    for (const auto& [keyword, value] : keywords_) {
+    Keywords keywords = keywords_;
+    if (*version_ >= kChecksClients) {
+        for (auto& [keyword, value] : keywords) {
+            if (keyword == "options") value += " -c client_connection_check_interval=10000";
+        }
+    }
+    for (const auto& [keyword, value] : keywords) {
         keys.push_back(keyword.c_str());
         values.push_back(value.c_str());
     }
@@ -160,6 +183,7 @@ void Session::go_on_connecting(std::vector<ports::DatabaseEvent>& out) {
             return;
         case PGRES_POLLING_OK:
             PQsetnonblocking(connection_, 1);
+            *version_ = PQserverVersion(connection_);
             state_ = State::kReady;
             wants_write_ = false;
             deadline_.reset();

@@ -62,7 +62,9 @@ class Exchange {
 
 class Session {
   public:
-    explicit Session(Keywords keywords) : keywords_(std::move(keywords)) {}
+    /// `version`: of the server, shared by its sessions; 0 until one of them has met it.
+    Session(Keywords keywords, std::shared_ptr<int> version)
+        : keywords_(std::move(keywords)), version_(std::move(version)) {}
     ~Session() { close(); }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -99,6 +101,7 @@ class Session {
     std::string clean(const char* message) const;
 
     Keywords keywords_;
+    std::shared_ptr<int> version_;
     pg_conn* connection_ = nullptr;
     State state_ = State::kClosed;
     bool wants_write_ = false;

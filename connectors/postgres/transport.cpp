@@ -60,7 +60,9 @@ Keywords for_sql(Keywords keywords) {
 }
 
 Keywords for_replication(Keywords keywords) {
-    entry(keywords, "options") += " -c statement_timeout=0";
+    // What makes a slot waits for every transaction that writes. A client that is gone is noticed
+    // by servers from 14 on (session.cpp); this ends the wait on any.
+    entry(keywords, "options") += " -c statement_timeout=0 -c lock_timeout=150000";
     entry(keywords, "replication") = "database";
     return keywords;
 }
@@ -74,13 +76,14 @@ std::int64_t postgres_now() {
 
 struct LibpqDatabase::Sessions {
     explicit Sessions(const Keywords& keywords)
-        : sql(for_sql(keywords)),
-          stream(for_replication(keywords)),
-          copying(for_replication(keywords)) {}
+        : sql(for_sql(keywords), version),
+          stream(for_replication(keywords), version),
+          copying(for_replication(keywords), version) {}
 
     std::array<Session*, 3> all() { return {&sql, &stream, &copying}; }
 
     ServerName server = std::make_shared<std::string>();
+    std::shared_ptr<int> version = std::make_shared<int>(0);
     Session sql;
     Session stream;
     Session copying;

@@ -100,6 +100,19 @@ TEST(PostgresConnector, AnIdleServerOnAPageBoundaryProvesProgress_Details_14) {
     EXPECT_EQ(rig.count(Kind::kProgress), 1U);
 }
 
+// Symptom: a server that was idle right behind a page header was taken for one that had gone back
+// in time: its slot was dropped, and nothing was taken away any more until an operator vouched.
+TEST(PostgresConnector, AnIdleServerOnAPageBoundaryDidNotGoBack_S14) {
+    Rig rig;
+    rig.start_and_copy();
+    rig.say(pg_keepalive(0x2018));
+    rig.database.insert_position = "0/2018";
+    rig.connector->marker_appended(from_millis<BrokerTime>(42), rig.now);
+    rig.settle();
+    EXPECT_FALSE(rig.connector->needs_new_incarnation());
+    EXPECT_EQ(rig.count(Kind::kProgress), 1U);
+}
+
 TEST(PostgresConnector, UrgesEachSecondAndCountsAsStaleAfter15s_Details_14) {
     Rig rig;
     rig.start_and_copy();

@@ -278,6 +278,34 @@ TEST_F(PostgresReal, AnEpochWaitsForOpenTransactionsAndMissesNoCommit_Design_4_3
     EXPECT_TRUE(rows_.contains(id(1)));
 }
 
+// Symptom: while a transaction was open for half an hour, each epoch that was given up left a slot
+// and a walsender behind, until the server had none left for anybody.
+TEST_F(PostgresReal, AnEpochThatIsGivenUpLeavesNoSlotAndNoWalsender) {
+    ASSERT_TRUE(caught_up()) << trouble();
+    const auto count = [this](const std::string& what) {
+        return sql("SELECT count(*) FROM " + what);
+    };
+    const std::string slots = "pg_replication_slots WHERE slot_name LIKE 'trueup_copy_%'";
+    const std::string waiting =
+        "pg_stat_activity WHERE backend_type = 'walsender' AND wait_event_type "
+        "= 'Lock'";
+    sql("BEGIN");
+    sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('open', 'running')");
+    connector_->resnapshot();
+    ASSERT_TRUE(until([&] { return count(slots) == "1" && count(waiting) == "1"; })) << trouble();
+    connector_.reset();  // with the transaction still open
+    database_.reset();
+    const SteadyTime began = clock_.steady_now();
+    while (count(slots) != "0" || count(waiting) != "0") {
+        ASSERT_LT(clock_.steady_now() - began, Millis(30'000)) << count(slots) << " slots left";
+        sql("SELECT pg_sleep(0.05)");
+    }
+    sql("COMMIT");
+    connect();
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_TRUE(rows_.contains(id(1)));
+}
+
 TEST_F(PostgresReal, ProvesProgressOnAFreshSegment_Details_14) {
     ASSERT_TRUE(caught_up()) << trouble();
     sql("SELECT pg_switch_wal()");
