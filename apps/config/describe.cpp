@@ -1,6 +1,7 @@
 #include "apps/config/describe.h"
 
 #include "apps/config/words.h"
+#include "engine/base/loopback.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -261,11 +262,6 @@ void warn_of_policy(const PolicyConfig& policy, std::vector<std::string>& all) {
     for (const std::string& brake : policy.known) {
         all.push_back(fmt::format("{} is loosened, and i-know says so", brake));
     }
-}
-
-bool is_loopback(const std::string& listen) {
-    return listen.starts_with("127.") || listen.starts_with("localhost:") ||
-           listen.starts_with("[::1]:");
 }
 
 std::string bus_text(const Config& config) {

@@ -118,7 +118,13 @@ Decoder::Decoder(Mapping mapping) : mapping_(std::move(mapping)) {
     }
 }
 
-Result<KubePage> Decoder::page(std::string_view body) {
+struct Decoder::List {
+    std::uint64_t version = 0;
+    std::string_view continue_token;
+    simdjson::dom::array items;
+};
+
+Result<Decoder::List> Decoder::list(std::string_view body) {
     const Node list = json_.read(body);
     if (!list) return Error{Next::kRetry, "the list is not JSON, or was cut"};
     const std::string_view kind = text_or_empty(list, "kind");
@@ -131,10 +137,22 @@ Result<KubePage> Decoder::page(std::string_view body) {
     if (!version) return Error{Next::kRetry, "the list's resourceVersion is not a number"};
     const auto items = value<simdjson::dom::array>(list, "items");
     if (!items) return Error{Next::kRetry, "the list has no items"};
+    return List{*version, text_or_empty(metadata, "continue"), *items};
+}
+
+Result<std::uint64_t> Decoder::list_version(std::string_view body) {
+    const Result<List> read = list(body);
+    if (!read) return read.error();
+    return read->version;
+}
+
+Result<KubePage> Decoder::page(std::string_view body) {
+    const Result<List> read = list(body);
+    if (!read) return read.error();
     KubePage found;
-    found.version = *version;
-    found.continue_token = text_or_empty(metadata, "continue");
-    for (const simdjson::dom::element item : *items) {
+    found.version = read->version;
+    found.continue_token = read->continue_token;
+    for (const simdjson::dom::element item : read->items) {
         Result<KubeObject> object = read_object(item, mapping_, true);
         if (!object) return Error{Next::kRetry, "in the list: " + object.error().what};
         const Status whole = as_selected(*object);

@@ -67,6 +67,9 @@ class Decoder {
     /// be read as absent.
     Result<KubePage> page(std::string_view body);
 
+    /// The version of a list, whatever it lists.
+    Result<std::uint64_t> list_version(std::string_view body);
+
     /// One line of a watch. kSkip: JSON, but not an event that can be used; kRetry: not JSON.
     Result<WatchEvent> event(std::string_view line);
 
@@ -77,6 +80,9 @@ class Decoder {
     std::optional<KubeStatus> status(std::string_view body);
 
   private:
+    struct List;
+    Result<List> list(std::string_view body);
+
     Mapping mapping_;
     world::Json json_;
 };

@@ -85,7 +85,9 @@ std::string watch_path(const ports::WatchFrom& request) {
 }
 
 std::string delete_body(const ports::DeleteObject& request) {
-    return R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":)" +
+    // What an object owns goes with it: batch/v1 leaves pods behind unless it is told.
+    return R"({"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background",)"
+           R"("gracePeriodSeconds":)" +
            std::to_string(request.grace_period_seconds) + R"(,"preconditions":{"uid":)" +
            json_string(request.uid) + R"(,"resourceVersion":)" +
            json_string(request.resource_version) + "}}";

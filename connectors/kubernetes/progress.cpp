@@ -51,7 +51,8 @@ void ProgressProof::ask(std::uint64_t position, SteadyTime now) {
     retry_after_ = Millis(0);
     ports::ListPage request;
     request.resource = settings_.resource;
-    request.label_selector = settings_.label_selector;
+    // Without the selector: its version is the store's whatever it selects, and a server that looks
+    // for one object that matches may read the whole namespace each time.
     request.limit = 1;
     const ports::CallId call = ids_.next();
     ask_.begin(call, now + settings_.call_timeout);
@@ -69,16 +70,16 @@ void ProgressProof::feed(const ports::ClusterEvent& event, SteadyTime now) {
 }
 
 void ProgressProof::take_answer(const Answer& answer, SteadyTime now) {
-    const Result<KubePage> page =
-        answer.good() ? decoder_.page(answer.body)
-                      : Result<KubePage>(Error{Next::kRetry, explain(answer, decoder_)});
-    if (!page) {
-        trouble_ = page.error().what;
+    const Result<std::uint64_t> version =
+        answer.good() ? decoder_.list_version(answer.body)
+                      : Result<std::uint64_t>(Error{Next::kRetry, explain(answer, decoder_)});
+    if (!version) {
+        trouble_ = version.error().what;
         if (!answer.failure) retry_after_ = asked_wait(answer, decoder_);
         verdict_ = Verdict::kSilent;
         return;
     }
-    newest_ = page->version;
+    newest_ = *version;
     state_ = State::kPaused;
     next_probe_ = now;
     if (newest_ < asked_from_) {

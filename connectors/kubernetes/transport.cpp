@@ -2,6 +2,7 @@
 
 #include "connectors/kubernetes/exec_plugin.h"
 #include "connectors/kubernetes/paths.h"
+#include "engine/base/loopback.h"
 
 #include <curl/curl.h>
 
@@ -86,14 +87,6 @@ std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* ta
     data.data.assign(bytes, size * count);
     transfer->events->push_back(std::move(data));
     return size * count;
-}
-
-bool is_loopback(std::string_view server) {
-    const std::size_t scheme = server.find("://");
-    std::string_view host = scheme == std::string_view::npos ? server : server.substr(scheme + 3);
-    host = host.substr(0, host.find('/'));
-    return host.starts_with("127.") || host.starts_with("[::1]") || host == "localhost" ||
-           host.starts_with("localhost:");
 }
 
 curl_blob blob(const std::string& pem) {
@@ -254,6 +247,7 @@ void HttpCluster::Wire::start(const Waiting& one) {
     CURL* easy = transfer->easy;
     TRUEUP_CHECK(easy != nullptr);
     curl_easy_setopt(easy, CURLOPT_URL, (access.server + request.path).c_str());
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "trueup");  // the audit log says who it was
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's 200 is not an answer
@@ -268,7 +262,8 @@ void HttpCluster::Wire::start(const Waiting& one) {
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer.get());
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer.get());
-    if (!one.is_watch) {  // a quiet watch is no stalled one
+    if (!one.is_watch) {  // a quiet watch is no stalled one, and one that is packed comes late
+        curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
         curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
         curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, kStallSeconds);
     }

@@ -190,7 +190,8 @@ TEST(KubernetesPaths, ADeleteAlwaysCarriesBothPreconditions) {
     request.resource_version = "7";
     EXPECT_EQ(connectors::object_path(request.resource, "../x"), "/api/v1/pods/..%2Fx");
     EXPECT_EQ(connectors::delete_body(request),
-              R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":30,)"
+              R"({"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background",)"
+              R"("gracePeriodSeconds":30,)"
               R"("preconditions":{"uid":"u\"1","resourceVersion":"7"}})");
 }
 

@@ -17,8 +17,11 @@ Asked probe(Bench& bench) {
 void answer_newest(Bench& bench, std::uint64_t version) {
     const Asked list = bench.list();
     EXPECT_EQ(list.list.limit, 1U);
+    EXPECT_EQ(list.list.label_selector, "") << "the server would look for one that matches";
     EXPECT_EQ(list.list.resource_version, "");
-    bench.cluster.answer(list.call, 200, page(version, {}, "more"));
+    std::string answer = page(version, {}, "more");
+    answer.replace(answer.find("[]"), 2, R"([{"kind":"somebody's"}])");
+    bench.cluster.answer(list.call, 200, answer);
 }
 /// On the main watch, while a probe may be open too.
 Lines say(Bench& bench, const std::string& bytes) {
