@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -265,6 +266,8 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
 }
 
 int run(int argc, char** argv) {
+    // What we write, keys and journal among it, is our account's alone.
+    ::umask(S_IRWXG | S_IRWXO);
     trueup::apps::StopSignal stop;
     CLI::App app{"Trueup: finds where what is said and what is there disagree, and puts it right."};
     app.set_version_flag("--version", std::string("trueup ") + trueup::apps::kVersion);

@@ -100,6 +100,10 @@ rocksdb::Options options_for(std::size_t memory_bytes) {
     options.min_blob_size = 4096;
     options.blob_file_size = std::uint64_t{256} << 20U;
     options.compression = rocksdb::kNoCompression;
+    // A record that a crash cut off at the end was never acknowledged. Anything else that is wrong
+    // is a loss, and is refused: the default would drop whatever comes behind it, and say nothing.
+    options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+    options.track_and_verify_wals_in_manifest = true;
     options.bytes_per_sync = std::uint64_t{1} << 20U;  // or one flush holds up the next fsync
     options.allow_concurrent_memtable_write = false;   // one writer
     options.max_background_jobs = 2;

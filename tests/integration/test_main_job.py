@@ -4,6 +4,7 @@ metrics and log say so in the words that dashboards know (G18, G19).
 The table says for each object what it was and what must become of it; the engine never sees it.
 """
 
+import os
 import shutil
 import subprocess
 import types
@@ -33,6 +34,15 @@ class MainJob(scenario.Scenario):
         self.check_log(engine)
         code, _ = engine.end()
         self.assertEqual(code, 0)
+        self.check_modes()
+
+    def check_modes(self):
+        """Nobody else on this machine reads the journal or a key."""
+        for folder, folders, files in os.walk(self.state_dir):
+            for name in folders + files:
+                path = os.path.join(folder, name)
+                self.assertEqual(os.stat(path).st_mode & 0o077, 0, path)
+        self.assertEqual(os.stat(self.state_dir).st_mode & 0o077, 0)
 
     def check_metrics(self, engine):
         """promtool reads the page and has no complaint, not even about style (G18)."""
