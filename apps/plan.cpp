@@ -36,14 +36,15 @@ std::string line_of(const Proposal& proposal) {
 }
 
 std::string summary_of(const Rehearsed& rehearsed) {
-    if (rehearsed.proposals.empty()) {
-        return fmt::format("nothing to do: {} subjects, and all is as it should be\n",
-                           rehearsed.subjects);
-    }
-    std::string text = fmt::format(
-        "{} found; about {} of {} subjects ({} %) something would be done; nothing was written\n",
-        rehearsed.proposals.size(), rehearsed.wrong, rehearsed.subjects,
-        rehearsed.subjects == 0 ? 0 : 100 * rehearsed.wrong / rehearsed.subjects);
+    std::string text =
+        rehearsed.proposals.empty()
+            ? fmt::format("nothing to do: {} subjects{}\n", rehearsed.subjects,
+                          rehearsed.too_few.empty() ? ", and all is as it should be" : "")
+            : fmt::format(
+                  "{} found; about {} of {} subjects ({} %) something would be done; "
+                  "nothing was written\n",
+                  rehearsed.proposals.size(), rehearsed.wrong, rehearsed.subjects,
+                  rehearsed.subjects == 0 ? 0 : 100 * rehearsed.wrong / rehearsed.subjects);
     for (const Rehearsed::TooFew& one : rehearsed.too_few) {
         text += fmt::format(
             "source {0} shows {1} objects, and at least {2} are expected (expect.at_least): in "

@@ -29,12 +29,14 @@ bool holds(Reason reason) {
 }
 
 /// As configured, but that every rule acts which is judged, and nothing is over before it is seen.
-Settings enforced(Settings settings) {
+Settings enforced(Settings settings, bool whatever_is_shown) {
     for (RuleSettings& rule : settings.rules) {
         if (rule.mode != Mode::kOff) rule.mode = Mode::kEnforce;
     }
     // An empty first list is to be gone by here: it is what the answer is about.
-    for (SourceSettings& source : settings.sources) source.at_least = 0;
+    for (SourceSettings& source : settings.sources) {
+        if (whatever_is_shown) source.at_least = 0;
+    }
     settings.windows.clear();
     settings.pass_every = Millis{0};
     settings.command_ttl = settings.emit_again = kForEver;
@@ -107,6 +109,7 @@ class Stage {
         for (std::size_t i = 0; i < looks_.size(); ++i) {
             for (const core::SourceState& source : state_.meta.sources) {
                 if (source.name != looks_[i].source || source.quarantined_at == 0) continue;
+                if (source.quarantine == core::Quarantine::kEmpty) continue;
                 Request request;
                 request.kind = RequestKind::kRelease;
                 request.scope.source = source.name;
@@ -303,11 +306,38 @@ std::uint64_t subjects_of(const std::vector<Look>& looks) {
     return keys.size();
 }
 
+/// From the first lists to beyond every grace.
+Stage played(const Settings& acting, const std::vector<Look>& looks, BrokerTime now) {
+    const Millis length = horizon(acting);
+    Stage stage(acting, looks, now - 2 * length);
+    stage.open();
+    stage.wait(length);
+    stage.vouch();
+    stage.wait(length);
+    stage.put_in_force(without_budgets(acting));
+    stage.approve_all();
+    return stage;
+}
+
+/// A disagreement: its rule, subject and object.
+using Case = std::tuple<std::string, std::string, std::string>;
+
+/// About which of them something is done.
+std::set<Case> ordered(const Settings& acting, const std::vector<Look>& looks, BrokerTime now) {
+    std::set<Case> cases;
+    const Stage stage = played(acting, looks, now);
+    for (const auto& [id, each] : stage.found()) {
+        if (each.command) cases.insert({each.edge.rule, each.edge.subject, each.edge.object_id});
+    }
+    return cases;
+}
+
 std::vector<Rehearsed::TooFew> too_few(const Settings& settings, const std::vector<Look>& looks) {
     std::vector<Rehearsed::TooFew> found;
     for (const Look& look : looks) {
         for (const SourceSettings& source : settings.sources) {
-            if (source.name != look.source || look.objects() >= source.at_least) continue;
+            const bool enough = look.objects() >= source.at_least;
+            if (source.name != look.source || source.role == kNoRole || enough) continue;
             found.push_back({source.name, look.objects(), source.at_least});
         }
     }
@@ -325,16 +355,7 @@ std::uint64_t Rehearsed::of_rule(std::string_view rule) const {
 bool Rehearsed::mostly_wrong() const { return wrong > kMostWrong && 2 * wrong > subjects; }
 
 Rehearsed rehearse(const Settings& settings, const std::vector<Look>& looks, BrokerTime now) {
-    const Settings acting = enforced(settings);
-    const Millis length = horizon(acting);
-    Stage stage(acting, looks, now - 2 * length);
-    stage.open();
-    stage.wait(length);
-    stage.vouch();
-    stage.wait(length);
-    stage.put_in_force(without_budgets(acting));
-    stage.approve_all();
-
+    const Stage stage = played(enforced(settings, true), looks, now);
     std::vector<const Stage::Found*> found;
     for (const auto& [id, each] : stage.found()) found.push_back(&each);
     const core::Policy* policy = core::find_policy(settings.use);
@@ -356,11 +377,14 @@ Rehearsed rehearse(const Settings& settings, const std::vector<Look>& looks, Bro
     result.wrong = wrong.size();
     result.too_few = too_few(settings, looks);
     if (!result.quarantined()) return result;
+    const std::set<Case> go =
+        result.mostly_wrong() ? std::set<Case>() : ordered(enforced(settings, false), looks, now);
     const std::string quarantine(name_of(Reason::kQuarantine));
     for (Proposal& proposal : result.proposals) {
         std::vector<std::string>& held = proposal.held;
         const bool said = std::find(held.begin(), held.end(), quarantine) != held.end();
-        if (proposal.command && !said) held.push_back(quarantine);
+        const bool goes = go.count({proposal.rule, proposal.subject, proposal.object_id}) != 0;
+        if (proposal.command && !said && !goes) held.push_back(quarantine);
     }
     return result;
 }

@@ -81,6 +81,10 @@ TEST(Plan, ASourceThatShowsTooLittleIsNamed) {
         << text;
     EXPECT_NE(text.find("`trueup release --source pods`"), std::string::npos) << text;
     EXPECT_EQ(nlohmann::json::parse(plan_json(kSettings, rehearsed))["quarantined"], true);
+    rehearsed.proposals.clear();
+    const std::string nothing = plan_text(kSettings, rehearsed);
+    EXPECT_NE(nothing.find("source pods shows 0 objects"), std::string::npos) << nothing;
+    EXPECT_EQ(nothing.find("as it should be"), std::string::npos) << nothing;
 }
 
 TEST(Plan, ProgramsReadTheSame) {

@@ -213,6 +213,17 @@ TEST(Rehearsal, ASourceThatShowsTooLittleHoldsWhatLeansOnIt) {
         << "it is right that there is none";
 }
 
+TEST(Rehearsal, WhatDoesNotLeanOnASourceThatShowsTooLittleIsNotHeld) {
+    Settings settings = usual(Mode::kEnforce);
+    settings.sources.push_back({"services", Topic::kChangesResources, 2, {}, 1});
+    const Rehearsed result = rehearse(
+        settings,
+        {look("pods", {pod("a"), pod("orphan")}), look("rows", {row("a")}), look("services", {})},
+        kNow);
+    EXPECT_TRUE(result.quarantined());
+    EXPECT_EQ(told(result), "orphaned_pod orphan: delete_pod orphan (uid uid-orphan)\n");
+}
+
 TEST(Rehearsal, CountsWhatLives) {
     const Statuses statuses = statuses_of(
         look("rows", {row("a"), row("b", "starting"), row("c", "DEAD"), row("d", "DEAD")}));
