@@ -40,7 +40,12 @@ bool Oracles::closed_by_us(const std::string& name, const std::string& pk) const
     if (closed_.count({name, pk}) != 0) return true;
     // Its owner may have said so in our place, once its pod was on its way.
     const auto ending = endings_.find(name);
-    return ending != endings_.end() && ending->second.pk == pk;
+    if (ending == endings_.end() || ending->second.pk != pk) return false;
+    for (Moment moment = ending->second.begun; moment <= history_.moment(); ++moment) {
+        const sandbox::PodPtr pod = history_.pod(name, moment);
+        if (pod && pod->uid != ending->second.uid) return false;
+    }
+    return true;
 }
 
 /// Is another pod than the one that we ended there, and was it to be seen when its executor looked,
@@ -70,7 +75,7 @@ void Oracles::ended(const Outcome& outcome) {
 void Oracles::told_gone(const std::string& pk) {
     const auto found = reinserted_.find(pk);
     if (found == reinserted_.end() || found->second.listed) return;
-    found->second.told = scheduler_.steady_now();
+    if (!found->second.told) found->second.told = scheduler_.steady_now();
 }
 
 /// Two lists in a row do not show that a row was deleted and inserted again, as it was, in between.

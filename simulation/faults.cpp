@@ -199,6 +199,7 @@ void database_breaks(Stage& stage, Random& random) {
         case 2:
             return stage.world.restart_database(random.chance(500));
         case 3:
+            stage.oracles.went_back("rows");  // another timeline, of which nobody knows the past
             return stage.world.fail_over();
         default:
             return stage.world.kill_walsender();
@@ -215,10 +216,12 @@ void restore_cluster(Stage& stage, Random& random) {
         stage.oracles.proofs_may_lie = true;
         stage.oracles.evidence_age = std::max(stage.oracles.evidence_age, kUntilAList);
     }
+    stage.oracles.went_back("pods");
     stage.world.restore_cluster(least + random.below(random.chance(500) ? 5 : 60), bumped);
 }
 
 void lossy_fail_over(Stage& stage, Random& random) {
+    stage.oracles.went_back("rows");
     stage.world.fail_over(1 + random.below(random.chance(500) ? 3 : 30));
 }
 

@@ -194,7 +194,8 @@ bool Oracles::is_so(const Command& command, const Predicate& predicate, Moment a
         if (predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut) {
             const sandbox::PodPtr pod = history_.pod(value, as_of);  // if its source sees it
             return !pod || !selected(*pod) ||
-                   (predicate.kind == Kind::kNoneBut && pod->uid == predicate.object_id);
+                   (predicate.kind == Kind::kNoneBut && pod->uid == predicate.object_id &&
+                    pod->deletion_ms);
         }
         const std::string& subject = command.subject;
         const sandbox::PodPtr pod = history_.pod(subject.substr(subject.find('/') + 1), as_of);
@@ -315,6 +316,12 @@ void Oracles::judge_folded(std::int32_t shard, std::uint64_t folded, std::uint64
         violate("lost", who + " reached only " + std::to_string(reached) + " of " +
                             std::to_string(settled) + " records");
     }
+}
+
+void Oracles::judge_rewind(const std::string& source) {
+    if (went_back_.count(source) != 0 || proofs_may_lie) return;
+    went_back_.insert(source);  // said once
+    violate("rewind", source + " is taken for one that went back in time, and did not");
 }
 
 bool Oracles::judge_proof(const core::State& state, const Proof& proof) {

@@ -30,6 +30,7 @@
 //   O16 first     nothing is ordered while a source asks in the wrong place
 //   O17 mode      nothing is carried out that was ordered before its rule ceased to act
 //   O18 pass      passes come to an end while every source answers
+//   O19 rewind    no source is taken for one that went back in time, and did not
 #pragma once
 
 #include "engine/base/id.h"
@@ -130,6 +131,10 @@ class Oracles final : public Witness {
     /// records have been there for long.
     void judge_folded(std::int32_t shard, std::uint64_t folded, std::uint64_t reached,
                       std::uint64_t settled);
+    /// O19: a shard takes this source for one that went back in time.
+    void judge_rewind(const std::string& source);
+    /// This source went back in time, or may look so.
+    void went_back(const std::string& source) { went_back_.insert(source); }
     /// O10: of commands, by when their journal knew that earlier ones were done, by id.
     void judge_own_writes(const std::vector<Command>& commands,
                           const std::map<Hash128, BrokerTime>& known);
@@ -228,6 +233,7 @@ class Oracles final : public Witness {
         bool listed = false;                  ///< before: what is told then is older than the list
     };
     std::map<std::string, Reinserted> reinserted_;  ///< by primary key
+    std::set<std::string> went_back_;
     bool services_known_ = true;
     bool asks_wrongly_ = false;
     SteadyTime wrong_until_{};

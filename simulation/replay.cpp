@@ -66,6 +66,11 @@ class Proofs {
     /// Those that are newer than they were.
     void judge(const core::State& state, const std::vector<BrokerTime>& before, SteadyTime taken) {
         const std::vector<core::SourceState>& sources = state.meta.sources;
+        for (const core::SourceState& source : sources) {
+            const bool back = source.quarantine == core::Quarantine::kRewound ||
+                              source.beneath == core::Quarantine::kRewound;
+            if (back) oracles_.judge_rewind(source.name);
+        }
         for (std::size_t id = 0; id < sources.size() && !wrong_; ++id) {
             const BrokerTime proven = sources[id].complete_as_of;
             if (id < before.size() && proven <= before[id]) continue;

@@ -183,6 +183,7 @@ class Run {
         constexpr int kOthers = 20;
         constexpr int kRestored = 5;
         oracles_.asks_wrongly(true);
+        for (const char* source : {"pods", "rows"}) oracles_.went_back(source);  // to another world
         asks_wrongly_ = random.chance(250) ? "pods" : "rows";
         if (asks_wrongly_ == "pods") {
             around_.asked.selector = "app=ryugraph-wraper";

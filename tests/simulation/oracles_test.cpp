@@ -538,6 +538,14 @@ TEST_F(OraclesTest, WhoIsOnlyServedIsThereForABudget) {
     EXPECT_EQ(violated(), Names{"budget"}) << "d was not served yet";
 }
 
+TEST_F(OraclesTest, OnlyASourceThatWentBackIsTakenForOneThatDid) {
+    oracles_.went_back("pods");
+    oracles_.judge_rewind("pods");
+    EXPECT_EQ(violated(), Names{});
+    oracles_.judge_rewind("rows");
+    EXPECT_EQ(violated(), Names{"rewind"});
+}
+
 TEST_F(OraclesTest, NobodyOrdersASecondThingOfAnObjectBeforeTheFirstHasEnded) {
     Command first = command("public.instances/1", 1);
     first.not_after = BrokerTime(Millis{60'000});
