@@ -111,7 +111,9 @@ Standing failure_of(const Answer& answer, std::string_view what) {
     const std::string call(what);
     if (answer.failed && !answer.sqlstate.empty()) {
         const std::string_view state = std::string_view(answer.sqlstate).substr(0, 2);
-        const bool transient = state == "08" || state == "57" || state == "53" || state == "40";
+        // 55P03: somebody else holds the row, longer than we wait for it.
+        const bool transient = state == "08" || state == "57" || state == "53" || state == "40" ||
+                               answer.sqlstate == "55P03";
         std::string why = call + ": " + answer.error.what + " (SQLSTATE " + answer.sqlstate + ")";
         if (answer.sqlstate == "42501") {
             why += "; GRANT SELECT, UPDATE on the table to the executor's database user";

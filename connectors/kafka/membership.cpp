@@ -73,6 +73,10 @@ void Membership::run() {
 void Membership::rebalanced(rd_kafka_resp_err_t error,
                             rd_kafka_topic_partition_list_t* partitions) {
     if (error != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+        {
+            const std::lock_guard lock(mutex_);
+            ours_.clear();  // another member may have it before we are told anything else
+        }
         rd_kafka_assign(client_.get(), nullptr);
         return;
     }

@@ -147,8 +147,8 @@ TEST(UpdateRow, FailuresAreTakenByTheirSqlClass) {
         const char* sqlstate;
         bool retryable;
     };
-    for (const Case c : {Case{"40001", true}, Case{"53300", true}, Case{"42501", false},
-                         Case{"23514", false}, Case{"42P01", false}}) {
+    for (const Case c : {Case{"40001", true}, Case{"53300", true}, Case{"55P03", true},
+                         Case{"42501", false}, Case{"23514", false}, Case{"42P01", false}}) {
         Bench on_write;
         on_write.row_without_pod();
         on_write.database.upset_updates.push_back({0, "", false, false, c.sqlstate});

@@ -100,6 +100,7 @@ UNSEEN = {
     "terminate_needs_owner": "what a stranger asked for is done only while the row names him as its owner",
     "mode_stops_commands": "executors refuse what was ordered before the change (`executor_follows_brakes`)",
     "refusal_waits_for_news": "no plan has a selector that is narrowed, behind which a look at the world refuses",
+    "rewind_by_versions": "what a restored world lacks is not missed by the oracles, either",
     "rewind_takes_nothing": "what a restored world lacks is not missed by the oracles, either",
     "who_left_says_nothing": "a source that comes back has another owner (`new_owner_knows_nothing`)",
     "unowned_pods_ask": "the slug of every row of a plan names its pod",

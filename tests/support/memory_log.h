@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -70,9 +71,9 @@ class MemoryLog final : public ports::Log {
     void fail_read(std::size_t n) {
         with_lock([&] { reads_to_failure_ = n; });
     }
-    /// Reads find nothing that is there, as of a consumer that is behind.
-    void empty_reads(bool yes) {
-        with_lock([&] { empty_reads_ = yes; });
+    /// Reads find nothing from this offset on, as those of a consumer that is behind.
+    void hide_from(std::int64_t offset) {
+        with_lock([&] { hidden_from_ = offset; });
     }
     /// From now on appends stay pending (neither readable nor answered) until `release_appends`.
     void hold_appends() {
@@ -175,7 +176,7 @@ class MemoryLog final : public ports::Log {
     std::deque<Held> held_;
     BrokerTime now_;
     std::size_t failing_reads_ = 0;
-    bool empty_reads_ = false;
+    std::int64_t hidden_from_ = std::numeric_limits<std::int64_t>::max();
     std::size_t reads_to_failure_ = 0;  ///< 0: none is to fail
     std::uint64_t reads_ = 0;
     std::uint64_t changes_seen_ = 0;
@@ -254,8 +255,9 @@ inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::i
     auto place = std::lower_bound(
         state.records.begin(), state.records.end(), offset,
         [](const auto& record, std::int64_t wanted) { return record->offset < wanted; });
-    for (; place != state.records.end() && !empty_reads_; ++place) {
+    for (; place != state.records.end(); ++place) {
         const StoredRecord& record = **place;
+        if (record.offset >= hidden_from_) break;
         if (!fetched.records.empty() && bytes >= max_bytes) break;
         bytes += record.value.size();
         fetched.records.push_back({record.offset, record.append_time, record.key, record.value});
