@@ -139,6 +139,32 @@ TEST(Requests, AnOldPauseThatIsSentAgainPausesAgainOnceItIsForgotten) {
     EXPECT_EQ(s.meta().pauses.size(), 1U);
 }
 
+// Symptom: a termination that was granted for a pod that never came was nobody's wish any more, and
+// nobody was told.
+TEST(Requests, ATerminationThatNothingCameOfIsToldSoADayLater) {
+    Settings settings = graph_settings();
+    core::rule_settings(settings, "termination_requested").mode = Mode::kEnforce;
+    core::rule_settings(settings, "missing_pod").mode = Mode::kOff;
+    JournalScript s(settings);
+    s.all_known();
+    s.row({.pk = "7", .name = "wrapper-7", .version = 50, .status = "starting"});
+    s.quiet_until(10s);
+    Request end = request(RequestKind::kTerminate, "wrapper-7");
+    end.role = "ops";
+    s.request(end);
+    ASSERT_TRUE(s.answered().granted) << s.answered().sentence;
+    s.quiet_until(24h);
+    ASSERT_TRUE(s.subject("wrapper-7")->termination.has_value());
+    s.news();
+    s.quiet_until(24h + 20s);
+    EXPECT_FALSE(s.subject("wrapper-7")->termination.has_value());
+    const std::string news = s.news();
+    EXPECT_NE(news.find("resolved termination_requested wrapper-7 public.instances/7: expired"),
+              std::string::npos)
+        << news;
+    EXPECT_TRUE(s.commands().empty());
+}
+
 // Symptom: 256 requests by anybody's token, and a pause of an operator stayed pending for ever.
 TEST(Requests, AFloodOfOneCallerStopsNeitherABrakeNorAnotherCaller) {
     JournalScript s = approving_world();
