@@ -417,8 +417,9 @@ void Oracles::judge_row(
     const sandbox::PodPtr pod = history_.pod(name, history_.moment());
     const bool touchable = pod && selected(*pod) && !held(*pod);
     if (every_rule && !pod && row.view.text("status") == "stopping") {
-        // What we ended ourselves is no failure: its owner puts it away.
-        if (closed_by_us(name, row.pk)) return;
+        // What we ended ourselves is no failure: its owner puts it away. Whether a deletion that
+        // was ordered and failed was done all the same nobody knows.
+        if (closed_by_us(name, row.pk) || end_ordered_.count(name) != 0) return;
         return wrong(name, what + " has been stopping for long");
     }
     if (!wants_pod(row.view) || held(row.view)) return;
