@@ -34,8 +34,8 @@ Settings enforced(Settings settings, bool whatever_is_shown) {
         if (rule.mode != Mode::kOff) rule.mode = Mode::kEnforce;
     }
     // An empty first list is to be gone by here: it is what the answer is about.
-    for (SourceSettings& source : settings.sources) {
-        if (whatever_is_shown) source.at_least = 0;
+    if (whatever_is_shown) {
+        for (SourceSettings& source : settings.sources) source.at_least = 0;
     }
     settings.windows.clear();
     settings.pass_every = Millis{0};

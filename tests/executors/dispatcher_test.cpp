@@ -65,14 +65,20 @@ TEST(Dispatcher, AfterARestartTheLedgerIsReadBackBeforeTheFirstAct_S38) {
     EXPECT_EQ(desk.dispatcher().stats().known, 1U);
 }
 
-TEST(Dispatcher, AnotherExecutorsOutcomeCounts_S38) {
-    Desk desk;
-    desk.step();
+/// Another executor tells how the deletion of the orphan ended.
+void another_says(Desk& desk, OutcomeKind kind, bool retryable = false) {
     Outcome other;
     other.command_id = delete_orphan().id;
     other.subject = "graph/wrapper-a";
-    other.kind = OutcomeKind::kRefused;
+    other.kind = kind;
+    other.retryable = retryable;
     desk.append(Topic::kOutcomes, codec::encode_outcome(other));
+}
+
+TEST(Dispatcher, AnotherExecutorsOutcomeCounts_S38) {
+    Desk desk;
+    desk.step();
+    another_says(desk, OutcomeKind::kRefused);
     desk.emit(delete_orphan());
     desk.step();
     EXPECT_TRUE(desk.cluster.calls.empty());
@@ -88,11 +94,7 @@ TEST(Dispatcher, AnotherExecutorsOutcomeDuringTheChecksCounts_S38) {
     desk.emit(delete_orphan());
     desk.step();
     ASSERT_EQ(desk.cluster.count("GET"), 1U);
-    Outcome other;
-    other.command_id = delete_orphan().id;
-    other.subject = "graph/wrapper-a";
-    other.kind = OutcomeKind::kDone;
-    desk.append(Topic::kOutcomes, codec::encode_outcome(other));
+    another_says(desk, OutcomeKind::kDone);
     open = true;
     desk.step();
     EXPECT_EQ(desk.cluster.count("DELETE"), 0U);
@@ -125,12 +127,7 @@ TEST(Dispatcher, ARetryableFailureEndsItsIdAndAnotherIdIsTriedAgain_S38) {
 TEST(Dispatcher, AnotherExecutorsRetryableFailureCounts_S38) {
     Desk desk;
     desk.step();
-    Outcome other;
-    other.command_id = delete_orphan().id;
-    other.subject = "graph/wrapper-a";
-    other.kind = OutcomeKind::kFailed;
-    other.retryable = true;
-    desk.append(Topic::kOutcomes, codec::encode_outcome(other));
+    another_says(desk, OutcomeKind::kFailed, true);
     desk.emit(delete_orphan());
     desk.step();
     EXPECT_TRUE(desk.cluster.calls.empty());
@@ -141,14 +138,7 @@ TEST(Dispatcher, AnotherExecutorsRetryableFailureCounts_S38) {
 // other's write was on its way, and that it was done was never said.
 TEST(Dispatcher, ThatWeWroteIsSaidWhateverSomebodyElseSaid_S38) {
     Desk desk;
-    desk.cluster.before_delete = [&] {
-        Outcome other;
-        other.command_id = delete_orphan().id;
-        other.subject = "graph/wrapper-a";
-        other.kind = OutcomeKind::kFailed;
-        other.retryable = true;
-        desk.append(Topic::kOutcomes, codec::encode_outcome(other));
-    };
+    desk.cluster.before_delete = [&] { another_says(desk, OutcomeKind::kFailed, true); };
     desk.emit(delete_orphan());
     desk.step();
     ASSERT_EQ(desk.outcomes().size(), 2U);
