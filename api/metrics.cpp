@@ -83,6 +83,21 @@ class Page {
     std::vector<MetricFamily> page_;
 };
 
+void add_disk(Page& page, const Snapshot& snapshot) {
+    page.gauge("trueup_journal_first_offset",
+               "The oldest journal offset that retention has left; -1: not looked at yet.",
+               static_cast<double>(snapshot.journal_begin));
+    if (snapshot.log_bytes >= 0) {
+        page.gauge("trueup_log_bytes", "What the embedded log takes on the disk, in bytes.",
+                   static_cast<double>(snapshot.log_bytes));
+    }
+    if (snapshot.state_free_bytes >= 0) {
+        page.gauge("trueup_state_free_bytes",
+                   "What is free on the disk of the state folder, in bytes.",
+                   static_cast<double>(snapshot.state_free_bytes));
+    }
+}
+
 double flag(bool value) { return value ? 1.0 : 0.0; }
 
 void add_checkpoint(Page& page, const Snapshot& snapshot) {
@@ -222,6 +237,7 @@ std::string metrics_text(const Snapshot& snapshot) {
     page.gauge("trueup_cache_bytes", "Subjects kept in memory, in bytes.",
                static_cast<double>(snapshot.cached_bytes));
     add_checkpoint(page, snapshot);
+    add_disk(page, snapshot);
     add_sources(page, snapshot.sources);
     add_rules(page, snapshot.rules);
     add_tallies(page, snapshot.tallies);

@@ -87,6 +87,9 @@ struct Snapshot {
     std::uint64_t cached_bytes = 0;
     std::int64_t checkpoint_offset = -1;  ///< -1: there is none
     double checkpoint_age_seconds = -1;   ///< likewise
+    std::int64_t journal_begin = -1;      ///< the oldest offset that is left; -1: not known
+    std::int64_t log_bytes = -1;          ///< on the disk here; -1: it lies elsewhere
+    std::int64_t state_free_bytes = -1;   ///< of the disk of the state folder; -1: not known
     std::vector<SourceView> sources;
     std::vector<RuleView> rules;
     std::vector<NamedCount> fold_counters;      ///< journal-derived

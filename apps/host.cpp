@@ -22,6 +22,7 @@ constexpr Millis kExecutorWait{20};
 constexpr Millis kSettle{3'000};  // within it writes end in their outcome, or are left
 constexpr Millis kRetryPause{200};
 constexpr Millis kWishWait{500};
+constexpr Millis kShortenEvery = std::chrono::minutes(10);  // the log
 constexpr Millis kHealEvery{10'000};  // a source that only an epoch can heal is asked this often
 
 std::uint64_t fresh_number() {
@@ -168,7 +169,7 @@ Status Host::open_shards() {
     const runtime::MemoryShares memory = runtime::memory_shares(settings_.memory_bytes / count);
     for (const std::int32_t index : settings_.shards) {
         const auto slot = shards_.size();
-        findings_wait_.push_back(std::make_unique<std::atomic<bool>>(false));
+        proof_awaited_.push_back(std::make_unique<std::atomic<bool>>(false));
         if (!settings_.alone) {
             wishes_.push_back(std::make_unique<WishSender>(*log_, index, request_keys_));
         }
@@ -179,6 +180,7 @@ Status Host::open_shards() {
         host.store_bytes = memory.store;
         host.checkpoint_every = settings_.checkpoint_every;
         host.checkpoints_kept = settings_.checkpoints_kept;
+        host.retention = settings_.retention;
         host.on_quiet = [this, slot](const runtime::ShardStatus& status,
                                      const std::vector<std::string>& wanted) {
             heed(slot, status, wanted);
@@ -238,19 +240,19 @@ std::string Host::fatal() const {
 /// Takes a shard's wishes to the sources, here or elsewhere.
 void Host::heed(std::size_t slot, const runtime::ShardStatus& status,
                 const std::vector<std::string>& wanted) {
-    *findings_wait_[slot] = status.findings_wait;
+    *proof_awaited_[slot] = status.proof_awaited;
     for (const std::string& name : wanted) {
         for (const auto& source : sources_) {
             if (source->spec.name == name) source->wants_epoch = true;
         }
     }
     if (wishes_.empty() || !settings_.lead || !sources_.empty()) return;
-    wishes_[slot]->say(ports::system_clock().steady_now(), status.findings_wait, wanted);
+    wishes_[slot]->say(ports::system_clock().steady_now(), status.proof_awaited, wanted);
 }
 
 bool Host::hurry_sources() const {
     const auto waits = [](const auto& one) { return one->load(); };
-    return hurried_by_others_ || std::any_of(findings_wait_.begin(), findings_wait_.end(), waits);
+    return hurried_by_others_ || std::any_of(proof_awaited_.begin(), proof_awaited_.end(), waits);
 }
 
 void Host::run_wishes() {
@@ -345,6 +347,7 @@ void Host::settle_writes() {
 void Host::run_chores() {
     ports::Clock& clock = ports::system_clock();
     SteadyTime next_checkpoint{};
+    SteadyTime next_shortening{};
     std::unique_lock lock(mutex_);
     while (!stopping_) {
         lock.unlock();
@@ -357,6 +360,10 @@ void Host::run_chores() {
             Millis pause = settings_.checkpoint_every;
             for (const auto& shard : shards_) pause = std::min(pause, shard->make_checkpoint());
             next_checkpoint = clock.steady_now() + pause;
+        }
+        if (clock.steady_now() >= next_shortening) {
+            for (const auto& shard : shards_) shard->shorten_log();
+            next_shortening = clock.steady_now() + kShortenEvery;
         }
         const Millis pause = std::min(KeyWatch::kEvery, next_checkpoint - clock.steady_now());
         lock.lock();

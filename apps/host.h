@@ -69,6 +69,7 @@ struct HostSettings {
     std::string listen;       ///< empty: no HTTP
     Millis checkpoint_every{std::chrono::minutes(15)};
     std::size_t checkpoints_kept = 3;
+    runtime::RetentionSettings retention;
     /// Waits while shards cannot be opened yet; true: do not try again. Called by `Host::start`
     /// only.
     std::function<bool(Millis)> pause = [](Millis) { return true; };
@@ -154,7 +155,7 @@ class Host {
     projections::FindingsView findings_;
     std::unique_ptr<ports::Log> log_;
     std::vector<std::unique_ptr<ShardHost>> shards_;
-    std::vector<std::unique_ptr<std::atomic<bool>>> findings_wait_;  ///< one for each shard
+    std::vector<std::unique_ptr<std::atomic<bool>>> proof_awaited_;  ///< one for each shard
     std::vector<std::unique_ptr<WishSender>> wishes_;                ///< likewise, unless alone
     std::optional<WishReader> wish_reader_;
     std::vector<std::unique_ptr<Source>> sources_;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 namespace trueup::apps {
 
@@ -123,6 +125,7 @@ api::Snapshot shard_view(const ShardHost& shard) {
     view.checkpoint_offset = made.offset;
     const Millis age(ports::system_clock().wall_millis() - made.at);
     if (made.at != 0) view.checkpoint_age_seconds = in_seconds(age);
+    view.journal_begin = shard.journal_begin();
     for (const SourceSettings& known : meta.settings.sources) {
         api::SourceView source;
         source.name = known.name;
@@ -172,6 +175,7 @@ void merge(api::Snapshot& into, const api::Snapshot& from) {
     into.pass_age_seconds = std::max(into.pass_age_seconds, from.pass_age_seconds);
     into.pauses = std::max(into.pauses, from.pauses);
     into.cached_bytes += from.cached_bytes;
+    into.journal_begin = std::max(into.journal_begin, from.journal_begin);
     into.checkpoint_offset = std::min(into.checkpoint_offset, from.checkpoint_offset);
     into.checkpoint_age_seconds =
         std::max(into.checkpoint_age_seconds, from.checkpoint_age_seconds);
@@ -225,6 +229,10 @@ api::Snapshot Host::snapshot() const {
     view.version = kVersion;
     for (const auto& source : sources_) add_health(view, *source);
     view.log_trouble = log_->trouble();
+    if (const auto bytes = log_->stored_bytes()) view.log_bytes = static_cast<std::int64_t>(*bytes);
+    std::error_code failed;
+    const std::filesystem::space_info space = std::filesystem::space(settings_.state_dir, failed);
+    if (!failed) view.state_free_bytes = static_cast<std::int64_t>(space.available);
     if (dispatcher_) add_executor(view, dispatcher_->stats());
     return view;
 }

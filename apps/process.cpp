@@ -136,6 +136,9 @@ Result<HostSettings> settings_of(const config::Config& config, const ProcessOpti
     settings.checkpoint_every = config.checkpoint_every;
     settings.checkpoints_kept = config.checkpoints_kept;
     settings.checkpoints = config.checkpoints;
+    if (!config.kafka) settings.retention.topics = config.retention.topics;
+    settings.retention.journal = config.retention.journal;
+    settings.retention.log_bytes = config.retention.log_bytes;
     settings.policy = config::policy_settings(config);
     become_next_build(settings.policy);
     settings.listen = config.listen;

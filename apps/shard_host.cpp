@@ -21,7 +21,8 @@ constexpr Millis kCheckpointFailed{60'000};  // the same after a failure
 ShardHost::ShardHost(ShardHostSettings settings, ports::Log& log)
     : settings_(std::move(settings)),
       log_(log),
-      checkpoints_(settings_.checkpoints, settings_.shard.shard, settings_.checkpoints_kept) {}
+      checkpoints_(settings_.checkpoints, settings_.shard.shard, settings_.checkpoints_kept),
+      retention_(settings_.retention, log) {}
 
 Result<std::unique_ptr<ShardHost>> ShardHost::open(ShardHostSettings settings, ports::Log& log) {
     std::unique_ptr<ShardHost> host(new ShardHost(std::move(settings), log));
@@ -120,6 +121,24 @@ Millis ShardHost::make_checkpoint() {
     if (!made->has_value()) return std::min(kNothingNew, every);
     reached_ = std::max(reached_, (*made)->offset);
     return Millis{0};
+}
+
+void ShardHost::shorten_log() {
+    const runtime::ShardStatus status = shard_->status();
+    if (settings_.shard.lead && status.in_turn && status.caught_up) {
+        const auto cuts = retention_.tend(status.meta, checkpoints_.list());
+        if (!cuts) {
+            spdlog::warn("shard {}: the log is not shortened for now: {}", index(),
+                         cuts.error().what);
+        } else {
+            for (const runtime::Retention::Cut& cut : *cuts) {
+                spdlog::info("{}/{}: retention took what was before offset {}",
+                             name_of(cut.partition.topic), cut.partition.index, cut.first_offset);
+            }
+        }
+    }
+    const auto extent = log_.describe({Topic::kJournal, index()});
+    if (extent) journal_begin_ = extent->first_offset;
 }
 
 }  // namespace trueup::apps

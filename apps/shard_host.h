@@ -7,6 +7,7 @@
 #include "engine/ports/log.h"
 #include "engine/ports/store.h"
 #include "engine/runtime/checkpoints.h"
+#include "engine/runtime/retention.h"
 #include "engine/runtime/shard.h"
 
 #include <atomic>
@@ -26,6 +27,7 @@ struct ShardHostSettings {
     std::size_t store_bytes = 0;
     Millis checkpoint_every{};
     std::size_t checkpoints_kept = 3;
+    runtime::RetentionSettings retention;
     /// Called by the shard's thread after each round that left nothing to do: sources that are to
     /// take a complete epoch, by name.
     std::function<void(const runtime::ShardStatus&, const std::vector<std::string>&)> on_quiet;
@@ -58,6 +60,12 @@ class ShardHost {
     };
     Made checkpoint() const;
 
+    /// Forgets what is older than it has to be (engine/runtime/retention.h), if it is this engine's
+    /// turn. Of the same thread as `make_checkpoint`.
+    void shorten_log();
+    /// The oldest offset of the journal, as of the last `shorten_log`; -1: not looked at yet.
+    std::int64_t journal_begin() const { return journal_begin_; }
+
   private:
     ShardHost(ShardHostSettings settings, ports::Log& log);
     void run();
@@ -66,6 +74,8 @@ class ShardHost {
     ShardHostSettings settings_;
     ports::Log& log_;
     runtime::Checkpoints checkpoints_;
+    runtime::Retention retention_;
+    std::atomic<std::int64_t> journal_begin_{-1};
     std::int64_t reached_ = -1;  ///< offset that the rows have passed; of the chores' thread
     std::unique_ptr<ports::Store> store_;
     std::unique_ptr<runtime::Shard> shard_;

@@ -39,7 +39,7 @@ CommandReader::Read CommandReader::step(std::optional<BrokerTime> broker_now, bo
                        ": retention took outcomes before they were read; restart the executor";
             continue;
         }
-        if (!lane.placed && !place(lane)) continue;
+        if (!lane.placed && !(broker_now && place(lane, *broker_now))) continue;
         const bool ours = share == nullptr || share->has(lane.index);
         if (!ours) lane.commands.reset();
         const bool known = read_outcomes(lane, broker_now, read) && lane.complete();
@@ -54,14 +54,18 @@ bool CommandReader::ledger_complete() const {
     return std::all_of(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.complete(); });
 }
 
-bool CommandReader::place(Lane& lane) {
-    const auto outcomes = log_.describe({Topic::kOutcomes, lane.index});
-    if (!outcomes) {
-        trouble_ = where(Topic::kOutcomes, lane.index) + ": " + outcomes.error().what;
+bool CommandReader::place(Lane& lane, BrokerTime broker_now) {
+    const ports::Partition partition{Topic::kOutcomes, lane.index};
+    const auto failed = [&](const Error& error) {
+        trouble_ = where(partition.topic, lane.index) + ": " + error.what;
         return false;
-    }
-    lane.outcomes = outcomes.value().first_offset;
-    lane.outcomes_end = outcomes.value().next_offset;
+    };
+    const auto outcomes = log_.describe(partition);
+    if (!outcomes) return failed(outcomes.error());
+    const auto begin = log_.offset_at(partition, broker_now - window_);
+    if (!begin) return failed(begin.error());
+    lane.outcomes = *begin;
+    lane.outcomes_end = outcomes->next_offset;
     lane.commands.reset();
     lane.placed = true;
     return true;
@@ -102,12 +106,12 @@ bool CommandReader::read_outcomes(Lane& lane, std::optional<BrokerTime> broker_n
 void CommandReader::read_commands(Lane& lane, BrokerTime broker_now, Read& read) {
     const ports::Partition commands{Topic::kCommands, lane.index};
     if (!lane.commands) {
-        const auto extent = log_.describe(commands);
-        if (!extent) {
-            trouble_ = where(commands.topic, lane.index) + ": " + extent.error().what;
+        const auto begin = log_.offset_at(commands, broker_now - window_);
+        if (!begin) {
+            trouble_ = where(commands.topic, lane.index) + ": " + begin.error().what;
             return;
         }
-        lane.commands = extent->first_offset;
+        lane.commands = *begin;
     }
     const auto fetched = log_.read(commands, *lane.commands, kReadBytes);
     if (!fetched) {

@@ -1,9 +1,11 @@
 // Reads `outcomes` into the ledger and, once the ledger is complete, `commands`, partition by
 // partition.
 //
+// What is older than the window is not looked at: reading begins where the window does, however
+// long the log is kept.
+//
 //   K1  No command of a partition is handed out before its outcomes were read up to where they
-//   ended
-//       at the start.
+//       ended at the start.
 //   K2  Outcomes that retention took before they were read stop the partition: an incomplete ledger
 //       is no ledger.
 //
@@ -50,9 +52,9 @@ class CommandReader {
         std::uint64_t skipped = 0;          ///< commands older than the window
         bool moved = false;                 ///< something was read
     };
-    /// Reads on a bounded piece. Without `broker_now`, or without `room`, outcomes only; so of
-    /// partitions whose commands `share` has not. One that it has anew is read from where its
-    /// commands begin: some may be there that nobody carried out.
+    /// Reads on a bounded piece; nothing before `broker_now` is known. Without it later on, or
+    /// without `room`, outcomes only; so of partitions whose commands `share` has not. One that it
+    /// has anew is read from where the window begins: some may be there that nobody carried out.
     Read step(std::optional<BrokerTime> broker_now, bool room, const Share* share = nullptr);
 
     /// True once every partition's ledger is complete.
@@ -70,7 +72,7 @@ class CommandReader {
         std::optional<std::int64_t> commands;  ///< none: to be looked for
         bool complete() const { return placed && !stopped && outcomes >= outcomes_end; }
     };
-    bool place(Lane& lane);
+    bool place(Lane& lane, BrokerTime broker_now);
     /// The first offset that can be read, if retention took `offset`.
     std::optional<std::int64_t> cut(ports::Partition partition, std::int64_t offset);
     bool read_outcomes(Lane& lane, std::optional<BrokerTime> broker_now, Read& read);

@@ -130,10 +130,10 @@ class EngineProcess final : public Process {
         const runtime::ShardStatus status = shard_->status();
         const std::vector<SourceId> wanted = shard_->take_wanted_epochs();
         if (!status.in_turn || !life_.alive()) return;
-        if (status.findings_wait) {
-            around_.findings_wait.insert(index_);
+        if (status.proof_awaited) {
+            around_.proof_awaited.insert(index_);
         } else {
-            around_.findings_wait.erase(index_);
+            around_.proof_awaited.erase(index_);
         }
         for (const SourceId id : wanted) around_.wish(status.meta.sources[id].name);
     }

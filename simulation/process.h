@@ -50,7 +50,7 @@ struct Surroundings {
     Random random;
     codec::KeyRing keys;
     HouseSettings settings;
-    std::set<std::int32_t> findings_wait = {};  ///< on which shards
+    std::set<std::int32_t> proof_awaited = {};  ///< on which shards
     Asked asked = {};
     bool serves = true;                   ///< the source of services is in somebody's configuration
     std::uint64_t wishes[3] = {0, 0, 0};  ///< for a complete epoch of pods, of rows, of services

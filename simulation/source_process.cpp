@@ -82,7 +82,7 @@ class SourceProcess final : public Process {
         if (kind_ == Kind::kServices && !around_.serves) return kConnectorNap;
         const SteadyTime now = around_.scheduler.steady_now();
         const HouseSettings& settings = around_.settings;
-        connector_->pace_progress(around_.findings_wait.empty() ? settings.pace_idle
+        connector_->pace_progress(around_.proof_awaited.empty() ? settings.pace_idle
                                                                 : settings.pace_waiting);
         if (now >= next_epoch_) {
             connector_->resnapshot();

@@ -93,6 +93,51 @@ void read_kafka(Section kafka, const std::string& folder, Config& config) {
     config.kafka = std::move(bus);
 }
 
+/// `forever`, an age, or a size.
+void read_journal_retention(Section& retention, Config& config) {
+    const std::string text = retention.text("journal", "forever");
+    if (text == "forever") return;
+    const std::optional<std::uint64_t> bytes = parse_size(text);
+    const std::optional<Millis> age = parse_duration(text);
+    if (bytes && config.kafka) {
+        retention.problem("journal",
+                          "is a size, which brokers do not tell; write an age, as in "
+                          "30d, or forever");
+    } else if (bytes && *bytes < std::uint64_t{1} << 30U) {
+        retention.problem("journal", fmt::format("is {}; write 1GiB at least: the whole log has to "
+                                                 "fit, of which it is a part",
+                                                 size_text(*bytes)));
+    } else if (age && *age < std::chrono::hours(24)) {
+        retention.problem("journal", fmt::format("is {}; write 1d at least, for what is gone "
+                                                 "cannot be explained any more",
+                                                 duration_text(*age)));
+    } else if (!bytes && !age) {
+        retention.problem("journal",
+                          fmt::format("is '{}'; write forever, an age as in 30d, or the size of "
+                                      "the log as in 20GiB",
+                                      text));
+    }
+    config.retention.journal = age;
+    config.retention.log_bytes = bytes;
+}
+
+void read_retention(Section retention, Config& config) {
+    read_journal_retention(retention, config);
+    if (config.kafka) {
+        retention.refuse("topics",
+                         "is a matter of the brokers; `trueup topics create` makes the "
+                         "topics with a week");
+    }
+    Millis& topics = config.retention.topics;
+    topics = retention.duration("topics", topics);
+    if (topics < std::chrono::hours(48)) {
+        retention.problem("topics", fmt::format("is {}; write 2d at least: a command may live for "
+                                                "a day",
+                                                duration_text(topics)));
+    }
+    retention.finish();
+}
+
 void read_bus(Section bus, const std::string& folder, Config& config) {
     if (bus.has("kafka")) {
         bus.refuse("embedded", "has no place beside kafka; write one of the two");
@@ -103,6 +148,7 @@ void read_bus(Section bus, const std::string& folder, Config& config) {
     Section embedded = bus.section("embedded");
     config.fsync = embedded.flag("fsync", config.fsync);
     embedded.finish();
+    read_retention(bus.section("retention"), config);
     config.max_step = bus.duration("max_step", config.max_step);
     if (config.max_step < Millis(100)) {
         bus.problem("max_step", "is shorter than 100ms, so that time would hardly pass; write 10s");

@@ -63,7 +63,7 @@ struct SourceConfig {
     std::string name;
     std::variant<KubernetesSource, PostgresSource> world;
     Millis idle{15'000};                        ///< between proofs of progress
-    Millis waiting{2'000};                      ///< the same while a finding waits
+    Millis waiting{2'000};                      ///< the same while a finding waits for one
     Millis resnapshot = std::chrono::hours(6);  ///< between full audits
     std::uint32_t at_least = 1;                 ///< objects, or the first snapshot proves nothing
     int line = 0;                               ///< where it stands in the file, from 1
@@ -101,6 +101,13 @@ struct KafkaBus {
     std::map<std::string, std::string> client;  ///< TLS and SASL; may hold secrets
 };
 
+/// How long the bus is kept.
+struct Retention {
+    Millis topics = std::chrono::hours(168);  ///< of the embedded bus, all but the journal
+    std::optional<Millis> journal;            ///< neither of the two: for ever
+    std::optional<std::uint64_t> log_bytes;   ///< of the embedded bus: its journal makes room
+};
+
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError };
 enum class LogFormat : std::uint8_t { kJson, kText };
 
@@ -113,6 +120,7 @@ struct Config {
     std::string checkpoints;        ///< the folder of the checkpoints; may be shared by engines
     std::optional<KafkaBus> kafka;  ///< nullopt: the embedded bus
     bool fsync = true;              ///< of the embedded bus
+    Retention retention;
     Millis max_step{10'000};
     Millis max_skew{0};
     std::vector<SourceConfig> sources;   ///< in the order of the file

@@ -264,6 +264,12 @@ void warn_of_policy(const PolicyConfig& policy, std::vector<std::string>& all) {
     }
 }
 
+std::string retention_text(const Config& config) {
+    const Retention& kept = config.retention;
+    if (kept.journal) return duration_text(*kept.journal);
+    return kept.log_bytes ? size_text(*kept.log_bytes) : "forever";
+}
+
 std::string bus_text(const Config& config) {
     if (!config.kafka) return fmt::format("embedded, fsync {}", config.fsync ? "on" : "off");
     const KafkaBus& kafka = *config.kafka;
@@ -285,11 +291,11 @@ Json json_of(const KafkaBus& kafka) {
 
 std::string describe(const Config& config) {
     std::string text = fmt::format(
-        "bus       {}, max_step {}, max_skew {}\n"
+        "bus       {}, max_step {}, max_skew {}, journal kept: {}\n"
         "state     {}, {} of memory, a checkpoint every {}, {} kept\n",
         bus_text(config), duration_text(config.max_step), duration_text(config.max_skew),
-        config.state_dir, size_text(config.memory_bytes), duration_text(config.checkpoint_every),
-        config.checkpoints_kept);
+        retention_text(config), config.state_dir, size_text(config.memory_bytes),
+        duration_text(config.checkpoint_every), config.checkpoints_kept);
     for (const SourceConfig& source : config.sources) text += line_of(source);
     for (const PolicyConfig& policy : config.policies) text += lines_of(policy);
     for (const auto& [name, sources] : config.executors) {
@@ -304,9 +310,11 @@ std::string describe_json(const Config& config) {
     json["version"] = 1;
     json["bus"] = {{"max_step", duration_text(config.max_step)},
                    {"max_skew", duration_text(config.max_skew)}};
+    json["bus"]["retention"] = {{"journal", retention_text(config)}};
     if (config.kafka) {
         json["bus"]["kafka"] = json_of(*config.kafka);
     } else {
+        json["bus"]["retention"]["topics"] = duration_text(config.retention.topics);
         json["bus"]["embedded"] = {{"fsync", config.fsync}};
     }
     json["state_dir"] = config.state_dir;

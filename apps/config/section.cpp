@@ -129,8 +129,8 @@ Millis Section::duration(std::string_view key, Millis fallback) {
     if (parsed) return *parsed;
     problem(key, parse_number(*value)
                      ? fmt::format("has no unit; write {0}s, not {0}", *value)
-                     : fmt::format("is '{}', which is no duration; write it as 500ms, 30s, 5m or "
-                                   "6h, at most 8784h",
+                     : fmt::format("is '{}', which is no duration; write it as 500ms, 30s, 5m, 6h "
+                                   "or 30d, at most 366d",
                                    *value));
     return fallback;
 }

@@ -15,7 +15,8 @@ namespace {
 using Unit = std::pair<std::string_view, std::uint64_t>;
 
 // The largest first, for printing.
-constexpr std::array<Unit, 4> kTimes{{{"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
+constexpr std::array<Unit, 5> kTimes{
+    {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
 constexpr std::array<Unit, 3> kSizes{
     {{"GiB", std::uint64_t{1} << 30U}, {"MiB", std::uint64_t{1} << 20U}, {"KiB", 1024}}};
 constexpr std::uint64_t kLongest = std::uint64_t{366} * 24 * 3'600'000;

@@ -99,7 +99,9 @@ rocksdb::Options options_for(std::size_t memory_bytes) {
     options.enable_blob_files = true;
     options.min_blob_size = 4096;
     options.blob_file_size = std::uint64_t{256} << 20U;
-    options.compression = rocksdb::kNoCompression;
+    // Facts repeat themselves, and are written at leisure: the hot path is the write-ahead log.
+    options.compression = rocksdb::kZSTD;
+    options.blob_compression_type = rocksdb::kZSTD;
     // A record that a crash cut off at the end was never acknowledged. Anything else that is wrong
     // is a loss, and is refused: the default would drop whatever comes behind it, and say nothing.
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;

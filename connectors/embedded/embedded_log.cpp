@@ -4,7 +4,9 @@
 #include "engine/base/check.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace trueup::connectors {
@@ -122,6 +124,20 @@ Status EmbeddedLog::truncate(ports::Partition partition, std::int64_t offset) {
 Result<ports::Extent> EmbeddedLog::describe(ports::Partition partition) {
     if (Status settled = writer_->settle(); !settled.ok()) return settled.error();
     return ports::Extent(writer_->tail().extent(partition));
+}
+
+std::optional<std::uint64_t> EmbeddedLog::stored_bytes() const {
+    std::error_code error;
+    std::uint64_t bytes = 0;
+    for (std::filesystem::directory_iterator file(writer_->path(), error), end;
+         !error && file != end; file.increment(error)) {
+        // One that compaction has taken away meanwhile takes nothing.
+        std::error_code gone;
+        const std::uintmax_t size = file->file_size(gone);
+        if (!gone) bytes += size;
+    }
+    if (error) return std::nullopt;
+    return bytes;
 }
 
 }  // namespace trueup::connectors

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,8 @@ class EmbeddedLog final : public ports::Log {
     void wake() override;
     Status truncate(ports::Partition partition, std::int64_t offset) override;
     Result<ports::Extent> describe(ports::Partition partition) override;
+    /// Of the files in its folder.
+    std::optional<std::uint64_t> stored_bytes() const override;
 
     /// The headers of one record; kSkip when there is no such record.
     Result<Headers> headers(ports::Partition partition, std::int64_t offset);

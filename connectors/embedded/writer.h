@@ -50,6 +50,7 @@ class EmbeddedLog::Writer {
     /// Extent and newest blocks; `settle` came before.
     const Tail& tail() const { return tail_; }
     Disk& disk() { return *disk_; }
+    const std::string& path() const { return settings_.path; }
 
     Status truncate(ports::Partition partition, std::int64_t offset);
 

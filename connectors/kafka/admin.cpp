@@ -1,5 +1,6 @@
 #include "connectors/kafka/admin.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <utility>
@@ -75,6 +76,21 @@ Result<ports::Extent> Admin::extent(ports::Partition partition) {
         return error_of(error, "describe " + partition_name(partition));
     }
     return ports::Extent{low, high};
+}
+
+Result<std::int64_t> Admin::offset_at(ports::Partition partition, BrokerTime time) {
+    // What is appended after the question is younger: the end as it was before it will do.
+    const Result<ports::Extent> extent = this->extent(partition);
+    if (!extent) return extent.error();
+    const std::int64_t millis = std::max<std::int64_t>(to_millis(time), 0);
+    const Partitions list = one_partition(settings_, partition, millis);
+    rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(client_.get(), list.get(), kAnswerMs);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = list->elems[0].err;
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return error_of(error, "look for a time in " + partition_name(partition));
+    }
+    const std::int64_t found = list->elems[0].offset;
+    return found < 0 ? extent->next_offset : found;
 }
 
 Status Admin::delete_before(ports::Partition partition, std::int64_t offset) {

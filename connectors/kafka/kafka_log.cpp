@@ -143,6 +143,10 @@ Result<ports::Extent> KafkaLog::describe(ports::Partition partition) {
     return parts_->admin->extent(partition);
 }
 
+Result<std::int64_t> KafkaLog::offset_at(ports::Partition partition, BrokerTime time) {
+    return parts_->admin->offset_at(partition, time);
+}
+
 std::string KafkaLog::trouble() const {
     const std::lock_guard lock(parts_->mutex);
     return parts_->trouble;

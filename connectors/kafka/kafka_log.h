@@ -38,6 +38,8 @@ class KafkaLog final : public ports::Log {
     /// By the cluster's DeleteRecords.
     Status truncate(ports::Partition partition, std::int64_t offset) override;
     Result<ports::Extent> describe(ports::Partition partition) override;
+    /// Asks the broker's index of times.
+    Result<std::int64_t> offset_at(ports::Partition partition, BrokerTime time) override;
     std::string trouble() const override;
 
     /// How many producers were thrown away because an append had no answer.

@@ -151,6 +151,11 @@ std::optional<JournalTime> Waits::next_turn(std::uint8_t rule) const {
     return first->first.since;
 }
 
+bool Waits::awaits(SourceId source) const {
+    const auto first = seen_.lower_bound(Progress{source, BrokerTime::min()});
+    return first != seen_.end() && first->first.first == source;
+}
+
 std::optional<JournalTime> Waits::next_due() const {
     if (due_.empty()) return std::nullopt;
     return due_.begin()->first;

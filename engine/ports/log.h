@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -103,6 +104,14 @@ class Log {
     virtual Status truncate(Partition partition, std::int64_t offset) = 0;
 
     virtual Result<Extent> describe(Partition partition) = 0;
+
+    /// The first offset whose record was appended at `time` or later; the end if there is none. By
+    /// halves, for append times never descend (L2): some thirty reads in the largest partition.
+    /// kRetry also where retention takes the place that is being looked at.
+    virtual Result<std::int64_t> offset_at(Partition partition, BrokerTime time);
+
+    /// What all of it takes on the disk here; nullopt: it lies elsewhere, or cannot be measured.
+    virtual std::optional<std::uint64_t> stored_bytes() const { return std::nullopt; }
 
     /// Why the log does not answer at the moment, in one sentence; empty while it does.
     virtual std::string trouble() const { return {}; }

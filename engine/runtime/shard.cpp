@@ -363,8 +363,19 @@ void Shard::publish_status() {
     status_.rewinds = sequencer_.rewinds();
     status_.cached_bytes = state_.subjects.bytes();
     status_.cached_subjects = state_.subjects.size();
-    status_.findings_wait =
-        state_.meta.open_findings > 0 || !state_.waits.empty() || state_.meta.pass.running;
+    status_.proof_awaited = proof_awaited();
+}
+
+/// Is there anything that sources could end by proving themselves further? Most of what is open is
+/// not: a finding that is only observed, a pause, a deadline. Nor does a source that has to be
+/// listed or released first come further by being asked more often.
+bool Shard::proof_awaited() const {
+    const core::Meta& meta = state_.meta;
+    if (meta.pass.running && !meta.pass.sweeping) return true;
+    for (SourceId id = 0; id < meta.sources.size(); ++id) {
+        if (meta.sources[id].known && state_.waits.awaits(id)) return true;
+    }
+    return false;
 }
 
 ShardStatus Shard::status() const {

@@ -67,7 +67,7 @@ struct ShardStatus {
     std::uint64_t rewinds = 0;
     std::uint64_t cached_bytes = 0;
     std::uint64_t cached_subjects = 0;
-    bool findings_wait = false;  ///< connectors should prove progress often
+    bool proof_awaited = false;  ///< connectors should prove progress often
 };
 
 class Shard {
@@ -116,6 +116,7 @@ class Shard {
     void refuse(std::string why);
     bool in_turn() const;
     bool has_news() const;
+    bool proof_awaited() const;
     void publish_status();
 
     ShardSettings settings_;

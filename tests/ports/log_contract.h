@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -234,6 +235,27 @@ TEST_P(LogContract, OffsetsGoOnAfterEverythingWasTruncated_L2) {
     const Appended b = append(kJournal0, unit_of("b", 1));
     EXPECT_GT(b.first_offset, a.last_offset);
     EXPECT_GE(b.append_time, a.append_time);
+}
+
+TEST_P(LogContract, AMomentIsFoundByItsTime_L2) {
+    std::vector<Appended> units;
+    for (int i = 0; i < 40; ++i) units.push_back(append(kJournal0, unit_of(std::to_string(i), 2)));
+    const auto place = [&](BrokerTime time) {
+        const Result<std::int64_t> found = log().offset_at(kJournal0, time);
+        return found.ok() ? *found : -1;
+    };
+    EXPECT_EQ(place(BrokerTime{}), 0);
+    EXPECT_EQ(place(units.back().append_time + Millis{1}), extent(kJournal0).next_offset);
+    // Several units may have one time: the first of them counts.
+    for (const Appended& unit : units) {
+        const auto same = std::find_if(units.begin(), units.end(), [&](const Appended& other) {
+            return other.append_time >= unit.append_time;
+        });
+        EXPECT_EQ(place(unit.append_time), same->first_offset);
+    }
+    ASSERT_TRUE(log().truncate(kJournal0, units[9].first_offset).ok());
+    EXPECT_EQ(place(BrokerTime{}), units[9].first_offset) << "from what is left on";
+    EXPECT_EQ(log().offset_at({Topic::kJournal, 1}, BrokerTime{}).value(), 0);
 }
 
 TEST_P(LogContract, ReopeningKeepsEverything_L3) {

@@ -85,6 +85,10 @@ class MemoryLog final : public ports::Log {
     void skip_offsets(ports::Partition partition, std::int64_t count) {
         with_lock([&] { partitions_[partition].next_offset += count; });
     }
+    /// What the log says that it takes; nothing until then.
+    void say_stored(std::uint64_t bytes) {
+        with_lock([&] { stored_ = bytes; });
+    }
     void block_in_wait(bool block) {
         with_lock([&] { block_in_wait_ = block; });
     }
@@ -110,6 +114,9 @@ class MemoryLog final : public ports::Log {
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override;
     Status truncate(ports::Partition partition, std::int64_t offset) override;
+    std::optional<std::uint64_t> stored_bytes() const override {
+        return with_lock([&] { return stored_; });
+    }
     Result<ports::Extent> describe(ports::Partition partition) override;
 
   private:
@@ -178,6 +185,7 @@ class MemoryLog final : public ports::Log {
     std::size_t failing_reads_ = 0;
     std::int64_t hidden_from_ = std::numeric_limits<std::int64_t>::max();
     std::size_t reads_to_failure_ = 0;  ///< 0: none is to fail
+    std::optional<std::uint64_t> stored_;
     std::uint64_t reads_ = 0;
     std::uint64_t changes_seen_ = 0;
     std::uint64_t wakes_ = 0;

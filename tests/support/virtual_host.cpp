@@ -130,7 +130,7 @@ std::string VirtualHost::insert_row(const std::string& pod_name, const std::stri
 
 void VirtualHost::step_source(Source& source) {
     const SteadyTime now = clock_.steady_now();
-    const bool waiting = shard_->status().findings_wait;
+    const bool waiting = shard_->status().proof_awaited;
     source.connector->pace_progress(waiting ? settings_.pace_waiting : settings_.pace_idle);
     if (now >= source.next_epoch) {
         source.connector->resnapshot();

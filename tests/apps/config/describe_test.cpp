@@ -19,7 +19,7 @@ std::string with_conninfo(const std::string& conninfo) {
 TEST(ConfigDescribe, SaysEverythingInAFewLines) {
     EXPECT_EQ(
         describe(parsed(sound())),
-        "bus       embedded, fsync on, max_step 10s, max_skew 0s\n"
+        "bus       embedded, fsync on, max_step 10s, max_skew 0s, journal kept: forever\n"
         "state     /var/lib/trueup, 512MiB of memory, a checkpoint every 15m, 3 kept\n"
         "source    pods: pods in namespace graph, selector \"app=wrapper\", at least 1\n"
         "source    rows: rows of public.instances (status, pod_name, url_slug), at least 1, "

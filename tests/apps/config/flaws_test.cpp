@@ -54,6 +54,33 @@ TEST(ConfigFlaws, AliasesCannotExhaustTheReader) {
     EXPECT_NE(flaws(bomb).find("the file has more than 20000 values"), std::string::npos);
 }
 
+TEST(ConfigFlaws, HowLongTheLogIsKept) {
+    const auto retention = [](const std::string& said) {
+        return flaws_at_top("bus: {retention: {" + said + "}}\n");
+    };
+    EXPECT_EQ(retention("journal: forever, topics: 7d"), "(sound)");
+    EXPECT_EQ(retention("journal: 30d"), "(sound)");
+    EXPECT_EQ(retention("journal: 20GiB"), "(sound)");
+    EXPECT_EQ(retention("journal: never"),
+              "trueup.yaml:2: bus.retention.journal is 'never'; write forever, an age as in 30d, or "
+              "the size of the log as in 20GiB");
+    EXPECT_EQ(retention("journal: 6h"),
+              "trueup.yaml:2: bus.retention.journal is 6h; write 1d at least, for what is gone "
+              "cannot be explained any more");
+    EXPECT_EQ(retention("journal: 64MiB"),
+              "trueup.yaml:2: bus.retention.journal is 64MiB; write 1GiB at least: the whole log has "
+              "to fit, of which it is a part");
+    EXPECT_EQ(retention("topics: 24h"),
+              "trueup.yaml:2: bus.retention.topics is 1d; write 2d at least: a command may live for "
+              "a day");
+    EXPECT_EQ(flaws_at_top("bus: {kafka: {bootstrap: 'b:9092'}, retention: {journal: 20GiB}}\n"),
+              "trueup.yaml:2: bus.retention.journal is a size, which brokers do not tell; write an "
+              "age, as in 30d, or forever");
+    EXPECT_NE(flaws_at_top("bus: {kafka: {bootstrap: 'b:9092'}, retention: {topics: 7d}}\n")
+                  .find("bus.retention.topics is a matter of the brokers"),
+              std::string::npos);
+}
+
 TEST(ConfigFlaws, UnknownKeys) {
     EXPECT_EQ(flaws_of_policy("    rules: {orphaned_pod: {gracee: 60s}}\n"),
               "trueup.yaml:18: unknown key 'gracee' under rules.orphaned_pod; did you mean "
@@ -165,9 +192,9 @@ TEST(ConfigFlaws, WrongKindsOfValue) {
 TEST(ConfigFlaws, Units) {
     EXPECT_EQ(flaws_of_policy("    stale_after: 60\n"),
               "trueup.yaml:18: policies[0].stale_after has no unit; write 60s, not 60");
-    EXPECT_EQ(flaws_of_policy("    stale_after: 1d\n"),
-              "trueup.yaml:18: policies[0].stale_after is '1d', which is no duration; write it as "
-              "500ms, 30s, 5m or 6h, at most 8784h");
+    EXPECT_EQ(flaws_of_policy("    stale_after: 1w\n"),
+              "trueup.yaml:18: policies[0].stale_after is '1w', which is no duration; write it as "
+              "500ms, 30s, 5m, 6h or 30d, at most 366d");
     EXPECT_EQ(flaws_at_top("memory: 512\n"),
               "trueup.yaml:2: memory has no unit; write 512MiB, not 512");
     EXPECT_EQ(flaws_at_top("memory: 512MB\n"),

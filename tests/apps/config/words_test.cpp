@@ -13,9 +13,10 @@ TEST(ConfigWords, DurationsNeedOneUnit) {
     EXPECT_EQ(parse_duration("30s"), Millis(30'000));
     EXPECT_EQ(parse_duration("5m"), Millis(300'000));
     EXPECT_EQ(parse_duration("6h"), Millis(21'600'000));
+    EXPECT_EQ(parse_duration("30d"), Millis(std::int64_t{30} * 86'400'000));
     EXPECT_EQ(parse_duration("0s"), Millis(0));
     EXPECT_EQ(parse_duration("8784h"), Millis(std::int64_t{8784} * 3'600'000));
-    for (const char* wrong : {"", "s", "60", "1.5s", "-1s", "1 s", "1d", "1m30s", "60S", "8785h",
+    for (const char* wrong : {"", "s", "60", "1.5s", "-1s", "1 s", "1D", "1m30s", "367d", "60S", "8785h",
                               "99999999999999999999s", "18446744073709551615h"}) {
         EXPECT_EQ(parse_duration(wrong), std::nullopt) << wrong;
     }
@@ -26,6 +27,7 @@ TEST(ConfigWords, DurationsPrintInTheLargestUnitWithoutRest) {
     EXPECT_EQ(duration_text(Millis(120'000)), "2m");
     EXPECT_EQ(duration_text(Millis(1'500)), "1500ms");
     EXPECT_EQ(duration_text(Millis(7'200'000)), "2h");
+    EXPECT_EQ(duration_text(Millis(172'800'000)), "2d");
     EXPECT_EQ(duration_text(Millis(0)), "0s");
 }
 

@@ -1,0 +1,62 @@
+// How long the log of a shard is kept. What is older is forgotten, as far as nobody needs it:
+//
+//   N1  A record that a reader has not passed stays, however old: the sequencer by its position in
+//       the journal. Executors need nothing that is older than a command lives, a day at most.
+//   N2  Of the journal everything stays from the oldest kept checkpoint on, and everything while
+//       there are fewer than two: a start without usable rows goes on from one of them.
+//   N3  Only the engine that is in turn on the shard forgets.
+//
+// Not thread-safe: one thread owns it.
+#pragma once
+
+#include "engine/core/meta.h"
+#include "engine/ports/log.h"
+#include "engine/runtime/checkpoints.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::runtime {
+
+struct RetentionSettings {
+    /// Of every topic but the journal; none: the log's own matter (a broker's).
+    std::optional<Millis> topics = std::nullopt;
+    /// Of the journal; none: for ever, as far as `log_bytes` does not say otherwise.
+    std::optional<Millis> journal = std::nullopt;
+    /// How large the whole log may be before the journal is shortened; none: as large as it gets.
+    std::optional<std::uint64_t> log_bytes = std::nullopt;
+};
+
+class Retention {
+  public:
+    /// The share of the journal, in offsets, that goes at once while the log is too large.
+    static constexpr std::int64_t kShare = 8;
+    /// So many checkpoints must be there, the oldest is the limit.
+    static constexpr std::size_t kCheckpoints = 2;
+
+    /// `log` outlives it.
+    Retention(RetentionSettings settings, ports::Log& log) : settings_(settings), log_(log) {}
+
+    /// Something was forgotten.
+    struct Cut {
+        ports::Partition partition;
+        std::int64_t first_offset = 0;  ///< the oldest that is left
+    };
+    /// Forgets what may go. `meta`: of the shard, in turn, as folded; `checkpoints`: those that are
+    /// there, the highest offset first. What was forgotten before an error is forgotten.
+    Result<std::vector<Cut>> tend(const core::Meta& meta,
+                                  const std::vector<Checkpoint>& checkpoints);
+
+  private:
+    Status forget(ports::Partition partition, std::int64_t before, std::vector<Cut>& cuts);
+    Status tend_topics(const core::Meta& meta, std::vector<Cut>& cuts);
+    Status tend_journal(const core::Meta& meta, const std::vector<Checkpoint>& checkpoints,
+                        std::vector<Cut>& cuts);
+
+    const RetentionSettings settings_;
+    ports::Log& log_;
+};
+
+}  // namespace trueup::runtime

@@ -1,0 +1,156 @@
+// Proves engine/runtime/retention.h: what is old goes, what somebody needs stays (N1, N2), and a
+// start from the oldest checkpoint that is kept finds all that it folds.
+#include "engine/runtime/retention.h"
+
+#include "tests/engine/runtime/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace trueup::runtime::testing {
+namespace {
+
+constexpr Millis kDay = std::chrono::hours(24);
+
+/// A shard that has seen two days, with an image of its rows at the end of the first and of the
+/// second.
+class TwoDays {
+  public:
+    TwoDays() : shard(bench.open()) {
+        bench.settle(*shard);
+        bench.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
+        bench.settle(*shard);
+        first = checkpoint();
+        day();
+        second = checkpoint();
+        day();
+    }
+
+    Checkpoint checkpoint() {
+        EXPECT_TRUE(shard->stop().ok());
+        images.push_back(copy_of(bench.store));
+        return Checkpoint::of(shard->state().meta);
+    }
+    void day() {
+        for (int hour = 0; hour < 24; ++hour) {
+            bench.pass(std::chrono::hours(1));
+            bench.all_progress();
+            bench.pods.say(pod("a", "u", 6 + versions++));
+            bench.publish();
+            bench.settle(*shard);
+        }
+    }
+    Result<std::vector<Retention::Cut>> tend(const RetentionSettings& settings,
+                                             const std::vector<Checkpoint>& checkpoints) {
+        return Retention(settings, bench.log).tend(shard->state().meta, checkpoints);
+    }
+    ports::Extent extent(Topic topic) { return *bench.log.describe(partition(topic)); }
+
+    Bench bench;
+    std::unique_ptr<Shard> shard;
+    std::vector<std::unique_ptr<projections::MemoryStore>> images;
+    Checkpoint first;
+    Checkpoint second;
+    std::uint64_t versions = 0;
+};
+
+// The log of an installation without a broker was never shortened: every fact lay in it twice, for
+// ever.
+TEST(Retention, TopicsForgetWhatIsOlderThanTheirTime) {
+    TwoDays world;
+    const auto cuts = world.tend({.topics = kDay}, {});
+    ASSERT_TRUE(cuts.ok());
+    ASSERT_FALSE(cuts->empty());
+    const ports::Extent pods = world.extent(Topic::kChangesPods);
+    EXPECT_GT(pods.first_offset, 0);
+    EXPECT_LT(pods.first_offset, pods.next_offset);
+    const auto oldest = world.bench.log.read(partition(Topic::kChangesPods), pods.first_offset, 1);
+    ASSERT_TRUE(oldest.ok());
+    EXPECT_GE(oldest->records.front().append_time, world.shard->state().meta.broker_now - kDay);
+    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "the journal has a time of its own";
+    const auto again = world.tend({.topics = kDay}, {});
+    ASSERT_TRUE(again.ok());
+    EXPECT_TRUE(again->empty());
+}
+
+TEST(Retention, WhatTheShardHasNotReadStaysHoweverOldItIs) {
+    TwoDays world;
+    core::Meta behind = world.shard->state().meta;
+    const auto pods = static_cast<std::size_t>(Topic::kChangesPods);
+    behind.last[pods] = 3;
+    ASSERT_TRUE(Retention({.topics = Millis{1}}, world.bench.log).tend(behind, {}).ok());
+    EXPECT_EQ(world.extent(Topic::kChangesPods).first_offset, 4);
+    behind.last[pods] = -1;
+    behind.last[static_cast<std::size_t>(Topic::kChangesRows)] = -1;
+    TwoDays unread;
+    ASSERT_TRUE(Retention({.topics = Millis{1}}, unread.bench.log).tend(behind, {}).ok());
+    EXPECT_EQ(unread.extent(Topic::kChangesPods).first_offset, 0);
+}
+
+TEST(Retention, TheJournalStaysFromTheOldestCheckpointOn) {
+    TwoDays world;
+    const RetentionSettings hour{.journal = std::chrono::hours(1)};
+    const auto first_offset = [&] { return world.extent(Topic::kJournal).first_offset; };
+    ASSERT_TRUE(world.tend(hour, {}).ok());
+    ASSERT_TRUE(world.tend(hour, {world.second}).ok());
+    EXPECT_EQ(first_offset(), 0) << "one checkpoint is no more than the rows are";
+    Checkpoint foreign = world.second;
+    foreign.journal_id = {77, 77};
+    Checkpoint ahead = world.second;
+    ahead.offset = world.shard->state().meta.applied + 1;
+    ASSERT_TRUE(world.tend(hour, {ahead, world.second, foreign}).ok());
+    EXPECT_EQ(first_offset(), 0) << "neither another journal's nor one from the future counts";
+    ASSERT_TRUE(world.tend(hour, {world.second, world.first}).ok());
+    EXPECT_EQ(first_offset(), world.first.offset);
+}
+
+TEST(Retention, AStartFromTheOldestCheckpointFoldsTheRest_C8) {
+    TwoDays world;
+    ASSERT_TRUE(
+        world.tend({.topics = kDay, .journal = std::chrono::hours(1)}, {world.second, world.first})
+            .ok());
+    ASSERT_GT(world.extent(Topic::kJournal).first_offset, 0);
+    auto again = world.bench.follow(*world.images.front());
+    world.bench.settle(*again);
+    EXPECT_EQ(again->state().meta.applied, world.shard->state().meta.applied);
+    EXPECT_EQ(again->state().meta.chain, world.shard->state().meta.chain);
+    EXPECT_EQ(again->state().meta.subjects, world.shard->state().meta.subjects);
+}
+
+TEST(Retention, ByAgeTheYoungStays) {
+    TwoDays world;
+    ASSERT_TRUE(world.tend({.journal = 30 * kDay}, {world.second, world.first}).ok());
+    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0);
+    EXPECT_EQ(world.extent(Topic::kChangesPods).first_offset, 0) << "a broker's own matter";
+}
+
+TEST(Retention, ALogThatIsTooLargeLosesTheOldestOfItsJournalBitByBit) {
+    TwoDays world;
+    const RetentionSettings small{.log_bytes = 1'000};
+    const std::vector<Checkpoint> kept{world.second, world.second};
+    const ports::Extent before = world.extent(Topic::kJournal);
+    ASSERT_TRUE(world.tend(small, kept).ok());
+    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "nobody knows how large it is";
+    world.bench.log.say_stored(1'000);
+    ASSERT_TRUE(world.tend(small, kept).ok());
+    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "it is not too large";
+    world.bench.log.say_stored(1'001);
+    ASSERT_TRUE(world.tend(small, kept).ok());
+    EXPECT_EQ(world.extent(Topic::kJournal).first_offset,
+              (before.next_offset - before.first_offset) / Retention::kShare);
+    for (int i = 0; i < 40; ++i) ASSERT_TRUE(world.tend(small, kept).ok());
+    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, world.second.offset);
+}
+
+TEST(Retention, ALogThatDoesNotAnswerIsAskedAgain) {
+    TwoDays world;
+    world.bench.log.fail_reads(1);
+    const auto cuts = world.tend({.topics = kDay}, {});
+    ASSERT_FALSE(cuts.ok());
+    EXPECT_EQ(cuts.error().next, Next::kRetry);
+    EXPECT_TRUE(world.tend({.topics = kDay}, {}).ok());
+}
+
+}  // namespace
+}  // namespace trueup::runtime::testing
