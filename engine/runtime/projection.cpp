@@ -1,6 +1,5 @@
 #include "engine/runtime/projection.h"
 
-#include "engine/base/check.h"
 #include "engine/base/guard.h"
 #include "engine/core/row.h"
 
@@ -103,6 +102,7 @@ Status Projection::load(core::State& state, std::size_t budget,
 }
 
 Status Projection::write_behind(core::State& state, std::vector<core::Parked>& parked) {
+    if (!read_) return read_;
     if (Status settled = settle(); !settled) return settled;
     batch_.clear();
     std::string row_key = key(kSubjects, {});
@@ -159,7 +159,10 @@ Status Projection::get_many(const std::vector<std::string_view>& keys,
     // Rows that are being written are clean in memory and not in the store yet.
     if (Status there = settle(); !there) return there;
     auto rows = store_.get_many({names.begin(), names.end()});
-    if (!rows) return rows.error();
+    if (!rows) {
+        note(rows.error());
+        return rows.error();
+    }
     for (std::size_t i = 0; i < keys.size(); ++i) {
         const std::optional<std::string>& row = (*rows)[i];
         visit(keys[i], row ? std::optional<std::string_view>(*row) : std::nullopt);
@@ -184,18 +187,22 @@ Status Projection::read_ahead(core::State& state, const JournalView& record) {
     });
 }
 
+void Projection::note(const Error& error) {
+    if (read_) read_ = error;
+}
+
 void Projection::load_many(const std::vector<std::string_view>& keys,
                            const core::Rows::VisitRow& visit) {
-    const Status read = get_many(keys, visit);
-    TRUEUP_CHECK(read.ok() || !written_.ok());
+    static_cast<void>(get_many(keys, visit));
 }
 
 std::optional<std::string> Projection::load(std::string_view subject_key) {
     if (rows_ == 0) return std::nullopt;
     static_cast<void>(settle());
     auto row = store_.get(key(kSubjects, subject_key));
-    TRUEUP_CHECK(row.ok());
-    return std::move(row).value();
+    if (row) return std::move(row).value();
+    note(row.error());
+    return std::nullopt;
 }
 
 void Projection::each_after(std::string_view after, std::size_t limit,
@@ -208,7 +215,7 @@ void Projection::each_after(std::string_view after, std::size_t limit,
                                         visit(row_key.substr(prefix.size()), bytes);
                                         return true;
                                     });
-    TRUEUP_CHECK(seen.ok());
+    if (!seen) note(seen.error());
 }
 
 }  // namespace trueup::runtime

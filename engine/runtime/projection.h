@@ -57,9 +57,13 @@ class Projection final : public core::Rows {
     /// Reads the cold subjects that the record's changes name, all at once.
     Status read_ahead(core::State& state, const JournalView& record);
 
-    // core::Rows. A store that cannot be read ends the process: a fold cannot go on half-way. After
-    // a batch that failed the rows are older than they should be: look at `written` behind the
-    // fold.
+    /// How reading went since the start; the first error stays. Behind it the state is of no more
+    /// use: what could not be read was folded as if it was not there. Nothing is written any more.
+    const Status& read() const { return read_; }
+
+    // core::Rows. A fold cannot stop half-way, so a row that cannot be read is none to it, and
+    // after a batch that failed the rows are older than they should be: look at `read` and
+    // `written` behind the fold, before anything that it said is used.
     std::optional<std::string> load(std::string_view key) override;
     void load_many(const std::vector<std::string_view>& keys,
                    const core::Rows::VisitRow& visit) override;
@@ -72,6 +76,7 @@ class Projection final : public core::Rows {
     using Check = std::function<Status(std::string_view subject_key, std::string_view bytes)>;
     std::string key(char table, std::string_view rest) const;
     Status get_many(const std::vector<std::string_view>& keys, const core::Rows::VisitRow& visit);
+    void note(const Error& error);
     Status add_up(const core::Meta& meta, const Check& check);
 
     ports::Store& store_;
@@ -82,6 +87,7 @@ class Projection final : public core::Rows {
     ports::StoreBatch batch_;  ///< of the last write: its memory is used again
     std::future<Status> writing_;
     Status written_ = Done{};
+    Status read_ = Done{};
 };
 
 }  // namespace trueup::runtime

@@ -123,7 +123,7 @@ Result<bool> Shard::round() {
             busy = busy || *sequenced;
         }
     }
-    if (Status written = check_written(); !written) return written.error();
+    if (Status written = check_rows(); !written) return written.error();
     if (write_due()) {
         if (Status written = write_behind(); !written) return written.error();
     }
@@ -198,12 +198,12 @@ Status Shard::fold_record(const ports::Record& record) {
     Status decoded = codec::decode_journal(record.value, record.offset, appended, view_);
     if (!decoded) return decoded.error();
     const Status read = projection_.read_ahead(state_, view_);
-    if (Status written = check_written(); !written) return written;
+    if (Status written = check_rows(); !written) return written;
     if (!read) return read.error();
     report_.clear();
     const auto before = state_.meta.last;
     core::fold(state_, view_, report_);
-    if (Status written = check_written(); !written) return written;
+    if (Status written = check_rows(); !written) return written;
     if (!state_.halted.empty()) return Error{Next::kStop, state_.halted};
     more_work_ = report_.more_work;
     if (sequencing_ && (view_.items.empty() || state_.meta.last != before)) {
@@ -315,13 +315,16 @@ Status Shard::write_behind() {
         written_ = state_.meta.applied;
         last_write_ = clock_.steady_now();
     }
-    return check_written();
+    return check_rows();
 }
 
 /// After a batch that failed its rows count as written: what came after would be an image with
 /// holes, and what is read from the store is old.
-Status Shard::check_written() {
+Status Shard::check_rows() {
     if (!projection_.writing()) static_cast<void>(projection_.settle());
+    if (const Status& read = projection_.read(); !read) {
+        return Error{Next::kStop, "the projection cannot be read: " + read.error().what};
+    }
     const Status& written = projection_.written();
     if (written) return Done{};
     return Error{Next::kStop, "the projection cannot be written: " + written.error().what};
@@ -339,7 +342,7 @@ Status Shard::stop() {
     }
     static_cast<void>(projection_.settle());
     publish_status();
-    if (Status written = check_written(); !written) return written;
+    if (Status written = check_rows(); !written) return written;
     return store_.flush();
 }
 

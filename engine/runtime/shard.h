@@ -112,7 +112,7 @@ class Shard {
     Result<bool> sequence();
     bool tick_due() const;
     Status write_behind();
-    Status check_written();
+    Status check_rows();
     void refuse(std::string why);
     bool in_turn() const;
     bool has_news() const;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 
 namespace trueup::runtime::testing {
@@ -135,6 +136,64 @@ TEST(WriteBehind, ABatchThatFailedEndsTheShardAndLeavesTheOldImage_C2) {
     projections::MemoryStore fresh;
     const core::Meta whole = folded(bench.settings, bench.log, fresh, bench.clock);
     EXPECT_EQ(folded(bench.settings, bench.log, store.below, bench.clock), whole);
+}
+
+/// Symptom: one disk error while the projection was read ended the whole process, connectors and
+/// executors with it. `news` needs a row that is in the store only.
+void expect_a_failed_read_ends_the_shard_alone(const std::function<void(Bench&)>& news) {
+    Bench bench;
+    WrappedStore store;
+    bench.settings.cache_bytes = 1;  // nothing stays in memory that is in the store
+    bench.settings.write_behind_every = Millis{0};
+    auto shard = bench.open(&store);
+    bench.all_known({pod("a", "u", 5), pod("b", "v", 5)}, {});
+    bench.settle(*shard);
+    bench.pods.say(pod("b", "v", 6));
+    bench.publish();
+    bench.settle(*shard);
+    const std::size_t commands = commands_in(bench.log).size();
+    const std::size_t findings = findings_in(bench.log).size();
+    store.read_fails = Error{Next::kSkip, "projection /p is damaged (000009.sst: mismatch)"};
+    news(bench);
+    Result<bool> stepped = true;
+    for (int i = 0; stepped && i < 1'000; ++i) {
+        stepped = shard->step();
+        bench.pass(Millis{10});
+    }
+    ASSERT_FALSE(stepped) << "it went on";
+    EXPECT_EQ(stepped.error().next, Next::kStop);
+    EXPECT_EQ(stepped.error().what,
+              "the projection cannot be read: projection /p is damaged (000009.sst: mismatch)");
+    EXPECT_EQ(shard->status().refused, stepped.error().what);
+    EXPECT_EQ(commands_in(bench.log).size(), commands);
+    EXPECT_EQ(findings_in(bench.log).size(), findings) << "it spoke of what it could not read";
+    store.read_fails.reset();
+    EXPECT_FALSE(shard->stop().ok());
+    shard.reset();
+    projections::MemoryStore fresh;
+    EXPECT_EQ(folded(bench.settings, bench.log, store.below, bench.clock),
+              folded(bench.settings, bench.log, fresh, bench.clock))
+        << "what was folded over a failed read was written";
+}
+
+TEST(FailedRead, OfARowThatAChangeNamesEndsTheShardAlone) {
+    expect_a_failed_read_ends_the_shard_alone([](Bench& bench) {
+        bench.pods.say(pod("a", "u", 7));
+        bench.publish();
+    });
+}
+
+TEST(FailedRead, OfWhatAnEpochSweepsEndsTheShardAlone) {
+    expect_a_failed_read_ends_the_shard_alone([](Bench& bench) { bench.all_known({}, {}); });
+}
+
+TEST(FailedRead, OfWhatAWaitWakesEndsTheShardAlone) {
+    expect_a_failed_read_ends_the_shard_alone([](Bench& bench) {
+        for (int second = 0; second < 300; ++second) {
+            bench.pass(Millis{1'000});
+            if (second % 10 == 0) bench.all_progress();
+        }
+    });
 }
 
 }  // namespace
