@@ -61,18 +61,21 @@ TEST(ConfigFlaws, HowLongTheLogIsKept) {
     EXPECT_EQ(retention("journal: forever, topics: 7d"), "(sound)");
     EXPECT_EQ(retention("journal: 30d"), "(sound)");
     EXPECT_EQ(retention("journal: 20GiB"), "(sound)");
-    EXPECT_EQ(retention("journal: never"),
-              "trueup.yaml:2: bus.retention.journal is 'never'; write forever, an age as in 30d, or "
-              "the size of the log as in 20GiB");
+    EXPECT_EQ(
+        retention("journal: never"),
+        "trueup.yaml:2: bus.retention.journal is 'never'; write forever, an age as in 30d, or "
+        "the size of the log as in 20GiB");
     EXPECT_EQ(retention("journal: 6h"),
               "trueup.yaml:2: bus.retention.journal is 6h; write 1d at least, for what is gone "
               "cannot be explained any more");
-    EXPECT_EQ(retention("journal: 64MiB"),
-              "trueup.yaml:2: bus.retention.journal is 64MiB; write 1GiB at least: the whole log has "
-              "to fit, of which it is a part");
-    EXPECT_EQ(retention("topics: 24h"),
-              "trueup.yaml:2: bus.retention.topics is 1d; write 2d at least: a command may live for "
-              "a day");
+    EXPECT_EQ(
+        retention("journal: 64MiB"),
+        "trueup.yaml:2: bus.retention.journal is 64MiB; write 1GiB at least: the whole log has "
+        "to fit, of which it is a part");
+    EXPECT_EQ(
+        retention("topics: 24h"),
+        "trueup.yaml:2: bus.retention.topics is 1d; write 2d at least: a command may live for "
+        "a day");
     EXPECT_EQ(flaws_at_top("bus: {kafka: {bootstrap: 'b:9092'}, retention: {journal: 20GiB}}\n"),
               "trueup.yaml:2: bus.retention.journal is a size, which brokers do not tell; write an "
               "age, as in 30d, or forever");

@@ -70,7 +70,8 @@ TEST(Shard, FromTheWireToTheCommandAndItsEnd) {
     for (const Command& command : commands) targets[command.rule] = command.draft.target.object_id;
     EXPECT_EQ(targets["orphaned_pod"], "uid-a");
     EXPECT_EQ(targets["missing_pod"], "public.instances/2");
-    EXPECT_FALSE(shard->status().proof_awaited) << "outcomes are awaited, no proof could bring them";
+    EXPECT_FALSE(shard->status().proof_awaited)
+        << "outcomes are awaited, no proof could bring them";
     for (const Command& command : commands) bench.answer(command);
     bench.pods.say(gone(pod("wrapper-a", "uid-a", 9), 9));
     bench.rows.say(row("wrapper-c", "2", 9, "failed"));
