@@ -31,6 +31,8 @@ struct Backend {
     std::function<Result<Hash128>(Request)> ask;
     /// nullopt: the engine has not come to it yet, or has forgotten it.
     std::function<std::optional<AnswerView>(const Hash128&)> answer;
+    /// Says one sentence in the process's log.
+    std::function<void(const std::string&)> warn = [](const std::string&) {};
     Tokens tokens;
 };
 

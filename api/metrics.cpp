@@ -204,9 +204,25 @@ void add_passes(Page& page, const Snapshot& snapshot) {
                snapshot.pass_age_seconds);
 }
 
+void add_http(Page& page, const HttpView& http) {
+    for (std::size_t i = 1; i < http.answered.size(); ++i) {
+        page.counter("trueup_http_requests_total", "Requests answered over HTTP, by class.",
+                     http.answered[i], {{"code", std::to_string(i + 1) + "xx"}});
+    }
+    static constexpr std::array<const char*, kRefusals> kWhy{
+        "unauthorized", "malformed", "too_large", "deadline", "full", "busy"};
+    for (std::size_t i = 0; i < kWhy.size(); ++i) {
+        page.counter("trueup_http_refused_total",
+                     "Requests and connections that HTTP refused, by reason.", http.refused[i],
+                     {{"reason", kWhy[i]}});
+    }
+    page.gauge("trueup_http_connections", "HTTP connections that are open.",
+               static_cast<double>(http.connections));
+}
+
 }  // namespace
 
-std::string metrics_text(const Snapshot& snapshot) {
+std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
     Page page;
     page.gauge("trueup_info", "1; the label says which build this is.", 1.0,
                {{"version", snapshot.version}});
@@ -242,6 +258,7 @@ std::string metrics_text(const Snapshot& snapshot) {
     add_rules(page, snapshot.rules);
     add_tallies(page, snapshot.tallies);
     add_passes(page, snapshot);
+    add_http(page, http);
     for (const NamedCount& count : snapshot.fold_counters) {
         page.counter("trueup_fold_events_total", "What the fold met, by kind.", count.value,
                      {{"kind", count.name}});

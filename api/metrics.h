@@ -4,10 +4,30 @@
 
 #include "api/snapshot.h"
 
+#include <array>
+#include <cstdint>
 #include <string>
 
 namespace trueup::api {
 
-std::string metrics_text(const Snapshot& snapshot);
+/// Why the HTTP side gave a connection up, or did not do what was asked.
+enum class Refused : std::uint8_t {
+    kUnauthorized,  ///< a token that is wrong, or does not suffice
+    kMalformed,     ///< what is not HTTP, or ambiguous
+    kTooLarge,      ///< a header or a body
+    kDeadline,      ///< too slow to send, or to read
+    kFull,          ///< a stranger gave way to a newer connection
+    kBusy,          ///< too much was asked at once
+};
+inline constexpr std::size_t kRefusals = 6;
+
+/// What the HTTP side has done.
+struct HttpView {
+    std::array<std::uint64_t, 5> answered{};  ///< by class: 1xx first
+    std::array<std::uint64_t, kRefusals> refused{};
+    std::uint64_t connections = 0;  ///< open now
+};
+
+std::string metrics_text(const Snapshot& snapshot, const HttpView& http = {});
 
 }  // namespace trueup::api

@@ -1,11 +1,11 @@
 #include "api/routes.h"
 
-#include <httplib.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <ctime>
+#include <memory>
 #include <utility>
 
 namespace trueup::api {
@@ -15,36 +15,33 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kRetryAfter = "60";  // s
+constexpr std::string_view kAnswers = "/v1/requests/";
 
-void reply(httplib::Response& out, int status, const Json& body) {
+Answer reply(unsigned status, const Json& body) {
+    Answer out;
     out.status = status;
-    out.set_content(body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n",
-                    "application/json");
+    out.body = std::make_shared<const std::string>(
+        body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    return out;
 }
-void refuse(httplib::Response& out, int status, const std::string& why) {
-    reply(out, status, {{"error", why}});
+Answer plain(unsigned status, std::string text) {
+    Answer out;
+    out.status = status;
+    out.type = "text/plain; charset=utf-8";
+    out.body = std::make_shared<const std::string>(std::move(text));
+    return out;
+}
+Answer forbidden(const Caller& caller, Role least) {
+    return refusal(403, "the role " + std::string(name_of(caller.role)) +
+                            " may not do this; it takes " + std::string(name_of(least)));
 }
 
-/// The caller, if the token is good and the role suffices; else the response says why not.
-std::optional<Caller> admit(const Backend& backend, const httplib::Request& in,
-                            httplib::Response& out, Role least) {
-    Caller caller;
-    switch (backend.tokens.find(in.get_header_value("Authorization"), std::time(nullptr), caller)) {
-        case Tokens::Found::kUnknown:
-            refuse(out, 401, "send a token that is known, as Authorization: Bearer TOKEN");
-            out.set_header("WWW-Authenticate", "Bearer");
-            return std::nullopt;
-        case Tokens::Found::kExpired:
-            refuse(out, 401, "the token's time is over; ask for a new one");
-            return std::nullopt;
-        case Tokens::Found::kGood:
-            break;
+/// The first of that name; empty: none.
+std::string value_of(const Plan& plan, std::string_view name) {
+    for (const auto& [key, value] : plan.query) {
+        if (key == name) return value;
     }
-    if (caller.role >= least) return caller;
-    refuse(out, 403,
-           "the role " + std::string(name_of(caller.role)) + " may not do this; it takes " +
-               std::string(name_of(least)));
-    return std::nullopt;
+    return {};
 }
 
 Json json_of(const FindingEdge& edge) {
@@ -57,16 +54,15 @@ Json json_of(const FindingEdge& edge) {
     return json;
 }
 
-void list_findings(const Backend& backend, const httplib::Request& in, httplib::Response& out) {
+Answer list_findings(const Backend& backend, const Plan& plan) {
     projections::FindingsFilter filter;
-    filter.rule = in.get_param_value("rule");
-    filter.reason = in.get_param_value("reason");
-    filter.subject = in.get_param_value("subject");
-    if (in.has_param("limit")) {
-        const std::string text = in.get_param_value("limit");
+    filter.rule = value_of(plan, "rule");
+    filter.reason = value_of(plan, "reason");
+    filter.subject = value_of(plan, "subject");
+    if (const std::string text = value_of(plan, "limit"); !text.empty()) {
         const auto read = std::from_chars(text.data(), text.data() + text.size(), filter.limit);
         if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) {
-            return refuse(out, 400, "limit is a number, as in ?limit=100");
+            return refusal(400, "limit is a number, as in ?limit=100");
         }
     }
     const auto page = backend.findings(filter);
@@ -78,12 +74,11 @@ void list_findings(const Backend& backend, const httplib::Request& in, httplib::
         if (why.empty()) continue;
         quarantines.push_back({{"source", source.name}, {"sentence", std::move(why)}});
     }
-    reply(out, 200,
-          {{"seen", page.seen},
-           {"quarantines", std::move(quarantines)},
-           {"findings", std::move(findings)},
-           {"more", page.more},
-           {"not_kept", page.hidden}});
+    return reply(200, {{"seen", page.seen},
+                       {"quarantines", std::move(quarantines)},
+                       {"findings", std::move(findings)},
+                       {"more", page.more},
+                       {"not_kept", page.hidden}});
 }
 
 constexpr std::array kKinds{
@@ -108,7 +103,114 @@ bool take_text(Json& body, const char* name, std::string& text) {
     return true;
 }
 
-/// The request in the body, or one sentence.
+Answer take(const Backend& backend, const Caller& caller, Request request) {
+    request.issued_by = caller.name;
+    request.role = name_of(caller.role);
+    if (const std::optional<std::string> why = backend.too_much(request)) {
+        Answer out = refusal(429, *why);
+        out.headers.emplace_back("Retry-After", kRetryAfter);
+        return out;
+    }
+    const Result<Hash128> id = backend.ask(std::move(request));
+    if (!id) return refusal(503, id.error().what);
+    return reply(202, {{"request", to_hex(*id)}});
+}
+
+/// Who may only end what is their own may ask for that; whose it is the fold finds out (G8).
+Answer ask(const Backend& backend, const Caller& caller, const std::string& body) {
+    Result<Request> request = request_of(body);
+    if (!request) return refusal(400, request.error().what);
+    if (request->kind != RequestKind::kTerminate && caller.role < Role::kOps) {
+        return forbidden(caller, Role::kOps);
+    }
+    return take(backend, caller, std::move(*request));
+}
+
+Answer show_answer(const Backend& backend, const std::string& hex) {
+    const std::optional<Hash128> id = hash_from_hex(hex);
+    if (!id) return refusal(400, "a request's id has 32 hex digits");
+    const std::optional<AnswerView> answer = backend.answer(*id);
+    if (!answer) return reply(200, {{"request", hex}, {"state", "pending"}});
+    return reply(200, {{"request", hex},
+                       {"state", answer->granted ? "granted" : "refused"},
+                       {"kind", name_of(answer->kind)},
+                       {"by", answer->by},
+                       {"sentence", answer->sentence}});
+}
+
+struct Route {
+    std::string_view path;
+    std::string_view method;
+    Page page;
+    std::optional<Role> least;  ///< nullopt: everybody
+};
+
+/// In the order of `Page`.
+constexpr std::array kRoutes{
+    Route{"/healthz", "GET", Page::kAlive, std::nullopt},
+    Route{"/readyz", "GET", Page::kReady, std::nullopt},
+    Route{"/metrics", "GET", Page::kMetrics, std::nullopt},
+    Route{"/v1/findings", "GET", Page::kFindings, Role::kViewer},
+    Route{"/v1/requests", "POST", Page::kAsk, Role::kUser},
+    Route{kAnswers, "GET", Page::kAnswer, Role::kViewer},
+    Route{"/internal/reconcile", "POST", Page::kReconcile, Role::kOps},
+};
+
+bool leads_to(const Route& route, std::string_view path) {
+    if (route.page != Page::kAnswer) return route.path == path;
+    return path.size() > kAnswers.size() && path.starts_with(kAnswers) &&
+           path.find('/', kAnswers.size()) == std::string_view::npos;
+}
+
+int digit_of(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+std::optional<std::string> decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            out += text[i] == '+' ? ' ' : text[i];
+            continue;
+        }
+        if (text.size() - i < 3) return std::nullopt;
+        const int high = digit_of(text[i + 1]);
+        const int low = digit_of(text[i + 2]);
+        if (high < 0 || low < 0) return std::nullopt;
+        out += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return out;
+}
+
+/// Fills in who asks, and the refusal where the token does not suffice for the route.
+void admit(const Tokens& tokens, const Head& head, std::int64_t now, const Route& route,
+           Plan& plan) {
+    const Tokens::Found found = tokens.find(head.authorization, now, plan.caller);
+    plan.known = found == Tokens::Found::kGood;
+    if (!route.least) {
+        plan.unauthorized = !plan.known && !head.authorization.empty();
+        return;
+    }
+    if (found == Tokens::Found::kUnknown) {
+        plan.refusal = refusal(401, "send a token that is known, as Authorization: Bearer TOKEN");
+        plan.refusal->headers.emplace_back("WWW-Authenticate", "Bearer");
+    } else if (found == Tokens::Found::kExpired) {
+        plan.refusal = refusal(401, "the token's time is over; ask for a new one");
+        plan.refusal->headers.emplace_back("WWW-Authenticate", "Bearer");
+    } else if (plan.caller.role < *route.least) {
+        plan.refusal = forbidden(plan.caller, *route.least);
+    }
+    plan.unauthorized = plan.refusal.has_value();
+}
+
+}  // namespace
+
+Answer refusal(unsigned status, const std::string& why) { return reply(status, {{"error", why}}); }
+
 Result<Request> request_of(const std::string& text) {
     const auto wrong = [](std::string why) { return Error{Next::kSkip, std::move(why)}; };
     Json body = Json::parse(text, nullptr, false);
@@ -151,65 +253,83 @@ Result<Request> request_of(const std::string& text) {
     return request;
 }
 
-void take(const Backend& backend, const Caller& caller, Request request, httplib::Response& out) {
-    request.issued_by = caller.name;
-    request.role = name_of(caller.role);
-    if (const std::optional<std::string> why = backend.too_much(request)) {
-        out.set_header("Retry-After", kRetryAfter);
-        return refuse(out, 429, *why);
+std::optional<std::vector<std::pair<std::string, std::string>>> query_of(std::string_view text) {
+    std::vector<std::pair<std::string, std::string>> query;
+    while (!text.empty()) {
+        const std::string_view part = text.substr(0, text.find('&'));
+        text.remove_prefix(std::min(text.size(), part.size() + 1));
+        if (part.empty()) continue;
+        const std::size_t equals = std::min(part.find('='), part.size());
+        auto name = decoded(part.substr(0, equals));
+        auto value = decoded(part.substr(std::min(equals + 1, part.size())));
+        if (!name || !value) return std::nullopt;
+        query.emplace_back(std::move(*name), std::move(*value));
     }
-    const Result<Hash128> id = backend.ask(std::move(request));
-    if (!id) return refuse(out, 503, id.error().what);
-    reply(out, 202, {{"request", to_hex(*id)}});
+    return query;
 }
 
-void ask(const Backend& backend, const httplib::Request& in, httplib::Response& out) {
-    // Who may only end what is their own may ask for that; whose it is the fold finds out (G8).
-    const std::optional<Caller> caller = admit(backend, in, out, Role::kUser);
-    if (!caller) return;
-    Result<Request> request = request_of(in.body);
-    if (!request) return refuse(out, 400, request.error().what);
-    if (request->kind != RequestKind::kTerminate && !admit(backend, in, out, Role::kOps)) return;
-    take(backend, *caller, std::move(*request), out);
-}
+std::string_view path_of(Page page) { return kRoutes[static_cast<std::size_t>(page)].path; }
 
-void show_answer(const Backend& backend, const std::string& hex, httplib::Response& out) {
-    const std::optional<Hash128> id = hash_from_hex(hex);
-    if (!id) return refuse(out, 400, "a request's id has 32 hex digits");
-    const std::optional<AnswerView> answer = backend.answer(*id);
-    if (!answer) {
-        return reply(out, 200, {{"request", hex}, {"state", "pending"}});
+Plan plan(const Tokens& tokens, const Head& head, std::int64_t now) {
+    Plan plan;
+    std::string_view path = head.target;
+    std::string_view query;
+    if (const std::size_t mark = path.find('?'); mark != std::string_view::npos) {
+        query = path.substr(mark + 1);
+        path = path.substr(0, mark);
     }
-    reply(out, 200,
-          {{"request", hex},
-           {"state", answer->granted ? "granted" : "refused"},
-           {"kind", name_of(answer->kind)},
-           {"by", answer->by},
-           {"sentence", answer->sentence}});
+    const auto route = std::find_if(kRoutes.begin(), kRoutes.end(),
+                                    [&](const Route& one) { return leads_to(one, path); });
+    if (route == kRoutes.end()) {
+        plan.refusal = refusal(404,
+                               "there is nothing here; see /healthz, /readyz, /metrics, "
+                               "/v1/findings and /v1/requests");
+        return plan;
+    }
+    const std::string_view method = head.method == "HEAD" ? "GET" : std::string_view(head.method);
+    if (method != route->method) {
+        const std::string allowed = route->method == "GET" ? "GET, HEAD" : "POST";
+        plan.refusal = refusal(405, "this takes " + allowed);
+        plan.refusal->headers.emplace_back("Allow", allowed);
+        return plan;
+    }
+    plan.page = route->page;
+    admit(tokens, head, now, *route, plan);
+    if (plan.refusal) return plan;
+    if (route->page == Page::kAnswer) plan.id = path.substr(kAnswers.size());
+    auto read = query_of(query);
+    if (!read) {
+        plan.refusal = refusal(400, "a % in the address goes with two hex digits");
+        return plan;
+    }
+    plan.query = std::move(*read);
+    return plan;
 }
 
-}  // namespace
+Answer serve(const Backend& backend, const Plan& plan, const std::string& body) {
+    switch (plan.page) {
+        case Page::kFindings:
+            return list_findings(backend, plan);
+        case Page::kAsk:
+            return ask(backend, plan.caller, body);
+        case Page::kAnswer:
+            return show_answer(backend, plan.id);
+        case Page::kReconcile: {
+            Request request;
+            request.kind = RequestKind::kPass;
+            return take(backend, plan.caller, std::move(request));
+        }
+        case Page::kAlive:
+        case Page::kReady:
+        case Page::kMetrics:
+            break;
+    }
+    return plain(200, "alive\n");
+}
 
-void add_operator_routes(httplib::Server& server, const std::shared_ptr<const Backend>& backend) {
-    server.Get("/v1/findings", [backend](const httplib::Request& in, httplib::Response& out) {
-        if (admit(*backend, in, out, Role::kViewer)) list_findings(*backend, in, out);
-    });
-    server.Post("/v1/requests", [backend](const httplib::Request& in, httplib::Response& out) {
-        ask(*backend, in, out);
-    });
-    server.Get(R"(/v1/requests/([^/]+))",
-               [backend](const httplib::Request& in, httplib::Response& out) {
-                   if (!admit(*backend, in, out, Role::kViewer)) return;
-                   show_answer(*backend, in.matches[1], out);
-               });
-    server.Post("/internal/reconcile",
-                [backend](const httplib::Request& in, httplib::Response& out) {
-                    const std::optional<Caller> caller = admit(*backend, in, out, Role::kOps);
-                    if (!caller) return;
-                    Request request;
-                    request.kind = RequestKind::kPass;
-                    take(*backend, *caller, std::move(request), out);
-                });
+Answer readiness(const Snapshot& snapshot, bool known) {
+    const std::string why = known ? snapshot.not_ready() : snapshot.not_ready_in_short();
+    return why.empty() ? plain(200, "ready\n") : plain(503, why + "\n");
 }
 
 }  // namespace trueup::api

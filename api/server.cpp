@@ -1,78 +1,704 @@
 #include "api/server.h"
 
+#include "api/attempts.h"
 #include "api/metrics.h"
 #include "api/routes.h"
 
-#include <httplib.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/status.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <charconv>
+#include <condition_variable>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <thread>
+#include <type_traits>
+#include <utility>
 
 namespace trueup::api {
 
-struct Server::Http {
-    httplib::Server server;
-    std::thread thread;
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using Code = boost::system::error_code;
+
+namespace {
+
+constexpr std::size_t kLongestHeader = std::size_t{8} << 10U;
+constexpr std::size_t kLongestBody = std::size_t{64} << 10U;
+/// Of a body as it is sent, with the sizes of its chunks and what may stand beside them.
+constexpr std::size_t kLongestRaw = 2 * kLongestBody;
+/// Read and thrown away after the answer to a refused request, so that a client that still sends
+/// gets to read it.
+constexpr std::size_t kLongestScrap = kLongestBody;
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+constexpr std::chrono::seconds kLinger{1};
+constexpr std::chrono::milliseconds kAcceptAgain{100};
+constexpr std::size_t kWorkers = 4;
+/// Requests that wait for the engine: of users and viewers, and of everybody.
+constexpr std::size_t kWaitingOfMany = 32;
+constexpr std::size_t kWaiting = 64;
+/// Of answers that were not read yet, where each belongs to one request.
+constexpr std::size_t kUnread = std::size_t{64} << 20U;
+
+using Plain = beast::tcp_stream;
+using Secure = beast::ssl_stream<beast::tcp_stream>;
+
+/// The certificate, as its files are now.
+class Certificate {
+  public:
+    Certificate(std::string cert_file, std::string key_file)
+        : cert_file_(std::move(cert_file)), key_file_(std::move(key_file)) {}
+
+    /// Reads the files if they changed. The error is one sentence; what was read before stays.
+    Status look() {
+        Code wrong;
+        const auto times = times_of_files();
+        if (times == times_) return Done{};
+        times_ = times;
+        auto fresh = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+        SSL_CTX_set_min_proto_version(fresh->native_handle(), TLS1_2_VERSION);
+        SSL_CTX_set_options(fresh->native_handle(),
+                            SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+        fresh->use_certificate_chain_file(cert_file_, wrong);
+        if (wrong) return flaw("http.tls.cert_file " + cert_file_, "a PEM certificate", wrong);
+        fresh->use_private_key_file(key_file_, asio::ssl::context::pem, wrong);
+        if (wrong) {
+            return flaw("http.tls.key_file " + key_file_, "the PEM key of the certificate", wrong);
+        }
+        context_ = std::move(fresh);
+        return Done{};
+    }
+    asio::ssl::context& context() { return *context_; }
+
+  private:
+    using Times = std::pair<std::filesystem::file_time_type, std::filesystem::file_time_type>;
+    Times times_of_files() const {
+        std::error_code gone;  // min() then: another time than before
+        return {std::filesystem::last_write_time(cert_file_, gone),
+                std::filesystem::last_write_time(key_file_, gone)};
+    }
+    static Error flaw(const std::string& what, const char* wanted, const Code& code) {
+        return Error{Next::kStop, what + " cannot be used (" + code.message() + "); it takes " +
+                                      wanted + " that this process may read"};
+    }
+
+    std::string cert_file_;
+    std::string key_file_;
+    std::optional<Times> times_;
+    std::shared_ptr<asio::ssl::context> context_;
+};
+
+/// The address that failures are counted for: of IPv6 its network, which one machine has whole.
+std::string counted_as(const asio::ip::address& address) {
+    if (address.is_v4()) return address.to_string();
+    asio::ip::address_v6 v6 = address.to_v6();
+    if (v6.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string();
+    auto bytes = v6.to_bytes();
+    std::fill(bytes.begin() + 8, bytes.end(), 0);
+    return asio::ip::address_v6(bytes).to_string() + "/64";
+}
+
+/// What the server needs of a connection, whatever it runs over. Of the I/O thread.
+class Connection {
+  public:
+    virtual ~Connection() = default;
+    virtual void close() = 0;
+    virtual void answer(Answer answer) = 0;
+    std::uint64_t number = 0;  ///< in the order of their coming
+    bool known = false;        ///< it has shown a good token
+};
+
+struct Counters {
+    std::array<std::atomic<std::uint64_t>, 5> answered{};
+    std::array<std::atomic<std::uint64_t>, kRefusals> refused{};
+    std::atomic<std::uint64_t> connections{0};
+
+    void refuse(Refused why) { ++refused[static_cast<std::size_t>(why)]; }
+    HttpView view() const {
+        HttpView view;
+        for (std::size_t i = 0; i < answered.size(); ++i) view.answered[i] = answered[i];
+        for (std::size_t i = 0; i < kRefusals; ++i) view.refused[i] = refused[i];
+        view.connections = connections;
+        return view;
+    }
+};
+
+/// The server. All but `looks` belongs to the I/O thread, but for what a comment says.
+struct Side {
+    struct Look {
+        std::shared_ptr<Connection> connection;
+        Page page = Page::kReady;
+        bool known = false;
+    };
+
+    Side(ServerSettings wanted, Backend given)
+        : settings(std::move(wanted)), backend(std::move(given)) {}
+
+    void accept();
+    void begin(tcp::socket socket);
+    void make_room();
+    void add(const std::shared_ptr<Connection>& connection);
+    void drop(Connection& connection);
+    /// From one look at the process for all who wait: however many ask, it costs one at a time.
+    void look(Look look);
+    void run_looks();
+    /// On a worker. False: too many wait.
+    bool work(std::shared_ptr<Connection> connection, Plan plan, std::string body);
+    /// Counts a token that did not do. The answer, if another one than was meant.
+    std::optional<Answer> unauthorized(const std::string& peer, const Plan& plan);
+    void run();
+
+    asio::io_context io{1};  // first: it ends last, after all that lives in it
+    const ServerSettings settings;
+    const Backend backend;
     std::string address;
+    tcp::acceptor acceptor{io};
+    asio::steady_timer again{io};
+    std::optional<Certificate> certificate;
+    Attempts attempts;
+    Counters counters;
+    std::map<std::uint64_t, std::weak_ptr<Connection>> connections;
+    std::uint64_t last_number = 0;
+    std::size_t waiting = 0;
+    std::size_t unread = 0;
+
+    std::mutex looks_mutex;
+    std::condition_variable looks_there;
+    std::vector<Look> looks;
+    bool ending = false;
+
+    std::thread io_thread;
+    std::thread look_thread;
+    asio::thread_pool workers{kWorkers};
+};
+
+/// One connection. It lives as long as something of it is under way.
+template <typename Stream>
+class Session final : public Connection, public std::enable_shared_from_this<Session<Stream>> {
+  public:
+    Session(Side& server, std::string peer, Stream stream)
+        : server_(server), peer_(std::move(peer)), stream_(std::move(stream)) {}
+
+    void start() {
+        lowest().expires_after(server_.settings.limits.header);
+        if constexpr (std::is_same_v<Stream, Secure>) {
+            stream_.async_handshake(asio::ssl::stream_base::server,
+                                    [self = self()](const Code& code) {
+                                        if (code) return self->fail(code, Refused::kMalformed);
+                                        self->read_header();
+                                    });
+        } else {
+            read_header();
+        }
+    }
+    void close() override {
+        if (std::exchange(closed_, true)) return;
+        server_.unread -= std::exchange(own_unread_, 0);
+        lowest().close();
+        server_.drop(*this);
+    }
+    void answer(Answer answer) override {
+        if (closed_) return;
+        const bool own = !plan_.open();
+        const std::size_t size = answer.body->size();
+        if (own && server_.unread > 0 && server_.unread + size > kUnread) {
+            server_.counters.refuse(Refused::kBusy);
+            answer = refusal(503, "too many answers wait to be read; read them, and ask again");
+        } else if (own) {
+            server_.unread += size;
+            own_unread_ = size;
+        }
+        send(std::move(answer));
+    }
+
+  private:
+    using Parser = http::request_parser<http::string_body>;
+
+    std::shared_ptr<Session> self() { return this->shared_from_this(); }
+    Plain& lowest() { return beast::get_lowest_layer(stream_); }
+
+    /// The end of a connection on which there was nothing to say any more.
+    void fail(const Code& code, Refused otherwise) {
+        if (code == beast::error::timeout) {
+            server_.counters.refuse(Refused::kDeadline);
+        } else if (code != asio::error::operation_aborted && code != asio::error::eof &&
+                   code != http::error::end_of_stream) {
+            server_.counters.refuse(otherwise);
+        }
+        close();
+    }
+
+    /// Between requests: whoever says nothing may do so for longer than one who has begun.
+    void wait() {
+        if (buffer_.size() > 0) {
+            lowest().expires_after(server_.settings.limits.header);
+            return read_header();
+        }
+        lowest().expires_after(server_.settings.limits.idle);
+        stream_.async_read_some(
+            buffer_.prepare(1024), [self = self()](const Code& code, std::size_t size) {
+                if (code) return self->close();
+                self->buffer_.commit(size);
+                self->lowest().expires_after(self->server_.settings.limits.header);
+                self->read_header();
+            });
+    }
+
+    void read_header() {
+        parser_.emplace();
+        parser_->header_limit(kLongestHeader);
+        parser_->body_limit(kNoLimit);  // who asks is looked at first
+        plan_ = {};
+        http::async_read_header(stream_, buffer_, *parser_,
+                                [self = self()](const Code& code, std::size_t) {
+                                    if (code) return self->bad_header(code);
+                                    self->on_header();
+                                });
+    }
+    void bad_header(const Code& code) {
+        if (code == http::error::header_limit || code == http::error::buffer_overflow) {
+            return refuse(refusal(431, "a request's header has 8 KiB at the most"),
+                          Refused::kTooLarge);
+        }
+        // What is not of HTTP itself came of the connection.
+        const bool spoken =
+            code.category() == http::make_error_code(http::error::bad_method).category();
+        if (!spoken || code == http::error::end_of_stream || code == http::error::partial_message) {
+            return fail(code, Refused::kMalformed);
+        }
+        refuse(refusal(400, "this is not HTTP as it is understood here: " + code.message()),
+               Refused::kMalformed);
+    }
+
+    void on_header() {
+        const auto& header = parser_->get();
+        if (header.count(http::field::authorization) > 1) {
+            return refuse(refusal(400, "send one Authorization"), Refused::kMalformed);
+        }
+        const auto text = [](auto view) { return std::string(view.data(), view.size()); };
+        plan_ = plan(server_.backend.tokens,
+                     {text(header.method_string()), text(header.target()),
+                      text(header[http::field::authorization])},
+                     std::time(nullptr));
+        known = known || plan_.known;
+        if (plan_.unauthorized) {
+            if (auto other = server_.unauthorized(peer_, plan_)) plan_.refusal = std::move(other);
+        }
+        if (plan_.refusal) return refuse(std::move(*plan_.refusal), std::nullopt);
+        if (std::optional<Answer> flaw = flaw_of_body()) {
+            return refuse(std::move(*flaw),
+                          flaw->status == 413 ? Refused::kTooLarge : Refused::kMalformed);
+        }
+        parser_->body_limit(kLongestBody);
+        parser_->eager(true);
+        raw_ = 0;
+        lowest().expires_after(server_.settings.limits.body);
+        if (parser_->is_done() || !beast::iequals(header[http::field::expect], "100-continue")) {
+            return read_body();
+        }
+        head_ = "HTTP/1.1 100 Continue\r\n\r\n";
+        asio::async_write(stream_, asio::buffer(head_),
+                          [self = self()](const Code& code, std::size_t) {
+                              if (code) return self->fail(code, Refused::kMalformed);
+                              self->read_body();
+                          });
+    }
+
+    /// What the header says of the body that cannot be taken, of a caller who may send one.
+    std::optional<Answer> flaw_of_body() const {
+        const auto& header = parser_->get();
+        const auto expect = header[http::field::expect];
+        if (!expect.empty() && !beast::iequals(expect, "100-continue")) {
+            return refusal(417, "expect 100-continue, or nothing");
+        }
+        const auto encoding = header[http::field::content_encoding];
+        if (!encoding.empty() && !beast::iequals(encoding, "identity")) {
+            return refusal(415, "send the body as it is, without Content-Encoding");
+        }
+        const auto transfer = header[http::field::transfer_encoding];
+        if (!transfer.empty() && !beast::iequals(transfer, "chunked")) {
+            return refusal(501, "send the body as it is, or chunked");
+        }
+        if (!plan_.takes_body() && !parser_->is_done()) {
+            return refusal(400, "this takes no body");
+        }
+        const auto length = parser_->content_length();
+        if (length && *length > kLongestBody) return too_large();
+        return std::nullopt;
+    }
+    static Answer too_large() { return refusal(413, "a body has 64 KiB at the most"); }
+
+    /// Not by Beast's own loop: that one goes on for as long as the sizes of chunks come in pieces,
+    /// and what stands beside them is in no limit of a body.
+    void read_body() {
+        Code code;
+        while (buffer_.size() > 0 && !parser_->is_done() && !code) {
+            buffer_.consume(parser_->put(buffer_.data(), code));
+        }
+        if (code && code != http::error::need_more) return bad_body(code);
+        if (parser_->is_done()) return dispatch();
+        if (raw_ > kLongestRaw || buffer_.size() >= kLongestHeader) {
+            return bad_body(http::error::body_limit);
+        }
+        stream_.async_read_some(buffer_.prepare(kLongestHeader - buffer_.size()),
+                                [self = self()](const Code& wrong, std::size_t size) {
+                                    if (wrong) return self->fail(wrong, Refused::kMalformed);
+                                    self->buffer_.commit(size);
+                                    self->raw_ += size;
+                                    self->read_body();
+                                });
+    }
+    void bad_body(const Code& code) {
+        if (code == http::error::body_limit) return refuse(too_large(), Refused::kTooLarge);
+        bad_header(code);
+    }
+
+    void dispatch() {
+        lowest().expires_never();
+        if (plan_.page == Page::kAlive) return answer(serve(server_.backend, plan_, {}));
+        if (plan_.open()) return server_.look({self(), plan_.page, plan_.known});
+        if (server_.work(self(), plan_, std::move(parser_->get().body()))) return;
+        server_.counters.refuse(Refused::kBusy);
+        Answer busy = refusal(503, "too much is asked at once; ask again");
+        busy.headers.emplace_back("Retry-After", "1");
+        answer(std::move(busy));
+    }
+
+    /// Answers and ends the connection: what comes behind this header is nobody's.
+    void refuse(Answer answer, std::optional<Refused> why) {
+        if (why) server_.counters.refuse(*why);
+        ends_ = true;
+        send(std::move(answer));
+    }
+
+    void send(Answer answer) {
+        const bool stays = !ends_ && parser_->get().keep_alive();
+        ends_ = !stays;
+        const unsigned at = std::clamp(answer.status / 100, 1U, 5U) - 1;
+        ++server_.counters.answered[at];
+        const auto reason = http::obsolete_reason(static_cast<http::status>(answer.status));
+        head_ = "HTTP/1.1 " + std::to_string(answer.status) + " " +
+                std::string(reason.data(), reason.size()) + "\r\nContent-Type: " + answer.type +
+                "\r\nContent-Length: " + std::to_string(answer.body->size()) +
+                "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: " +
+                (stays ? "keep-alive" : "close") + "\r\n";
+        for (const auto& [name, value] : answer.headers) head_ += name + ": " + value + "\r\n";
+        head_ += "\r\n";
+        body_ = parser_->get().method() == http::verb::head ? std::make_shared<const std::string>()
+                                                            : std::move(answer.body);
+        lowest().expires_after(server_.settings.limits.write);
+        asio::async_write(
+            stream_, std::array<asio::const_buffer, 2>{asio::buffer(head_), asio::buffer(*body_)},
+            [self = self()](const Code& code, std::size_t) { self->on_sent(code); });
+    }
+    void on_sent(const Code& code) {
+        body_.reset();
+        server_.unread -= std::exchange(own_unread_, 0);
+        if (closed_) return;
+        if (code) return fail(code, Refused::kDeadline);
+        if (!ends_) return wait();
+        parser_.reset();
+        lowest().expires_after(kLinger);
+        if constexpr (std::is_same_v<Stream, Secure>) {
+            stream_.async_shutdown([self = self()](const Code&) { self->end(); });
+        } else {
+            end();
+        }
+    }
+    /// Says that nothing more comes, and reads a little on: a reset would take the answer away.
+    void end() {
+        Code ignored;
+        lowest().socket().shutdown(tcp::socket::shutdown_send, ignored);
+        scrap();
+    }
+    void scrap() {
+        buffer_.clear();
+        lowest().async_read_some(buffer_.prepare(1024),
+                                 [self = self()](const Code& code, std::size_t size) {
+                                     self->scrap_ += size;
+                                     if (code || self->scrap_ > kLongestScrap) return self->close();
+                                     self->scrap();
+                                 });
+    }
+
+    Side& server_;
+    std::string peer_;
+    Stream stream_;
+    beast::flat_buffer buffer_{kLongestHeader};
+    std::optional<Parser> parser_;
+    Plan plan_;
+    std::string head_;                         ///< of the answer
+    std::shared_ptr<const std::string> body_;  ///< likewise
+    std::size_t raw_ = 0;                      ///< bytes of the body, as they came
+    std::size_t scrap_ = 0;
+    std::size_t own_unread_ = 0;
+    bool ends_ = false;
+    bool closed_ = false;
+};
+
+void Side::accept() {
+    acceptor.async_accept([this](const Code& code, tcp::socket socket) {
+        if (!code) {
+            begin(std::move(socket));
+            return accept();
+        }
+        // No file is left for it, as a rule. A stranger may give one back.
+        make_room();
+        again.expires_after(kAcceptAgain);
+        again.async_wait([this](const Code&) { accept(); });
+    });
+}
+
+void Side::begin(tcp::socket socket) {
+    Code gone;
+    const tcp::endpoint peer = socket.remote_endpoint(gone);
+    if (gone) return;
+    socket.set_option(tcp::no_delay(true), gone);
+    if (connections.size() >= settings.limits.connections) make_room();
+    if (!certificate) {
+        auto session = std::make_shared<Session<Plain>>(*this, counted_as(peer.address()),
+                                                        Plain(std::move(socket)));
+        add(session);
+        return session->start();
+    }
+    if (const Status read = certificate->look(); !read) backend.warn(read.error().what);
+    auto session = std::make_shared<Session<Secure>>(
+        *this, counted_as(peer.address()), Secure(std::move(socket), certificate->context()));
+    add(session);
+    session->start();
+}
+
+/// The oldest that has not shown a token gives way, or else the oldest. So strangers take from each
+/// other, and a probe, which is the newest, is served.
+void Side::make_room() {
+    std::shared_ptr<Connection> oldest;
+    for (const auto& [number, weak] : connections) {
+        const auto one = weak.lock();
+        if (!one) continue;
+        if (!oldest || !one->known) oldest = one;
+        if (!one->known) break;
+    }
+    if (!oldest) return;
+    counters.refuse(Refused::kFull);
+    oldest->close();
+}
+
+void Side::add(const std::shared_ptr<Connection>& connection) {
+    connection->number = ++last_number;
+    connections.emplace(connection->number, connection);
+    counters.connections = connections.size();
+}
+
+void Side::drop(Connection& connection) {
+    connections.erase(connection.number);
+    counters.connections = connections.size();
+}
+
+void Side::look(Look look) {
+    const std::lock_guard lock(looks_mutex);
+    // Those that gave way have nobody left but this list.
+    if (looks.size() >= 2 * settings.limits.connections) {
+        std::erase_if(looks, [](const Look& one) { return one.connection.use_count() == 1; });
+    }
+    looks.push_back(std::move(look));
+    looks_there.notify_one();
+}
+
+void Side::run_looks() {
+    for (;;) {
+        std::vector<Look> taken;
+        {
+            std::unique_lock lock(looks_mutex);
+            looks_there.wait(lock, [this] { return ending || !looks.empty(); });
+            if (ending) return;
+            taken.swap(looks);
+        }
+        const Snapshot snapshot = backend.snapshot();
+        Answer metrics;
+        metrics.type = "text/plain; version=0.0.4; charset=utf-8";
+        const auto asks_metrics = [](const Look& one) { return one.page == Page::kMetrics; };
+        if (std::any_of(taken.begin(), taken.end(), asks_metrics)) {
+            metrics.body =
+                std::make_shared<const std::string>(metrics_text(snapshot, counters.view()));
+        }
+        asio::post(io, [taken = std::move(taken), metrics, strangers = readiness(snapshot, false),
+                        callers = readiness(snapshot, true), asks_metrics] {
+            for (const Look& one : taken) {
+                const Answer& ready = one.known ? callers : strangers;
+                one.connection->answer(asks_metrics(one) ? metrics : ready);
+            }
+        });
+    }
+}
+
+bool Side::work(std::shared_ptr<Connection> connection, Plan plan, std::string body) {
+    const std::size_t most = plan.caller.role < Role::kOps ? kWaitingOfMany : kWaiting;
+    if (waiting >= most) return false;
+    ++waiting;
+    asio::post(workers, [this, connection = std::move(connection), plan = std::move(plan),
+                         body = std::move(body)]() mutable {
+        Answer answer;
+        try {
+            answer = serve(backend, plan, body);
+        } catch (const std::exception& error) {
+            backend.warn(std::string("http: a request could not be answered: ") + error.what());
+            answer = refusal(500, "this could not be answered; the process's log says why");
+        }
+        asio::post(io, [this, connection = std::move(connection), answer = std::move(answer)] {
+            --waiting;
+            connection->answer(answer);
+        });
+    });
+    return true;
+}
+
+std::optional<Answer> Side::unauthorized(const std::string& peer, const Plan& plan) {
+    counters.refuse(Refused::kUnauthorized);
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    const Attempts::Verdict verdict =
+        attempts.failed(peer, std::chrono::duration_cast<std::chrono::seconds>(now).count());
+    if (verdict.log) {
+        std::string sentence = "http: " + peer + " asked for " + std::string(path_of(plan.page)) +
+                               (plan.known ? " as '" + plan.caller.name + "', who may not"
+                                           : " without a token that is good");
+        if (verdict.wait > 0) sentence += "; it fails often, and no more is told of it for a while";
+        if (verdict.unlogged > 0) {
+            sentence += " (" + std::to_string(verdict.unlogged) + " more were not told)";
+        }
+        backend.warn(sentence);
+    }
+    if (verdict.wait == 0 || !plan.refusal) return std::nullopt;
+    Answer wait = refusal(429, "too many requests from there had no good token; wait " +
+                                   std::to_string(verdict.wait) + " s, or send one");
+    wait.headers.emplace_back("Retry-After", std::to_string(verdict.wait));
+    return wait;
+}
+
+void Side::run() {
+    for (;;) {
+        try {
+            io.run();
+            return;
+        } catch (const std::exception& error) {
+            backend.warn(std::string("http: ") + error.what());
+        }
+    }
+}
+
+}  // namespace
+
+struct Server::Http : Side {
+    using Side::Side;
 };
 
 Server::Server(std::unique_ptr<Http> http) : http_(std::move(http)) {}
 
 Server::~Server() {
-    http_->server.stop();
-    http_->thread.join();
+    http_->io.stop();
+    {
+        const std::lock_guard lock(http_->looks_mutex);
+        http_->ending = true;
+    }
+    http_->looks_there.notify_one();
+    http_->workers.stop();
+    http_->io_thread.join();
+    http_->look_thread.join();
+    http_->workers.join();
 }
 
 const std::string& Server::address() const { return http_->address; }
 
 namespace {
 
-constexpr std::size_t kLongestBody = std::size_t{64} << 10U;
+struct Place {
+    std::string host;
+    std::uint16_t port = 0;
+};
 
-void add_open_routes(httplib::Server& server, const std::function<Snapshot()>& look) {
-    server.Get("/healthz", [](const httplib::Request&, httplib::Response& out) {
-        out.set_content("alive\n", "text/plain");
-    });
-    server.Get("/readyz", [look](const httplib::Request&, httplib::Response& out) {
-        const std::string why = look().not_ready();
-        out.status = why.empty() ? 200 : 503;
-        out.set_content(why.empty() ? "ready\n" : why + "\n", "text/plain; charset=utf-8");
-    });
-    server.Get("/metrics", [look](const httplib::Request&, httplib::Response& out) {
-        out.set_content(metrics_text(look()), "text/plain; version=0.0.4; charset=utf-8");
-    });
+std::optional<Place> place_of(const std::string& listen) {
+    const std::size_t colon = listen.rfind(':');
+    if (colon == std::string::npos) return std::nullopt;
+    Place place{listen.substr(0, colon), 0};
+    const char* end = listen.data() + listen.size();
+    const auto parsed = std::from_chars(listen.data() + colon + 1, end, place.port);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+    return place;
+}
+
+/// For this process alone: SO_REUSEADDR takes over what a dead one left behind, and never what
+/// another one listens on; SO_REUSEPORT would share it.
+Code bind_alone(tcp::acceptor& acceptor, const tcp::endpoint& endpoint) {
+    Code code;
+    acceptor.open(endpoint.protocol(), code);
+    if (!code) acceptor.set_option(tcp::acceptor::reuse_address(true), code);
+    if (!code) acceptor.bind(endpoint, code);
+    if (!code) acceptor.listen(asio::socket_base::max_listen_connections, code);
+    Code ignored;
+    if (code) acceptor.close(ignored);
+    return code;
+}
+
+Status bind_to(tcp::acceptor& acceptor, const Place& place, const std::string& listen) {
+    std::string host = place.host;
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    Code code;
+    tcp::resolver resolver(acceptor.get_executor());
+    const auto found =
+        resolver.resolve(host, std::to_string(place.port),
+                         tcp::resolver::passive | tcp::resolver::numeric_service, code);
+    for (auto one = found.begin(); one != found.end(); ++one) {
+        code = bind_alone(acceptor, one->endpoint());
+        if (!code || code == asio::error::address_in_use) break;
+    }
+    if (!code) return Done{};
+    const bool taken = code == asio::error::address_in_use;
+    return Error{Next::kStop, "cannot listen on " + listen + ": " +
+                                  (taken ? "another process has the port" : code.message()) +
+                                  "; set http.listen to a free one, or to port 0"};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::start(const std::string& listen, Backend backend) {
-    const std::size_t colon = listen.rfind(':');
-    int port = -1;
-    if (colon != std::string::npos) {
-        const char* end = listen.data() + listen.size();
-        const auto parsed = std::from_chars(listen.data() + colon + 1, end, port);
-        if (parsed.ec != std::errc{} || parsed.ptr != end || port > 65535) port = -1;
+Result<std::unique_ptr<Server>> Server::start(const ServerSettings& settings, Backend backend) {
+    const std::optional<Place> place = place_of(settings.listen);
+    if (!place) {
+        return Error{Next::kStop,
+                     "http.listen is '" + settings.listen + "'; write it as 127.0.0.1:9464"};
     }
-    if (port < 0) {
-        return Error{Next::kStop, "http.listen is '" + listen + "'; write it as 127.0.0.1:9464"};
+    auto http = std::make_unique<Http>(settings, std::move(backend));
+    if (!settings.cert_file.empty()) {
+        http->certificate.emplace(settings.cert_file, settings.key_file);
+        if (Status read = http->certificate->look(); !read) return read.error();
     }
-    const std::string host = listen.substr(0, colon);
-    auto http = std::make_unique<Http>();
-    http->server.new_task_queue = [] { return new httplib::ThreadPool(2); };
-    http->server.set_payload_max_length(kLongestBody);
-    const auto shared = std::make_shared<const Backend>(std::move(backend));
-    add_open_routes(http->server, shared->snapshot);
-    add_operator_routes(http->server, shared);
-    const bool bound = port == 0 ? (port = http->server.bind_to_any_port(host.c_str())) > 0
-                                 : http->server.bind_to_port(host.c_str(), port);
-    if (!bound) {
-        return Error{Next::kStop, "cannot listen on " + listen +
-                                      ": another process has the port; set http.listen to a free "
-                                      "one, or to port 0"};
+    if (Status bound = bind_to(http->acceptor, *place, settings.listen); !bound) {
+        return bound.error();
     }
-    http->address = host + ":" + std::to_string(port);
-    http->thread = std::thread([raw = http.get()] { raw->server.listen_after_bind(); });
-    while (!http->server.is_running()) std::this_thread::yield();
+    http->address = place->host + ":" + std::to_string(http->acceptor.local_endpoint().port());
+    http->accept();
+    http->io_thread = std::thread([raw = http.get()] { raw->run(); });
+    http->look_thread = std::thread([raw = http.get()] { raw->run_looks(); });
     return std::unique_ptr<Server>(new Server(std::move(http)));
 }
 

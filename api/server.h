@@ -1,19 +1,41 @@
-// The HTTP side of the process: /healthz, /readyz and /metrics for everybody, and what api/routes.h
-// lists for those who have a token.
+// The HTTP side of the process (api/routes.h), built so that a stranger cannot hurt it: who may
+// speak is decided by a header of 8 KiB at the most before a body is read, every wait has an end,
+// and a stranger's connection gives way to a newer one when there are too many. docs/adr/0024 says
+// why, docs/operations/http.md what that means for those who run it.
 #pragma once
 
 #include "api/backend.h"
 #include "engine/base/result.h"
+#include "engine/base/time.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
 namespace trueup::api {
 
+/// The tests make them smaller; nobody else does.
+struct ServerLimits {
+    std::size_t connections = 256;
+    Millis header{10'000};  ///< from its first byte, or from the connection, to its end
+    Millis body{10'000};    ///< likewise; not longer, however little comes at a time
+    Millis write{30'000};   ///< until an answer was read
+    Millis idle{90'000};    ///< between two requests of a connection
+};
+
+struct ServerSettings {
+    std::string listen;     ///< `host:port`; port 0: a free one
+    std::string cert_file;  ///< PEM, the chain below it too; empty: plain HTTP
+    std::string key_file;   ///< PEM
+    ServerLimits limits;
+};
+
 class Server {
   public:
-    /// Binds `host:port` (port 0: a free one) and serves on threads of its own.
-    static Result<std::unique_ptr<Server>> start(const std::string& listen, Backend backend);
+    /// Binds the address for itself alone, and serves on threads of its own. The certificate is
+    /// read again when its file changes; one that is not sound is told, and the old one stays.
+    static Result<std::unique_ptr<Server>> start(const ServerSettings& settings, Backend backend);
+    /// Ends the threads, and waits for nobody at the other end of a connection.
     ~Server();
 
     /// `host:port` that was bound.

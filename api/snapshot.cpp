@@ -39,18 +39,37 @@ std::string sentence_of(const std::string& source, const QuarantineView& quarant
            "; if the world is like that, `trueup release --source " + source + " -c …` says so";
 }
 
-std::string Snapshot::not_ready() const {
-    if (!refused.empty()) return "the shard does not emit: " + refused;
-    if (!log_trouble.empty()) return log_trouble;
-    if (!executor_trouble.empty()) return "the executors wait: " + executor_trouble;
-    if (!caught_up)
-        return "the journal is still being read, at offset " + std::to_string(journal_offset);
+std::string Snapshot::not_ready() const { return why_not().second; }
+
+std::string Snapshot::not_ready_in_short() const {
+    const std::string what = why_not().first;
+    return what.empty() ? what : "not ready: " + what + "; with a token /readyz says more";
+}
+
+std::pair<std::string, std::string> Snapshot::why_not() const {
+    if (!refused.empty()) {
+        return {"the shard does not emit", "the shard does not emit: " + refused};
+    }
+    if (!log_trouble.empty()) return {"the log", log_trouble};
+    if (!executor_trouble.empty()) {
+        return {"the executors wait", "the executors wait: " + executor_trouble};
+    }
+    if (!caught_up) {
+        return {"the journal is still being read",
+                "the journal is still being read, at offset " + std::to_string(journal_offset)};
+    }
     for (const SourceView& source : sources) {
         const std::string name = "source " + source.name;
-        if (!source.trouble.empty()) return name + ": " + source.trouble;
-        if (std::string why = sentence_of(source.name, source.quarantine); !why.empty()) return why;
-        if (!source.known) return name + " has not listed everything yet";
-        if (!source.fresh) return name + " has not proven its progress lately";
+        if (!source.trouble.empty()) return {"a source", name + ": " + source.trouble};
+        if (std::string why = sentence_of(source.name, source.quarantine); !why.empty()) {
+            return {"a source is in quarantine", std::move(why)};
+        }
+        if (!source.known) {
+            return {"a source is not known yet", name + " has not listed everything yet"};
+        }
+        if (!source.fresh) {
+            return {"a source is stale", name + " has not proven its progress lately"};
+        }
     }
     return {};
 }

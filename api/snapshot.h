@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trueup::api {
@@ -102,6 +103,12 @@ struct Snapshot {
 
     /// Empty when ready; otherwise one sentence that says what is missing.
     std::string not_ready() const;
+    /// The same for strangers: no name, no host, and no word of a server.
+    std::string not_ready_in_short() const;
+
+  private:
+    /// In short, and as a sentence; both are empty when ready.
+    std::pair<std::string, std::string> why_not() const;
 };
 
 }  // namespace trueup::api

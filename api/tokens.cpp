@@ -1,5 +1,7 @@
 #include "api/tokens.h"
 
+#include <openssl/crypto.h>
+
 #include <array>
 #include <ctime>
 #include <sstream>
@@ -13,13 +15,7 @@ constexpr std::size_t kShortest = 16;
 
 /// Takes as long for every token of one length.
 bool same(std::string_view a, std::string_view b) {
-    if (a.size() != b.size()) return false;
-    unsigned difference = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        difference |= static_cast<unsigned>(static_cast<unsigned char>(a[i])) ^
-                      static_cast<unsigned>(static_cast<unsigned char>(b[i]));
-    }
-    return difference == 0;
+    return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 /// `2026-12-31T00:00:00Z`

@@ -47,7 +47,7 @@ Result<std::unique_ptr<Host>> start_demo(sandbox::World& world, const std::strin
     settings.state_dir = state_dir;
     settings.memory_bytes = std::size_t{256} << 20U;
     settings.policy = quick_policy();
-    settings.listen = "127.0.0.1:0";
+    settings.http.listen = "127.0.0.1:0";
     settings.checkpoint_every = kCheckpointEvery;
     return start_sandbox_host(world, std::move(settings));
 }

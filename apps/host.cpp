@@ -95,8 +95,8 @@ void Host::add_executors(ExecutorSpec spec) {
 }
 
 Status Host::serve() {
-    if (settings_.listen.empty()) return Done{};
-    auto server = api::Server::start(settings_.listen, backend());
+    if (settings_.http.listen.empty()) return Done{};
+    auto server = api::Server::start(settings_.http, backend());
     if (!server) return server.error();
     server_ = std::move(*server);
     return Done{};
@@ -160,6 +160,7 @@ api::Backend Host::backend() {
     backend.too_much = [this](const Request& request) { return too_much(request); };
     backend.ask = [this](Request request) { return ask(std::move(request)); };
     backend.answer = [this](const Hash128& id) { return answer(id); };
+    backend.warn = [](const std::string& sentence) { spdlog::warn("{}", sentence); };
     backend.tokens = tokens_;
     return backend;
 }

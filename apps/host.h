@@ -65,8 +65,8 @@ struct HostSettings {
     bool lead = true;                        ///< false: they fold and emit nothing
     /// No other process uses the log: an empty journal is begun, and nobody is told of wishes.
     bool alone = true;
-    std::string checkpoints;  ///< their folder; empty: state_dir/checkpoints
-    std::string listen;       ///< empty: no HTTP
+    std::string checkpoints;   ///< their folder; empty: state_dir/checkpoints
+    api::ServerSettings http;  ///< without `listen`: no HTTP
     Millis checkpoint_every{std::chrono::minutes(15)};
     std::size_t checkpoints_kept = 3;
     runtime::RetentionSettings retention;

@@ -184,6 +184,7 @@ void add_engine(CLI::App& command, Options& options) {
     command.add_option("--state-dir", engine.state_dir, "Its state folder");
     command.add_option("--url", engine.url, "Its address, as http://127.0.0.1:9464");
     command.add_option("--token-file", engine.token_file, "A file with a token, for --url");
+    command.add_option("--ca-file", engine.ca_file, "Whom to believe, for an https --url");
     add_format(command, options.operate.format);
 }
 

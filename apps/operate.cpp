@@ -3,8 +3,8 @@
 #include "apps/config/config.h"
 #include "engine/base/result.h"
 
+#include <curl/curl.h>
 #include <fmt/core.h>
-#include <httplib.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -46,6 +46,14 @@ std::string first_line(const std::string& path) {
     return line;
 }
 
+std::string second_line(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    std::getline(file, line);
+    return line;
+}
+
 /// The secret of the first token in the state folder: whoever may read it is an operator.
 std::string local_token(const std::string& keys) {
     std::ifstream file(keys + "/tokens");
@@ -61,6 +69,91 @@ std::string local_token(const std::string& keys) {
     return {};
 }
 
+struct Reply {
+    long status = 0;
+    std::string body;
+};
+
+struct CurlFree {
+    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+
+std::size_t keep(char* data, std::size_t size, std::size_t count, void* body) {
+    static_cast<std::string*>(body)->append(data, size * count);
+    return size * count;
+}
+
+/// An engine's address, and how it is known that it is the engine.
+struct Peer {
+    std::string url;
+    std::string token;
+    std::string ca_file;  ///< empty: what the system trusts
+    /// It is the one of this machine, whose certificate need not name the loopback address.
+    bool local = false;
+};
+
+/// One exchange; the body is sent where there is one. The error says what did not happen.
+Result<Reply> exchange(const Peer& peer, const std::string& path, const std::string* body) {
+    static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
+    const std::unique_ptr<CURL, CurlFree> handle(kReady == CURLE_OK ? curl_easy_init() : nullptr);
+    if (!handle) return wrong("libcurl cannot start");
+    CURL* curl = handle.get();
+    Reply reply;
+    std::unique_ptr<curl_slist, CurlFree> headers;
+    for (const std::string& line :
+         {"Authorization: Bearer " + peer.token, std::string("Content-Type: application/json"),
+          std::string("Expect:")}) {
+        curl_slist* longer = curl_slist_append(headers.get(), line.c_str());
+        if (longer == nullptr) return wrong("there is no memory left");
+        static_cast<void>(headers.release());
+        headers.reset(longer);
+    }
+    curl_easy_setopt(curl, CURLOPT_URL, (peer.url + path).c_str());
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");  // a token is for the engine only
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 5L);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply.body);
+    if (!peer.ca_file.empty()) {
+        curl_easy_setopt(curl, CURLOPT_CAINFO, peer.ca_file.c_str());
+        curl_easy_setopt(curl, CURLOPT_CAPATH, nullptr);
+    }
+    if (peer.local) curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+    if (body != nullptr) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(body->size()));
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->c_str());
+    }
+    const CURLcode code = curl_easy_perform(curl);
+    if (code != CURLE_OK) {
+        return wrong(fmt::format("{} does not answer ({}); is `trueup up` running?", peer.url,
+                                 curl_easy_strerror(code)));
+    }
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply.status);
+    return reply;
+}
+
+/// `text` as it stands in the query of an address.
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                           (c >= 'A' && c <= 'Z') ||
+                           std::string_view("-._~").find(c) != std::string_view::npos;
+        if (plain) {
+            out += c;
+        } else {
+            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        }
+    }
+    return out;
+}
+
+using Params = std::vector<std::pair<std::string, std::string>>;
+
 /// One engine over HTTP.
 class Engine {
   public:
@@ -70,7 +163,7 @@ class Engine {
             if (token.empty()) {
                 return wrong("--url goes with --token-file FILE, whose first line is the token");
             }
-            return Engine(where.url, token);
+            return Engine({where.url, token, where.ca_file, false});
         }
         std::string state_dir = where.state_dir;
         std::string keys = state_dir + "/keys";
@@ -94,37 +187,36 @@ class Engine {
                          "/tokens cannot be read; run this as the engine's user, "
                          "or write --url and --token-file");
         }
-        return Engine("http://" + address, token);
+        if (address.find("://") == std::string::npos)
+            return Engine({"http://" + address, token, {}});
+        // With TLS the second line is the certificate that the engine shows.
+        return Engine({address, token, second_line(state_dir + "/http.addr"), true});
     }
 
-    Result<Json> get(const std::string& path, const httplib::Params& params = {}) {
-        return read(client_->Get(path, params, headers_));
+    Result<Json> get(std::string path, const Params& params = {}) {
+        char mark = '?';
+        for (const auto& [name, value] : params) {
+            path += std::exchange(mark, '&') + name + '=' + escaped(value);
+        }
+        return read(exchange(peer_, path, nullptr));
     }
     Result<Json> post(const std::string& path, const Json& body) {
-        return read(client_->Post(path, headers_, body.dump(), "application/json"));
+        const std::string bytes = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+        return read(exchange(peer_, path, &bytes));
     }
 
   private:
-    Engine(std::string url, const std::string& token)
-        : url_(std::move(url)), client_(std::make_unique<httplib::Client>(url_)) {
-        headers_ = {{"Authorization", "Bearer " + token}};
-        client_->set_connection_timeout(5);
-    }
-    Result<Json> read(const httplib::Result& result) const {
-        if (!result) {
-            return wrong(url_ + " does not answer (" + httplib::to_string(result.error()) +
-                         "); is `trueup up` running?");
-        }
-        Json body = Json::parse(result->body, nullptr, false);
-        if (result->status < 300 && body.is_object()) return body;
+    explicit Engine(Peer peer) : peer_(std::move(peer)) {}
+    Result<Json> read(const Result<Reply>& reply) const {
+        if (!reply) return reply.error();
+        Json body = Json::parse(reply->body, nullptr, false);
+        if (reply->status < 300 && body.is_object()) return body;
         const bool says = body.is_object() && body.contains("error") && body["error"].is_string();
-        return wrong(fmt::format("{} answers {}: {}", url_, result->status,
-                                 says ? body["error"].get<std::string>() : result->body));
+        return wrong(fmt::format("{} answers {}: {}", peer_.url, reply->status,
+                                 says ? body["error"].get<std::string>() : reply->body));
     }
 
-    std::string url_;
-    std::unique_ptr<httplib::Client> client_;
-    httplib::Headers headers_;
+    Peer peer_;
 };
 
 std::string text(const Json& json, const char* name) { return json.value(name, std::string()); }
@@ -188,10 +280,10 @@ Json request_of(const OperateOptions& options, const std::string& kind) {
 }
 
 Result<Json> list(Engine& engine, const OperateOptions& options) {
-    httplib::Params params{{"limit", std::to_string(options.limit)}};
-    if (!options.rule.empty()) params.emplace("rule", options.rule);
-    if (!options.because.empty()) params.emplace("reason", options.because);
-    if (!options.subject.empty()) params.emplace("subject", full_subject(options.subject));
+    Params params{{"limit", std::to_string(options.limit)}};
+    if (!options.rule.empty()) params.emplace_back("rule", options.rule);
+    if (!options.because.empty()) params.emplace_back("reason", options.because);
+    if (!options.subject.empty()) params.emplace_back("subject", full_subject(options.subject));
     return engine.get("/v1/findings", params);
 }
 

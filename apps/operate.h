@@ -17,8 +17,9 @@ namespace trueup::apps {
 struct EngineAddress {
     std::string config;      ///< its configuration file; names the state folder
     std::string state_dir;   ///< or the folder itself
-    std::string url;         ///< or `http://host:port`, with ...
+    std::string url;         ///< or `http://host:port`, or https, with ...
     std::string token_file;  ///< ... a file whose first word is the token
+    std::string ca_file;     ///< of https: whom to believe; empty: whom the system believes
 };
 
 struct OperateOptions {

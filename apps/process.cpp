@@ -52,15 +52,26 @@ std::string name_of(Part part) {
 
 bool runs(Part part, Part what) { return part == Part::kEverything || part == what; }
 
-/// Lets scripts find the port that was chosen.
-void write_address(const std::string& state_dir, const std::string& address) {
-    std::ofstream file(state_dir + "/http.addr", std::ios::trunc);
-    file << address << '\n';
+/// Lets scripts find the port that was chosen; with TLS as an address, and the certificate below
+/// it.
+void write_address(const config::Config& config, const std::string& address) {
+    std::ofstream file(config.state_dir + "/http.addr", std::ios::trunc);
+    if (!config.http_tls) {
+        file << address << '\n';
+        return;
+    }
+    std::error_code ignored;
+    file << "https://" << address << '\n'
+         << std::filesystem::absolute(config.http_tls->cert_file, ignored).string() << '\n';
 }
 
 /// Only what this process runs, in a copy of the configuration.
 Result<config::Config> narrowed(config::Config config, const ProcessOptions& options) {
     if (!options.listen.empty()) config.listen = options.listen == "off" ? "" : options.listen;
+    if (std::string flaw = config::flaw_of_listen(config, config.listen);
+        !config.listen.empty() && !flaw.empty()) {
+        return Error{Next::kStop, options.config + ": http.listen " + flaw};
+    }
     if (options.part == Part::kEverything) return config;
     if (!config.kafka) {
         return Error{Next::kStop, options.config + ": `trueup " + name_of(options.part) +
@@ -141,7 +152,11 @@ Result<HostSettings> settings_of(const config::Config& config, const ProcessOpti
     settings.retention.log_bytes = config.retention.log_bytes;
     settings.policy = config::policy_settings(config);
     become_next_build(settings.policy);
-    settings.listen = config.listen;
+    settings.http.listen = config.listen;
+    if (config.http_tls) {
+        settings.http.cert_file = config.http_tls->cert_file;
+        settings.http.key_file = config.http_tls->key_file;
+    }
     settings.alone = !config.kafka;
     settings.lead = !options.follow;
     if (config.kafka) settings.partitions = static_cast<std::int32_t>(config.kafka->partitions);
@@ -193,7 +208,8 @@ void greet(const config::Config& config, const ProcessOptions& options, const Ho
                           config.state_dir)
             : fmt::format("trueup {} is up: {}", name_of(options.part), host.describe());
     if (!host.address().empty()) {
-        text += fmt::format(", metrics at http://{}/metrics", host.address());
+        text += fmt::format(", metrics at {}://{}/metrics", config.http_tls ? "https" : "http",
+                            host.address());
     }
     fmt::print("{}\n", text);
     std::fflush(stdout);
@@ -240,7 +256,7 @@ int run_process(const ProcessOptions& options, StopSignal& stop) {
     if (!host) return refuse(self + ": " + host.error().what);
     // The engine is the one that people ask.
     if (!(*host)->address().empty() && runs(options.part, Part::kEngine)) {
-        write_address(config->state_dir, (*host)->address());
+        write_address(*config, (*host)->address());
     }
     greet(*config, options, **host);
     Feed feed((*host)->log(), (*host)->shards(), options.format, options.colours);

@@ -3,6 +3,7 @@
 #include "apps/config/reading.h"
 #include "apps/config/words.h"
 #include "engine/base/check.h"
+#include "engine/base/loopback.h"
 #include "engine/core/policy.h"
 
 #include <fmt/format.h>
@@ -172,6 +173,32 @@ void read_checkpoints(Section checkpoints, const std::string& folder, Config& co
     checkpoints.finish();
 }
 
+void read_http(Section http, const std::string& folder, Config& config) {
+    config.listen = http.text("listen", config.listen);
+    config.http_known = http.texts("i-know");
+    for (const std::string& name : config.http_known) {
+        if (name == "listen") continue;
+        http.problem("i-know", fmt::format("names '{}'; http has listen to be sure of", name));
+    }
+    Section tls = http.section("tls");
+    HttpTls files{read_path(tls, "cert_file", "", folder), read_path(tls, "key_file", "", folder)};
+    tls.finish();
+    if (files.cert_file.empty() != files.key_file.empty()) {
+        http.problem("tls", "takes both; write {cert_file: FILE, key_file: FILE}");
+    } else if (!files.cert_file.empty()) {
+        config.http_tls = std::move(files);
+    }
+    if (config.listen == "off") {
+        config.listen.clear();
+    } else if (!is_address(config.listen)) {
+        http.problem("listen", fmt::format("is '{}'; write host:port, as in 127.0.0.1:9464, or off",
+                                           config.listen));
+    } else if (const std::string flaw = flaw_of_listen(config, config.listen); !flaw.empty()) {
+        http.problem("listen", flaw);
+    }
+    http.finish();
+}
+
 void read_rest(Section& root, const std::string& folder, Config& config) {
     config.state_dir = read_path(root, "state_dir", config.state_dir, folder);
     if (config.state_dir.empty()) {
@@ -186,15 +213,7 @@ void read_rest(Section& root, const std::string& folder, Config& config) {
     }
     config.keys = read_path(root, "keys", config.state_dir + "/keys", folder);
     read_checkpoints(root.section("checkpoints"), folder, config);
-    Section http = root.section("http");
-    config.listen = http.text("listen", config.listen);
-    if (config.listen == "off") {
-        config.listen.clear();
-    } else if (!is_address(config.listen)) {
-        http.problem("listen", fmt::format("is '{}'; write host:port, as in 127.0.0.1:9464, or off",
-                                           config.listen));
-    }
-    http.finish();
+    read_http(root.section("http"), folder, config);
     Section log = root.section("log");
     config.log_level = static_cast<LogLevel>(log.choice(
         "level", static_cast<std::size_t>(config.log_level), {"debug", "info", "warn", "error"}));
@@ -204,6 +223,15 @@ void read_rest(Section& root, const std::string& folder, Config& config) {
 }
 
 }  // namespace
+
+std::string flaw_of_listen(const Config& config, const std::string& listen) {
+    if (config.http_tls || is_loopback(listen) || !config.http_known.empty()) return {};
+    return fmt::format(
+        "is {}, which other machines reach, and tokens would travel in the clear; write tls: "
+        "{{cert_file: FILE, key_file: FILE}} beside it, or i-know: [listen] if nobody else is on "
+        "that network",
+        listen);
+}
 
 Topic SourceConfig::topic() const {
     const KubernetesSource* watched = kubernetes();

@@ -111,6 +111,11 @@ struct Retention {
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError };
 enum class LogFormat : std::uint8_t { kJson, kText };
 
+struct HttpTls {
+    std::string cert_file;  ///< PEM
+    std::string key_file;   ///< PEM
+};
+
 struct Config {
     std::string state_dir = "/var/lib/trueup";
     std::uint64_t memory_bytes = std::uint64_t{512} << 20U;
@@ -128,6 +133,8 @@ struct Config {
     /// `delete_pod`, `update_row`, `delete_object` → sources
     std::map<std::string, std::vector<std::string>> executors;
     std::string listen = "127.0.0.1:9464";  ///< empty: no HTTP
+    std::optional<HttpTls> http_tls;        ///< nullopt: plain HTTP
+    std::vector<std::string> http_known;    ///< `listen`: in the clear to other machines (`i-know`)
     LogLevel log_level = LogLevel::kInfo;
     LogFormat log_format = LogFormat::kJson;
 
@@ -140,6 +147,10 @@ struct Config {
 Result<Config> load_config(const std::string& path);
 /// The same of a text. `file_name` is for the sentences and for relative paths.
 Result<Config> parse_config(std::string_view text, const std::string& file_name);
+
+/// Why nobody should be able to reach `listen`, which is not empty, and what to write instead;
+/// empty: it is sound.
+std::string flaw_of_listen(const Config& config, const std::string& listen);
 
 /// What goes into the journal. Sources and rules keep their order.
 Settings policy_settings(const Config& config);

@@ -25,6 +25,11 @@ std::string listen_text(const Config& config) {
     return config.listen.empty() ? "off" : config.listen;
 }
 
+/// For a person; `listen_text` is what a configuration says.
+std::string http_text(const Config& config) {
+    return listen_text(config) + (config.http_tls && !config.listen.empty() ? ", TLS" : "");
+}
+
 std::string resource_text(const ports::Resource& resource) {
     constexpr std::string_view kGroups = "/apis/";
     if (resource.api_path.starts_with(kGroups)) {
@@ -301,7 +306,7 @@ std::string describe(const Config& config) {
     for (const auto& [name, sources] : config.executors) {
         text += fmt::format("executor  {}: on {}\n", name, fmt::join(sources, ", "));
     }
-    return text + fmt::format("http      {}\nlog       {}, {}\n", listen_text(config),
+    return text + fmt::format("http      {}\nlog       {}, {}\n", http_text(config),
                               name_of(config.log_level), name_of(config.log_format));
 }
 
@@ -338,6 +343,11 @@ std::string describe_json(const Config& config) {
         }
     }
     json["http"] = {{"listen", listen_text(config)}};
+    if (config.http_tls) {
+        json["http"]["tls"] = {{"cert_file", config.http_tls->cert_file},
+                               {"key_file", config.http_tls->key_file}};
+    }
+    if (!config.http_known.empty()) json["http"]["i-know"] = config.http_known;
     json["log"] = {{"level", name_of(config.log_level)}, {"format", name_of(config.log_format)}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
@@ -360,10 +370,10 @@ std::vector<std::string> warnings(const Config& config) {
     if (!config.fsync) {
         all.emplace_back("bus.embedded.fsync is false: a power cut may take back what was decided");
     }
-    if (!config.listen.empty() && !is_loopback(config.listen)) {
+    if (!config.listen.empty() && !is_loopback(config.listen) && !config.http_tls) {
         all.push_back(
-            fmt::format("http.listen {} is open to other machines without TLS: tokens travel in "
-                        "the clear",
+            fmt::format("http.listen {} is open to other machines without TLS, and i-know says "
+                        "so: tokens travel in the clear",
                         config.listen));
     }
     return all;

@@ -1,72 +1,27 @@
 // Proves api/routes.h over a real socket: who gets in, what is asked, and what is answered (G8,
 // G15).
-#include "api/server.h"
+#include "tests/api/server_fixture.h"
 
 #include <gtest/gtest.h>
-#include <httplib.h>
 #include <nlohmann/json.hpp>
 
-#include <memory>
 #include <string>
-#include <vector>
 
 namespace trueup::api {
 namespace {
 
-constexpr const char* kTokens =
-    "olga ops oooooooooooooooooooo\n"
-    "alice user aaaaaaaaaaaaaaaaaaaa\n"
-    "vera viewer vvvvvvvvvvvvvvvvvvvv\n"
-    "old admin xxxxxxxxxxxxxxxxxxxx 2020-01-01T00:00:00Z\n";
-
-class Routes : public ::testing::Test {
+class Routes : public Served {
   protected:
-    Routes() {
-        Backend backend;
-        backend.snapshot = [this] { return snapshot; };
-        backend.findings = [this](const projections::FindingsFilter& filter) {
-            return findings.list(filter);
-        };
-        backend.too_much = [this](const Request& request) -> std::optional<std::string> {
-            if (request.issued_by != busy) return std::nullopt;
-            return "'" + busy + "' has asked too much: wait";
-        };
-        backend.ask = [this](Request request) -> Result<Hash128> {
-            asked.push_back(std::move(request));
-            return Hash128{0, asked.size()};
-        };
-        backend.answer = [](const Hash128& id) -> std::optional<AnswerView> {
-            if (id.lo != 1) return std::nullopt;
-            return AnswerView{RequestKind::kPause, true, "olga", "paused"};
-        };
-        backend.tokens = Tokens::parse(kTokens).value();
-        server_ = Server::start("127.0.0.1:0", std::move(backend)).value();
-        client_ = std::make_unique<httplib::Client>("http://" + server_->address());
-    }
-    static httplib::Headers as(char letter) {
-        return {{"Authorization", "Bearer " + std::string(20, letter)}};
-    }
+    Routes() { serve(); }
     /// The status, then the body.
     std::string post(const std::string& path, char letter, const std::string& body) {
-        const auto reply = client_->Post(path, as(letter), body, "application/json");
-        return reply ? std::to_string(reply->status) + " " + reply->body : "no reply";
+        const auto reply = ask("POST", path, token(letter), body);
+        return std::to_string(reply.status) + " " + reply.body;
     }
     std::string get(const std::string& path, char letter) {
-        const auto reply = client_->Get(path, as(letter));
-        return reply ? std::to_string(reply->status) + " " + reply->body : "no reply";
+        const auto reply = ask("GET", path, token(letter));
+        return std::to_string(reply.status) + " " + reply.body;
     }
-    static bool has(const std::string& text, const std::string& part) {
-        return text.find(part) != std::string::npos;
-    }
-
-    projections::FindingsView findings;
-    Snapshot snapshot;
-    std::vector<Request> asked;
-    std::string busy;  ///< who has asked too much
-
-  private:
-    std::unique_ptr<Server> server_;
-    std::unique_ptr<httplib::Client> client_;
 };
 
 TEST_F(Routes, AReconcileStartsAPassForOperationsOnly_G15) {

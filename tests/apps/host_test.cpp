@@ -10,10 +10,10 @@
 #include "connectors/postgres/connector.h"
 #include "engine/codec/outcome_codec.h"
 #include "sandbox/world.h"
+#include "tests/support/raw_http.h"
 #include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
-#include <httplib.h>
 
 #include <atomic>
 #include <filesystem>
@@ -73,7 +73,7 @@ class HostTest : public ::testing::Test {
         HostSettings settings;
         settings.state_dir = dir.path();
         settings.policy = policy;
-        settings.listen = "127.0.0.1:0";
+        settings.http.listen = "127.0.0.1:0";
         ExecutorSpec executors;
         if (with_executors) {
             executors.clusters.push_back(world.cluster());
@@ -188,30 +188,29 @@ TEST_F(HostTest, AClockThatLeaptAheadAndWasSetRightStopsNoWord) {
 // Symptom: 260 requests of a user's token, and an operator's pause stayed pending for ever.
 TEST_F(HostTest, AFloodOfAUsersRequestsIsAnswered429AndStopsNoPause) {
     start(true);
-    httplib::Client alice("http://" + host->address());
-    alice.set_default_headers({{"Authorization", "Bearer aaaaaaaaaaaaaaaaaaaa"}});
+    const auto alice = [this](const std::string& method, const std::string& path,
+                              const std::string& body = {}) {
+        return test_support::call(host->address(), method, path, "aaaaaaaaaaaaaaaaaaaa", body);
+    };
     std::string last;
     int refused = 0;
     for (int i = 0; i < 300; ++i) {
-        const auto reply = alice.Post(
-            "/v1/requests", R"({"kind": "terminate", "subject": "graph-instances/wrapper-good"})",
-            "application/json");
-        ASSERT_TRUE(reply);
-        if (reply->status == 429) {
+        const auto reply =
+            alice("POST", "/v1/requests",
+                  R"({"kind": "terminate", "subject": "graph-instances/wrapper-good"})");
+        if (reply.status == 429) {
             ++refused;
-            EXPECT_NE(reply->body.find("wait a few, and ask again"), std::string::npos);
+            EXPECT_NE(reply.body.find("wait a few, and ask again"), std::string::npos);
             continue;
         }
-        ASSERT_EQ(reply->status, 202) << reply->body;
-        last = reply->body.substr(reply->body.find(':') + 2, 32);
+        ASSERT_EQ(reply.status, 202) << reply.body;
+        last = reply.body.substr(reply.body.find(':') + 2, 32);
     }
     ASSERT_TRUE(wait_until([&] {
-        const auto reply = alice.Get("/v1/requests/" + last);
-        return reply && reply->body.find("refused") != std::string::npos;
+        return alice("GET", "/v1/requests/" + last).body.find("refused") != std::string::npos;
     })) << "the last one that was taken is pending";
-    const auto more = alice.Post("/v1/requests", R"({"kind": "terminate", "subject": "a/b"})",
-                                 "application/json");
-    EXPECT_EQ(more ? more->status : 0, 429) << refused << " of 300 were";
+    const auto more = alice("POST", "/v1/requests", R"({"kind": "terminate", "subject": "a/b"})");
+    EXPECT_EQ(more.status, 429) << refused << " of 300 were";
     EXPECT_EQ(ask("pause"), 0);
     EXPECT_EQ(host->snapshot().pauses, 1U);
 }

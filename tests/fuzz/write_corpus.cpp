@@ -165,6 +165,18 @@ void add_texts(Corpus& corpus) {
     corpus.add("selector", "all",
                "\x01x"
                "app=x,a==b,c!=d,e in (x, y),f notin (z),g,!h");
+    corpus.add("http", "request",
+               "POST /v1/requests\nBearer oooooooooooooooooooo\n"
+               R"({"kind": "approve", "rule": "orphaned_pod", "finding": )"
+               R"("00000000000000010000000000000002", "seen": 17, "reason": "looked"})");
+    corpus.add("http", "query",
+               "HEAD /v1/findings?rule=a%20b&limit=1\nBearer vvvvvvvvvvvvvvvvvvvv\n{}");
+    corpus.add("http", "answer",
+               "GET /v1/requests/0123\n\n{\"kind\": \"dismiss\", \"drop\": true}");
+    corpus.add("tokens", "two",
+               "Bearer oooooooooooooooooooo\n# NAME ROLE TOKEN [EXPIRES]\n"
+               "olga ops oooooooooooooooooooo\n"
+               "old admin xxxxxxxxxxxxxxxxxxxx 2020-01-01T00:00:00Z\n");
     corpus.add("config", "smallest",
                "version: 1\nsources:\n  pods: {kubernetes: {namespace: n, selector: a=b}}\n"
                "  rows: {postgres: {conninfo: host=h dbname=d user=u, table: public.t}}\n"

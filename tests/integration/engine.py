@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -23,6 +24,7 @@ class Engine:
 
     def __init__(self, config, state_dir, *flags, part="up", name="engine"):
         self.state_dir = state_dir
+        self._config = config
         self.events = []  # the feed, in order
         self._command = [binary(), part, "-c", config, "-o", "json", *flags]
         self._log = os.path.join(os.path.dirname(config), f"{name}.log")
@@ -164,12 +166,22 @@ class Engine:
         try:
             with open(os.path.join(self.state_dir, "http.addr"), encoding="utf-8") as file:
                 url = f"http://{file.read().strip()}{path}"
-            with urllib.request.urlopen(url, timeout=5) as answer:
+            request = urllib.request.Request(url, headers=self.credentials())
+            with urllib.request.urlopen(request, timeout=5) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
         except (OSError, ValueError):
             return 0, ""
+
+    def credentials(self):
+        """The header of its first token: /readyz has its sentence for nobody else."""
+        with open(self._config, encoding="utf-8") as file:
+            said = re.search(r"^keys: (\S+)", file.read(), re.MULTILINE)
+        keys = said[1] if said else os.path.join(self.state_dir, "keys")
+        with open(os.path.join(keys, "tokens"), encoding="ascii") as file:
+            words = [line.split() for line in file if line.strip() and line[0] != "#"]
+        return {"Authorization": f"Bearer {words[0][2]}"} if words else {}
 
     def readiness(self):
         return self.get("/readyz")

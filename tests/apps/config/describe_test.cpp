@@ -97,7 +97,8 @@ TEST(ConfigWarnings, ASoundFileHasNone) {
 
 TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
     std::string text = with(sound(), "version: 1\n",
-                            "version: 1\nmemory: 32MiB\nhttp: {listen: \"0.0.0.0:9464\"}\n"
+                            "version: 1\nmemory: 32MiB\nhttp: {listen: \"0.0.0.0:9464\", "
+                            "i-know: [listen]}\n"
                             "bus: {embedded: {fsync: false}, max_step: 1s}\n");
     text = with(text, "sources:\n",
                 "sources:\n  nodes: {kubernetes: {in_cluster: true, all_namespaces: true, "
@@ -124,8 +125,8 @@ TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
         "orphaned_pod.create_window is loosened, and i-know says so",
         "memory 32MiB is little; below 64MiB the projection reads from disk all the time",
         "bus.embedded.fsync is false: a power cut may take back what was decided",
-        "http.listen 0.0.0.0:9464 is open to other machines without TLS: tokens travel in the "
-        "clear"};
+        "http.listen 0.0.0.0:9464 is open to other machines without TLS, and i-know says so: "
+        "tokens travel in the clear"};
     EXPECT_EQ(warnings(parsed(text)), expected);
 }
 

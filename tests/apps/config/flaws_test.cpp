@@ -94,7 +94,7 @@ TEST(ConfigFlaws, UnknownKeys) {
         flaws_at_top("source: {}\n"),
         "trueup.yaml:2: unknown key 'source' at the top of the file; did you mean 'sources'?");
     EXPECT_EQ(flaws_at_top("http: {colour: red}\n"),
-              "trueup.yaml:2: unknown key 'colour' under http; known are listen");
+              "trueup.yaml:2: unknown key 'colour' under http; known are listen, i-know and tls");
     EXPECT_EQ(flaws_of_policy("    shards: 3\n"),
               "trueup.yaml:18: unknown key 'shards' under policies[0]; known are name, use, pods, "
               "rows, correlate, rules, stale_after, command_ttl, max_drop, pass_every, "
@@ -244,6 +244,24 @@ TEST(ConfigFlaws, BusStateAndHttp) {
         flaws_at_top("http: {listen: localhost}\n"),
         "trueup.yaml:2: http.listen is 'localhost'; write host:port, as in 127.0.0.1:9464, or "
         "off");
+}
+
+TEST(ConfigFlaws, AnAddressThatOthersReachTakesTlsOrSaysThatItIsMeant) {
+    for (const std::string address : {"0.0.0.0:9464", "[::]:9464", "127.evil.example:9464"}) {
+        const std::string listen = "http: {listen: \"" + address + "\"";
+        EXPECT_EQ(flaws_at_top(listen + "}\n"),
+                  "trueup.yaml:2: http.listen is " + address +
+                      ", which other machines reach, and tokens would travel in the clear; write "
+                      "tls: {cert_file: FILE, key_file: FILE} beside it, or i-know: [listen] if "
+                      "nobody else is on that network");
+        EXPECT_EQ(flaws_at_top(listen + ", i-know: [listen]}\n"), "(sound)");
+        EXPECT_EQ(flaws_at_top(listen + ", tls: {cert_file: a.pem, key_file: b.pem}}\n"),
+                  "(sound)");
+    }
+    EXPECT_EQ(flaws_at_top("http: {tls: {cert_file: a.pem}}\n"),
+              "trueup.yaml:2: http.tls takes both; write {cert_file: FILE, key_file: FILE}");
+    EXPECT_EQ(flaws_at_top("http: {i-know: [tls]}\n"),
+              "trueup.yaml:2: http.i-know names 'tls'; http has listen to be sure of");
 }
 
 /// `text` with a few bytes dropped, changed, or lines swapped and doubled.

@@ -1,0 +1,81 @@
+// A server over loopback whose engine is played by the test.
+#pragma once
+
+#include "api/server.h"
+#include "tests/support/raw_http.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::api {
+
+inline constexpr const char* kTestTokens =
+    "olga ops oooooooooooooooooooo\n"
+    "alice user aaaaaaaaaaaaaaaaaaaa\n"
+    "vera viewer vvvvvvvvvvvvvvvvvvvv\n"
+    "old admin xxxxxxxxxxxxxxxxxxxx 2020-01-01T00:00:00Z\n";
+
+class Served : public ::testing::Test {
+  protected:
+    void serve(ServerSettings settings = {}) {
+        settings.listen = "127.0.0.1:0";
+        auto started = Server::start(settings, backend());
+        ASSERT_TRUE(started.ok()) << started.error().what;
+        server = std::move(*started);
+    }
+    Backend backend() {
+        Backend backend;
+        backend.snapshot = [this] { return snapshot; };
+        backend.findings = [this](const projections::FindingsFilter& filter) {
+            return findings.list(filter);
+        };
+        backend.too_much = [this](const Request& request) -> std::optional<std::string> {
+            if (request.issued_by != busy) return std::nullopt;
+            return "'" + busy + "' has asked too much: wait";
+        };
+        backend.ask = [this](Request request) -> Result<Hash128> {
+            const std::lock_guard lock(mutex);
+            asked.push_back(std::move(request));
+            return Hash128{0, asked.size()};
+        };
+        backend.answer = [](const Hash128& id) -> std::optional<AnswerView> {
+            if (id.lo != 1) return std::nullopt;
+            return AnswerView{RequestKind::kPause, true, "olga", "paused"};
+        };
+        backend.warn = [this](const std::string& sentence) {
+            const std::lock_guard lock(mutex);
+            warnings.push_back(sentence);
+        };
+        backend.tokens = Tokens::parse(kTestTokens).value();
+        return backend;
+    }
+    std::vector<std::string> warned() {
+        const std::lock_guard lock(mutex);
+        return warnings;
+    }
+    const std::string& address() const { return server->address(); }
+    /// The token of olga ('o'), alice, vera or old.
+    static std::string token(char letter) { return std::string(20, letter); }
+    test_support::RawAnswer ask(const std::string& method, const std::string& path,
+                                const std::string& secret = {}, const std::string& body = {}) {
+        return test_support::call(address(), method, path, secret, body);
+    }
+    static bool has(const std::string& text, const std::string& part) {
+        return text.find(part) != std::string::npos;
+    }
+
+    projections::FindingsView findings;
+    Snapshot snapshot;
+    std::mutex mutex;
+    std::vector<Request> asked;
+    std::vector<std::string> warnings;
+    std::string busy;  ///< who has asked too much
+    std::unique_ptr<Server> server;
+};
+
+}  // namespace trueup::api
