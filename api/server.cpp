@@ -128,6 +128,7 @@ class Connection {
     virtual void answer(Answer answer) = 0;
     std::uint64_t number = 0;  ///< in the order of their coming
     bool known = false;        ///< it has shown a good token
+    std::atomic<bool> gone{false};
 };
 
 struct Counters {
@@ -214,13 +215,13 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
         }
     }
     void close() override {
-        if (std::exchange(closed_, true)) return;
+        if (gone.exchange(true)) return;
         server_.unread -= std::exchange(own_unread_, 0);
         lowest().close();
         server_.drop(*this);
     }
     void answer(Answer answer) override {
-        if (closed_) return;
+        if (gone) return;
         const bool own = !plan_.open();
         const std::size_t size = answer.body->size();
         if (own && server_.unread > 0 && server_.unread + size > kUnread) {
@@ -416,7 +417,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     void on_sent(const Code& code) {
         body_.reset();
         server_.unread -= std::exchange(own_unread_, 0);
-        if (closed_) return;
+        if (gone) return;
         if (code) return fail(code, Refused::kDeadline);
         if (!ends_) return wait();
         parser_.reset();
@@ -455,7 +456,6 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     std::size_t scrap_ = 0;
     std::size_t own_unread_ = 0;
     bool ends_ = false;
-    bool closed_ = false;
 };
 
 void Side::accept() {
@@ -490,19 +490,25 @@ void Side::begin(tcp::socket socket) {
     session->start();
 }
 
-/// The oldest that has not shown a token gives way, or else the oldest. So strangers take from each
-/// other, and a probe, which is the newest, is served.
+/// The oldest that has not shown a token gives way. So strangers take from each other, and a probe,
+/// which is the newest, is served. Tokens have half of all to themselves, and not more: beyond that
+/// the oldest of them gives way, or whoever has one could keep the probes out.
 void Side::make_room() {
-    std::shared_ptr<Connection> oldest;
+    std::shared_ptr<Connection> stranger;
+    std::shared_ptr<Connection> caller;
+    std::size_t callers = 0;
     for (const auto& [number, weak] : connections) {
-        const auto one = weak.lock();
+        auto one = weak.lock();
         if (!one) continue;
-        if (!oldest || !one->known) oldest = one;
-        if (!one->known) break;
+        if (one->known) ++callers;
+        auto& oldest = one->known ? caller : stranger;
+        if (!oldest) oldest = std::move(one);
     }
-    if (!oldest) return;
+    const bool many = 2 * callers > settings.limits.connections;
+    const auto& gives_way = many || !stranger ? caller : stranger;
+    if (!gives_way) return;
     counters.refuse(Refused::kFull);
-    oldest->close();
+    gives_way->close();
 }
 
 void Side::add(const std::shared_ptr<Connection>& connection) {
@@ -518,9 +524,9 @@ void Side::drop(Connection& connection) {
 
 void Side::look(Look look) {
     const std::lock_guard lock(looks_mutex);
-    // Those that gave way have nobody left but this list.
+    // Nobody waits any more on those that gave way.
     if (looks.size() >= 2 * settings.limits.connections) {
-        std::erase_if(looks, [](const Look& one) { return one.connection.use_count() == 1; });
+        std::erase_if(looks, [](const Look& one) { return one.connection->gone.load(); });
     }
     looks.push_back(std::move(look));
     looks_there.notify_one();
@@ -604,6 +610,9 @@ void Side::run() {
         } catch (const std::exception& error) {
             backend.warn(std::string("http: ") + error.what());
         }
+        // What it happened to is gone without a word.
+        std::erase_if(connections, [](const auto& one) { return one.second.expired(); });
+        counters.connections = connections.size();
     }
 }
 

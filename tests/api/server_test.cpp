@@ -1,12 +1,10 @@
 // Proves api/server.h over real sockets, as strangers speak: what is read, how long it is waited
 // for, and who is served meanwhile. tests/e2e/http_attacks_test.py does the same to the process.
 #include "tests/api/server_fixture.h"
+#include "tests/support/certificate.h"
 #include "tests/support/temp_dir.h"
 
 #include <curl/curl.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/x509.h>
 
 #include <chrono>
 #include <filesystem>
@@ -18,6 +16,7 @@ namespace {
 using test_support::RawAnswer;
 using test_support::RawHttp;
 using test_support::request_text;
+using test_support::write_certificate;
 
 using HttpServer = Served;
 
@@ -197,6 +196,22 @@ TEST_F(HttpServer, StrangersWhoFillTheServerGiveWayToTheNextOneAndTokensStay) {
     EXPECT_TRUE(has(ask("GET", "/metrics").body, R"(trueup_http_refused_total{reason="full"})"));
 }
 
+TEST_F(HttpServer, WhoHasATokenKeepsNobodyOutWithConnectionsEither) {
+    ServerSettings settings;
+    settings.limits.connections = 8;
+    serve(settings);
+    RawHttp stranger(address());
+    std::vector<std::unique_ptr<RawHttp>> many;
+    for (int i = 0; i < 20; ++i) {
+        many.push_back(std::make_unique<RawHttp>(address()));
+        many.back()->send(request_text("GET", "/v1/findings", token('a')));
+        EXPECT_EQ(many.back()->answer().status, 200) << i;
+    }
+    stranger.send(request_text("GET", "/healthz", ""));
+    EXPECT_EQ(stranger.answer().status, 200) << "it was there before them";
+    EXPECT_TRUE(many.front()->ended());
+}
+
 TEST_F(HttpServer, EachWaitHasAnEndHoweverLittleComesAtATime) {
     ServerSettings settings;
     settings.limits.header = settings.limits.body = settings.limits.idle = Millis{200};
@@ -316,33 +331,6 @@ TEST_F(HttpServer, ItCountsWhatItAnsweredAndWhatItRefused) {
     EXPECT_TRUE(has(page, "trueup_http_requests_total{code=\"4xx\"} 1\n")) << page;
     EXPECT_TRUE(has(page, "trueup_http_refused_total{reason=\"unauthorized\"} 1\n")) << page;
     EXPECT_TRUE(has(page, "trueup_http_connections ")) << page;
-}
-
-/// Writes a key and a certificate for 127.0.0.1 that it signed itself.
-void write_certificate(const std::string& folder, const std::string& name) {
-    const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"),
-                                                                  EVP_PKEY_free);
-    const std::unique_ptr<X509, decltype(&X509_free)> cert(X509_new(), X509_free);
-    X509_set_version(cert.get(), 2);
-    ASN1_INTEGER_set(X509_get_serialNumber(cert.get()), 1);
-    X509_gmtime_adj(X509_getm_notBefore(cert.get()), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(cert.get()), 3600);
-    X509_set_pubkey(cert.get(), key.get());
-    X509_NAME* subject = X509_get_subject_name(cert.get());
-    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
-                               reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
-    X509_set_issuer_name(cert.get(), subject);
-    X509_sign(cert.get(), key.get(), EVP_sha256());
-    const auto write = [&](const std::string& file, auto put) {
-        FILE* out = std::fopen((folder + file).c_str(), "w");
-        ASSERT_NE(out, nullptr);
-        put(out);
-        std::fclose(out);
-    };
-    write("/cert.pem", [&](FILE* out) { PEM_write_X509(out, cert.get()); });
-    write("/key.pem", [&](FILE* out) {
-        PEM_write_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-    });
 }
 
 /// The status of a GET that believes `ca` alone; 0: the certificate is another one.

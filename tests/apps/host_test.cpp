@@ -10,6 +10,7 @@
 #include "connectors/postgres/connector.h"
 #include "engine/codec/outcome_codec.h"
 #include "sandbox/world.h"
+#include "tests/support/certificate.h"
 #include "tests/support/raw_http.h"
 #include "tests/support/temp_dir.h"
 
@@ -73,6 +74,7 @@ class HostTest : public ::testing::Test {
         HostSettings settings;
         settings.state_dir = dir.path();
         settings.policy = policy;
+        settings.http = http;
         settings.http.listen = "127.0.0.1:0";
         ExecutorSpec executors;
         if (with_executors) {
@@ -119,6 +121,7 @@ class HostTest : public ::testing::Test {
     }
 
     Settings policy;
+    api::ServerSettings http;
     LeapingClock clock;
     testing::TempDir dir;
     sandbox::World world{1, ports::system_clock(), world_settings()};
@@ -183,6 +186,26 @@ TEST_F(HostTest, AClockThatLeaptAheadAndWasSetRightStopsNoWord) {
     EXPECT_EQ(host->snapshot().pauses, 1U);
     EXPECT_EQ(ask("resume"), 0);
     EXPECT_EQ(ask("pass"), 0);
+}
+
+TEST_F(HostTest, OverTlsTheCommandLineBelievesTheCertificateOfItsEngineAndNoOther) {
+    test_support::write_certificate(dir.path(), "engine");
+    http.cert_file = dir / "cert.pem";
+    http.key_file = dir / "key.pem";
+    start(false);
+    OperateOptions options;
+    options.engine.url = "https://" + host->address();
+    options.engine.token_file = dir / "olga";
+    EXPECT_EQ(run_request(options, "pass"), 2) << "the system knows nobody who signed it";
+    options.engine = {};
+    options.engine.state_dir = dir.path();
+    std::ofstream(dir / "http.addr") << "https://" << host->address() << '\n' << http.cert_file;
+    EXPECT_EQ(run_request(options, "pass"), 0);
+    std::filesystem::create_directory(dir / "other");
+    test_support::write_certificate(dir / "other", "engine");
+    std::ofstream(dir / "http.addr") << "https://" << host->address() << '\n'
+                                     << dir / "other/cert.pem";
+    EXPECT_EQ(run_request(options, "pass"), 2);
 }
 
 // Symptom: 260 requests of a user's token, and an operator's pause stayed pending for ever.
