@@ -239,7 +239,7 @@ void KubernetesConnector::Machine::list_ended(std::uint64_t version, SteadyTime 
     if (streaming_) return;  // an audit beside the live stream
     position_ = version;
     streaming_ = true;
-    watch_failures_ = 0;
+    stuck_watches_ = 0;
     next_watch_ = now;
 }
 
@@ -306,7 +306,7 @@ void KubernetesConnector::Machine::take_event(const Result<WatchEvent>& event, F
         next_epoch_ = std::max(next_epoch_, epoch_began_ + settings_.backoff_max);
         return;
     }
-    watch_failures_ = 0;
+    stuck_watches_ = 0;
     watch_backoff_.reset();
     epoch_backoff_.reset();
     if (event->type != WatchEvent::Type::kBookmark) take_object(*event, out);
@@ -343,9 +343,15 @@ void KubernetesConnector::Machine::take_ending(const WatchStream::Ending& ending
             return;
         case WatchStream::Ending::Kind::kTrouble:
             failed(ending.what);
+            // One that lived begins the waits anew.
+            if (watch_.was_accepted() && now - watch_.began() >= settings_.backoff_max) {
+                watch_backoff_.reset();
+            }
             next_watch_ = now + watch_backoff_.next(ending.retry_after);
-            // A whole list is the last thing that a server under load can use.
-            if (!ending.busy && ++watch_failures_ >= settings_.failures_to_relist) relist(now);
+            // What came meanwhile is still to be had from the same version, however long the server
+            // was away; and a whole list is the last thing that one can use that comes back.
+            stuck_watches_ = ending.stuck ? stuck_watches_ + 1 : 0;
+            if (stuck_watches_ >= settings_.stuck_to_relist) relist(now);
             return;
     }
 }

@@ -74,9 +74,9 @@ class KubernetesConnector::Machine {
     std::vector<ports::ClusterEvent> events_;
 
     // The stream.
-    std::uint64_t position_ = 0;        ///< everything up to it was delivered; 0: nowhere
-    bool streaming_ = false;            ///< a list gave the position from which to watch
-    std::uint32_t watch_failures_ = 0;  ///< in a row
+    std::uint64_t position_ = 0;       ///< everything up to it was delivered; 0: nowhere
+    bool streaming_ = false;           ///< a list gave the position from which to watch
+    std::uint32_t stuck_watches_ = 0;  ///< in a row
     SteadyTime next_watch_{};
 
     // The epoch.

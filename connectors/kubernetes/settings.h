@@ -24,11 +24,12 @@ struct KubernetesSettings {
     ports::FieldPolicy fields;                ///< how labels, `created` and `node` are published
     std::string hold_key = "trueup.io/hold";  ///< label or annotation that vetoes
     std::uint32_t page_limit = 500;
-    std::uint32_t watch_seconds = 290;     ///< how long one watch is asked to last
-    std::uint32_t probe_seconds = 5;       ///< the same for a probe; below 3 none has a bookmark
-    std::uint32_t proof_rounds = 3;        ///< probes without a proof before a full epoch
-    std::uint32_t failures_to_relist = 3;  ///< watches that failed in a row before a full epoch
-    std::size_t max_followed = 1000;       ///< objects out of the selector that are remembered
+    std::uint32_t watch_seconds = 290;  ///< how long one watch is asked to last
+    std::uint32_t probe_seconds = 5;    ///< the same for a probe; below 3 none has a bookmark
+    std::uint32_t proof_rounds = 3;     ///< probes without a proof before a full epoch
+    std::uint32_t stuck_to_relist =
+        3;                            ///< watches in a row that could not go on from their version
+    std::size_t max_followed = 1000;  ///< objects out of the selector that are remembered
     std::size_t parallel_lookups = 8;
     Millis call_timeout{30'000};  ///< a page or a GET without its whole answer
     Millis watch_slack{30'000};   ///< silence beyond `watch_seconds`: the watch is deaf

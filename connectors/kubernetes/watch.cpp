@@ -8,10 +8,15 @@ namespace {
 
 constexpr std::size_t kMaxRefusal = 64U << 10U;
 
-WatchStream::Ending ending_by(int code, std::string what, Millis retry_after) {
+WatchStream::Ending ending_by(int code, std::string what, Millis retry_after, bool stuck) {
     using Kind = WatchStream::Ending::Kind;
-    return {code == 410 ? Kind::kExpired : Kind::kTrouble, std::move(what), retry_after,
-            code == 429 || code == 503};
+    return {code == 410 ? Kind::kExpired : Kind::kTrouble, std::move(what), retry_after, stuck};
+}
+
+/// Of an answer to the request itself: the version is refused. A server that was restored from a
+/// backup may say that it is ahead.
+bool refuses_version(int status, std::string_view why) {
+    return status == 400 || why.find("Too large resource version") != std::string_view::npos;
 }
 
 }  // namespace
@@ -58,8 +63,8 @@ std::optional<WatchStream::Ending> WatchStream::feed(const ports::ClusterEvent& 
         case Kind::kEnd:
             return end_of_body();
         case Kind::kFailed:
-            call_ = 0;
-            return ending_by(0, event.error.what, Millis(0));
+            call_ = 0;  // no need to cancel it
+            return trouble(event.error.what);
     }
     return std::nullopt;
 }
@@ -76,16 +81,22 @@ std::optional<WatchStream::Ending> WatchStream::read(std::string_view chunk, con
         // The sink may have found a reason to end this watch itself.
         if (!running()) return std::nullopt;
     }
-    if (reader_.too_long()) return trouble("a line of the watch is longer than 4 MiB");
+    if (reader_.too_long()) {
+        cancel();
+        return ending_by(0, "a line of the watch is longer than 4 MiB", Millis(0), true);
+    }
     return std::nullopt;
 }
 
 WatchStream::Ending WatchStream::end_of(const KubeStatus& error) {
     cancel();
-    if (error.code == 0) return trouble("the watch ended with an ERROR that is no Status");
+    if (error.code == 0) {
+        return ending_by(0, "the watch ended with an ERROR that is no Status", Millis(0), true);
+    }
+    // A server that accepts the watch and then says so is no server that is away.
     return ending_by(error.code,
                      "the watch said " + std::to_string(error.code) + " " + error.message,
-                     error.retry_after);
+                     error.retry_after, error.code != 429 && error.code != 503);
 }
 
 WatchStream::Ending WatchStream::end_of_body() {
@@ -96,12 +107,14 @@ WatchStream::Ending WatchStream::end_of_body() {
     }
     const Answer answer{status_, retry_after_, std::move(refusal_), std::nullopt};
     refusal_.clear();
-    return ending_by(status_, "watch: " + explain(answer, decoder_), asked_wait(answer, decoder_));
+    std::string why = "watch: " + explain(answer, decoder_);
+    const bool stuck = refuses_version(status_, why);
+    return ending_by(status_, std::move(why), asked_wait(answer, decoder_), stuck);
 }
 
 WatchStream::Ending WatchStream::trouble(std::string what) {
     cancel();
-    return ending_by(0, std::move(what), Millis(0));
+    return ending_by(0, std::move(what), Millis(0), false);
 }
 
 std::optional<WatchStream::Ending> WatchStream::expire(SteadyTime now) {

@@ -24,7 +24,9 @@ class WatchStream {
         Kind kind = Kind::kTrouble;
         std::string what;
         Millis retry_after{0};
-        bool busy = false;  ///< 429 or 503: the server rests, and our version may still be there
+        /// From that version the same would come again, so that only a list leads on. Unlike an
+        /// outage, however long: the version is still there when the server is back.
+        bool stuck = false;
     };
     /// Called for each line in order; an undecodable event comes as its Error (kSkip).
     using Sink = std::function<void(Result<WatchEvent>)>;
@@ -41,6 +43,8 @@ class WatchStream {
     bool owns(ports::CallId call) const { return call_ != 0 && call_ == call; }
     /// The server accepted it.
     bool up() const { return running() && status_ == 200; }
+    /// Of one that ended too.
+    bool was_accepted() const { return status_ == 200; }
     /// Lines that this call brought so far.
     std::uint64_t lines() const { return lines_; }
     SteadyTime began() const { return began_; }

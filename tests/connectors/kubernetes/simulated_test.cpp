@@ -301,6 +301,67 @@ class Walk {
     int proven_ = 0;
 };
 
+/// The API server is away for so long that each watch is refused twelve times.
+class Outage {
+  public:
+    explicit Outage(bool compacted)
+        : world_(1, clock_), port_(world_.cluster()), connector_(*port_, settings()) {
+        world_.create_pod("w1", {{"app", "w"}}, "Running");
+        connector_.restart(clock_.steady_now());
+        run(10);
+        world_.restart_cluster();
+        for (const Op op : {Op::kList, Op::kWatch, Op::kGet}) {
+            world_.fail_next(op, Failure::of(Failure::Kind::kRefused), op == Op::kWatch ? 12 : 2);
+        }
+        run(30);
+        world_.create_pod("w2", {{"app", "w"}}, "Running");
+        world_.delete_pod("w1", 0);
+        if (compacted) world_.compact();
+        run(2'000);
+    }
+    int begun() const { return begun_; }
+    const std::map<std::string, bool>& present() const { return present_; }
+    bool answering() const { return connector_.health().answering; }
+
+  private:
+    static connectors::KubernetesSettings settings() {
+        connectors::KubernetesSettings settings;
+        settings.resource.name_space = "graph";
+        settings.subject_prefix = "g/";
+        settings.watch_seconds = 3600;
+        return settings;
+    }
+    void run(int steps) {
+        for (int i = 0; i < steps; ++i) {
+            clock_.advance(Millis(500));
+            std::vector<Fact> facts;
+            connector_.step(clock_.steady_now(), Millis(0), facts);
+            for (const Fact& fact : facts) {
+                if (fact.kind == Fact::Kind::kSnapshotBegin) ++begun_;
+                if (fact.kind == Fact::Kind::kUpsert) present_[fact.subject_key] = true;
+                if (fact.kind == Fact::Kind::kRemove) present_[fact.subject_key] = false;
+            }
+        }
+    }
+
+    StillClock clock_;
+    World world_;
+    std::unique_ptr<ports::Cluster> port_;
+    connectors::KubernetesConnector connector_;
+    std::map<std::string, bool> present_;
+    int begun_ = 0;
+};
+
+TEST(KubernetesSimulated, AnOutageCostsNoListUnlessTheServerForgotWhereWeWere_S11) {
+    const std::map<std::string, bool> told{{"g/w1", false}, {"g/w2", true}};
+    for (const bool compacted : {false, true}) {
+        const Outage outage(compacted);
+        EXPECT_EQ(outage.begun(), compacted ? 2 : 1);
+        EXPECT_EQ(outage.present(), told);
+        EXPECT_TRUE(outage.answering());
+    }
+}
+
 TEST(KubernetesSimulated, RandomWalksNeverReportAnAbsenceThatIsNoneAndAgreeInTheEnd) {
     const char* given = std::getenv("TRUEUP_SEED");
     const std::uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;

@@ -321,6 +321,102 @@ TEST(KubernetesWatch, AnEventBetweenFailuresStartsTheCountAnew) {
     }
 }
 
+/// The watch fails once more, in one of the ways of a server that is away.
+void fail_watch(Bench& bench, int how) {
+    const Asked watch = bench.watch();
+    if (how % 4 == 0) bench.cluster.fail(watch.call, "connection refused");
+    if (how % 4 == 1) bench.cluster.answer(watch.call, 502, "<html>Bad Gateway</html>");
+    if (how % 4 == 2) bench.cluster.answer(watch.call, 500, status(500, "InternalError"));
+    if (how % 4 == 3) {
+        bench.cluster.head(watch.call, 200);
+        bench.cluster.fail(watch.call, "connection reset by peer");
+    }
+    EXPECT_EQ(bench.step(), Lines{});
+}
+
+// Symptom: three seconds without the API server ended the stream, and each connector listed all its
+// objects twice from a server that had just come back.
+TEST(KubernetesWatch, AServerThatIsAwayForMinutesIsWatchedFromWhereWeWere_S11) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    bench.connector.pace_progress(Millis(3'600'000));
+    bench.say(line("ADDED", {"w2", 51}));
+    const SteadyTime since = bench.now;
+    for (int failure = 0; failure < 40; ++failure) {
+        bench.wait_for(Kind::kWatch);
+        EXPECT_EQ(bench.watch().watch.resource_version, failure == 0 ? "50" : "51");
+        fail_watch(bench, failure);
+        EXPECT_FALSE(bench.listing());
+        EXPECT_FALSE(bench.connector.health().answering);
+    }
+    EXPECT_GT(bench.now - since, Millis(600'000));
+    const SteadyTime last = bench.now;
+    bench.wait_for(Kind::kWatch);
+    EXPECT_LE(bench.now - last, Millis(30'100));
+    bench.cluster.head(bench.watch().call, 200);
+    bench.cluster.data(bench.watch().call,
+                       line("MODIFIED", {"w1", 52}) + line("ADDED", {"w3", 53}));
+    EXPECT_EQ(bench.step(), (Lines{"upsert g/w1@52 uid-w1", "upsert g/w3@53 uid-w3"}));
+    EXPECT_TRUE(bench.connector.health().answering);
+    EXPECT_EQ(bench.connector.health().epochs, 1U);
+}
+
+TEST(KubernetesWatch, AServerThatForgotTheVersionMeanwhileIsListed_S11) {
+    Bench bench;
+    bench.settle(50, {{"w1", 7}});
+    for (int failure = 0; failure < 9; ++failure) {
+        bench.wait_for(Kind::kWatch);
+        fail_watch(bench, 0);
+        EXPECT_FALSE(bench.listing());
+    }
+    bench.wait_for(Kind::kWatch);
+    bench.cluster.answer(bench.watch().call, 410, status(410, "Expired"));
+    bench.step();
+    bench.read_first(90, {{"w1", 7}});
+    bench.cluster.answer(bench.list().call, 200, page(90, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@90", "upsert! g/w1@7 uid-w1", "end@90"}));
+}
+
+// What the store does not have any more is no outage: it would come again for ever.
+TEST(KubernetesWatch, AVersionFromWhichNoWatchGoesOnIsListedAnew_S11) {
+    std::string too_large = status(504, "Timeout");
+    too_large.replace(too_large.find("said Timeout"), 12, "Too large resource version: 50");
+    for (const bool refused : {false, true}) {
+        Bench bench;
+        bench.settle(50, {});
+        bench.cluster.end(bench.watch().call);
+        for (int failure = 1; failure <= 3; ++failure) {
+            bench.wait_for(Kind::kWatch);
+            EXPECT_FALSE(bench.listing());
+            if (refused) {
+                bench.cluster.answer(bench.watch().call, 504, too_large);
+            } else {
+                bench.cluster.head(bench.watch().call, 200);
+                bench.cluster.data(bench.watch().call, std::string(5U << 20U, 'x'));
+            }
+            bench.step();
+        }
+        EXPECT_TRUE(bench.listing());
+    }
+}
+
+TEST(KubernetesWatch, AWatchThatLivedBeginsTheWaitsAnew) {
+    Bench bench;
+    bench.settle(50, {});
+    for (int failure = 0; failure < 8; ++failure) {
+        bench.wait_for(Kind::kWatch);
+        fail_watch(bench, 0);
+    }
+    bench.wait_for(Kind::kWatch);
+    bench.cluster.head(bench.watch().call, 200);
+    bench.step();
+    bench.step(Millis(31'000));
+    bench.cluster.fail(bench.watch().call, "connection reset by peer");
+    bench.step();
+    bench.step(Millis(1'000));
+    EXPECT_TRUE(bench.watching());
+}
+
 TEST(KubernetesWatch, RefusalsBackOffAndHonourRetryAfter_S3) {
     for (const int code : {401, 403, 404, 429, 500, 503}) {
         Bench bench;
