@@ -1,6 +1,7 @@
 #include "apps/keys.h"
 
 #include "engine/base/check.h"
+#include "engine/ports/private_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -41,23 +42,7 @@ Status make_file(const std::string& path, const std::string& text) {
     return Error{Next::kStop, "cannot make " + path + ": " + std::strerror(why)};
 }
 
-/// The file's text.
-Result<std::string> read_private(const std::string& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) {
-        return Error{Next::kStop, "cannot read " + path + ": " + std::strerror(errno)};
-    }
-    if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-        return Error{Next::kStop, path + " may be read by others; write chmod 600 " + path};
-    }
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) return Error{Next::kStop, "cannot read " + path};
-    return text.str();
-}
-
-/// The same; made with `fresh` if it is not there.
+/// The file's text; made with `fresh` if it is not there.
 Result<std::string> read_or_make(const std::string& folder, const std::string& name,
                                  const std::string& fresh) {
     std::error_code failed;
@@ -70,7 +55,7 @@ Result<std::string> read_or_make(const std::string& folder, const std::string& n
     if (::stat(path.c_str(), &status) != 0) {
         if (Status made = make_file(path, fresh); !made) return made.error();
     }
-    return read_private(path);
+    return ports::read_private_file(path);
 }
 
 std::optional<std::string> bytes_of(const std::string& hex) {
@@ -134,7 +119,7 @@ Result<codec::KeyRing> load_keys(const std::string& folder, std::string_view rol
 
 Result<codec::KeyRing> read_keys(const std::string& folder, std::string_view role) {
     const std::string path = key_file(folder, role);
-    const Result<std::string> text = read_private(path);
+    const Result<std::string> text = ports::read_private_file(path);
     if (!text) return text.error();
     return ring_of(*text, path);
 }
@@ -147,7 +132,7 @@ Result<std::string> load_tokens(const std::string& folder) {
 }
 
 Result<std::string> read_tokens(const std::string& folder) {
-    return read_private(key_file(folder, "tokens"));
+    return ports::read_private_file(key_file(folder, "tokens"));
 }
 
 }  // namespace trueup::apps

@@ -31,12 +31,14 @@ Error about(const SourceConfig& source, const Error& error) {
     return {error.next, "source " + source.name + ": " + error.what};
 }
 
-Result<std::unique_ptr<connectors::HttpCluster>> open_cluster(const SourceConfig& source) {
+Result<std::unique_ptr<connectors::HttpCluster>> open_cluster(const Config& config,
+                                                              const SourceConfig& source) {
     const KubernetesSource& kubernetes = *source.kubernetes();
     auto access = kubernetes.in_cluster
                       ? connectors::in_cluster_access()
                       : connectors::read_kubeconfig(kubernetes.kubeconfig, kubernetes.context);
     if (!access) return about(source, access.error());
+    if (access->exec) access->exec->withheld = config::secret_variables(config);
     auto cluster = connectors::HttpCluster::open(std::move(*access));
     if (!cluster) return about(source, cluster.error());
     return cluster;
@@ -108,7 +110,7 @@ Result<SourceSpec> make_source(const Config& config, const SourceConfig& source)
     spec.pace_waiting = source.waiting;
     spec.resnapshot = source.resnapshot;
     if (source.kubernetes() != nullptr) {
-        auto cluster = open_cluster(source);
+        auto cluster = open_cluster(config, source);
         if (!cluster) return cluster.error();
         spec.cluster = std::move(*cluster);
         connectors::KubernetesSettings settings = cluster_settings(config, source);
@@ -141,8 +143,8 @@ Result<std::vector<std::string>> primary_key(ports::Database& database, const Co
                  {Next::kStop, "the table has no primary key; a row could not be named exactly"});
 }
 
-Status add_pods(const SourceConfig& source, ExecutorSpec& spec) {
-    auto cluster = open_cluster(source);
+Status add_pods(const Config& config, const SourceConfig& source, ExecutorSpec& spec) {
+    auto cluster = open_cluster(config, source);
     if (!cluster) return cluster.error();
     spec.clusters.push_back(std::move(*cluster));
     executors::PodSource pods;
@@ -178,7 +180,7 @@ Status add_rows(const Config& config, const SourceConfig& source, ExecutorSpec& 
 
 Status check_source(const Config& config, const SourceConfig& source) {
     if (source.kubernetes() != nullptr) {
-        auto cluster = open_cluster(source);
+        auto cluster = open_cluster(config, source);
         if (!cluster) return cluster.error();
         return connectors::check_access(**cluster, source.kubernetes()->resource,
                                         source.kubernetes()->selector);
@@ -197,7 +199,7 @@ void add_passing_hash(ports::FieldPolicy& policy) {
 
 Result<Surveyed> survey_cluster(const Config& config, const SourceConfig& source,
                                 const Watcher& watcher) {
-    auto cluster = open_cluster(source);
+    auto cluster = open_cluster(config, source);
     if (!cluster) return cluster.error();
     const ports::Resource& resource = source.kubernetes()->resource;
     Surveyed asked;
@@ -270,7 +272,7 @@ Result<ExecutorSpec> make_executors(const Config& config) {
     ExecutorSpec spec;
     // An executor reads the other side too, so it gets every source, not only the one it writes.
     for (const SourceConfig& source : config.sources) {
-        const Status added = source.kubernetes() != nullptr ? add_pods(source, spec)
+        const Status added = source.kubernetes() != nullptr ? add_pods(config, source, spec)
                                                             : add_rows(config, source, spec);
         if (!added) return added.error();
     }

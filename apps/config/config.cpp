@@ -5,6 +5,7 @@
 #include "engine/base/check.h"
 #include "engine/base/loopback.h"
 #include "engine/core/policy.h"
+#include "engine/ports/private_file.h"
 
 #include <fmt/format.h>
 
@@ -53,7 +54,7 @@ void read_version(Section& root) {
 void read_client_file(Section& kafka, const std::string& folder, KafkaBus& bus) {
     const std::string path = read_path(kafka, "client_file", "", folder);
     if (path.empty()) return;
-    const Result<std::string> text = read_file(path, "bus.kafka.client_file");
+    const Result<std::string> text = ports::read_private_file(path);
     if (!text) return kafka.problem("client_file", text.error().what);
     std::istringstream lines(*text);
     for (std::string line; std::getline(lines, line);) {
@@ -301,6 +302,17 @@ Settings policy_settings(const Config& config) {
     return settings;
 }
 
+std::set<std::string> secret_variables(const Config& config) {
+    std::set<std::string> names{"PGPASSWORD"};  // libpq reads it by itself
+    for (const SourceConfig& source : config.sources) {
+        const PostgresSource* postgres = source.postgres();
+        if (postgres != nullptr && postgres->from == Conninfo::kEnvironment) {
+            names.insert(postgres->conninfo);
+        }
+    }
+    return names;
+}
+
 Result<std::string> read_conninfo(const SourceConfig& source) {
     const PostgresSource* postgres = source.postgres();
     TRUEUP_CHECK(postgres != nullptr);
@@ -308,8 +320,8 @@ Result<std::string> read_conninfo(const SourceConfig& source) {
     const std::string place = fmt::format("the connection of sources.{}", source.name);
     std::string text;
     if (postgres->from == Conninfo::kFile) {
-        Result<std::string> read = read_file(postgres->conninfo, place);
-        if (!read) return read.error();
+        Result<std::string> read = ports::read_private_file(postgres->conninfo);
+        if (!read) return Error{read.error().next, place + ": " + read.error().what};
         text = std::move(*read);
     } else if (const char* value = std::getenv(postgres->conninfo.c_str())) {
         text = value;

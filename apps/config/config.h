@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -161,6 +162,10 @@ struct Writes {
     bool deletes = false;
 };
 Writes writes_of(std::string_view rule);
+
+/// The variables of our environment that hold secrets of this configuration: nothing that we run is
+/// given them.
+std::set<std::string> secret_variables(const Config& config);
 
 /// The connection string itself, from the file or the environment where the source says so; reading
 /// it anew each time lets a password be changed. Holds secrets: never logged.

@@ -23,11 +23,13 @@ constexpr int kReadsAtOnce = 64;  // who prints for ever must not hold us up
 constexpr int kLastTries = 50;
 constexpr std::chrono::milliseconds kLastWait{2};
 
-std::vector<std::string> environment(const std::map<std::string, std::string>& env) {
+std::vector<std::string> environment(const std::map<std::string, std::string>& env,
+                                     const std::set<std::string>& withheld) {
     std::vector<std::string> lines;
     for (char** line = environ; *line != nullptr; ++line) {
         const std::string_view text = *line;
-        if (!env.contains(std::string(text.substr(0, text.find('='))))) lines.emplace_back(text);
+        const std::string name(text.substr(0, text.find('=')));
+        if (!env.contains(name) && !withheld.contains(name)) lines.emplace_back(text);
     }
     for (const auto& [name, value] : env) lines.emplace_back(name).append("=").append(value);
     return lines;
@@ -100,7 +102,8 @@ Child::Pipe::~Pipe() {
 
 Result<std::unique_ptr<Child>> Child::start(const std::string& program,
                                             const std::vector<std::string>& args,
-                                            const std::map<std::string, std::string>& env) {
+                                            const std::map<std::string, std::string>& env,
+                                            const std::set<std::string>& withheld) {
     std::unique_ptr<Child> child(new Child);
     for (Pipe* pipe : {&child->out_, &child->err_}) {
         int ends[2] = {};
@@ -111,7 +114,7 @@ Result<std::unique_ptr<Child>> Child::start(const std::string& program,
     }
     std::vector<std::string> words{program};
     words.insert(words.end(), args.begin(), args.end());
-    std::vector<std::string> lines = environment(env);
+    std::vector<std::string> lines = environment(env, withheld);
     Plan plan;
     plan.set(child->out_.writer, child->err_.writer);
     const int flaw = ::posix_spawnp(&child->pid_, program.c_str(), &plan.actions, &plan.attributes,

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,10 +28,12 @@ class Child {
         std::string complaint;
     };
 
-    /// Our environment with `env` over it; a program without a slash is looked for in PATH.
+    /// Our environment without `withheld`, and `env` over it; a program without a slash is looked
+    /// for in PATH.
     static Result<std::unique_ptr<Child>> start(const std::string& program,
                                                 const std::vector<std::string>& args,
-                                                const std::map<std::string, std::string>& env);
+                                                const std::map<std::string, std::string>& env,
+                                                const std::set<std::string>& withheld = {});
     /// Kills it, with all that it started, and waits for a tenth of a second at most.
     ~Child();
     Child(const Child&) = delete;

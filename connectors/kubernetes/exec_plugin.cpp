@@ -48,7 +48,8 @@ void ExecPlugin::start(SteadyTime now) {
     next_run_ = now + kRunGap;
     began_ = now;
     late_ = false;
-    Result<std::unique_ptr<Child>> child = Child::start(config_.program, config_.args, config_.env);
+    Result<std::unique_ptr<Child>> child =
+        Child::start(config_.program, config_.args, config_.env, config_.withheld);
     if (child) {
         child_ = std::move(*child);
         return;

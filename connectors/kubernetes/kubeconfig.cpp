@@ -2,6 +2,7 @@
 
 #include "connectors/kubernetes/base64.h"
 #include "connectors/kubernetes/yaml.h"
+#include "engine/ports/private_file.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -31,7 +32,8 @@ Result<YAML::Node> entry(const YAML::Node& config, const char* list, const char*
 }
 
 /// `<field>-data` in base64, else the file named by `<field>`; empty when there is neither.
-Result<std::string> material(const YAML::Node& body, const std::string& field, const fs::path& at) {
+Result<std::string> material(const YAML::Node& body, const std::string& field, const fs::path& at,
+                             bool is_secret) {
     const std::string data = text_of(body, (field + "-data").c_str());
     if (!data.empty()) {
         std::optional<std::string> bytes = decode_base64(data);
@@ -40,7 +42,21 @@ Result<std::string> material(const YAML::Node& body, const std::string& field, c
     }
     const std::string path = text_of(body, field.c_str());
     if (path.empty()) return std::string();
-    return read_text_file((at / path).string());
+    const std::string file = (at / path).string();
+    return is_secret ? ports::read_private_file(file) : read_text_file(file);
+}
+
+/// Does the file itself hold what must not be read by others? One that only names files, or an exec
+/// plugin, is no secret.
+bool holds_secrets(const YAML::Node& config) {
+    const YAML::Node users = config["users"];
+    if (!users || !users.IsSequence()) return false;
+    for (const YAML::Node& each : users) {
+        const YAML::Node user = each["user"];
+        if (!user || !user.IsMap()) continue;
+        if (user["token"] || user["client-key-data"] || user["password"]) return true;
+    }
+    return false;
 }
 
 Status take_cluster(const YAML::Node& cluster, const fs::path& at, bool allow_insecure,
@@ -58,7 +74,7 @@ Status take_cluster(const YAML::Node& cluster, const fs::path& at, bool allow_in
     if (!text_of(cluster, "proxy-url").empty()) {
         return refusal("the kubeconfig's proxy-url is not supported");
     }
-    Result<std::string> ca = material(cluster, "certificate-authority", at);
+    Result<std::string> ca = material(cluster, "certificate-authority", at, false);
     if (!ca) return ca.error();
     access.ca = std::move(*ca);
     return Done{};
@@ -73,9 +89,9 @@ Status take_user(const YAML::Node& user, const fs::path& at, ClusterAccess& acce
     if (!text_of(user, "username").empty()) {
         return refusal("the kubeconfig's user has a password, which is not supported");
     }
-    Result<std::string> cert = material(user, "client-certificate", at);
+    Result<std::string> cert = material(user, "client-certificate", at, false);
     if (!cert) return cert.error();
-    Result<std::string> key = material(user, "client-key", at);
+    Result<std::string> key = material(user, "client-key", at, true);
     if (!key) return key.error();
     if (cert->empty() != key->empty()) {
         return refusal(
@@ -141,6 +157,10 @@ Result<ClusterAccess> read_kubeconfig(const std::string& path, const std::string
     const auto failed = [&path](const std::string& why) { return refusal(path + ": " + why); };
     try {
         const YAML::Node config = YAML::Load(*text);
+        if (config.IsMap() && holds_secrets(config)) {
+            text = ports::read_private_file(path);
+            if (!text) return text.error();
+        }
         Result<ClusterAccess> access =
             take_config(config, fs::path(path).parent_path(), context, allow_insecure);
         if (!access) return failed(access.error().what);

@@ -26,7 +26,8 @@ struct ClusterAccess {
 
 /// Reads a kubeconfig. `context` empty: its current one. Relative paths are relative to the file.
 /// `insecure-skip-tls-verify: true` is refused unless `allow_insecure`, an auth-provider always.
-/// An exec plugin is only read here; exec_plugin.h runs it.
+/// An exec plugin is only read here; exec_plugin.h runs it. A file that holds a token or a key must
+/// be private (ports/private_file.h); a tokenFile need not be: the kubelet mounts them 0644.
 Result<ClusterAccess> read_kubeconfig(const std::string& path, const std::string& context = "",
                                       bool allow_insecure = false);
 

@@ -29,6 +29,7 @@ class ConfigFiles : public testing::Test {
 
     std::string write(const std::string& name, const std::string& text) const {
         std::ofstream(folder_ / name) << text;
+        fs::permissions(folder_ / name, fs::perms::owner_read | fs::perms::owner_write);
         return (folder_ / name).string();
     }
 
@@ -241,8 +242,33 @@ TEST_F(ConfigFiles, TheConnectionComesFromTheFileThatIsNamed) {
                   "dbname=... user=... password=...\" there");
     fs::remove(folder_ / "secret");
     EXPECT_EQ(read_conninfo(*config->source("rows")).error().what,
-              (folder_ / "secret").string() +
-                  ": cannot read the connection of sources.rows: No such file or directory");
+              "the connection of sources.rows: cannot read " + (folder_ / "secret").string() +
+                  ": No such file or directory");
+}
+
+// Symptom: passwords were read from files that every account could read.
+TEST_F(ConfigFiles, PasswordsAreReadOnlyFromFilesThatNobodyElseMayRead) {
+    write("secret", "host=db password=pw\n");
+    const std::string rows =
+        write("rows.yaml", with(sound(), "conninfo_env: TRUEUP_DATABASE", "conninfo_file: secret"));
+    const auto kafka = [&] {
+        const std::string path = write(
+            "kafka.yaml", sound() + "bus: {kafka: {bootstrap: 'b:9092', client_file: secret}}\n");
+        const Result<Config> read = load_config(path);
+        return read.ok() ? std::string("read") : read.error().what;
+    };
+    EXPECT_EQ(kafka().find("secret (mode"), std::string::npos) << kafka();
+    fs::permissions(folder_ / "secret", fs::perms::others_read, fs::perm_options::add);
+    const std::string wanted = "may be read by others; write chmod 600 ";
+    EXPECT_NE(kafka().find(wanted), std::string::npos) << kafka();
+    const Result<Config> config = load_config(rows);
+    ASSERT_TRUE(config.ok()) << config.error().what;
+    EXPECT_NE(read_conninfo(*config->source("rows")).error().what.find(wanted), std::string::npos);
+}
+
+TEST(Config, WhatHoldsASecretInTheEnvironmentIsKnownByName) {
+    EXPECT_EQ(secret_variables(parsed(sound())),
+              (std::set<std::string>{"PGPASSWORD", "TRUEUP_DATABASE"}));
 }
 
 TEST(Config, TheConnectionComesFromTheEnvironmentOrTheText) {

@@ -6,6 +6,7 @@
 #include "tests/connectors/kubernetes/bench.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -30,6 +31,7 @@ class Folder {
     std::string write(const std::string& name, const std::string& text) const {
         const std::string path = path_ + "/" + name;
         std::ofstream(path) << text;
+        ::chmod(path.c_str(), 0600);
         return path;
     }
     const std::string& path() const { return path_; }
@@ -52,6 +54,34 @@ Result<ClusterAccess> read(const std::string& cluster, const std::string& user,
     folder.write("ca.pem", "CA");
     const std::string path = folder.write("config", config(cluster, user));
     return connectors::read_kubeconfig(path, "", allow_insecure);
+}
+
+// Symptom: a kubeconfig with a token in it was read although every account could do the same.
+TEST(Kubeconfig, OneWithSecretsIsReadOnlyWhereNobodyElseMayReadIt) {
+    const std::string exec =
+        "exec: {apiVersion: client.authentication.k8s.io/v1, command: get-token, interactiveMode: "
+        "Never}";
+    for (const std::string& user :
+         {std::string("token: t"),
+          std::string("client-certificate-data: Q0VSVA==, client-key-data: S0VZ"),
+          std::string("client-certificate: ca.pem, client-key: key.pem"), exec,
+          std::string("tokenFile: token")}) {
+        SCOPED_TRACE(user);
+        const Folder folder;
+        folder.write("ca.pem", "CA");
+        const std::string key = folder.write("key.pem", "KEY");
+        const std::string path = folder.write("config", config("server: 'https://h'", user));
+        EXPECT_TRUE(connectors::read_kubeconfig(path).ok());
+        const bool holds_none = user == exec || user.starts_with("tokenFile");
+        ::chmod(path.c_str(), 0644);
+        ::chmod(key.c_str(), 0644);
+        const auto access = connectors::read_kubeconfig(path);
+        EXPECT_EQ(access.ok(), holds_none);
+        if (access.ok()) continue;
+        EXPECT_NE(access.error().what.find("may be read by others; write chmod 600 "),
+                  std::string::npos)
+            << access.error().what;
+    }
 }
 
 TEST(Kubeconfig, FilesAreRelativeToItAndDataIsBase64) {

@@ -180,6 +180,23 @@ TEST(ExecPlugin, IsToldItsEnvironmentAndNothingGoesThroughAShell) {
         << "and standard input is empty";
 }
 
+// Symptom: the password of the database was in the environment of every exec plugin.
+TEST(ExecPlugin, IsGivenOurEnvironmentWithoutOurSecrets) {
+    const TempDir folder;
+    ManualClock clock;
+    ExecConfig config = script("echo \"$TRUEUP_TEST_A|$TRUEUP_TEST_B|$TRUEUP_TEST_C\" > '" +
+                               (folder / "told") + "'; echo '" + printed(R"({"token":"t"})") + "'");
+    config.env = {{"TRUEUP_TEST_C", "given"}};
+    config.withheld = {"TRUEUP_TEST_B", "TRUEUP_TEST_C"};
+    for (const char* name : {"TRUEUP_TEST_A", "TRUEUP_TEST_B", "TRUEUP_TEST_C"}) {
+        ::setenv(name, "ours", 1);
+    }
+    ExecPlugin plugin(config, clock);
+    EXPECT_EQ(settle(plugin), State::kReady);
+    for (const char* name : {"TRUEUP_TEST_A", "TRUEUP_TEST_B", "TRUEUP_TEST_C"}) ::unsetenv(name);
+    EXPECT_EQ(read(folder / "told"), "ours||given\n");
+}
+
 struct Failing {
     std::string text;
     std::string said;

@@ -1,0 +1,88 @@
+#include "engine/ports/private_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace trueup::ports {
+
+namespace {
+
+constexpr std::size_t kMaxFile = std::size_t{1} << 20U;
+constexpr std::uint32_t kPermissions = 07777;
+
+std::string octal(std::uint32_t mode) {
+    std::string digits;
+    for (int shift = 9; shift >= 0; shift -= 3)
+        digits += static_cast<char>('0' + (mode >> shift) % 8);
+    return digits;
+}
+
+Account account() {
+    Account us{::geteuid(), {::getegid()}};
+    const int count = ::getgroups(0, nullptr);
+    std::vector<gid_t> more(static_cast<std::size_t>(std::max(count, 0)));
+    if (::getgroups(static_cast<int>(more.size()), more.data()) == count) {
+        us.groups.insert(us.groups.end(), more.begin(), more.end());
+    }
+    return us;
+}
+
+struct File {
+    ~File() {
+        if (handle >= 0) ::close(handle);
+    }
+    int handle = -1;
+};
+
+}  // namespace
+
+std::string flaw_of(const std::string& path, const Ownership& file, const Account& us) {
+    const std::string what = path + " (mode " + octal(file.mode) + ", owner " +
+                             std::to_string(file.owner) + ", group " + std::to_string(file.group) +
+                             ") ";
+    if (file.owner != us.user && file.owner != 0) {
+        const std::string user = std::to_string(us.user);
+        return what + "belongs to another account, which could change it; write chown " + user +
+               ' ' + path + " && chmod 600 " + path;
+    }
+    const bool ours = std::find(us.groups.begin(), us.groups.end(), file.group) != us.groups.end();
+    const std::uint32_t allowed = S_IRUSR | S_IWUSR | S_IXUSR | (ours ? S_IRGRP : 0U);
+    if ((file.mode & ~allowed) == 0) return {};
+    const bool written = (file.mode & (S_IWGRP | S_IWOTH)) != 0;
+    // Root's file is of use to us by our group alone.
+    const std::string wanted = file.owner == us.user ? "600 " : "440 ";
+    return what + "may be " + (written ? "written" : "read") + " by others; write chmod " + wanted +
+           path + " (of a Secret's volume: defaultMode: 0440, with fsGroup)";
+}
+
+Result<std::string> read_private_file(const std::string& path) {
+    const auto refuse = [&path](const std::string& why) {
+        return Error{Next::kStop, "cannot read " + path + ": " + why};
+    };
+    const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    struct stat status {};
+    if (file.handle < 0 || ::fstat(file.handle, &status) != 0) return refuse(std::strerror(errno));
+    if (S_ISDIR(status.st_mode)) return refuse("it is a folder");
+    const Ownership ownership{status.st_uid, status.st_gid, status.st_mode & kPermissions};
+    if (std::string flaw = flaw_of(path, ownership, account()); !flaw.empty()) {
+        return Error{Next::kStop, std::move(flaw)};
+    }
+    std::string text;
+    std::array<char, 4096> piece{};
+    while (true) {
+        const ssize_t count = ::read(file.handle, piece.data(), piece.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return refuse(std::strerror(errno));
+        if (count == 0) return text;
+        text.append(piece.data(), static_cast<std::size_t>(count));
+        if (text.size() > kMaxFile) return refuse("it is longer than 1 MiB");
+    }
+}
+
+}  // namespace trueup::ports
