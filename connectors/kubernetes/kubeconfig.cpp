@@ -164,6 +164,7 @@ Result<ClusterAccess> read_kubeconfig(const std::string& path, const std::string
         Result<ClusterAccess> access =
             take_config(config, fs::path(path).parent_path(), context, allow_insecure);
         if (!access) return failed(access.error().what);
+        access->again = [=] { return read_kubeconfig(path, context, allow_insecure); };
         return access;
     } catch (const YAML::Exception& flaw) {
         // Only where, not what: the text may hold secrets.
@@ -191,6 +192,7 @@ Result<ClusterAccess> in_cluster_access(const std::string& folder) {
     if (const Result<std::string> own = read_text_file(folder + "/namespace")) {
         access.name_space = *own;
     }
+    access.again = [folder] { return in_cluster_access(folder); };
     return access;
 }
 

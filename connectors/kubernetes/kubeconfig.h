@@ -5,6 +5,7 @@
 #include "connectors/kubernetes/exec_config.h"
 #include "engine/base/result.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,9 @@ struct ClusterAccess {
     std::string tls_name;    ///< the name in the server's certificate, where it is not the host's
     std::string name_space;  ///< the context's own; empty: it has none
     bool verify = true;      ///< false only where insecure-skip-tls-verify was allowed
+    /// Reads all of it again from where it came: authorities, certificates and tokens are replaced
+    /// while we run. Empty: it came from nowhere.
+    std::function<Result<ClusterAccess>()> again;
 };
 
 /// Reads a kubeconfig. `context` empty: its current one. Relative paths are relative to the file.

@@ -23,6 +23,7 @@ using ports::ClusterEvent;
 using Steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kTokenLife{60};
+constexpr std::chrono::seconds kAccessLife{120};
 constexpr long kConnectMillis = 10'000;
 constexpr long kStallSeconds = 20;
 constexpr std::int64_t kPluginPollMs = 20;
@@ -98,10 +99,11 @@ curl_blob blob(const std::string& pem) {
     return view;
 }
 
+/// Is a certificate not accepted? A handshake that broke (CURLE_SSL_CONNECT_ERROR) does not say so:
+/// a server that is being started resets it too.
 bool is_tls(CURLcode code) {
-    return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CONNECT_ERROR ||
-           code == CURLE_SSL_CERTPROBLEM || code == CURLE_SSL_CACERT_BADFILE ||
-           code == CURLE_SSL_ISSUER_ERROR;
+    return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CERTPROBLEM ||
+           code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_ISSUER_ERROR;
 }
 
 Error error_of(CURLcode code, const Transfer& transfer) {
@@ -147,6 +149,7 @@ struct HttpCluster::Wire {
     void start(const Waiting& one);
     void set_security(CURL* easy) const;
     std::string bearer();
+    void read_again();
     void take_credentials();
     void go_on();
     void fail(CallId call, Error error);
@@ -161,7 +164,30 @@ struct HttpCluster::Wire {
     std::deque<Waiting> waiting;
     Steady::time_point token_read{};
     bool token_stale = true;
+    Steady::time_point access_read = Steady::now();
+    bool access_stale = false;
 };
+
+/// What cannot be read for once leaves the last one in use, and so does another server: to go there
+/// takes a restart.
+void HttpCluster::Wire::read_again() {
+    const Steady::time_point now = Steady::now();
+    if (!access.again || (!access_stale && now - access_read < kAccessLife)) return;
+    access_read = now;
+    Result<ClusterAccess> fresh = access.again();
+    if (!fresh || fresh->server != access.server || fresh->exec.has_value() != plugin.has_value()) {
+        return;
+    }
+    access_stale = false;
+    access.ca = std::move(fresh->ca);
+    access.verify = fresh->verify;
+    if (plugin) return;  // the rest is what it printed
+    access.cert = std::move(fresh->cert);
+    access.key = std::move(fresh->key);
+    if (fresh->token_file.empty()) access.token = std::move(fresh->token);
+    token_stale = token_stale || access.token_file != fresh->token_file;
+    access.token_file = std::move(fresh->token_file);
+}
 
 std::string HttpCluster::Wire::bearer() {
     if (access.token_file.empty()) return access.token;
@@ -232,6 +258,7 @@ void HttpCluster::Wire::set_security(CURL* easy) const {
 void HttpCluster::Wire::start(const Waiting& one) {
     TRUEUP_CHECK(!transfers.contains(one.call));
     const HttpRequest& request = one.request;
+    read_again();
     auto transfer = std::make_unique<Transfer>();
     if (one.send_by) {
         const auto left = std::chrono::duration_cast<Millis>(*one.send_by - Steady::now());
@@ -306,6 +333,7 @@ void HttpCluster::Wire::finish(const CURLMsg& done) {
     long status = 0;
     curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
     if (status == 401) token_stale = true;
+    access_stale = access_stale || status == 401 || code != CURLE_OK;
     if (status == 401 && plugin) plugin->refused(transfer.generation);
     if (code == CURLE_OK) {
         transfer.send_head();

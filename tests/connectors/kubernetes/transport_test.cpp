@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -58,6 +60,8 @@ class Server {
         answer_ = std::move(bytes);
         hold_ = hold;
     }
+    /// Each connection is closed before anything was read.
+    void hang_up() { hang_up_ = true; }
     std::string request() {
         const std::lock_guard<std::mutex> lock(mutex_);
         return request_;
@@ -69,6 +73,10 @@ class Server {
         while (!stopping_) {
             const int peer = ::accept(listener_, nullptr, nullptr);
             if (peer < 0) return;
+            if (hang_up_) {
+                ::close(peer);
+                continue;
+            }
             std::string text;
             std::array<char, 4096> buffer{};
             while (text.find("\r\n\r\n") == std::string::npos) {
@@ -94,6 +102,7 @@ class Server {
     std::string request_;
     bool hold_ = false;
     std::atomic<bool> stopping_{false};
+    std::atomic<bool> hang_up_{false};
     std::vector<int> held_;
     std::thread thread_;
 };
@@ -368,6 +377,61 @@ TEST(KubernetesTransport, PlainHttpIsOnlyForLoopback) {
         access.server = url;
         EXPECT_FALSE(HttpCluster::open(access).ok()) << url;
     }
+}
+
+std::string kubeconfig(const Server& server, const std::string& more, const std::string& token) {
+    return "current-context: h\ncontexts:\n- name: h\n  context: {cluster: c, user: u}\n"
+           "clusters:\n- name: c\n  cluster: {server: '" +
+           server.url() + "', certificate-authority-data: " + more +
+           "}\nusers:\n- name: u\n  user: {token: " + token + "}\n";
+}
+
+// Symptom: an authority, a client certificate or a token that was replaced in the kubeconfig was
+// not used before a restart, and everything was stale until then.
+TEST(KubernetesTransport, WhatTheKubeconfigSaysIsReadAgainAfterARefusal) {
+    const TempDir folder;
+    const std::string path = folder / "config";
+    const auto write = [&](const std::string& text) {
+        std::ofstream(path) << text;
+        ::chmod(path.c_str(), 0600);
+    };
+    Server server;
+    server.answer("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
+    write(kubeconfig(server, "Q0E=", "old"));
+    Result<ClusterAccess> access = connectors::read_kubeconfig(path);
+    ASSERT_TRUE(access.ok()) << access.error().what;
+    const std::function<Result<ClusterAccess>()> again = access->again;
+    auto cluster = HttpCluster::open(std::move(*access));
+    ASSERT_TRUE(cluster.ok());
+    (*cluster)->get(1, {ports::Resource{}, "w1"});
+    events(**cluster);
+    EXPECT_NE(server.request().find("Bearer old"), std::string::npos);
+    write("half of a kubeconf");
+    (*cluster)->get(2, {ports::Resource{}, "w1"});
+    events(**cluster);
+    EXPECT_NE(server.request().find("Bearer old"), std::string::npos) << "the last one stays";
+    write(kubeconfig(server, "TkVX", "new"));
+    (*cluster)->get(3, {ports::Resource{}, "w1"});
+    events(**cluster);
+    EXPECT_NE(server.request().find("Bearer new"), std::string::npos);
+    EXPECT_EQ(again()->ca, "NEW");
+}
+
+// Symptom: a server that was just being started, and reset the handshake, was said to have a
+// certificate that is not accepted, which ended the process.
+TEST(KubernetesTransport, AHandshakeThatBreaksIsTriedAgainAndNoVerdictOnACertificate) {
+    Server server;
+    server.hang_up();
+    ClusterAccess access;
+    access.server = "https" + server.url().substr(4);
+    auto cluster = HttpCluster::open(access);
+    ASSERT_TRUE(cluster.ok());
+    (*cluster)->get(1, {ports::Resource{}, "w1"});
+    const std::vector<ports::ClusterEvent> found = events(**cluster);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found.back().kind, Kind::kFailed);
+    EXPECT_EQ(found.back().error.next, Next::kRetry) << found.back().error.what;
+    EXPECT_FALSE(found.back().error.what.starts_with("TLS: "));
 }
 
 }  // namespace
