@@ -56,6 +56,7 @@ Answer Exchange::finish() {
 Answer Exchange::fail(std::string why) {
     cancel();
     answer_.failure = Error{Next::kRetry, std::move(why)};
+    answer_.too_much = true;
     return finish();
 }
 

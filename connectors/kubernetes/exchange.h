@@ -25,6 +25,7 @@ struct Answer {
     Millis retry_after{0};
     std::string body;
     std::optional<Error> failure;  ///< there is no whole answer; nothing above counts
+    bool too_much = false;         ///< and none came in time, or it was too large
 
     bool good() const { return !failure && status == 200; }
 };

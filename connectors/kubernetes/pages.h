@@ -2,6 +2,9 @@
 // collection or the list is given up: a `continue` token that expired (410) brings a fresh one that
 // goes on inconsistently, which is never used, since absence could not be concluded from it. Why no
 // watch-list (sendInitialEvents) takes its place: docs/adr/0014.
+//
+// A page that is too large, or does not come in time, ends the list; the next one asks for pages of
+// half as many objects, and after three whole lists in a row for twice as many again.
 #pragma once
 
 #include "connectors/kubernetes/decode.h"
@@ -27,7 +30,12 @@ class PagedList {
 
     PagedList(ports::Cluster& cluster, CallIds& ids, Decoder& decoder,
               const KubernetesSettings& settings)
-        : cluster_(cluster), ids_(ids), decoder_(decoder), settings_(settings), page_(cluster) {}
+        : cluster_(cluster),
+          ids_(ids),
+          decoder_(decoder),
+          settings_(settings),
+          page_(cluster),
+          limit_(settings.page_limit) {}
 
     /// Asks for the first page of the newest state.
     void begin(SteadyTime now);
@@ -43,6 +51,8 @@ class PagedList {
   private:
     void ask(std::string continue_token, SteadyTime now);
     Part take(const Answer& answer, SteadyTime now);
+    void shrink(const Answer& answer);
+    void grow();
 
     ports::Cluster& cluster_;
     CallIds& ids_;
@@ -50,6 +60,8 @@ class PagedList {
     const KubernetesSettings& settings_;
     Exchange page_;
     std::uint64_t version_ = 0;  ///< of the first page; 0: it did not come yet
+    std::uint32_t limit_;        ///< objects of a page
+    std::uint32_t whole_ = 0;    ///< lists in a row, since it changed
 };
 
 }  // namespace trueup::connectors

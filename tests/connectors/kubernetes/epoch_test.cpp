@@ -283,6 +283,55 @@ TEST(KubernetesEpoch, AListThatHangsIsCancelledAndTakenAnew_S3) {
     bench.wait_for(Kind::kList);
 }
 
+/// The list under way ends for want of time; what came of its page before, if anything.
+void time_out(Bench& bench, const std::string& part) {
+    bench.wait_for(Kind::kList);
+    if (!part.empty()) {
+        bench.cluster.head(bench.list().call, 200);
+        bench.cluster.data(bench.list().call, part);
+        bench.step();
+    }
+    bench.step(Millis(30'000));
+}
+
+// Symptom: a collection whose pages took too long was never read at all.
+TEST(KubernetesEpoch, PagesThatAreTooMuchAreHalvedDownToOneAndGrowAgain_S3) {
+    Bench bench;
+    bench.step();
+    std::vector<std::uint32_t> limits;
+    for (int i = 0; i < 10; ++i) {
+        bench.wait_for(Kind::kList);
+        limits.push_back(bench.list().list.limit);
+        time_out(bench, "{");
+    }
+    EXPECT_EQ(limits, (std::vector<std::uint32_t>{500, 250, 125, 62, 31, 15, 7, 3, 1, 1}));
+    limits.clear();
+    bench.wait_for(Kind::kList);
+    bench.read_first(50, {{"w1", 7}});
+    bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}));
+    EXPECT_EQ(bench.step(), (Lines{"begin@50", "upsert! g/w1@7 uid-w1", "end@50"}));
+    for (int i = 0; i < 5; ++i) {
+        bench.connector.resnapshot();
+        bench.step();
+        limits.push_back(bench.list().list.limit);
+        bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}));
+        bench.step();
+    }
+    EXPECT_EQ(limits, (std::vector<std::uint32_t>{1, 2, 2, 2, 4}));
+}
+
+TEST(KubernetesEpoch, AServerThatIsSilentOrAwayIsNotAskedForSingleObjects_S3) {
+    Bench bench;
+    bench.step();
+    for (int i = 0; i < 10; ++i) time_out(bench, "");
+    for (int i = 0; i < 5; ++i) {
+        bench.wait_for(Kind::kList);
+        EXPECT_EQ(bench.list().list.limit, 50U);
+        bench.cluster.fail(bench.list().call, "connection refused");
+        bench.step();
+    }
+}
+
 TEST(KubernetesEpoch, RetryAfterIsHonoured) {
     Bench bench;
     bench.step();
