@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 namespace trueup::connectors {
@@ -16,6 +15,8 @@ namespace trueup::connectors {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxFile = std::size_t{1} << 20U;
 
 /// The entry of that name in a kubeconfig's list: `clusters` has {name, cluster}, and so on.
 Result<YAML::Node> entry(const YAML::Node& config, const char* list, const char* part,
@@ -145,9 +146,13 @@ std::string from_environment(const char* name) {
 
 Result<std::string> read_text_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) return refusal("cannot read " + path);
-    return std::move(text).str();
+    std::string text(kMaxFile + 1, '\0');
+    if (!file) return refusal("cannot read " + path);
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (file.bad() || text.empty()) return refusal("cannot read " + path);
+    if (text.size() > kMaxFile) return refusal(path + " is longer than 1 MiB");
+    return text;
 }
 
 Result<ClusterAccess> read_kubeconfig(const std::string& path, const std::string& context,

@@ -39,7 +39,7 @@ Result<ClusterAccess> read_kubeconfig(const std::string& path, const std::string
 Result<ClusterAccess> in_cluster_access(
     const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-/// A whole file; its name is in the error.
+/// A whole file of at most 1 MiB; its name is in the error.
 Result<std::string> read_text_file(const std::string& path);
 
 }  // namespace trueup::connectors
