@@ -137,6 +137,13 @@ void add_sources(Page& page, const std::vector<SourceView>& sources) {
                      source.failures, labels);
         page.counter("trueup_source_epochs_total", "Complete epochs read from the source.",
                      source.epochs, labels);
+        if (source.slot_wal_status.empty()) continue;
+        page.gauge("trueup_source_slot_retained_bytes",
+                   "WAL that the PostgreSQL server keeps for the source's slot.",
+                   static_cast<double>(source.slot_retained_bytes), labels);
+        page.gauge("trueup_source_slot_wal_status",
+                   "1; the label says reserved, extended, unreserved or lost.", 1.0,
+                   {{"source", source.name}, {"status", source.slot_wal_status}});
     }
 }
 

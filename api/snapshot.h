@@ -45,7 +45,9 @@ struct SourceView {
     std::uint64_t epochs = 0;
     double clock_skew_seconds = 0;  ///< of its own clock against the broker's
     QuarantineView quarantine;
-    std::string trouble;  ///< one sentence while something is wrong
+    std::string trouble;                    ///< one sentence while something is wrong
+    std::string slot_wal_status;            ///< of a PostgreSQL slot; empty: it has none
+    std::uint64_t slot_retained_bytes = 0;  ///< of WAL, which the server keeps for it
 };
 
 struct RuleView {

@@ -281,6 +281,7 @@ void Host::run_source(Source& source) {
     SteadyTime next_epoch = clock.steady_now() + source.spec.resnapshot;
     SteadyTime next_heal{};
     std::string trouble;
+    std::string remark;
     bool stood_by = false;
     while (!stopping_) {
         const SteadyTime now = clock.steady_now();
@@ -307,6 +308,10 @@ void Host::run_source(Source& source) {
             trouble = health.trouble;
             if (!trouble.empty()) spdlog::warn("source {}: {}", source.spec.name, trouble);
             if (trouble.empty()) spdlog::info("source {}: answers again", source.spec.name);
+        }
+        if (remark.empty() && !health.remark.empty()) {
+            remark = health.remark;
+            spdlog::warn("source {}: {}", source.spec.name, remark);
         }
         const std::lock_guard lock(source.mutex);
         source.health = health;

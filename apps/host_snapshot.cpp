@@ -211,6 +211,8 @@ void Host::add_health(api::Snapshot& view, const Source& source) const {
     if (shards_.empty()) shown->known = shown->fresh = source.health.epochs > 0;
     shown->answering = source.health.answering;
     shown->trouble = source.health.trouble;
+    shown->slot_wal_status = source.health.slot.wal_status;
+    shown->slot_retained_bytes = source.health.slot.retained_bytes;
     shown->failures = source.health.failures;
     shown->epochs = source.health.epochs;
     shown->published = source.published;

@@ -59,6 +59,9 @@ class Judge {
             if (!judge_namespace(source, asked)) continue;
             judge_number(source, asked);
             judge_rights(source, asked);
+            for (const std::string& remark : asked.remarks) {
+                judged_.warnings.push_back(fmt::format("source {}: {}", source.name, remark));
+            }
         }
         judged_.finds = finds(rehearsed);
         if (rehearsed.mostly_wrong()) {

@@ -18,6 +18,7 @@ struct Surveyed {
     std::optional<bool> namespace_exists;                   ///< nullopt: it could not be told
     std::optional<std::vector<std::string>> missing_verbs;  ///< likewise; of a table: none
     std::vector<std::string> updatable;                     ///< columns of a table
+    std::vector<std::string> remarks;                       ///< what is well, and may end badly
 };
 
 struct Judged {

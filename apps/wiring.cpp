@@ -235,6 +235,8 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     Surveyed asked;
     asked.name = source.name;
     asked.updatable = inspection->updatable;
+    const std::string remark = postgres::slot_remark(*inspection, *settings);
+    if (!remark.empty()) asked.remarks.push_back(remark);
     auto look = look_at(**database, std::move(*settings), watcher);
     if (!look) return look.error();
     asked.look = std::move(*look);

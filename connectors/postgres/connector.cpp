@@ -106,6 +106,8 @@ ports::SourceHealth PostgresConnector::health() const {
     } else if (proof_.stale(now_)) {
         health.trouble = "the stream has not caught up with the server for 15 s";
     }
+    health.remark = slot_remark(link_.inspection(), settings_);
+    health.slot = link_.inspection().slot;
     health.answering = heard_ && link_.up() && health.trouble.empty();
     return health;
 }
@@ -232,7 +234,7 @@ void PostgresConnector::handle_link(const ports::DatabaseEvent& event, SteadyTim
             break;
         case Link::News::kRefit:
             // What was not published or not sent meanwhile is only in the table.
-            stream_.replace_pk(link_.inspection().pk_columns);
+            stream_.replace_pk(link_.inspection().pk_columns, link_.inspection().partitioned);
             epoch_.cancel();
             complete_ = false;
             next_epoch_ = now;
@@ -243,7 +245,7 @@ void PostgresConnector::handle_link(const ports::DatabaseEvent& event, SteadyTim
 }
 
 void PostgresConnector::stream_began(SteadyTime now) {
-    stream_.reconnect(link_.inspection().pk_columns);
+    stream_.reconnect(link_.inspection().pk_columns, link_.inspection().partitioned);
     position_ = 0;
     last_message_ = now;
     heard_ = false;
@@ -337,7 +339,7 @@ void PostgresConnector::take_wal(const WalData& data, SteadyTime now, std::vecto
         stream_ended();
         return;
     }
-    if (note->relation_changed) link_.recheck(now);
+    if (note->relation_changed || note->doubtful) link_.recheck(now);
     if (note->truncated && epoch_.running()) {
         // Its begin was overtaken by the empty epoch; one of this table starts again.
         epoch_.cancel();

@@ -1,6 +1,9 @@
 #include "connectors/postgres/inspection.h"
 
+#include "connectors/postgres/rows.h"
+
 #include <algorithm>
+#include <charconv>
 
 namespace trueup::connectors::postgres {
 
@@ -72,7 +75,9 @@ Result<Inspection> read_inspection(const ports::SqlRow& row) {
         return Error{Next::kRetry, "the server's description has " + std::to_string(row.size()) +
                                        " fields where 8 are due"};
     }
-    const auto text = [&row](std::size_t i) { return row[i].value_or(""); };
+    const auto text = [&row](std::size_t i) {
+        return i < row.size() ? row[i].value_or("") : std::string();
+    };
     Inspection inspection;
     inspection.system_id = text(0);
     inspection.timeline = text(1);
@@ -81,6 +86,13 @@ Result<Inspection> read_inspection(const ports::SqlRow& row) {
     inspection.coverage = text(5);
     inspection.wal_level = text(6);
     inspection.updatable = split(text(7));
+    inspection.identity_of = text(8);
+    inspection.partitioned = text(9) == "p";
+    inspection.generated = split(text(10));
+    inspection.keep_size = text(11);
+    inspection.slot.wal_status = text(12);
+    const std::string kept = text(13);
+    std::from_chars(kept.data(), kept.data() + kept.size(), inspection.slot.retained_bytes);
     return inspection;
 }
 
@@ -94,11 +106,50 @@ bool identity_suffices(char identity, const std::vector<std::string>& pk_columns
     });
 }
 
-std::string identity_trouble(const Settings& settings) {
-    return "the replica identity of " + table_text(settings.table) +
+std::string identity_trouble(const Settings& settings, const std::string& place) {
+    const std::string table = table_text(settings.table);
+    const std::string whose = place.empty() ? table : place + ", a partition of " + table + ",";
+    return "the replica identity of " + whose +
            " does not show which name a deleted row had: ALTER TABLE " +
-           quoted_table(settings.table) + " REPLICA IDENTITY FULL;";
+           (place.empty() ? quoted_table(settings.table) : place) + " REPLICA IDENTITY FULL;";
 }
+
+std::string slot_remark(const Inspection& inspection, const Settings& settings) {
+    if (inspection.keep_size != "-1") return {};
+    return "max_slot_wal_keep_size is -1: while nobody reads slot " + settings.slot +
+           ", the server keeps WAL for it until its disk is full; a limit costs one new reading "
+           "of the table: ALTER SYSTEM SET max_slot_wal_keep_size = '20GB'; SELECT "
+           "pg_reload_conf();";
+}
+
+namespace {
+
+/// Columns that the server computes are not in what it sends (below 18, or not asked to).
+Status judge_generated(const Inspection& inspection, const Settings& settings) {
+    for (const std::string& column : RowMap::needed(settings, inspection.pk_columns)) {
+        const auto& all = inspection.generated;
+        if (std::find(all.begin(), all.end(), column) == all.end()) continue;
+        return stop("column " + column + " of " + table_text(settings.table) +
+                    " is generated, which logical replication does not send: name the columns "
+                    "that it is made of, or make it a plain one (ALTER TABLE " +
+                    quoted_table(settings.table) + " ALTER " + quote_identifier(column) +
+                    " DROP EXPRESSION;) that a trigger keeps; PostgreSQL 18 sends stored ones: "
+                    "ALTER PUBLICATION " +
+                    quote_identifier(settings.publication) +
+                    " SET (publish_generated_columns = stored);");
+    }
+    return Done{};
+}
+
+/// A partition whose changes are not in the WAL at all.
+std::string unlogged(const Inspection& inspection, const Settings& settings) {
+    return inspection.identity_of + ", a partition of " + table_text(settings.table) +
+           ", is foreign or unlogged, so that its changes do not come: ALTER TABLE " +
+           quoted_table(settings.table) + " DETACH PARTITION " + inspection.identity_of +
+           "; or, of an unlogged one, ALTER TABLE " + inspection.identity_of + " SET LOGGED;";
+}
+
+}  // namespace
 
 Status judge_inspection(const Inspection& inspection, const Settings& settings) {
     if (inspection.wal_level != "logical") {
@@ -123,8 +174,10 @@ Status judge_inspection(const Inspection& inspection, const Settings& settings) 
         return stop(text);
     }
     if (Status covered = judge_coverage(inspection, settings); !covered) return covered;
+    if (Status sent = judge_generated(inspection, settings); !sent) return sent;
+    if (inspection.identity == "u") return stop(unlogged(inspection, settings));
     if (!identity_suffices(inspection.identity.front(), inspection.pk_columns, settings)) {
-        return stop(identity_trouble(settings));
+        return stop(identity_trouble(settings, inspection.identity_of));
     }
     return Done{};
 }

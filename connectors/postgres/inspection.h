@@ -3,6 +3,7 @@
 #pragma once
 
 #include "connectors/postgres/settings.h"
+#include "engine/ports/connector.h"
 
 #include <string>
 #include <vector>
@@ -13,11 +14,16 @@ namespace trueup::connectors::postgres {
 struct Inspection {
     std::string system_id;
     std::string timeline;
-    std::string identity;  ///< d n f i
+    std::string identity;  ///< d n f i, of partitions the weakest; u: not in the WAL
     std::vector<std::string> pk_columns;
     std::string coverage;  ///< t, f, or what is amiss: none, rows, kinds, children, parts
     std::string wal_level;
     std::vector<std::string> updatable;  ///< columns that the role may update
+    std::string identity_of;             ///< the partition that has it, quoted; empty: the table
+    bool partitioned = false;
+    std::vector<std::string> generated;  ///< columns that replication does not send
+    std::string keep_size;               ///< max_slot_wal_keep_size; empty: not known
+    ports::SlotState slot;
 
     /// Two servers with one history have the same text.
     std::string server() const { return system_id + "/" + timeline; }
@@ -32,7 +38,10 @@ Status judge_inspection(const Inspection& inspection, const Settings& settings);
 /// the name that it claimed follows from its primary key.
 bool identity_suffices(char identity, const std::vector<std::string>& pk_columns,
                        const Settings& settings);
-/// The sentence for when it does not.
-std::string identity_trouble(const Settings& settings);
+/// The sentence for when it does not. `place`: the partition, quoted, whose it is.
+std::string identity_trouble(const Settings& settings, const std::string& place = {});
+
+/// What the server's settings leave open though the table is fit; empty: nothing.
+std::string slot_remark(const Inspection& inspection, const Settings& settings);
 
 }  // namespace trueup::connectors::postgres

@@ -67,7 +67,7 @@ void Link::tick(SteadyTime now, Lsn durable) {
     recheck_call_ = ids_->next();
     recheck_row_.clear();
     recheck_at_ = now + kRecheckLimit;
-    database_->inspect(recheck_call_, {settings_->table, settings_->publication});
+    database_->inspect(recheck_call_, {settings_->table, settings_->publication, settings_->slot});
 }
 
 void Link::recheck(SteadyTime now) {
@@ -84,7 +84,7 @@ void Link::inspect() {
     state_ = State::kInspecting;
     call_ = ids_->next();
     row_.clear();
-    database_->inspect(call_, {settings_->table, settings_->publication});
+    database_->inspect(call_, {settings_->table, settings_->publication, settings_->slot});
 }
 
 void Link::ensure(SteadyTime now) {

@@ -45,7 +45,7 @@ class Asker {
 };
 
 Result<Inspection> inspect(Asker& asker, ports::Database& database, const Settings& settings) {
-    database.inspect(kInspect, {settings.table, settings.publication});
+    database.inspect(kInspect, {settings.table, settings.publication, settings.slot});
     const Result<std::vector<ports::SqlRow>> rows = asker.wait_for(kInspect);
     if (!rows) return rows.error();
     return read_inspection(rows->empty() ? ports::SqlRow{} : rows->front());

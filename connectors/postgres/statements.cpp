@@ -17,6 +17,20 @@ namespace {
 constexpr std::string_view kTimeline =
     "('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int::text";
 
+/// What is written to the WAL of a partitioned table is written by its leaves, each as its own
+/// replica identity says, and described by the root's: the weakest of them counts. u: the table's
+/// changes are not in the WAL at all, as of an unlogged or a foreign one.
+constexpr std::string_view kWeakest = R"(
+ LEFT JOIN LATERAL (SELECT l.identity, CASE WHEN l.oid <> c.oid
+   THEN quote_ident(n.nspname) || '.' || quote_ident(l.relname) END AS place
+  FROM (SELECT t.oid, t.relname, t.relnamespace,
+    CASE WHEN t.relkind = 'f' OR t.relpersistence <> 'p' THEN 'u' ELSE t.relreplident::text END
+     AS identity
+   FROM pg_class t WHERE t.oid = c.oid OR (c.relkind = 'p'
+    AND t.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf))) l
+  JOIN pg_namespace n ON n.oid = l.relnamespace
+  ORDER BY position(l.identity IN 'unidf'), l.oid = c.oid DESC, l.oid LIMIT 1) weak ON true)";
+
 Statement simple(std::string sql) { return {std::move(sql), {}, true}; }
 
 /// Appends a value and returns its place holder.
@@ -51,7 +65,7 @@ Statement inspect_statement(const ports::Inspect& request) {
     std::string sql = "SELECT s.system_identifier::text, ";
     sql += kTimeline;
     // rowfilter exists from 15 on; to_jsonb answers null for a column that a server does not have.
-    sql += R"(, current_setting('server_version_num'), coalesce(c.relreplident::text, ''),
+    sql += R"(, current_setting('server_version_num'), coalesce(weak.identity, ''),
  coalesce((SELECT string_agg(a.attname::text, ',' ORDER BY k.n) FROM pg_index i
   CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, n)
   JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
@@ -70,11 +84,23 @@ Statement inspect_statement(const ports::Inspect& request) {
  current_setting('wal_level'),
  coalesce((SELECT string_agg(a.attname::text, ',' ORDER BY a.attnum) FROM pg_attribute a
   WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-  AND has_column_privilege(c.oid, a.attnum, 'UPDATE')), '')
-FROM pg_control_system() s LEFT JOIN (SELECT c.oid, c.relreplident, c.relkind FROM pg_class c
+  AND has_column_privilege(c.oid, a.attnum, 'UPDATE')), ''),
+ coalesce(weak.place, ''), coalesce(c.relkind::text, ''),
+ coalesce((SELECT string_agg(a.attname::text, ',' ORDER BY a.attnum) FROM pg_attribute a
+  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> ''
+  AND NOT (a.attgenerated = 's' AND current_setting('server_version_num')::int >= 180000
+   AND EXISTS (SELECT FROM pg_publication_tables t WHERE t.pubname = $3 AND t.schemaname = $1
+    AND t.tablename = $2 AND to_jsonb(t) -> 'attnames' ? a.attname::text))), ''),
+ coalesce(current_setting('max_slot_wal_keep_size', true), ''),
+ coalesce(to_jsonb(slot) ->> 'wal_status', ''),
+ coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), slot.restart_lsn)::bigint::text, '')
+FROM pg_control_system() s LEFT JOIN (SELECT c.oid, c.relkind FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')) c ON true)";
-    return {std::move(sql), {request.table.schema, request.table.name, request.publication}};
+  WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')) c ON true
+ LEFT JOIN pg_replication_slots slot ON slot.slot_name = $4)";
+    sql += kWeakest;
+    return {std::move(sql),
+            {request.table.schema, request.table.name, request.publication, request.slot}};
 }
 
 Statement insert_lsn_statement() {

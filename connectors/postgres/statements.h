@@ -22,7 +22,7 @@ struct Statement {
 /// `text` as an SQL literal under standard_conforming_strings.
 std::string quote_literal(std::string_view text);
 
-/// One row as ports::Inspect says. Works on servers from 11 on, fails on a standby.
+/// One row as ports::Inspect says. Works on servers from 12 on, fails on a standby.
 Statement inspect_statement(const ports::Inspect& request);
 /// One row: the three values of ports::AskInsertLsn and `system id/timeline`.
 Statement insert_lsn_statement();

@@ -31,14 +31,18 @@ Overloaded(Handlers...) -> Overloaded<Handlers...>;
 
 }  // namespace
 
-void Stream::reconnect(std::vector<std::string> pk_columns) {
+void Stream::reconnect(std::vector<std::string> pk_columns, bool partitioned) {
     pk_columns_ = std::move(pk_columns);
+    partitioned_ = partitioned;
+    ours_came_last_ = false;
+    weak_leaves_.clear();
     described_.clear();
     in_transaction_ = false;
     if (ours_) fit();
 }
 
-void Stream::replace_pk(std::vector<std::string> pk_columns) {
+void Stream::replace_pk(std::vector<std::string> pk_columns, bool partitioned) {
+    partitioned_ = partitioned;
     if (pk_columns == pk_columns_) return;
     pk_columns_ = std::move(pk_columns);
     if (ours_) fit();
@@ -52,6 +56,15 @@ bool Stream::covered_by(Lsn as_of) {
 }
 
 Result<StreamNote> Stream::take(const Payload& payload, std::vector<Fact>& out) {
+    const Lsn hole = hole_;
+    Result<StreamNote> note = read(payload, out);
+    const auto* described = std::get_if<RelationMessage>(&payload);
+    ours_came_last_ = described != nullptr && is_ours(described->id);
+    if (note) note->doubtful = hole_ != hole;
+    return note;
+}
+
+Result<StreamNote> Stream::read(const Payload& payload, std::vector<Fact>& out) {
     return std::visit(Overloaded{
                           [&](const BeginMessage& m) { return begin(m); },
                           [&](const CommitMessage& m) { return commit(m, out); },
@@ -106,7 +119,10 @@ Result<StreamNote> Stream::describe(const RelationMessage& message) {
     const bool named =
         message.schema == settings_->table.schema && message.name == settings_->table.name;
     described_.insert(message.id);
-    if (!named && !is_ours(message.id)) return StreamNote{};
+    if (!named && !is_ours(message.id)) {
+        describe_leaf(message);
+        return StreamNote{};
+    }
     Known known;
     known.shape = message;
     known.schema = message.schema;
@@ -125,6 +141,18 @@ Result<StreamNote> Stream::describe(const RelationMessage& message) {
     ours_ = std::move(known);
     fit();
     return note;
+}
+
+/// A server describes a partition right after its root, before the first change that it wrote. (So
+/// it does, rarely, with tables that are truncated together: then an epoch is read for nothing.)
+void Stream::describe_leaf(const RelationMessage& message) {
+    if (!partitioned_ || !ours_came_last_) return;
+    if (identity_suffices(message.identity, pk_columns_, *settings_)) {
+        weak_leaves_.erase(message.id);
+    } else {
+        weak_leaves_.insert(message.id);
+        skip();
+    }
 }
 
 void Stream::fit() {
@@ -158,11 +186,31 @@ Result<bool> Stream::admit(std::initializer_list<const Tuple*> tuples) {
     return map_.has_value();
 }
 
-Tuple Stream::known_cells(const OldTuple& old) const {
+/// Is it what a full old row is? One with nothing but its key may be of a partition that sends no
+/// more, and what the new row leaves out for its size cannot have been null.
+bool Stream::whole(const OldTuple& old, const Tuple& row) const {
+    if (!partitioned_) return true;
+    if (!weak_leaves_.empty()) return false;
+    bool more = false;
+    for (std::size_t i = 0; i < old.cells.size(); ++i) {
+        const bool null = old.cells[i].kind == Cell::Kind::kNull;
+        const std::string& name = ours_->columns[i];
+        const bool key =
+            std::find(pk_columns_.begin(), pk_columns_.end(), name) != pk_columns_.end();
+        if (null && i < row.size() && row[i].kind == Cell::Kind::kUnchanged) return false;
+        more = more || (!null && !key);
+    }
+    return more;
+}
+
+Tuple Stream::known_cells(const OldTuple& old, const Tuple& row) const {
     Tuple cells = old.cells;
-    if (old.kind == OldTuple::Kind::kFull) return cells;
+    const bool full = old.kind == OldTuple::Kind::kFull;
+    if (full && whole(old, row)) return cells;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (!ours_->shape.columns[i].key) cells[i] = {Cell::Kind::kUnchanged};
+        // What a partition sends of its key is true, whatever key that is.
+        const bool sent = full ? cells[i].kind != Cell::Kind::kNull : ours_->shape.columns[i].key;
+        if (!sent) cells[i] = {Cell::Kind::kUnchanged};
     }
     return cells;
 }
@@ -220,15 +268,19 @@ Result<StreamNote> Stream::update(const UpdateMessage& message, std::vector<Fact
         admit({&message.row, has_old ? &message.old.cells : &message.row});
     if (!readable) return readable.error();
     if (!*readable) return StreamNote{};
-    const Tuple old = has_old ? known_cells(message.old) : Tuple{};
+    const Tuple old = has_old ? known_cells(message.old, message.row) : Tuple{};
     const Tuple row = has_old ? filled(message.row, old) : message.row;
     if (has_old) {
         const bool same = map_->object_id(old) == map_->object_id(row) &&
                           map_->subject_key(old) == map_->subject_key(row);
         // A moved row, or one whose claim moved: first gone from where it was, then there.
         if (!same && remove(old, out)) out.back().event_id += ":from";
-    } else if (!identity_suffices(ours_->shape.identity, pk_columns_, *settings_)) {
-        skip();  // Which name the row claimed before is not to be known.
+    } else {
+        // Under FULL every update has its old row; one without is a partition's, which sends a key
+        // at most.
+        const char identity = ours_->shape.identity == 'f' ? 'd' : ours_->shape.identity;
+        // Which name the row claimed before is not to be known.
+        if (!identity_suffices(identity, pk_columns_, *settings_)) skip();
     }
     upsert(row, out);
     return StreamNote{};
@@ -240,7 +292,7 @@ Result<StreamNote> Stream::erase(const DeleteMessage& message, std::vector<Fact>
     if (!*ours) return StreamNote{};
     const Result<bool> readable = admit({&message.old.cells});
     if (!readable) return readable.error();
-    if (*readable) remove(known_cells(message.old), out);
+    if (*readable) remove(known_cells(message.old, {}), out);
     return StreamNote{};
 }
 

@@ -9,6 +9,8 @@
 //   I1  A value that was not sent is never published as null.
 //   I2  A change that cannot be published in full (unknown name, missing column) is never dropped
 //       in silence: `hole()` then names a position that a later epoch must cover.
+//   I3  Partitions write old rows as their own replica identity says, under the root's name and its
+//       FULL: a null that may be one of a key tuple is no value.
 #pragma once
 
 #include "connectors/postgres/lsn.h"
@@ -32,6 +34,7 @@ struct StreamNote {
     Lsn commit_end = 0;             ///< a transaction ended here; 0: none did
     bool truncated = false;         ///< our table was emptied
     bool relation_changed = false;  ///< our table is described otherwise than before
+    bool doubtful = false;          ///< a hole: what the server sent is less than it said
 };
 
 /// Keeps a reference to the settings. Not thread-safe.
@@ -41,9 +44,9 @@ class Stream {
 
     /// A new connection begins: half a transaction is forgotten, and the server describes each
     /// table again before its first change. A hole stays.
-    void reconnect(std::vector<std::string> pk_columns);
+    void reconnect(std::vector<std::string> pk_columns, bool partitioned = false);
     /// The table's description at the server was read again; the next changes go by it.
-    void replace_pk(std::vector<std::string> pk_columns);
+    void replace_pk(std::vector<std::string> pk_columns, bool partitioned = false);
 
     /// An error says that the stream cannot be followed any further: reconnect.
     Result<StreamNote> take(const Payload& payload, std::vector<Fact>& out);
@@ -72,7 +75,9 @@ class Stream {
 
     Result<StreamNote> begin(const BeginMessage& message);
     Result<StreamNote> commit(const CommitMessage& message, std::vector<Fact>& out);
+    Result<StreamNote> read(const Payload& payload, std::vector<Fact>& out);
     Result<StreamNote> describe(const RelationMessage& message);
+    void describe_leaf(const RelationMessage& message);
     Result<StreamNote> insert(const InsertMessage& message, std::vector<Fact>& out);
     Result<StreamNote> update(const UpdateMessage& message, std::vector<Fact>& out);
     Result<StreamNote> erase(const DeleteMessage& message, std::vector<Fact>& out);
@@ -86,15 +91,19 @@ class Stream {
     /// Counts a change to our table; false when it cannot be read and became a hole.
     Result<bool> admit(std::initializer_list<const Tuple*> tuples);
     void skip() { hole_ = std::max(hole_, commit_lsn_); }
-    Tuple known_cells(const OldTuple& old) const;
+    Tuple known_cells(const OldTuple& old, const Tuple& row) const;
+    bool whole(const OldTuple& old, const Tuple& row) const;
     Fact fact(Fact::Kind kind) const;
     void upsert(const Tuple& row, std::vector<Fact>& out);
     bool remove(const Tuple& old, std::vector<Fact>& out);
 
     const Settings* settings_;
     std::vector<std::string> pk_columns_;
-    std::set<std::uint32_t> described_;  ///< tables that this connection described
-    std::optional<Known> ours_;          ///< as last described, maybe by an earlier connection
+    bool partitioned_ = false;
+    bool ours_came_last_ = false;          ///< the last message described our table
+    std::set<std::uint32_t> weak_leaves_;  ///< partitions that do not show which name a row had
+    std::set<std::uint32_t> described_;    ///< tables that this connection described
+    std::optional<Known> ours_;            ///< as last described, maybe by an earlier connection
     std::optional<RowMap> map_;
     std::string trouble_;
     bool in_transaction_ = false;

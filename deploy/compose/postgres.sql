@@ -11,4 +11,5 @@ CREATE TABLE public.instances (
 ALTER TABLE public.instances REPLICA IDENTITY FULL;
 CREATE PUBLICATION trueup FOR TABLE public.instances;
 CREATE ROLE trueup LOGIN REPLICATION PASSWORD 'trueup';
-GRANT SELECT, UPDATE ON public.instances TO trueup;
+GRANT SELECT ON public.instances TO trueup;
+GRANT UPDATE (status, error_code, error_message) ON public.instances TO trueup;

@@ -33,12 +33,16 @@ struct Table {
 /// {system id, timeline, server version number, replica identity (d n f i), comma-separated primary
 /// key columns, publication covers the table ("t"/"f"; "none" when there is no such publication,
 /// "rows" or "kinds" when it shows only some rows or some kinds of change, "parts" or "children"
-/// when under other tables' names), wal_level, comma-separated columns that the role may update},
-/// then kEnd. No such table: an empty replica
-/// identity.
+/// when under other tables' names), wal_level, comma-separated columns that the role may update};
+/// where the port knows them also {the partition, quoted, that the identity is of, since the
+/// weakest counts (u: its changes are not in the WAL), empty for the table's own; relkind (r p);
+/// comma-separated columns that are generated and not sent; max_slot_wal_keep_size; of the slot,
+/// empty without one: wal_status, bytes of WAL that it keeps}, then kEnd. No such table: an empty
+/// replica identity.
 struct Inspect {
     Table table;
     std::string publication;
+    std::string slot = {};
 };
 
 /// Makes the slot unless it is there. Answer: kEnd; kRows {slot name, confirmed flush LSN as text

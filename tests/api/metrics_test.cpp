@@ -28,6 +28,11 @@ TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
                         {"instances_without_pod_name", 13},
                         {"pods_running", 14},
                         {"pods_failed", 15}};
+    SourceView rows;
+    rows.name = "rows";
+    rows.slot_wal_status = "extended";
+    rows.slot_retained_bytes = 16;
+    snapshot.sources = {rows};
     const std::string text = metrics_text(snapshot);
     for (const char* line :
          {"orphaned_pods_detected_total 6\n", "missing_pods_detected_total 4\n",
@@ -37,6 +42,8 @@ TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
           "reconciliation_passes_total 12\n", "reconciliation_pass_duration_seconds_count 12\n",
           "reconciliation_pass_duration_seconds_bucket{le=\"10\"} 11\n",
           "reconciliation_pass_duration_seconds_sum 25.5\n",
+          "trueup_source_slot_retained_bytes{source=\"rows\"} 16\n",
+          "trueup_source_slot_wal_status{source=\"rows\",status=\"extended\"} 1\n",
           "trueup_subjects_counted{what=\"uncorrelated_rows\"} 1\n"}) {
         EXPECT_NE(text.find("\n" + std::string(line)), std::string::npos) << line << text;
     }

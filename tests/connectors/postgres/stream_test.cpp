@@ -116,6 +116,72 @@ TEST(PostgresStream, AnUnknownNameIsAHoleNotADrop_S16) {
     EXPECT_EQ(feed.stream.hole(), 0U);
 }
 
+// Symptom: a partition with replica identity DEFAULT under a root with FULL sends "full" old rows
+// that hold only the key; the removal went to a subject of a row that claims nothing.
+TEST(PostgresStream, AnOldRowOfAPartitionThatHoldsOnlyItsKeyIsAHole_S16) {
+    Feed feed;
+    feed.stream.reconnect({"id"}, true);
+    feed.begin();
+    const PgTuple key = {pg_text("4"), pg_null(), pg_null(), pg_null()};
+    ASSERT_TRUE(feed.take(pg_delete(9, 'O', key)));
+    EXPECT_TRUE(feed.facts.empty()) << "its nulls are not values";
+    EXPECT_EQ(feed.stream.hole(), 0x500U);
+    EXPECT_TRUE(feed.note.doubtful);
+    EXPECT_TRUE(feed.stream.covered_by(0x501));
+    ASSERT_TRUE(feed.take(pg_delete(9, 'O', row("5", "ab", "running"))));
+    EXPECT_EQ(feed.facts.size(), 1U) << "a whole one of another partition is taken";
+    EXPECT_EQ(feed.stream.hole(), 0U);
+}
+
+TEST(PostgresStream, AnUpdateWithoutItsOldRowUnderFullIsAHole_S16) {
+    Feed feed;
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_update(9, 0, {}, row("4", "moved", "running"))));
+    ASSERT_EQ(feed.facts.size(), 1U);
+    EXPECT_EQ(feed.facts[0].subject_key, "graph-instances/wrapper-moved");
+    EXPECT_EQ(feed.stream.hole(), 0x500U) << "which name it claimed before is not to be known";
+}
+
+TEST(PostgresStream, WhereTheKeyIsTheNameAPartitionsKeyIsEnough) {
+    Feed feed(instances("id"));
+    feed.stream.reconnect({"id"}, true);
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_update(9, 0, {}, row("4", "ab", "failed"))));
+    ASSERT_TRUE(feed.take(pg_delete(9, 'O', {pg_text("4"), pg_null(), pg_null(), pg_null()})));
+    ASSERT_EQ(feed.facts.size(), 2U);
+    EXPECT_EQ(feed.facts[1].subject_key, "graph-instances/4");
+    EXPECT_EQ(feed.stream.hole(), 0U);
+}
+
+// The partition says its own identity right after the root: an index may hold more than the key.
+TEST(PostgresStream, APartitionsOwnDescriptionTellsThatItSendsLess_S16) {
+    Feed feed;
+    feed.stream.reconnect({"id"}, true);
+    feed.begin();
+    ASSERT_TRUE(feed.take(pg_relation(10, "public", "instances_1", 'i', kColumns)));
+    EXPECT_EQ(feed.stream.hole(), 0x500U);
+    const PgTuple indexed = {pg_text("4"), pg_text("ab"), pg_null(), pg_null()};
+    ASSERT_TRUE(feed.take(pg_delete(9, 'O', indexed)));
+    EXPECT_TRUE(feed.facts.empty()) << "whether it had a pod_name is not known";
+    feed.describe();
+    ASSERT_TRUE(feed.take(pg_relation(10, "public", "instances_1", 'f', kColumns)));
+    ASSERT_TRUE(feed.take(pg_delete(9, 'O', row("5", "ab", "running"))));
+    EXPECT_EQ(feed.facts.size(), 1U);
+}
+
+TEST(PostgresStream, AValueThatAPartitionLeftOutIsNeverNull_S16) {
+    Feed feed;
+    feed.stream.reconnect({"id"}, true);
+    feed.begin();
+    const PgTuple key = {pg_text("4"), pg_null(), pg_text("p"), pg_null()};
+    const PgTuple now = {pg_text("4"), pg_unchanged(), pg_text("p"), pg_text("failed")};
+    ASSERT_TRUE(feed.take(pg_update(9, 'O', key, now)));
+    ASSERT_EQ(feed.facts.size(), 1U);
+    const auto slug = ObjectView(feed.facts[0].object).find("url_slug");
+    ASSERT_TRUE(slug.has_value());
+    EXPECT_TRUE(slug->unchanged);
+}
+
 TEST(PostgresStream, ADeleteWithItsKeyOnlyIsARemove_S16) {
     Feed feed(instances("id"));
     feed.begin(0x500, 'd');
