@@ -47,7 +47,7 @@ Result<std::unique_ptr<connectors::HttpCluster>> open_cluster(const Config& conf
 Result<std::unique_ptr<ports::Database>> open_database(const SourceConfig& source) {
     const Result<std::string> conninfo = config::read_conninfo(source);
     if (!conninfo) return conninfo.error();
-    auto database = postgres::LibpqDatabase::open(*conninfo);
+    auto database = postgres::LibpqDatabase::open(*conninfo, source.postgres()->any_tls);
     if (!database) return about(source, database.error());
     return std::unique_ptr<ports::Database>(std::move(*database));
 }

@@ -55,8 +55,10 @@ struct PostgresSource {
     std::string slot;                  ///< default: `trueup_<source>`
     std::vector<std::string> columns;  ///< what the policy reads, what `correlate` names, and more
     Fields fields;                     ///< how, where not as it is; by column
-    std::vector<std::string> known;    ///< fields that look secret and are published (`i-know`)
-    std::string hold_column;           ///< empty: there is none
+    /// `i-know`: fields that look secret and are published, `sslmode`, `slot`.
+    std::vector<std::string> known;
+    bool any_tls = false;     ///< connects without knowing who answers
+    std::string hold_column;  ///< empty: there is none
     bool emit_message = false;
 };
 

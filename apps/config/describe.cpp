@@ -239,6 +239,10 @@ void warn_of_source(const SourceConfig& source, const Config& config,
                         source.name));
     }
     const PostgresSource* postgres = source.postgres();
+    if (postgres != nullptr && postgres->any_tls) {
+        all.push_back(fmt::format("sources.{} connects whatever its sslmode is, and i-know says so",
+                                  source.name));
+    }
     if (postgres != nullptr && postgres->from == Conninfo::kText &&
         redact_conninfo(postgres->conninfo) != postgres->conninfo) {
         all.push_back(

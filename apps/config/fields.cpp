@@ -17,7 +17,8 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 
 }  // namespace
 
-Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw flaw) {
+Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw flaw,
+                   const std::vector<std::string>& others) {
     Fields fields;
     known = section.texts("i-know");
     Section entries = section.section("fields");
@@ -44,6 +45,7 @@ Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw 
             ports::looks_secret(name)) {
             continue;
         }
+        if (contains(others, name)) continue;
         section.problem("i-know", fmt::format("names '{}', which is no field that looks like a "
                                               "secret and is published as it is; leave it out",
                                               name));

@@ -25,8 +25,10 @@ void read_policies(Section& root, Config& config, Problems& problems);
 using FieldFlaw = std::string (*)(std::string_view name);
 
 /// `fields: {NAME: map|hash|drop}` and `i-know: [NAME]` beside it. What looks like a secret is
-/// published as it is only if both say so. `flaw` may be nullptr: every name will do.
-Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw flaw);
+/// published as it is only if both say so. `flaw` may be nullptr: every name will do. `others`:
+/// what else may be known.
+Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw flaw,
+                   const std::vector<std::string>& others = {});
 
 /// Notes those of the names listed under `key` that look like a secret and that `fields` does not
 /// name; `prefix` is what they are published under.

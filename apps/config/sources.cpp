@@ -242,9 +242,20 @@ void read_columns(Section& section, PostgresSource& source) {
         }
         seen.push_back(column);
     }
-    source.fields = read_fields(section, source.known, nullptr);
+    source.fields = read_fields(section, source.known, nullptr, {"sslmode", "slot"});
+    source.any_tls = contains(source.known, "sslmode");
     check_listed(section, "columns", source.columns, "", source.fields);
     source.hold_column = section.text("hold_column");
+}
+
+/// A slot of that name is made, taken over and, when it is of no use any more, dropped.
+void check_slot_is_ours(Section& section, const PostgresSource& source) {
+    const bool name = only(source.slot, "_");  // else that is said already
+    if (!name || source.slot.starts_with("trueup") || contains(source.known, "slot")) return;
+    section.problem("slot", fmt::format("is '{}', and a slot of that name would be taken over, and "
+                                        "dropped, whosever it is; write one that begins with "
+                                        "trueup, or i-know: [slot] beside it",
+                                        source.slot));
 }
 
 PostgresSource read_postgres(Section section, const std::string& name, const std::string& folder) {
@@ -254,6 +265,7 @@ PostgresSource read_postgres(Section section, const std::string& name, const std
     read_slot(section, name, source);
     read_columns(section, source);
     source.emit_message = section.flag("emit_message", false);
+    check_slot_is_ours(section, source);
     section.finish();
     return source;
 }

@@ -11,7 +11,6 @@ namespace trueup::connectors::postgres {
 
 namespace {
 
-constexpr std::chrono::seconds kConnectLimit{10};
 constexpr std::chrono::seconds kStatementLimit{30};
 constexpr int kChecksClients = 140000;  // the server that knows client_connection_check_interval
 constexpr std::size_t kPollBytes = 4UL * 1024 * 1024;
@@ -49,6 +48,17 @@ int send(pg_conn* connection, const Statement& statement) {
     for (const auto& value : statement.values) values.push_back(value ? value->c_str() : nullptr);
     return PQsendQueryParams(connection, statement.sql.c_str(), static_cast<int>(values.size()),
                              nullptr, values.data(), nullptr, nullptr, 0);
+}
+
+/// What libpq made of it all.
+Keywords resolved(pg_conn* connection) {
+    Keywords keywords;
+    PQconninfoOption* const options = PQconninfo(connection);
+    for (PQconninfoOption* o = options; o != nullptr && o->keyword != nullptr; ++o) {
+        if (o->val != nullptr && *o->val != '\0') keywords.emplace_back(o->keyword, o->val);
+    }
+    PQconninfoFree(options);
+    return keywords;
 }
 
 /// Asks the server to end what the connection runs. A backend that waits for a lock, as one that
@@ -102,11 +112,16 @@ void Session::close() {
     deadline_.reset();
     failure_.reset();
     pending_copy_data_.clear();
+    targets_.clear();
 }
 
 std::string Session::clean(const char* message) const {
     std::string text = message == nullptr ? "" : message;
-    for (const auto& [keyword, value] : keywords_) {
+    Keywords all = keywords_;
+    if (target_ < targets_.size()) {
+        all.insert(all.end(), targets_[target_].begin(), targets_[target_].end());
+    }
+    for (const auto& [keyword, value] : all) {
         if (keyword != "password" && keyword != "sslpassword") continue;
         for (std::size_t at = 0; !value.empty();) {
             at = text.find(value, at);
@@ -125,10 +140,11 @@ std::string Session::clean(const char* message) const {
 void Session::advance(std::vector<ports::DatabaseEvent>& out) {
     if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) {
         const bool connecting = state_ == State::kConnecting;
-        const auto limit = connecting ? kConnectLimit : kStatementLimit;
-        fail("",
-             {Next::kRetry, "PostgreSQL gave no answer in " + std::to_string(limit.count()) + " s"},
-             true, out);
+        const auto limit = connecting ? limit_ : kStatementLimit;
+        const std::string silent = "gave no answer in " + std::to_string(limit.count()) + " s";
+        if (!connecting || !connect_to_next(silent, out)) {
+            fail("", {Next::kRetry, "PostgreSQL " + silent + tried_}, true, out);
+        }
     }
     room_ = kPollBytes;
     for (bool more = true; more && room_ > 0;) {
@@ -147,27 +163,59 @@ void Session::advance(std::vector<ports::DatabaseEvent>& out) {
 }
 
 void Session::connect(std::vector<ports::DatabaseEvent>& out) {
-    std::vector<const char*> keys;
-    std::vector<const char*> values;
     Keywords keywords = keywords_;
     if (*version_ >= kChecksClients) {
         for (auto& [keyword, value] : keywords) {
             if (keyword == "options") value += " -c client_connection_check_interval=10000";
         }
     }
+    tried_.clear();
+    connect_to(keywords);
+    if (connection_ == nullptr) return lost(out);
+    // Nothing was sent yet.
+    targets_ = one_by_one(resolved(connection_));
+    target_ = 0;
+    const Status safe = judge_tls(resolved(connection_));
+    if (!safe && !any_tls_) return fail("", safe.error(), true, out);
+    limit_ = connect_limit(targets_.front(), targets_.size());
+    deadline_ = std::chrono::steady_clock::now() + limit_;
+    // PQconnectPoll goes on to another host when one refuses, and never when one is silent.
+    if (targets_.size() > 1) return connect_to_target(out);
+    if (PQstatus(connection_) == CONNECTION_BAD) lost(out);
+}
+
+void Session::connect_to(const Keywords& keywords) {
+    std::vector<const char*> keys;
+    std::vector<const char*> values;
     for (const auto& [keyword, value] : keywords) {
         keys.push_back(keyword.c_str());
         values.push_back(value.c_str());
     }
     keys.push_back(nullptr);
     values.push_back(nullptr);
+    if (connection_ != nullptr) PQfinish(connection_);
     connection_ = PQconnectStartParams(keys.data(), values.data(), 0);
     state_ = State::kConnecting;
-    deadline_ = std::chrono::steady_clock::now() + kConnectLimit;
-    if (connection_ == nullptr || PQstatus(connection_) == CONNECTION_BAD) return lost(out);
+    wants_write_ = true;
+    if (connection_ == nullptr) return;
     PQsetNoticeProcessor(
         connection_, [](void*, const char*) {}, nullptr);
-    wants_write_ = true;
+}
+
+void Session::connect_to_target(std::vector<ports::DatabaseEvent>& out) {
+    connect_to(targets_[target_]);
+    deadline_ = std::chrono::steady_clock::now() + limit_;
+    if (connection_ == nullptr || PQstatus(connection_) == CONNECTION_BAD) lost(out);
+}
+
+bool Session::connect_to_next(const std::string& why, std::vector<ports::DatabaseEvent>& out) {
+    if (target_ + 1 >= targets_.size()) return false;
+    const std::string host = value_of(targets_[target_], "host");
+    tried_ += "; before it " + (host.empty() ? value_of(targets_[target_], "hostaddr") : host) +
+              ": " + why;
+    ++target_;
+    connect_to_target(out);
+    return true;
 }
 
 void Session::go_on_connecting(std::vector<ports::DatabaseEvent>& out) {
@@ -187,6 +235,8 @@ void Session::go_on_connecting(std::vector<ports::DatabaseEvent>& out) {
             state_ = State::kReady;
             wants_write_ = false;
             deadline_.reset();
+            targets_.clear();
+            tried_.clear();
             return;
         default:
             return lost(out);
@@ -238,9 +288,13 @@ void Session::lost(std::vector<ports::DatabaseEvent>& out) {
     const bool connecting = state_ == State::kConnecting;
     const std::string words = clean(connection_ == nullptr ? "" : PQerrorMessage(connection_));
     const std::string sqlstate = connecting ? connect_state(words) : "";
+    // As libpq does: one that cannot take anybody now, but not one that does not want us.
+    const bool elsewhere = connecting && (sqlstate.empty() || sqlstate == "57P03");
+    if (elsewhere && connect_to_next(words, out)) return;
     const Next next = sqlstate.empty() ? Next::kRetry : next_move(sqlstate);
     fail(sqlstate,
-         {next, (connecting ? "cannot connect to PostgreSQL: " : "connection lost: ") + words},
+         {next, (connecting ? "cannot connect to PostgreSQL: " : "connection lost: ") + words +
+                    (connecting ? tried_ : "")},
          true, out);
 }
 

@@ -2,6 +2,7 @@
 // and run one after another. Internal to the transport.
 #pragma once
 
+#include "connectors/postgres/hosts.h"
 #include "connectors/postgres/statements.h"
 #include "engine/base/time.h"
 #include "engine/ports/database.h"
@@ -23,7 +24,6 @@ struct pollfd;
 namespace trueup::connectors::postgres {
 
 using Instant = std::chrono::steady_clock::time_point;
-using Keywords = std::vector<std::pair<std::string, std::string>>;
 
 /// One call: the statements that it takes, and what their results mean.
 class Exchange {
@@ -63,8 +63,9 @@ class Exchange {
 class Session {
   public:
     /// `version`: of the server, shared by its sessions; 0 until one of them has met it.
-    Session(Keywords keywords, std::shared_ptr<int> version)
-        : keywords_(std::move(keywords)), version_(std::move(version)) {}
+    /// `any_tls`: also without knowing who answers.
+    Session(Keywords keywords, std::shared_ptr<int> version, bool any_tls)
+        : keywords_(std::move(keywords)), version_(std::move(version)), any_tls_(any_tls) {}
     ~Session() { close(); }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -88,6 +89,9 @@ class Session {
     enum class State { kClosed, kConnecting, kReady, kBusy, kCopy };
 
     void connect(std::vector<ports::DatabaseEvent>& out);
+    void connect_to(const Keywords& keywords);
+    void connect_to_target(std::vector<ports::DatabaseEvent>& out);
+    bool connect_to_next(const std::string& why, std::vector<ports::DatabaseEvent>& out);
     void go_on_connecting(std::vector<ports::DatabaseEvent>& out);
     void send_next(std::vector<ports::DatabaseEvent>& out);
     bool read_results(std::vector<ports::DatabaseEvent>& out);
@@ -102,6 +106,11 @@ class Session {
 
     Keywords keywords_;
     std::shared_ptr<int> version_;
+    bool any_tls_ = false;
+    std::vector<Keywords> targets_;  ///< while connecting: the hosts, tried one after another
+    std::size_t target_ = 0;
+    std::string tried_;  ///< what those before it said
+    std::chrono::seconds limit_{};
     pg_conn* connection_ = nullptr;
     State state_ = State::kClosed;
     bool wants_write_ = false;

@@ -75,10 +75,10 @@ std::int64_t postgres_now() {
 }  // namespace
 
 struct LibpqDatabase::Sessions {
-    explicit Sessions(const Keywords& keywords)
-        : sql(for_sql(keywords), version),
-          stream(for_replication(keywords), version),
-          copying(for_replication(keywords), version) {}
+    Sessions(const Keywords& keywords, bool any_tls)
+        : sql(for_sql(keywords), version, any_tls),
+          stream(for_replication(keywords), version, any_tls),
+          copying(for_replication(keywords), version, any_tls) {}
 
     std::array<Session*, 3> all() { return {&sql, &stream, &copying}; }
 
@@ -89,7 +89,8 @@ struct LibpqDatabase::Sessions {
     Session copying;
 };
 
-Result<std::unique_ptr<LibpqDatabase>> LibpqDatabase::open(const std::string& conninfo) {
+Result<std::unique_ptr<LibpqDatabase>> LibpqDatabase::open(const std::string& conninfo,
+                                                           bool any_tls) {
     char* problem = nullptr;
     const std::unique_ptr<PQconninfoOption, Freed> options(
         PQconninfoParse(conninfo.c_str(), &problem));
@@ -105,7 +106,7 @@ Result<std::unique_ptr<LibpqDatabase>> LibpqDatabase::open(const std::string& co
         if (option->val != nullptr) keywords.emplace_back(option->keyword, option->val);
     }
     return std::unique_ptr<LibpqDatabase>(
-        new LibpqDatabase(std::make_unique<Sessions>(with_defaults(std::move(keywords)))));
+        new LibpqDatabase(std::make_unique<Sessions>(with_defaults(std::move(keywords)), any_tls)));
 }
 
 LibpqDatabase::LibpqDatabase(std::unique_ptr<Sessions> sessions) : sessions_(std::move(sessions)) {}

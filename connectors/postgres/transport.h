@@ -2,9 +2,9 @@
 // waited for. (A host name is looked up by the resolver, which does wait.)
 //
 // Every statement but the making of a slot and the running of a copy or stream has 30 s, a connect
-// 10 s. Error texts never hold a password. All sessions read text in one form: UTF-8, ISO dates,
-// UTC; and with row_security off, so that a row that the role may not see is an error, never
-// absent. Not thread-safe.
+// what hosts.h says. Nothing is sent to a server that need not prove who it is. Error texts never
+// hold a password. All sessions read text in one form: UTF-8, ISO dates, UTC; and with row_security
+// off, so that a row that the role may not see is an error, never absent. Not thread-safe.
 #pragma once
 
 #include "engine/ports/database.h"
@@ -18,8 +18,9 @@ namespace trueup::connectors::postgres {
 class LibpqDatabase : public ports::Database {
   public:
     /// `conninfo` as in libpq: `host=… user=… password=… dbname=…` or a URI. Connects to nothing
-    /// yet; fails only on text that is none.
-    static Result<std::unique_ptr<LibpqDatabase>> open(const std::string& conninfo);
+    /// yet; fails only on text that is none. `any_tls`: sslmode is the operator's own business.
+    static Result<std::unique_ptr<LibpqDatabase>> open(const std::string& conninfo,
+                                                       bool any_tls = false);
     ~LibpqDatabase() override;
     LibpqDatabase(const LibpqDatabase&) = delete;
     LibpqDatabase& operator=(const LibpqDatabase&) = delete;

@@ -12,4 +12,4 @@ ALTER TABLE public.instances REPLICA IDENTITY FULL;
 CREATE PUBLICATION trueup FOR TABLE public.instances;
 CREATE ROLE trueup LOGIN REPLICATION PASSWORD 'trueup';
 GRANT SELECT ON public.instances TO trueup;
-GRANT UPDATE (status, error_code, error_message) ON public.instances TO trueup;
+GRANT UPDATE (status, pod_name, error_code, error_message) ON public.instances TO trueup;

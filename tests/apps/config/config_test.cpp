@@ -134,7 +134,7 @@ TEST(Config, EverythingThatIsWrittenIsRead) {
         with(text, "  rows:\n    postgres:",
              "    progress: {idle: 10s, waiting: 1s}\n    resnapshot: 1h\n  rows:\n    postgres:");
     text = with(text, "      table: public.instances\n",
-                "      table: graph.Instances\n      publication: p\n      slot: s\n"
+                "      table: graph.Instances\n      publication: p\n      slot: trueup_s\n"
                 "      columns: [pod_name, status, ttl]\n      hold_column: hold\n"
                 "      emit_message: true\n");
     text = with(text, "executors:",

@@ -115,6 +115,14 @@ TEST(ConfigSourceFlaws, TheConnectionIsNamedOnce) {
     EXPECT_EQ(flaws_of_rows("conninfo_file: a"),
               "trueup.yaml:10: sources.rows.postgres.conninfo_env and conninfo_file exclude each "
               "other; leave one out");
+    EXPECT_NE(flaws_with("conninfo_env: TRUEUP_DATABASE",
+                         "conninfo_env: TRUEUP_DATABASE\n      slot: theirs")
+                  .find("write one that begins with trueup, or i-know: [slot] beside it"),
+              std::string::npos);
+    EXPECT_EQ(flaws_with("conninfo_env: TRUEUP_DATABASE",
+                         "conninfo_env: TRUEUP_DATABASE\n      slot: theirs\n      i-know: [slot, "
+                         "sslmode]"),
+              "(sound)");
     EXPECT_EQ(flaws_with("conninfo_env: TRUEUP_DATABASE", "conninfo: \"\""),
               "trueup.yaml:10: sources.rows.postgres.conninfo is empty; write where the database "
               "is");
@@ -197,7 +205,8 @@ TEST(ConfigSourceFlaws, ASecretInTheClearIsSaidTwice_Design_4_15) {
               "beside fields if it is meant");
     EXPECT_EQ(flaws_of_rows("fields: {api_token: map}\n      i-know: [api_token]"), "(sound)");
     EXPECT_EQ(flaws_of_rows("fields: {api_token: hash}"), "(sound)");
-    for (const char* needless : {"fields: {api_token: hash}", "fields: {note: map}", "slot: a"}) {
+    for (const char* needless :
+         {"fields: {api_token: hash}", "fields: {note: map}", "slot: trueup_a"}) {
         EXPECT_EQ(flaws_of_rows(std::string(needless) + "\n      i-know: [api_token]"),
                   "trueup.yaml:13: sources.rows.postgres.i-know names 'api_token', which is no "
                   "field that looks like a secret and is published as it is; leave it out");
