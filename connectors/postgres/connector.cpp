@@ -339,7 +339,8 @@ void PostgresConnector::take_wal(const WalData& data, SteadyTime now, std::vecto
         stream_ended();
         return;
     }
-    if (note->relation_changed || note->doubtful) link_.recheck(now);
+    if (note->relation_changed) link_.recheck(now);
+    if (note->doubtful && link_.fit()) link_.recheck_soon(now);
     if (note->truncated && epoch_.running()) {
         // Its begin was overtaken by the empty epoch; one of this table starts again.
         epoch_.cancel();

@@ -209,6 +209,7 @@ Link::News Link::inspected(SteadyTime now) {
     Result<Inspection> read = read_inspection(row_);
     Status judged = read ? judge_inspection(*read, *settings_) : Status(read.error());
     fit_ = judged.ok();
+    if (read) inspection_.slot = read->slot;  // it fills while the table is unfit
     if (!judged) {
         refuse(judged.error().what, now);
         return News::kNothing;
@@ -287,6 +288,7 @@ Link::News Link::rechecked(const Event& event, SteadyTime now) {
     if (!read) return News::kNothing;
     if (fenced_by(*read)) return News::kDown;
     const Status judged = judge_inspection(*read, *settings_);
+    inspection_.slot = read->slot;
     const bool was_fit = std::exchange(fit_, judged.ok());
     trouble_ = judged ? "" : judged.error().what;
     if (!judged) return News::kNothing;

@@ -62,6 +62,11 @@ class Link {
     void fence_rewound(const std::string& why);
     /// Inspects the table again at the next tick.
     void recheck(SteadyTime now);
+    /// The same, but for a question that is open already: however often it is called, it is
+    /// answered.
+    void recheck_soon(SteadyTime now) {
+        if (recheck_call_ == 0) recheck_at_ = now;
+    }
     /// The server was told that everything up to here is safe with us.
     void told_flushed(Lsn flushed) { floor_ = std::max(floor_, flushed); }
 

@@ -205,7 +205,11 @@ void Session::connect_to(const Keywords& keywords) {
 void Session::connect_to_target(std::vector<ports::DatabaseEvent>& out) {
     connect_to(targets_[target_]);
     deadline_ = std::chrono::steady_clock::now() + limit_;
-    if (connection_ == nullptr || PQstatus(connection_) == CONNECTION_BAD) lost(out);
+    if (connection_ == nullptr) return lost(out);
+    // A host that the list leaves empty is filled in from the environment.
+    const Status safe = judge_tls(resolved(connection_));
+    if (!safe && !any_tls_) return fail("", safe.error(), true, out);
+    if (PQstatus(connection_) == CONNECTION_BAD) lost(out);
 }
 
 bool Session::connect_to_next(const std::string& why, std::vector<ports::DatabaseEvent>& out) {

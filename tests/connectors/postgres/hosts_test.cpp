@@ -93,6 +93,10 @@ TEST(PostgresHosts, WhatLibpqMakesOfServiceFilesAndTheEnvironmentCounts) {
     const Error moved = failure_of("host=localhost user=u password=p");
     EXPECT_NE(moved.what.find("sslmode=prefer"), std::string::npos) << moved.what;
     ::unsetenv("PGHOSTADDR");
+    ::setenv("PGHOST", "192.0.2.3", 1);
+    const Error filled = failure_of("host=127.0.0.1, port=1 user=u password=p");
+    EXPECT_NE(filled.what.find("192.0.2.3 has sslmode=prefer"), std::string::npos) << filled.what;
+    ::unsetenv("PGHOST");
     ::unsetenv("PGSERVICEFILE");
     std::filesystem::remove(services);
 }

@@ -69,6 +69,33 @@ TEST(PostgresLink, ASlotThatMovesOnceWeReliedOnItNeedsANewIncarnation_S14) {
     EXPECT_TRUE(rig.connector->needs_new_incarnation());
 }
 
+// Of a table that is unfit nobody reads the slot, so that it keeps more and more.
+TEST(PostgresLink, HowMuchASlotKeepsIsToldOfAnUnfitTableToo) {
+    Rig rig;
+    rig.database.inspection[5] = "none";
+    rig.database.inspection.resize(14);
+    rig.database.inspection[12] = "extended";
+    rig.database.inspection[13] = "4711";
+    rig.start();
+    EXPECT_NE(rig.trouble(), "");
+    EXPECT_EQ(rig.connector->health().slot.wal_status, "extended");
+    EXPECT_EQ(rig.connector->health().slot.retained_bytes, 4711U);
+}
+
+// Each change that was doubted withdrew the question that the one before had asked, and closed the
+// session with it.
+TEST(PostgresLink, ManyDoubtfulChangesAskOnce) {
+    Rig rig;
+    rig.start_and_copy();
+    const std::size_t asked = rig.database.count("inspect");
+    rig.database.answer_inspections = false;
+    const PgTuple now = {pg_text("1"), pg_text("a"), pg_null(), pg_text("running")};
+    for (Lsn lsn = 0xa00; lsn < 0xa00 + 50 * 0x10; lsn += 0x10) {
+        rig.transaction(lsn, lsn + 8, {pg_update(9, 0, {}, now)});
+    }
+    EXPECT_EQ(rig.database.count("inspect"), asked + 1);
+}
+
 TEST(PostgresLink, AMissingPublicationIsNamedWithItsStatementAndRecovers) {
     Rig rig;
     rig.database.inspection[5] = "none";
