@@ -67,6 +67,27 @@ void read_client_file(Section& kafka, const std::string& folder, KafkaBus& bus) 
     }
 }
 
+/// Whoever answers in the brokers' place could take every fact and give every answer.
+void check_verification(Section& kafka, KafkaBus& bus) {
+    bus.known = kafka.texts("i-know");
+    for (const std::string& name : bus.known) {
+        if (name == "verification") continue;
+        kafka.problem("i-know",
+                      fmt::format("names '{}'; kafka has verification to be sure of", name));
+    }
+    if (!bus.known.empty()) return;
+    for (const auto& [name, value] :
+         {std::pair<std::string, std::string>{"enable.ssl.certificate.verification", "false"},
+          std::pair<std::string, std::string>{"ssl.endpoint.identification.algorithm", "none"}}) {
+        const auto set = bus.client.find(name);
+        if (set == bus.client.end() || set->second != value) continue;
+        kafka.problem("client", fmt::format("has {}: {}, so that whoever answers is believed to be "
+                                            "the broker; take it out and name the authority in "
+                                            "ssl.ca.location, or write i-know: [verification]",
+                                            name, value));
+    }
+}
+
 void read_kafka(Section kafka, const std::string& folder, Config& config) {
     KafkaBus bus;
     if (kafka.require("bootstrap", "bootstrap: broker-1:9092,broker-2:9092")) {
@@ -91,6 +112,7 @@ void read_kafka(Section kafka, const std::string& folder, Config& config) {
     for (const std::string& name : client.keys()) bus.client[name] = client.text(name);
     client.finish();
     read_client_file(kafka, folder, bus);
+    check_verification(kafka, bus);
     kafka.finish();
     config.kafka = std::move(bus);
 }

@@ -102,6 +102,7 @@ struct KafkaBus {
     std::uint32_t replicas = 3;
     std::uint32_t min_in_sync = 2;
     std::map<std::string, std::string> client;  ///< TLS and SASL; may hold secrets
+    std::vector<std::string> known;             ///< what was loosened knowingly (`i-know`)
 };
 
 /// How long the bus is kept.

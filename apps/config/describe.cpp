@@ -366,6 +366,10 @@ std::vector<std::string> warnings(const Config& config) {
                         "all the time",
                         size_text(config.memory_bytes)));
     }
+    if (config.kafka && !config.kafka->known.empty()) {
+        all.emplace_back(
+            "bus.kafka.client does not verify who answers as the broker, and i-know says so");
+    }
     if (config.kafka && config.kafka->min_in_sync < 2) {
         all.emplace_back(
             "bus.kafka keeps what was acknowledged on one broker only: a power cut there may take "

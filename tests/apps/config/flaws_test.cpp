@@ -84,6 +84,26 @@ TEST(ConfigFlaws, HowLongTheLogIsKept) {
               std::string::npos);
 }
 
+// Whoever answered was believed to be the broker, without a word from anybody.
+TEST(ConfigFlaws, BrokersAreVerifiedUnlessSomebodyIsSure) {
+    const auto kafka = [](const std::string& rest) {
+        return flaws_at_top("bus: {kafka: {bootstrap: 'b:9092', " + rest + "}}\n");
+    };
+    const std::string whoever =
+        "so that whoever answers is believed to be the broker; take it out and name the authority "
+        "in ssl.ca.location, or write i-know: [verification]";
+    const std::string off = "client: {enable.ssl.certificate.verification: 'false'}";
+    EXPECT_NE(kafka(off).find("enable.ssl.certificate.verification: false, " + whoever),
+              std::string::npos);
+    EXPECT_NE(kafka("client: {ssl.endpoint.identification.algorithm: none}").find(whoever),
+              std::string::npos);
+    EXPECT_EQ(kafka(off + ", i-know: [verification]").find(whoever), std::string::npos);
+    EXPECT_NE(kafka("i-know: [everything]").find("kafka has verification to be sure of"),
+              std::string::npos);
+    EXPECT_EQ(kafka("client: {ssl.endpoint.identification.algorithm: https}").find(whoever),
+              std::string::npos);
+}
+
 TEST(ConfigFlaws, UnknownKeys) {
     EXPECT_EQ(flaws_of_policy("    rules: {orphaned_pod: {gracee: 60s}}\n"),
               "trueup.yaml:18: unknown key 'gracee' under rules.orphaned_pod; did you mean "
