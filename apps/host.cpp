@@ -22,7 +22,7 @@ constexpr Millis kExecutorWait{20};
 constexpr Millis kSettle{3'000};  // within it writes end in their outcome, or are left
 constexpr Millis kRetryPause{200};
 constexpr Millis kWishWait{500};
-constexpr Millis kShortenEvery = std::chrono::minutes(10);  // the log
+constexpr Millis kShortenEvery = std::chrono::hours(1);  // the log
 constexpr Millis kHealEvery{10'000};  // a source that only an epoch can heal is asked this often
 
 std::uint64_t fresh_number() {
@@ -368,7 +368,9 @@ void Host::run_chores() {
             next_checkpoint = clock.steady_now() + pause;
         }
         if (clock.steady_now() >= next_shortening) {
-            for (const auto& shard : shards_) shard->shorten_log();
+            for (const auto& shard : shards_) {
+                if (stopping_ || !shard->shorten_log()) break;
+            }
             next_shortening = clock.steady_now() + kShortenEvery;
         }
         const Millis pause = std::min(KeyWatch::kEvery, next_checkpoint - clock.steady_now());

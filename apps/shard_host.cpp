@@ -86,6 +86,7 @@ void ShardHost::run() {
                 spdlog::warn("shard {}: {}", index(), busy.error().what);
             } else {
                 spdlog::error("shard {} stops emitting: {}", index(), busy.error().what);
+                settings_.on_quiet({}, {});  // it hurries nobody any more
                 const std::lock_guard lock(mutex_);
                 fatal_ = busy.error().what;
             }
@@ -123,22 +124,34 @@ Millis ShardHost::make_checkpoint() {
     return Millis{0};
 }
 
-void ShardHost::shorten_log() {
-    const runtime::ShardStatus status = shard_->status();
-    if (settings_.shard.lead && status.in_turn && status.caught_up) {
-        const auto cuts = retention_.tend(status.meta, checkpoints_.list());
-        if (!cuts) {
-            spdlog::warn("shard {}: the log is not shortened for now: {}", index(),
-                         cuts.error().what);
-        } else {
-            for (const runtime::Retention::Cut& cut : *cuts) {
-                spdlog::info("{}/{}: retention took what was before offset {}",
-                             name_of(cut.partition.topic), cut.partition.index, cut.first_offset);
-            }
-        }
-    }
+bool ShardHost::shorten_log() {
     const auto extent = log_.describe({Topic::kJournal, index()});
-    if (extent) journal_begin_ = extent->first_offset;
+    if (!extent) return false;
+    journal_begin_ = extent->first_offset;
+    const runtime::ShardStatus status = shard_->status();
+    if (!settings_.shard.lead || !status.in_turn || !status.caught_up) return true;
+    const auto tended = retention_.tend(status.meta, checkpoints_.list());
+    if (!tended) {
+        if (!stopping_) {
+            spdlog::warn("shard {}: the log is not shortened for now: {}", index(),
+                         tended.error().what);
+        }
+        return false;
+    }
+    for (const runtime::Retention::Cut& cut : tended->cuts) {
+        spdlog::info("{}/{}: retention took what was before offset {}",
+                     name_of(cut.partition.topic), cut.partition.index, cut.first_offset);
+        if (cut.partition.topic == Topic::kJournal) journal_begin_ = cut.first_offset;
+    }
+    if (tended->too_large && !too_large_) {
+        spdlog::warn(
+            "the log is larger than bus.retention.journal says, and the journal cannot make room: "
+            "what is left of it is as young as the topics, or needed from the oldest checkpoint "
+            "on; "
+            "write a larger size, or a shorter bus.retention.topics");
+    }
+    too_large_ = tended->too_large;
+    return true;
 }
 
 }  // namespace trueup::apps

@@ -61,8 +61,8 @@ class ShardHost {
     Made checkpoint() const;
 
     /// Forgets what is older than it has to be (engine/runtime/retention.h), if it is this engine's
-    /// turn. Of the same thread as `make_checkpoint`.
-    void shorten_log();
+    /// turn. Of the same thread as `make_checkpoint`. False: the log does not answer.
+    bool shorten_log();
     /// The oldest offset of the journal, as of the last `shorten_log`; -1: not looked at yet.
     std::int64_t journal_begin() const { return journal_begin_; }
 
@@ -76,6 +76,7 @@ class ShardHost {
     runtime::Checkpoints checkpoints_;
     runtime::Retention retention_;
     std::atomic<std::int64_t> journal_begin_{-1};
+    bool too_large_ = false;     ///< and that was said
     std::int64_t reached_ = -1;  ///< offset that the rows have passed; of the chores' thread
     std::unique_ptr<ports::Store> store_;
     std::unique_ptr<runtime::Shard> shard_;

@@ -193,6 +193,12 @@ void read_checkpoints(Section checkpoints, const std::string& folder, Config& co
     if (config.checkpoints_kept < 1 || config.checkpoints_kept > 100) {
         checkpoints.problem("keep", fmt::format("is {}; write 1 to 100", config.checkpoints_kept));
     }
+    const bool shortened = config.retention.journal || config.retention.log_bytes;
+    if (shortened && config.checkpoints_kept < 2) {
+        checkpoints.problem("keep",
+                            "is 1; write 2 at least, for bus.retention shortens the journal "
+                            "only behind the older one of two");
+    }
     checkpoints.finish();
 }
 

@@ -7,6 +7,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
@@ -148,6 +149,7 @@ struct Disk::Rocks {
     bool fsync;
     std::shared_mutex mutex;  ///< exclusive: the database is being closed and opened
     std::unique_ptr<rocksdb::DB> db;
+    std::atomic<bool> hurried{false};  ///< ends a compaction that is asked for
 
     Status open();
     Error closed() const { return {Next::kRetry, "embedded log " + path + " is not open"}; }
@@ -222,6 +224,7 @@ rocksdb::Status Disk::Rocks::free_range(const std::string& begin, const std::str
     const rocksdb::Slice to(end);
     rocksdb::CompactRangeOptions compact;
     compact.exclusive_manual_compaction = false;
+    compact.canceled = &hurried;
     compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
     rocksdb::Status compacted = db->CompactRange(compact, &from, &to);
     if (!compacted.ok()) return compacted;
@@ -248,6 +251,7 @@ Result<std::unique_ptr<Disk>> Disk::open(std::string path, std::size_t memory_by
 }
 
 Status Disk::reopen() {
+    hurry();
     const std::unique_lock lock(rocks_->mutex);
     return rocks_->open();
 }
@@ -341,9 +345,19 @@ Status Disk::truncate(ports::Partition partition, const TimedExtent& extent) {
     }
     if (status.ok()) status = db.Write(rocks_->write_options(), &batch);
     if (!status.ok()) return error_of(status, rocks_->path);
-    status = rocks_->free_range(begin, end);
-    if (!status.ok()) return error_of(status, rocks_->path);
     return Done{};
 }
+
+Status Disk::free(ports::Partition partition) {
+    const std::shared_lock lock(rocks_->mutex);
+    if (!rocks_->db) return rocks_->closed();
+    rocks_->hurried = false;
+    const rocksdb::Status status =
+        rocks_->free_range(block_key(partition, 0), block_key(partition, kNoOffset));
+    if (!status.ok() && !rocks_->hurried) return error_of(status, rocks_->path);
+    return Done{};
+}
+
+void Disk::hurry() { rocks_->hurried = true; }
 
 }  // namespace trueup::connectors

@@ -49,8 +49,12 @@ class Disk {
     Result<std::vector<BlockRef>> read(ports::Partition partition, std::int64_t offset,
                                        std::int64_t end, std::size_t max_bytes);
 
-    /// Remembers the extent's first offset and frees the blocks wholly below it.
+    /// Remembers the extent's first offset and forgets the blocks wholly below it.
     Status truncate(ports::Partition partition, const TimedExtent& extent);
+    /// Gives back the room of what was forgotten of this partition: a compaction, which may take
+    /// minutes, and ends early when somebody wants to reopen, or calls `hurry`. Beside writes.
+    Status free(ports::Partition partition);
+    void hurry();
 
   private:
     struct Rocks;

@@ -140,7 +140,7 @@ Status EmbeddedLog::Writer::settle() {
 
 Status EmbeddedLog::Writer::truncate(ports::Partition partition, std::int64_t offset) {
     if (Status settled = settle(); !settled.ok()) return settled;
-    const std::lock_guard lock(settle_mutex_);
+    std::unique_lock lock(settle_mutex_);
     TimedExtent extent = tail_.extent(partition);
     if (offset <= extent.first_offset) return Done{};
     if (offset > extent.next_offset) {
@@ -152,7 +152,9 @@ Status EmbeddedLog::Writer::truncate(ports::Partition partition, std::int64_t of
     extent.first_offset = offset;
     // Readers are told first: a failed truncation may have happened, as a failed append may.
     tail_.set_first(partition, offset);
-    return disk_->truncate(partition, extent);
+    if (Status truncated = disk_->truncate(partition, extent); !truncated.ok()) return truncated;
+    lock.unlock();  // or who settles would wait for as long as the room takes to be given back
+    return disk_->free(partition);
 }
 
 void EmbeddedLog::Writer::signal_change() {

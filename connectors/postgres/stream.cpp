@@ -43,6 +43,7 @@ void Stream::reconnect(std::vector<std::string> pk_columns, bool partitioned) {
 
 void Stream::replace_pk(std::vector<std::string> pk_columns, bool partitioned) {
     partitioned_ = partitioned;
+    weak_leaves_.clear();  // the weakest of those that are there was just found to suffice
     if (pk_columns == pk_columns_) return;
     pk_columns_ = std::move(pk_columns);
     if (ours_) fit();
@@ -59,7 +60,10 @@ Result<StreamNote> Stream::take(const Payload& payload, std::vector<Fact>& out) 
     const Lsn hole = hole_;
     Result<StreamNote> note = read(payload, out);
     const auto* described = std::get_if<RelationMessage>(&payload);
-    ours_came_last_ = described != nullptr && is_ours(described->id);
+    // Types of columns are described between a root and its partition.
+    if (!std::holds_alternative<TypeMessage>(payload)) {
+        ours_came_last_ = described != nullptr && is_ours(described->id);
+    }
     if (note) note->doubtful = hole_ != hole;
     return note;
 }

@@ -151,9 +151,9 @@ std::optional<JournalTime> Waits::next_turn(std::uint8_t rule) const {
     return first->first.since;
 }
 
-bool Waits::awaits(SourceId source) const {
+bool Waits::awaits(SourceId source, BrokerTime by) const {
     const auto first = seen_.lower_bound(Progress{source, BrokerTime::min()});
-    return first != seen_.end() && first->first.first == source;
+    return first != seen_.end() && first->first.first == source && first->first.second <= by;
 }
 
 std::optional<JournalTime> Waits::next_due() const {

@@ -73,8 +73,8 @@ class Waits {
     std::optional<JournalTime> next_turn(std::uint8_t rule) const;
 
     std::optional<JournalTime> next_due() const;
-    /// Does anybody wait for this source to prove itself further?
-    bool awaits(SourceId source) const;
+    /// Does anybody wait for this source to prove itself past `by`, or past an earlier moment?
+    bool awaits(SourceId source, BrokerTime by) const;
     bool empty() const {
         return due_.empty() && seen_.empty() && none_of_.empty() && turns_.empty();
     }

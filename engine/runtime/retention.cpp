@@ -1,29 +1,36 @@
 #include "engine/runtime/retention.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace trueup::runtime {
 
-Result<std::vector<Retention::Cut>> Retention::tend(const core::Meta& meta,
-                                                    const std::vector<Checkpoint>& checkpoints) {
-    std::vector<Cut> cuts;
-    if (meta.applied < 0) return cuts;
-    if (Status topics = tend_topics(meta, cuts); !topics) return topics.error();
-    if (Status journal = tend_journal(meta, checkpoints, cuts); !journal) return journal.error();
-    return cuts;
+namespace {
+
+constexpr Millis kYoung = std::chrono::hours(24);  // where topics say nothing
+
+}  // namespace
+
+Result<Retention::Tended> Retention::tend(const core::Meta& meta,
+                                          const std::vector<Checkpoint>& checkpoints) {
+    Tended tended;
+    if (meta.applied < 0) return tended;
+    if (Status topics = tend_topics(meta, tended); !topics) return topics.error();
+    if (Status journal = tend_journal(meta, checkpoints, tended); !journal) return journal.error();
+    return tended;
 }
 
-Status Retention::forget(ports::Partition partition, std::int64_t before, std::vector<Cut>& cuts) {
+Status Retention::forget(ports::Partition partition, std::int64_t before, Tended& tended) {
     const Result<ports::Extent> extent = log_.describe(partition);
     if (!extent) return extent.error();
     const std::int64_t first = std::min(before, extent->next_offset);
     if (first <= extent->first_offset) return Done{};
     if (Status truncated = log_.truncate(partition, first); !truncated) return truncated;
-    cuts.push_back({partition, first});
+    tended.cuts.push_back({partition, first});
     return Done{};
 }
 
-Status Retention::tend_topics(const core::Meta& meta, std::vector<Cut>& cuts) {
+Status Retention::tend_topics(const core::Meta& meta, Tended& tended) {
     if (!settings_.topics) return Done{};
     for (std::size_t i = 1; i < kTopics; ++i) {
         const auto topic = static_cast<Topic>(i);
@@ -36,19 +43,24 @@ Status Retention::tend_topics(const core::Meta& meta, std::vector<Cut>& cuts) {
             std::find(kInputTopics.begin(), kInputTopics.end(), topic) != kInputTopics.end();
         std::int64_t keep = *before;
         if (input) keep = std::min(keep, meta.last[i] + 1);
-        if (Status cut = forget(partition, keep, cuts); !cut) return cut;
+        if (Status cut = forget(partition, keep, tended); !cut) return cut;
     }
     return Done{};
 }
 
 Status Retention::tend_journal(const core::Meta& meta, const std::vector<Checkpoint>& checkpoints,
-                               std::vector<Cut>& cuts) {
+                               Tended& tended) {
+    const std::optional<std::uint64_t> bytes =
+        settings_.log_bytes ? log_.stored_bytes() : std::nullopt;
+    const bool large = bytes && *bytes > *settings_.log_bytes;
+    if (!settings_.journal && !large) return Done{};
     std::vector<std::int64_t> ours;
     for (const Checkpoint& checkpoint : checkpoints) {
         const bool usable =
             checkpoint.journal_id == meta.journal_id && checkpoint.offset <= meta.applied;
         if (usable) ours.push_back(checkpoint.offset);
     }
+    tended.too_large = large;
     if (ours.size() < kCheckpoints) return Done{};
     const std::int64_t oldest = *std::min_element(ours.begin(), ours.end());
     const ports::Partition journal{Topic::kJournal, meta.shard};
@@ -59,15 +71,19 @@ Status Retention::tend_journal(const core::Meta& meta, const std::vector<Checkpo
         if (!aged) return aged.error();
         before = *aged;
     }
-    const std::optional<std::uint64_t> bytes = log_.stored_bytes();
-    if (settings_.log_bytes && bytes && *bytes > *settings_.log_bytes) {
+    if (large) {
         const Result<ports::Extent> extent = log_.describe(journal);
         if (!extent) return extent.error();
-        const std::int64_t share = (extent->next_offset - extent->first_offset) / kShare;
-        before = std::max(before, extent->first_offset + share);
+        const Millis young = settings_.topics.value_or(kYoung);
+        const Result<std::int64_t> limit = log_.offset_at(journal, meta.broker_now - young);
+        if (!limit) return limit.error();
+        const std::int64_t share = (extent->next_offset - extent->first_offset) / kShare + 1;
+        const std::int64_t room = std::min({extent->first_offset + share, *limit, oldest});
+        tended.too_large = room <= extent->first_offset;
+        before = std::max(before, room);
     }
     // The record that a checkpoint was made at stays: a start holds its rows against it.
-    return forget(journal, std::min(before, oldest), cuts);
+    return forget(journal, std::min(before, oldest), tended);
 }
 
 }  // namespace trueup::runtime

@@ -26,6 +26,8 @@ struct RetentionSettings {
     /// Of the journal; none: for ever, as far as `log_bytes` does not say otherwise.
     std::optional<Millis> journal = std::nullopt;
     /// How large the whole log may be before the journal is shortened; none: as large as it gets.
+    /// What is as young as the topics are kept stays: it shares its files with them, so that no
+    /// room would be made.
     std::optional<std::uint64_t> log_bytes = std::nullopt;
 };
 
@@ -44,16 +46,19 @@ class Retention {
         ports::Partition partition;
         std::int64_t first_offset = 0;  ///< the oldest that is left
     };
+    struct Tended {
+        std::vector<Cut> cuts;
+        bool too_large = false;  ///< the log is, and the journal may make no room
+    };
     /// Forgets what may go. `meta`: of the shard, in turn, as folded; `checkpoints`: those that are
     /// there, the highest offset first. What was forgotten before an error is forgotten.
-    Result<std::vector<Cut>> tend(const core::Meta& meta,
-                                  const std::vector<Checkpoint>& checkpoints);
+    Result<Tended> tend(const core::Meta& meta, const std::vector<Checkpoint>& checkpoints);
 
   private:
-    Status forget(ports::Partition partition, std::int64_t before, std::vector<Cut>& cuts);
-    Status tend_topics(const core::Meta& meta, std::vector<Cut>& cuts);
+    Status forget(ports::Partition partition, std::int64_t before, Tended& tended);
+    Status tend_topics(const core::Meta& meta, Tended& tended);
     Status tend_journal(const core::Meta& meta, const std::vector<Checkpoint>& checkpoints,
-                        std::vector<Cut>& cuts);
+                        Tended& tended);
 
     const RetentionSettings settings_;
     ports::Log& log_;

@@ -16,6 +16,7 @@ constexpr std::size_t kReadBytes = std::size_t{4} << 20U;
 constexpr Millis kStatusEvery{200};
 constexpr Millis kTickAtLeast{20};
 constexpr Millis kLookEvery{1'000};
+constexpr Millis kSoon{5'000};  // a proof of so much later is worth hurrying for
 constexpr int kPutOff = 5;
 
 /// What an operator can do about rows that the journal does not go on from.
@@ -369,14 +370,21 @@ void Shard::publish_status() {
     status_.proof_awaited = proof_awaited();
 }
 
-/// Is there anything that sources could end by proving themselves further? Most of what is open is
-/// not: a finding that is only observed, a pause, a deadline. Nor does a source that has to be
-/// listed or released first come further by being asked more often.
+/// Is there anything that a source could end by proving itself further, now? Most of what is open
+/// is not: a finding that is only observed, a pause, a deadline, be it a row's own, hours away. Nor
+/// does a source that is silent, or has to be listed or released first, come further by being asked
+/// more often.
 bool Shard::proof_awaited() const {
     const core::Meta& meta = state_.meta;
-    if (meta.pass.running && !meta.pass.sweeping) return true;
+    const bool pass = meta.pass.running && !meta.pass.sweeping;
+    const BrokerTime pass_beyond = meta.pass.started + meta.settings.max_skew;
     for (SourceId id = 0; id < meta.sources.size(); ++id) {
-        if (meta.sources[id].known && state_.waits.awaits(id)) return true;
+        const core::SourceState& source = meta.sources[id];
+        const bool silent = source.complete_as_of != BrokerTime{} &&
+                            meta.broker_now - source.complete_as_of > meta.settings.stale_after;
+        if (!source.known || silent || meta.settings.sources[id].role == kNoRole) continue;
+        if (pass && source.complete_as_of <= pass_beyond) return true;
+        if (state_.waits.awaits(id, meta.broker_now + kSoon)) return true;
     }
     return false;
 }

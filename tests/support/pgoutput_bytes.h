@@ -78,6 +78,9 @@ inline std::string pg_relation(std::uint32_t id, std::string_view schema, std::s
     }
     return bytes.take();
 }
+inline std::string pg_type(std::uint32_t id, std::string_view schema, std::string_view name) {
+    return PgBytes('Y').number(id, 4).text(schema).text(name).take();
+}
 inline std::string pg_insert(std::uint32_t relation, const PgTuple& row) {
     return PgBytes('I').number(relation, 4).letter('N').tuple(row).take();
 }

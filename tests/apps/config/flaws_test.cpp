@@ -73,6 +73,10 @@ TEST(ConfigFlaws, HowLongTheLogIsKept) {
         "trueup.yaml:2: bus.retention.journal is 64MiB; write 1GiB at least: the whole log has "
         "to fit, of which it is a part");
     EXPECT_EQ(
+        flaws_at_top("bus: {retention: {journal: 30d}}\ncheckpoints: {keep: 1}\n"),
+        "trueup.yaml:3: checkpoints.keep is 1; write 2 at least, for bus.retention shortens the "
+        "journal only behind the older one of two");
+    EXPECT_EQ(
         retention("topics: 24h"),
         "trueup.yaml:2: bus.retention.topics is 1d; write 2d at least: a command may live for "
         "a day");

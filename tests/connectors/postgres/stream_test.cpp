@@ -169,6 +169,23 @@ TEST(PostgresStream, APartitionsOwnDescriptionTellsThatItSendsLess_S16) {
     EXPECT_EQ(feed.facts.size(), 1U);
 }
 
+// A column of a type of the table's own hid that a partition sends less than its root: what it left
+// out was taken for null.
+TEST(PostgresStream, ATypeBetweenThemDoesNotHideAPartition_S16) {
+    Feed feed;
+    feed.stream.reconnect({"id"}, true);
+    feed.begin();
+    feed.describe();
+    ASSERT_TRUE(feed.take(pg_type(77, "public", "instance_status")));
+    ASSERT_TRUE(feed.take(pg_relation(10, "public", "instances_1", 'i', kColumns)));
+    const PgTuple indexed = {pg_text("4"), pg_text("ab"), pg_null(), pg_null()};
+    ASSERT_TRUE(feed.take(pg_delete(9, 'O', indexed)));
+    EXPECT_TRUE(feed.facts.empty()) << "whether it had a pod_name is not known";
+    feed.stream.replace_pk({"id"}, true);
+    ASSERT_TRUE(feed.take(pg_delete(9, 'O', row("5", "ab", "running"))));
+    EXPECT_EQ(feed.facts.size(), 1U) << "that partition is gone, and the others suffice";
+}
+
 TEST(PostgresStream, AValueThatAPartitionLeftOutIsNeverNull_S16) {
     Feed feed;
     feed.stream.reconnect({"id"}, true);

@@ -41,8 +41,8 @@ class TwoDays {
             bench.settle(*shard);
         }
     }
-    Result<std::vector<Retention::Cut>> tend(const RetentionSettings& settings,
-                                             const std::vector<Checkpoint>& checkpoints) {
+    Result<Retention::Tended> tend(const RetentionSettings& settings,
+                                   const std::vector<Checkpoint>& checkpoints) {
         return Retention(settings, bench.log).tend(shard->state().meta, checkpoints);
     }
     ports::Extent extent(Topic topic) { return *bench.log.describe(partition(topic)); }
@@ -61,7 +61,7 @@ TEST(Retention, TopicsForgetWhatIsOlderThanTheirTime) {
     TwoDays world;
     const auto cuts = world.tend({.topics = kDay}, {});
     ASSERT_TRUE(cuts.ok());
-    ASSERT_FALSE(cuts->empty());
+    ASSERT_FALSE(cuts->cuts.empty());
     const ports::Extent pods = world.extent(Topic::kChangesPods);
     EXPECT_GT(pods.first_offset, 0);
     EXPECT_LT(pods.first_offset, pods.next_offset);
@@ -71,7 +71,7 @@ TEST(Retention, TopicsForgetWhatIsOlderThanTheirTime) {
     EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "the journal has a time of its own";
     const auto again = world.tend({.topics = kDay}, {});
     ASSERT_TRUE(again.ok());
-    EXPECT_TRUE(again->empty());
+    EXPECT_TRUE(again->cuts.empty());
 }
 
 TEST(Retention, WhatTheShardHasNotReadStaysHoweverOldItIs) {
@@ -127,7 +127,7 @@ TEST(Retention, ByAgeTheYoungStays) {
 
 TEST(Retention, ALogThatIsTooLargeLosesTheOldestOfItsJournalBitByBit) {
     TwoDays world;
-    const RetentionSettings small{.log_bytes = 1'000};
+    const RetentionSettings small{.topics = kDay, .log_bytes = 1'000};
     const std::vector<Checkpoint> kept{world.second, world.second};
     const ports::Extent before = world.extent(Topic::kJournal);
     ASSERT_TRUE(world.tend(small, kept).ok());
@@ -138,9 +138,32 @@ TEST(Retention, ALogThatIsTooLargeLosesTheOldestOfItsJournalBitByBit) {
     world.bench.log.say_stored(1'001);
     ASSERT_TRUE(world.tend(small, kept).ok());
     EXPECT_EQ(world.extent(Topic::kJournal).first_offset,
-              (before.next_offset - before.first_offset) / Retention::kShare);
-    for (int i = 0; i < 40; ++i) ASSERT_TRUE(world.tend(small, kept).ok());
-    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, world.second.offset);
+              (before.next_offset - before.first_offset) / Retention::kShare + 1);
+    const auto some = world.tend(small, kept);
+    ASSERT_TRUE(some.ok());
+    EXPECT_FALSE(some->too_large) << "it makes room";
+}
+
+// A log that its topics alone made too large lost its whole journal, and was as large as before.
+TEST(Retention, WhatSharesItsFilesWithTheTopicsStaysHoweverLargeTheLogIs) {
+    TwoDays world;
+    world.bench.log.say_stored(1'001);
+    const RetentionSettings small{.topics = kDay, .log_bytes = 1'000};
+    Result<Retention::Tended> last = Retention::Tended{};
+    for (int i = 0; i < 40; ++i) last = world.tend(small, {world.second, world.second});
+    ASSERT_TRUE(last.ok());
+    EXPECT_TRUE(last->too_large) << "somebody must be told";
+    const std::int64_t first = world.extent(Topic::kJournal).first_offset;
+    EXPECT_LE(first, world.second.offset);
+    const auto oldest = world.bench.log.read(partition(Topic::kJournal), first, 1);
+    ASSERT_TRUE(oldest.ok());
+    const Millis kept = world.shard->state().meta.broker_now - oldest->records.front().append_time;
+    EXPECT_GE(kept, kDay - std::chrono::hours(1));
+    TwoDays without;
+    without.bench.log.say_stored(1'001);
+    const auto none = without.tend(small, {});
+    ASSERT_TRUE(none.ok());
+    EXPECT_TRUE(none->too_large) << "without checkpoints nothing of the journal may go";
 }
 
 TEST(Retention, ALogThatDoesNotAnswerIsAskedAgain) {

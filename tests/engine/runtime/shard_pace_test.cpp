@@ -144,6 +144,36 @@ TEST(ShardPace, SourcesHurryOnlyForWhatAProofCanEnd) {
     EXPECT_TRUE(asked) << "another pod without a row";
 }
 
+// One row with a time to live hurried all sources until it ended, hours away.
+TEST(ShardPace, ADeadlineThatIsFarHurriesNobody) {
+    core::Waits waits;
+    waits.add("graph/a", {std::nullopt, 1, from_millis<BrokerTime>(9'000'000)});
+    EXPECT_FALSE(waits.awaits(1, from_millis<BrokerTime>(8'999'999)));
+    EXPECT_TRUE(waits.awaits(1, from_millis<BrokerTime>(9'000'000)));
+    EXPECT_FALSE(waits.awaits(0, from_millis<BrokerTime>(9'000'000))) << "another source's matter";
+    EXPECT_FALSE(waits.awaits(2, from_millis<BrokerTime>(9'000'000)));
+}
+
+// A pass that waited for a source that is down hurried all the others for as long.
+TEST(ShardPace, ASourceThatIsSilentHurriesNobody) {
+    Bench bench;
+    for (RuleSettings& rule : bench.settings.policy.rules) rule.mode = Mode::kObserve;
+    bench.settings.policy.pass_every = Millis{10'000};
+    auto shard = bench.open();
+    bench.settle(*shard);
+    bench.all_known({pod("wrapper-a", "uid-a", 5)}, {row("wrapper-a", "1", 5)});
+    bench.settle(*shard);
+    const Millis silent = bench.settings.policy.stale_after + Millis{1'000};
+    for (Millis passed{0}; passed < silent + Millis{20'000}; passed += Millis{1'000}) {
+        bench.pass(Millis{1'000});
+        bench.pods.say(progress(bench.log.now()));
+        bench.publish();
+        bench.settle(*shard);
+    }
+    ASSERT_TRUE(shard->state().meta.pass.running) << "it waits for the rows";
+    EXPECT_FALSE(shard->status().proof_awaited);
+}
+
 TEST(ShardPace, StatusTellsWhereTheShardIs) {
     Bench bench;
     auto shard = bench.open();
