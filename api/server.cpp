@@ -3,7 +3,9 @@
 #include "api/attempts.h"
 #include "api/metrics.h"
 #include "api/routes.h"
+#include "engine/ports/private_file.h"
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -73,21 +75,37 @@ class Certificate {
 
     /// Reads the files if they changed. The error is one sentence; what was read before stays.
     Status look() {
-        Code wrong;
         const auto times = times_of_files();
         if (times == times_) return Done{};
-        times_ = times;
+        const Result<std::string> key = ports::read_private_file(key_file_);
+        if (!key) return Error{Next::kStop, "http.tls.key_file: " + key.error().what};
+        Code wrong;
         auto fresh = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
         SSL_CTX_set_min_proto_version(fresh->native_handle(), TLS1_2_VERSION);
         SSL_CTX_set_options(fresh->native_handle(),
                             SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+        // OpenSSL would ask the terminal, and wait there.
+        bool locked = false;
+        fresh->set_password_callback([&locked](auto, auto) {
+            locked = true;
+            return std::string();
+        });
         fresh->use_certificate_chain_file(cert_file_, wrong);
         if (wrong) return flaw("http.tls.cert_file " + cert_file_, "a PEM certificate", wrong);
-        fresh->use_private_key_file(key_file_, asio::ssl::context::pem, wrong);
+        fresh->use_private_key(asio::buffer(*key), asio::ssl::context::pem, wrong);
+        if (wrong && locked) {
+            return Error{Next::kStop,
+                         "http.tls.key_file " + key_file_ +
+                             " is locked with a password, which nobody is there to "
+                             "give; write it without one: openssl pkey -in FILE -out OTHER"};
+        }
         if (wrong) {
             return flaw("http.tls.key_file " + key_file_, "the PEM key of the certificate", wrong);
         }
+        fresh->set_password_callback([](auto, auto) { return std::string(); });
         context_ = std::move(fresh);
+        // Not before: a chmod that mends a file does not change its time.
+        times_ = times;
         return Done{};
     }
     asio::ssl::context& context() { return *context_; }
@@ -153,6 +171,11 @@ struct Side {
         Page page = Page::kReady;
         bool known = false;
     };
+    struct Pages {
+        Answer metrics;
+        Answer strangers;  ///< whether it is ready, without names
+        Answer callers;
+    };
 
     Side(ServerSettings wanted, Backend given)
         : settings(std::move(wanted)), backend(std::move(given)) {}
@@ -165,6 +188,8 @@ struct Side {
     /// From one look at the process for all who wait: however many ask, it costs one at a time.
     void look(Look look);
     void run_looks();
+    /// What those who wait are answered. Of the looking thread, as `seen` is.
+    Pages see(const std::vector<Look>& taken);
     /// On a worker. False: too many wait.
     bool work(std::shared_ptr<Connection> connection, Plan plan, std::string body);
     /// Counts a token that did not do. The answer, if another one than was meant.
@@ -172,12 +197,16 @@ struct Side {
     void run();
 
     asio::io_context io{1};  // first: it ends last, after all that lives in it
+    /// Something thrown while nothing is waited for would end `io` for good.
+    asio::executor_work_guard<asio::io_context::executor_type> stays{io.get_executor()};
     const ServerSettings settings;
     const Backend backend;
     std::string address;
     tcp::acceptor acceptor{io};
     asio::steady_timer again{io};
+    bool accepting = false;  ///< the next connection is waited for, or `again`
     std::optional<Certificate> certificate;
+    std::string flaw_told;  ///< of the certificate; empty: it was sound
     Attempts attempts;
     Counters counters;
     std::map<std::uint64_t, std::weak_ptr<Connection>> connections;
@@ -189,6 +218,8 @@ struct Side {
     std::condition_variable looks_there;
     std::vector<Look> looks;
     bool ending = false;
+    std::optional<Snapshot> seen;
+    std::chrono::steady_clock::time_point seen_at;
 
     std::thread io_thread;
     std::thread look_thread;
@@ -460,6 +491,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
 
 void Side::accept() {
     acceptor.async_accept([this](const Code& code, tcp::socket socket) {
+        accepting = false;
         if (!code) {
             begin(std::move(socket));
             return accept();
@@ -467,8 +499,13 @@ void Side::accept() {
         // No file is left for it, as a rule. A stranger may give one back.
         make_room();
         again.expires_after(kAcceptAgain);
-        again.async_wait([this](const Code&) { accept(); });
+        again.async_wait([this](const Code&) {
+            accepting = false;
+            accept();
+        });
+        accepting = true;
     });
+    accepting = true;
 }
 
 void Side::begin(tcp::socket socket) {
@@ -483,7 +520,11 @@ void Side::begin(tcp::socket socket) {
         add(session);
         return session->start();
     }
-    if (const Status read = certificate->look(); !read) backend.warn(read.error().what);
+    const Status read = certificate->look();
+    const std::string flaw = read ? std::string() : read.error().what;
+    const bool news = flaw != flaw_told;  // else there would be a line for each connection
+    flaw_told = flaw;
+    if (news && !flaw.empty()) backend.warn(flaw);
     auto session = std::make_shared<Session<Secure>>(
         *this, counted_as(peer.address()), Secure(std::move(socket), certificate->context()));
     add(session);
@@ -532,7 +573,24 @@ void Side::look(Look look) {
     looks_there.notify_one();
 }
 
+Side::Pages Side::see(const std::vector<Look>& taken) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!seen || now - seen_at >= settings.limits.look) {
+        seen = backend.snapshot();
+        seen_at = now;
+    }
+    Pages pages{{}, readiness(*seen, false), readiness(*seen, true)};
+    pages.metrics.type = "text/plain; version=0.0.4; charset=utf-8";
+    if (std::any_of(taken.begin(), taken.end(),
+                    [](const Look& one) { return one.page == Page::kMetrics; })) {
+        pages.metrics.body =
+            std::make_shared<const std::string>(metrics_text(*seen, counters.view()));
+    }
+    return pages;
+}
+
 void Side::run_looks() {
+    std::string told;
     for (;;) {
         std::vector<Look> taken;
         {
@@ -541,19 +599,22 @@ void Side::run_looks() {
             if (ending) return;
             taken.swap(looks);
         }
-        const Snapshot snapshot = backend.snapshot();
-        Answer metrics;
-        metrics.type = "text/plain; version=0.0.4; charset=utf-8";
-        const auto asks_metrics = [](const Look& one) { return one.page == Page::kMetrics; };
-        if (std::any_of(taken.begin(), taken.end(), asks_metrics)) {
-            metrics.body =
-                std::make_shared<const std::string>(metrics_text(snapshot, counters.view()));
+        Pages pages;
+        try {
+            pages = see(taken);
+            told.clear();
+        } catch (const std::exception& error) {
+            if (told != error.what()) {
+                told = error.what();
+                backend.warn("http: the state of the process could not be looked at: " + told);
+            }
+            pages.metrics = pages.strangers = pages.callers =
+                refusal(500, "this could not be answered; the process's log says why");
         }
-        asio::post(io, [taken = std::move(taken), metrics, strangers = readiness(snapshot, false),
-                        callers = readiness(snapshot, true), asks_metrics] {
+        asio::post(io, [taken = std::move(taken), pages = std::move(pages)] {
             for (const Look& one : taken) {
-                const Answer& ready = one.known ? callers : strangers;
-                one.connection->answer(asks_metrics(one) ? metrics : ready);
+                const Answer& ready = one.known ? pages.callers : pages.strangers;
+                one.connection->answer(one.page == Page::kMetrics ? pages.metrics : ready);
             }
         });
     }
@@ -605,6 +666,7 @@ std::optional<Answer> Side::unauthorized(const std::string& peer, const Plan& pl
 void Side::run() {
     for (;;) {
         try {
+            if (!accepting) accept();  // or what was thrown while one came would be the last of all
             io.run();
             return;
         } catch (const std::exception& error) {
@@ -705,7 +767,6 @@ Result<std::unique_ptr<Server>> Server::start(const ServerSettings& settings, Ba
         return bound.error();
     }
     http->address = place->host + ":" + std::to_string(http->acceptor.local_endpoint().port());
-    http->accept();
     http->io_thread = std::thread([raw = http.get()] { raw->run(); });
     http->look_thread = std::thread([raw = http.get()] { raw->run_looks(); });
     return std::unique_ptr<Server>(new Server(std::move(http)));

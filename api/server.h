@@ -21,12 +21,13 @@ struct ServerLimits {
     Millis body{10'000};    ///< likewise; not longer, however little comes at a time
     Millis write{30'000};   ///< until an answer was read
     Millis idle{90'000};    ///< between two requests of a connection
+    Millis look{200};       ///< how old the look may be that /readyz and /metrics answer from
 };
 
 struct ServerSettings {
     std::string listen;     ///< `host:port`; port 0: a free one
     std::string cert_file;  ///< PEM, the chain below it too; empty: plain HTTP
-    std::string key_file;   ///< PEM
+    std::string key_file;   ///< PEM, without a password; as engine/ports/private_file.h takes it
     ServerLimits limits;
 };
 

@@ -5,6 +5,7 @@
 #include "apps/progress.h"
 #include "apps/wiring.h"
 #include "engine/ports/clock.h"
+#include "engine/ports/private_file.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,10 @@ namespace {
 Judged ask_sources(const config::Config& config, const std::string& file, StopSignal& stop) {
     Judged judged;
     judged.wrong = check_sources(config, file);
+    if (config.http_tls) {
+        const auto key = ports::read_private_file(config.http_tls->key_file);
+        if (!key) judged.wrong.push_back(file + ": http.tls.key_file: " + key.error().what);
+    }
     if (!judged.wrong.empty()) return judged;
     auto asked = survey(config, Progress(stop));
     if (!asked) {

@@ -6,9 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,13 +26,17 @@ class Served : public ::testing::Test {
   protected:
     void serve(ServerSettings settings = {}) {
         settings.listen = "127.0.0.1:0";
+        settings.limits.look = look;
         auto started = Server::start(settings, backend());
         ASSERT_TRUE(started.ok()) << started.error().what;
         server = std::move(*started);
     }
     Backend backend() {
         Backend backend;
-        backend.snapshot = [this] { return snapshot; };
+        backend.snapshot = [this] {
+            on_look();
+            return snapshot;
+        };
         backend.findings = [this](const projections::FindingsFilter& filter) {
             return findings.list(filter);
         };
@@ -50,6 +56,7 @@ class Served : public ::testing::Test {
         backend.warn = [this](const std::string& sentence) {
             const std::lock_guard lock(mutex);
             warnings.push_back(sentence);
+            if (warnings.size() <= throwing_warnings) throw std::runtime_error("no memory left");
         };
         backend.tokens = Tokens::parse(kTestTokens).value();
         return backend;
@@ -71,6 +78,9 @@ class Served : public ::testing::Test {
 
     projections::FindingsView findings;
     Snapshot snapshot;
+    Millis look{0};                         ///< how old one may be
+    std::function<void()> on_look = [] {};  ///< before one is made
+    std::size_t throwing_warnings = 0;      ///< so many of the first
     std::mutex mutex;
     std::vector<Request> asked;
     std::vector<std::string> warnings;

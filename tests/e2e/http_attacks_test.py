@@ -125,6 +125,8 @@ class Pulse:
         self.port = port
         self.over = threading.Event()
         self.asked = 0
+        self.answered = 0
+        self.news = threading.Condition()
         self.missed = []
         self.thread = threading.Thread(target=self.run)
 
@@ -136,6 +138,15 @@ class Pulse:
                 one.send(b"GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n")
                 if (reply := one.answer()) != (200, b"alive\n"):
                     self.missed.append(reply)
+            with self.news:
+                self.answered += 1
+                self.news.notify_all()
+
+    def beat(self):
+        """Until one that was begun after now was answered. False: none was."""
+        with self.news:
+            wanted = self.answered + 2  # the next may have been begun before
+            return self.news.wait_for(lambda: self.answered >= wanted, 60)
 
     def __enter__(self):
         self.thread.start()
@@ -179,8 +190,9 @@ class HttpAttacks(unittest.TestCase):
         demo = self.demo
         demo.forget_peak()
         before = demo.peak()
-        with Pulse(demo.port) as pulse:
+        with Pulse(demo.port) as self.pulse:
             yield demo
+        pulse = self.pulse
         self.assertGreater(pulse.asked, 0)
         self.assertEqual(pulse.missed, [])
         if not ARGS.sanitized:  # they keep what was given back
@@ -225,7 +237,10 @@ class HttpAttacks(unittest.TestCase):
 
     def test_more_connections_than_are_kept_give_way_to_the_next_one(self):
         with contextlib.ExitStack() as stack, self.attacked() as demo:
-            for _ in range(4 * SLOW):
+            for i in range(4 * SLOW):
+                # A pulse that more come behind than are kept would give way to them itself.
+                if i % 100 == 0:
+                    self.assertTrue(self.pulse.beat())
                 stack.enter_context(Connection(demo.port)).send(b"GET /")
             page = self.ask("GET", "/metrics")[1].decode()
             full = re.search(r'^trueup_http_refused_total{reason="full"} (\d+)', page, re.M)

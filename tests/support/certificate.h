@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <memory>
@@ -13,8 +14,10 @@
 
 namespace trueup::test_support {
 
-/// Writes key.pem and cert.pem: a key, and a certificate of that name, that it signed itself.
-inline void write_certificate(const std::string& folder, const std::string& name) {
+/// Writes key.pem (0600) and cert.pem: a key, and a certificate of that name, that it signed
+/// itself. `password`: locks the key with it.
+inline void write_certificate(const std::string& folder, const std::string& name,
+                              const char* password = nullptr) {
     const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"),
                                                                   EVP_PKEY_free);
     const std::unique_ptr<X509, decltype(&X509_free)> cert(X509_new(), X509_free);
@@ -30,13 +33,14 @@ inline void write_certificate(const std::string& folder, const std::string& name
     X509_sign(cert.get(), key.get(), EVP_sha256());
     const auto write = [&](const std::string& file, auto put) {
         FILE* out = std::fopen((folder + file).c_str(), "w");
-        TRUEUP_CHECK(out != nullptr);
+        TRUEUP_CHECK(out != nullptr && fchmod(fileno(out), 0600) == 0);
         put(out);
         std::fclose(out);
     };
     write("/cert.pem", [&](FILE* out) { PEM_write_X509(out, cert.get()); });
     write("/key.pem", [&](FILE* out) {
-        PEM_write_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+        PEM_write_PrivateKey(out, key.get(), password != nullptr ? EVP_aes_256_cbc() : nullptr,
+                             nullptr, 0, nullptr, const_cast<char*>(password));
     });
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ struct RawAnswer {
     }
 };
 
-/// One connection to `127.0.0.1:PORT`. No wait is longer than 20 s.
+/// One connection to `127.0.0.1:PORT`. No wait is longer than 20 s, where nothing else is said.
 class RawHttp {
   public:
     explicit RawHttp(const std::string& address)
@@ -43,7 +44,7 @@ class RawHttp {
         to.sin_port = htons(
             static_cast<std::uint16_t>(std::atoi(address.substr(address.rfind(':') + 1).c_str())));
         const timeval patience{20, 0};
-        setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        wait_at_most(patience);
         setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
         TRUEUP_CHECK(connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0);
     }
@@ -80,14 +81,18 @@ class RawHttp {
         buffer_.erase(0, answer.body.size());
         return answer;
     }
-    /// Until the other side has ended the connection. False: not within the patience.
-    bool ended() {
+    /// Until the other side has ended the connection. False: it was silent for all the patience.
+    bool ended(std::chrono::milliseconds patience = std::chrono::seconds(20)) {
+        wait_at_most({patience.count() / 1000, patience.count() % 1000 * 1000});
         while (more()) {
         }
         return ended_;
     }
 
   private:
+    void wait_at_most(const timeval& patience) const {
+        setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    }
     bool more() {
         char bytes[4096];
         const ssize_t size = recv(socket_, bytes, sizeof bytes, 0);
