@@ -161,12 +161,13 @@ class Engine:
             with self._heard:
                 self._heard.wait(0.1)
 
-    def get(self, path):
-        """(status, text) of a GET at its HTTP side; status 0 while it does not answer."""
+    def get(self, path, known=True):
+        """(status, text) of a GET at its HTTP side, by whom it knows or by a stranger; status 0
+        while it does not answer."""
         try:
             with open(os.path.join(self.state_dir, "http.addr"), encoding="utf-8") as file:
                 url = f"http://{file.read().strip()}{path}"
-            request = urllib.request.Request(url, headers=self.credentials())
+            request = urllib.request.Request(url, headers=self.credentials() if known else {})
             with urllib.request.urlopen(request, timeout=5) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:

@@ -134,7 +134,7 @@ class Scenario(unittest.TestCase):
         with open(self.up.env["KUBE_ENGINE_CONFIG"], encoding="utf-8") as file:
             text = file.read()
         path = os.path.join(self.folder, "kubeconfig")
-        with open(path, "w", encoding="utf-8") as file:
+        with open(path, "w", encoding="utf-8", opener=world.private) as file:
             file.write(text.replace(self.up.env["KUBE_SERVER"], f"https://127.0.0.1:{proxy.port}"))
         self.up.env["KUBE_ENGINE_CONFIG"] = path
         return proxy

@@ -198,12 +198,12 @@ def config(args, servers):
         known=f"\n    i-know: {args.known}" if args.known else "",
         listen=args.listen,
     )
-    with open(args.out, "w", encoding="utf-8", opener=_private) as file:
+    with open(args.out, "w", encoding="utf-8", opener=private) as file:
         file.write(text)
     return 0
 
 
-def _private(path, flags):
+def private(path, flags):
     return os.open(path, flags, 0o600)
 
 
