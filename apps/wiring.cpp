@@ -13,6 +13,8 @@
 #include "engine/base/id.h"
 #include "engine/ports/selector.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -38,6 +40,9 @@ Result<std::unique_ptr<connectors::HttpCluster>> open_cluster(const Config& conf
                       ? connectors::in_cluster_access()
                       : connectors::read_kubeconfig(kubernetes.kubeconfig, kubernetes.context);
     if (!access) return about(source, access.error());
+    access->say = [name = source.name](const std::string& what) {
+        spdlog::warn("source {}: {}", name, what);
+    };
     if (access->exec) access->exec->withheld = config::secret_variables(config);
     auto cluster = connectors::HttpCluster::open(std::move(*access));
     if (!cluster) return about(source, cluster.error());

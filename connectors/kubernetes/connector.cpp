@@ -12,6 +12,7 @@ namespace {
 
 constexpr Millis kMinInterval{100};
 constexpr Millis kStrayInterval{15'000};
+constexpr Millis kMostAway{300'000};
 
 Fact plain(Fact::Kind kind) {
     Fact fact;
@@ -121,13 +122,7 @@ void KubernetesConnector::Machine::dispatch(const ports::ClusterEvent& event, St
         std::optional<PagedList::Part> part = list_.feed(event, now);
         if (part) take_part(std::move(*part), now, out);
     } else if (watch_.owns(event.call)) {
-        const auto sink = [&](const Result<WatchEvent>& line) { take_event(line, out); };
-        const std::optional<WatchStream::Ending> ending = watch_.feed(event, now, sink);
-        if (ending) {
-            take_ending(*ending, now);
-        } else if (watch_.up()) {
-            succeeded();
-        }
+        take_watch(event, now, out);
     } else if (lookups_.owns(event.call)) {
         const std::optional<Found> found = lookups_.feed(event, now);
         if (found && roster_.contradicts(*found)) {
@@ -239,6 +234,7 @@ void KubernetesConnector::Machine::list_ended(std::uint64_t version, SteadyTime 
     if (streaming_) return;  // an audit beside the live stream
     position_ = version;
     streaming_ = true;
+    heard_ = now;
     stuck_watches_ = 0;
     next_watch_ = now;
 }
@@ -296,6 +292,25 @@ void KubernetesConnector::Machine::relist(SteadyTime now) {
 
 // ---- the stream
 
+void KubernetesConnector::Machine::take_watch(const ports::ClusterEvent& event, SteadyTime now,
+                                              Facts& out) {
+    const auto sink = [&](const Result<WatchEvent>& line) {
+        if (away_for_too_long()) return relist(now);
+        heard_ = now;
+        take_event(line, out);
+    };
+    const std::optional<WatchStream::Ending> ending = watch_.feed(event, now, sink);
+    if (ending) return take_ending(*ending, now);
+    if (watch_.up()) succeeded();
+}
+
+/// What comes back may have been restored, and have counted on past our version meanwhile: the
+/// watch would go on in another history, and nothing would tell. Asked once it said something, or
+/// was up at a heartbeat: one that says at once that it is overloaded is not listed.
+bool KubernetesConnector::Machine::away_for_too_long() const {
+    return watch_.began() - heard_ > kMostAway;
+}
+
 void KubernetesConnector::Machine::take_event(const Result<WatchEvent>& event, Facts& out) {
     if (!event) {
         ++unreadable_;
@@ -332,6 +347,7 @@ void KubernetesConnector::Machine::take_ending(const WatchStream::Ending& ending
         case WatchStream::Ending::Kind::kEof: {
             const bool useful = watch_.lines() > 0 || now - watch_.began() >= settings_.backoff_max;
             if (useful) watch_backoff_.reset();
+            if (useful) heard_ = now;
             const bool again = watch_backoff_.failures() > 0;
             const Millis wait = watch_backoff_.next();
             next_watch_ = again ? now + wait : now;
@@ -348,8 +364,8 @@ void KubernetesConnector::Machine::take_ending(const WatchStream::Ending& ending
                 watch_backoff_.reset();
             }
             next_watch_ = now + watch_backoff_.next(ending.retry_after);
-            // What came meanwhile is still to be had from the same version, however long the server
-            // was away; and a whole list is the last thing that one can use that comes back.
+            // What came meanwhile is still to be had from the same version when the server is back,
+            // and a whole list is the last thing that it can use then.
             stuck_watches_ = ending.stuck ? stuck_watches_ + 1 : 0;
             if (stuck_watches_ >= settings_.stuck_to_relist) relist(now);
             return;
@@ -379,11 +395,13 @@ void KubernetesConnector::Machine::prove(SteadyTime now, Facts& out) {
         case ProgressProof::Verdict::kPending:
             return;
         case ProgressProof::Verdict::kProven: {
+            if (away_for_too_long()) return relist(now);
             Fact progress = plain(Fact::Kind::kProgress);
             progress.complete_as_of = proof_.as_of();
             progress.event_id = std::to_string(proof_.version());
             out.push_back(std::move(progress));
             position_ = std::max(position_, proof_.version());
+            heard_ = now;
             succeeded();
             return;
         }
@@ -404,9 +422,10 @@ void KubernetesConnector::Machine::prove(SteadyTime now, Facts& out) {
 
 /// A heartbeat: a proof where one is possible and none is under way, else only a sign of life.
 void KubernetesConnector::Machine::beat(SteadyTime now, Facts& out) {
+    const bool due = now >= next_beat_;
+    if (due && watch_.up() && away_for_too_long()) relist(now);
     const bool begun = complete_ || !TRUEUP_GUARD("kubernetes_epoch_first");
     const bool provable = begun && watch_.up() && !hole_ && proof_.idle() && now >= next_proof_;
-    const bool due = now >= next_beat_;
     if (!due && !(prove_soon_ && provable)) return;
     last_beat_ = now;
     next_beat_ = now + interval_;

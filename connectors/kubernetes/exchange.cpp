@@ -27,8 +27,8 @@ std::optional<Answer> Exchange::feed(const ports::ClusterEvent& event) {
             return std::nullopt;
         case Kind::kData:
             answer_.body += event.data;
-            if (answer_.body.size() > kMaxBody) return fail("the answer is larger than 256 MiB");
-            return std::nullopt;
+            if (answer_.body.size() <= kMaxBody) return std::nullopt;
+            return fail("the answer is larger than 256 MiB", &Answer::too_large);
         case Kind::kEnd:
             return finish();
         case Kind::kFailed:
@@ -40,7 +40,7 @@ std::optional<Answer> Exchange::feed(const ports::ClusterEvent& event) {
 
 std::optional<Answer> Exchange::expire(SteadyTime now) {
     if (!running() || now < deadline_) return std::nullopt;
-    return fail("no whole answer in time");
+    return fail("no whole answer in time", &Answer::late);
 }
 
 void Exchange::cancel() {
@@ -53,10 +53,10 @@ Answer Exchange::finish() {
     return std::exchange(answer_, Answer{});
 }
 
-Answer Exchange::fail(std::string why) {
+Answer Exchange::fail(std::string why, bool Answer::*reason) {
     cancel();
     answer_.failure = Error{Next::kRetry, std::move(why)};
-    answer_.too_much = true;
+    answer_.*reason = true;
     return finish();
 }
 

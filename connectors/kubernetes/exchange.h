@@ -25,7 +25,8 @@ struct Answer {
     Millis retry_after{0};
     std::string body;
     std::optional<Error> failure;  ///< there is no whole answer; nothing above counts
-    bool too_much = false;         ///< and none came in time, or it was too large
+    bool late = false;             ///< and that is since none came in time
+    bool too_large = false;        ///< or since it was larger than 256 MiB
 
     bool good() const { return !failure && status == 200; }
 };
@@ -48,7 +49,7 @@ class Exchange {
 
   private:
     Answer finish();
-    Answer fail(std::string why);
+    Answer fail(std::string why, bool Answer::*reason);
 
     ports::Cluster& cluster_;
     ports::CallId call_ = 0;

@@ -48,7 +48,7 @@ Result<std::string> material(const YAML::Node& body, const std::string& field, c
 }
 
 /// Does the file itself hold what must not be read by others? One that only names files, or an exec
-/// plugin, is no secret.
+/// plugin that is given no variables, is no secret.
 bool holds_secrets(const YAML::Node& config) {
     const YAML::Node users = config["users"];
     if (!users || !users.IsSequence()) return false;
@@ -56,6 +56,10 @@ bool holds_secrets(const YAML::Node& config) {
         const YAML::Node user = each["user"];
         if (!user || !user.IsMap()) continue;
         if (user["token"] || user["client-key-data"] || user["password"]) return true;
+        const YAML::Node exec = user["exec"];
+        if (!exec || !exec.IsMap()) continue;
+        const YAML::Node variables = exec["env"];
+        if (variables && variables.size() > 0) return true;
     }
     return false;
 }
@@ -108,9 +112,7 @@ Status take_user(const YAML::Node& user, const fs::path& at, ClusterAccess& acce
 }
 
 Result<ClusterAccess> take_config(const YAML::Node& config, const fs::path& at,
-                                  const std::string& wanted, bool allow_insecure) {
-    if (!config.IsMap()) return refusal("the kubeconfig is not a YAML map");
-    const std::string name = wanted.empty() ? text_of(config, "current-context") : wanted;
+                                  const std::string& name, bool allow_insecure) {
     if (name.empty()) return refusal("the kubeconfig has no current-context, and none was given");
     const Result<YAML::Node> context = entry(config, "contexts", "context", name);
     if (!context) return context.error();
@@ -157,19 +159,18 @@ Result<std::string> read_text_file(const std::string& path) {
 
 Result<ClusterAccess> read_kubeconfig(const std::string& path, const std::string& context,
                                       bool allow_insecure) {
-    Result<std::string> text = read_text_file(path);
-    if (!text) return text.error();
+    const Result<ports::OwnFile> file = ports::read_own_file(path);
+    if (!file) return file.error();
     const auto failed = [&path](const std::string& why) { return refusal(path + ": " + why); };
     try {
-        const YAML::Node config = YAML::Load(*text);
-        if (config.IsMap() && holds_secrets(config)) {
-            text = ports::read_private_file(path);
-            if (!text) return text.error();
-        }
+        const YAML::Node config = YAML::Load(file->text);
+        if (!config.IsMap()) return failed("the kubeconfig is not a YAML map");
+        if (!file->shown.empty() && holds_secrets(config)) return refusal(file->shown);
+        const std::string name = context.empty() ? text_of(config, "current-context") : context;
         Result<ClusterAccess> access =
-            take_config(config, fs::path(path).parent_path(), context, allow_insecure);
+            take_config(config, fs::path(path).parent_path(), name, allow_insecure);
         if (!access) return failed(access.error().what);
-        access->again = [=] { return read_kubeconfig(path, context, allow_insecure); };
+        access->again = [=] { return read_kubeconfig(path, name, allow_insecure); };
         return access;
     } catch (const YAML::Exception& flaw) {
         // Only where, not what: the text may hold secrets.

@@ -26,12 +26,17 @@ struct ClusterAccess {
     /// Reads all of it again from where it came: authorities, certificates and tokens are replaced
     /// while we run. Empty: it came from nowhere.
     std::function<Result<ClusterAccess>()> again;
+    /// Told a sentence when what was read again takes a restart. Empty: nobody is.
+    std::function<void(const std::string&)> say;
 };
 
-/// Reads a kubeconfig. `context` empty: its current one. Relative paths are relative to the file.
+/// Reads a kubeconfig. `context` empty: its current one, the same again when it is read again,
+/// whatever `kubectl config use-context` did meanwhile. Relative paths are relative to the file.
 /// `insecure-skip-tls-verify: true` is refused unless `allow_insecure`, an auth-provider always.
-/// An exec plugin is only read here; exec_plugin.h runs it. A file that holds a token or a key must
-/// be private (ports/private_file.h); a tokenFile need not be: the kubelet mounts them 0644.
+/// An exec plugin is only read here; exec_plugin.h runs it. Nobody but us and root may write to
+/// the file: it names programs, authorities and servers. One that holds a token, a key or a
+/// plugin's variables must be private too (ports/private_file.h); a tokenFile need not be: the
+/// kubelet mounts them 0644.
 Result<ClusterAccess> read_kubeconfig(const std::string& path, const std::string& context = "",
                                       bool allow_insecure = false);
 

@@ -52,6 +52,8 @@ class KubernetesConnector::Machine {
 
     void take_event(const Result<WatchEvent>& event, Facts& out);
     void take_ending(const WatchStream::Ending& ending, SteadyTime now);
+    void take_watch(const ports::ClusterEvent& event, SteadyTime now, Facts& out);
+    bool away_for_too_long() const;
     void take_object(const WatchEvent& event, Facts& out);
 
     void prove(SteadyTime now, Facts& out);
@@ -78,6 +80,7 @@ class KubernetesConnector::Machine {
     bool streaming_ = false;           ///< a list gave the position from which to watch
     std::uint32_t stuck_watches_ = 0;  ///< in a row
     SteadyTime next_watch_{};
+    SteadyTime heard_{};  ///< a list, a line of the watch, its regular end or a proof came last
 
     // The epoch.
     bool epoch_wanted_ = true;

@@ -9,7 +9,8 @@ namespace trueup::connectors {
 
 namespace {
 
-constexpr std::uint32_t kLeastForSilence = 50;
+/// Fewer hardly come sooner, and make of a long list one that outlives its continue token.
+constexpr std::uint32_t kLeastForTime = 50;
 constexpr std::uint32_t kListsToGrow = 3;
 
 }  // namespace
@@ -43,22 +44,25 @@ std::optional<PagedList::Part> PagedList::expire(SteadyTime now) {
     return take(*answer, now);
 }
 
-void PagedList::shrink(const Answer& answer) {
-    // A server that says nothing at all may be down: there its pages need not be the reason.
-    const std::uint32_t least = answer.body.empty() ? std::min(limit_, kLeastForSilence) : 1;
-    limit_ = std::max(limit_ / 2, least);
+void PagedList::adapt(const Answer& answer) {
+    const bool expired = version_ != 0 && !answer.failure && answer.status == 410;
+    if (answer.too_large) resize(limit_ / 2);
+    if (answer.late) resize(std::max(limit_ / 2, std::min(limit_, kLeastForTime)));
+    if (expired) resize(limit_ * 2);
+}
+
+void PagedList::resize(std::uint32_t limit) {
+    limit_ = std::clamp(limit, 1U, settings_.page_limit);
     whole_ = 0;
 }
 
 void PagedList::grow() {
-    if (++whole_ < kListsToGrow) return;
-    limit_ = std::min(settings_.page_limit, limit_ * 2);
-    whole_ = 0;
+    if (++whole_ >= kListsToGrow) resize(limit_ * 2);
 }
 
 PagedList::Part PagedList::take(const Answer& answer, SteadyTime now) {
     Part part;
-    if (answer.too_much) shrink(answer);
+    adapt(answer);
     if (!answer.good()) {
         part.flaw = Flaw{explain(answer, decoder_), asked_wait(answer, decoder_)};
         return part;

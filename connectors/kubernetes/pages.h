@@ -4,7 +4,8 @@
 // watch-list (sendInitialEvents) takes its place: docs/adr/0014.
 //
 // A page that is too large, or does not come in time, ends the list; the next one asks for pages of
-// half as many objects, and after three whole lists in a row for twice as many again.
+// half as many objects (50 at least, where time is the reason), and for twice as many again after
+// three whole lists in a row, or where the list went on for longer than its `continue` token lives.
 #pragma once
 
 #include "connectors/kubernetes/decode.h"
@@ -51,7 +52,8 @@ class PagedList {
   private:
     void ask(std::string continue_token, SteadyTime now);
     Part take(const Answer& answer, SteadyTime now);
-    void shrink(const Answer& answer);
+    void adapt(const Answer& answer);
+    void resize(std::uint32_t limit);
     void grow();
 
     ports::Cluster& cluster_;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <deque>
 #include <map>
 #include <optional>
@@ -25,7 +24,6 @@ using Steady = std::chrono::steady_clock;
 constexpr std::chrono::seconds kTokenLife{60};
 constexpr std::chrono::seconds kAccessLife{120};
 constexpr long kConnectMillis = 10'000;
-constexpr long kStallSeconds = 20;
 constexpr std::int64_t kPluginPollMs = 20;
 
 /// One call in flight. Its address is known to libcurl: it never moves.
@@ -150,6 +148,7 @@ struct HttpCluster::Wire {
     void set_security(CURL* easy) const;
     std::string bearer();
     void read_again();
+    void say_once(const std::string& change);
     void take_credentials();
     void go_on();
     void fail(CallId call, Error error);
@@ -166,6 +165,7 @@ struct HttpCluster::Wire {
     bool token_stale = true;
     Steady::time_point access_read = Steady::now();
     bool access_stale = false;
+    bool said = false;  ///< that the file wants what takes a restart
 };
 
 /// What cannot be read for once leaves the last one in use, and so does another server: to go there
@@ -174,11 +174,16 @@ void HttpCluster::Wire::read_again() {
     const Steady::time_point now = Steady::now();
     if (!access.again || (!access_stale && now - access_read < kAccessLife)) return;
     access_read = now;
+    access_stale = false;
     Result<ClusterAccess> fresh = access.again();
-    if (!fresh || fresh->server != access.server || fresh->exec.has_value() != plugin.has_value()) {
+    if (!fresh) return;
+    const bool elsewhere = fresh->server != access.server;
+    if (elsewhere || fresh->exec.has_value() != plugin.has_value()) {
+        say_once(elsewhere ? "names another server now, " + fresh->server
+                           : std::string("changed between exec and other credentials"));
         return;
     }
-    access_stale = false;
+    said = false;
     access.ca = std::move(fresh->ca);
     access.verify = fresh->verify;
     if (plugin) return;  // the rest is what it printed
@@ -187,6 +192,12 @@ void HttpCluster::Wire::read_again() {
     if (fresh->token_file.empty()) access.token = std::move(fresh->token);
     token_stale = token_stale || access.token_file != fresh->token_file;
     access.token_file = std::move(fresh->token_file);
+}
+
+void HttpCluster::Wire::say_once(const std::string& change) {
+    if (!std::exchange(said, true) && access.say) {
+        access.say("the kubeconfig " + change + ": restart to use it; until then the last is used");
+    }
 }
 
 std::string HttpCluster::Wire::bearer() {
@@ -292,7 +303,7 @@ void HttpCluster::Wire::start(const Waiting& one) {
     if (!one.is_watch) {  // a quiet watch is no stalled one, and one that is packed comes late
         curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
         curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, kStallSeconds);
+        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(kStall.count()));
     }
     set_security(easy);
     transfer->add_header("Accept: application/json");

@@ -9,11 +9,16 @@
 #include "engine/ports/clock.h"
 #include "engine/ports/cluster.h"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace trueup::connectors {
+
+/// Silence after which a call that is no watch fails by itself. Longer than callers wait: whoever
+/// gives up first knows what a late answer means to it.
+inline constexpr std::chrono::seconds kStall{60};
 
 /// Any other call, for tools and tests: what the port has no word for.
 struct HttpRequest {

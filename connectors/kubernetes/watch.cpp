@@ -74,17 +74,14 @@ std::optional<WatchStream::Ending> WatchStream::read(std::string_view chunk, con
     while (const std::optional<std::string_view> line = reader_.next()) {
         if (line->empty()) continue;
         Result<WatchEvent> event = decoder_.event(*line);
-        if (!event && event.error().next != Next::kSkip) return trouble(event.error().what);
+        if (!event && event.error().next != Next::kSkip) return trouble(event.error().what, true);
         if (event && event->type == WatchEvent::Type::kError) return end_of(event->status);
         ++lines_;
         sink(std::move(event));
         // The sink may have found a reason to end this watch itself.
         if (!running()) return std::nullopt;
     }
-    if (reader_.too_long()) {
-        cancel();
-        return ending_by(0, "a line of the watch is longer than 4 MiB", Millis(0), true);
-    }
+    if (reader_.too_long()) return trouble("a line of the watch is longer than 4 MiB", true);
     return std::nullopt;
 }
 
@@ -102,7 +99,7 @@ WatchStream::Ending WatchStream::end_of(const KubeStatus& error) {
 WatchStream::Ending WatchStream::end_of_body() {
     call_ = 0;
     if (status_ == 200) {
-        if (reader_.partial()) return trouble("the watch was cut within a line");
+        if (reader_.partial()) return trouble("the watch was cut within a line", true);
         return Ending{Ending::Kind::kEof, "", Millis(0), false};
     }
     const Answer answer{status_, retry_after_, std::move(refusal_), std::nullopt};
@@ -112,9 +109,9 @@ WatchStream::Ending WatchStream::end_of_body() {
     return ending_by(status_, std::move(why), asked_wait(answer, decoder_), stuck);
 }
 
-WatchStream::Ending WatchStream::trouble(std::string what) {
+WatchStream::Ending WatchStream::trouble(std::string what, bool stuck) {
     cancel();
-    return ending_by(0, std::move(what), Millis(0), false);
+    return ending_by(0, std::move(what), Millis(0), stuck);
 }
 
 std::optional<WatchStream::Ending> WatchStream::expire(SteadyTime now) {

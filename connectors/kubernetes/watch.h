@@ -24,8 +24,8 @@ class WatchStream {
         Kind kind = Kind::kTrouble;
         std::string what;
         Millis retry_after{0};
-        /// From that version the same would come again, so that only a list leads on. Unlike an
-        /// outage, however long: the version is still there when the server is back.
+        /// From that version the same may come again, so that after a few only a list leads on.
+        /// Unlike an outage: the version is still there when the server is back.
         bool stuck = false;
     };
     /// Called for each line in order; an undecodable event comes as its Error (kSkip).
@@ -58,7 +58,7 @@ class WatchStream {
     std::optional<Ending> read(std::string_view chunk, const Sink& sink);
     Ending end_of(const KubeStatus& error);
     Ending end_of_body();
-    Ending trouble(std::string what);
+    Ending trouble(std::string what, bool stuck = false);
 
     ports::Cluster& cluster_;
     CallIds& ids_;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxFile = std::size_t{1} << 20U;
 constexpr std::uint32_t kPermissions = 07777;
+constexpr std::uint32_t kOthersWrite = S_IWGRP | S_IWOTH;
 
 std::string octal(std::uint32_t mode) {
     std::string digits;
@@ -40,49 +41,68 @@ struct File {
     int handle = -1;
 };
 
+bool is_strange(const Ownership& file, const Account& us) {
+    return file.owner != us.user && file.owner != 0;
+}
+
 }  // namespace
 
 std::string flaw_of(const std::string& path, const Ownership& file, const Account& us) {
     const std::string what = path + " (mode " + octal(file.mode) + ", owner " +
                              std::to_string(file.owner) + ", group " + std::to_string(file.group) +
                              ") ";
-    if (file.owner != us.user && file.owner != 0) {
+    if (is_strange(file, us)) {
+        const std::string lead = what + "belongs to another account, which could change it; ";
+        // Made root's it would be lost to that account, which as a rule is the service's own.
+        if (us.user == 0) {
+            return lead + "run as that account (sudo -u '#" + std::to_string(file.owner) + "')";
+        }
         const std::string user = std::to_string(us.user);
-        return what + "belongs to another account, which could change it; write chown " + user +
-               ' ' + path + " && chmod 600 " + path;
+        return lead + "write chown " + user + ' ' + path + " && chmod 600 " + path;
     }
     const bool ours = std::find(us.groups.begin(), us.groups.end(), file.group) != us.groups.end();
-    const std::uint32_t allowed = S_IRUSR | S_IWUSR | S_IXUSR | (ours ? S_IRGRP : 0U);
-    if ((file.mode & ~allowed) == 0) return {};
-    const bool written = (file.mode & (S_IWGRP | S_IWOTH)) != 0;
+    const std::uint32_t refused = (S_IRWXG | S_IRWXO) & ~(ours ? S_IRGRP : 0U);
+    if ((file.mode & refused) == 0) return {};
+    const bool written = (file.mode & kOthersWrite) != 0;
     // Root's file is of use to us by our group alone.
     const std::string wanted = file.owner == us.user ? "600 " : "440 ";
     return what + "may be " + (written ? "written" : "read") + " by others; write chmod " + wanted +
            path + " (of a Secret's volume: defaultMode: 0440, with fsGroup)";
 }
 
-Result<std::string> read_private_file(const std::string& path) {
+Result<OwnFile> read_own_file(const std::string& path) {
     const auto refuse = [&path](const std::string& why) {
         return Error{Next::kStop, "cannot read " + path + ": " + why};
     };
-    const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    // A pipe that nobody writes to would hold the call up for ever.
+    const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     struct stat status {};
     if (file.handle < 0 || ::fstat(file.handle, &status) != 0) return refuse(std::strerror(errno));
     if (S_ISDIR(status.st_mode)) return refuse("it is a folder");
+    if (!S_ISREG(status.st_mode)) return refuse("it is no regular file");
     const Ownership ownership{status.st_uid, status.st_gid, status.st_mode & kPermissions};
-    if (std::string flaw = flaw_of(path, ownership, account()); !flaw.empty()) {
-        return Error{Next::kStop, std::move(flaw)};
+    const Account us = account();
+    OwnFile own;
+    own.shown = flaw_of(path, ownership, us);
+    if (is_strange(ownership, us) || (ownership.mode & kOthersWrite) != 0) {
+        return Error{Next::kStop, std::move(own.shown)};
     }
-    std::string text;
     std::array<char, 4096> piece{};
     while (true) {
         const ssize_t count = ::read(file.handle, piece.data(), piece.size());
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) return refuse(std::strerror(errno));
-        if (count == 0) return text;
-        text.append(piece.data(), static_cast<std::size_t>(count));
-        if (text.size() > kMaxFile) return refuse("it is longer than 1 MiB");
+        if (count == 0) return own;
+        own.text.append(piece.data(), static_cast<std::size_t>(count));
+        if (own.text.size() > kMaxFile) return refuse("it is longer than 1 MiB");
     }
+}
+
+Result<std::string> read_private_file(const std::string& path) {
+    Result<OwnFile> own = read_own_file(path);
+    if (!own) return own.error();
+    if (!own->shown.empty()) return Error{Next::kStop, std::move(own->shown)};
+    return std::move(own->text);
 }
 
 }  // namespace trueup::ports

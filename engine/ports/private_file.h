@@ -28,8 +28,18 @@ struct Account {
 /// under an `fsGroup` (root's, 0440); nobody but the owner may write to it.
 std::string flaw_of(const std::string& path, const Ownership& file, const Account& us);
 
-/// Such a file's text, at most 1 MiB; kStop, with its name and the reason. Looks at what it reads:
+/// What only the account or root could have written.
+struct OwnFile {
+    std::string text;
+    std::string
+        shown;  ///< why a secret in it would be none, by `flaw_of`; empty: nobody may read it
+};
+
+/// A regular file, at most 1 MiB; kStop, with its name and the reason. Looks at what it reads:
 /// another file that takes its place meanwhile is not read.
+Result<OwnFile> read_own_file(const std::string& path);
+
+/// The same, for a file that must be private.
 Result<std::string> read_private_file(const std::string& path);
 
 }  // namespace trueup::ports

@@ -59,6 +59,40 @@ TEST(PrivateFile, WhatBelongsToAnotherAccountIsRefusedWhateverItsMode) {
     EXPECT_NE(flaw(7, 7, 0600), "");
 }
 
+// Symptom: root, who runs a look by hand, was told to take the file from the service's account.
+TEST(PrivateFile, RootIsToldToRunAsTheOwner) {
+    EXPECT_EQ(flaw_of("/f", {7, 7, 0600}, {0, {0}}),
+              "/f (mode 0600, owner 7, group 7) belongs to another account, which could change it; "
+              "run as that account (sudo -u '#7')");
+}
+
+TEST(PrivateFile, BitsThatLetNobodyReadItAreNoFlaw) {
+    EXPECT_EQ(flaw(kUser, 5, 02600), "");
+    EXPECT_NE(flaw(kUser, 5, 02640), "");
+}
+
+// Symptom: a pipe where a key should be held the start up for ever.
+TEST(PrivateFile, APipeIsRefusedAndNotWaitedFor) {
+    const TempDir folder;
+    const std::string pipe = folder.path() + "/pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_EQ(read_private_file(pipe).error().what,
+              "cannot read " + pipe + ": it is no regular file");
+}
+
+TEST(PrivateFile, WhatMayBeReadByOthersIsOwnAndNoPlaceForASecret) {
+    const TempDir folder;
+    const std::string file = folder.path() + "/file";
+    std::ofstream(file) << "text";
+    ::chmod(file.c_str(), 0644);
+    const Result<OwnFile> own = read_own_file(file);
+    ASSERT_TRUE(own.ok()) << own.error().what;
+    EXPECT_EQ(own->text, "text");
+    EXPECT_NE(own->shown.find("may be read by others"), std::string::npos);
+    ::chmod(file.c_str(), 0646);
+    EXPECT_NE(read_own_file(file).error().what.find("may be written by others"), std::string::npos);
+}
+
 TEST(PrivateFile, IsReadThroughTheLinksOfASecretsVolume) {
     const TempDir folder;
     const std::filesystem::path at = folder.path();

@@ -84,6 +84,42 @@ TEST(Kubeconfig, OneWithSecretsIsReadOnlyWhereNobodyElseMayReadIt) {
     }
 }
 
+// Symptom: whoever could write to a kubeconfig without secrets chose the program that we ran.
+TEST(Kubeconfig, OneThatOthersMayWriteToIsRefused) {
+    const Folder folder;
+    const std::string path =
+        folder.write("config", config("server: 'https://h'", "tokenFile: token"));
+    ::chmod(path.c_str(), 0664);
+    EXPECT_NE(connectors::read_kubeconfig(path).error().what.find("may be written by others"),
+              std::string::npos);
+}
+
+// Symptom: the variables of an exec plugin, a client secret among them, were for all to read.
+TEST(Kubeconfig, OneWithVariablesOfAPluginIsASecret) {
+    const Folder folder;
+    const std::string path = folder.write(
+        "config", config("server: 'https://h'",
+                         "exec: {apiVersion: client.authentication.k8s.io/v1, command: get-token, "
+                         "interactiveMode: Never, env: [{name: SECRET, value: s}]}"));
+    EXPECT_TRUE(connectors::read_kubeconfig(path).ok());
+    ::chmod(path.c_str(), 0644);
+    EXPECT_NE(connectors::read_kubeconfig(path).error().what.find("may be read by others"),
+              std::string::npos);
+}
+
+// Symptom: somebody's `kubectl config use-context` led a running process to another cluster's user.
+TEST(Kubeconfig, IsReadAgainWithTheContextOfTheStart) {
+    const Folder folder;
+    const std::string text = config("server: 'https://h'", "token: t");
+    const std::string path = folder.write("config", text);
+    const auto access = connectors::read_kubeconfig(path);
+    ASSERT_TRUE(access.ok()) << access.error().what;
+    folder.write("config", "current-context: other" + text.substr(text.find('\n')));
+    const auto again = access->again();
+    ASSERT_TRUE(again.ok()) << again.error().what;
+    EXPECT_EQ(again->token, "t");
+}
+
 TEST(Kubeconfig, FilesAreRelativeToItAndDataIsBase64) {
     const auto access = read("server: 'https://h:6443/', certificate-authority: ca.pem",
                              "client-certificate-data: Q0VSVA==, client-key-data: S0VZ, token: t");

@@ -1,6 +1,7 @@
 // Proves what the HTTP transport promises to the machines above it, on a small server of its own.
 #include "connectors/kubernetes/transport.h"
 
+#include "connectors/kubernetes/settings.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/temp_dir.h"
 
@@ -415,6 +416,48 @@ TEST(KubernetesTransport, WhatTheKubeconfigSaysIsReadAgainAfterARefusal) {
     events(**cluster);
     EXPECT_NE(server.request().find("Bearer new"), std::string::npos);
     EXPECT_EQ(again()->ca, "NEW");
+}
+
+// Symptom: a kubeconfig that named another server was read before every call, and nobody was told
+// that it was not used.
+TEST(KubernetesTransport, AnotherServerIsToldOnceAndNotGoneTo) {
+    Server server;
+    server.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    ClusterAccess access;
+    access.server = server.url();
+    int reads = 0;
+    std::vector<std::string> told;
+    access.say = [&](const std::string& what) { told.push_back(what); };
+    access.again = [&]() -> Result<ClusterAccess> {
+        ++reads;
+        ClusterAccess other;
+        other.server = "https://elsewhere";
+        return other;
+    };
+    auto cluster = HttpCluster::open(std::move(access));
+    ASSERT_TRUE(cluster.ok());
+    const auto get = [&](ports::CallId call) {
+        (*cluster)->get(call, {ports::Resource{}, "w1"});
+        events(**cluster);
+    };
+    get(1);
+    EXPECT_EQ(reads, 0);
+    server.answer("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
+    get(2);
+    get(3);
+    EXPECT_EQ(reads, 1) << "after the refusal";
+    server.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    get(4);
+    get(5);
+    EXPECT_EQ(reads, 2) << "and not before each call";
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_NE(told[0].find("https://elsewhere: restart to use it"), std::string::npos) << told[0];
+}
+
+// Symptom: a page that was silent failed before its caller gave it up for being too long, so that
+// none was ever asked for in smaller pages.
+TEST(KubernetesTransport, CallersGiveASilentPageUpFirst) {
+    EXPECT_GT(connectors::kStall, connectors::KubernetesSettings{}.call_timeout);
 }
 
 // Symptom: a server that was just being started, and reset the handshake, was said to have a
