@@ -246,12 +246,12 @@ TEST_P(LogContract, AMomentIsFoundByItsTime_L2) {
     };
     EXPECT_EQ(place(BrokerTime{}), 0);
     EXPECT_EQ(place(units.back().append_time + Millis{1}), extent(kJournal0).next_offset);
-    // Several units may have one time: the first of them counts.
-    for (const Appended& unit : units) {
-        const auto same = std::find_if(units.begin(), units.end(), [&](const Appended& other) {
-            return other.append_time >= unit.append_time;
-        });
-        EXPECT_EQ(place(unit.append_time), same->first_offset);
+    // Several records may have one time: the first of them counts.
+    const std::vector<Seen> all = read_all(log(), kJournal0, 0);
+    for (const Seen& one : all) {
+        const auto first = std::find_if(all.begin(), all.end(),
+                                        [&](const Seen& other) { return other.time >= one.time; });
+        EXPECT_EQ(place(one.time), first->offset);
     }
     ASSERT_TRUE(log().truncate(kJournal0, units[9].first_offset).ok());
     EXPECT_EQ(place(BrokerTime{}), units[9].first_offset) << "from what is left on";
