@@ -436,7 +436,9 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
                 "\r\nContent-Length: " + std::to_string(answer.body->size()) +
                 "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: " +
                 (stays ? "keep-alive" : "close") + "\r\n";
-        for (const auto& [name, value] : answer.headers) head_ += name + ": " + value + "\r\n";
+        for (const auto& [name, value] : answer.headers) {
+            head_.append(name).append(": ").append(value).append("\r\n");
+        }
         head_ += "\r\n";
         body_ = parser_->get().method() == http::verb::head ? std::make_shared<const std::string>()
                                                             : std::move(answer.body);
