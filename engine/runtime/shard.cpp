@@ -378,8 +378,9 @@ bool Shard::proof_awaited() const {
     const core::Meta& meta = state_.meta;
     const bool pass = meta.pass.running && !meta.pass.sweeping;
     const BrokerTime pass_beyond = meta.pass.started + meta.settings.max_skew;
-    for (SourceId id = 0; id < meta.sources.size(); ++id) {
-        const core::SourceState& source = meta.sources[id];
+    for (std::size_t i = 0; i < meta.sources.size(); ++i) {
+        const auto id = static_cast<SourceId>(i);
+        const core::SourceState& source = meta.sources[i];
         const bool silent = source.complete_as_of != BrokerTime{} &&
                             meta.broker_now - source.complete_as_of > meta.settings.stale_after;
         if (!source.known || silent || meta.settings.sources[id].role == kNoRole) continue;
