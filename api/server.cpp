@@ -5,6 +5,10 @@
 #include "api/routes.h"
 #include "engine/ports/private_file.h"
 
+// gcc's thread sanitizer knows no fences; its queues are behind mutexes anyway.
+#if defined(__SANITIZE_THREAD__)
+#define BOOST_ASIO_DISABLE_FENCED_BLOCK 1
+#endif
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
