@@ -50,13 +50,18 @@ class Broker:
     def make(self, topic, partitions, settings):
         wanted = NewTopic(topic, num_partitions=partitions, replication_factor=1, config=settings)
         self.admin.create_topics([wanted])[topic].result(SECONDS)
+        # A broker says that it is made before every broker says that it is there.
+        self.wait(lambda topics: topic in topics and len(topics[topic].partitions) == partitions)
 
     def remove(self, topic):
         self.admin.delete_topics([topic])[topic].result(SECONDS)
+        self.wait(lambda topics: topic not in topics)
+
+    def wait(self, seen):
         until = time.monotonic() + SECONDS
-        while topic in self.admin.list_topics(timeout=SECONDS).topics:
+        while not seen(self.admin.list_topics(timeout=SECONDS).topics):
             if time.monotonic() > until:
-                sys.exit(f"admin.py: {topic} is still there after {SECONDS} s")
+                sys.exit(f"admin.py: the topics are not as they were made after {SECONDS} s")
             time.sleep(0.05)
 
     def alter(self, topic, settings):
