@@ -1,6 +1,7 @@
 #include "apps/operate.h"
 
 #include "apps/config/config.h"
+#include "connectors/kubernetes/paths.h"
 #include "engine/base/result.h"
 
 #include <curl/curl.h>
@@ -39,18 +40,14 @@ int complain(const std::string& sentence) {
 
 Error wrong(std::string sentence) { return {Next::kStop, std::move(sentence)}; }
 
-std::string first_line(const std::string& path) {
+/// The `number`th line, from 1; empty: there is none.
+std::string line_of(const std::string& path, int number) {
     std::ifstream file(path);
     std::string line;
-    std::getline(file, line);
-    return line;
-}
-
-std::string second_line(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    std::getline(file, line);
+    for (; number > 0; --number) {
+        line.clear();
+        std::getline(file, line);
+    }
     return line;
 }
 
@@ -136,22 +133,6 @@ Result<Reply> exchange(const Peer& peer, const std::string& path, const std::str
     return reply;
 }
 
-/// `text` as it stands in the query of an address.
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                           (c >= 'A' && c <= 'Z') ||
-                           std::string_view("-._~").find(c) != std::string_view::npos;
-        if (plain) {
-            out += c;
-        } else {
-            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        }
-    }
-    return out;
-}
-
 using Params = std::vector<std::pair<std::string, std::string>>;
 
 /// One engine over HTTP.
@@ -159,7 +140,7 @@ class Engine {
   public:
     static Result<Engine> find(const EngineAddress& where) {
         if (!where.url.empty()) {
-            const std::string token = first_line(where.token_file);
+            const std::string token = line_of(where.token_file, 1);
             if (token.empty()) {
                 return wrong("--url goes with --token-file FILE, whose first line is the token");
             }
@@ -176,7 +157,7 @@ class Engine {
         if (state_dir.empty()) {
             return wrong("which engine? write -c CONFIG, --state-dir FOLDER, or --url URL");
         }
-        const std::string address = first_line(state_dir + "/http.addr");
+        const std::string address = line_of(state_dir + "/http.addr", 1);
         if (address.empty()) {
             return wrong("no engine has run in " + state_dir +
                          ": there is no http.addr; start `trueup up`, or write --url");
@@ -190,13 +171,13 @@ class Engine {
         if (address.find("://") == std::string::npos)
             return Engine({"http://" + address, token, {}});
         // With TLS the second line is the certificate that the engine shows.
-        return Engine({address, token, second_line(state_dir + "/http.addr"), true});
+        return Engine({address, token, line_of(state_dir + "/http.addr", 2), true});
     }
 
     Result<Json> get(std::string path, const Params& params = {}) {
         char mark = '?';
         for (const auto& [name, value] : params) {
-            path += std::exchange(mark, '&') + name + '=' + escaped(value);
+            path += std::exchange(mark, '&') + name + '=' + connectors::url_encode(value);
         }
         return read(exchange(peer_, path, nullptr));
     }
