@@ -49,9 +49,9 @@ Status SourceTask::step(SteadyTime now, Millis max_wait) {
     }
     if (Status settled = settle(now, false); !settled) return settled;
     if (Status looked = look_at_others(now); !looked || stands_by()) return looked;
-    if (flights_.size() >= kMostInFlight) {
-        return settle(now, true);  // the log is slower than the source: the source waits
-    }
+    // The log is slower than the source: the source waits.
+    if (flights_.size() >= (claimed_ ? kMostInFlight : 1)) return settle(now, true);
+    if (!claimed_) claim(now);
     if (connector_.needs_new_incarnation()) {
         end_incarnation(now);
         return Done{};
@@ -103,8 +103,15 @@ Status SourceTask::begin(SteadyTime now) {
     owner.kind = ChangeKind::kOwner;
     if (TRUEUP_GUARD("owner_everywhere")) add_everywhere(owner);
     flush();
-    if (TRUEUP_GUARD("token_first")) connector_.restart(now);
+    claimed_ = false;
     return Done{};
+}
+
+/// What the owner before us still told lies before our first record everywhere. A list that was
+/// asked for sooner could be older than that, and be taken for a source that went back in time.
+void SourceTask::claim(SteadyTime now) {
+    claimed_ = true;
+    if (TRUEUP_GUARD("token_first")) connector_.restart(now);
 }
 
 void SourceTask::end_incarnation(SteadyTime now) {

@@ -64,6 +64,7 @@ class SourceTask {
     };
 
     Status begin(SteadyTime now);
+    void claim(SteadyTime now);
     Result<Incarnation> take_token();
     Status settle(SteadyTime now, bool wait);
     void publish(const Fact& fact);
@@ -84,6 +85,7 @@ class SourceTask {
     ports::Connector& connector_;
     Incarnation incarnation_ = -1;
     std::uint64_t incarnations_ = 0;
+    bool claimed_ = false;  ///< its first records are in the log
     std::uint64_t published_ = 0;
     std::uint64_t epoch_ = 0;
     SteadyTime not_before_{};

@@ -420,7 +420,8 @@ TEST_F(SourceTaskTest, ASlowLogHoldsTheSourceBackAtFourAppends) {
     SourceTask task(settings, slow, connector_);
     const auto step_once = [&] { return task.step(clock_.steady_now(), Millis{0}).ok(); };
     int machine_steps = 0;
-    for (int i = 0; i < 3; ++i) {  // the first one adds the owner's append
+    ASSERT_TRUE(step_once());  // waits for the owner's append
+    for (int i = 0; i < 4; ++i) {
         connector_.say(pod("a", "u", 5));
         ASSERT_TRUE(step_once());
         EXPECT_EQ(connector_.steps, ++machine_steps);
@@ -434,7 +435,26 @@ TEST_F(SourceTaskTest, ASlowLogHoldsTheSourceBackAtFourAppends) {
         connector_.say(pod("more", "u", 7));
     }
     ASSERT_TRUE(task.drain().ok());
-    EXPECT_EQ(task.published(), 7U);
+    EXPECT_EQ(task.published(), 8U);
+}
+
+// A source that was well was quarantined as one that went back in time: its new owner had listed
+// before its first record was in the log, and the former one told of a newer version in between.
+TEST_F(SourceTaskTest, ListsOnceNothingOfTheFormerOwnerCanComeBeforeItsOwn_S12) {
+    SlowLog slow(log_);
+    SourceTaskSettings settings;
+    settings.source = "pods";
+    settings.topic = kTopic;
+    settings.partitions = 2;
+    SourceTask task(settings, slow, connector_);
+    for (int appended = 0; appended < 2; ++appended) {
+        ASSERT_TRUE(task.step(clock_.steady_now(), Millis{0}).ok());
+        EXPECT_EQ(connector_.restarts, 0) << "after " << appended << " of 2 appends";
+        EXPECT_EQ(connector_.steps, 0);
+    }
+    ASSERT_TRUE(task.step(clock_.steady_now(), Millis{0}).ok());
+    EXPECT_EQ(connector_.restarts, 1);
+    EXPECT_EQ(connector_.steps, 1);
 }
 
 TEST_F(SourceTaskTest, AHugeBatchIsCutIntoAppendsWithoutAHoleInSeq) {
