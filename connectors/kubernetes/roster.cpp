@@ -92,9 +92,11 @@ bool Roster::found(const Found& found, std::vector<Fact>& out) {
         return true;
     }
     // Nothing newer than the last version seen exists of this uid, so the one after it is as good
-    // as the deletion's own, which nobody told us.
+    // as the deletion's own, which nobody told us. If all that we know is the deletion, its own is
+    // known, and no version may be ahead of the server's.
+    const Known& known = entry->second;
     const std::uint64_t version =
-        std::max({asked.left_at, asked.closes_at, entry->second.version + 1});
+        std::max({asked.left_at, asked.closes_at, known.version + (known.told ? 1 : 0)});
     out.push_back(fact_of(Fact::Kind::kRemove, asked.uid, entry->second.key, version));
     forget(entry);
     gone(asked.uid, version);
@@ -203,6 +205,7 @@ void Roster::say(Known& known, std::uint64_t version, bool in_scope) {
         ++known.word;
     }
     known.version = version;
+    known.told = true;
     set_scope(known, in_scope);
 }
 

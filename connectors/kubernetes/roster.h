@@ -58,6 +58,7 @@ class Roster {
         std::uint64_t version = 0;
         std::uint64_t epoch = 0;  ///< the last one that listed it
         bool in_scope = true;
+        bool told = false;       ///< of `version`; else an event of its leaving is all there was
         std::uint64_t word = 0;  ///< counts what was said of one version: the later word holds
     };
     /// `<prefix><name>`, or `!<source>/<uid>` where the name is too long for a key: so it is seen,

@@ -102,6 +102,16 @@ TEST(KubernetesWatch, DeletedUnderASelectorIsGoneWhenTheServerSaysNotFound) {
     EXPECT_EQ(bench.step(), Lines{"remove g/w1@51 uid-w1"});
 }
 
+// A pod that was gone before its deletion was told went once more, at a version that the server had
+// not reached, and a later list was older than that: a source that was well had gone back in time.
+TEST(KubernetesWatch, NoVersionIsAheadOfTheServers_S13) {
+    Bench bench;
+    bench.settle(50, {});
+    bench.say(line("DELETED", {"w1", 51}));
+    bench.cluster.answer(bench.get().call, 404, not_found("w1"));
+    EXPECT_EQ(bench.step(), Lines{"remove g/w1@51 uid-w1"});
+}
+
 TEST(KubernetesWatch, DeletedUnderASelectorIsGoneWhenAnotherUidHasTheName_S1) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
