@@ -23,6 +23,7 @@ constexpr Millis kSettle{3'000};  // within it writes end in their outcome, or a
 constexpr Millis kRetryPause{200};
 constexpr Millis kWishWait{500};
 constexpr Millis kShortenEvery = std::chrono::hours(1);  // the log
+constexpr Millis kMeasureEvery{15'000};                  // what is left of the disk
 constexpr Millis kHealEvery{10'000};  // a source that only an epoch can heal is asked this often
 
 std::uint64_t fresh_number() {
@@ -350,14 +351,27 @@ void Host::settle_writes() {
     }
 }
 
+/// It walks the log's folder, so a snapshot does not wait for it.
+void Host::measure_room() {
+    if (const auto bytes = log_->stored_bytes()) log_bytes_ = static_cast<std::int64_t>(*bytes);
+    std::error_code failed;
+    const std::filesystem::space_info space = std::filesystem::space(settings_.state_dir, failed);
+    if (!failed) state_free_bytes_ = static_cast<std::int64_t>(space.available);
+}
+
 void Host::run_chores() {
     ports::Clock& clock = ports::system_clock();
     SteadyTime next_checkpoint{};
     SteadyTime next_shortening{};
+    SteadyTime next_measure{};
     std::unique_lock lock(mutex_);
     while (!stopping_) {
         lock.unlock();
         key_watch_.look(clock.steady_now());
+        if (clock.steady_now() >= next_measure) {
+            measure_room();
+            next_measure = clock.steady_now() + kMeasureEvery;
+        }
         for (const QuarantineNews::Line& line : quarantines_.look(snapshot().sources)) {
             spdlog::log(line.wrong ? spdlog::level::warn : spdlog::level::info, "{}",
                         line.sentence);

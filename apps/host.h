@@ -141,6 +141,7 @@ class Host {
     void run_executor();
     void settle_writes();
     void run_chores();
+    void measure_room();
     void run_wishes();
     void heed(std::size_t slot, const runtime::ShardStatus& status,
               const std::vector<std::string>& wanted);
@@ -168,7 +169,9 @@ class Host {
     std::atomic<bool> stopping_{false};
     std::atomic<bool> settling_{false};
     std::atomic<bool> hurried_{false};
-    std::atomic<bool> hurried_by_others_{false};  ///< shards elsewhere have findings that wait
+    std::atomic<std::int64_t> log_bytes_{-1};         ///< as last measured; -1: not known
+    std::atomic<std::int64_t> state_free_bytes_{-1};  ///< likewise
+    std::atomic<bool> hurried_by_others_{false};      ///< shards elsewhere have findings that wait
     mutable std::mutex mutex_;
     std::condition_variable stop_asked_;
     std::map<Hash128, std::size_t> asked_;  ///< how many answers each request gets

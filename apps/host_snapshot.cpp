@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <system_error>
 
 namespace trueup::apps {
@@ -231,10 +230,8 @@ api::Snapshot Host::snapshot() const {
     view.version = kVersion;
     for (const auto& source : sources_) add_health(view, *source);
     view.log_trouble = log_->trouble();
-    if (const auto bytes = log_->stored_bytes()) view.log_bytes = static_cast<std::int64_t>(*bytes);
-    std::error_code failed;
-    const std::filesystem::space_info space = std::filesystem::space(settings_.state_dir, failed);
-    if (!failed) view.state_free_bytes = static_cast<std::int64_t>(space.available);
+    view.log_bytes = log_bytes_;
+    view.state_free_bytes = state_free_bytes_;
     if (dispatcher_) add_executor(view, dispatcher_->stats());
     return view;
 }

@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace trueup::apps {
@@ -15,6 +16,7 @@ namespace {
 constexpr Millis kRetryPause{200};
 constexpr Millis kNothingNew{2'000};         // until a checkpoint is looked for again
 constexpr Millis kCheckpointFailed{60'000};  // the same after a failure
+constexpr Millis kMostAhead = std::chrono::hours(1);
 
 }  // namespace
 
@@ -22,7 +24,7 @@ ShardHost::ShardHost(ShardHostSettings settings, ports::Log& log)
     : settings_(std::move(settings)),
       log_(log),
       checkpoints_(settings_.checkpoints, settings_.shard.shard, settings_.checkpoints_kept),
-      retention_(settings_.retention, log) {}
+      retention_(settings_.retention, log, ports::system_clock()) {}
 
 Result<std::unique_ptr<ShardHost>> ShardHost::open(ShardHostSettings settings, ports::Log& log) {
     std::unique_ptr<ShardHost> host(new ShardHost(std::move(settings), log));
@@ -125,12 +127,14 @@ Millis ShardHost::make_checkpoint() {
 }
 
 bool ShardHost::shorten_log() {
-    const auto extent = log_.describe({Topic::kJournal, index()});
-    if (!extent) return false;
-    journal_begin_ = extent->first_offset;
     const runtime::ShardStatus status = shard_->status();
-    if (!settings_.shard.lead || !status.in_turn || !status.caught_up) return true;
-    const auto tended = retention_.tend(status.meta, checkpoints_.list());
+    if (!settings_.shard.lead || !status.in_turn || !status.caught_up) {
+        const auto extent = log_.describe({Topic::kJournal, index()});
+        if (extent) journal_begin_ = extent->first_offset;
+        return extent.ok();
+    }
+    const auto tended =
+        retention_.tend(status.meta, checkpoints_.list(), [this] { return stopping_.load(); });
     if (!tended) {
         if (!stopping_) {
             spdlog::warn("shard {}: the log is not shortened for now: {}", index(),
@@ -138,20 +142,32 @@ bool ShardHost::shorten_log() {
         }
         return false;
     }
-    for (const runtime::Retention::Cut& cut : tended->cuts) {
+    tell_retention(*tended);
+    return !stopping_;
+}
+
+void ShardHost::tell_retention(const runtime::Retention::Tended& tended) {
+    for (const runtime::Retention::Cut& cut : tended.cuts) {
         spdlog::info("{}/{}: retention took what was before offset {}",
                      name_of(cut.partition.topic), cut.partition.index, cut.first_offset);
-        if (cut.partition.topic == Topic::kJournal) journal_begin_ = cut.first_offset;
     }
-    if (tended->too_large && !too_large_) {
+    if (tended.journal_begin >= 0) journal_begin_ = tended.journal_begin;
+    const bool ahead = tended.ahead > kMostAhead;
+    if (ahead && !ahead_) {
+        spdlog::warn(
+            "shard {}: the clock of the log is {} min ahead of this machine's, or leapt; "
+            "bus.retention goes by this machine's time since the start",
+            index(), std::chrono::duration_cast<std::chrono::minutes>(tended.ahead).count());
+    }
+    ahead_ = ahead;
+    if (tended.too_large && !too_large_) {
         spdlog::warn(
             "the log is larger than bus.retention.journal says, and the journal cannot make room: "
             "what is left of it is as young as the topics, or needed from the oldest checkpoint "
             "on; "
             "write a larger size, or a shorter bus.retention.topics");
     }
-    too_large_ = tended->too_large;
-    return true;
+    too_large_ = tended.too_large;
 }
 
 }  // namespace trueup::apps

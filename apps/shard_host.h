@@ -70,13 +70,15 @@ class ShardHost {
     ShardHost(ShardHostSettings settings, ports::Log& log);
     void run();
     void tell();
+    void tell_retention(const runtime::Retention::Tended& tended);
 
     ShardHostSettings settings_;
     ports::Log& log_;
     runtime::Checkpoints checkpoints_;
     runtime::Retention retention_;
     std::atomic<std::int64_t> journal_begin_{-1};
-    bool too_large_ = false;     ///< and that was said
+    bool too_large_ = false;     ///< the log, and that was said
+    bool ahead_ = false;         ///< the log's clock, likewise
     std::int64_t reached_ = -1;  ///< offset that the rows have passed; of the chores' thread
     std::unique_ptr<ports::Store> store_;
     std::unique_ptr<runtime::Shard> shard_;

@@ -96,6 +96,7 @@ void Broker::cut_tail(ports::Partition partition, std::size_t count) {
         state.next_offset = state.records.back()->offset;
         state.records.pop_back();
     }
+    state.first_offset = std::min(state.first_offset, state.next_offset);
     for (Client* client : clients_) {
         Client::View& view = client->views_[partition];
         if (std::max(view.seen, view.acked) > state.next_offset) {
@@ -215,6 +216,9 @@ Result<ports::Fetched> Broker::Client::read(ports::Partition partition, std::int
     if (offset > std::min(state.next_offset, view.cut_at)) {
         return Error{Next::kStop, "the log lost what was before offset " + std::to_string(offset)};
     }
+    if (offset < state.first_offset) {
+        return Error{Next::kStop, "offset " + std::to_string(offset) + " was truncated"};
+    }
     ports::Fetched fetched;
     fetched.next_offset = offset;
     const std::int64_t end = visible_end(state.records, partition.topic, view);
@@ -232,13 +236,22 @@ Result<ports::Fetched> Broker::Client::read(ports::Partition partition, std::int
 
 void Broker::Client::wait(std::uint64_t /*seen*/, Millis /*max_wait*/) {}
 
-Status Broker::Client::truncate(ports::Partition /*partition*/, std::int64_t /*offset*/) {
+Status Broker::Client::truncate(ports::Partition partition, std::int64_t offset) {
+    if (Status through = answers(); !through) return through.error();
+    PartitionState& state = broker_.partitions_[partition];
+    if (offset > state.next_offset) {
+        return Error{Next::kSkip, "it ends at " + std::to_string(state.next_offset)};
+    }
+    if (offset <= state.first_offset) return Done{};
+    state.first_offset = offset;
+    if (broker_.truncation_) broker_.truncation_(partition, offset);
     return Done{};
 }
 
 Result<ports::Extent> Broker::Client::describe(ports::Partition partition) {
     if (Status through = answers(); !through) return through.error();
-    return ports::Extent{0, broker_.partitions_[partition].next_offset};
+    const PartitionState& state = broker_.partitions_[partition];
+    return ports::Extent{state.first_offset, state.next_offset};
 }
 
 }  // namespace trueup::simulation

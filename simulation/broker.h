@@ -6,7 +6,9 @@
 // What cannot go wrong: the order within a partition, and what was acknowledged stays, unless
 // `cut_tail` says otherwise.
 //
-// What it gets wrong: no retention (`truncate` does nothing), no sizes.
+// What was truncated is read no more, and stays in `records` for oracles.
+//
+// What it gets wrong: no sizes.
 #pragma once
 
 #include "engine/ports/log.h"
@@ -80,6 +82,10 @@ class Broker {
     void observe(std::function<void(ports::Partition, const Record&)> observer) {
         observer_ = std::move(observer);
     }
+    /// Sees what is forgotten: everything before an offset.
+    void observe_truncation(std::function<void(ports::Partition, std::int64_t)> observer) {
+        truncation_ = std::move(observer);
+    }
     /// When a record with this append time was stored first.
     SteadyTime stored_at(ports::Partition partition, BrokerTime append_time);
 
@@ -100,6 +106,7 @@ class Broker {
     class Pending;
     struct PartitionState {
         Records records;
+        std::int64_t first_offset = 0;
         std::int64_t next_offset = 0;
         BrokerTime last_append{};
     };
@@ -114,6 +121,7 @@ class Broker {
     ByPartition<PartitionState> partitions_;
     std::vector<Client*> clients_;
     std::function<void(ports::Partition, const Record&)> observer_;
+    std::function<void(ports::Partition, std::int64_t)> truncation_;
 };
 
 /// Not thread-safe, as all of a simulation.

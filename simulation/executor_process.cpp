@@ -32,6 +32,10 @@ class ExecutorProcess final : public Process {
         settings.command_keys = settings.request_keys = around_.keys;
         settings.heartbeat_every = Millis{10'000};
         settings.heartbeat_fresh = Millis{25'000};
+        // What it looks back for is there still.
+        if (around_.settings.forgets > Millis{0}) {
+            settings.longest_expiry = around_.settings.forgets / 2;
+        }
         settings.steady_now = [this] { return around_.scheduler.steady_now(); };
         settings.before_write = [this](const Command& command) {
             if (life_.alive()) around_.oracles.ordered(command);

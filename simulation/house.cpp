@@ -2,11 +2,13 @@
 
 #include "engine/base/id.h"
 #include "engine/codec/request_codec.h"
+#include "engine/runtime/retention.h"
 #include "engine/runtime/shard.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -18,6 +20,7 @@ constexpr Millis kBusyNap{20};
 constexpr Millis kEngineNap{2'000};
 constexpr Millis kBeginAgain{10'000};  // until somebody starts an engine that gave up
 constexpr int kMostSteps = 100;        // of an engine at one moment
+constexpr Millis kForgetEvery{30'000};
 
 class EngineProcess final : public Process {
   public:
@@ -42,9 +45,14 @@ class EngineProcess final : public Process {
         connect(news);
         store_ = std::make_unique<DiskStore>(disk_, life_);
         told_ = !around_.settings.tells_modes;
+        const Millis kept = around_.settings.forgets;
+        if (kept > Millis{0})
+            retention_.emplace(runtime::RetentionSettings{.topics = kept}, *log_,
+                               around_.scheduler);
     }
 
     void end() override {
+        retention_.reset();
         shard_.reset();  // what is still to be applied fails: the process is dead
         store_.reset();
         disk_.crash(around_.random);
@@ -121,8 +129,17 @@ class EngineProcess final : public Process {
             if (!busy || !*busy) break;
         }
         if (news) tell();
+        forget();
         const Millis idle = shard_->idle_time();
         return idle < Millis{500} ? idle : kEngineNap;
+    }
+
+    void forget() {
+        if (!retention_ || around_.scheduler.steady_now() < forget_again_) return;
+        forget_again_ = around_.scheduler.steady_now() + kForgetEvery;
+        const runtime::ShardStatus status = shard_->status();
+        if (!status.in_turn || !status.caught_up) return;
+        (void)retention_->tend(status.meta, {}, [this] { return !life_.alive(); });
     }
 
     /// What the product says over the topic of requests.
@@ -145,6 +162,8 @@ class EngineProcess final : public Process {
     Disk disk_;
     std::unique_ptr<DiskStore> store_;
     std::unique_ptr<runtime::Shard> shard_;
+    std::optional<runtime::Retention> retention_;
+    SteadyTime forget_again_{};
 };
 
 std::string view_of_one(const Subject& seen) {

@@ -324,6 +324,13 @@ void Oracles::judge_rewind(const std::string& source) {
     violate("rewind", source + " is taken for one that went back in time, and did not");
 }
 
+void Oracles::judge_forgotten(std::string_view topic, SteadyTime stored, Millis after) {
+    const Millis kept = scheduler_.steady_now() - stored;
+    if (kept >= after) return;
+    violate("kept", std::string(topic) + " was forgotten after " + std::to_string(kept.count()) +
+                        " of " + std::to_string(after.count()) + " ms");
+}
+
 bool Oracles::judge_proof(const core::State& state, const Proof& proof) {
     // Who asks in the wrong place proves nothing about this one.
     if (proofs_may_lie || asks_wrongly_ || proof.as_of < wrong_until_) return true;

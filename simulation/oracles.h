@@ -31,6 +31,7 @@
 //   O17 mode      nothing is carried out that was ordered before its rule ceased to act
 //   O18 pass      passes come to an end while every source answers
 //   O19 rewind    no source is taken for one that went back in time, and did not
+//   O20 kept      nothing is forgotten before its time, by nobody's clock but ours
 #pragma once
 
 #include "engine/base/id.h"
@@ -50,6 +51,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup::simulation {
@@ -133,6 +135,9 @@ class Oracles final : public Witness {
                       std::uint64_t settled);
     /// O19: a shard takes this source for one that went back in time.
     void judge_rewind(const std::string& source);
+    /// O20: of a topic everything up to what was stored then is forgotten, and `after` should lie
+    /// between.
+    void judge_forgotten(std::string_view topic, SteadyTime stored, Millis after);
     /// This source went back in time, or may look so.
     void went_back(const std::string& source) { went_back_.insert(source); }
     /// O10: of commands, by when their journal knew that earlier ones were done, by id.

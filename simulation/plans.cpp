@@ -62,6 +62,13 @@ std::vector<Plan> plans_of_the_world() {
          .every_rule = true,
          .owners_every = Millis{6'000},
          .counts = true},
+        {.name = "retention",
+         .about = "the standard one for 40 minutes, and the log forgets what is older than ten",
+         .unrest = Millis{2'400'000},
+         .people_every = Millis{12'000},
+         .faults_every = Millis{20'000},
+         .with = {"broker-clock", "second-connector"},
+         .forgets = Millis{600'000}},
         {.name = "crowd",
          .about = "many instances come and go, and many are to be ended at once",
          .rest = Millis{3'000'000},
@@ -195,6 +202,7 @@ Plan both(const Plan& a, const Plan& b) {
     plan.modes |= b.modes;
     plan.row_holds |= b.row_holds;
     plan.services |= b.services;
+    plan.forgets = sooner(a.forgets, b.forgets);
     return plan;
 }
 

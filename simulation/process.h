@@ -31,6 +31,7 @@ struct HouseSettings {
     bool tells_modes = false;    ///< engines tell executors at their start which rules do not act
     std::string hold_column = {};  ///< of the table; empty: there is none
     bool services = false;         ///< there is a source of them
+    Millis forgets{0};             ///< how long topics but the journal are kept; 0: for ever
 };
 
 /// Where connectors and executors ask, rightly or not.

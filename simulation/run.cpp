@@ -85,6 +85,7 @@ HouseSettings house_settings(const Plan& plan) {
     settings.second_server = plan.second_server;
     settings.tells_modes = plan.modes;
     settings.services = plan.services;
+    settings.forgets = plan.forgets;
     if (plan.row_holds) settings.hold_column = kHoldColumn;
     if (plan.every_rule) {
         settings.columns = {"owner_username", "created_at", "ttl", "last_activity_at",
@@ -135,6 +136,11 @@ class Run {
             if (at.topic == Topic::kFindings) see_finding(record);
             if (at.topic == Topic::kChangesRows && oracles_.any_reinserted()) see_row(record);
             if (story_ != nullptr) story_->stored(scheduler_.since(), at, record);
+        });
+        broker_.observe_truncation([this](ports::Partition at, std::int64_t offset) {
+            if (offset == 0) return;
+            const auto& newest = broker_.records(at)[static_cast<std::size_t>(offset - 1)];
+            oracles_.judge_forgotten(name_of(at.topic), newest->stored_at, plan_.forgets);
         });
         if (plan.wrong_first) ask_wrongly(Random(seed ^ 0x3f9U));
         populate(stage_, plan.subjects);

@@ -49,6 +49,8 @@ struct Plan {
     bool row_holds = false;
     /// Instances have services, whose source may leave the configuration and come back.
     bool services = false;
+    /// How long topics but the journal are kept; 0: for ever.
+    Millis forgets{0};
 };
 
 /// Those that must be good whatever the seed.

@@ -253,6 +253,7 @@ Result<std::unique_ptr<Disk>> Disk::open(std::string path, std::size_t memory_by
 Status Disk::reopen() {
     hurry();
     const std::unique_lock lock(rocks_->mutex);
+    rocks_->hurried = false;
     return rocks_->open();
 }
 
@@ -351,7 +352,6 @@ Status Disk::truncate(ports::Partition partition, const TimedExtent& extent) {
 Status Disk::free(ports::Partition partition) {
     const std::shared_lock lock(rocks_->mutex);
     if (!rocks_->db) return rocks_->closed();
-    rocks_->hurried = false;
     const rocksdb::Status status =
         rocks_->free_range(block_key(partition, 0), block_key(partition, kNoOffset));
     if (!status.ok() && !rocks_->hurried) return error_of(status, rocks_->path);

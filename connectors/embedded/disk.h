@@ -54,6 +54,7 @@ class Disk {
     /// Gives back the room of what was forgotten of this partition: a compaction, which may take
     /// minutes, and ends early when somebody wants to reopen, or calls `hurry`. Beside writes.
     Status free(ports::Partition partition);
+    /// From now on, until a reopen: one that begins just behind a stop would run to its end.
     void hurry();
 
   private:

@@ -9,81 +9,111 @@ namespace {
 
 constexpr Millis kYoung = std::chrono::hours(24);  // where topics say nothing
 
-}  // namespace
-
-Result<Retention::Tended> Retention::tend(const core::Meta& meta,
-                                          const std::vector<Checkpoint>& checkpoints) {
-    Tended tended;
-    if (meta.applied < 0) return tended;
-    if (Status topics = tend_topics(meta, tended); !topics) return topics.error();
-    if (Status journal = tend_journal(meta, checkpoints, tended); !journal) return journal.error();
-    return tended;
-}
-
-Status Retention::forget(ports::Partition partition, std::int64_t before, Tended& tended) {
-    const Result<ports::Extent> extent = log_.describe(partition);
-    if (!extent) return extent.error();
-    const std::int64_t first = std::min(before, extent->next_offset);
-    if (first <= extent->first_offset) return Done{};
-    if (Status truncated = log_.truncate(partition, first); !truncated) return truncated;
-    tended.cuts.push_back({partition, first});
-    return Done{};
-}
-
-Status Retention::tend_topics(const core::Meta& meta, Tended& tended) {
-    if (!settings_.topics) return Done{};
-    for (std::size_t i = 1; i < kTopics; ++i) {
-        const auto topic = static_cast<Topic>(i);
-        if (topic == Topic::kJournal) continue;
-        const ports::Partition partition{topic, meta.shard};
-        const Result<std::int64_t> before =
-            log_.offset_at(partition, meta.broker_now - *settings_.topics);
-        if (!before) return before.error();
-        const bool input =
-            std::find(kInputTopics.begin(), kInputTopics.end(), topic) != kInputTopics.end();
-        std::int64_t keep = *before;
-        if (input) keep = std::min(keep, meta.last[i] + 1);
-        if (Status cut = forget(partition, keep, tended); !cut) return cut;
-    }
-    return Done{};
-}
-
-Status Retention::tend_journal(const core::Meta& meta, const std::vector<Checkpoint>& checkpoints,
-                               Tended& tended) {
-    const std::optional<std::uint64_t> bytes =
-        settings_.log_bytes ? log_.stored_bytes() : std::nullopt;
-    const bool large = bytes && *bytes > *settings_.log_bytes;
-    if (!settings_.journal && !large) return Done{};
+/// The oldest of the shard's own checkpoints; none: there are too few of them.
+std::optional<std::int64_t> oldest_of(const std::vector<Checkpoint>& checkpoints,
+                                      const core::Meta& meta) {
     std::vector<std::int64_t> ours;
     for (const Checkpoint& checkpoint : checkpoints) {
         const bool usable =
             checkpoint.journal_id == meta.journal_id && checkpoint.offset <= meta.applied;
         if (usable) ours.push_back(checkpoint.offset);
     }
-    tended.too_large = large;
-    if (ours.size() < kCheckpoints) return Done{};
-    const std::int64_t oldest = *std::min_element(ours.begin(), ours.end());
+    if (ours.size() < Retention::kCheckpoints) return std::nullopt;
+    return *std::min_element(ours.begin(), ours.end());
+}
+
+std::int64_t share_of(const ports::Extent& extent) {
+    return (extent.next_offset - extent.first_offset) / Retention::kShare + 1;
+}
+
+}  // namespace
+
+Retention::Retention(RetentionSettings settings, ports::Log& log, ports::Clock& clock)
+    : settings_(settings),
+      log_(log),
+      clock_(clock),
+      began_(clock.steady_now()),
+      began_wall_(clock.wall_millis()) {}
+
+/// Append times never descend, so a log that was appended to under a clock that was ahead says so
+/// for ever; and while that clock is this machine's own, only what passed here since is known.
+BrokerTime Retention::believed(BrokerTime broker_now) const {
+    const Millis here = clock_.steady_now() - began_;
+    const std::int64_t wall = std::min(clock_.wall_millis(), began_wall_ + here.count());
+    return std::min(broker_now, from_millis<BrokerTime>(wall));
+}
+
+Result<Retention::Tended> Retention::tend(const core::Meta& meta,
+                                          const std::vector<Checkpoint>& checkpoints,
+                                          const std::function<bool()>& stop) {
+    Tended tended;
+    if (meta.applied < 0) return tended;
+    const BrokerTime now = believed(meta.broker_now);
+    tended.ahead = meta.broker_now - now;
+    for (std::size_t i = 1; i < kTopics && settings_.topics && !stop(); ++i) {
+        const auto topic = static_cast<Topic>(i);
+        if (topic == Topic::kJournal) continue;
+        if (Status cut = tend_topic(topic, meta, now, tended); !cut) return cut.error();
+    }
+    if (stop()) return tended;
+    if (Status cut = tend_journal(meta, checkpoints, now, tended); !cut) return cut.error();
+    return tended;
+}
+
+Status Retention::forget(ports::Partition partition, const ports::Extent& extent,
+                         std::int64_t before, Tended& tended) {
+    const std::int64_t first =
+        std::min({before, extent.next_offset, extent.first_offset + share_of(extent)});
+    if (first <= extent.first_offset) return Done{};
+    if (Status truncated = log_.truncate(partition, first); !truncated) return truncated;
+    tended.cuts.push_back({partition, first});
+    return Done{};
+}
+
+Status Retention::tend_topic(Topic topic, const core::Meta& meta, BrokerTime now, Tended& tended) {
+    const ports::Partition partition{topic, meta.shard};
+    const Result<ports::Extent> extent = log_.describe(partition);
+    if (!extent) return extent.error();
+    const Result<std::int64_t> before = log_.offset_at(partition, now - *settings_.topics);
+    if (!before) return before.error();
+    const bool input =
+        std::find(kInputTopics.begin(), kInputTopics.end(), topic) != kInputTopics.end();
+    std::int64_t keep = *before;
+    if (input) keep = std::min(keep, meta.last[static_cast<std::size_t>(topic)] + 1);
+    return forget(partition, *extent, keep, tended);
+}
+
+Status Retention::tend_journal(const core::Meta& meta, const std::vector<Checkpoint>& checkpoints,
+                               BrokerTime now, Tended& tended) {
     const ports::Partition journal{Topic::kJournal, meta.shard};
+    const Result<ports::Extent> extent = log_.describe(journal);
+    if (!extent) return extent.error();
+    tended.journal_begin = extent->first_offset;
+    const std::optional<std::uint64_t> bytes =
+        settings_.log_bytes ? log_.stored_bytes() : std::nullopt;
+    const bool large = bytes && *bytes > *settings_.log_bytes;
+    tended.too_large = large;
+    const std::optional<std::int64_t> oldest = oldest_of(checkpoints, meta);
+    if (!oldest || (!settings_.journal && !large)) return Done{};
     std::int64_t before = 0;
     if (settings_.journal) {
-        const Result<std::int64_t> aged =
-            log_.offset_at(journal, meta.broker_now - *settings_.journal);
+        const Result<std::int64_t> aged = log_.offset_at(journal, now - *settings_.journal);
         if (!aged) return aged.error();
         before = *aged;
     }
     if (large) {
-        const Result<ports::Extent> extent = log_.describe(journal);
-        if (!extent) return extent.error();
         const Millis young = settings_.topics.value_or(kYoung);
-        const Result<std::int64_t> limit = log_.offset_at(journal, meta.broker_now - young);
+        const Result<std::int64_t> limit = log_.offset_at(journal, now - young);
         if (!limit) return limit.error();
-        const std::int64_t share = (extent->next_offset - extent->first_offset) / kShare + 1;
-        const std::int64_t room = std::min({extent->first_offset + share, *limit, oldest});
+        const std::int64_t room = std::min(*limit, *oldest);
         tended.too_large = room <= extent->first_offset;
         before = std::max(before, room);
     }
     // The record that a checkpoint was made at stays: a start holds its rows against it.
-    return forget(journal, std::min(before, oldest), tended);
+    if (Status cut = forget(journal, *extent, std::min(before, *oldest), tended); !cut) return cut;
+    const bool shortened = !tended.cuts.empty() && tended.cuts.back().partition == journal;
+    if (shortened) tended.journal_begin = tended.cuts.back().first_offset;
+    return Done{};
 }
 
 }  // namespace trueup::runtime

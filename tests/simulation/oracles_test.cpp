@@ -546,6 +546,14 @@ TEST_F(OraclesTest, OnlyASourceThatWentBackIsTakenForOneThatDid) {
     EXPECT_EQ(violated(), Names{"rewind"});
 }
 
+TEST_F(OraclesTest, NothingIsForgottenBeforeItsTime) {
+    const SteadyTime now = scheduler_.steady_now();
+    oracles_.judge_forgotten("changes.pods", now - Millis{10'000}, Millis{10'000});
+    EXPECT_EQ(violated(), Names{});
+    oracles_.judge_forgotten("changes.pods", now - Millis{9'999}, Millis{10'000});
+    EXPECT_EQ(violated(), Names{"kept"});
+}
+
 TEST_F(OraclesTest, NobodyOrdersASecondThingOfAnObjectBeforeTheFirstHasEnded) {
     Command first = command("public.instances/1", 1);
     first.not_after = BrokerTime(Millis{60'000});

@@ -41,9 +41,32 @@ class TwoDays {
             bench.settle(*shard);
         }
     }
+    /// One call, which takes a share at most.
+    Result<Retention::Tended> once(const RetentionSettings& settings,
+                                   const std::vector<Checkpoint>& checkpoints) {
+        return tend_with(settings, shard->state().meta, checkpoints);
+    }
+    Result<Retention::Tended> tend_with(const RetentionSettings& settings, const core::Meta& meta,
+                                        const std::vector<Checkpoint>& checkpoints) {
+        return Retention(settings, bench.log, bench.clock).tend(meta, checkpoints, [] {
+            return false;
+        });
+    }
+    /// Until nothing more goes: all that went.
     Result<Retention::Tended> tend(const RetentionSettings& settings,
                                    const std::vector<Checkpoint>& checkpoints) {
-        return Retention(settings, bench.log).tend(shard->state().meta, checkpoints);
+        return tend_all(settings, shard->state().meta, checkpoints);
+    }
+    Result<Retention::Tended> tend_all(const RetentionSettings& settings, const core::Meta& meta,
+                                       const std::vector<Checkpoint>& checkpoints) {
+        Retention::Tended all;
+        while (true) {
+            auto tended = tend_with(settings, meta, checkpoints);
+            if (!tended) return tended.error();
+            all.too_large = tended->too_large;
+            if (tended->cuts.empty()) return all;
+            all.cuts.insert(all.cuts.end(), tended->cuts.begin(), tended->cuts.end());
+        }
     }
     ports::Extent extent(Topic topic) { return *bench.log.describe(partition(topic)); }
 
@@ -79,12 +102,12 @@ TEST(Retention, WhatTheShardHasNotReadStaysHoweverOldItIs) {
     core::Meta behind = world.shard->state().meta;
     const auto pods = static_cast<std::size_t>(Topic::kChangesPods);
     behind.last[pods] = 3;
-    ASSERT_TRUE(Retention({.topics = Millis{1}}, world.bench.log).tend(behind, {}).ok());
+    ASSERT_TRUE(world.tend_all({.topics = Millis{1}}, behind, {}).ok());
     EXPECT_EQ(world.extent(Topic::kChangesPods).first_offset, 4);
     behind.last[pods] = -1;
     behind.last[static_cast<std::size_t>(Topic::kChangesRows)] = -1;
     TwoDays unread;
-    ASSERT_TRUE(Retention({.topics = Millis{1}}, unread.bench.log).tend(behind, {}).ok());
+    ASSERT_TRUE(unread.tend_all({.topics = Millis{1}}, behind, {}).ok());
     EXPECT_EQ(unread.extent(Topic::kChangesPods).first_offset, 0);
 }
 
@@ -130,16 +153,16 @@ TEST(Retention, ALogThatIsTooLargeLosesTheOldestOfItsJournalBitByBit) {
     const RetentionSettings small{.topics = kDay, .log_bytes = 1'000};
     const std::vector<Checkpoint> kept{world.second, world.second};
     const ports::Extent before = world.extent(Topic::kJournal);
-    ASSERT_TRUE(world.tend(small, kept).ok());
+    ASSERT_TRUE(world.once(small, kept).ok());
     EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "nobody knows how large it is";
     world.bench.log.say_stored(1'000);
-    ASSERT_TRUE(world.tend(small, kept).ok());
+    ASSERT_TRUE(world.once(small, kept).ok());
     EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "it is not too large";
     world.bench.log.say_stored(1'001);
-    ASSERT_TRUE(world.tend(small, kept).ok());
+    ASSERT_TRUE(world.once(small, kept).ok());
     EXPECT_EQ(world.extent(Topic::kJournal).first_offset,
               (before.next_offset - before.first_offset) / Retention::kShare + 1);
-    const auto some = world.tend(small, kept);
+    const auto some = world.once(small, kept);
     ASSERT_TRUE(some.ok());
     EXPECT_FALSE(some->too_large) << "it makes room";
 }
@@ -151,7 +174,7 @@ TEST(Retention, WhatSharesItsFilesWithTheTopicsStaysHoweverLargeTheLogIs) {
     const RetentionSettings small{.topics = kDay, .log_bytes = 1'000};
     Result<Retention::Tended> last = Retention::Tended{};
     const Checkpoint third = world.checkpoint();
-    for (int i = 0; i < 40; ++i) last = world.tend(small, {third, third});
+    for (int i = 0; i < 60; ++i) last = world.once(small, {third, third});
     ASSERT_TRUE(last.ok());
     EXPECT_TRUE(last->too_large) << "somebody must be told";
     const std::int64_t first = world.extent(Topic::kJournal).first_offset;
@@ -165,6 +188,60 @@ TEST(Retention, WhatSharesItsFilesWithTheTopicsStaysHoweverLargeTheLogIs) {
     const auto none = without.tend(small, {});
     ASSERT_TRUE(none.ok());
     EXPECT_TRUE(none->too_large) << "without checkpoints nothing of the journal may go";
+}
+
+/// A machine whose wall clock may leap.
+class LeapingClock final : public ports::Clock {
+  public:
+    explicit LeapingClock(ports::Clock& below) : below_(below) {}
+    SteadyTime steady_now() override { return below_.steady_now(); }
+    std::int64_t wall_millis() override { return below_.wall_millis() + ahead.count(); }
+    Millis ahead{0};
+
+  private:
+    ports::Clock& below_;
+};
+
+// A clock that leapt ahead by 30 days made everything old, and all of it went.
+TEST(Retention, AClockThatLeapsMakesNothingOld) {
+    TwoDays world;
+    LeapingClock machine(world.bench.clock);
+    const RetentionSettings settings{.topics = 7 * kDay, .journal = 7 * kDay};
+    Retention retention(settings, world.bench.log, machine);
+    const std::vector<Checkpoint> kept{world.second, world.second};
+    world.bench.log.advance(30 * kDay);  // that of the brokers
+    world.day();
+    const auto tend = [&] {
+        auto tended = retention.tend(world.shard->state().meta, kept, [] { return false; });
+        EXPECT_TRUE(tended.ok());
+        return tended.ok() ? *tended : Retention::Tended{};
+    };
+    EXPECT_TRUE(tend().cuts.empty());
+    EXPECT_EQ(tend().ahead, 30 * kDay);
+    machine.ahead = 30 * kDay;  // and that of this machine, which may be the log's
+    EXPECT_TRUE(tend().cuts.empty());
+    world.bench.clock.advance(7 * kDay);
+    EXPECT_FALSE(tend().cuts.empty()) << "what passed here makes it old";
+}
+
+// A start under a clock that was a month ahead forgot all of the log in its first minute.
+TEST(Retention, NoMoreThanAShareGoesInOneCall) {
+    TwoDays world;
+    const ports::Extent before = world.extent(Topic::kChangesPods);
+    const auto cuts = world.once({.topics = Millis{1}}, {});
+    ASSERT_TRUE(cuts.ok());
+    EXPECT_EQ(world.extent(Topic::kChangesPods).first_offset,
+              (before.next_offset - before.first_offset) / Retention::kShare + 1);
+}
+
+TEST(Retention, AStopIsNotKeptWaiting) {
+    TwoDays world;
+    int asked = 0;
+    const auto tended = Retention({.topics = Millis{1}}, world.bench.log, world.bench.clock)
+                            .tend(world.shard->state().meta, {}, [&] { return ++asked > 2; });
+    ASSERT_TRUE(tended.ok());
+    EXPECT_LE(tended->cuts.size(), 2U);
+    EXPECT_EQ(tended->journal_begin, -1);
 }
 
 TEST(Retention, ALogThatDoesNotAnswerIsAskedAgain) {
