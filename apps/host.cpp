@@ -292,7 +292,7 @@ void Host::run_source(Source& source) {
             next_epoch = now + source.spec.resnapshot;
         }
         if (now >= next_heal && source.wants_epoch.exchange(false)) {
-            connector.resnapshot();
+            source.task->list_again();
             next_heal = now + kHealEvery;
         }
         if (Status stepped = source.task->step(now, kSourceWait); !stepped) {

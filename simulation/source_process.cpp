@@ -91,7 +91,7 @@ class SourceProcess final : public Process {
         const std::uint64_t wishes = around_.wishes[index()];
         if (wishes != wishes_ && now >= next_heal_) {
             wishes_ = wishes;
-            connector_->resnapshot();
+            task_->list_again();
             next_heal_ = now + settings.heal_every;
         }
         // A failed append is told once and made good by the task itself.

@@ -28,9 +28,11 @@ constexpr std::uint32_t kSourceClock = 15;
 constexpr std::uint32_t kNonce = 16;
 constexpr std::uint32_t kTotal = 17;
 constexpr std::uint32_t kRewound = 18;
-constexpr std::size_t kFields = 18;
+constexpr std::uint32_t kBaseHi = 19;
+constexpr std::uint32_t kBaseLo = 20;
+constexpr std::size_t kFields = 20;
 
-constexpr auto kLastKind = static_cast<std::uint64_t>(ChangeKind::kMarker);
+constexpr auto kLastKind = static_cast<std::uint64_t>(ChangeKind::kSame);
 
 template <typename Number>
 std::uint64_t bits(Number n) {
@@ -104,6 +106,10 @@ bool read_field(std::uint32_t tag, WireReader& reader, Raw& raw, ChangeView& out
             return reader.varint(out.total);
         case varint_tag(kRewound):
             return reader.varint(raw.rewound);
+        case varint_tag(kBaseHi):
+            return reader.varint(out.base.hi);
+        case varint_tag(kBaseLo):
+            return reader.varint(out.base.lo);
         default:
             return reader.skip(tag);
     }
@@ -133,11 +139,13 @@ const char* judge(const Raw& raw, const ChangeView& change) {
     if (raw.kind == 0 || raw.kind > kLastKind) return "the change is of an unknown kind";
     if (change.source.empty()) return "the change has no source";
     if (raw.has_incarnation && change.incarnation < 0) return "the incarnation is negative";
-    const bool upsert = change.kind == ChangeKind::kUpsert;
-    if (change.object_id.empty() && (upsert || change.kind == ChangeKind::kRemove)) {
+    const bool same = change.kind == ChangeKind::kSame;
+    const bool present = same || change.kind == ChangeKind::kUpsert;
+    if (change.object_id.empty() && (present || change.kind == ChangeKind::kRemove)) {
         return "the change has no object_id";
     }
-    if (change.subject_key.empty() && upsert) return "the upsert has no subject_key";
+    if (change.subject_key.empty() && present) return "the upsert has no subject_key";
+    if (same && raw.has_object) return "what is the same has an object";
     if (!change.subject_key.empty() && !is_key(change.subject_key)) {
         return "the subject_key is not <policy>/<name> or !<source>/<object>, 1 to 253 bytes";
     }
@@ -198,6 +206,8 @@ std::string encode_change(const ChangeView& c) {
     words(kNonce, c.nonce);
     number(kTotal, c.total);
     number(kRewound, c.rewound ? 1 : 0);
+    number(kBaseHi, c.base.hi);
+    number(kBaseLo, c.base.lo);
     bytes.resize(static_cast<std::size_t>(writer.at() - bytes.data()));
     return bytes;
 }

@@ -52,13 +52,16 @@ void FoldRun::take_change(const ItemView& item, const ChangeView& change) {
     if (change.kind == ChangeKind::kRemove && change.subject_key.empty()) {
         return park(item, "a remove without subject_key");
     }
-    const bool speaks = change.kind == ChangeKind::kUpsert || change.kind == ChangeKind::kRemove;
+    const bool speaks = change.kind == ChangeKind::kUpsert || change.kind == ChangeKind::kRemove ||
+                        change.kind == ChangeKind::kSame;
     if (speaks) source.newest = std::max(source.newest, change.version.hi);
     switch (change.kind) {
         case ChangeKind::kUpsert:
             return upsert(id, item, change);
         case ChangeKind::kRemove:
             return remove(id, item, change);
+        case ChangeKind::kSame:
+            return same(id, item, change);
         case ChangeKind::kSnapshotBegin:
             return begin_epoch(source, change);
         case ChangeKind::kSnapshotEnd:
@@ -117,6 +120,38 @@ void FoldRun::upsert(SourceId id, const ItemView& item, const ChangeView& change
         }
     }
     refresh(entry, facet, id, item, change);
+}
+
+/// The object is listed without its content, which was told under `base`. If that is not what is
+/// here, it was told to nobody, or lost on the way: the source is not known until it lists all
+/// anew.
+void FoldRun::same(SourceId id, const ItemView& item, const ChangeView& change) {
+    const Facet* facet = known_facet(id, change);
+    const bool same_owner = facet != nullptr && facet->incarnation == change.incarnation;
+    const bool as_told = same_owner && facet->present() && facet->version == change.base;
+    // The stream knows better.
+    const bool passed =
+        same_owner && (facet->absence == Absence::kRemoved ? change.version <= facet->version
+                                                           : change.version < facet->version);
+    if (!as_told && !passed && TRUEUP_GUARD("same_as_told")) {
+        ++meta_.counters.holes;
+        break_source(meta_.sources[id]);
+        meta_.sources[id].hole = true;
+        return;
+    }
+    if (facet == nullptr) return;
+    ChangeView whole = change;
+    whole.object = facet->object;
+    upsert(id, item, whole);
+}
+
+/// The facet of this object, with the epochs that are still on their way counted in; none: nullptr.
+const Facet* FoldRun::known_facet(SourceId id, const ChangeView& change) {
+    Entry* entry = find(change.subject_key);
+    if (entry == nullptr) return nullptr;
+    apply_sweeps(*entry);
+    const auto place = place_of(entry->subject, id, change.object_id);
+    return is(entry->subject, place, id, change.object_id) ? &*place : nullptr;
 }
 
 /// Takes a facet's new content, if it is news.

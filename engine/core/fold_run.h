@@ -71,6 +71,8 @@ class FoldRun {
     Entry& subject_of(std::string_view key);
     Facet& facet_of(Entry& entry, SourceId id, const ItemView& item, std::string_view object_id);
     void upsert(SourceId id, const ItemView& item, const ChangeView& change);
+    void same(SourceId id, const ItemView& item, const ChangeView& change);
+    const Facet* known_facet(SourceId id, const ChangeView& change);
     void refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
                  const ChangeView& change);
     void begin_anew(Entry& entry, Facet& facet, const ItemView& item);

@@ -33,6 +33,7 @@ enum class ChangeKind : std::uint8_t {
     kIncarnationStart = 7,  ///< token-less; its offset becomes the token
     kOwner = 8,             ///< the first record of an incarnation, seq 1, in every partition
     kMarker = 9,            ///< its append time is a point of the broker's clock
+    kSame = 10,             ///< in an epoch: the object is as this incarnation told it under `base`
 };
 
 /// One change with its envelope. Views into somebody else's bytes.
@@ -50,6 +51,7 @@ struct ChangeView {
     std::string_view object;      ///< encoded fields (ObjectView); only of an Upsert
     std::uint64_t count = 0;      ///< SnapshotEnd: items of this partition
     std::uint64_t total = 0;      ///< SnapshotEnd: objects listed, whatever their partition
+    Version base;                 ///< Same: the version under which it was told last
     bool rewound = false;         ///< SnapshotBegin: the source is known to have gone back in time
     BrokerTime complete_as_of{};  ///< Progress
     SourceTime source_clock{};    ///< Progress: the source's own clock then; 0 unknown

@@ -28,6 +28,10 @@ std::string oversized(std::string_view object) {
     return fields.take();
 }
 
+Hash128 place_of(const ChangeView& change) {
+    return combine(hash128(change.object_id), hash128(change.subject_key));
+}
+
 }  // namespace
 
 SourceTask::SourceTask(SourceTaskSettings settings, ports::Log& log, ports::Connector& connector)
@@ -61,6 +65,11 @@ Status SourceTask::step(SteadyTime now, Millis max_wait) {
     for (const Fact& fact : facts_) publish(fact);
     flush();
     return Done{};
+}
+
+void SourceTask::list_again() {
+    told_.clear();
+    connector_.resnapshot();
 }
 
 Status SourceTask::drain() {
@@ -97,6 +106,7 @@ Status SourceTask::begin(SteadyTime now) {
     incarnation_ = *token;
     expected_ = read_from_ = read_to_ = *token + 1;
     epoch_ = 0;
+    told_.clear();
     seq_.assign(batch_.size(), 0);
     counts_.assign(batch_.size(), 0);
     ChangeView owner;
@@ -219,6 +229,7 @@ void SourceTask::publish(const Fact& fact) {
             return upsert(change, fact.in_epoch);
         case Fact::Kind::kRemove:
             change.kind = ChangeKind::kRemove;
+            told_.erase(place_of(change));
             return upsert(change, false);
         case Fact::Kind::kSnapshotBegin:
             change.kind = ChangeKind::kSnapshotBegin;
@@ -235,6 +246,8 @@ void SourceTask::publish(const Fact& fact) {
                 change.count = counts_[i];
                 add(static_cast<std::int32_t>(i), change);
             }
+            // What it did not list is swept away, unless it is newer; all of it is told anew then.
+            std::erase_if(told_, [&](const auto& one) { return one.second.epoch != epoch_; });
             return;
         case Fact::Kind::kMarker:
             change.kind = ChangeKind::kMarker;
@@ -273,6 +286,7 @@ void SourceTask::upsert(ChangeView change, bool in_epoch) {
         change.epoch = epoch_;
         ++listed_;
     }
+    if (change.kind == ChangeKind::kUpsert) shorten(change, in_epoch);
     const bool reference = !change.subject_key.empty() && change.subject_key.front() == '!';
     const std::int32_t home = partition_of(change.subject_key, settings_.partitions);
     for (std::int32_t p = 0; p < settings_.partitions; ++p) {
@@ -280,6 +294,27 @@ void SourceTask::upsert(ChangeView change, bool in_epoch) {
         if (in_epoch) ++counts_[static_cast<std::size_t>(p)];
         add(p, change);
     }
+}
+
+/// What an epoch lists as it was told is the same: two ids and two versions instead of all of it.
+/// Keeps what readers make of the stream: an older word changes nothing, nor does one of the same
+/// version.
+void SourceTask::shorten(ChangeView& change, bool in_epoch) {
+    const Hash128 content =
+        ObjectView(change.object).has_unchanged() ? Hash128{} : hash128(change.object);
+    const auto [place, fresh] = told_.try_emplace(place_of(change), Told{change.version, content});
+    Told& told = place->second;
+    if (in_epoch) told.epoch = epoch_;
+    if (fresh) return;
+    const bool as_told = told.content == content && content != Hash128{};
+    if (in_epoch && as_told && change.version >= told.version) {
+        change.kind = ChangeKind::kSame;
+        change.object = {};
+        change.base = told.version;
+    }
+    if (change.version <= told.version) return;
+    told.version = change.version;
+    told.content = content;
 }
 
 void SourceTask::add(std::int32_t partition, ChangeView change) {

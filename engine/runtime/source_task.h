@@ -10,9 +10,13 @@
 // anew once the owner has said nothing for `patience`. So a source is silent no longer than that,
 // also when the token that counts is one that nobody uses, of an append that came late.
 //
+// What an epoch lists as this incarnation told it last is told as the same: two ids and two
+// versions instead of the whole object.
+//
 // Not thread-safe: one thread owns task, machine and port.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/result.h"
 #include "engine/model/change.h"
 #include "engine/ports/connector.h"
@@ -23,6 +27,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace trueup::runtime {
@@ -44,6 +49,10 @@ class SourceTask {
     /// `max_wait`), appends its facts. Errors are kRetry: call again.
     Status step(SteadyTime now, Millis max_wait);
 
+    /// Everything is to be listed again, and told in full: somebody missed something. What the
+    /// connector lists again of itself is told as the same, where it is.
+    void list_again();
+
     /// Waits for what is under way. For a clean stop.
     Status drain();
 
@@ -63,6 +72,16 @@ class SourceTask {
         std::uint64_t confirm = 0;  ///< to be confirmed once this and all before are durable
     };
 
+    struct Place {
+        std::size_t operator()(const Hash128& hash) const { return hash.lo; }
+    };
+    /// What the log has of one object, by this incarnation.
+    struct Told {
+        Version version;
+        Hash128 content;          ///< none where only a part of it was told
+        std::uint64_t epoch = 0;  ///< the last one that listed it
+    };
+
     Status begin(SteadyTime now);
     void claim(SteadyTime now);
     Result<Incarnation> take_token();
@@ -71,6 +90,7 @@ class SourceTask {
     void add(std::int32_t partition, ChangeView change);
     void add_everywhere(ChangeView change);
     void upsert(ChangeView change, bool in_epoch);
+    void shorten(ChangeView& change, bool in_epoch);
     void flush();
     void end_incarnation(SteadyTime now);
     std::string nonce(std::uint64_t incarnation) const;
@@ -98,6 +118,7 @@ class SourceTask {
     std::vector<std::uint64_t> seq_;     ///< last one used, per partition
     std::vector<std::uint64_t> counts_;  ///< items of the running epoch, per partition
     std::uint64_t listed_ = 0;           ///< objects of the running epoch
+    std::unordered_map<Hash128, Told, Place> told_;  ///< by object and subject
     std::vector<std::vector<ports::Entry>> batch_;
     std::deque<Flight> flights_;
     std::vector<Fact> facts_;

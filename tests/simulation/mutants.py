@@ -56,6 +56,7 @@ BACKUPS = {
     "row_key_precondition": [("row_version_precondition",)],
     "row_precondition": [("row_version_precondition",)],
     "row_version_precondition": [("row_precondition",)],
+    "same_as_told": [("seq_dense",)],
     "seq_dense": [("lost_append_ends_it",)],
     "still_selected": [("target_check",)],
     "successor_waits": [("own_write_barrier",)],
@@ -94,6 +95,7 @@ UNSEEN = {
     "postgres_same_server": "slots are gone with the old server, so that a new one is read from the start",
     "proof_in_the_past": "no connector of a plan lies about its marker",
     "request_once": "what is said again changes nothing by then",
+    "same_as_told": "a record that was lost is a hole by its number (`seq_dense`), and all is told anew",
     "source_clock_skew": "a database's clock that is wrong is the clock by which the oracles count, too",
     "token_first": "a connector reads for milliseconds before its token is taken, in which another owner would"
     " have to write",
@@ -182,19 +184,28 @@ class Simulator:
             self.reasons_of[off] = {reason for _, _, reason, _ in self.failures(off, runs)}
         return self.reasons_of[off]
 
+    def sound(self, plan, seed):
+        """A run that fails with every guard on proves nothing of any of them."""
+        failure = self.first_failure((), plan, seed, 1)
+        if failure is not None:
+            sys.exit(f"with every guard on, seed {seed} of {plan} fails ({failure[0]}): mend that first")
+
     def hunt(self, guard, runs):
         for oracle, seed, _, plan in self.failures((guard,), runs):
+            self.sound(plan, seed)
             return Caught(guard, (), oracle, seed, plan)
         for others in BACKUPS.get(guard, []):
             known = None
             for oracle, seed, reason, plan in self.failures((guard, *others), runs):
                 known = self.reasons(others, runs) if known is None else known
                 if reason not in known:
+                    self.sound(plan, seed)
                     return Caught(guard, others, oracle, seed, plan)
         return None
 
     def still(self, row):
         """Does the run that was written down still fail, and without the backups not in the same way?"""
+        self.sound(row.plan, row.run)
         failure = self.first_failure((row.guard, *row.others), row.plan, row.run, 1)
         if failure is None or not row.others:
             return failure is not None

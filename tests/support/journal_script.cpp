@@ -236,7 +236,8 @@ void JournalScript::change(const std::string& source, ChangeView change) {
     change.source = source;
     change.incarnation = owner.token;
     change.seq = owner.next_seq++;
-    if (change.epoch != 0 && change.kind == ChangeKind::kUpsert) ++owner.listed;
+    const bool item = change.kind == ChangeKind::kUpsert || change.kind == ChangeKind::kSame;
+    if (change.epoch != 0 && item) ++owner.listed;
     enter(topic_of(source), codec::encode_change(change));
     flush();
 }
@@ -324,6 +325,18 @@ void JournalScript::seen(const Seen& object) {
     seen.object = object.object;
     if (object.listed) seen.epoch = owners_[object.source].epoch;
     change(object.source, seen);
+}
+
+void JournalScript::same(const Seen& object, std::uint64_t base) {
+    const std::string key = key_of(object.name);
+    ChangeView same;
+    same.kind = ChangeKind::kSame;
+    same.object_id = object.id;
+    same.subject_key = key;
+    same.version = object.version;
+    same.base = {base, 0};
+    same.epoch = owners_[object.source].epoch;
+    change(object.source, same);
 }
 
 void JournalScript::gone(const Seen& object) {

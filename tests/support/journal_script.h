@@ -132,6 +132,8 @@ class JournalScript {
     void progress(const std::string& source, Millis complete_as_of);
     void progress(const std::string& source) { progress(source, now_); }
     void alive(const std::string& source);
+    /// An epoch lists it without its content, which was told under `base`.
+    void same(const Seen& object, std::uint64_t base);
     void hole(const std::string& source, std::uint64_t width = 1);  ///< skips numbers; no record
     Owner& owner(const std::string& source) { return owners_[source]; }
 

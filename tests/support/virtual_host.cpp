@@ -74,13 +74,16 @@ VirtualHost::~VirtualHost() = default;
 
 void VirtualHost::start() {
     ++starts_;
+    if (settings_.open_log) own_log_ = settings_.open_log(clock_);
+    if (settings_.open_store) own_store_ = settings_.open_store();
+    ports::Log& log = log_in_use();
     const std::uint64_t nonce = random_();
     runtime::ShardSettings shard;
     shard.jobs = std::launch::deferred;  // one thread, one order
     shard.policy = settings_.policy;
     shard.new_journal_id = {nonce, 1};
     shard.request_keys = shard.command_keys = test_keys();
-    auto opened = runtime::Shard::open(shard, log_, store_, clock_);
+    auto opened = runtime::Shard::open(shard, log, rows_in_use(), clock_);
     if (!opened) throw std::runtime_error(opened.error().what);
     shard_ = std::move(*opened);
     executor_cluster_ = world_.cluster();
@@ -89,7 +92,7 @@ void VirtualHost::start() {
     dispatcher.executor = "virtual";
     dispatcher.command_keys = dispatcher.request_keys = test_keys();
     dispatcher_ = std::make_unique<executors::Dispatcher>(
-        log_, apps::sandbox_reach(*executor_cluster_, *executor_database_, kSelector), dispatcher);
+        log, apps::sandbox_reach(*executor_cluster_, *executor_database_, kSelector), dispatcher);
     for (const bool is_pods : {true, false}) {
         auto source = std::make_unique<Source>();
         source->name = is_pods ? "pods" : "rows";
@@ -104,7 +107,7 @@ void VirtualHost::start() {
         task.source = source->name;
         task.topic = is_pods ? Topic::kChangesPods : Topic::kChangesRows;
         task.nonce_seed = nonce;
-        source->task = std::make_unique<runtime::SourceTask>(task, log_, *source->connector);
+        source->task = std::make_unique<runtime::SourceTask>(task, log, *source->connector);
         source->next_epoch = clock_.steady_now() + settings_.resnapshot;
         sources_.push_back(std::move(source));
     }
@@ -116,6 +119,8 @@ void VirtualHost::crash() {
     executor_cluster_.reset();
     executor_database_.reset();
     shard_.reset();
+    own_store_.reset();
+    own_log_.reset();
     fatal_.clear();
     start();
 }
@@ -137,7 +142,7 @@ void VirtualHost::step_source(Source& source) {
         source.next_epoch = now + settings_.resnapshot;
     }
     if (std::exchange(source.wants_epoch, false) && now >= source.next_heal) {
-        source.connector->resnapshot();
+        source.task->list_again();
         source.next_heal = now + settings_.heal_every;
     }
     // A failed append is told once and made good by the task itself.

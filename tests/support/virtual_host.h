@@ -38,6 +38,10 @@ struct VirtualHostSettings {
     Millis pace_waiting{500};
     Millis resnapshot{std::chrono::hours(6)};
     Millis heal_every{10'000};  ///< a source that only an epoch can heal is asked this often
+    /// Where log and rows lie; none: in memory, where a crash leaves them. Called at each start, once
+    /// the former ones are gone.
+    std::function<std::unique_ptr<ports::Log>(ports::Clock&)> open_log = nullptr;
+    std::function<std::unique_ptr<ports::Store>()> open_store = nullptr;
 };
 
 class VirtualHost {
@@ -50,6 +54,9 @@ class VirtualHost {
     MemoryLog& log() { return log_; }
     ManualClock& clock() { return clock_; }
     projections::MemoryStore& store() { return store_; }
+    /// Those in use, wherever they lie; until the next crash.
+    ports::Log& log_in_use() { return own_log_ ? *own_log_ : log_; }
+    ports::Store& rows_in_use() { return own_store_ ? *own_store_ : store_; }
     /// What every pod that the source selects carries.
     static sandbox::Labels labels() { return {{"app", "ryugraph-wrapper"}}; }
     /// A row that means this pod; the primary key comes back.
@@ -91,6 +98,8 @@ class VirtualHost {
     projections::MemoryStore store_;
     sandbox::World world_;
     std::uint64_t starts_ = 0;
+    std::unique_ptr<ports::Log> own_log_;
+    std::unique_ptr<ports::Store> own_store_;
     std::unique_ptr<ports::Cluster> executor_cluster_;
     std::unique_ptr<ports::Database> executor_database_;
     std::vector<std::unique_ptr<Source>> sources_;

@@ -6,6 +6,63 @@
 namespace trueup::testing {
 namespace {
 
+/// A row of the world below, as an epoch lists it without its content.
+Seen listed_row(const std::string& pk, std::uint64_t version) {
+    return {.source = "rows",
+            .name = "wrapper-" + pk,
+            .id = "public.instances/" + pk,
+            .version = {version, 0},
+            .object = {}};
+}
+
+/// Two rows that were told, and an epoch of rows that has begun.
+JournalScript two_rows_and_an_epoch() {
+    JournalScript s = observed_world();
+    s.row({.pk = "1", .name = "wrapper-1", .version = 50});
+    s.row({.pk = "2", .name = "wrapper-2", .version = 51});
+    s.begin("rows", 60);
+    return s;
+}
+
+TEST(Epochs, WhatIsTheSameIsListed) {
+    JournalScript s = two_rows_and_an_epoch();
+    const std::string told = s.facet("wrapper-1", "public.instances/1")->object;
+    s.same(listed_row("1", 60), 50);
+    s.end("rows");
+    EXPECT_TRUE(s.source("rows").known);
+    EXPECT_EQ(s.facet("wrapper-1", "public.instances/1")->object, told);
+    EXPECT_EQ(s.facet("wrapper-1", "public.instances/1")->version.hi, 60U);
+    s.tick();
+    EXPECT_FALSE(s.facet("wrapper-2", "public.instances/2")->present()) << "not listed";
+}
+
+TEST(Epochs, WhatTheStreamPassedIsTheSame) {
+    JournalScript s = two_rows_and_an_epoch();
+    s.row({.pk = "1", .name = "wrapper-1", .version = 61, .status = "failed"});
+    s.same(listed_row("1", 60), 50);
+    s.same(listed_row("2", 60), 51);
+    s.end("rows");
+    EXPECT_TRUE(s.source("rows").known);
+    EXPECT_EQ(s.facet("wrapper-1", "public.instances/1")->version.hi, 61U);
+    s.row_gone("wrapper-2", "2", 70);
+    s.begin("rows", 70);
+    s.same(listed_row("1", 70), 61);
+    s.same(listed_row("2", 70), 60);
+    s.end("rows");
+    EXPECT_TRUE(s.source("rows").known);
+    EXPECT_FALSE(s.facet("wrapper-2", "public.instances/2")->present());
+}
+
+TEST(Epochs, OfAnotherOwnerNothingIsTheSame) {
+    JournalScript s = two_rows_and_an_epoch();
+    s.own("rows");
+    s.begin("rows", 60);
+    s.same(listed_row("1", 60), 50);
+    s.end("rows", 1);
+    EXPECT_FALSE(s.source("rows").known);
+    EXPECT_TRUE(s.source("rows").hole) << "it is asked to list again, and to tell all";
+}
+
 std::string name_of_pod(int i) { return "wrapper-" + std::to_string(100 + i); }
 
 /// Pods wrapper-100 to wrapper-(99 + count), listed by the first epoch as of 10; rows known.

@@ -49,6 +49,25 @@ TEST(Guard, Guard_new_owner_knows_nothing_WhatTheFormerProvedIsProvenNoMore) {
     EXPECT_FALSE(s.source("rows").known);
 }
 
+// Design §4.2: what was told of it got lost on the way, or is another version.
+TEST(Guard, Guard_same_as_told_WhatWasNeverToldIsNotTheSame) {
+    for (const char* pk : {"7", "8"}) {
+        JournalScript s = quiet_world();
+        s.row({.pk = "7", .name = "wrapper-7", .version = 50});
+        s.begin("rows", 60);
+        s.same({.source = "rows",
+                .name = std::string("wrapper-") + pk,
+                .id = std::string("public.instances/") + pk,
+                .version = {60, 0},
+                .object = {}},
+               51);
+        EXPECT_FALSE(s.source("rows").known) << pk;
+        EXPECT_TRUE(s.source("rows").hole) << pk;
+        s.end("rows");
+        EXPECT_FALSE(s.source("rows").known) << "such an epoch proves nothing";
+    }
+}
+
 // Design §4.3: one count per partition.
 TEST(Guard, Guard_epoch_counted_AnEpochThatLostAnItemProvesNothing) {
     JournalScript s;

@@ -81,6 +81,11 @@ class SourceTaskTest : public ::testing::Test {
                 if (change.epoch != 0) text += '!' + std::to_string(change.epoch);
                 return text;
             }
+            case ChangeKind::kSame:
+                EXPECT_TRUE(change.object.empty());
+                return "same" + seq + ':' + std::string(change.object_id) + '!' +
+                       std::to_string(change.epoch) + '@' + std::to_string(change.version.hi) +
+                       " of @" + std::to_string(change.base.hi);
             case ChangeKind::kRemove:
                 return "remove" + seq + ':' + std::string(change.object_id);
             case ChangeKind::kSnapshotBegin:
@@ -199,6 +204,60 @@ TEST_F(SourceTaskTest, EpochsAreNumberedAndEndWithACountForEachPartition_Design4
         total += counted;
     }
     EXPECT_EQ(total, 10U);
+}
+
+// Each audit wrote every object of its source to the log once more, for ever.
+TEST_F(SourceTaskTest, WhatAnEpochListsAsItWasToldIsTheSame) {
+    make();
+    steps(1);
+    connector_.say(epoch_begins(7)).say(listed(pod("a", "u", 5))).say(listed(pod("b", "v", 5)));
+    connector_.say(epoch_ends());
+    connector_.say(pod("c", "w", 8));
+    steps(1);
+    const std::size_t before = records().size();
+    connector_.say(epoch_begins(9))
+        .say(listed(pod("a", "u", 9)))
+        .say(listed(pod("b", "v", 6, "X")));
+    connector_.say(listed(pod("c", "w", 8))).say(epoch_ends());
+    steps(1);
+    EXPECT_EQ(said(0, before),
+              "begin#7!2 same#8:u!2@9 of @5 upsert#9:v!2 same#10:w!2@8 of @8 end#11!2=3");
+    const std::size_t later = records().size();
+    connector_.say(epoch_begins(9)).say(listed(pod("a", "u", 10))).say(epoch_ends());
+    steps(1);
+    EXPECT_EQ(said(0, later), "begin#12!3 same#13:u!3@10 of @9 end#14!3=1");
+}
+
+TEST_F(SourceTaskTest, WhatReadersMayNotHaveIsToldInFull) {
+    make();
+    std::uint64_t version = 0;
+    const auto audit = [&] {
+        const std::size_t before = records().size();
+        version += 10;
+        connector_.say(epoch_begins(version));
+        connector_.say(listed(pod("a", "u", version))).say(epoch_ends());
+        EXPECT_TRUE(step().ok());
+        return said(0, before).find("same") != std::string::npos;
+    };
+    EXPECT_FALSE(audit());
+    EXPECT_TRUE(audit());
+    task_->list_again();
+    EXPECT_FALSE(audit()) << "somebody missed something";
+    EXPECT_TRUE(audit());
+    connector_.say(epoch_begins(version)).say(epoch_ends());
+    EXPECT_FALSE(audit()) << "an epoch without it took it away";
+    connector_.say(gone(pod("a", "u", version), version));
+    EXPECT_FALSE(audit()) << "it was gone";
+    connector_.say(pod("a", "u", version + 1, "Failed"));
+    EXPECT_FALSE(audit()) << "it is another one than was told last";
+    Fact part = pod("a", "u", version + 1);
+    part.object = ObjectBuilder().add("name", "a").add_unchanged("phase").take();
+    connector_.say(part);
+    EXPECT_FALSE(audit()) << "only a part was told";
+    connector_.fenced = true;
+    steps(1);
+    pass(Millis{500});
+    EXPECT_FALSE(audit()) << "another incarnation";
 }
 
 TEST_F(SourceTaskTest, Guard_4_4_AMarkerIsAppendedBeforeAnythingIsAskedAndItsTimeHandedBack) {
