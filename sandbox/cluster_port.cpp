@@ -175,8 +175,8 @@ Effect ClusterPort::attempt(const ports::DeleteObject& request, const Act& act,
         refusal = conflict(request.name, "ResourceVersion", request.resource_version, version);
     } else {
         effect.accepted = true;
-        deleted =
-            realm_->api.begin_deletion(key, request.grace_period_seconds, act.now(), act.wall_ms());
+        const std::int64_t grace = request.grace_period_seconds.value_or(pod->own_grace_seconds);
+        deleted = realm_->api.begin_deletion(key, grace, act.now(), act.wall_ms());
     }
     return effect;
 }

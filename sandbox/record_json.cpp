@@ -75,7 +75,7 @@ void put(JsonWriter& json, const Effect& effect) {
     json.key("accepted").boolean(effect.accepted);
     json.member("why", effect.why).member("ms", effect.wall_ms).member("name", effect.name);
     json.member("uid", effect.uid).member("rv", effect.resource_version);
-    json.member("grace", std::uint64_t{effect.grace_seconds});
+    if (effect.grace_seconds) json.member("grace", std::uint64_t{*effect.grace_seconds});
     json.member("pk", effect.pk).member("xmin", effect.xmin);
     put_columns(json, "guards", effect.guards);
     put_columns(json, "sets", effect.sets);
@@ -166,7 +166,9 @@ Effect take_effect(element from) {
     effect.name = text(from, "name");
     effect.uid = text(from, "uid");
     effect.resource_version = text(from, "rv");
-    effect.grace_seconds = static_cast<std::uint32_t>(number(from, "grace"));
+    if (from["grace"].error() == simdjson::SUCCESS) {
+        effect.grace_seconds = static_cast<std::uint32_t>(number(from, "grace"));
+    }
     effect.pk = text(from, "pk");
     effect.xmin = text(from, "xmin");
     effect.guards = columns(from, "guards");

@@ -30,6 +30,7 @@ struct Pod {
     std::int64_t created_ms = 0;              ///< wall clock, ms since 1970
     std::optional<std::int64_t> deletion_ms;  ///< set: terminating; when the grace is over
     std::int64_t grace_seconds = 0;           ///< of a terminating pod; 0: the kubelet is done
+    std::int64_t own_grace_seconds = 30;      ///< its terminationGracePeriodSeconds
     std::uint64_t resource_version = 0;
 };
 
@@ -54,7 +55,7 @@ struct Effect {
     std::string name;
     std::string uid;
     std::string resource_version;
-    std::uint32_t grace_seconds = 0;
+    std::optional<std::uint32_t> grace_seconds;
     // An UPDATE: its key, its preconditions and what it set.
     std::string pk;
     std::string xmin;

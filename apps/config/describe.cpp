@@ -119,6 +119,10 @@ Json json_of(const SourceConfig& source) {
 /// Rules that wait out no silence have no times to show.
 bool has_times(const RuleSettings& rule) { return rule.grace > Millis(0); }
 
+std::string grace_period_text(const RuleSettings& rule) {
+    return duration_text(std::chrono::seconds(*rule.grace_period));
+}
+
 bool acts(const RuleSettings& rule) {
     return rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
 }
@@ -144,6 +148,7 @@ Json json_of(const PolicyConfig& policy) {
         entry["budget"] = {{"most", rule.budget.most},
                            {"percent", fmt::format("{}%", rule.budget.percent)},
                            {"window", duration_text(rule.budget.window)}};
+        if (rule.grace_period) entry["grace_period"] = grace_period_text(rule);
         if (!has_times(rule)) continue;
         entry["grace"] = duration_text(rule.grace);
         entry["create_window"] = duration_text(rule.create_window);
@@ -186,6 +191,9 @@ std::string lines_of(const PolicyConfig& policy) {
         if (has_times(rule)) {
             text += fmt::format(", grace {}, create window {}", duration_text(rule.grace),
                                 duration_text(rule.create_window));
+        }
+        if (rule.grace_period) {
+            text += fmt::format(", pods have {} to end", grace_period_text(rule));
         }
         text += fmt::format(", at most {} or {}% in {}\n", rule.budget.most, rule.budget.percent,
                             duration_text(rule.budget.window));

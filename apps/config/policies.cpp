@@ -187,6 +187,26 @@ void read_rule_times(Section& rule, const Config& config, RuleSettings& settings
                              duration_text(settings.grace), duration_text(config.max_step)));
 }
 
+/// The time that a pod has to end which the rule deletes; nothing: the pod's own.
+void read_grace_period(Section& rule, const RuleKind& kind, RuleSettings& settings) {
+    constexpr Millis kLongest = std::chrono::hours(24);
+    constexpr const char* kKey = "grace_period";
+    if (!kind.ends && kind.executor != "delete_pod") {
+        rule.refuse(kKey, "does not exist: this rule deletes no pod; leave it out");
+        return;
+    }
+    if (!rule.has(kKey)) return;
+    const Millis period = rule.duration(kKey, kLongest);
+    const auto whole = std::chrono::floor<std::chrono::seconds>(period);
+    if (whole != period || period > kLongest) {
+        rule.problem(kKey, fmt::format("is {}; write whole seconds, at most 24h, or leave it out: "
+                                       "then each pod's own terminationGracePeriodSeconds holds",
+                                       duration_text(period)));
+        return;
+    }
+    settings.grace_period = static_cast<std::uint32_t>(whole.count());
+}
+
 RuleSettings read_rule(Section rule, const RuleKind& kind, RuleSettings settings,
                        const Config& config, const PolicyConfig& policy) {
     settings.mode = read_mode(rule, kind);
@@ -195,6 +215,7 @@ RuleSettings read_rule(Section rule, const RuleKind& kind, RuleSettings settings
         if (kind.ends) check_serving(rule, settings.mode, config, policy);
     }
     read_rule_times(rule, config, settings);
+    read_grace_period(rule, kind, settings);
     settings.budget = read_budget(rule.section("budget"));
     rule.finish();
     return settings;
@@ -391,6 +412,11 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
     const std::vector<RuleSettings> usual = usual_rules();
     for (std::size_t i = 0; i < policy.rules.size(); ++i) {
         const RuleSettings& rule = policy.rules[i];
+        if (rule.grace_period == 0U) {
+            loosened("rules", rule.rule + ".grace_period",
+                     "with 0s a pod is killed: its name is free, and its volumes are, while its "
+                     "processes may still run");
+        }
         if (!by_absence(usual[i]) || rule.create_window > Millis(0)) continue;
         loosened("rules", rule.rule + ".create_window",
                  "with 0s a pod that is seen before its row, or a row before its pod, is at risk");

@@ -86,11 +86,13 @@ std::string watch_path(const ports::WatchFrom& request) {
 
 std::string delete_body(const ports::DeleteObject& request) {
     // What an object owns goes with it: batch/v1 leaves pods behind unless it is told.
-    return R"({"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background",)"
-           R"("gracePeriodSeconds":)" +
-           std::to_string(request.grace_period_seconds) + R"(,"preconditions":{"uid":)" +
-           json_string(request.uid) + R"(,"resourceVersion":)" +
-           json_string(request.resource_version) + "}}";
+    std::string body = R"({"kind":"DeleteOptions","apiVersion":"v1",)";
+    body += R"("propagationPolicy":"Background",)";
+    if (request.grace_period_seconds) {  // without it the object's own holds
+        body += R"("gracePeriodSeconds":)" + std::to_string(*request.grace_period_seconds) + ",";
+    }
+    return body + R"("preconditions":{"uid":)" + json_string(request.uid) +
+           R"(,"resourceVersion":)" + json_string(request.resource_version) + "}}";
 }
 
 }  // namespace trueup::connectors

@@ -7,6 +7,14 @@ namespace trueup::codec {
 
 namespace {
 
+/// An executor that knows no absent `grace_seconds` would take it for 0, and kill: so it is a kind
+/// of its own.
+v1::Action::Kind kind_of(const Action& action) {
+    const bool in_its_time = action.kind == Action::Kind::kDeletePod && !action.grace_seconds;
+    return in_its_time ? v1::Action::KIND_DELETE_POD_IN_ITS_TIME
+                       : static_cast<v1::Action::Kind>(action.kind);
+}
+
 void write_draft(const CommandDraft& draft, v1::Command& m) {
     v1::Target& target = *m.mutable_target();
     target.set_source(draft.target.source);
@@ -15,8 +23,8 @@ void write_draft(const CommandDraft& draft, v1::Command& m) {
     if (!draft.target.name_space.empty()) target.set_namespace_(draft.target.name_space);
 
     v1::Action& action = *m.mutable_action();
-    action.set_kind(static_cast<v1::Action::Kind>(draft.action.kind));
-    if (draft.action.grace_seconds != 0) action.set_grace_seconds(draft.action.grace_seconds);
+    action.set_kind(kind_of(draft.action));
+    if (draft.action.grace_seconds) action.set_grace_seconds(*draft.action.grace_seconds);
     for (const Assignment& assignment : draft.action.sets) {
         v1::Assignment& out = *action.add_sets();
         out.set_column(assignment.column);
@@ -38,8 +46,10 @@ bool read_target(const v1::Target& m, Target& out) {
 }
 
 bool read_action(const v1::Action& m, Action& out) {
-    out.kind = static_cast<Action::Kind>(m.kind());
-    out.grace_seconds = m.grace_seconds();
+    const bool in_its_time = m.kind() == v1::Action::KIND_DELETE_POD_IN_ITS_TIME;
+    out.kind = in_its_time ? Action::Kind::kDeletePod : static_cast<Action::Kind>(m.kind());
+    if (m.has_grace_seconds()) out.grace_seconds = m.grace_seconds();
+    if (in_its_time && m.has_grace_seconds()) return false;
     for (const v1::Assignment& assignment : m.sets()) {
         Assignment& set = out.sets.emplace_back(Assignment{assignment.column(), std::nullopt});
         if (assignment.has_value()) set.value = assignment.value();

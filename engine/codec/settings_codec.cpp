@@ -32,6 +32,7 @@ bool read_rule(const v1::RuleSettings& m, RuleSettings& out) {
     out.mode = static_cast<Mode>(m.mode());
     out.grace = Millis(m.grace_ms());
     out.create_window = Millis(m.create_window_ms());
+    if (m.has_grace_period_seconds()) out.grace_period = m.grace_period_seconds();
     out.budget = {m.budget_most(), m.budget_percent(), Millis(m.budget_window_ms())};
     return !out.rule.empty() && m.has_grace_ms() && m.has_create_window_ms() &&
            m.has_budget_most() && m.has_budget_percent() && m.budget_window_ms() > 0;
@@ -92,6 +93,7 @@ std::string encode_settings(const Settings& settings) {
         out.set_budget_most(rule.budget.most);
         out.set_budget_percent(rule.budget.percent);
         out.set_budget_window_ms(rule.budget.window.count());
+        if (rule.grace_period) out.set_grace_period_seconds(*rule.grace_period);
     }
     m.set_max_step_ms(settings.max_step.count());
     m.set_max_skew_ms(settings.max_skew.count());

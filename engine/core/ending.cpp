@@ -357,7 +357,9 @@ Reason FoldRun::order_step(Entry& entry, Finding& face, const Step& step) {
         return Reason::kOutboxFull;
     }
     enter(*subject.ending, Ending::Stage::kOrdered);
-    issue(entry, face, draft_of(subject, step, *object), meta_.settings.command_ttl);
+    CommandDraft draft = draft_of(subject, step, *object);
+    give_time(meta_.settings, ending.by, draft);
+    issue(entry, face, std::move(draft), meta_.settings.command_ttl);
     return Reason::kNone;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/core/command_id.h"
 #include "engine/core/fold_run.h"
 #include "engine/core/row.h"
+#include "engine/core/rules/objects.h"
 #include "engine/core/sides.h"
 #include "engine/core/windows.h"
 
@@ -264,6 +265,7 @@ void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
     if (verdict.kind == Verdict::Kind::kHealthy || verdict.kind == Verdict::Kind::kAbstain) return;
     Finding& finding = open(entry, rule, verdict.object_id);
     if (finding.command || finding.dismissed) return;
+    if (verdict.command) give_time(meta_.settings, rule, *verdict.command);
     if (verdict.kind == Verdict::Kind::kWaiting) return set_waiting(entry, finding, verdict.reason);
     if (may_act(entry, finding, verdict)) act(entry, finding, verdict);
 }

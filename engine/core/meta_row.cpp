@@ -7,6 +7,8 @@ namespace trueup::core {
 
 namespace {
 
+constexpr std::uint64_t kWithGracePeriods = 8;  // the first format that has them
+
 void put(ByteWriter& out, const Settings& settings) {
     out.number(settings.logic);
     out.text(settings.policy);
@@ -28,6 +30,8 @@ void put(ByteWriter& out, const Settings& settings) {
         out.number(rule.budget.most);
         out.number(rule.budget.percent);
         out.signed_number(rule.budget.window.count());
+        out.flag(rule.grace_period.has_value());
+        if (rule.grace_period) out.number(*rule.grace_period);
     }
     for (const Millis time :
          {settings.max_step, settings.max_skew, settings.stale_after, settings.command_ttl,
@@ -46,7 +50,7 @@ void put(ByteWriter& out, const Settings& settings) {
     }
 }
 
-Settings take_settings(ByteReader& in) {
+Settings take_settings(ByteReader& in, std::uint64_t format) {
     Settings settings;
     settings.logic = static_cast<std::uint32_t>(in.number());
     settings.policy = in.text();
@@ -68,6 +72,8 @@ Settings take_settings(ByteReader& in) {
         rule.budget.most = static_cast<std::uint32_t>(in.number());
         rule.budget.percent = static_cast<std::uint32_t>(in.number());
         rule.budget.window = Millis(in.signed_number());
+        if (format < kWithGracePeriods || !in.flag()) continue;
+        rule.grace_period = static_cast<std::uint32_t>(in.number());
     }
     for (Millis* time :
          {&settings.max_step, &settings.max_skew, &settings.stale_after, &settings.command_ttl,
@@ -297,7 +303,8 @@ void encode_meta(const Meta& meta, std::string& out) {
 
 std::optional<Meta> decode_meta(std::string_view bytes) {
     ByteReader in(bytes);
-    if (in.number() != kMetaFormat) return std::nullopt;
+    const std::uint64_t format = in.number();
+    if (format < kOldestMetaFormat || format > kMetaFormat) return std::nullopt;
     Meta meta;
     meta.journal_id = in.hash();
     meta.partitions = static_cast<std::int32_t>(in.signed_number());
@@ -309,7 +316,7 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
     meta.chain = in.hash();
     meta.digest = in.hash();
     for (std::int64_t& offset : meta.last) offset = in.signed_number();
-    meta.settings = take_settings(in);
+    meta.settings = take_settings(in, format);
     for (std::size_t n = in.count(); n > 0; --n) meta.sources.push_back(take_source(in));
     for (std::size_t n = in.count(); n > 0; --n) meta.sweeps.push_back(take_sweep(in));
     for (std::uint64_t& count : meta.tallies) count = in.number();

@@ -27,13 +27,24 @@ void take(ByteReader& in, std::vector<std::string>& texts) {
     for (std::string& text : texts) text = in.text();
 }
 
+/// 0 has been none since before none could be said: rows of the build before are read as they are.
+constexpr std::uint64_t kNoSeconds = std::uint64_t{1} << 32U;
+
+std::uint64_t grace_number(const std::optional<std::uint32_t>& seconds) {
+    return seconds && *seconds == 0 ? kNoSeconds : std::uint64_t{seconds.value_or(0)};
+}
+std::optional<std::uint32_t> grace_of(std::uint64_t number) {
+    if (number == 0) return std::nullopt;
+    return static_cast<std::uint32_t>(number);  // kNoSeconds is 0 in its lower half
+}
+
 void put(ByteWriter& out, const CommandDraft& draft) {
     for (const std::string* part : {&draft.target.source, &draft.target.object_id,
                                     &draft.target.name, &draft.target.name_space}) {
         out.text(*part);
     }
     out.number(static_cast<std::uint64_t>(draft.action.kind));
-    out.number(draft.action.grace_seconds);
+    out.number(grace_number(draft.action.grace_seconds));
     out.number(draft.action.sets.size());
     for (const Assignment& set : draft.action.sets) {
         out.text(set.column);
@@ -69,7 +80,7 @@ CommandDraft take_draft(ByteReader& in) {
         *part = in.text();
     }
     draft.action.kind = static_cast<Action::Kind>(in.number());
-    draft.action.grace_seconds = static_cast<std::uint32_t>(in.number());
+    draft.action.grace_seconds = grace_of(in.number());
     draft.action.sets.resize(in.count());
     for (Assignment& set : draft.action.sets) {
         set.column = in.text();

@@ -60,7 +60,8 @@ struct Action {
         kRetractRecord = 7,  ///< a record that Trueup made, never what it stands for
     };
     Kind kind = Kind::kUnspecified;
-    std::uint32_t grace_seconds = 0;
+    /// Of kDeletePod: what the pod is given to end; nullopt: its own terminationGracePeriodSeconds.
+    std::optional<std::uint32_t> grace_seconds;
     std::vector<Assignment> sets;
     bool operator==(const Action&) const = default;
 };

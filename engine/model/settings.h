@@ -7,6 +7,7 @@
 #include "engine/model/verdict.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,8 @@ struct RuleSettings {
     Millis grace{60'000};          ///< journal time from first detection
     Millis create_window{30'000};  ///< broker time in which the other side may still be written
     Budget budget{};
+    /// Seconds that a pod which the rule deletes is given to end; nullopt: the pod's own. 0 kills.
+    std::optional<std::uint32_t> grace_period = {};
     bool operator==(const RuleSettings&) const = default;
 };
 
@@ -81,7 +84,9 @@ struct SourceSettings {
 
 /// The version of the rules and of the fold that this build has. Decisions of one version never
 /// change: what changes them is another version.
-inline constexpr std::uint32_t kLogic = 7;
+inline constexpr std::uint32_t kLogic = 8;
+/// The first that leaves a pod its own grace period; those before gave each 30 s.
+inline constexpr std::uint32_t kLogicOfGracePeriods = 8;
 
 struct Settings {
     std::uint32_t logic = kLogic;

@@ -11,6 +11,7 @@
 #include "engine/base/time.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,7 @@ struct DeleteObject {
     std::string name;
     std::string uid;
     std::string resource_version;
-    std::uint32_t grace_period_seconds = 30;
+    std::optional<std::uint32_t> grace_period_seconds;  ///< nullopt: the object's own
     /// Later than this it is not sent any more, whatever kept it (a connection, credentials), and
     /// fails: what it was decided on is too old by then.
     Millis send_within{2'000};

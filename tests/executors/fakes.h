@@ -73,8 +73,10 @@ class FakeCluster final : public ports::Cluster {
     }
     void erase(ports::CallId call, const ports::DeleteObject& request) override {
         calls.push_back("DELETE " + request.name + " uid=" + request.uid +
-                        " rv=" + request.resource_version +
-                        " grace=" + std::to_string(request.grace_period_seconds));
+                        " rv=" + request.resource_version + " grace=" +
+                        (request.grace_period_seconds
+                             ? std::to_string(*request.grace_period_seconds)
+                             : "its own"));
         if (before_delete) before_delete();
         if (!upset_deletes.empty() && upset_deletes.front().carried_out) carry_out(request);
         if (upset(call, upset_deletes)) return;

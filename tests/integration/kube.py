@@ -69,8 +69,11 @@ class Kube:
                 return None
             raise
 
-    def create_pod(self, namespace, name, labels, phase="Running", finalizers=(), annotations=None):
-        """Creates a pod without a node (so that a deletion needs no kubelet), in that phase."""
+    def create_pod(
+        self, namespace, name, labels, phase="Running", finalizers=(), annotations=None, spec=None
+    ):
+        """Creates a pod without a node (so that a deletion needs no kubelet), in that phase. `spec`
+        adds to what is in its own."""
         metadata = {"name": name, "labels": labels}
         if annotations:
             metadata["annotations"] = annotations
@@ -80,7 +83,8 @@ class Kube:
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": metadata,
-            "spec": {"containers": [{"name": "wrapper", "image": "example.invalid/wrapper:1"}]},
+            "spec": {"containers": [{"name": "wrapper", "image": "example.invalid/wrapper:1"}]}
+            | (spec or {}),
         }
         pod = self.call("POST", f"/api/v1/namespaces/{namespace}/pods", body)
         return pod if phase == "Pending" else self.set_phase(namespace, name, phase)
@@ -107,6 +111,14 @@ class Kube:
             if error.code != 404:
                 raise
             return None
+
+    def kill_pod(self, namespace, name):
+        """Deletes the pod, and no kubelet is waited for; no error if there is none."""
+        try:
+            self.call("DELETE", _pod_path(namespace, name), {"gracePeriodSeconds": 0})
+        except KubeError as error:
+            if error.code != 404:
+                raise
 
     def wait_gone(self, namespace, name, uid, seconds=10):
         """Waits until no pod of that uid is there."""

@@ -31,17 +31,26 @@ std::vector<Predicate> still_says(const std::string& source, const Facet& object
 }
 
 CommandDraft delete_pod(const std::string& source, const Facet& pod) {
-    constexpr std::uint32_t kGracePeriodSeconds = 30;  // of the DELETE (G1)
     CommandDraft draft;
     draft.target = {source, pod.object_id, std::string(pod.fields().text("name").value_or("")),
                     std::string(pod.fields().text("namespace").value_or(""))};
     draft.action.kind = Action::Kind::kDeletePod;
-    draft.action.grace_seconds = kGracePeriodSeconds;
     draft.read_set = {
         {Predicate::Kind::kExists, source, pod.object_id, {}, {}},
         {Predicate::Kind::kNoVeto, source, pod.object_id, {}, {}},
     };
     return draft;
+}
+
+void give_time(const Settings& settings, std::uint8_t rule, CommandDraft& draft) {
+    constexpr std::uint32_t kOnce = 30;
+    const bool pod = draft.action.kind == Action::Kind::kDeletePod;
+    if (settings.logic < kLogicOfGracePeriods) {
+        if (pod || draft.action.kind == Action::Kind::kDeleteObject)
+            draft.action.grace_seconds = kOnce;
+    } else if (pod) {
+        draft.action.grace_seconds = settings.rules[rule].grace_period;
+    }
 }
 
 CommandDraft delete_object(const std::string& source, const Facet& object) {

@@ -33,6 +33,9 @@ inline std::vector<Predicate> still_says(const std::string& source, const Facet&
 /// hold, and what the rule adds.
 CommandDraft delete_pod(const std::string& source, const Facet& pod);
 
+/// A command that deletes a pod leaves it the time that the rule says, or the pod's own (G1).
+void give_time(const Settings& settings, std::uint8_t rule, CommandDraft& draft);
+
 /// The same of an object that is no pod.
 CommandDraft delete_object(const std::string& source, const Facet& object);
 

@@ -46,6 +46,22 @@ TEST(ConfigDescribe, SaysEverythingInAFewLines) {
         "log       info, json\n");
 }
 
+TEST(ConfigDescribe, SaysWhatPodsHaveToEndWhereItIsNotTheirOwn) {
+    const Config config =
+        parsed(with(sound(), "executors:",
+                    "    rules: {orphaned_pod: {grace_period: 90s}, ttl_expired: {grace_period: "
+                    "0s}}\n    i-know: [ttl_expired.grace_period]\nexecutors:"));
+    const std::string text = describe(config);
+    EXPECT_NE(text.find("create window 30s, pods have 90s to end, at most 10"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("ttl_expired: observe, pods have 0s to end,"), std::string::npos) << text;
+    const Settings settings = policy_settings(config);
+    EXPECT_EQ(settings.rules[0].grace_period, 90U);
+    EXPECT_EQ(settings.rules[3].grace_period, 0U);
+    EXPECT_EQ(settings.rules[4].grace_period, std::nullopt);
+    EXPECT_EQ(policy_settings(parsed(describe_json(config))), settings);
+}
+
 TEST(ConfigDescribe, JsonIsAConfigurationAgain) {
     const std::string nodes =
         "sources:\n  nodes: {kubernetes: {kubeconfig: k, context: c, all_namespaces: true, "

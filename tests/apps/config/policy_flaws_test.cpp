@@ -110,6 +110,34 @@ TEST(ConfigPolicyFlaws, ABrakeIsLoosenedByNameOnly) {
         "out");
 }
 
+TEST(ConfigPolicyFlaws, AGracePeriodIsWholeSecondsOfARuleThatDeletesPods) {
+    const auto said = [](const std::string& rule, const std::string& value) {
+        return flaws_of_policy("    rules: {" + rule + ": {grace_period: " + value + "}}\n");
+    };
+    EXPECT_EQ(said("orphaned_pod", "5s"), "(sound)");
+    EXPECT_EQ(said("ttl_expired", "24h"), "(sound)");
+    EXPECT_EQ(said("orphaned_pod", "30"),
+              "trueup.yaml:18: rules.orphaned_pod.grace_period has no unit; write 30s, not 30");
+    for (const char* wrong : {"1500ms", "2d"}) {
+        EXPECT_EQ(said("orphaned_pod", wrong),
+                  std::string("trueup.yaml:18: rules.orphaned_pod.grace_period is ") + wrong +
+                      "; write whole seconds, at most 24h, or leave it out: then each pod's own "
+                      "terminationGracePeriodSeconds holds");
+    }
+    EXPECT_EQ(said("missing_pod", "5s"),
+              "trueup.yaml:18: rules.missing_pod.grace_period does not exist: this rule deletes no "
+              "pod; leave it out");
+}
+
+TEST(ConfigPolicyFlaws, KillingPodsIsAcknowledged) {
+    const std::string kills = "    rules: {orphaned_pod: {grace_period: 0s}}\n";
+    EXPECT_EQ(flaws_of_policy(kills),
+              "trueup.yaml:18: policies[0].rules loosens orphaned_pod.grace_period: with 0s a pod "
+              "is killed: its name is free, and its volumes are, while its processes may still "
+              "run; write i-know: [orphaned_pod.grace_period] beside it if it is meant");
+    EXPECT_EQ(flaws_of_policy(kills + "    i-know: [orphaned_pod.grace_period]\n"), "(sound)");
+}
+
 // An executor found no pod by the id that the label had, and a row was failed whose pod ran.
 TEST(ConfigPolicyFlaws, NothingActsOnPodsThatALabelNames) {
     const std::string named = with(sound(), "selector: app=wrapper\n",

@@ -257,8 +257,19 @@ TEST(KubernetesPaths, ADeleteAlwaysCarriesBothPreconditions) {
     EXPECT_EQ(connectors::object_path(request.resource, "../x"), "/api/v1/pods/..%2Fx");
     EXPECT_EQ(connectors::delete_body(request),
               R"({"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background",)"
-              R"("gracePeriodSeconds":30,)"
               R"("preconditions":{"uid":"u\"1","resourceVersion":"7"}})");
+}
+
+// A pod that says 300 s was deleted with 30.
+TEST(KubernetesPaths, ADeleteHasAGracePeriodOnlyWhereOneIsGiven) {
+    ports::DeleteObject request;
+    EXPECT_EQ(connectors::delete_body(request).find("gracePeriodSeconds"), std::string::npos);
+    for (const std::uint32_t seconds : {0U, 5U}) {
+        request.grace_period_seconds = seconds;
+        EXPECT_NE(connectors::delete_body(request).find(
+                      "\"gracePeriodSeconds\":" + std::to_string(seconds) + ","),
+                  std::string::npos);
+    }
 }
 
 /// Answers each call of the check by a function of its kind; time passes with each poll.

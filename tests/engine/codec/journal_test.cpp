@@ -276,6 +276,14 @@ TEST(JournalCodec, MalformedSettingsStopTheirReader) {
     EXPECT_TRUE(refused([](S& m) { m.mutable_sources(0)->clear_name(); }));
 }
 
+TEST(SettingsCodec, AGracePeriodOfNothingIsNotNone) {
+    Settings settings = samples::settings();
+    settings.rules[0].grace_period = 0;
+    EXPECT_EQ(decode_settings(encode_settings(settings)).value(), settings);
+    settings.rules[0].grace_period = std::nullopt;
+    EXPECT_EQ(decode_settings(encode_settings(settings)).value(), settings);
+}
+
 TEST(JournalCodec, TwoGenesesOrSettingsStopTheirReader) {
     JournalView view;
     JournalRecordBuilder builder;

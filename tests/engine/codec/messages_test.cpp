@@ -30,7 +30,7 @@ TEST(Messages, SamplesGoBothWays) {
 TEST(Messages, BareOnesGoBothWays) {
     Command command = samples::command();
     command.draft.target.name = command.draft.target.name_space = "";
-    command.draft.action = {Action::Kind::kUpdateRow, 0, {}};
+    command.draft.action = {Action::Kind::kUpdateRow, std::nullopt, {}};
     command.finding_id = {};
     command.evidence.clear();
     EXPECT_EQ(decode_command(encode_command(command)).value(), command);
@@ -127,6 +127,25 @@ TEST(CommandCodec, RefusesWhatItDoesNotUnderstandInFull) {
     EXPECT_TRUE(no([](C& m) { m.clear_read_set(); }));
     EXPECT_TRUE(no([](C& m) { m.mutable_read_set(1)->clear_kind(); }));
     EXPECT_TRUE(no([](C& m) { m.mutable_read_set(1)->set_kind(v1::Predicate::Kind(9)); }));
+}
+
+// An executor of the build before took a deletion without a grace period for one of 0 s, and
+// killed.
+TEST(CommandCodec, ADeletionInThePodsOwnTimeIsAKindThatOlderExecutorsRefuse) {
+    Command command = samples::command();
+    for (const std::optional<std::uint32_t> grace :
+         {std::optional<std::uint32_t>(), std::optional(0U), std::optional(5U)}) {
+        command.draft.action.grace_seconds = grace;
+        v1::Command m;
+        ASSERT_TRUE(m.ParseFromString(encode_command(command)));
+        EXPECT_EQ(m.action().kind(),
+                  grace ? v1::Action::KIND_DELETE_POD : v1::Action::KIND_DELETE_POD_IN_ITS_TIME);
+        EXPECT_EQ(m.action().has_grace_seconds(), grace.has_value());
+        EXPECT_EQ(decode_command(encode_command(command)).value(), command);
+    }
+    EXPECT_TRUE(refused<v1::Command>(encode_command(command), decode_command, [](v1::Command& m) {
+        m.mutable_action()->set_kind(v1::Action::KIND_DELETE_POD_IN_ITS_TIME);
+    })) << "which of the two?";
 }
 
 TEST(OutcomeCodec, RefusesWhatItDoesNotKnow) {

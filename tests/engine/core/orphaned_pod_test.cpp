@@ -26,7 +26,7 @@ TEST(OrphanedPod, TheCommandNamesTheUidAndWhatWasRead_G1) {
     const Command& command = s.commands().front();
     EXPECT_EQ(command.draft.target, (Target{"pods", "a", "wrapper-7", "graphs"}));
     EXPECT_EQ(command.draft.action.kind, Action::Kind::kDeletePod);
-    EXPECT_EQ(command.draft.action.grace_seconds, 30U);
+    EXPECT_EQ(command.draft.action.grace_seconds, std::nullopt) << "the pod's own holds";
     const std::vector<Predicate> read{
         {Predicate::Kind::kNone, "rows", {}, "key", "wrapper-7"},
         {Predicate::Kind::kNone, "rows", {}, "pod_name", "wrapper-7"},

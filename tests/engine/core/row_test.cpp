@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 
@@ -59,7 +60,7 @@ Command random_command(Dice& dice, const std::string& key) {
     command.subject = key;
     command.draft.target = {dice.text(), dice.text(), dice.text(), dice.text()};
     command.draft.action.kind = static_cast<Action::Kind>(dice.below(3));
-    command.draft.action.grace_seconds = static_cast<std::uint32_t>(dice.number());
+    if (dice.flip()) command.draft.action.grace_seconds = static_cast<std::uint32_t>(dice.number());
     for (std::size_t n = dice.below(4); n > 0; --n) {
         command.draft.action.sets.push_back({dice.text(), dice.maybe_text()});
     }
@@ -185,6 +186,7 @@ Settings random_settings(Dice& dice) {
     for (std::size_t n = dice.below(4); n > 0; --n) {
         settings.rules.push_back({dice.text(), static_cast<Mode>(dice.below(3)), Millis(dice.any()),
                                   Millis(dice.any())});
+        if (dice.flip()) settings.rules.back().grace_period = dice.below(3);
     }
     settings.max_step = Millis(dice.any());
     settings.max_skew = Millis(dice.any());
@@ -381,6 +383,30 @@ TEST(Rows, ARowOfAnotherFormatIsRefused) {
     EXPECT_FALSE(core::decode_meta(""));
     EXPECT_FALSE(core::decode_subject("k", std::string(1, '\x7f') + std::string(5, '\0')));
     EXPECT_FALSE(core::decode_meta(std::string(1, '\x7f')));
+}
+
+/// The bytes of a meta row that differ between two settings of one rule.
+std::string with_grace_period(std::optional<std::uint32_t> period) {
+    core::Meta meta;
+    meta.settings.rules.push_back({"orphaned_pod", Mode::kEnforce});
+    meta.settings.rules[0].grace_period = period;
+    std::string bytes;
+    core::encode_meta(meta, bytes);
+    return bytes;
+}
+
+// After an upgrade of an engine whose journal had made room, nothing that it had kept could be
+// read.
+TEST(Rows, AMetaRowOfTheBuildBeforeIsReadAsItIs_C10) {
+    std::string former = with_grace_period(std::nullopt);
+    const std::string now = with_grace_period(5);
+    const std::size_t flag = static_cast<std::size_t>(
+        std::mismatch(former.begin(), former.end(), now.begin()).first - former.begin());
+    former.erase(flag, 1);  // the format before had no such thing
+    former[0] = static_cast<char>(core::kOldestMetaFormat);
+    const std::optional<core::Meta> read = core::decode_meta(former);
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(*read, *core::decode_meta(with_grace_period(std::nullopt)));
 }
 
 TEST(Rows, ANumberThatNeverEndsIsRefused) {

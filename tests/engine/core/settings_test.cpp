@@ -87,7 +87,8 @@ TEST(ShardSettings, AnotherNumberOfRulesHalts_C10) {
 
 std::string newer_in_force() {
     return "puts logic version " + std::to_string(kLogic + 1) +
-           " in force, and this build has version " + std::to_string(kLogic);
+           " in force, and this build has version " + std::to_string(core::kOldestLogic) + " to " +
+           std::to_string(kLogic);
 }
 
 TEST(ShardSettings, AnotherVersionOfTheLogicHaltsAndSaysWhichBuildItNeeds_C10) {
@@ -110,6 +111,60 @@ TEST(ShardSettings, SettingsOfTheLogicBeforeAreNotTakenOnceANewerOneIsInForce_C1
     EXPECT_EQ(s.state().halted, "");
     EXPECT_EQ(s.meta().settings.logic, kLogic + 1);
     EXPECT_NE(s.meta().settings.stale_after, Millis{1'234});
+}
+
+// Every pod was given 30 s, and one that says 300 was cut off in the middle of its own end.
+TEST(ShardSettings, TheRuleSaysHowLongItsPodsHaveToEndElseTheyDoThemselves_G1) {
+    for (const std::optional<std::uint32_t> period :
+         {std::optional<std::uint32_t>(), std::optional(0U), std::optional(5U)}) {
+        Settings settings = graph_settings();
+        settings.rules[0].grace_period = period;
+        JournalScript s(settings);
+        s.all_known();
+        s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+        s.quiet_until(65s);
+        ASSERT_EQ(s.commands().size(), 1U);
+        EXPECT_EQ(s.commands()[0].draft.action.grace_seconds, period);
+    }
+}
+
+TEST(ShardSettings, AJournalOfTheLogicBeforeGivesEachPodItsFormer30s_C10) {
+    Settings before = graph_settings();
+    before.logic = kLogicOfGracePeriods - 1;
+    JournalScript s(before);
+    s.all_known();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(65s);
+    s.put_in_force(graph_settings());
+    s.pod({.name = "wrapper-8", .uid = "b", .version = 12});
+    s.quiet_until(75s);
+    const auto given = [&](const std::string& name) {
+        std::vector<std::optional<std::uint32_t>> all;
+        for (const Command& command : s.commands()) {
+            if (command.draft.target.name != name) continue;
+            all.push_back(command.draft.action.grace_seconds);
+        }
+        return all;
+    };
+    using Given = std::vector<std::optional<std::uint32_t>>;
+    EXPECT_EQ(given("wrapper-7"), (Given{30, 30})) << "once more, as it was ordered";
+    s.outcome(s.commands().back(), OutcomeKind::kDone);
+    s.pod_gone("wrapper-7", "a", 13);
+    s.quiet_until(130s);
+    EXPECT_EQ(given("wrapper-8"), Given{std::nullopt});
+}
+
+TEST(ShardSettings, AnApprovalIsForTheGracePeriodThatItSaw) {
+    Settings asks = graph_settings();
+    asks.rules[0].mode = Mode::kApprove;
+    JournalScript s(asks);
+    s.all_known();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(65s);
+    const Hash128 own = s.subject("wrapper-7")->findings.at(0).proposal;
+    asks.rules[0].grace_period = 0;
+    s.put_in_force(asks);
+    EXPECT_NE(s.subject("wrapper-7")->findings.at(0).proposal, own);
 }
 
 // An engine that was put back over the rows of a newer build folded on by the old rules.
