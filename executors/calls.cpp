@@ -36,6 +36,7 @@ ports::CallId Calls::get(Owner owner, ports::Cluster& cluster, const ports::GetO
 ports::CallId Calls::erase(Owner owner, ports::Cluster& cluster, const ports::DeleteObject& request,
                            SteadyTime now) {
     const ports::CallId call = open(owner, &cluster, nullptr, now);
+    open_[call].writes = true;
     cluster.erase(call, request);
     return call;
 }
@@ -69,12 +70,13 @@ void Calls::cancel_all(Owner owner) {
         }
     }
     complete_.erase(std::remove_if(complete_.begin(), complete_.end(),
-                                   [&](const Answer& answer) { return answer.owner == owner; }),
+                                   [&](const auto& each) { return each.first.owner == owner; }),
                     complete_.end());
 }
 
 void Calls::close(std::map<ports::CallId, Open>::iterator which) {
-    complete_.push_back(std::move(which->second.answer));
+    const Port port{which->second.cluster, which->second.writes};
+    complete_.emplace_back(std::move(which->second.answer), port);
     open_.erase(which);
 }
 
@@ -166,7 +168,25 @@ std::vector<Answer> Calls::take(SteadyTime now) {
         current->second.answer.error = {Next::kRetry, "no answer in time"};
         close(current);
     }
-    return std::exchange(complete_, {});
+    std::vector<Answer> answers;
+    for (auto& [answer, port] : std::exchange(complete_, {})) {
+        judge_rights(answer, port, now);
+        answers.push_back(std::move(answer));
+    }
+    return answers;
+}
+
+void Calls::judge_rights(Answer& answer, const Port& port, SteadyTime now) {
+    if (port.first == nullptr || answer.failed) return;
+    if (answer.status != 403) {
+        refused_.erase(port);
+        return;
+    }
+    Refused& refused = refused_.try_emplace(port, Refused{now, now}).first->second;
+    // Of one that was not asked again for so long nobody knows whether it was mended meanwhile.
+    if (now - refused.last > 2 * kRightsComeUp) refused.since = now;
+    refused.last = now;
+    answer.for_good = now - refused.since >= kRightsComeUp;
 }
 
 }  // namespace trueup::executors

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trueup::executors {
@@ -20,10 +21,15 @@ namespace trueup::executors {
 /// Who waits for an answer: a number that the dispatcher gives each execution.
 using Owner = std::uint64_t;
 
+/// An API server that starts refuses everything until it has read who has which right: a 403 is
+/// final only after so long of nothing else, for reads and for writes of a port each.
+inline constexpr Millis kRightsComeUp{300'000};
+
 /// All of what came back for one call.
 struct Answer {
     Owner owner = 0;
     ports::CallId call = 0;
+    bool for_good = false;  ///< of a 403: nothing else was heard for kRightsComeUp
     bool failed = false;  ///< no whole answer came: `error`, and `sqlstate` where the server spoke
     int status = 0;       ///< HTTP; 0 for a database
     std::string body;
@@ -59,11 +65,13 @@ class Calls {
     std::vector<Answer> take(SteadyTime now);
 
   private:
+    using Port = std::pair<ports::Cluster*, bool>;  ///< true: for writes
     struct Open {
         Answer answer;
         SteadyTime due{};
         ports::Cluster* cluster = nullptr;  ///< one of the two is set
         ports::Database* database = nullptr;
+        bool writes = false;
         void cancel() const;
     };
     ports::CallId open(Owner owner, ports::Cluster* cluster, ports::Database* database,
@@ -73,11 +81,17 @@ class Calls {
     void poll_database(ports::Database& database, Millis max_wait);
     void handle(const ports::ClusterEvent& event);
     void handle(ports::DatabaseEvent& event);
+    struct Refused {
+        SteadyTime since{};
+        SteadyTime last{};
+    };
+    void judge_rights(Answer& answer, const Port& port, SteadyTime now);
 
     Millis timeout_;
     ports::CallId next_ = 1;
     std::map<ports::CallId, Open> open_;
-    std::vector<Answer> complete_;
+    std::vector<std::pair<Answer, Port>> complete_;
+    std::map<Port, Refused> refused_;  ///< whose last answer was a 403
     std::vector<ports::ClusterEvent> cluster_events_;
     std::vector<ports::DatabaseEvent> database_events_;
 };

@@ -21,7 +21,8 @@ class DeletePod final : public Execution {
         return std::string(verb) + (pod ? " pod " : " object ") + target().name;
     }
     bool not_found(const Answer& answer) const {
-        return !answer.failed && answer.status == 404 && says_not_found(answer.body, target().name);
+        return !answer.failed && answer.status == 404 &&
+               says_not_found(answer.body, target().name, source_.resource.plural);
     }
 
     void read_target(SteadyTime now) override;

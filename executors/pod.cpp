@@ -61,10 +61,10 @@ Result<Pod> decode_pod(std::string_view body, std::string_view hold_key) {
     return pod;
 }
 
-bool says_not_found(std::string_view body, std::string_view name) {
+bool says_not_found(std::string_view body, std::string_view name, std::string_view plural) {
     world::Json json;
     const std::optional<world::KubeStatus> status = world::read_status(json.read(body));
-    return status && status->not_found(name);
+    return status && status->not_found(name, plural);
 }
 
 bool says_deleted(std::string_view body) {

@@ -35,8 +35,9 @@ struct Pod {
 /// or annotation that holds it; empty: none does.
 Result<Pod> decode_pod(std::string_view body, std::string_view hold_key = {});
 
-/// Is this the body of a 404 by which the API server says that the object `name` is not there?
-bool says_not_found(std::string_view body, std::string_view name);
+/// Is this the body of a 404 by which the API server says that the object `name` of a resource
+/// (`pods`) is not there?
+bool says_not_found(std::string_view body, std::string_view name, std::string_view plural);
 
 /// Is this the body of a 200 by which the API server says that it took a DELETE: the object, or a
 /// Status of success? The page of a proxy is neither.

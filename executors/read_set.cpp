@@ -126,7 +126,8 @@ Standing failure_of(const Answer& answer, std::string_view what) {
     const std::string said =
         call + ": HTTP " + std::to_string(answer.status) + ": " + message_of(answer.body);
     if (answer.status == 403) {
-        return Standing::failed(false, said + "; allow the executor to get and delete pods");
+        return Standing::failed(!answer.for_good,
+                                said + "; allow the executor to get and delete pods");
     }
     // 401: a token that was rotated is read again by the transport. 404 without the server's own
     // word is a wrong path or a proxy (S3).
@@ -348,7 +349,8 @@ Standing ReadSet::judge_pod(const Predicate& predicate, const PodSource& source,
                             const Read& read) const {
     const Answer& answer = *read.answer;
     const std::string what = "GET pod " + read.name;
-    if (!answer.failed && answer.status == 404 && says_not_found(answer.body, read.name)) {
+    if (!answer.failed && answer.status == 404 &&
+        says_not_found(answer.body, read.name, source.resource.plural)) {
         return is_by_name(predicate) ? Standing::holds() : gone(predicate);
     }
     if (answer.failed || answer.status != 200) {

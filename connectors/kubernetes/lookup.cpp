@@ -114,8 +114,8 @@ std::optional<Found> Lookups::judge(Question& question, const Answer& answer, St
     } else {
         const std::optional<KubeStatus> status =
             answer.failure ? std::nullopt : decoder_.status(answer.body);
-        const bool not_found =
-            answer.status == 404 && status && status->not_found(question.lookup.name);
+        const bool not_found = answer.status == 404 && status &&
+                               status->not_found(question.lookup.name, settings_.resource.plural);
         if (!not_found && TRUEUP_GUARD("kubernetes_own_word")) flaw = explain(answer, decoder_);
     }
     trouble_ = flaw.empty() ? "" : "GET " + question.lookup.name + ": " + flaw;

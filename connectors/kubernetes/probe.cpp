@@ -18,7 +18,8 @@ constexpr ports::CallId kList = 1;
 constexpr ports::CallId kGet = 2;
 constexpr ports::CallId kWatch = 3;
 constexpr ports::CallId kNamespace = 4;
-constexpr ports::CallId kReview = 5;  // and those after it
+constexpr ports::CallId kReady = 5;
+constexpr ports::CallId kReview = 6;  // and those after it
 
 class Asker {
   public:
@@ -94,6 +95,20 @@ Error refused(const Answer& answer, const std::string& verb, const ports::Resour
     }
 }
 
+/// Has it read who has which right, and which resources there are? Until then it answers 403 and
+/// 404 to those who did nothing wrong. One that does not tell may be anything.
+bool is_ready(ports::Cluster& cluster, Asker& asker) {
+    cluster.list_page(kReady, ports::ListPage{{"", "", "readyz"}, "", 0, "", ""});
+    return asker.wait(kReady, false).good();
+}
+
+/// What a server that may just be starting refuses, it may grant in a minute.
+Error judged(Error refusal, const Answer& answer, ports::Cluster& cluster, Asker& asker) {
+    const bool early = !answer.failure && (answer.status == 403 || answer.status == 404);
+    if (!early || is_ready(cluster, asker)) return refusal;
+    return Error{Next::kRetry, refusal.what + "; it does not say that it is ready (/readyz)"};
+}
+
 std::string review_body(const ports::Resource& resource, const std::string& verb) {
     // `/api/v1` is the group without a name, `/apis/GROUP/VERSION` any other.
     constexpr std::string_view kApis = "/apis/";
@@ -122,9 +137,12 @@ Status check_access(ports::Cluster& cluster, const ports::Resource& resource,
                     const std::string& label_selector, ports::Clock& clock) {
     Decoder decoder(Mapping{});
     Asker asker(cluster, clock);
+    const auto refuse = [&](const Answer& answer, const std::string& verb) {
+        return judged(refused(answer, verb, resource, decoder), answer, cluster, asker);
+    };
     cluster.list_page(kList, ports::ListPage{resource, label_selector, 1, "", ""});
     const Answer list = asker.wait(kList, false);
-    if (!list.good()) return refused(list, "list", resource, decoder);
+    if (!list.good()) return refuse(list, "list");
     const Result<KubePage> page = decoder.page(list.body);
     if (!page) {
         return Error{Next::kStop,
@@ -135,12 +153,12 @@ Status check_access(ports::Cluster& cluster, const ports::Resource& resource,
         cluster.get(kGet, ports::GetObject{resource, "trueup-access-check"});
         const Answer get = asker.wait(kGet, false);
         const bool known = get.good() || (!get.failure && get.status == 404);
-        if (!known) return refused(get, "get", resource, decoder);
+        if (!known) return refuse(get, "get");
     }
     cluster.watch(
         kWatch, ports::WatchFrom{resource, label_selector, std::to_string(page->version), 1, true});
     const Answer watch = asker.wait(kWatch, true);
-    if (!watch.good()) return refused(watch, "watch", resource, decoder);
+    if (!watch.good()) return refuse(watch, "watch");
     return Done{};
 }
 
@@ -153,7 +171,7 @@ std::optional<bool> namespace_exists(ports::Cluster& cluster, const std::string&
     // A proxy has a 404 too; the server says of what.
     Decoder decoder(Mapping{});
     const auto said = decoder.status(answer.body);
-    return said && said->name == name ? std::optional(false) : std::nullopt;
+    return said && said->not_found(name, "namespaces") ? std::optional(false) : std::nullopt;
 }
 
 std::optional<std::vector<std::string>> missing_verbs(ports::Cluster& cluster, const Post& post,

@@ -16,7 +16,9 @@ namespace trueup::connectors {
 
 /// Lists one object, opens a watch, and where a selector makes the connector look objects up, gets
 /// one. The error is one sentence that names what is missing: the server, its certificate, our
-/// credentials, a right, or the resource.
+/// credentials, a right, or the resource. kStop: so it will be until somebody mends it. kRetry:
+/// another try may help; so is a 403 or 404 of a server that does not say that it is ready, since
+/// one that has just started knows neither its rules nor all of its resources.
 Status check_access(ports::Cluster& cluster, const ports::Resource& resource,
                     const std::string& label_selector, ports::Clock& clock = ports::system_clock());
 

@@ -52,6 +52,7 @@ std::optional<KubeStatus> read_status(const Node& body) {
     found.message = text_or_empty(body, "message").substr(0, kMaxMessage);
     const Node details = at(body, "details");
     found.name = text_or_empty(details, "name");
+    found.plural = text_or_empty(details, "kind");  // which is called so, and is none
     const std::int64_t seconds = value<std::int64_t>(details, "retryAfterSeconds").value_or(0);
     found.retry_after = Millis(1000 * std::clamp<std::int64_t>(seconds, 0, kMaxWait));
     return found;

@@ -70,12 +70,16 @@ struct KubeStatus {
     bool success = false;
     std::string reason;
     std::string message;
-    std::string name;  ///< of the object that it is about; empty: of none
+    std::string name;    ///< of the object that it is about; empty: of none
+    std::string plural;  ///< of its resource
     Millis retry_after{0};
 
-    /// The API server's own word that the object `wanted` is not there. A proxy, or a server that
-    /// lost the resource, answers 404 too, and names no object (S3).
-    bool not_found(std::string_view wanted) const { return reason == "NotFound" && name == wanted; }
+    /// The API server's own word that the object `wanted` of that resource is not there. A proxy,
+    /// or a server that is starting or lost the resource, answers 404 too, and names no object; one
+    /// whose namespace is missing may name that (S3).
+    bool not_found(std::string_view wanted, std::string_view of) const {
+        return reason == "NotFound" && name == wanted && plural == of;
+    }
 };
 
 /// nullopt: it is no Status.

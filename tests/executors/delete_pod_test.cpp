@@ -172,12 +172,12 @@ TEST(DeletePod, HeldByAFinalizerIsSaid_S39) {
     EXPECT_EQ(outcome.reason, "accepted; held by finalizers");
 }
 
-TEST(DeletePod, ForbiddenIsFinalOthersAreNot_S3) {
+TEST(DeletePod, WhatTheServerRejectsIsFinalOthersAreNot_S3) {
     struct Case {
         int status;
         bool retryable;
     };
-    for (const Case c : {Case{401, true}, Case{403, false}, Case{429, true}, Case{500, true},
+    for (const Case c : {Case{401, true}, Case{403, true}, Case{429, true}, Case{500, true},
                          Case{503, true}, Case{400, false}}) {
         Bench on_get;
         on_get.cluster.upset_gets.push_back({c.status, ""});
@@ -194,6 +194,40 @@ TEST(DeletePod, ForbiddenIsFinalOthersAreNot_S3) {
         EXPECT_TRUE(says(deleted, "the server says Upset")) << deleted.reason;
         EXPECT_EQ(on_delete.cluster.count("DELETE"), 1U);
     }
+}
+
+// An API server that had just started knew nobody's rights yet, and each command to it failed for
+// good.
+TEST(DeletePod, ForbiddenIsFinalAfterFiveMinutesOfNothingElse_S3) {
+    for (const bool on_get : {true, false}) {
+        Bench bench;
+        const auto forbidden = [&] {
+            auto& upset = on_get ? bench.cluster.upset_gets : bench.cluster.upset_deletes;
+            upset.push_back({403, ""});
+            const Outcome outcome = bench.run(delete_orphan());
+            EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
+            return outcome.retryable;
+        };
+        EXPECT_TRUE(forbidden());
+        bench.now += Millis(299'000);
+        EXPECT_TRUE(forbidden());
+        bench.now += Millis(2'000);
+        EXPECT_FALSE(forbidden()) << "a right is missing";
+        bench.now += Millis(601'000);
+        EXPECT_TRUE(forbidden()) << "the last one was long ago";
+        EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kDone);
+        bench.cluster.pods["wrapper-a"] = {};
+        EXPECT_TRUE(forbidden()) << "something else was heard";
+    }
+}
+
+TEST(DeletePod, ThatItMayReadSaysNothingOfItsRightToDelete_S3) {
+    Bench bench;
+    bench.cluster.upset_deletes.push_back({403, ""});
+    EXPECT_TRUE(bench.run(delete_orphan()).retryable);
+    bench.now += Millis(301'000);
+    bench.cluster.upset_deletes.push_back({403, ""});
+    EXPECT_FALSE(bench.run(delete_orphan()).retryable) << "each was read well before";
 }
 
 TEST(DeletePod, ATimeoutThatWasCarriedOutIsReadBack_S38) {

@@ -262,10 +262,18 @@ TEST(Pod, OnlyAWholePodIsAPod_S3) {
 }
 
 TEST(Pod, TheServersNotFoundNamesTheObject_S3) {
-    EXPECT_TRUE(says_not_found(FakeCluster::not_found("a"), "a"));
-    EXPECT_FALSE(says_not_found(FakeCluster::not_found("a"), "b"));
-    EXPECT_FALSE(says_not_found(FakeCluster::status(404, "NotFound"), "a"));
-    EXPECT_FALSE(says_not_found("not found", "a"));
+    EXPECT_TRUE(says_not_found(FakeCluster::not_found("a"), "a", "pods"));
+    EXPECT_FALSE(says_not_found(FakeCluster::not_found("a"), "b", "pods"));
+    EXPECT_FALSE(says_not_found(FakeCluster::status(404, "NotFound"), "a", "pods"));
+    EXPECT_FALSE(says_not_found("not found", "a", "pods"));
+    EXPECT_FALSE(says_not_found("404 page not found", "page", "pods"));
+}
+
+// A namespace that was missing, and was called as the pod, was taken for the pod's absence.
+TEST(Pod, TheServersNotFoundNamesTheResource_S3) {
+    EXPECT_FALSE(says_not_found(FakeCluster::not_found("a"), "a", "namespaces"));
+    EXPECT_FALSE(says_not_found(R"({"kind":"Status","reason":"NotFound","details":{"name":"a"}})",
+                                "a", "pods"));
 }
 
 TEST(Pod, MessagesAreOneShortLine) {

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         fuzz::check_refusal(pod.error(), Next::kSkip);
     }
     // What shows the object does not prove that it is absent.
-    TRUEUP_CHECK(!pod || !executors::says_not_found(body, name));
+    TRUEUP_CHECK(!pod || !executors::says_not_found(body, name, "pods"));
     const std::string message = executors::message_of(body);
     TRUEUP_CHECK(std::none_of(message.begin(), message.end(), [](char c) { return c == '\n'; }));
     return 0;

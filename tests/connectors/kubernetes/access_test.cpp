@@ -358,6 +358,42 @@ TEST(KubernetesAccess, EachFailureIsNamed) {
     EXPECT_TRUE(contains(check([](FakeCluster&, const Asked&) {}), "does not answer"));
 }
 
+/// The check of a server that refuses one kind of call, and answers /readyz so; 0: not at all.
+Next check_while(Asked::Kind refused, int code, int readyz) {
+    Answering server([=](FakeCluster& fake, const Asked& asked) {
+        if (asked.kind == Asked::Kind::kList && asked.list.resource.plural == "readyz") {
+            EXPECT_EQ(connectors::list_path(asked.list), "/readyz");
+            if (readyz != 0) fake.answer(asked.call, readyz, readyz == 200 ? "ok" : "not ok");
+        } else if (asked.kind == refused) {
+            fake.answer(asked.call, code, status(code, "Said"));
+        } else if (asked.kind == Asked::Kind::kList) {
+            fake.answer(asked.call, 200, page(50, {}));
+        } else {
+            fake.answer(asked.call, 404, not_found("trueup-access-check"));
+        }
+    });
+    ports::Resource pods;
+    pods.name_space = "graph";
+    const Status checked = connectors::check_access(server, pods, "app=w", server);
+    return checked.ok() ? Next::kSkip : checked.error().next;
+}
+
+// After a restart of the API server its first answers ended the process: no right to list pods.
+TEST(KubernetesAccess, A403Or404IsFinalOnlyFromAServerThatSaysItIsReady) {
+    using Kind = Asked::Kind;
+    for (const int code : {403, 404}) {
+        EXPECT_EQ(check_while(Kind::kList, code, 200), Next::kStop) << code;
+        for (const int readyz : {500, 503, 403, 404, 0}) {
+            EXPECT_EQ(check_while(Kind::kList, code, readyz), Next::kRetry) << code << readyz;
+        }
+    }
+    EXPECT_EQ(check_while(Kind::kGet, 403, 200), Next::kStop);
+    EXPECT_EQ(check_while(Kind::kGet, 403, 500), Next::kRetry);
+    EXPECT_EQ(check_while(Kind::kWatch, 403, 200), Next::kStop);
+    EXPECT_EQ(check_while(Kind::kWatch, 403, 500), Next::kRetry);
+    EXPECT_EQ(check_while(Kind::kList, 401, 500), Next::kStop) << "who we are it knows at once";
+}
+
 std::optional<bool> asked_for_namespace(int code, const std::string& body) {
     Answering server([&](FakeCluster& fake, const Asked& asked) {
         EXPECT_EQ(asked.kind, Asked::Kind::kGet);
@@ -369,7 +405,8 @@ std::optional<bool> asked_for_namespace(int code, const std::string& body) {
 TEST(KubernetesAccess, ANamespaceIsMissingOnlyWhenTheServerNamesIt) {
     const std::string not_found =
         R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,)"
-        R"("message":"namespaces \"graph\" not found","details":{"name":"graph"}})";
+        R"("message":"namespaces \"graph\" not found",)"
+        R"("details":{"name":"graph","kind":"namespaces"}})";
     EXPECT_EQ(asked_for_namespace(200, R"({"kind":"Namespace"})"), true);
     EXPECT_EQ(asked_for_namespace(404, not_found), false);
     EXPECT_EQ(asked_for_namespace(404, "404 page not found"), std::nullopt);
