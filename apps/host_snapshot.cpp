@@ -1,6 +1,6 @@
 // What the HTTP side shows of a Host, made of the copies that its threads leave.
 #include "apps/host.h"
-#include "apps/version.h"
+#include "engine/base/version.h"
 #include "engine/core/budget.h"
 #include "engine/ports/clock.h"
 

@@ -6,7 +6,7 @@
 #include "apps/process.h"
 #include "apps/simulate.h"
 #include "apps/topics.h"
-#include "apps/version.h"
+#include "engine/base/version.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -271,7 +271,7 @@ int run(int argc, char** argv) {
     ::umask(S_IRWXG | S_IRWXO);
     trueup::apps::StopSignal stop;
     CLI::App app{"Trueup: finds where what is said and what is there disagree, and puts it right."};
-    app.set_version_flag("--version", std::string("trueup ") + trueup::apps::kVersion);
+    app.set_version_flag("--version", std::string("trueup ") + trueup::kVersion);
     app.require_subcommand(1);
     Options options;
     app.add_option("--log-level", options.log_level, "debug, info, warn (default) or error")

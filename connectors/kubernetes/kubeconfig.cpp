@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -15,8 +14,6 @@ namespace trueup::connectors {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kMaxFile = std::size_t{1} << 20U;
 
 /// The entry of that name in a kubeconfig's list: `clusters` has {name, cluster}, and so on.
 Result<YAML::Node> entry(const YAML::Node& config, const char* list, const char* part,
@@ -147,13 +144,8 @@ std::string from_environment(const char* name) {
 }  // namespace
 
 Result<std::string> read_text_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text(kMaxFile + 1, '\0');
-    if (!file) return refusal("cannot read " + path);
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (file.bad() || text.empty()) return refusal("cannot read " + path);
-    if (text.size() > kMaxFile) return refusal(path + " is longer than 1 MiB");
+    Result<std::string> text = ports::read_regular_file(path);
+    if (text && text->empty()) return refusal("cannot read " + path + ": it is empty");
     return text;
 }
 

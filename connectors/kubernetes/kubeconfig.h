@@ -44,7 +44,8 @@ Result<ClusterAccess> read_kubeconfig(const std::string& path, const std::string
 Result<ClusterAccess> in_cluster_access(
     const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-/// A whole file of at most 1 MiB; its name is in the error.
+/// A whole regular file (behind its links) of 1 byte to 1 MiB; its name is in the error. Never
+/// waits: a pipe is refused.
 Result<std::string> read_text_file(const std::string& path);
 
 }  // namespace trueup::connectors

@@ -3,6 +3,7 @@
 #include "connectors/kubernetes/exec_plugin.h"
 #include "connectors/kubernetes/paths.h"
 #include "engine/base/loopback.h"
+#include "engine/base/version.h"
 
 #include <curl/curl.h>
 
@@ -21,8 +22,8 @@ using ports::CallId;
 using ports::ClusterEvent;
 using Steady = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kTokenLife{60};
-constexpr std::chrono::seconds kAccessLife{120};
+constexpr Millis kTokenLife{60'000};
+constexpr Millis kAccessLife{120'000};
 constexpr long kConnectMillis = 10'000;
 constexpr std::int64_t kPluginPollMs = 20;
 
@@ -97,6 +98,15 @@ curl_blob blob(const std::string& pem) {
     return view;
 }
 
+/// A certificate by an authority that has the name of ours and another key: libcurl calls it a
+/// handshake that broke, and has what OpenSSL said first. What a peer does wrong is said by its
+/// `SSL routines`, or by the system.
+bool is_forged(CURLcode code, std::string_view detail) {
+    const auto says = [detail](std::string_view part) { return detail.find(part) != detail.npos; };
+    return code == CURLE_SSL_CONNECT_ERROR && says(": error:") && !says("SSL routines") &&
+           !says("system library");
+}
+
 /// Is a certificate not accepted? A handshake that broke (CURLE_SSL_CONNECT_ERROR) does not say so:
 /// a server that is being started resets it too.
 bool is_tls(CURLcode code) {
@@ -108,6 +118,11 @@ Error error_of(CURLcode code, const Transfer& transfer) {
     const std::string detail =
         transfer.error[0] != '\0' ? transfer.error.data() : curl_easy_strerror(code);
     if (is_tls(code)) return Error{Next::kStop, "TLS: " + detail};
+    if (is_forged(code, detail)) {
+        return Error{Next::kStop,
+                     "TLS: the certificate is not signed by the authority that it names (" +
+                         detail + "); its authority may have been replaced under the same name"};
+    }
     curl_off_t sent_after = 0;
     curl_easy_getinfo(transfer.easy, CURLINFO_PRETRANSFER_TIME_T, &sent_after);
     if (code == CURLE_OPERATION_TIMEDOUT && sent_after == 0) {
@@ -128,10 +143,10 @@ struct Waiting {
 }  // namespace
 
 struct HttpCluster::Wire {
-    Wire(ClusterAccess given, ports::Clock& clock)
-        : access(std::move(given)), multi(curl_multi_init()) {
+    Wire(ClusterAccess given, ports::Clock& with)
+        : access(std::move(given)), clock(with), multi(curl_multi_init()) {
         TRUEUP_CHECK(multi != nullptr);
-        if (access.exec) plugin.emplace(*access.exec, clock);
+        if (access.exec) plugin.emplace(*access.exec, with);
     }
     Wire(const Wire&) = delete;
     Wire& operator=(const Wire&) = delete;
@@ -156,14 +171,15 @@ struct HttpCluster::Wire {
     void finish(const CURLMsg& done);
 
     ClusterAccess access;
+    ports::Clock& clock;
     CURLM* multi;
     std::map<CallId, std::unique_ptr<Transfer>> transfers;
     std::vector<ClusterEvent> events;
     std::optional<ExecPlugin> plugin;
     std::deque<Waiting> waiting;
-    Steady::time_point token_read{};
+    SteadyTime token_read{};
     bool token_stale = true;
-    Steady::time_point access_read = Steady::now();
+    SteadyTime access_read = clock.steady_now();
     bool access_stale = false;
     bool said = false;  ///< that the file wants what takes a restart
 };
@@ -171,7 +187,7 @@ struct HttpCluster::Wire {
 /// What cannot be read for once leaves the last one in use, and so does another server: to go there
 /// takes a restart.
 void HttpCluster::Wire::read_again() {
-    const Steady::time_point now = Steady::now();
+    const SteadyTime now = clock.steady_now();
     if (!access.again || (!access_stale && now - access_read < kAccessLife)) return;
     access_read = now;
     access_stale = false;
@@ -202,7 +218,7 @@ void HttpCluster::Wire::say_once(const std::string& change) {
 
 std::string HttpCluster::Wire::bearer() {
     if (access.token_file.empty()) return access.token;
-    const Steady::time_point now = Steady::now();
+    const SteadyTime now = clock.steady_now();
     if (token_stale || now - token_read > kTokenLife) {
         // A token that cannot be read for once leaves the last one in use.
         if (Result<std::string> text = read_text_file(access.token_file)) {
@@ -285,7 +301,8 @@ void HttpCluster::Wire::start(const Waiting& one) {
     CURL* easy = transfer->easy;
     TRUEUP_CHECK(easy != nullptr);
     curl_easy_setopt(easy, CURLOPT_URL, (access.server + request.path).c_str());
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "trueup");  // the audit log says who it was
+    const std::string agent = std::string("trueup/") + kVersion;  // the audit log says who it was
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, agent.c_str());
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's 200 is not an answer

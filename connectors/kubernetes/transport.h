@@ -30,7 +30,7 @@ struct HttpRequest {
 
 class HttpCluster final : public ports::Cluster {
   public:
-    /// `clock` tells how old the credentials of an exec plugin are.
+    /// `clock` tells how old credentials and authorities are.
     static Result<std::unique_ptr<HttpCluster>> open(ClusterAccess access,
                                                      ports::Clock& clock = ports::system_clock());
     ~HttpCluster() override;

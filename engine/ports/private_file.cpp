@@ -45,6 +45,33 @@ bool is_strange(const Ownership& file, const Account& us) {
     return file.owner != us.user && file.owner != 0;
 }
 
+struct Read {
+    std::string text;
+    Ownership ownership;
+};
+
+Result<Read> read_whole(const std::string& path) {
+    const auto refuse = [&path](const std::string& why) {
+        return Error{Next::kStop, "cannot read " + path + ": " + why};
+    };
+    // A pipe that nobody writes to would hold the call up for ever.
+    const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    struct stat status {};
+    if (file.handle < 0 || ::fstat(file.handle, &status) != 0) return refuse(std::strerror(errno));
+    if (S_ISDIR(status.st_mode)) return refuse("it is a folder");
+    if (!S_ISREG(status.st_mode)) return refuse("it is no regular file");
+    Read read{{}, {status.st_uid, status.st_gid, status.st_mode & kPermissions}};
+    std::array<char, 4096> piece{};
+    while (true) {
+        const ssize_t count = ::read(file.handle, piece.data(), piece.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return refuse(std::strerror(errno));
+        if (count == 0) return read;
+        read.text.append(piece.data(), static_cast<std::size_t>(count));
+        if (read.text.size() > kMaxFile) return refuse("it is longer than 1 MiB");
+    }
+}
+
 }  // namespace
 
 std::string flaw_of(const std::string& path, const Ownership& file, const Account& us) {
@@ -71,31 +98,20 @@ std::string flaw_of(const std::string& path, const Ownership& file, const Accoun
 }
 
 Result<OwnFile> read_own_file(const std::string& path) {
-    const auto refuse = [&path](const std::string& why) {
-        return Error{Next::kStop, "cannot read " + path + ": " + why};
-    };
-    // A pipe that nobody writes to would hold the call up for ever.
-    const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    struct stat status {};
-    if (file.handle < 0 || ::fstat(file.handle, &status) != 0) return refuse(std::strerror(errno));
-    if (S_ISDIR(status.st_mode)) return refuse("it is a folder");
-    if (!S_ISREG(status.st_mode)) return refuse("it is no regular file");
-    const Ownership ownership{status.st_uid, status.st_gid, status.st_mode & kPermissions};
+    Result<Read> read = read_whole(path);
+    if (!read) return read.error();
     const Account us = account();
-    OwnFile own;
-    own.shown = flaw_of(path, ownership, us);
-    if (is_strange(ownership, us) || (ownership.mode & kOthersWrite) != 0) {
+    OwnFile own{std::move(read->text), flaw_of(path, read->ownership, us)};
+    if (is_strange(read->ownership, us) || (read->ownership.mode & kOthersWrite) != 0) {
         return Error{Next::kStop, std::move(own.shown)};
     }
-    std::array<char, 4096> piece{};
-    while (true) {
-        const ssize_t count = ::read(file.handle, piece.data(), piece.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return refuse(std::strerror(errno));
-        if (count == 0) return own;
-        own.text.append(piece.data(), static_cast<std::size_t>(count));
-        if (own.text.size() > kMaxFile) return refuse("it is longer than 1 MiB");
-    }
+    return own;
+}
+
+Result<std::string> read_regular_file(const std::string& path) {
+    Result<Read> read = read_whole(path);
+    if (!read) return read.error();
+    return std::move(read->text);
 }
 
 Result<std::string> read_private_file(const std::string& path) {

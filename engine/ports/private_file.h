@@ -39,6 +39,10 @@ struct OwnFile {
 /// another file that takes its place meanwhile is not read.
 Result<OwnFile> read_own_file(const std::string& path);
 
+/// The same of a file that anybody may have written: an authority, or a token as the kubelet mounts
+/// it.
+Result<std::string> read_regular_file(const std::string& path);
+
 /// The same, for a file that must be private.
 Result<std::string> read_private_file(const std::string& path);
 

@@ -80,6 +80,24 @@ TEST(PrivateFile, APipeIsRefusedAndNotWaitedFor) {
               "cannot read " + pipe + ": it is no regular file");
 }
 
+TEST(RegularFile, APipeADeviceAndAFolderAreRefusedBehindLinksToo) {
+    const TempDir folder;
+    const std::string pipe = folder.path() + "/pipe";
+    const std::string link = folder.path() + "/link";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0644), 0);
+    std::filesystem::create_symlink("pipe", link);
+    for (const std::string& odd : {pipe, link, std::string("/dev/zero")}) {
+        EXPECT_EQ(read_regular_file(odd).error().what,
+                  "cannot read " + odd + ": it is no regular file");
+    }
+    EXPECT_EQ(read_regular_file(folder.path()).error().what,
+              "cannot read " + folder.path() + ": it is a folder");
+    const std::string file = folder.path() + "/file";
+    std::ofstream(file) << "text";
+    ::chmod(file.c_str(), 0666);
+    EXPECT_EQ(read_regular_file(file).value(), "text");
+}
+
 TEST(PrivateFile, WhatMayBeReadByOthersIsOwnAndNoPlaceForASecret) {
     const TempDir folder;
     const std::string file = folder.path() + "/file";

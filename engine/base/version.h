@@ -1,8 +1,8 @@
 // The version of this build.
 #pragma once
 
-namespace trueup::apps {
+namespace trueup {
 
 inline constexpr const char* kVersion = "0.1.0";
 
-}  // namespace trueup::apps
+}  // namespace trueup
