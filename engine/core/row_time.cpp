@@ -99,6 +99,9 @@ std::optional<Millis> take_clock(Scan& scan, std::size_t most) {
     return Millis(hours(*hour) + minutes(*minute) + seconds(*second)) + *rest;
 }
 
+/// Millions of years: only repeated units add up to more, and they would come round to the past.
+constexpr Millis kLongest = days(2'000'000'000);
+
 /// `PnDTnHnMnS`, behind its P.
 std::optional<Millis> iso_duration(Scan scan) {
     Millis sum{0};
@@ -122,6 +125,7 @@ std::optional<Millis> iso_duration(Scan scan) {
         } else {
             return std::nullopt;
         }
+        if (sum > kLongest) return std::nullopt;
         any = true;
     }
     return any ? std::optional(sum) : std::nullopt;

@@ -52,6 +52,9 @@ void add_messages(Corpus& corpus) {
     corpus.add("journal", "record", samples::journal_record());
     corpus.add("journal", "tick", codec::JournalRecordBuilder().take());
     corpus.add("command", "command", codec::encode_command(samples::command()));
+    Command in_its_time = samples::command();
+    in_its_time.draft.action.grace_seconds.reset();
+    corpus.add("command", "in-its-time", codec::encode_command(in_its_time));
     corpus.add("finding", "finding", codec::encode_finding(samples::finding()));
     corpus.add("outcome", "outcome", codec::encode_outcome(samples::outcome()));
     corpus.add("request", "request", codec::encode_request(samples::request()));
@@ -162,6 +165,13 @@ void add_postgres(Corpus& corpus) {
 void add_texts(Corpus& corpus) {
     corpus.add("correlation", "coalesce", "coalesce(pod_name, 'wrapper-' || url_slug)");
     corpus.add("correlation", "quoted", R"(("Pod ""Name""" || 'it''s' || a) || coalesce(b, 'c'))");
+    corpus.add("copy", "row", "1\t\\N\ta \\t tab, a \\n line, a \\\\ and a \\q\t\n");
+    corpus.add("copy", "cut", "1\t\\");
+    corpus.add("times", "timestamp", "2026-11-21 18:57:48.123456+05:30");
+    corpus.add("times", "rfc3339", "2026-01-31T23:59:59.5+02:00");
+    corpus.add("times", "interval", "2 days 03:04:05.6");
+    corpus.add("times", "iso", "P1DT24H30M5S");
+    corpus.add("times", "configured", "500ms");
     corpus.add("selector", "all",
                "\x01x"
                "app=x,a==b,c!=d,e in (x, y),f notin (z),g,!h");
