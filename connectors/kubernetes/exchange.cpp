@@ -5,12 +5,6 @@
 
 namespace trueup::connectors {
 
-namespace {
-
-constexpr std::size_t kMaxBody = 256U << 20U;
-
-}  // namespace
-
 void Exchange::begin(ports::CallId call, SteadyTime deadline) {
     TRUEUP_CHECK(!running());
     call_ = call;

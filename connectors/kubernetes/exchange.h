@@ -6,10 +6,14 @@
 #include "engine/base/time.h"
 #include "engine/ports/cluster.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
 namespace trueup::connectors {
+
+/// Of one answer; what is larger is none.
+inline constexpr std::size_t kMaxBody = 256U << 20U;
 
 /// Hands out call ids of one port.
 class CallIds {

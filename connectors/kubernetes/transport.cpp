@@ -1,5 +1,6 @@
 #include "connectors/kubernetes/transport.h"
 
+#include "connectors/kubernetes/exchange.h"
 #include "connectors/kubernetes/exec_plugin.h"
 #include "connectors/kubernetes/paths.h"
 #include "engine/base/loopback.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -24,6 +26,9 @@ using Steady = std::chrono::steady_clock;
 
 constexpr Millis kTokenLife{60'000};
 constexpr Millis kAccessLife{120'000};
+/// Some hundred packed bytes are a megabyte: libcurl may unpack more than there is memory for
+/// before anybody has seen the first of it. Callers who see this much know that it is too large.
+constexpr std::size_t kMostUnpacked = kMaxBody + (std::size_t{1} << 20U);
 constexpr long kConnectMillis = 10'000;
 constexpr std::int64_t kPluginPollMs = 20;
 
@@ -36,6 +41,7 @@ struct Transfer {
     std::array<char, CURL_ERROR_SIZE> error{};
     std::vector<ClusterEvent>* events = nullptr;
     bool head_sent = false;
+    std::size_t room = std::numeric_limits<std::size_t>::max();  ///< for the rest of the answer
     long connect_within = kConnectMillis;
     std::uint64_t generation = 0;  ///< of the plugin's credentials that it was sent with
 
@@ -83,6 +89,8 @@ std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* 
 
 std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* target) {
     auto* transfer = static_cast<Transfer*>(target);
+    if (size * count > transfer->room) return 0;  // ends the call
+    transfer->room -= size * count;
     ClusterEvent data = transfer->event(ClusterEvent::Kind::kData);
     data.data.assign(bytes, size * count);
     transfer->events->push_back(std::move(data));
@@ -319,6 +327,7 @@ void HttpCluster::Wire::start(const Waiting& one) {
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer.get());
     if (!one.is_watch) {  // a quiet watch is no stalled one, and one that is packed comes late
         curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
+        transfer->room = kMostUnpacked;
         curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
         curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(kStall.count()));
     }

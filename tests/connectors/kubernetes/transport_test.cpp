@@ -1,7 +1,9 @@
 // Proves what the HTTP transport promises to the machines above it, on a small server of its own.
 #include "connectors/kubernetes/transport.h"
 
+#include "connectors/kubernetes/exchange.h"
 #include "connectors/kubernetes/settings.h"
+#include "engine/base/version.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/temp_dir.h"
 
@@ -11,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <array>
 #include <atomic>
@@ -452,6 +455,65 @@ TEST(KubernetesTransport, AnotherServerIsToldOnceAndNotGoneTo) {
     EXPECT_EQ(reads, 2) << "and not before each call";
     ASSERT_EQ(told.size(), 1U);
     EXPECT_NE(told[0].find("https://elsewhere: restart to use it"), std::string::npos) << told[0];
+}
+
+/// So many zeros, packed.
+std::string packed_zeros(std::size_t count) {
+    z_stream stream{};
+    EXPECT_EQ(::deflateInit2(&stream, 9, Z_DEFLATED, MAX_WBITS + 16, 9, Z_DEFAULT_STRATEGY), Z_OK);
+    std::string packed(count / 500, '\0');
+    std::vector<unsigned char> zeros(std::size_t{1} << 20U);
+    stream.next_out = reinterpret_cast<unsigned char*>(packed.data());
+    stream.avail_out = static_cast<unsigned>(packed.size());
+    for (std::size_t left = count; left > 0; left -= zeros.size()) {
+        stream.next_in = zeros.data();
+        stream.avail_in = static_cast<unsigned>(zeros.size());
+        EXPECT_EQ(::deflate(&stream, left == zeros.size() ? Z_FINISH : Z_NO_FLUSH),
+                  left == zeros.size() ? Z_STREAM_END : Z_OK);
+    }
+    packed.resize(stream.total_out);
+    ::deflateEnd(&stream);
+    return packed;
+}
+
+std::string packed_answer(const std::string& packed) {
+    return "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: " +
+           std::to_string(packed.size()) + "\r\n\r\n" + packed;
+}
+
+TEST(KubernetesTransport, AListIsAskedForPackedAndNamesWhoAsks) {
+    Server server;
+    server.answer(packed_answer(packed_zeros(std::size_t{1} << 20U)));
+    const auto cluster = open(server);
+    cluster->list_page(1, ports::ListPage{});
+    const auto found = events(*cluster);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found.back().kind, Kind::kEnd);
+    EXPECT_EQ(body(found), std::string(std::size_t{1} << 20U, '\0'));
+    const std::string agent = std::string("User-Agent: trueup/") + kVersion + "\r\n";
+    EXPECT_NE(server.request().find(agent), std::string::npos) << server.request();
+    EXPECT_NE(server.request().find("Accept-Encoding: gzip\r\n"), std::string::npos);
+}
+
+// Symptom: an answer of a megabyte that unpacks to a gigabyte was unpacked whole before anybody
+// looked at its size.
+TEST(KubernetesTransport, APackedAnswerIsUnpackedUpToWhatCallersTake) {
+    constexpr std::size_t kUnpacked = std::size_t{600} << 20U;
+    Server server;
+    server.answer(packed_answer(packed_zeros(kUnpacked)));
+    const auto cluster = open(server);
+    cluster->list_page(1, ports::ListPage{});
+    std::size_t unpacked = 0;
+    Kind last = Kind::kHead;
+    for (int i = 0; i < 200 && last != Kind::kFailed && last != Kind::kEnd; ++i) {
+        std::vector<ports::ClusterEvent> found;
+        cluster->poll(Millis(100), found);
+        for (const auto& event : found) unpacked += event.data.size();
+        if (!found.empty()) last = found.back().kind;
+    }
+    EXPECT_EQ(last, Kind::kFailed);
+    EXPECT_GT(unpacked, connectors::kMaxBody) << "its caller sees that it is too large";
+    EXPECT_LT(unpacked, connectors::kMaxBody + (std::size_t{2} << 20U));
 }
 
 // Symptom: a page that was silent failed before its caller gave it up for being too long, so that
