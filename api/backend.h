@@ -22,6 +22,8 @@ struct AnswerView {
 };
 
 struct Backend {
+    /// What the start waits for, or does: until it is over (empty) only `snapshot` is asked.
+    std::function<std::string()> starting = [] { return std::string(); };
     std::function<Snapshot()> snapshot;
     std::function<projections::FindingsView::Page(const projections::FindingsFilter&)> findings;
     /// Why the engine would refuse it for how much there is already: of the caller's requests, or

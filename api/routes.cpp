@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kRetryAfter = "60";  // s
+constexpr const char* kSoon = "5";         // s
 constexpr std::string_view kAnswers = "/v1/requests/";
 
 Answer reply(unsigned status, const Json& body) {
@@ -307,6 +308,12 @@ Plan plan(const Tokens& tokens, const Head& head, std::int64_t now) {
 }
 
 Answer serve(const Backend& backend, const Plan& plan, const std::string& body) {
+    // Nobody knows yet what there is: no finding would be a lie.
+    if (const std::string why = backend.starting(); !why.empty() && !plan.open()) {
+        Answer out = refusal(503, "it is still starting: " + why);
+        out.headers.emplace_back("Retry-After", kSoon);
+        return out;
+    }
     switch (plan.page) {
         case Page::kFindings:
             return list_findings(backend, plan);

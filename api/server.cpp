@@ -751,9 +751,9 @@ Status bind_to(tcp::acceptor& acceptor, const Place& place, const std::string& l
     }
     if (!code) return Done{};
     const bool taken = code == asio::error::address_in_use;
-    return Error{Next::kStop, "cannot listen on " + listen + ": " +
-                                  (taken ? "another process has the port" : code.message()) +
-                                  "; set http.listen to a free one, or to port 0"};
+    return Error{Next::kRetry, "cannot listen on " + listen + ": " +
+                                   (taken ? "another process has the port" : code.message()) +
+                                   "; set http.listen to a free one, or to port 0"};
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ struct ServerSettings {
 
 class Server {
   public:
-    /// Binds the address for itself alone, and serves on threads of its own. The certificate is
+    /// Binds the address for itself alone, and serves on threads of its own. kRetry: the machine
+    /// does not give the address away now; kStop: the settings are wrong. The certificate is
     /// read again when its file changes; one that is not sound is told, and the old one stays.
     static Result<std::unique_ptr<Server>> start(const ServerSettings& settings, Backend backend);
     /// Ends the threads, and waits for nobody at the other end of a connection.

@@ -47,6 +47,7 @@ std::string Snapshot::not_ready_in_short() const {
 }
 
 std::pair<std::string, std::string> Snapshot::why_not() const {
+    if (!starting.empty()) return {"it is still starting", "it is still starting: " + starting};
     if (!refused.empty()) {
         return {"the shard does not emit", "the shard does not emit: " + refused};
     }

@@ -68,6 +68,7 @@ struct NamedCount {
 
 struct Snapshot {
     std::string version;
+    std::string starting;          ///< what the start waits for, or does; empty: it is over
     std::string refused;           ///< why the shard does not emit; empty: it does
     std::string log_trouble;       ///< why the log does not answer; empty: it does
     std::string executor_trouble;  ///< why the executors read nothing; empty: they do

@@ -1,4 +1,5 @@
-// Trying again what nobody could answer yet: brokers that come up, or elect leaders, need a moment.
+// Trying again what nobody could answer yet, for as long as it takes: servers come back, and a
+// process that ended meanwhile would only be started again.
 #pragma once
 
 #include "engine/base/result.h"
@@ -7,24 +8,68 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <functional>
+#include <string>
+#include <utility>
 
 namespace trueup::apps {
 
-inline constexpr Millis kAttemptPause{500};
-inline constexpr Millis kBrokersComeUp{50'000};  // an attempt may take 10 s
+/// Waits between attempts, each twice as long as the one before.
+class Pauses {
+  public:
+    Pauses(Millis first, Millis most) : next_(first), most_(most) {}
+    Millis next() {
+        const Millis pause = next_;
+        next_ = std::min(most_, 2 * next_);
+        return pause;
+    }
 
-/// Attempts until it is no kRetry, for about a minute at most. `pause` waits; true: give up.
+  private:
+    Millis next_;
+    Millis most_;
+};
+
+/// Says what is waited for once, when it is something else than before, and every ten minutes.
+class WaitNews {
+  public:
+    /// Is this to be said now?
+    bool due(const std::string& what, SteadyTime now) {
+        if (said_ == what && now - at_ < kRemindEvery) return false;
+        said_ = what;
+        at_ = now;
+        return true;
+    }
+    /// Was anything said since the last call?
+    bool take_said() { return !std::exchange(said_, {}).empty(); }
+
+  private:
+    static constexpr Millis kRemindEvery = std::chrono::minutes(10);
+    std::string said_;
+    SteadyTime at_{};
+};
+
+/// How the start waits for what is not there yet.
+struct Waiting {
+    std::function<bool(Millis)> pause;             ///< true: give up
+    std::function<void(const std::string&)> tell;  ///< what is waited for; empty: for nothing
+};
+
+/// Attempts until it is no kRetry. An error of kRetry says that `pause` gave up.
 template <typename Attempt>
-auto attempt_for_a_minute(const Attempt& attempt, const std::function<bool(Millis)>& pause) {
+auto attempt_until_answered(const Attempt& attempt, const Waiting& waiting) {
     ports::Clock& clock = ports::system_clock();
-    const SteadyTime limit = clock.steady_now() + kBrokersComeUp;
+    Pauses pauses(Millis{500}, Millis{10'000});
+    WaitNews news;
     for (;;) {
         auto done = attempt();
         const bool again = !done && done.error().next == Next::kRetry;
-        if (!again || clock.steady_now() >= limit) return done;
-        spdlog::warn("{}; waiting for it, a minute at most", done.error().what);
-        if (pause(kAttemptPause)) return done;
+        waiting.tell(again ? done.error().what : std::string());
+        if (!again) return done;
+        if (news.due(done.error().what, clock.steady_now())) {
+            spdlog::warn("{}; it is waited for", done.error().what);
+        }
+        if (waiting.pause(pauses.next())) return done;
     }
 }
 

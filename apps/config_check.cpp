@@ -21,17 +21,22 @@ namespace {
 
 /// What the sources say: first whether each of them can be read at all, and only then what they
 /// have, so that one mistake is one sentence.
-Judged ask_sources(const config::Config& config, const std::string& file, StopSignal& stop) {
+/// `silent` is filled with what nobody answered.
+Judged ask_sources(const config::Config& config, const std::string& file, StopSignal& stop,
+                   std::vector<std::string>& silent) {
     Judged judged;
-    judged.wrong = check_sources(config, file);
+    Flaws flaws = check_sources(config, file);
+    judged.wrong = std::move(flaws.wrong);
+    silent = std::move(flaws.unanswered);
     if (config.http_tls) {
         const auto key = ports::read_private_file(config.http_tls->key_file);
         if (!key) judged.wrong.push_back(file + ": http.tls.key_file: " + key.error().what);
     }
-    if (!judged.wrong.empty()) return judged;
+    if (!judged.wrong.empty() || !silent.empty()) return judged;
     auto asked = survey(config, Progress(stop));
     if (!asked) {
-        judged.wrong.push_back(file + ": " + asked.error().what);
+        auto& kind = unanswered(asked.error()) ? silent : judged.wrong;
+        kind.push_back(file + ": " + asked.error().what);
         return judged;
     }
     std::vector<Look> looks;
@@ -49,10 +54,12 @@ int run_config_check(const CheckOptions& options, StopSignal& stop) {
         return 2;
     }
     Judged judged;
-    if (!options.offline) judged = ask_sources(*config, options.config, stop);
+    std::vector<std::string> unanswered;
+    if (!options.offline) judged = ask_sources(*config, options.config, stop, unanswered);
+    const int code = Flaws{judged.wrong, unanswered}.exit_code();
+    judged.wrong.insert(judged.wrong.end(), unanswered.begin(), unanswered.end());
     std::vector<std::string> warnings = config::warnings(*config);
     warnings.insert(warnings.end(), judged.warnings.begin(), judged.warnings.end());
-    const int code = judged.wrong.empty() ? 0 : 2;
     if (options.format == FeedFormat::kJson) {
         nlohmann::json object{{"config", nlohmann::json::parse(config::describe_json(*config))},
                               {"warnings", warnings},

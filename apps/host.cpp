@@ -21,6 +21,7 @@ constexpr Millis kSourceWait{50};
 constexpr Millis kExecutorWait{20};
 constexpr Millis kSettle{3'000};  // within it writes end in their outcome, or are left
 constexpr Millis kRetryPause{200};
+constexpr Millis kAdmissionWait{1'000};  // looked at sooner when there is news
 constexpr Millis kWishWait{500};
 constexpr Millis kShortenEvery = std::chrono::hours(1);  // the log
 constexpr Millis kMeasureEvery{15'000};                  // what is left of the disk
@@ -35,6 +36,15 @@ std::uint64_t fresh_number() {
 
 Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::unique_ptr<ports::Log> log,
                                           std::vector<SourceSpec> sources, ExecutorSpec executors) {
+    auto host = open(std::move(settings));
+    if (!host) return host;
+    Status begun =
+        (*host)->begin(std::move(log), std::move(sources), std::move(executors), nullptr);
+    if (!begun) return begun.error();
+    return host;
+}
+
+Result<std::unique_ptr<Host>> Host::open(HostSettings settings) {
     std::unique_ptr<Host> host(new Host);
     host->settings_ = std::move(settings);
     HostSettings& how = host->settings_;
@@ -43,19 +53,42 @@ Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::unique_ptr
     std::error_code made;
     std::filesystem::create_directories(how.state_dir, made);
     if (made) {
-        return Error{Next::kStop,
+        return Error{Next::kRetry,
                      "cannot make the state folder " + how.state_dir + ": " + made.message()};
     }
     if (Status secrets = host->load_secrets(); !secrets) return secrets.error();
-    host->log_ = std::move(log);
-    if (Status shards = host->open_shards(); !shards) return shards.error();
-    // Before executors act, and before a shard puts its settings into the journal.
-    if (Status said = host->say_what_does_not_act(); !said) return said.error();
-    host->add_sources(std::move(sources));
-    host->add_executors(std::move(executors));
     if (Status served = host->serve(); !served) return served.error();
-    host->start_threads();
     return host;
+}
+
+Status Host::begin(std::unique_ptr<ports::Log> log, std::vector<SourceSpec> sources,
+                   ExecutorSpec executors, std::unique_ptr<SourceChecks> checks) {
+    checks_ = std::move(checks);
+    log_ = std::move(log);
+    wait_for("");
+    if (Status shards = open_shards(); !shards) return shards.error();
+    // Before executors act, and before a shard puts its settings into the journal.
+    if (Status said = say_what_does_not_act(); !said) return said.error();
+    add_sources(std::move(sources));
+    add_executors(std::move(executors));
+    begun_ = true;
+    start_threads();
+    return Done{};
+}
+
+Waiting Host::waiting() {
+    return {settings_.pause, [this](const std::string& what) { wait_for(what); }};
+}
+
+void Host::wait_for(const std::string& what) {
+    const std::lock_guard lock(mutex_);
+    waits_for_ = what.empty() ? "what is kept in the state folder is read" : what;
+}
+
+std::string Host::starting() const {
+    if (begun_) return {};
+    const std::lock_guard lock(mutex_);
+    return waits_for_;
 }
 
 void Host::add_sources(std::vector<SourceSpec> specs) {
@@ -154,6 +187,7 @@ Status Host::take_tokens(const Result<std::string>& text) {
 
 api::Backend Host::backend() {
     api::Backend backend;
+    backend.starting = [this] { return starting(); };
     backend.snapshot = [this] { return snapshot(); };
     backend.findings = [this](const projections::FindingsFilter& filter) {
         return findings_.list(filter);
@@ -205,7 +239,7 @@ Status Host::open_shards() {
         std::error_code made;
         std::filesystem::create_directories(settings_.state_dir + own, made);
         auto opened =
-            attempt_for_a_minute([&] { return ShardHost::open(host, *log_); }, settings_.pause);
+            attempt_until_answered([&] { return ShardHost::open(host, *log_); }, waiting());
         if (!opened) return opened.error();
         shards_.push_back(std::move(*opened));
     }
@@ -276,7 +310,16 @@ void Host::run_wishes() {
     }
 }
 
+/// False: the process stops first.
+bool Host::await_admission(const Source& source) {
+    while (checks_ && !stopping_ && !checks_->look(source.spec.name).doubt.empty()) {
+        checks_->wait(kAdmissionWait);
+    }
+    return !stopping_;
+}
+
 void Host::run_source(Source& source) {
+    if (!await_admission(source)) return;
     ports::Clock& clock = ports::system_clock();
     ports::Connector& connector = *source.spec.connector;
     SteadyTime next_epoch = clock.steady_now() + source.spec.resnapshot;
@@ -323,10 +366,28 @@ void Host::run_source(Source& source) {
     }
 }
 
+/// Tells the dispatcher what became known of sources that it may not ask yet.
+void Host::admit_to_executors(std::vector<std::string>& in_doubt) {
+    std::vector<std::string> left;
+    for (std::string& name : in_doubt) {
+        Admission known = checks_->look(name);
+        const bool admitted = known.doubt.empty();
+        dispatcher_->found(name, std::move(known.doubt), std::move(known.pk_columns));
+        if (!admitted) left.push_back(std::move(name));
+    }
+    in_doubt = std::move(left);
+}
+
 void Host::run_executor() {
     ports::Clock& clock = ports::system_clock();
     std::string trouble;
+    std::vector<std::string> in_doubt;
+    if (checks_) {
+        for (const auto& [name, source] : executors_.sources.pods) in_doubt.push_back(name);
+        for (const auto& [name, source] : executors_.sources.rows) in_doubt.push_back(name);
+    }
     while (!stopping_) {
+        admit_to_executors(in_doubt);
         dispatcher_->step(clock.steady_now(), kExecutorWait);
         const std::string now_wrong = dispatcher_->stats().trouble;
         if (now_wrong != trouble && !now_wrong.empty()) spdlog::warn("executors: {}", now_wrong);
@@ -400,6 +461,7 @@ void Host::begin_stop() {
         settling_ = executor_thread_.joinable();
         stopping_ = true;
     }
+    if (checks_) checks_->stop();
     for (const auto& shard : shards_) shard->begin_stop();
     stop_asked_.notify_all();
     log_->wake();

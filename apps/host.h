@@ -9,6 +9,7 @@
 #include "apps/key_watch.h"
 #include "apps/quarantine_news.h"
 #include "apps/shard_host.h"
+#include "apps/source_checks.h"
 #include "apps/wishes.h"
 #include "engine/model/settings.h"
 #include "engine/ports/cluster.h"
@@ -70,20 +71,28 @@ struct HostSettings {
     Millis checkpoint_every{std::chrono::minutes(15)};
     std::size_t checkpoints_kept = 3;
     runtime::RetentionSettings retention;
-    /// Waits while shards cannot be opened yet; true: do not try again. Called by `Host::start`
-    /// only.
+    /// Waits while the log does not answer; true: do not try again. Called by `Host::begin` only.
     std::function<bool(Millis)> pause = [](Millis) { return true; };
 };
 
 /// Thread-safe once started.
 class Host {
   public:
-    /// Opens what is in the state folder (apps/shard_opening.h) and starts the threads. The error
-    /// is one sentence for the operator.
+    /// Reads the secrets and serves HTTP, which says that it is not ready. kStop: the configuration
+    /// or a secret is wrong; kRetry: this machine does not let it now. Errors are one sentence for
+    /// the operator, here and below.
+    static Result<std::unique_ptr<Host>> open(HostSettings settings);
+    /// Opens what is in the state folder (apps/shard_opening.h) and starts the threads. Waits for a
+    /// log that does not answer. A source that `checks` has in doubt is left alone.
+    Status begin(std::unique_ptr<ports::Log> log, std::vector<SourceSpec> sources,
+                 ExecutorSpec executors, std::unique_ptr<SourceChecks> checks);
+    /// Both, over sources that need no check.
     static Result<std::unique_ptr<Host>> start(HostSettings settings,
                                                std::unique_ptr<ports::Log> log,
                                                std::vector<SourceSpec> sources,
                                                ExecutorSpec executors);
+    /// How to wait before `begin`, so that /readyz says what for.
+    Waiting waiting();
     /// As `stop`.
     ~Host();
 
@@ -137,6 +146,10 @@ class Host {
     Result<std::vector<std::int32_t>> shards_of(Request& request) const;
     bool runs(std::int32_t shard) const;
     std::optional<api::AnswerView> answer(const Hash128& id) const;
+    void wait_for(const std::string& what);
+    std::string starting() const;
+    bool await_admission(const Source& source);
+    void admit_to_executors(std::vector<std::string>& in_doubt);
     void run_source(Source& source);
     void run_executor();
     void settle_writes();
@@ -162,6 +175,9 @@ class Host {
     std::vector<std::unique_ptr<Source>> sources_;
     ExecutorSpec executors_;
     std::unique_ptr<executors::Dispatcher> dispatcher_;
+    std::unique_ptr<SourceChecks> checks_;         ///< null: nothing is in doubt
+    std::atomic<bool> begun_{false};               ///< what is above is there
+    std::string waits_for_ = "it has just begun";  ///< until then; under the mutex
     std::unique_ptr<api::Server> server_;
     std::thread executor_thread_;
     std::thread chores_thread_;

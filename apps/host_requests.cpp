@@ -98,11 +98,11 @@ Status Host::say_what_does_not_act() {
             entries.push_back({"!activation", signed_bytes(said), {}});
         }
         if (entries.empty()) continue;
-        const auto appended = attempt_for_a_minute(
+        const auto appended = attempt_until_answered(
             [&] {
                 return ports::append_now(*log_, {Topic::kRequests, shard}, entries);
             },
-            settings_.pause);
+            waiting());
         if (!appended) return appended.error();
     }
     return Done{};

@@ -195,17 +195,21 @@ void merge(api::Snapshot& into, const api::Snapshot& from) {
     merge(into.fold_counters, from.fold_counters);
 }
 
+/// The source of that name; made where no shard runs here.
+api::SourceView& view_of(api::Snapshot& view, const std::string& name) {
+    for (api::SourceView& shown : view.sources) {
+        if (shown.name == name) return shown;
+    }
+    view.sources.push_back({});
+    view.sources.back().name = name;
+    return view.sources.back();
+}
+
 }  // namespace
 
 /// What a source's own thread knows of it, over what the shards know.
 void Host::add_health(api::Snapshot& view, const Source& source) const {
-    auto shown = std::find_if(view.sources.begin(), view.sources.end(),
-                              [&](const auto& one) { return one.name == source.spec.name; });
-    if (shown == view.sources.end()) {
-        view.sources.push_back({});
-        shown = view.sources.end() - 1;
-        shown->name = source.spec.name;
-    }
+    api::SourceView* shown = &view_of(view, source.spec.name);
     const std::lock_guard lock(source.mutex);
     if (shards_.empty()) shown->known = shown->fresh = source.health.epochs > 0;
     shown->answering = source.health.answering;
@@ -219,6 +223,11 @@ void Host::add_health(api::Snapshot& view, const Source& source) const {
 
 api::Snapshot Host::snapshot() const {
     api::Snapshot view;
+    if (std::string what = starting(); !what.empty()) {
+        view.version = kVersion;
+        view.starting = std::move(what);
+        return view;
+    }
     view.caught_up = true;
     for (const auto& shard : shards_) {
         if (shard == shards_.front()) {
@@ -229,6 +238,13 @@ api::Snapshot Host::snapshot() const {
     }
     view.version = kVersion;
     for (const auto& source : sources_) add_health(view, *source);
+    if (checks_) {
+        for (auto& [name, doubt] : checks_->doubts()) {
+            api::SourceView& shown = view_of(view, name);
+            shown.answering = false;
+            shown.trouble = std::move(doubt);
+        }
+    }
     view.log_trouble = log_->trouble();
     view.log_bytes = log_bytes_;
     view.state_free_bytes = state_free_bytes_;

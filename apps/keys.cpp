@@ -29,7 +29,7 @@ constexpr std::size_t kLeastSecretBytes = 16;
 Status make_file(const std::string& path, const std::string& text) {
     const std::string draft = path + ".new-" + random_hex(8);
     const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-    if (file < 0) return Error{Next::kStop, "cannot make " + draft + ": " + std::strerror(errno)};
+    if (file < 0) return Error{Next::kRetry, "cannot make " + draft + ": " + std::strerror(errno)};
     const bool written =
         ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
         ::fsync(file) == 0;
@@ -39,7 +39,7 @@ Status make_file(const std::string& path, const std::string& text) {
     const int why = errno;
     ::unlink(draft.c_str());
     if (linked) return Done{};
-    return Error{Next::kStop, "cannot make " + path + ": " + std::strerror(why)};
+    return Error{Next::kRetry, "cannot make " + path + ": " + std::strerror(why)};
 }
 
 /// The file's text; made with `fresh` if it is not there.
@@ -48,7 +48,7 @@ Result<std::string> read_or_make(const std::string& folder, const std::string& n
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
     if (failed) {
-        return Error{Next::kStop, "cannot make " + folder + ": " + failed.message()};
+        return Error{Next::kRetry, "cannot make " + folder + ": " + failed.message()};
     }
     const std::string path = key_file(folder, name);
     struct stat status {};

@@ -115,9 +115,11 @@ int run_plan(const PlanOptions& options, StopSignal& stop) {
         fmt::print(stderr, "{}\n", config.error().what);
         return 2;
     }
-    const std::vector<std::string> wrong = check_sources(*config, options.config);
-    for (const std::string& sentence : wrong) fmt::print(stderr, "{}\n", sentence);
-    if (!wrong.empty()) return 1;
+    const Flaws flaws = check_sources(*config, options.config);
+    for (const auto* kind : {&flaws.wrong, &flaws.unanswered}) {
+        for (const std::string& sentence : *kind) fmt::print(stderr, "{}\n", sentence);
+    }
+    if (!flaws.none()) return flaws.exit_code();
     auto asked = survey(*config, Progress(stop));
     if (!asked) {
         fmt::print(stderr, "trueup plan: {}; nothing was written\n", asked.error().what);

@@ -4,6 +4,7 @@
 #include "apps/bus.h"
 #include "apps/config/config.h"
 #include "apps/logging.h"
+#include "apps/source_checks.h"
 #include "apps/topics.h"
 #include "apps/wiring.h"
 #include "engine/ports/clock.h"
@@ -19,6 +20,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -29,11 +31,13 @@ namespace trueup::apps {
 namespace {
 
 constexpr Millis kFeedEvery{100};
+constexpr int kGaveUp = 1;  // exit codes
+constexpr int kWrong = 2;
 
 /// Prints what is wrong, one sentence a line. Returns the exit code.
 int refuse(const std::string& sentences) {
     fmt::print(stderr, "{}\n", sentences);
-    return 2;
+    return kWrong;
 }
 
 std::string name_of(Part part) {
@@ -168,36 +172,79 @@ Result<HostSettings> settings_of(const config::Config& config, const ProcessOpti
     return settings;
 }
 
-/// The log, once its topics are as they should be. Brokers may come up later than we do.
-Result<std::unique_ptr<ports::Log>> wait_for_bus(const config::Config& config, Part part,
-                                                 StopSignal& stop) {
-    return attempt_for_a_minute(
-        [&]() -> Result<std::unique_ptr<ports::Log>> {
-            const Status topics = require_topics(config);
-            if (!topics) return topics.error();
-            return open_bus(config, name_of(part));
-        },
-        [&](Millis pause) { return stop.wait(pause); });
-}
+/// Why it does not start, with the exit code that says whether another start may do.
+struct Refusal {
+    int code = kGaveUp;
+    std::string what;
+};
 
-Result<std::unique_ptr<Host>> start_host(const config::Config& config,
-                                         const ProcessOptions& options, StopSignal& stop) {
+Refusal wrong(const Error& error) { return {kWrong, error.what}; }
+Refusal gave_up(const Error& error) { return {kGaveUp, error.what}; }
+
+/// All that needs nobody but the configuration.
+struct Parts {
+    HostSettings settings;
+    std::vector<SourceSpec> sources;
+    ExecutorSpec executors;
+};
+
+Result<Parts> parts_of(const config::Config& config, const ProcessOptions& options,
+                       StopSignal& stop) {
     auto settings = settings_of(config, options);
     if (!settings) return settings.error();
+    settings->pause = [&stop](Millis pause) { return stop.wait(pause); };
     auto sources = sources_of(config, options);
     if (!sources) return sources.error();
     auto executors = executors_of(config, options);
     if (!executors) return executors.error();
-    settings->pause = [&stop](Millis pause) { return stop.wait(pause); };
-    auto log = wait_for_bus(config, options.part, stop);
-    if (!log) return log.error();
-    if (config.kafka && !executors->sources.empty()) {
-        auto share = join_executors(config, executors->settings.kinds);
-        if (!share) return share.error();
-        executors->settings.share = std::move(*share);
+    return Parts{std::move(*settings), std::move(*sources), std::move(*executors)};
+}
+
+/// The log of a single process, before its HTTP side: who has it has the state folder. Brokers may
+/// come up later than we do, and are waited for behind ours.
+std::optional<Refusal> open_log(const config::Config& config, Part part, Host* host,
+                                std::unique_ptr<ports::Log>& log) {
+    if (config.kafka.has_value() != (host != nullptr)) return std::nullopt;
+    if (host != nullptr) {
+        const auto attempt = [&] { return require_topics(config); };
+        const Status topics = attempt_until_answered(attempt, host->waiting());
+        if (!topics)
+            return topics.error().next == Next::kRetry ? gave_up(topics.error())
+                                                       : wrong(topics.error());
     }
-    return Host::start(std::move(*settings), std::move(*log), std::move(*sources),
-                       std::move(*executors));
+    const auto open = [&] { return open_bus(config, name_of(part)); };
+    auto opened = host == nullptr ? open() : attempt_until_answered(open, host->waiting());
+    if (!opened) return gave_up(opened.error());
+    log = std::move(*opened);
+    return std::nullopt;
+}
+
+/// Fills in the host once it runs.
+std::optional<Refusal> start_host(const config::Config& config, const ProcessOptions& options,
+                                  Parts parts, std::unique_ptr<SourceChecks> checks,
+                                  std::unique_ptr<Host>& host) {
+    std::unique_ptr<ports::Log> log;
+    if (auto refused = open_log(config, options.part, nullptr, log)) return refused;
+    auto opened = Host::open(std::move(parts.settings));
+    if (!opened) {
+        const bool later = opened.error().next == Next::kRetry;
+        return later ? gave_up(opened.error()) : wrong(opened.error());
+    }
+    host = std::move(*opened);
+    // The engine is the one that people ask.
+    if (!host->address().empty() && runs(options.part, Part::kEngine)) {
+        write_address(config, host->address());
+    }
+    if (auto refused = open_log(config, options.part, host.get(), log)) return refused;
+    if (config.kafka && !parts.executors.sources.empty()) {
+        auto share = join_executors(config, parts.executors.settings.kinds);
+        if (!share) return gave_up(share.error());
+        parts.executors.settings.share = std::move(*share);
+    }
+    const Status begun = host->begin(std::move(log), std::move(parts.sources),
+                                     std::move(parts.executors), std::move(checks));
+    if (!begun) return gave_up(begun.error());
+    return std::nullopt;
 }
 
 void greet(const config::Config& config, const ProcessOptions& options, const Host& host) {
@@ -213,6 +260,29 @@ void greet(const config::Config& config, const ProcessOptions& options, const Ho
     }
     fmt::print("{}\n", text);
     std::fflush(stdout);
+}
+
+/// Until it is asked to stop. Returns the exit code.
+int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
+    Feed feed(host.log(), host.shards(), options.format, options.colours);
+    ports::Clock& clock = ports::system_clock();
+    const SteadyTime start = clock.steady_now();
+    const Millis length = std::chrono::seconds(options.seconds);
+    while (!stop.wait(kFeedEvery)) {
+        feed.show_new();
+        if (options.seconds > 0 && clock.steady_now() - start >= length) break;
+    }
+    const std::string fatal = host.fatal();
+    host.begin_stop();
+    while (host.settling()) {
+        if (stop.again(kFeedEvery)) host.hurry();
+        feed.show_new();
+    }
+    const Status stopped = host.stop();
+    feed.show_new();
+    if (!stopped)
+        fmt::print(stderr, "trueup {}: {}\n", name_of(options.part), stopped.error().what);
+    return stopped && fatal.empty() ? 0 : kGaveUp;
 }
 
 }  // namespace
@@ -247,36 +317,24 @@ int run_process(const ProcessOptions& options, StopSignal& stop) {
     const auto config = narrowed(std::move(*loaded), options);
     if (!config) return refuse(config.error().what);
     use_log_settings(*config);
-    // Nothing starts before every source that it uses has answered.
     const auto used = sources_used(*config, options);
     if (!used) return refuse(used.error().what);
-    for (const std::string& wrong : check_sources(*used, options.config)) return refuse(wrong);
+    // Nothing starts where a server says that it is wrong. Whoever does not answer is waited for.
+    auto checks = std::make_unique<SourceChecks>(source_checks(*used, options.config));
+    const auto flaws = checks->first_answers([&](Millis pause) { return stop.wait(pause); });
+    if (!flaws.empty()) return refuse(fmt::format("{}", fmt::join(flaws, "\n")));
+    if (stop.wait(Millis{0})) return 0;
     const std::string self = "trueup " + name_of(options.part);
-    auto host = start_host(*config, options, stop);
-    if (!host) return refuse(self + ": " + host.error().what);
-    // The engine is the one that people ask.
-    if (!(*host)->address().empty() && runs(options.part, Part::kEngine)) {
-        write_address(*config, (*host)->address());
+    auto parts = parts_of(*config, options, stop);
+    if (!parts) return refuse(self + ": " + parts.error().what);
+    std::unique_ptr<Host> host;
+    if (auto refused = start_host(*config, options, std::move(*parts), std::move(checks), host)) {
+        if (stop.wait(Millis{0})) return 0;  // while it waited
+        fmt::print(stderr, "{}: {}\n", self, refused->what);
+        return refused->code;
     }
-    greet(*config, options, **host);
-    Feed feed((*host)->log(), (*host)->shards(), options.format, options.colours);
-    ports::Clock& clock = ports::system_clock();
-    const SteadyTime start = clock.steady_now();
-    const Millis length = std::chrono::seconds(options.seconds);
-    while (!stop.wait(kFeedEvery)) {
-        feed.show_new();
-        if (options.seconds > 0 && clock.steady_now() - start >= length) break;
-    }
-    const std::string fatal = (*host)->fatal();
-    (*host)->begin_stop();
-    while ((*host)->settling()) {
-        if (stop.again(kFeedEvery)) (*host)->hurry();
-        feed.show_new();
-    }
-    const Status stopped = (*host)->stop();
-    feed.show_new();
-    if (!stopped) fmt::print(stderr, "{}: {}\n", self, stopped.error().what);
-    return stopped && fatal.empty() ? 0 : 1;
+    greet(*config, options, *host);
+    return run(*host, options, stop);
 }
 
 }  // namespace trueup::apps

@@ -27,8 +27,9 @@ struct ProcessOptions {
     bool colours = true;
 };
 
-/// Exit codes: 0 stopped as asked; 1 it gave up; 2 the configuration is wrong or something cannot
-/// be reached, and nothing was started.
+/// Exit codes: 0 stopped as asked; 1 it gave up, and another start may do; 2 the configuration is
+/// wrong, or a server says that what it names is not there, and nothing was started: another start
+/// does not help. Who does not answer is waited for.
 int run_process(const ProcessOptions& options, StopSignal& stop);
 
 /// The numbers of `0-3,7`, ascending, each below `count`; the error says what to write.

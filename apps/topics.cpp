@@ -126,7 +126,10 @@ int run(const TopicsOptions& options, bool make) {
                       "{bootstrap: HOST:PORT}}");
     }
     const Result<Findings> found = look(*config, make);
-    if (!found) return refuse("trueup topics: " + found.error().what);
+    if (!found) {
+        refuse("trueup topics: " + found.error().what);
+        return found.error().next == Next::kRetry ? 1 : 2;
+    }
     const kafka::TopicFlaws& flaws = found.value().flaws;
     const std::vector<std::string> sentences = sentences_of(flaws);
     const bool well = sentences.empty();

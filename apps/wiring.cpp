@@ -16,6 +16,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -28,6 +29,9 @@ using config::Config;
 using config::KubernetesSource;
 using config::PostgresSource;
 using config::SourceConfig;
+
+/// Of executors, until a check has found otherwise.
+constexpr const char* kNotAsked = "whether it can be read as configured was not asked yet";
 
 Error about(const SourceConfig& source, const Error& error) {
     return {error.next, "source " + source.name + ": " + error.what};
@@ -136,18 +140,6 @@ Result<SourceSpec> make_source(const Config& config, const SourceConfig& source)
     return spec;
 }
 
-/// The primary key's columns, asked of the server itself.
-Result<std::vector<std::string>> primary_key(ports::Database& database, const Config& config,
-                                             const SourceConfig& source) {
-    const auto settings = table_settings(config, source);
-    if (!settings) return settings.error();
-    const auto inspection = postgres::inspect(database, *settings);
-    if (!inspection) return about(source, inspection.error());
-    if (!inspection->pk_columns.empty()) return inspection->pk_columns;
-    return about(source,
-                 {Next::kStop, "the table has no primary key; a row could not be named exactly"});
-}
-
 Status add_pods(const Config& config, const SourceConfig& source, ExecutorSpec& spec) {
     auto cluster = open_cluster(config, source);
     if (!cluster) return cluster.error();
@@ -160,6 +152,7 @@ Status add_pods(const Config& config, const SourceConfig& source, ExecutorSpec& 
     const auto selector = ports::Selector::parse(source.kubernetes()->selector);
     TRUEUP_CHECK(selector.has_value());  // the configuration was read
     pods.selector = *selector;
+    pods.doubt = kNotAsked;
     spec.sources.pods.emplace(source.name, std::move(pods));
     return Done{};
 }
@@ -167,34 +160,48 @@ Status add_pods(const Config& config, const SourceConfig& source, ExecutorSpec& 
 Status add_rows(const Config& config, const SourceConfig& source, ExecutorSpec& spec) {
     auto database = open_database(source);
     if (!database) return database.error();
-    auto key = primary_key(**database, config, source);
-    if (!key) return key.error();
     auto correlate = postgres::Correlation::parse(policy_of(config).correlate);
     if (!correlate) return correlate.error();
     spec.databases.push_back(std::move(*database));
     executors::RowSource rows;
     rows.database = spec.databases.back().get();
     rows.table = source.postgres()->table;
-    rows.pk_columns = std::move(*key);
     rows.key_expression = correlate->sql();
     rows.key_columns = correlate->columns();
     rows.hold_column = source.postgres()->hold_column;
+    rows.doubt = kNotAsked;
     spec.sources.rows.emplace(source.name, std::move(rows));
     return Done{};
 }
 
-Status check_source(const Config& config, const SourceConfig& source) {
-    if (source.kubernetes() != nullptr) {
-        auto cluster = open_cluster(config, source);
-        if (!cluster) return cluster.error();
-        return connectors::check_access(**cluster, source.kubernetes()->resource,
-                                        source.kubernetes()->selector);
+using Columns = std::vector<std::string>;
+
+/// `cluster` is kept from one attempt to the next: a plugin that takes long goes on meanwhile.
+Result<Columns> check_cluster(const Config& config, const SourceConfig& source,
+                              std::unique_ptr<connectors::HttpCluster>& cluster) {
+    if (!cluster) {
+        auto opened = open_cluster(config, source);
+        if (!opened) return opened.error();
+        cluster = std::move(*opened);
     }
+    const Status right = connectors::check_access(*cluster, source.kubernetes()->resource,
+                                                  source.kubernetes()->selector);
+    if (right || !unanswered(right.error())) cluster.reset();
+    if (!right) return right.error();
+    return Columns{};
+}
+
+Result<Columns> check_table(const Config& config, const SourceConfig& source) {
     auto database = open_database(source);
     if (!database) return database.error();
     const auto settings = table_settings(config, source);
     if (!settings) return settings.error();
-    return postgres::check_access(**database, *settings);
+    if (Status right = postgres::check_access(**database, *settings); !right) return right.error();
+    const auto inspection = postgres::inspect(**database, *settings);
+    if (!inspection) return inspection.error();
+    // What was asked for may have gone since.
+    if (Status fit = postgres::judge_inspection(*inspection, *settings); !fit) return fit.error();
+    return inspection->pk_columns;
 }
 
 /// What is hashed no rule reads: any hash will do where nothing is kept.
@@ -287,19 +294,34 @@ Result<ExecutorSpec> make_executors(const Config& config) {
     return spec;
 }
 
-std::vector<std::string> check_sources(const Config& config, const std::string& file) {
-    std::vector<std::string> wrong;
-    for (const SourceConfig& source : config.sources) {
-        const Status right = check_source(config, source);
-        if (right) continue;
-        const std::string name = "source " + source.name + ": ";
-        const std::string& what = right.error().what;
-        std::string sentence = file;
-        sentence.append(":").append(std::to_string(source.line)).append(": ");
-        if (!what.starts_with(name)) sentence.append(name);
-        wrong.push_back(sentence.append(what));
+std::vector<SourceCheck> source_checks(const Config& config, const std::string& file) {
+    std::vector<SourceCheck> checks;
+    const auto kept = std::make_shared<const Config>(config);
+    for (std::size_t i = 0; i < config.sources.size(); ++i) {
+        const SourceConfig& source = kept->sources[i];
+        SourceCheck check;
+        check.name = source.name;
+        check.place = file + ":" + std::to_string(source.line);
+        if (source.kubernetes() == nullptr) {
+            check.ask = [kept, &source] { return check_table(*kept, source); };
+        } else {
+            auto cluster = std::make_shared<std::unique_ptr<connectors::HttpCluster>>();
+            check.ask = [kept, &source, cluster] { return check_cluster(*kept, source, *cluster); };
+        }
+        checks.push_back(std::move(check));
     }
-    return wrong;
+    return checks;
+}
+
+Flaws check_sources(const Config& config, const std::string& file) {
+    Flaws flaws;
+    for (const SourceCheck& check : source_checks(config, file)) {
+        const auto right = check.ask();
+        if (right) continue;
+        auto& kind = unanswered(right.error()) ? flaws.unanswered : flaws.wrong;
+        kind.push_back(sentence_of(check, right.error()));
+    }
+    return flaws;
 }
 
 }  // namespace trueup::apps

@@ -39,6 +39,7 @@ class DeletePod final : public Execution {
 };
 
 void DeletePod::read_target(SteadyTime now) {
+    if (Standing asked = asked_of(target().source, source_); !asked.ok()) return stop(asked);
     const auto request = read_set().locate(source_, target().name);
     if (!request) {
         finish(OutcomeKind::kFailed,

@@ -376,6 +376,17 @@ void Dispatcher::step(SteadyTime now, Millis max_wait) {
     state.wait(seen, moved ? Millis(0) : max_wait);
 }
 
+void Dispatcher::found(const std::string& source, std::string doubt,
+                       std::vector<std::string> pk_columns) {
+    Sources& sources = state_->surroundings.sources;
+    if (const auto pods = sources.pods.find(source); pods != sources.pods.end()) {
+        pods->second.doubt = std::move(doubt);
+    } else if (const auto rows = sources.rows.find(source); rows != sources.rows.end()) {
+        rows->second.doubt = std::move(doubt);
+        rows->second.pk_columns = std::move(pk_columns);
+    }
+}
+
 void Dispatcher::close() { state_->closed = true; }
 
 std::size_t Dispatcher::unsettled() const {

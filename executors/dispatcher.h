@@ -107,6 +107,10 @@ class Dispatcher {
     /// How many commands have gone out, or ended, and have no outcome in the log yet.
     std::size_t unsettled() const;
 
+    /// Of a source became known why nothing may be asked of it (empty: everything may), and the
+    /// columns of its table's primary key. Commands about a source in doubt fail, retryably.
+    void found(const std::string& source, std::string doubt, std::vector<std::string> pk_columns);
+
     /// As of the end of the last step. Thread-safe.
     DispatcherStats stats() const;
 

@@ -233,7 +233,17 @@ void ReadSet::give_up(const Predicate& predicate, std::string_view why) {
     read_for(predicate, "!" + describe(predicate)).trouble = cannot_tell(predicate, why);
 }
 
+template <typename Source>
+bool ReadSet::in_doubt(const Predicate& predicate, const Source& source) {
+    Standing standing = asked_of(predicate.source, source);
+    if (standing.ok()) return false;
+    standing.reason = describe(predicate) + ": " + standing.reason;
+    read_for(predicate, "!" + describe(predicate)).trouble = std::move(standing);
+    return true;
+}
+
 void ReadSet::ask_pod(const Predicate& predicate, const PodSource& source, SteadyTime now) {
+    if (in_doubt(predicate, source)) return;
     if (is_by_name(predicate)) {
         if (predicate.field != "name" && predicate.field != kKeyField) {
             return give_up(predicate, "pods are only looked up by name");
@@ -261,6 +271,7 @@ void ReadSet::ask_pod(const Predicate& predicate, const PodSource& source, Stead
 }
 
 void ReadSet::ask_row(const Predicate& predicate, const RowSource& source, SteadyTime now) {
+    if (in_doubt(predicate, source)) return;
     ports::ReadRows request{source.table, source.pk_columns, {}, std::nullopt, {}, {}};
     std::string key = predicate.source + '\n';
     // Of none_but it is the row that may have the name; all that have it are read.

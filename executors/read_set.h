@@ -52,6 +52,13 @@ struct Row {
 /// `none(rows, key = wrapper-a)`, for reasons and logs.
 std::string describe(const Predicate& predicate);
 
+/// A source in doubt is not asked: the command ends in a failure that may be tried again.
+template <typename Source>
+Standing asked_of(const std::string& name, const Source& source) {
+    if (source.doubt.empty()) return Standing::holds();
+    return Standing::failed(true, "source " + name + ": " + source.doubt);
+}
+
 /// How an answer that is not 200 ends a command; `what` names the call.
 Standing failure_of(const Answer& answer, std::string_view what);
 
@@ -106,6 +113,9 @@ class ReadSet {
     bool on_target(const Predicate& predicate) const;
     /// The predicate cannot be evaluated.
     void give_up(const Predicate& predicate, std::string_view why);
+    /// True where the source may not be asked yet.
+    template <typename Source>
+    bool in_doubt(const Predicate& predicate, const Source& source);
     std::string pod_name_for(const Predicate& predicate) const;
     void ask_pod(const Predicate& predicate, const PodSource& source, SteadyTime now);
     void ask_row(const Predicate& predicate, const RowSource& source, SteadyTime now);

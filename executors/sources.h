@@ -24,6 +24,8 @@ struct PodSource {
     ports::Selector selector = {};
     /// By which an object is known instead of by its name; empty: by its name.
     std::string key_label = {};
+    /// Why nothing may be asked of it yet (`Dispatcher::found`); empty: everything may.
+    std::string doubt = {};
 };
 
 struct RowSource {
@@ -33,6 +35,7 @@ struct RowSource {
     std::string key_expression;            ///< the correlation key as SQL over the row
     std::vector<std::string> key_columns;  ///< the columns that it reads
     std::string hold_column;               ///< a veto (engine/world/hold.h); empty: there is none
+    std::string doubt = {};                ///< as of pods; the primary key is not known meanwhile
 };
 
 /// By source name. The ports outlive every user of this.

@@ -66,6 +66,7 @@ bool UpdateRow::has_all(const Row& row) const {
 }
 
 void UpdateRow::read_target(SteadyTime now) {
+    if (Standing asked = asked_of(target().source, source_); !asked.ok()) return stop(asked);
     if (!pk_ || action().sets.empty()) {
         finish(OutcomeKind::kFailed, !pk_ ? "the target is not a row of the source's table"
                                           : "the command sets no column");

@@ -64,7 +64,7 @@ Error refused(const Answer& answer, const std::string& verb, const ports::Resour
     const std::string reason = explain(answer, decoder);
     if (answer.failure) {
         if (answer.failure->what.starts_with("TLS: ")) {
-            return Error{Next::kStop,
+            return Error{Next::kRetry,
                          "the API server's TLS certificate or ours was not accepted: " +
                              answer.failure->what.substr(5)};
         }
@@ -145,7 +145,7 @@ Status check_access(ports::Cluster& cluster, const ports::Resource& resource,
     if (!list.good()) return refuse(list, "list");
     const Result<KubePage> page = decoder.page(list.body);
     if (!page) {
-        return Error{Next::kStop,
+        return Error{Next::kRetry,
                      "what answers is not a Kubernetes API server: " + page.error().what};
     }
     if (!label_selector.empty() && !resource.name_space.empty()) {

@@ -65,7 +65,7 @@ class HostTest : public ::testing::Test {
                           {"pod_name", "wrapper-good"}});
     }
 
-    void start(bool with_executors) {
+    void start(bool with_executors, std::unique_ptr<SourceChecks> checks = nullptr) {
         connectors::EmbeddedLog::Settings log;
         log.path = dir / "log";
         log.clock = &clock;
@@ -83,10 +83,12 @@ class HostTest : public ::testing::Test {
             executors.sources =
                 sandbox_reach(*executors.clusters.back(), *executors.databases.back(), kSelector);
         }
-        auto started =
-            Host::start(std::move(settings), std::move(*opened), sources(), std::move(executors));
-        ASSERT_TRUE(started.ok()) << started.error().what;
-        host = std::move(*started);
+        auto made = Host::open(std::move(settings));
+        ASSERT_TRUE(made.ok()) << made.error().what;
+        host = std::move(*made);
+        const Status begun =
+            host->begin(std::move(*opened), sources(), std::move(executors), std::move(checks));
+        ASSERT_TRUE(begun.ok()) << begun.error().what;
     }
 
     /// False: it took too long.
@@ -236,6 +238,85 @@ TEST_F(HostTest, AFloodOfAUsersRequestsIsAnswered429AndStopsNoPause) {
     EXPECT_EQ(more.status, 429) << refused << " of 300 were";
     EXPECT_EQ(ask("pause"), 0);
     EXPECT_EQ(host->snapshot().pauses, 1U);
+}
+
+/// Of pods nothing is in doubt; of rows the server does not answer until it is told to.
+class DoubtfulHostTest : public HostTest {
+  protected:
+    std::unique_ptr<SourceChecks> rows_in_doubt() {
+        SourceCheck check{"rows", "trueup.yaml:7", [this]() -> Result<std::vector<std::string>> {
+                              if (!answers) return Error{Next::kRetry, "connection refused"};
+                              return std::vector<std::string>{"id"};
+                          }};
+        return std::make_unique<SourceChecks>(std::vector<SourceCheck>{std::move(check)},
+                                              Pauses(Millis{5}, Millis{5}));
+    }
+    static const api::SourceView& rows_of(const api::Snapshot& shown) {
+        for (const api::SourceView& source : shown.sources) {
+            if (source.name == "rows") return source;
+        }
+        ADD_FAILURE() << "rows are not shown";
+        return shown.sources.front();
+    }
+    std::atomic<bool> answers{false};
+};
+
+// Symptom (had it started without): nothing would have asked again whether a source is as
+// configured, and whatever answered would have been read.
+TEST_F(DoubtfulHostTest, ASourceThatIsNotCheckedYetIsNotReadAndTheProcessIsNotReady) {
+    start(false, rows_in_doubt());
+    ASSERT_TRUE(wait_until([this] { return host->snapshot().sources[0].known; })) << "pods";
+    const api::Snapshot shown = host->snapshot();
+    EXPECT_EQ(rows_of(shown).published, 0U) << "not even an incarnation";
+    EXPECT_FALSE(rows_of(shown).known);
+    EXPECT_FALSE(rows_of(shown).answering);
+    EXPECT_TRUE(host->log().read({Topic::kChangesRows, 0}, 0, 1U << 20U).value().records.empty());
+    const char* why = "source rows: nothing is read or written there before it has answered: ";
+    EXPECT_TRUE(wait_until([&] { return host->snapshot().not_ready().starts_with(why); }))
+        << host->snapshot().not_ready();
+    answers = true;
+    EXPECT_TRUE(wait_until([this] { return host->snapshot().not_ready().empty(); }))
+        << host->snapshot().not_ready();
+}
+
+// A command that was ordered before the start meets an executor that may not ask its sources yet.
+TEST_F(DoubtfulHostTest, WhatLeansOnASourceThatIsNotCheckedYetIsNotDoneAndIsOrderedAgain) {
+    start(false);
+    ASSERT_TRUE(wait_until([this] { return commands() > 0; }));
+    host.reset();
+    start(true, rows_in_doubt());
+    ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
+    EXPECT_EQ(outcomes()[0].kind, OutcomeKind::kFailed);
+    EXPECT_TRUE(outcomes()[0].retryable);
+    EXPECT_NE(outcomes()[0].reason.find("source rows: "), std::string::npos)
+        << outcomes()[0].reason;
+    for (const sandbox::Pod& pod : world.truth().pods) EXPECT_FALSE(pod.deletion_ms) << pod.name;
+    answers = true;
+    EXPECT_TRUE(wait_until([this] { return outcomes().back().kind == OutcomeKind::kDone; }));
+}
+
+// Symptom: while the brokers did not answer neither did /healthz and /readyz, and after a minute
+// the process ended.
+TEST_F(HostTest, ItsHttpSideIsThereBeforeTheLogAndSaysWhatIsWaitedFor) {
+    HostSettings settings;
+    settings.state_dir = dir.path();
+    settings.http.listen = "127.0.0.1:0";
+    auto made = Host::open(std::move(settings));
+    ASSERT_TRUE(made.ok()) << made.error().what;
+    host = std::move(*made);
+    const auto get = [this](const std::string& path, const std::string& token) {
+        return test_support::call(host->address(), "GET", path, token, "");
+    };
+    host->waiting().tell("kafka: no answer from the brokers");
+    EXPECT_EQ(get("/healthz", "").status, 200);
+    EXPECT_EQ(get("/readyz", "").status, 503);
+    EXPECT_EQ(get("/readyz", "").body.find("kafka"), std::string::npos) << "to a stranger";
+    EXPECT_EQ(get("/readyz", "oooooooooooooooooooo").body,
+              "it is still starting: kafka: no answer from the brokers\n");
+    EXPECT_NE(get("/metrics", "").body.find("trueup_emitting 0\n"), std::string::npos);
+    const auto findings = get("/v1/findings", "oooooooooooooooooooo");
+    EXPECT_EQ(findings.status, 503) << "none would be a lie";
+    EXPECT_EQ(ask("pause"), 2);
 }
 
 }  // namespace

@@ -39,6 +39,27 @@ TEST(Dispatcher, WritesOneOutcomeUnderTheSubjectKeyWithHeaders) {
     EXPECT_EQ(stats.running + stats.pending, 0U);
 }
 
+TEST(Dispatcher, ASourceInDoubtIsNeitherAskedNorWrittenUntilItIsFoundToBeAsConfigured) {
+    Desk desk;
+    for (const char* doubtful : {"rows", "pods"}) {
+        desk.dispatcher().found("rows", "", {"id"});
+        desk.dispatcher().found(doubtful, "it has not answered yet", {});
+        desk.emit(delete_orphan(doubtful == std::string("rows") ? 1 : 2));
+        desk.step();
+        EXPECT_EQ(desk.outcomes().back().kind, OutcomeKind::kFailed);
+        EXPECT_TRUE(desk.outcomes().back().retryable) << "it is lost";
+        EXPECT_NE(desk.outcomes().back().reason.find("source " + std::string(doubtful) +
+                                                     ": it has not answered yet"),
+                  std::string::npos)
+            << desk.outcomes().back().reason;
+    }
+    EXPECT_TRUE(desk.cluster.calls.empty());
+    desk.dispatcher().found("pods", "", {});
+    desk.emit(delete_orphan(3));
+    desk.step();
+    EXPECT_EQ(desk.outcomes().back().kind, OutcomeKind::kDone);
+}
+
 TEST(Dispatcher, ACommandDeliveredTwiceActsOnce_S38) {
     Desk desk;
     desk.emit(delete_orphan());

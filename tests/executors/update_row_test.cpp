@@ -26,6 +26,17 @@ TEST(UpdateRow, ChecksThePodThenWritesUnderEveryGuard_S6) {
     EXPECT_EQ(bench.database.rows["7"].columns["error_code"], "UNEXPECTED_TERMINATION");
 }
 
+TEST(UpdateRow, ATargetInDoubtIsNotAsked) {
+    Bench bench;
+    bench.row_without_pod();
+    bench.surroundings.sources.rows["rows"].doubt = "it has not answered yet";
+    const Outcome outcome = bench.run(fail_row());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
+    EXPECT_TRUE(outcome.retryable);
+    EXPECT_EQ(outcome.reason, "source rows: it has not answered yet");
+    EXPECT_TRUE(bench.database.calls.empty());
+}
+
 TEST(UpdateRow, RefusesWhenThePodIsThere_G22) {
     Bench bench;
     bench.row_without_pod();

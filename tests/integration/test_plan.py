@@ -12,7 +12,7 @@ import scenario
 import scenes
 from engine import binary
 
-FOUND, WRONG, UNANSWERED = 3, 2, 1
+FOUND, WRONG = 3, 2
 
 
 class Plan(scenario.Scenario):
@@ -121,7 +121,7 @@ class Plan(scenario.Scenario):
             self.edit_config(changes)
             self.assertIn(sentence, self.checked(WRONG))
             code, said, complaint = self.ask("plan")
-            self.assertEqual((code, said), (UNANSWERED, ""))
+            self.assertEqual((code, said), (WRONG, ""))
             self.assertIn(sentence, complaint)
 
     # ---------------------------------------------------------------- rights

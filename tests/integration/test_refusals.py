@@ -1,5 +1,7 @@
-"""Proves that a wrong configuration and servers that do not answer are refused before anything
-starts: exit code 2, one sentence that names the file and the line, no state folder, no password.
+"""Proves that a wrong configuration, and what a server that answers says is wrong, are refused before
+anything starts: exit code 2, one sentence that names the file and the line, no state folder, no
+password. A server that does not answer is none of both: commands that ask once end with 1 and the
+same kind of sentence (what starts waits for it: test_starting.py).
 """
 
 import os
@@ -9,6 +11,7 @@ import subprocess
 
 import scenario
 from engine import binary
+from world import private
 
 DEADLINE = 30  # seconds
 
@@ -38,15 +41,25 @@ class Refusals(scenario.Scenario):
         return self.text[: self.text.index(new)].count("\n") + 1
 
     def refused(self, line, *words):
-        """Both commands refuse it with one sentence that has all the words."""
-        for command in (["up", "-c", self.config], ["config", "check", "-c", self.config]):
+        """All commands refuse it with one sentence that has all the words."""
+        self.says(2, [["up"], ["plan"], ["config", "check"]], line, words)
+
+    def unanswered(self, line, *words):
+        """The commands that ask once say so in one sentence that has all the words."""
+        self.says(1, [["plan"], ["config", "check"]], line, words)
+
+    def says(self, code, commands, line, words):
+        for command in commands:
             result = subprocess.run(
-                [binary(), *command], capture_output=True, text=True, timeout=DEADLINE
+                [binary(), *command, "-c", self.config],
+                capture_output=True,
+                text=True,
+                timeout=DEADLINE,
             )
             said = result.stderr.strip()
             both = result.stdout + result.stderr
             print(said)
-            self.assertEqual(result.returncode, 2, both)
+            self.assertEqual(result.returncode, code, both)
             self.assertEqual(len(said.splitlines()), 1, f"not one sentence: {said}")
             for word in words:
                 self.assertIn(word, said)
@@ -88,17 +101,29 @@ class Refusals(scenario.Scenario):
     def test_api_unreachable(self):
         self.kube_proxy().close()
         self.write_config()
-        self.refused(self.line_of("  pods:\n"), "pods", "API server does not answer")
+        self.unanswered(self.line_of("  pods:\n"), "pods", "API server does not answer")
 
     def test_api_ends_every_connection(self):
         self.kube_proxy().refuse()
         self.write_config()
-        self.refused(self.line_of("  pods:\n"), "pods", "API server")
+        self.unanswered(self.line_of("  pods:\n"), "pods", "API server")
 
     def test_api_silent(self):
         self.kube_proxy().silence()
         self.write_config()
-        self.refused(self.line_of("  pods:\n"), "pods", "API server does not answer")
+        self.unanswered(self.line_of("  pods:\n"), "pods", "API server does not answer")
+
+    def test_api_whose_certificate_nobody_vouches_for(self):
+        """One that is being rotated is right again in a moment."""
+        with open(self.up.env["KUBE_ENGINE_CONFIG"], encoding="utf-8") as file:
+            text = file.read()
+        # Without the authority the system's own ones are asked, and know nobody of that name.
+        self.assertEqual(len(re.findall(r"certificate-authority(-data)?: ", text)), 1)
+        path = os.path.join(self.folder, "kubeconfig")
+        with open(path, "w", encoding="utf-8", opener=private) as file:
+            file.write(re.sub(r"certificate-authority(-data)?: [^,}\n]+,?", "", text))
+        self.put(self.up.env["KUBE_ENGINE_CONFIG"], path)
+        self.unanswered(self.line_of("  pods:\n"), "pods", "certificate")
 
     def test_api_forbids(self):
         self.put(self.up.env["KUBE_ENGINE_CONFIG"], self.up.env["KUBE_NOBODY_CONFIG"])
@@ -107,7 +132,7 @@ class Refusals(scenario.Scenario):
     def test_postgres_unreachable(self):
         conninfo = self.up.env["PG_REPL"]
         self.put(conninfo, re.sub(r"port=\d+", f"port={self.dead_port()}", conninfo))
-        self.refused(self.line_of("  rows:\n"), "rows", "refused")
+        self.unanswered(self.line_of("  rows:\n"), "rows", "refused")
 
     def test_postgres_password_wrong(self):
         conninfo = self.up.env["PG_REPL"]

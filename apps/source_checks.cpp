@@ -1,0 +1,137 @@
+#include "apps/source_checks.h"
+
+#include "engine/ports/clock.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+namespace trueup::apps {
+
+namespace {
+
+/// A question is given up after 5 s; one that hangs in looking a name up is not waited for.
+constexpr Millis kFirstAnswers{6'000};
+constexpr Millis kLookEvery{20};
+
+/// Without the source's name, which whoever shows it says.
+std::string bare(const std::string& name, const std::string& what) {
+    const std::string prefix = "source " + name + ": ";
+    return what.starts_with(prefix) ? what.substr(prefix.size()) : what;
+}
+
+}  // namespace
+
+std::string sentence_of(const SourceCheck& check, const Error& error) {
+    return check.place + ": source " + check.name + ": " + bare(check.name, error.what);
+}
+
+SourceChecks::SourceChecks(std::vector<SourceCheck> checks, Pauses pauses) : pauses_(pauses) {
+    for (SourceCheck& check : checks) {
+        One& one = all_[check.name];
+        one.check = std::move(check);
+        one.admission.doubt = "it has not answered yet";
+    }
+    for (auto& entry : all_) threads_.emplace_back([this, one = &entry.second] { run(*one); });
+}
+
+SourceChecks::~SourceChecks() {
+    stop();
+    for (std::thread& thread : threads_) thread.join();
+}
+
+void SourceChecks::stop() {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    news_.notify_all();
+}
+
+void SourceChecks::run(One& one) {
+    Pauses pauses = pauses_;
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+        lock.unlock();
+        const auto answer = one.check.ask();
+        lock.lock();
+        const bool admitted = take(one, answer);
+        news_.notify_all();
+        if (admitted) return;
+        const auto until = std::chrono::steady_clock::now() + pauses.next();
+        while (!stopping_ && news_.wait_until(lock, until) != std::cv_status::timeout) {
+        }
+    }
+}
+
+bool SourceChecks::take(One& one, const Result<std::vector<std::string>>& answer) {
+    one.asked = true;
+    one.flaw.clear();
+    if (answer) {
+        one.admission = {"", *answer};
+    } else if (unanswered(answer.error())) {
+        one.admission.doubt = "nothing is read or written there before it has answered: " +
+                              bare(one.check.name, answer.error().what);
+    } else {
+        one.flaw = sentence_of(one.check, answer.error());
+        one.admission.doubt = "nothing is read or written there until this is mended: " +
+                              bare(one.check.name, answer.error().what);
+    }
+    if (talks_) log(one);
+    return answer.ok();
+}
+
+void SourceChecks::log(One& one) {
+    const std::string& doubt = one.admission.doubt;
+    if (doubt.empty()) {
+        if (!one.news.take_said()) return;
+        spdlog::info("source {}: it answers, and is as configured", one.check.name);
+    } else if (one.news.due(doubt, ports::system_clock().steady_now())) {
+        spdlog::log(one.flaw.empty() ? spdlog::level::warn : spdlog::level::err, "source {}: {}",
+                    one.check.name, doubt);
+    }
+}
+
+std::vector<std::string> SourceChecks::first_answers(const std::function<bool(Millis)>& pause) {
+    ports::Clock& clock = ports::system_clock();
+    const SteadyTime limit = clock.steady_now() + kFirstAnswers;
+    for (;;) {
+        {
+            const std::lock_guard lock(mutex_);
+            const bool all = std::all_of(all_.begin(), all_.end(),
+                                         [](const auto& entry) { return entry.second.asked; });
+            if (all || clock.steady_now() >= limit) break;
+        }
+        if (pause(kLookEvery)) break;
+    }
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> flaws;
+    for (const auto& [name, one] : all_) {
+        if (!one.flaw.empty()) flaws.push_back(one.flaw);
+    }
+    talks_ = flaws.empty();
+    for (auto& entry : all_) {
+        if (talks_) log(entry.second);
+    }
+    return flaws;
+}
+
+Admission SourceChecks::look(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    const auto one = all_.find(name);
+    return one == all_.end() ? Admission{} : one->second.admission;
+}
+
+std::vector<std::pair<std::string, std::string>> SourceChecks::doubts() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::pair<std::string, std::string>> doubts;
+    for (const auto& [name, one] : all_) {
+        if (!one.admission.doubt.empty()) doubts.emplace_back(name, one.admission.doubt);
+    }
+    return doubts;
+}
+
+void SourceChecks::wait(Millis at_most) const {
+    std::unique_lock lock(mutex_);
+    if (!stopping_) news_.wait_for(lock, at_most);
+}
+
+}  // namespace trueup::apps
