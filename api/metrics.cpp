@@ -237,7 +237,9 @@ std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
     page.gauge("trueup_engine_shards_in_turn", "Shards that this process sequences and publishes.",
                static_cast<double>(snapshot.in_turn));
     page.gauge("trueup_emitting", "1 unless the shard refuses to emit.",
-               flag(snapshot.refused.empty() && snapshot.starting.empty()));
+               flag(snapshot.refused.empty()));
+    page.gauge("trueup_starting", "1 while the start waits for the log, or reads what is kept.",
+               flag(!snapshot.starting.empty()));
     page.gauge("trueup_journal_offset", "Journal offset folded last.",
                static_cast<double>(snapshot.journal_offset));
     page.gauge("trueup_journal_time_seconds", "Watched time since the journal's genesis.",

@@ -313,7 +313,7 @@ TEST_F(HostTest, ItsHttpSideIsThereBeforeTheLogAndSaysWhatIsWaitedFor) {
     EXPECT_EQ(get("/readyz", "").body.find("kafka"), std::string::npos) << "to a stranger";
     EXPECT_EQ(get("/readyz", "oooooooooooooooooooo").body,
               "it is still starting: kafka: no answer from the brokers\n");
-    EXPECT_NE(get("/metrics", "").body.find("trueup_emitting 0\n"), std::string::npos);
+    EXPECT_NE(get("/metrics", "").body.find("trueup_starting 1\n"), std::string::npos);
     const auto findings = get("/v1/findings", "oooooooooooooooooooo");
     EXPECT_EQ(findings.status, 503) << "none would be a lie";
     EXPECT_EQ(ask("pause"), 2);

@@ -79,9 +79,9 @@ class Brokered(fleet.Fleet):
         return engine
 
     def serve_engine(self):
-        """One whose HTTP side answers."""
+        """One whose start is over."""
         engine = self.launch_engine()
-        engine.until("its HTTP side", lambda: engine.readiness()[0], 60)
+        engine.until("the start is over", engine.started, 60)
         return engine
 
     def start_engine(self):

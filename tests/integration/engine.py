@@ -49,12 +49,17 @@ class Engine:
         self._reader.start()
 
     def start(self, ready_within=60, **environment):
-        """Starts it and waits until its HTTP side answers; until /readyz is 200 unless 0."""
+        """Starts it and waits until its HTTP side answers and the start is over; until /readyz is 200
+        unless 0."""
         self.launch(**environment)
-        address = os.path.join(self.state_dir, "http.addr")
-        self.until("its HTTP side", lambda: os.path.exists(address) and self.alive(), 60)
+        self.until("the start is over", self.started, 60)
         if ready_within:
             self.until("ready", lambda: self.readiness()[0] == 200, ready_within)
+
+    def started(self):
+        """Its HTTP side answers, and what it asks the log and its rows for is there."""
+        code, text = self.readiness()
+        return code != 0 and "still starting" not in text
 
     def alive(self):
         """True; fails the test if it ended by itself."""

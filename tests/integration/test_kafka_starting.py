@@ -20,7 +20,7 @@ class KafkaStarting(brokered.Brokered):
 
     def launch_without_brokers(self):
         self.proxy.refuse()
-        engine = self.serve_engine()
+        engine = self.launch_engine()
         engine.until("it says so", lambda: "no answer from the brokers" in engine.readiness()[1], 60)
         code, text = engine.readiness()
         print(text.strip())
@@ -28,7 +28,7 @@ class KafkaStarting(brokered.Brokered):
         self.assertIn("it is still starting: ", text)
         self.assertEqual(engine.get("/healthz")[0], 200)
         self.assertEqual(engine.get("/v1/findings")[0], 503, "no finding would be a lie")
-        self.assertEqual(engine.metric("trueup_emitting"), 0)
+        self.assertEqual(engine.metric("trueup_starting"), 1)
         return engine
 
     def test_brokers_that_come_late_are_waited_for(self):
@@ -36,7 +36,7 @@ class KafkaStarting(brokered.Brokered):
         self.proxy.open()
         engine.until("the journal is read", lambda: "has not listed" in engine.readiness()[1], 60)
         self.assertEqual(engine.get("/v1/findings")[0], 200)
-        self.assertEqual(engine.metric("trueup_emitting"), 1)
+        self.assertEqual(engine.metric("trueup_starting"), 0)
         self.end_engine(engine)
 
     def test_a_stop_is_followed_while_no_broker_answers(self):
