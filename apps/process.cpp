@@ -178,7 +178,9 @@ struct Refusal {
     std::string what;
 };
 
-Refusal wrong(const Error& error) { return {kWrong, error.what}; }
+Refusal refusal_of(const Error& error) {
+    return {error.next == Next::kRetry ? kGaveUp : kWrong, error.what};
+}
 Refusal gave_up(const Error& error) { return {kGaveUp, error.what}; }
 
 /// All that needs nobody but the configuration.
@@ -208,9 +210,7 @@ std::optional<Refusal> open_log(const config::Config& config, Part part, Host* h
     if (host != nullptr) {
         const auto attempt = [&] { return require_topics(config); };
         const Status topics = attempt_until_answered(attempt, host->waiting());
-        if (!topics)
-            return topics.error().next == Next::kRetry ? gave_up(topics.error())
-                                                       : wrong(topics.error());
+        if (!topics) return refusal_of(topics.error());
     }
     const auto open = [&] { return open_bus(config, name_of(part)); };
     auto opened = host == nullptr ? open() : attempt_until_answered(open, host->waiting());
@@ -226,10 +226,7 @@ std::optional<Refusal> start_host(const config::Config& config, const ProcessOpt
     std::unique_ptr<ports::Log> log;
     if (auto refused = open_log(config, options.part, nullptr, log)) return refused;
     auto opened = Host::open(std::move(parts.settings));
-    if (!opened) {
-        const bool later = opened.error().next == Next::kRetry;
-        return later ? gave_up(opened.error()) : wrong(opened.error());
-    }
+    if (!opened) return refusal_of(opened.error());
     host = std::move(*opened);
     // The engine is the one that people ask.
     if (!host->address().empty() && runs(options.part, Part::kEngine)) {

@@ -117,7 +117,8 @@ std::vector<std::string> SourceChecks::first_answers(const std::function<bool(Mi
 Admission SourceChecks::look(const std::string& name) const {
     const std::lock_guard lock(mutex_);
     const auto one = all_.find(name);
-    return one == all_.end() ? Admission{} : one->second.admission;
+    if (one == all_.end()) return {"nobody asks whether it can be read as configured", {}};
+    return one->second.admission;
 }
 
 std::vector<std::pair<std::string, std::string>> SourceChecks::doubts() const {

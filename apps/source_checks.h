@@ -54,7 +54,7 @@ class SourceChecks {
     /// no longer. One sentence for each where a server said what is wrong: the caller ends then. Is
     /// none, what happens from now on is logged.
     std::vector<std::string> first_answers(const std::function<bool(Millis)>& pause);
-    /// Of a source that nobody wants checked nothing is in doubt.
+    /// A source that is not asked stays in doubt.
     Admission look(const std::string& name) const;
     /// The sources in doubt, each with why.
     std::vector<std::pair<std::string, std::string>> doubts() const;

@@ -349,13 +349,14 @@ TEST_F(HttpServer, OneLookIsForAllWhoAskUntilItIsOld) {
 // Symptom: /readyz told everybody the hosts, the roles and the words of servers.
 TEST_F(HttpServer, StrangersSeeThatItIsNotReadyAndNoNames) {
     const std::string words = "connection to server at db-7.internal failed: role \"trueup\"";
-    std::vector<Snapshot> all(6);
+    std::vector<Snapshot> all(7);
     all[0].refused = all[1].log_trouble = all[2].executor_trouble = words;
     for (std::size_t i = 1; i < 6; ++i) all[i].caught_up = i > 2;
     for (std::size_t i = 3; i < 6; ++i) all[i].sources.emplace_back().name = "db-7";
     all[3].sources[0].trouble = words;
     all[4].sources[0].known = true;
     all[5].sources[0].quarantine.kind = Quarantine::kDrop;
+    all[6].starting = words;
     serve();
     for (const Snapshot& one : all) {
         snapshot = one;

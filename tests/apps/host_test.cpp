@@ -248,7 +248,8 @@ class DoubtfulHostTest : public HostTest {
                               if (!answers) return Error{Next::kRetry, "connection refused"};
                               return std::vector<std::string>{"id"};
                           }};
-        return std::make_unique<SourceChecks>(std::vector<SourceCheck>{std::move(check)},
+        SourceCheck good{"pods", "trueup.yaml:3", [] { return std::vector<std::string>{}; }};
+        return std::make_unique<SourceChecks>(std::vector{std::move(check), std::move(good)},
                                               Pauses(Millis{5}, Millis{5}));
     }
     static const api::SourceView& rows_of(const api::Snapshot& shown) {
