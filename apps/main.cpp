@@ -5,6 +5,7 @@
 #include "apps/plan.h"
 #include "apps/process.h"
 #include "apps/simulate.h"
+#include "apps/source_drop.h"
 #include "apps/topics.h"
 #include "engine/base/version.h"
 
@@ -38,6 +39,7 @@ struct Options {
     trueup::apps::PlanOptions plan;
     trueup::apps::OperateOptions operate;
     trueup::apps::SimulateOptions simulate;
+    trueup::apps::SourceDropOptions source_drop;
     bool no_colours = false;
     std::string log_level = "warn";
 };
@@ -177,6 +179,36 @@ CLI::App* add_plan(CLI::App& app, Options& options) {
     return plan;
 }
 
+CLI::App* add_source(CLI::App& app, Options& options) {
+    CLI::App* source = app.add_subcommand("source", "Look after what a source has at its server");
+    source->require_subcommand(1);
+    CLI::App* drop = source->add_subcommand(
+        "drop", "Say what a source has left at its server, ask, and remove it");
+    trueup::apps::SourceDropOptions& o = options.source_drop;
+    drop->add_option("NAME", o.name, "Of the configuration")->required();
+    drop->add_option("-c,--config", o.config, "The configuration file")->required();
+    drop->add_flag("--dry-run", o.dry_run, "Only say what there is");
+    drop->add_flag("--yes", o.yes, "Do not ask");
+    add_format(*drop, o.format);
+    drop->footer(
+        "Of a PostgreSQL source that is its replication slot, which keeps WAL until somebody "
+        "reads\n"
+        "it. One that is being read, or is not such as the source makes, stays. Publications, "
+        "roles\n"
+        "and replica identities were made by others: it is said what removes them. A Kubernetes\n"
+        "source leaves nothing. With -o json nothing is asked: it takes --yes, or --dry-run.\n"
+        "\n"
+        "Exit code: 0 nothing is left, or --dry-run; 1 the slot stays, and why; 2 the "
+        "configuration\n"
+        "is wrong, or the server did not answer.\n"
+        "\n"
+        "Examples:\n"
+        "  trueup source drop rows -c trueup.yaml --dry-run\n"
+        "  trueup source drop rows -c trueup.yaml\n"
+        "  trueup source drop rows -c trueup.yaml --yes -o json | jq .dropped");
+    return drop;
+}
+
 /// Which engine, and how to show its answer.
 void add_engine(CLI::App& command, Options& options) {
     trueup::apps::EngineAddress& engine = options.operate.engine;
@@ -282,6 +314,7 @@ int run(int argc, char** argv) {
     const Topics topics = add_topics(app, options);
     const CLI::App* check = add_check(app, options);
     const CLI::App* plan = add_plan(app, options);
+    const CLI::App* source_drop = add_source(app, options);
     Chosen chosen;
     add_findings(app, options, chosen);
     add_brakes(app, options, chosen);
@@ -305,6 +338,7 @@ int run(int argc, char** argv) {
     if (simulate->parsed()) return trueup::apps::run_simulate(options.simulate, stop);
     if (check->parsed()) return trueup::apps::run_config_check(options.check, stop);
     if (plan->parsed()) return trueup::apps::run_plan(options.plan, stop);
+    if (source_drop->parsed()) return trueup::apps::run_source_drop(options.source_drop);
     for (const auto& [command, operate] : chosen) {
         if (command->parsed()) return operate(options.operate);
     }

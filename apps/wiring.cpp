@@ -53,12 +53,12 @@ Result<std::unique_ptr<connectors::HttpCluster>> open_cluster(const Config& conf
     return cluster;
 }
 
-Result<std::unique_ptr<ports::Database>> open_database(const SourceConfig& source) {
+Result<std::unique_ptr<postgres::LibpqDatabase>> open_database(const SourceConfig& source) {
     const Result<std::string> conninfo = config::read_conninfo(source);
     if (!conninfo) return conninfo.error();
     auto database = postgres::LibpqDatabase::open(*conninfo, source.postgres()->any_tls);
     if (!database) return about(source, database.error());
-    return std::unique_ptr<ports::Database>(std::move(*database));
+    return database;
 }
 
 /// The policy that uses this source; a configuration has exactly one.
@@ -249,9 +249,14 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     asked.updatable = inspection->updatable;
     const std::string remark = postgres::slot_remark(*inspection, *settings);
     if (!remark.empty()) asked.remarks.push_back(remark);
-    auto look = look_at(**database, std::move(*settings), watcher);
+    auto look = look_at(**database, *settings, watcher);
     if (!look) return look.error();
     asked.look = std::move(*look);
+    if (config.executors.count("delete_pod") == 0) return asked;
+    auto slow = postgres::slow_looks(**database, *settings, {"pod_name"}, *inspection,
+                                     asked.look.objects());
+    if (!slow) return about(source, slow.error());
+    for (std::string& each : *slow) asked.remarks.push_back(std::move(each));
     return asked;
 }
 

@@ -138,6 +138,15 @@ class ReadRowsQuery : public Query {
     std::size_t key_columns_;
 };
 
+/// One statement, whatever it says.
+class AskQuery : public Query {
+  public:
+    AskQuery(CallId call, Statement statement) : Query(call, {std::move(statement)}) {}
+
+  private:
+    Status check(std::vector<ports::SqlRow>&) override { return Done{}; }
+};
+
 class Update : public Exchange {
   public:
     Update(CallId call, const ports::UpdateRow& request)
@@ -323,6 +332,10 @@ std::unique_ptr<Exchange> read_rows_exchange(CallId call, const ports::ReadRows&
 
 std::unique_ptr<Exchange> update_exchange(CallId call, const ports::UpdateRow& request) {
     return std::make_unique<Update>(call, request);
+}
+
+std::unique_ptr<Exchange> ask_exchange(CallId call, Statement statement) {
+    return std::make_unique<AskQuery>(call, std::move(statement));
 }
 
 std::unique_ptr<Exchange> ensure_slot_exchange(CallId call, std::string slot) {

@@ -19,6 +19,7 @@ std::unique_ptr<Exchange> insert_lsn_exchange(ports::CallId call,
                                               const ports::AskInsertLsn& request,
                                               ServerName server);
 std::unique_ptr<Exchange> read_rows_exchange(ports::CallId call, const ports::ReadRows& request);
+std::unique_ptr<Exchange> ask_exchange(ports::CallId call, Statement statement);
 std::unique_ptr<Exchange> update_exchange(ports::CallId call, const ports::UpdateRow& request);
 
 // On replication sessions.

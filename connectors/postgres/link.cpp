@@ -10,6 +10,8 @@ namespace trueup::connectors::postgres {
 namespace {
 
 constexpr Millis kRecheckEvery{60000};
+/// The first pause after a question that a doubt asked.
+constexpr Millis kDoubtPause{1000};
 /// Within it the server answers, or the question is withdrawn: it holds up all that come after it.
 constexpr Millis kRecheckLimit{60000};
 /// A slot that takes longer is news: a transaction that was forgotten holds it up.
@@ -23,7 +25,8 @@ Link::Link(const Settings& settings, ports::Database& database, CallIds& ids)
     : settings_(&settings),
       database_(&database),
       ids_(&ids),
-      retry_(settings.backoff, settings.jitter_seed) {}
+      retry_(settings.backoff, settings.jitter_seed),
+      doubts_({kDoubtPause, kRecheckEvery}, settings.jitter_seed) {}
 
 void Link::restart(SteadyTime now) {
     if (call_ != 0) database_->cancel(call_);
@@ -73,6 +76,13 @@ void Link::tick(SteadyTime now, Lsn durable) {
 void Link::recheck(SteadyTime now) {
     withdraw_recheck();  // its answer may be of before
     recheck_at_ = now;
+}
+
+void Link::recheck_soon(SteadyTime now) {
+    if (recheck_call_ != 0 || recheck_at_ <= std::max(now, doubt_at_)) return;
+    if (now - doubt_at_ >= kRecheckEvery) doubts_.succeeded();
+    recheck_at_ = std::max(now, doubt_at_);
+    doubt_at_ = doubts_.failed(recheck_at_);
 }
 
 void Link::withdraw_recheck() {

@@ -63,10 +63,8 @@ class Link {
     /// Inspects the table again at the next tick.
     void recheck(SteadyTime now);
     /// The same, but for a question that is open already: however often it is called, it is
-    /// answered.
-    void recheck_soon(SteadyTime now) {
-        if (recheck_call_ == 0) recheck_at_ = now;
-    }
+    /// answered. The first time at once, then after pauses that grow to those of a calm stream.
+    void recheck_soon(SteadyTime now);
     /// The server was told that everything up to here is safe with us.
     void told_flushed(Lsn flushed) { floor_ = std::max(floor_, flushed); }
 
@@ -116,6 +114,7 @@ class Link {
     ports::Database* database_;
     CallIds* ids_;
     RetryTimer retry_;
+    RetryTimer doubts_;
     State state_ = State::kDown;
     ports::CallId call_ = 0;
     ports::CallId recheck_call_ = 0;
@@ -138,6 +137,7 @@ class Link {
     unsigned publication_failures_ = 0;
     SteadyTime retry_at_{};
     SteadyTime recheck_at_{};  ///< when to ask, or to give the question up
+    SteadyTime doubt_at_{};    ///< when a doubt may ask again
     SteadyTime up_since_{};
     SteadyTime ensuring_since_{};
     std::string trouble_;

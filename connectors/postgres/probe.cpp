@@ -1,8 +1,13 @@
 #include "connectors/postgres/probe.h"
 
+#include "connectors/postgres/asker.h"
 #include "connectors/postgres/inspection.h"
 #include "connectors/postgres/rows.h"
+#include "connectors/postgres/statements.h"
+#include "engine/world/row_text.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,39 +15,9 @@ namespace trueup::connectors::postgres {
 
 namespace {
 
-constexpr Millis kLimit{5000};
-constexpr const char* kSilent = "PostgreSQL did not answer within 5 s";
 constexpr ports::CallId kInspect = 1;
 constexpr ports::CallId kRead = 2;
 constexpr ports::CallId kReplicate = 3;
-
-class Asker {
-  public:
-    Asker(ports::Database& database, ports::Clock& clock)
-        : database_(database), clock_(clock), end_(clock.steady_now() + kLimit) {}
-
-    /// The rows that answer `call`, which was just started.
-    Result<std::vector<ports::SqlRow>> wait_for(ports::CallId call) {
-        std::vector<ports::SqlRow> rows;
-        for (SteadyTime now = clock_.steady_now(); now < end_; now = clock_.steady_now()) {
-            std::vector<ports::DatabaseEvent> events;
-            database_.poll(end_ - now, events);
-            for (ports::DatabaseEvent& event : events) {
-                if (event.call != call) continue;
-                if (event.kind == ports::DatabaseEvent::Kind::kFailed) return event.error;
-                if (event.kind == ports::DatabaseEvent::Kind::kEnd) return rows;
-                for (ports::SqlRow& row : event.rows) rows.push_back(std::move(row));
-            }
-        }
-        database_.cancel(call);
-        return Error{Next::kRetry, kSilent};
-    }
-
-  private:
-    ports::Database& database_;
-    ports::Clock& clock_;
-    SteadyTime end_;
-};
 
 Result<Inspection> inspect(Asker& asker, ports::Database& database, const Settings& settings) {
     database.inspect(kInspect, {settings.table, settings.publication, settings.slot});
@@ -78,7 +53,8 @@ Status check_access(ports::Database& database, const Settings& settings, ports::
         std::string what = "reading " + table_text(settings.table) + " as configured: ";
         what += rows.error().what;
         // It told of the table a moment ago: what it waits for now is the table itself.
-        if (rows.error().what == kSilent) what += "; another session may hold a lock on the table";
+        if (rows.error().what == Asker::kSilent)
+            what += "; another session may hold a lock on the table";
         return Error{rows.error().next, std::move(what)};
     }
 
@@ -91,6 +67,57 @@ Status check_access(ports::Database& database, const Settings& settings, ports::
                          rows.error().what};
     }
     return Done{};
+}
+
+namespace {
+
+/// The plan reads a table from one end to the other, and goes by no index anywhere. (A small
+/// partition is read whole beside others that have one.)
+bool reads_everything(const std::vector<ports::SqlRow>& plan) {
+    bool whole = false;
+    for (const ports::SqlRow& line : plan) {
+        const std::string text = line.empty() ? "" : line.front().value_or("");
+        std::string_view node = text;
+        node.remove_prefix(std::min(node.find_first_not_of("-> "), node.size()));
+        if (node.starts_with("Parallel ")) node.remove_prefix(9);
+        whole = whole || node.starts_with("Seq Scan on ");
+        if (node.starts_with("Index ") || node.starts_with("Bitmap Index ")) return false;
+    }
+    return whole;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> slow_looks(LibpqDatabase& database, const Settings& settings,
+                                            const std::vector<std::string>& name_columns,
+                                            const Inspection& inspection, std::uint64_t rows,
+                                            ports::Clock& clock) {
+    std::vector<std::string> expressions{settings.correlate.sql()};
+    for (const std::string& column : name_columns) {
+        expressions.push_back(world::named_in_sql(column));
+    }
+    std::vector<std::string> slow;
+    if (rows < kLargeTable) return slow;
+    Asker asker(database, clock);
+    ports::CallId call = 0;
+    for (const std::string& expression : expressions) {
+        ports::ReadRows look;
+        look.table = settings.table;
+        look.pk_columns = inspection.pk_columns;
+        look.key_expression = expression;
+        look.key = "a-name";
+        Statement statement = read_rows_statement(look);
+        statement.sql.insert(0, "EXPLAIN ");
+        database.ask(++call, std::move(statement));
+        const auto plan = asker.wait_for(call);
+        if (!plan) return plan.error();
+        if (!reads_everything(*plan)) continue;
+        slow.push_back("before each deletion of a pod all " + std::to_string(rows) + " rows of " +
+                       table_text(settings.table) + " are read, to find those of its name; write " +
+                       "CREATE INDEX " + (inspection.partitioned ? "" : "CONCURRENTLY ") + "ON " +
+                       quoted_table(settings.table) + " ((" + expression + "));");
+    }
+    return slow;
 }
 
 }  // namespace trueup::connectors::postgres

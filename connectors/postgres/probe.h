@@ -3,8 +3,13 @@
 
 #include "connectors/postgres/inspection.h"
 #include "connectors/postgres/settings.h"
+#include "connectors/postgres/transport.h"
 #include "engine/ports/clock.h"
 #include "engine/ports/database.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace trueup::connectors::postgres {
 
@@ -17,5 +22,17 @@ Status check_access(ports::Database& database, const Settings& settings,
 /// What the server says of the table, asked once. Blocks for at most 5 s.
 Result<Inspection> inspect(ports::Database& database, const Settings& settings,
                            ports::Clock& clock = ports::system_clock());
+
+/// A table of so many rows is not to be read whole by each command.
+constexpr std::uint64_t kLargeTable = 10'000;
+
+/// Right before it deletes a pod an executor asks the table for rows of its name: by the
+/// correlation and by each of `name_columns`, as world::named_in_sql reads them. How the server
+/// would answer (EXPLAIN): a sentence for each look that reads a large table whole, with the index
+/// to make. `rows`: how many there are. Changes nothing. Blocks for at most 5 s.
+Result<std::vector<std::string>> slow_looks(LibpqDatabase& database, const Settings& settings,
+                                            const std::vector<std::string>& name_columns,
+                                            const Inspection& inspection, std::uint64_t rows,
+                                            ports::Clock& clock = ports::system_clock());
 
 }  // namespace trueup::connectors::postgres

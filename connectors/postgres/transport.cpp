@@ -144,6 +144,10 @@ void LibpqDatabase::update_row(ports::CallId call, const ports::UpdateRow& reque
     sessions_->sql.enqueue(update_exchange(call, request));
 }
 
+void LibpqDatabase::ask(ports::CallId call, Statement statement) {
+    sessions_->sql.enqueue(ask_exchange(call, std::move(statement)));
+}
+
 void LibpqDatabase::wal_status(ports::CallId call, ports::Lsn written, ports::Lsn flushed,
                                bool want_reply) {
     sessions_->stream.send_copy_data(call,

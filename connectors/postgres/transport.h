@@ -7,6 +7,7 @@
 // off, so that a row that the role may not see is an error, never absent. Not thread-safe.
 #pragma once
 
+#include "connectors/postgres/statements.h"
 #include "engine/ports/database.h"
 
 #include <memory>
@@ -33,6 +34,8 @@ class LibpqDatabase : public ports::Database {
     void insert_lsn(ports::CallId call, const ports::AskInsertLsn& request) override;
     void read_rows(ports::CallId call, const ports::ReadRows& request) override;
     void update_row(ports::CallId call, const ports::UpdateRow& request) override;
+    /// Any one statement, for what a port need not know. Answer: kRows, kEnd.
+    void ask(ports::CallId call, Statement statement);
     void wal_status(ports::CallId call, ports::Lsn written, ports::Lsn flushed,
                     bool want_reply) override;
     void cancel(ports::CallId call) override;

@@ -5,6 +5,7 @@ writes anything, and a wrong question is told in one sentence (G22).
 
 import json
 import os
+import re
 import subprocess
 
 import audit
@@ -123,6 +124,18 @@ class Plan(scenario.Scenario):
             code, said, complaint = self.ask("plan")
             self.assertEqual((code, said), (WRONG, ""))
             self.assertIn(sentence, complaint)
+
+    # Each deletion of a pod read the whole table twice, until its limit of time was over.
+    def test_a_look_that_reads_a_large_table_whole_is_warned_of_with_its_index(self):
+        self.make_pairs()
+        self.pg.sql("INSERT INTO public.instances (status, pod_name) "
+                    "SELECT 'failed', 'wrapper-x' || i FROM generate_series(1, 12000) i")
+        self.write_config()
+        warned = re.findall(r"rows of public.instances are read.*write (CREATE INDEX .*;)", self.checked(0))
+        self.assertEqual(len(warned), 2)
+        for statement in warned:
+            self.pg.sql(statement)
+        self.assertNotIn("CREATE INDEX", self.checked(0))
 
     # ---------------------------------------------------------------- rights
     def test_a_right_that_is_missing_is_named_with_what_grants_it(self):

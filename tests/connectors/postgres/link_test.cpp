@@ -96,6 +96,35 @@ TEST(PostgresLink, ManyDoubtfulChangesAskOnce) {
     EXPECT_EQ(rig.database.count("inspect"), asked + 1);
 }
 
+// A stream that said too little in each change had the server inspect the table without a pause.
+TEST(PostgresLink, ADoubtThatLastsAsksLessAndLess) {
+    Rig rig;
+    rig.start_and_copy();
+    const PgTuple now = {pg_text("1"), pg_text("a"), pg_null(), pg_text("running")};
+    Lsn lsn = 0xa00;
+    const auto asked = [&] { return rig.database.count("inspect"); };
+    const auto doubt = [&] {
+        rig.transaction(lsn, lsn + 8, {pg_update(9, 0, {}, now)});
+        lsn += 0x10;
+    };
+    std::size_t before = asked();
+    doubt();
+    EXPECT_EQ(asked(), before + 1) << "the first one at once";
+    for (int i = 0; i < 600; ++i) {
+        rig.pass(Millis(100));
+        doubt();
+    }
+    EXPECT_GE(asked(), before + 4);
+    EXPECT_LE(asked(), before + 12) << "in a minute";
+    for (int i = 0; i < 24; ++i) {
+        rig.pass(Millis(10'000));
+        rig.say(pg_keepalive(lsn));
+    }
+    before = asked();
+    doubt();
+    EXPECT_EQ(asked(), before + 1) << "a new one after a calm";
+}
+
 TEST(PostgresLink, AMissingPublicationIsNamedWithItsStatementAndRecovers) {
     Rig rig;
     rig.database.inspection[5] = "none";

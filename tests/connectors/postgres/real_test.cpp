@@ -2,6 +2,7 @@
 // on epochs, progress, restarts and lost slots (S14-S17). PG_OWNER (superuser) and PG_REPL
 // (REPLICATION, may read every table) are connection strings; tools/services/postgres prints them.
 #include "connectors/postgres/connector.h"
+#include "connectors/postgres/leftovers.h"
 #include "connectors/postgres/probe.h"
 #include "connectors/postgres/transport.h"
 #include "engine/model/object.h"
@@ -89,6 +90,24 @@ class PostgresReal : public ::testing::Test {
         sql("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name "
             "= '" +
             name_ + "'");
+    }
+
+    /// The server has noticed that nobody reads the slot any more.
+    bool until_idle() {
+        for (int tries = 0; tries < 500; ++tries) {
+            if (sql("SELECT count(*) FROM pg_replication_slots WHERE active AND slot_name = '" +
+                    name_ + "'") == "0") {
+                return true;
+            }
+            sql("SELECT pg_sleep(0.02)");
+        }
+        return false;
+    }
+
+    /// An output plugin of another kind, which not every installation of the server has.
+    bool has_test_decoding() {
+        return sql("SELECT count(*) FROM pg_ls_dir((SELECT setting FROM pg_config WHERE name = "
+                   "'PKGLIBDIR')) f WHERE f = 'test_decoding.so'") == "1";
     }
 
     void connect() {
@@ -689,6 +708,81 @@ TEST_F(PostgresReal, HowMuchWalItsSlotKeepsIsTold) {
     EXPECT_EQ(connector_->health().slot.wal_status, "reserved");
     const std::string limit = sql("SHOW max_slot_wal_keep_size");
     EXPECT_EQ(connector_->health().remark.empty(), limit != "-1");
+}
+
+// A source that was taken out of the configuration left its slot, and the server kept WAL for it.
+TEST_F(PostgresReal, WhatASourceLeftIsToldAndDroppedOnlyOnceNobodyReadsIt) {
+    const auto look = [&] {
+        const auto database = LibpqDatabase::open(repl_).value();
+        return look_for_leftovers(*database, name_, name_).value();
+    };
+    const auto drop = [&](const Leftovers& seen) {
+        const auto database = LibpqDatabase::open(repl_).value();
+        return drop_leftovers(*database, name_, seen).value();
+    };
+    EXPECT_FALSE(look().slot);
+    ASSERT_TRUE(until([&] { return proven_ > 0; }));
+    const Leftovers read = look();
+    EXPECT_TRUE(read.ours() && read.active && !read.active_pid.empty() && read.publication);
+    EXPECT_EQ(read.reader, "trueup (repl)");
+    EXPECT_GE(read.other_sessions, 2U);
+    EXPECT_FALSE(drop(read)) << "it is being read";
+
+    connector_.reset();
+    database_.reset();
+    ASSERT_TRUE(until_idle());
+    Leftovers idle = look();
+    EXPECT_TRUE(idle.ours() && !idle.active && idle.kept_bytes && idle.wal_status == "reserved");
+    Leftovers elsewhere = idle;
+    elsewhere.server = "1";
+    EXPECT_FALSE(drop(elsewhere)) << "another server than the one that was shown";
+    EXPECT_TRUE(look().slot);
+    EXPECT_TRUE(drop(idle));
+    EXPECT_FALSE(look().slot);
+    EXPECT_FALSE(drop(idle)) << "as nothing is left";
+}
+
+TEST_F(PostgresReal, ASlotThatIsNotSuchAsTheSourceMakesStays) {
+    connector_.reset();
+    database_.reset();
+    for (const std::string& make :
+         {"pg_create_physical_replication_slot('" + name_ + "', true)",
+          "pg_create_logical_replication_slot('" + name_ + "', 'test_decoding')"}) {
+        if (make.find("test_decoding") != std::string::npos && !has_test_decoding()) continue;
+        sql("SELECT " + make);
+        const auto database = LibpqDatabase::open(repl_).value();
+        Leftovers found = look_for_leftovers(*database, name_, name_).value();
+        EXPECT_TRUE(found.slot && !found.ours()) << make;
+        EXPECT_FALSE(drop_leftovers(*database, name_, found).value());
+        found.plugin = "pgoutput";
+        found.slot_database = found.database;
+        EXPECT_FALSE(drop_leftovers(*database, name_, found).value()) << "the server knows better";
+        EXPECT_TRUE(look_for_leftovers(*database, name_, name_).value().slot);
+        drop_slot();
+    }
+}
+
+// Each deletion of a pod read a table of millions of rows from one end to the other, twice.
+TEST_F(PostgresReal, ALookThatReadsALargeTableWholeIsNamedWithTheIndexThatSparesIt) {
+    connector_.reset();
+    sql("INSERT INTO " + name_ +
+        " (url_slug, pod_name, status) SELECT 's' || i, CASE WHEN i % 2 "
+        "= 0 THEN 'wrapper-s' || i END, 'running' FROM generate_series(1, 20000) i");
+    const auto slow = [&](std::uint64_t rows) {
+        const auto inspection = inspect(*database_, settings_).value();
+        return slow_looks(*database_, settings_, {"pod_name"}, inspection, rows).value();
+    };
+    EXPECT_EQ(slow(100).size(), 0U) << "a small one is read in no time";
+    std::vector<std::string> found = slow(20000);
+    ASSERT_EQ(found.size(), 2U);
+    while (!found.empty()) {
+        const std::size_t left = found.size();
+        const std::size_t from = found.front().find("CREATE INDEX CONCURRENTLY ON ");
+        ASSERT_NE(from, std::string::npos) << found.front();
+        sql(found.front().substr(from));
+        found = slow(20000);
+        ASSERT_EQ(found.size(), left - 1) << "the index that it names is used";
+    }
 }
 
 TEST_F(PostgresReal, DdlUnderOurFeetEndsFreshnessUntilItIsMended) {
