@@ -37,20 +37,48 @@ Error about(const SourceConfig& source, const Error& error) {
     return {error.next, "source " + source.name + ": " + error.what};
 }
 
-Result<std::unique_ptr<connectors::HttpCluster>> open_cluster(const Config& config,
-                                                              const SourceConfig& source) {
-    const KubernetesSource& kubernetes = *source.kubernetes();
-    auto access = kubernetes.in_cluster
-                      ? connectors::in_cluster_access()
-                      : connectors::read_kubeconfig(kubernetes.kubeconfig, kubernetes.context);
-    if (!access) return about(source, access.error());
-    access->say = [name = source.name](const std::string& what) {
-        spdlog::warn("source {}: {}", name, what);
+Result<connectors::ClusterAccess> access_of(const config::ClusterLogin& login) {
+    return login.in_cluster ? connectors::in_cluster_access()
+                            : connectors::read_kubeconfig(login.kubeconfig, login.context);
+}
+
+/// `who` is said before what its access has to say.
+Result<std::unique_ptr<connectors::HttpCluster>> open_cluster(
+    const Config& config, const std::string& who, Result<connectors::ClusterAccess> access) {
+    const auto wrong = [&who](const Error& error) {
+        return Error{error.next, who + ": " + error.what};
     };
+    if (!access) return wrong(access.error());
+    access->say = [who](const std::string& what) { spdlog::warn("{}: {}", who, what); };
     if (access->exec) access->exec->withheld = config::secret_variables(config);
     auto cluster = connectors::HttpCluster::open(std::move(*access));
-    if (!cluster) return about(source, cluster.error());
+    if (!cluster) return wrong(cluster.error());
     return cluster;
+}
+
+Result<std::unique_ptr<connectors::HttpCluster>> open_cluster(const Config& config,
+                                                              const SourceConfig& source) {
+    return open_cluster(config, "source " + source.name, access_of(*source.kubernetes()));
+}
+
+/// To delete what that source has, as another account: nullptr where it is the source's own. It has
+/// to be the same server, by the address that both kubeconfigs have.
+Result<std::unique_ptr<connectors::HttpCluster>> open_cluster_writer(const Config& config,
+                                                                     const SourceConfig& source) {
+    for (const auto& [executor, login] : config.object_writers) {
+        const auto& sources = config.executors.at(executor);
+        if (std::find(sources.begin(), sources.end(), source.name) == sources.end()) continue;
+        auto access = access_of(login);
+        const auto read = access_of(*source.kubernetes());
+        if (access && read && access->server != read->server) {
+            return Error{Next::kStop, "executors." + executor + " would delete at " +
+                                          access->server + ", and source " + source.name +
+                                          " reads " + read->server +
+                                          "; write a kubeconfig or a context with that server"};
+        }
+        return open_cluster(config, "executors." + executor, std::move(access));
+    }
+    return std::unique_ptr<connectors::HttpCluster>();
 }
 
 Result<std::unique_ptr<postgres::LibpqDatabase>> open_database(const SourceConfig& source) {
@@ -58,6 +86,23 @@ Result<std::unique_ptr<postgres::LibpqDatabase>> open_database(const SourceConfi
     if (!conninfo) return conninfo.error();
     auto database = postgres::LibpqDatabase::open(*conninfo, source.postgres()->any_tls);
     if (!database) return about(source, database.error());
+    return database;
+}
+
+/// To write that source's rows, as another role: nullptr where it is the source's own.
+Result<std::unique_ptr<postgres::LibpqDatabase>> open_database_writer(const Config& config,
+                                                                      const SourceConfig& source) {
+    const auto executor = config.executors.find("update_row");
+    if (!config.row_writer || executor == config.executors.end() ||
+        executor->second.front() != source.name) {
+        return std::unique_ptr<postgres::LibpqDatabase>();
+    }
+    const auto conninfo = config::read_conninfo(*config.row_writer, "executors.update_row");
+    if (!conninfo) return conninfo.error();
+    auto database = postgres::LibpqDatabase::open(*conninfo, config.row_writer->any_tls);
+    if (!database) {
+        return Error{database.error().next, "executors.update_row: " + database.error().what};
+    }
     return database;
 }
 
@@ -204,6 +249,26 @@ Result<Columns> check_table(const Config& config, const SourceConfig& source) {
     return inspection->pk_columns;
 }
 
+/// Other accounts to write with, where the configuration has them.
+Status add_writers(const Config& config, ExecutorSpec& spec) {
+    for (const SourceConfig& source : config.sources) {
+        if (source.kubernetes() != nullptr) {
+            auto cluster = open_cluster_writer(config, source);
+            if (!cluster) return cluster.error();
+            if (!*cluster) continue;
+            spec.sources.pods.find(source.name)->second.writer = cluster->get();
+            spec.clusters.push_back(std::move(*cluster));
+        } else {
+            auto database = open_database_writer(config, source);
+            if (!database) return database.error();
+            if (!*database) continue;
+            spec.sources.rows.find(source.name)->second.writer = database->get();
+            spec.databases.push_back(std::move(*database));
+        }
+    }
+    return Done{};
+}
+
 /// What is hashed no rule reads: any hash will do where nothing is kept.
 void add_passing_hash(ports::FieldPolicy& policy) {
     policy.hash = [](std::string_view text) { return to_hex(hash128(text)); };
@@ -219,20 +284,49 @@ Result<Surveyed> survey_cluster(const Config& config, const SourceConfig& source
     if (!resource.name_space.empty()) {
         asked.namespace_exists = connectors::namespace_exists(**cluster, resource.name_space);
     }
+    auto other = open_cluster_writer(config, source);
+    if (!other) return other.error();
+    connectors::HttpCluster& writer = *other ? **other : **cluster;
     const connectors::Post post = [&](ports::CallId call, std::string_view path, std::string body) {
         connectors::HttpRequest request;
         request.method = "POST";
         request.path = path;
         request.body = std::move(body);
-        (*cluster)->send(call, request);
+        writer.send(call, request);
     };
-    asked.missing_verbs = connectors::missing_verbs(**cluster, post, resource, {"delete"});
+    asked.missing_verbs = connectors::missing_verbs(writer, post, resource, {"delete"});
     connectors::KubernetesSettings settings = cluster_settings(config, source);
     add_passing_hash(settings.fields);
     auto look = look_at(**cluster, std::move(settings), watcher);
     if (!look) return look.error();
     asked.look = std::move(*look);
     return asked;
+}
+
+/// What may be updated by whoever writes, who has to reach the very database that is read.
+Result<std::vector<std::string>> updatable_columns(const Config& config, const SourceConfig& source,
+                                                   postgres::LibpqDatabase& reader,
+                                                   const postgres::Settings& settings,
+                                                   const postgres::Inspection& read) {
+    auto writer = open_database_writer(config, source);
+    if (!writer) return writer.error();
+    if (!*writer) return read.updatable;
+    const auto wrong = [](const Error& error) {
+        return Error{error.next, "executors.update_row: " + error.what};
+    };
+    const auto here = postgres::place_of(reader);
+    if (!here) return about(source, here.error());
+    const auto there = postgres::place_of(**writer);
+    if (!there) return wrong(there.error());
+    if (*here != *there) {
+        return wrong({Next::kStop, "its connection reaches another database (" + *there +
+                                       ") than source " + source.name + " (" + *here +
+                                       "), as system id, timeline and name; nothing would be "
+                                       "written; write the connection of the same one"});
+    }
+    const auto inspection = postgres::inspect(**writer, settings);
+    if (!inspection) return wrong(inspection.error());
+    return inspection->updatable;
 }
 
 Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
@@ -246,7 +340,9 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     if (!inspection) return about(source, inspection.error());
     Surveyed asked;
     asked.name = source.name;
-    asked.updatable = inspection->updatable;
+    auto updatable = updatable_columns(config, source, **database, *settings, *inspection);
+    if (!updatable) return updatable.error();
+    asked.updatable = std::move(*updatable);
     const std::string remark = postgres::slot_remark(*inspection, *settings);
     if (!remark.empty()) asked.remarks.push_back(remark);
     auto look = look_at(**database, *settings, watcher);
@@ -295,6 +391,7 @@ Result<ExecutorSpec> make_executors(const Config& config) {
                                                             : add_rows(config, source, spec);
         if (!added) return added.error();
     }
+    if (Status writers = add_writers(config, spec); !writers) return writers.error();
     spec.settings.max_skew = std::max(spec.settings.max_skew, config.max_skew);
     return spec;
 }

@@ -93,7 +93,8 @@ void DeletePod::write(SteadyTime now) {
     refused_by_server_ = false;
     const std::string& uid = TRUEUP_GUARD("uid_precondition_check") ? target().object_id : uid_;
     const std::string version = TRUEUP_GUARD("version_precondition") ? resource_version_ : "";
-    expect(calls().erase(owner(), *source_.cluster,
+    ports::Cluster& through = source_.writer != nullptr ? *source_.writer : *source_.cluster;
+    expect(calls().erase(owner(), through,
                          {request->resource, request->name, uid, version,
                           command().draft.action.grace_seconds, send_within()},
                          now));
@@ -105,6 +106,10 @@ void DeletePod::judge_write(Answer answer, SteadyTime now) {
         if (says_deleted(answer.body)) return accepted(answer.body);
         return read_back(now, what("DELETE") + ": the answer is not the API server's: " +
                                   message_of(answer.body));
+    }
+    // Whom it is deleted through might be another server: who was read has the word.
+    if (not_found(answer) && source_.writer != nullptr) {
+        return read_back(now, what("DELETE") + ": it is not there");
     }
     if (not_found(answer)) return finish(OutcomeKind::kAlreadyDone, "it is gone");
     Standing failure = failure_of(answer, what("DELETE"));

@@ -26,6 +26,8 @@ struct PodSource {
     std::string key_label = {};
     /// Why nothing may be asked of it yet (`Dispatcher::found`); empty: everything may.
     std::string doubt = {};
+    /// To delete through, where that is another account's; nullptr: `cluster`. The same server.
+    ports::Cluster* writer = nullptr;
 };
 
 struct RowSource {
@@ -36,6 +38,9 @@ struct RowSource {
     std::vector<std::string> key_columns;  ///< the columns that it reads
     std::string hold_column;               ///< a veto (engine/world/hold.h); empty: there is none
     std::string doubt = {};                ///< as of pods; the primary key is not known meanwhile
+    /// To write through, where that is another role's; nullptr: `database`. Nothing is written
+    /// unless it is the database that was read, which the statement itself asks.
+    ports::Database* writer = nullptr;
 };
 
 /// By source name. The ports outlive every user of this.

@@ -45,6 +45,9 @@ class UpdateRow final : public Execution {
         return std::find(names.begin(), names.end(), column) != names.end();
     }
 
+    /// Takes off what was asked beside the columns.
+    void take_place(Answer& answer);
+
     void read_target(SteadyTime now) override;
     void judge_target(Answer answer, SteadyTime now) override;
     void write(SteadyTime now) override;
@@ -56,6 +59,7 @@ class UpdateRow final : public Execution {
     std::vector<std::string> guarded_;  ///< in the WHERE
     std::vector<std::string> columns_;  ///< read: guarded ones and those that are set
     Row row_;                           ///< as it was judged
+    std::string place_;                 ///< where it was read; asked only if another role writes
 };
 
 bool UpdateRow::has_all(const Row& row) const {
@@ -72,12 +76,24 @@ void UpdateRow::read_target(SteadyTime now) {
                                           : "the command sets no column");
         return;
     }
-    expect(calls().read_rows(owner(), *source_.database,
-                             {source_.table, source_.pk_columns, columns_, pk_, {}, {}}, now));
+    expect(calls().read_rows(
+        owner(), *source_.database,
+        {source_.table, source_.pk_columns, columns_, pk_, {}, {}, source_.writer != nullptr},
+        now));
+}
+
+void UpdateRow::take_place(Answer& answer) {
+    place_.clear();
+    for (ports::SqlRow& row : answer.rows) {
+        if (row.empty()) continue;
+        place_ = row.back().value_or("");
+        row.pop_back();
+    }
 }
 
 void UpdateRow::judge_target(Answer answer, SteadyTime now) {
     if (answer.failed) return stop(failure_of(answer, what("SELECT")));
+    if (source_.writer != nullptr) take_place(answer);
     Result<std::vector<Row>> rows = decode_rows(answer, columns_);
     if (!rows) return finish(OutcomeKind::kFailed, what("SELECT") + ": " + rows.error().what);
     if ((*rows).empty()) return finish(OutcomeKind::kRefused, "the row is gone");
@@ -110,7 +126,15 @@ void UpdateRow::write(SteadyTime now) {
         request.sets.push_back({set.column, set.value});
     }
     request.send_within = send_within();
-    expect(calls().update_row(owner(), *source_.database, request, now));
+    if (source_.writer == nullptr) {
+        expect(calls().update_row(owner(), *source_.database, request, now));
+        return;
+    }
+    if (place_.empty()) {
+        return finish(OutcomeKind::kFailed, "the database did not say which one it is", true);
+    }
+    request.only_at = place_;
+    expect(calls().update_row(owner(), *source_.writer, request, now));
 }
 
 void UpdateRow::judge_write(Answer answer, SteadyTime now) {
@@ -118,6 +142,14 @@ void UpdateRow::judge_write(Answer answer, SteadyTime now) {
         Standing failure = failure_of(answer, what("UPDATE"));
         if (result_unknown(answer)) return read_back(now, std::move(failure.reason));
         return stop(std::move(failure));
+    }
+    if (answer.rows.size() == 1 && answer.rows[0].size() == 2) {
+        return finish(
+            OutcomeKind::kFailed,
+            what("UPDATE") + ": nothing was written: the connection of " +
+                "executors.update_row reaches another database (" +
+                answer.rows[0][1].value_or("unknown") + ") than the source's (" + place_ +
+                "), as system id, timeline and name; write the connection of the same one");
     }
     const bool shaped = answer.rows.size() == 1 && answer.rows[0].size() == 1 && answer.rows[0][0];
     if (!shaped) return read_back(now, what("UPDATE") + ": no count of affected rows");

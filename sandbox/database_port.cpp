@@ -12,6 +12,9 @@ using ports::DatabaseEvent;
 
 namespace {
 
+/// Where every row is read and written (ports::ReadRows::tell_place).
+constexpr const char* kPlace = "sandbox";
+
 /// Whether a later try of the same statement may succeed, by the class of the SQLSTATE.
 Next next_move(std::string_view sqlstate) {
     const std::string_view kind = sqlstate.substr(0, 2);
@@ -205,6 +208,7 @@ void DatabasePort::read_rows(CallId call, const ports::ReadRows& request) {
             }
             ports::SqlRow answer{pk, std::to_string(row.xmin)};
             for (const std::size_t at : *positions) answer.push_back((*row.values)[at]);
+            if (request.tell_place) answer.emplace_back(kPlace);
             found.push_back(std::move(answer));
         }
         rows(call, std::move(found));
@@ -250,6 +254,10 @@ void DatabasePort::update_row(CallId call, const ports::UpdateRow& request) {
         for (const ports::ColumnValue& one : request.guards) names.push_back(one.column);
         for (const ports::ColumnValue& one : request.sets) names.push_back(one.column);
         if (!columns(call, names)) return;
+        if (!request.only_at.empty() && request.only_at != kPlace) {
+            rows(call, {{"0", kPlace}});
+            return end(call);
+        }
         Effect effect = attempt(request, act);
         const bool accepted = effect.accepted;
         realm_->add_effect(std::move(effect));

@@ -295,7 +295,7 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
     if (root.require("sources", "sources: {pods: {kubernetes: ...}, rows: {postgres: ...}}")) {
         config.sources = read_sources(root.section("sources"), folder);
     }
-    read_executors(root.section("executors"), config);
+    read_executors(root.section("executors"), folder, config);
     read_policies(root, config, problems);
     root.finish();
     if (!problems.none()) return Error{Next::kStop, problems.text()};
@@ -338,32 +338,39 @@ std::set<std::string> secret_variables(const Config& config) {
             names.insert(postgres->conninfo);
         }
     }
+    if (config.row_writer && config.row_writer->from == Conninfo::kEnvironment) {
+        names.insert(config.row_writer->conninfo);
+    }
     return names;
 }
 
 Result<std::string> read_conninfo(const SourceConfig& source) {
     const PostgresSource* postgres = source.postgres();
     TRUEUP_CHECK(postgres != nullptr);
-    if (postgres->from == Conninfo::kText) return postgres->conninfo;
-    const std::string place = fmt::format("the connection of sources.{}", source.name);
+    return read_conninfo(*postgres, "sources." + source.name);
+}
+
+Result<std::string> read_conninfo(const DatabaseLogin& login, const std::string& key) {
+    if (login.from == Conninfo::kText) return login.conninfo;
+    const std::string place = "the connection of " + key;
     std::string text;
-    if (postgres->from == Conninfo::kFile) {
-        Result<std::string> read = ports::read_private_file(postgres->conninfo);
+    if (login.from == Conninfo::kFile) {
+        Result<std::string> read = ports::read_private_file(login.conninfo);
         if (!read) return Error{read.error().next, place + ": " + read.error().what};
         text = std::move(*read);
-    } else if (const char* value = std::getenv(postgres->conninfo.c_str())) {
+    } else if (const char* value = std::getenv(login.conninfo.c_str())) {
         text = value;
     }
     const std::size_t last = text.find_last_not_of(" \t\r\n");
     text.resize(last == std::string::npos ? 0 : last + 1);
     if (!text.empty()) return text;
-    return Error{Next::kStop,
-                 fmt::format("{} is empty, and {} should be in it; write \"host=... dbname=... "
-                             "user=... password=...\" there",
-                             postgres->from == Conninfo::kFile
-                                 ? postgres->conninfo
-                                 : "the environment variable " + postgres->conninfo,
-                             place)};
+    return Error{
+        Next::kStop,
+        fmt::format("{} is empty, and {} should be in it; write \"host=... dbname=... "
+                    "user=... password=...\" there",
+                    login.from == Conninfo::kFile ? login.conninfo
+                                                  : "the environment variable " + login.conninfo,
+                    place)};
 }
 
 }  // namespace trueup::config

@@ -31,10 +31,14 @@ struct FieldConfig {
 };
 using Fields = std::map<std::string, FieldConfig, std::less<>>;
 
-struct KubernetesSource {
+/// An API server, and as whom.
+struct ClusterLogin {
     bool in_cluster = false;
     std::string kubeconfig;  ///< a file; empty: `in_cluster`
     std::string context;     ///< of the kubeconfig; empty: its current one
+};
+
+struct KubernetesSource : ClusterLogin {
     ports::Resource resource;
     std::string selector;             ///< never empty for pods (S31)
     std::vector<std::string> labels;  ///< published with each object
@@ -47,18 +51,22 @@ struct KubernetesSource {
 /// Where the connection string of a database is.
 enum class Conninfo : std::uint8_t { kText, kFile, kEnvironment };
 
-struct PostgresSource {
+/// A database, and as whom.
+struct DatabaseLogin {
     Conninfo from = Conninfo::kText;
-    std::string conninfo;  ///< the text itself, the file's path, or the variable's name
+    std::string conninfo;            ///< the text itself, the file's path, or the variable's name
+    std::vector<std::string> known;  ///< `i-know`: `sslmode`; of a source more
+    bool any_tls = false;            ///< connects without knowing who answers
+};
+
+/// `known` has fields that look secret and are published, `sslmode` and `slot`.
+struct PostgresSource : DatabaseLogin {
     ports::Table table;
     std::string publication = "trueup";
     std::string slot;                  ///< default: `trueup_<source>`
     std::vector<std::string> columns;  ///< what the policy reads, what `correlate` names, and more
     Fields fields;                     ///< how, where not as it is; by column
-    /// `i-know`: fields that look secret and are published, `sslmode`, `slot`.
-    std::vector<std::string> known;
-    bool any_tls = false;     ///< connects without knowing who answers
-    std::string hold_column;  ///< empty: there is none
+    std::string hold_column;           ///< empty: there is none
     bool emit_message = false;
 };
 
@@ -136,6 +144,10 @@ struct Config {
     std::vector<PolicyConfig> policies;  ///< exactly one in this release
     /// `delete_pod`, `update_row`, `delete_object` → sources
     std::map<std::string, std::vector<std::string>> executors;
+    /// As whom `update_row` writes; nullopt: as the source reads.
+    std::optional<DatabaseLogin> row_writer;
+    /// As whom `delete_pod` and `delete_object` delete; none: as the source reads.
+    std::map<std::string, ClusterLogin> object_writers;
     std::string listen = "127.0.0.1:9464";  ///< empty: no HTTP
     std::optional<HttpTls> http_tls;        ///< nullopt: plain HTTP
     std::vector<std::string> http_known;    ///< `listen`: in the clear to other machines (`i-know`)
@@ -173,5 +185,7 @@ std::set<std::string> secret_variables(const Config& config);
 /// The connection string itself, from the file or the environment where the source says so; reading
 /// it anew each time lets a password be changed. Holds secrets: never logged.
 Result<std::string> read_conninfo(const SourceConfig& source);
+/// The same; `key` is what it stands under, as executors.update_row.
+Result<std::string> read_conninfo(const DatabaseLogin& login, const std::string& key);
 
 }  // namespace trueup::config

@@ -43,10 +43,44 @@ std::string table_text(const ports::Table& table) {
 }
 
 /// The key of the file, and what may be shown of its value.
-std::pair<std::string, std::string> conninfo_entry(const PostgresSource& source) {
+std::pair<std::string, std::string> conninfo_entry(const DatabaseLogin& source) {
     if (source.from == Conninfo::kFile) return {"conninfo_file", source.conninfo};
     if (source.from == Conninfo::kEnvironment) return {"conninfo_env", source.conninfo};
     return {"conninfo", redact_conninfo(source.conninfo)};
+}
+
+/// As whom an executor writes, by the keys of the file; none where it is as its source reads.
+std::vector<std::pair<std::string, std::string>> writer_entries(const Config& config,
+                                                                const std::string& executor) {
+    if (executor == "update_row" && config.row_writer) return {conninfo_entry(*config.row_writer)};
+    const auto found = config.object_writers.find(executor);
+    if (found == config.object_writers.end()) return {};
+    const ClusterLogin& login = found->second;
+    if (login.in_cluster) return {{"in_cluster", "true"}};
+    std::vector<std::pair<std::string, std::string>> entries{{"kubeconfig", login.kubeconfig}};
+    if (!login.context.empty()) entries.emplace_back("context", login.context);
+    return entries;
+}
+
+std::string writer_text(const Config& config, const std::string& executor) {
+    std::string text;
+    for (const auto& [key, value] : writer_entries(config, executor)) {
+        text += fmt::format("{} {} \"{}\"", text.empty() ? ", as" : ",", key, value);
+    }
+    return text;
+}
+
+void add_writer(Json& json, const Config& config, const std::string& executor) {
+    for (const auto& [key, value] : writer_entries(config, executor)) {
+        if (key == "in_cluster") {
+            json[key] = true;
+        } else {
+            json[key] = value;
+        }
+    }
+    if (executor == "update_row" && config.row_writer && !config.row_writer->known.empty()) {
+        json["i-know"] = config.row_writer->known;
+    }
 }
 
 void add_fields(Json& json, const Fields& fields, const std::vector<std::string>& known) {
@@ -214,6 +248,20 @@ bool judged_by_absence(const SourceConfig& source, const Config& config) {
                        });
 }
 
+/// `key` is where it stands; its keys are below `inner` there.
+void warn_of_login(const DatabaseLogin& login, const std::string& key,
+                   std::vector<std::string>& all, std::string_view inner = {}) {
+    if (login.any_tls) {
+        all.push_back(fmt::format("{} connects whatever its sslmode is, and i-know says so", key));
+    }
+    if (login.from == Conninfo::kText && redact_conninfo(login.conninfo) != login.conninfo) {
+        all.push_back(
+            fmt::format("{}{}.conninfo seems to hold a password; conninfo_file or "
+                        "conninfo_env keeps it out of this file",
+                        key, inner));
+    }
+}
+
 void warn_of_source(const SourceConfig& source, const Config& config,
                     std::vector<std::string>& all) {
     const bool used = std::any_of(
@@ -247,17 +295,8 @@ void warn_of_source(const SourceConfig& source, const Config& config,
                         source.name));
     }
     const PostgresSource* postgres = source.postgres();
-    if (postgres != nullptr && postgres->any_tls) {
-        all.push_back(fmt::format("sources.{} connects whatever its sslmode is, and i-know says so",
-                                  source.name));
-    }
-    if (postgres != nullptr && postgres->from == Conninfo::kText &&
-        redact_conninfo(postgres->conninfo) != postgres->conninfo) {
-        all.push_back(
-            fmt::format("sources.{}.postgres.conninfo seems to hold a password; "
-                        "conninfo_file or conninfo_env keeps it out of this file",
-                        source.name));
-    }
+    if (postgres == nullptr) return;
+    warn_of_login(*postgres, "sources." + source.name, all, ".postgres");
 }
 
 void warn_of_policy(const PolicyConfig& policy, std::vector<std::string>& all) {
@@ -316,7 +355,8 @@ std::string describe(const Config& config) {
     for (const SourceConfig& source : config.sources) text += line_of(source);
     for (const PolicyConfig& policy : config.policies) text += lines_of(policy);
     for (const auto& [name, sources] : config.executors) {
-        text += fmt::format("executor  {}: on {}\n", name, fmt::join(sources, ", "));
+        text += fmt::format("executor  {}: on {}{}\n", name, fmt::join(sources, ", "),
+                            writer_text(config, name));
     }
     return text + fmt::format("http      {}\nlog       {}, {}\n", http_text(config),
                               name_of(config.log_level), name_of(config.log_format));
@@ -353,6 +393,7 @@ std::string describe_json(const Config& config) {
         } else {
             json["executors"][name] = {{"source", sources.front()}};
         }
+        add_writer(json["executors"][name], config, name);
     }
     json["http"] = {{"listen", listen_text(config)}};
     if (config.http_tls) {
@@ -368,6 +409,7 @@ std::vector<std::string> warnings(const Config& config) {
     std::vector<std::string> all;
     for (const SourceConfig& source : config.sources) warn_of_source(source, config, all);
     for (const PolicyConfig& policy : config.policies) warn_of_policy(policy, all);
+    if (config.row_writer) warn_of_login(*config.row_writer, "executors.update_row", all);
     if (config.memory_bytes < std::uint64_t{64} << 20U) {
         all.push_back(
             fmt::format("memory {} is little; below 64MiB the projection reads from disk "

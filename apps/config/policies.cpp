@@ -62,44 +62,6 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-std::vector<std::string> source_names(const Config& config) {
-    std::vector<std::string> names;
-    for (const SourceConfig& source : config.sources) names.push_back(source.name);
-    return names;
-}
-
-std::string_view sources_of(Topic topic) {
-    if (topic == Topic::kChangesPods) return "pods of kubernetes";
-    return topic == Topic::kChangesRows ? "postgres" : "a resource of kubernetes that is no pod";
-}
-
-/// `name`, which stands under `key`, if it is a source of that topic; else empty, which is noted.
-std::string check_source_name(Section& section, std::string_view key, std::string name,
-                              const Config& config, Topic topic) {
-    if (name.empty()) return name;
-    const std::string_view wanted = sources_of(topic);
-    const SourceConfig* source = config.source(name);
-    if (source == nullptr) {
-        const std::string meant = nearest(name, source_names(config));
-        section.problem(
-            key,
-            fmt::format("names the source '{}', which is not under sources; {}", name,
-                        meant.empty() ? "add it there" : fmt::format("did you mean '{}'?", meant)));
-        return {};
-    }
-    if (source->topic() == topic) return name;
-    section.problem(
-        key, fmt::format("names '{}', which is no source of {}; write one that is", name, wanted));
-    return {};
-}
-
-std::string read_source_name(Section& section, std::string_view key, const Config& config,
-                             Topic topic) {
-    const std::string example = fmt::format("{}: NAME of a source of {}", key, sources_of(topic));
-    if (!section.require(key, example)) return {};
-    return check_source_name(section, key, section.text(key), config, topic);
-}
-
 Mode read_mode(Section& rule, const RuleKind& kind) {
     // Whoever writes the section of a rule that ends instances wants to see what it finds.
     const bool off = kind.ends && !rule.present();
@@ -493,26 +455,6 @@ Writes writes_of(std::string_view rule) {
         }
     }
     return writes;
-}
-
-void read_executors(Section executors, Config& config) {
-    for (const char* name : {"delete_pod", "update_row"}) {
-        const bool pods = std::string_view(name) == "delete_pod";
-        Section executor = executors.section(name);
-        if (!executor.present()) continue;
-        config.executors[name] = {read_source_name(
-            executor, "source", config, pods ? Topic::kChangesPods : Topic::kChangesRows)};
-        executor.finish();
-    }
-    if (Section objects = executors.section("delete_object"); objects.present()) {
-        std::vector<std::string>& sources = config.executors["delete_object"];
-        if (objects.require("sources", "sources: [NAME]")) sources = objects.texts("sources");
-        for (const std::string& source : sources) {
-            check_source_name(objects, "sources", source, config, Topic::kChangesResources);
-        }
-        objects.finish();
-    }
-    executors.finish();
 }
 
 void read_policies(Section& root, Config& config, Problems& problems) {

@@ -15,7 +15,19 @@ namespace trueup::config {
 std::vector<SourceConfig> read_sources(Section sources, const std::string& folder);
 
 /// `executors: {delete_pod: {source: pods}}`; the sources are in `config` already.
-void read_executors(Section executors, Config& config);
+void read_executors(Section executors, const std::string& folder, Config& config);
+
+/// The name of a source of that topic, under `key`; empty where it is none, which is noted.
+std::string read_source_name(Section& section, std::string_view key, const Config& config,
+                             Topic topic);
+/// The same of a name that was read already.
+std::string check_source_name(Section& section, std::string_view key, std::string name,
+                              const Config& config, Topic topic);
+
+/// `kubeconfig` and `context`, or `in_cluster`.
+void read_access(Section& section, const std::string& folder, ClusterLogin& login);
+/// `conninfo`, `conninfo_file` or `conninfo_env`.
+void read_login(Section& section, const std::string& folder, DatabaseLogin& login);
 
 /// Reads the policies, holds them against bus, sources and executors, and completes the columns of
 /// the sources that they read.

@@ -147,26 +147,45 @@ class AskQuery : public Query {
     Status check(std::vector<ports::SqlRow>&) override { return Done{}; }
 };
 
+/// The statement itself says where it may write, so that nothing comes between the look and the
+/// write; where it wrote nothing, another one asks whether that was why.
 class Update : public Exchange {
   public:
     Update(CallId call, const ports::UpdateRow& request)
         : Exchange(call),
           statement_(update_statement(request)),
+          only_at_(request.only_at),
           send_by_(std::chrono::steady_clock::now() + request.send_within) {}
     std::optional<Instant> send_by() const override {
         return statement_ ? std::optional(send_by_) : std::nullopt;
     }
-    std::optional<Statement> next(int) override { return std::exchange(statement_, std::nullopt); }
+    std::optional<Statement> next(int) override {
+        if (statement_) return std::exchange(statement_, std::nullopt);
+        if (!std::exchange(asks_place_, false)) return std::nullopt;
+        return place_statement();
+    }
     Status result(const PGresult* result, Events& out) override {
+        if (wrote_nothing_) {
+            const ports::SqlRow row = PQntuples(result) == 1 ? row_of(result, 0) : ports::SqlRow{};
+            const std::string place = row.empty() ? "" : row.front().value_or("");
+            ports::SqlRow answer{"0"};
+            if (place != only_at_) answer.emplace_back(place);
+            out.push_back(rows_event(call(), {std::move(answer)}));
+            return Done{};
+        }
         // PQcmdTuples only reads; its parameter lacks a const.
         const std::string affected = PQcmdTuples(const_cast<PGresult*>(result));
-        out.push_back(rows_event(call(), {{affected}}));
+        wrote_nothing_ = asks_place_ = affected == "0" && !only_at_.empty();
+        if (!wrote_nothing_) out.push_back(rows_event(call(), {{affected}}));
         return Done{};
     }
 
   private:
     std::optional<Statement> statement_;
+    std::string only_at_;
     Instant send_by_;
+    bool wrote_nothing_ = false;
+    bool asks_place_ = false;
 };
 
 class EnsureSlotExchange : public Exchange {

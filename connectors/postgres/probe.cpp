@@ -69,6 +69,17 @@ Status check_access(ports::Database& database, const Settings& settings, ports::
     return Done{};
 }
 
+Result<std::string> place_of(LibpqDatabase& database, ports::Clock& clock) {
+    constexpr ports::CallId kAsk = 1;
+    database.ask(kAsk, place_statement());
+    const auto rows = Asker(database, clock).wait_for(kAsk);
+    if (!rows) return rows.error();
+    if (rows->size() != 1 || rows->front().size() != 1 || !rows->front().front()) {
+        return Error{Next::kRetry, "the database does not say which one it is"};
+    }
+    return *rows->front().front();
+}
+
 namespace {
 
 /// The plan reads a table from one end to the other, and goes by no index anywhere. (A small

@@ -23,6 +23,9 @@ Status check_access(ports::Database& database, const Settings& settings,
 Result<Inspection> inspect(ports::Database& database, const Settings& settings,
                            ports::Clock& clock = ports::system_clock());
 
+/// Where this connection leads, as ports::ReadRows::tell_place says it. Blocks for at most 5 s.
+Result<std::string> place_of(LibpqDatabase& database, ports::Clock& clock = ports::system_clock());
+
 /// A table of so many rows is not to be read whole by each command.
 constexpr std::uint64_t kLargeTable = 10'000;
 

@@ -17,6 +17,11 @@ namespace {
 constexpr std::string_view kTimeline =
     "('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int::text";
 
+std::string place_sql() {
+    return "(SELECT s.system_identifier::text || '/' || " + std::string(kTimeline) +
+           " || '/' || current_database() FROM pg_control_system() s)";
+}
+
 /// What is written to the WAL of a partitioned table is written by its leaves, each as its own
 /// replica identity says, and described by the root's: the weakest of them counts. u: the table's
 /// changes are not in the WAL at all, as of an unlogged or a foreign one.
@@ -136,6 +141,7 @@ Statement read_rows_statement(const ports::ReadRows& request) {
     for (const std::string& column : request.columns) {
         statement.sql += ", " + quote_identifier(column);
     }
+    if (request.tell_place) statement.sql += ", " + place_sql();
     statement.sql += " FROM " + quoted_table(request.table) + " WHERE ";
     if (request.pk) {
         add_key(statement, request.pk_columns, split_key(*request.pk));
@@ -160,8 +166,13 @@ Statement update_statement(const ports::UpdateRow& request) {
         statement.sql += " AND " + quote_identifier(guard.column) + " IS NOT DISTINCT FROM ";
         statement.sql += bound(statement, guard.value);
     }
+    if (!request.only_at.empty()) {
+        statement.sql += " AND " + place_sql() + " = " + bound(statement, request.only_at);
+    }
     return statement;
 }
+
+Statement place_statement() { return {"SELECT " + place_sql()}; }
 
 Statement identify_statement() { return simple("IDENTIFY_SYSTEM"); }
 

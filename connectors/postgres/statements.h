@@ -31,6 +31,8 @@ Statement emit_message_statement();
 /// the key must be as many as its columns: see split_key.
 Statement read_rows_statement(const ports::ReadRows& request);
 Statement update_statement(const ports::UpdateRow& request);
+/// One value: where this is, as ports::ReadRows::tell_place says it.
+Statement place_statement();
 
 /// The parts of a key's text joined by 0x1f.
 std::vector<std::string> split_key(std::string_view pk);

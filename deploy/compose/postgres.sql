@@ -1,5 +1,5 @@
--- The table that the processes of docker-compose.yml watch, and the role that they watch it as. Run by
--- the image at its first start.
+-- The table that the processes of docker-compose.yml watch, the role that reads it, and the role that
+-- writes. Run by the image at its first start.
 CREATE TABLE public.instances (
     id bigserial PRIMARY KEY,
     url_slug text,
@@ -12,4 +12,6 @@ ALTER TABLE public.instances REPLICA IDENTITY FULL;
 CREATE PUBLICATION trueup FOR TABLE public.instances;
 CREATE ROLE trueup LOGIN REPLICATION PASSWORD 'trueup';
 GRANT SELECT ON public.instances TO trueup;
-GRANT UPDATE (status, pod_name, error_code, error_message) ON public.instances TO trueup;
+CREATE ROLE trueup_writer LOGIN PASSWORD 'trueup';
+GRANT SELECT, UPDATE (status, pod_name, error_code, error_message)
+    ON public.instances TO trueup_writer;

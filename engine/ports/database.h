@@ -85,6 +85,8 @@ struct ReadRows {
     std::optional<std::string> pk;  ///< composite keys joined by 0x1f
     std::string key_expression;
     std::string key;
+    /// Each row has one value more at its end: where it was read, as `system id/timeline/database`.
+    bool tell_place = false;
 };
 
 /// One column with the value that it has or gets.
@@ -94,7 +96,8 @@ struct ColumnValue {
 };
 
 /// UPDATE table SET sets WHERE pk AND xmin AND each guard IS NOT DISTINCT FROM its value.
-/// Answer: kRows {affected rows as text}, kEnd.
+/// Answer: kRows {affected rows as text}, kEnd. Somewhere else than `only_at` nothing is written,
+/// and a second value says where that is.
 struct UpdateRow {
     Table table;
     std::vector<std::string> pk_columns;
@@ -106,6 +109,7 @@ struct UpdateRow {
     /// and fails: what it was decided on is too old by then. Nor does it wait for another's lock
     /// for more than a second.
     Millis send_within{2'000};
+    std::string only_at = {};  ///< as `tell_place` has it; empty: wherever we are connected to
 };
 
 struct DatabaseEvent {

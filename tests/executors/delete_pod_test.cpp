@@ -21,6 +21,35 @@ TEST(DeletePod, ChecksTheOtherSideThenGetsThenDeletesExactly_S1) {
         (std::vector<std::string>{"GET wrapper-a", "DELETE wrapper-a uid=uid-a rv=1 grace=30"}));
 }
 
+TEST(DeletePod, AnotherAccountDeletesWhatTheSourceRead) {
+    Bench bench;
+    FakeCluster writer;
+    writer.pods = bench.cluster.pods;
+    bench.surroundings.sources.pods.at("pods").writer = &writer;
+    EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kDone);
+    EXPECT_EQ(bench.cluster.calls, std::vector<std::string>{"GET wrapper-a"});
+    EXPECT_EQ(writer.calls, std::vector<std::string>{"DELETE wrapper-a uid=uid-a rv=1 grace=30"});
+}
+
+// A kubeconfig to delete with that led to another cluster had the pod be gone, as there was none
+// there.
+TEST(DeletePod, ThatAPodIsGoneIsTheWordOfWhoWasRead) {
+    Bench bench;
+    FakeCluster writer;  // has no such pod
+    bench.surroundings.sources.pods.at("pods").writer = &writer;
+    const Outcome outcome = bench.run(delete_orphan());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kFailed) << outcome.reason;
+    EXPECT_TRUE(outcome.retryable);
+    EXPECT_TRUE(says(outcome, "DELETE pod wrapper-a: it is not there")) << outcome.reason;
+    EXPECT_FALSE(bench.cluster.pods.at("wrapper-a").deleting);
+
+    Bench gone;
+    FakeCluster same;
+    gone.surroundings.sources.pods.at("pods").writer = &same;
+    same.before_delete = [&] { gone.cluster.pods.clear(); };
+    EXPECT_EQ(gone.run(delete_orphan()).kind, OutcomeKind::kDone);
+}
+
 TEST(DeletePod, WhatIsNoPodIsDeletedOnlyByACommandThatSaysSo_G7) {
     Bench bench;
     bench.cluster.pods["wrapper-a"] = {.kind = "Service"};

@@ -175,6 +175,7 @@ class FakeDatabase final : public ports::Database {
     std::string last_key_expression;
     std::vector<ports::ColumnValue> last_guards;
     std::size_t effects = 0;
+    std::string place = "7/1/graph";
 
     std::size_t count(const std::string& verb) const {
         std::size_t n = 0;
@@ -203,6 +204,7 @@ class FakeDatabase final : public ports::Database {
                 const auto value = row.columns.find(column);
                 values.push_back(value == row.columns.end() ? std::nullopt : value->second);
             }
+            if (request.tell_place) values.emplace_back(place);
             found.push_back(std::move(values));
         }
         answer(call, std::move(found));
@@ -216,6 +218,9 @@ class FakeDatabase final : public ports::Database {
         }
         if (!upset_updates.empty() && upset_updates.front().carried_out) carry_out(request);
         if (upset(call, upset_updates)) return;
+        if (!request.only_at.empty() && request.only_at != place) {
+            return answer(call, {{"0", place}});
+        }
         answer(call, {{carry_out(request) ? "1" : "0"}});
     }
     void cancel(ports::CallId) override {}

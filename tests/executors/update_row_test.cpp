@@ -37,6 +37,39 @@ TEST(UpdateRow, ATargetInDoubtIsNotAsked) {
     EXPECT_TRUE(bench.database.calls.empty());
 }
 
+// One role had to read the log, the table and write: whoever had its password had all of it.
+TEST(UpdateRow, AnotherRoleWritesWhatTheSourceRead) {
+    Bench bench;
+    bench.row_without_pod();
+    FakeDatabase writer;
+    writer.rows = bench.database.rows;
+    bench.surroundings.sources.rows.at("rows").writer = &writer;
+    const Outcome outcome = bench.run(fail_row());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kDone) << outcome.reason;
+    EXPECT_EQ(bench.database.calls, std::vector<std::string>{"SELECT pk=7"});
+    EXPECT_EQ(writer.calls, std::vector<std::string>{"UPDATE pk=7 xmin=1"});
+    EXPECT_EQ(writer.rows["7"].columns["status"], "failed");
+}
+
+// A connection to write with that led to another database could write to a row of the same key
+// there.
+TEST(UpdateRow, NothingIsWrittenToAnotherDatabaseThanTheOneThatWasRead) {
+    Bench bench;
+    bench.row_without_pod();
+    FakeDatabase writer;
+    writer.rows = bench.database.rows;
+    writer.place = "7/2/graph";  // a copy of it that was promoted
+    bench.surroundings.sources.rows.at("rows").writer = &writer;
+    const Outcome outcome = bench.run(fail_row());
+    EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
+    EXPECT_FALSE(outcome.retryable);
+    EXPECT_TRUE(says(outcome,
+                     "nothing was written: the connection of executors.update_row reaches "
+                     "another database (7/2/graph) than the source's (7/1/graph)"))
+        << outcome.reason;
+    EXPECT_EQ(writer.effects + bench.database.effects, 0U);
+}
+
 TEST(UpdateRow, RefusesWhenThePodIsThere_G22) {
     Bench bench;
     bench.row_without_pod();

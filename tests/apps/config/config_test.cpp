@@ -269,6 +269,9 @@ TEST_F(ConfigFiles, PasswordsAreReadOnlyFromFilesThatNobodyElseMayRead) {
 TEST(Config, WhatHoldsASecretInTheEnvironmentIsKnownByName) {
     EXPECT_EQ(secret_variables(parsed(sound())),
               (std::set<std::string>{"PGPASSWORD", "TRUEUP_DATABASE"}));
+    EXPECT_EQ(secret_variables(parsed(
+                  with(sound(), "{source: rows}", "{source: rows, conninfo_env: TRUEUP_WRITER}"))),
+              (std::set<std::string>{"PGPASSWORD", "TRUEUP_DATABASE", "TRUEUP_WRITER"}));
 }
 
 TEST(Config, TheConnectionComesFromTheEnvironmentOrTheText) {

@@ -93,6 +93,24 @@ TEST(ConfigDescribe, PasswordsAreNowhere) {
     }
 }
 
+TEST(ConfigDescribe, AsWhomIsWrittenIsShownWithoutSecrets) {
+    const std::string text =
+        with(with(sound(), "{source: pods}", "{source: pods, kubeconfig: w.yaml, context: w}"),
+             "{source: rows}", "{source: rows, conninfo: host=db user=w password=hunter2}");
+    const Config config = parsed(text);
+    const std::string said = describe(config);
+    EXPECT_NE(said.find("delete_pod: on pods, as kubeconfig \"w.yaml\", context \"w\"\n"),
+              std::string::npos)
+        << said;
+    EXPECT_NE(said.find("update_row: on rows, as conninfo \"host=db user=w password=***\"\n"),
+              std::string::npos)
+        << said;
+    EXPECT_EQ(describe_json(config).find("hunter2"), std::string::npos);
+    EXPECT_EQ(warnings(config), (std::vector<std::string>{
+                                    "executors.update_row.conninfo seems to hold a password; "
+                                    "conninfo_file or conninfo_env keeps it out of this file"}));
+}
+
 TEST(ConfigDescribe, RedactionKeepsWhereItLeads) {
     EXPECT_EQ(redact_conninfo("host=db port=5432 password=pw dbname='a b'"),
               "host=db port=5432 password=*** dbname='a b'");

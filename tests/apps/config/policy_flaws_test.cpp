@@ -280,6 +280,36 @@ TEST(ConfigPolicyFlaws, WhatServesAnInstanceIsDeletedByAnExecutorThatSaysSo_G7) 
         "(sound)");
 }
 
+TEST(ConfigPolicyFlaws, AsWhomIsWrittenIsSaidOnceAndWhole) {
+    const auto rows = [](const std::string& keys) {
+        return flaws_with("{source: rows}", "{source: rows, " + keys + "}");
+    };
+    const auto pods = [](const std::string& keys) {
+        return flaws_with("{source: pods}", "{source: pods, " + keys + "}");
+    };
+    EXPECT_EQ(rows("conninfo_env: W"), "(sound)");
+    EXPECT_EQ(rows("conninfo_env: W, i-know: [sslmode]"), "(sound)");
+    EXPECT_EQ(rows("conninfo_env: W, conninfo_file: w"),
+              "trueup.yaml:18: executors.update_row.conninfo_env and conninfo_file exclude each "
+              "other; leave one out");
+    EXPECT_EQ(rows("conninfo_env: W, i-know: [slot]"),
+              "trueup.yaml:18: executors.update_row.i-know names 'slot'; an executor's connection "
+              "has sslmode to be sure of");
+    EXPECT_EQ(rows("i-know: [sslmode]"),
+              "trueup.yaml:18: executors.update_row.i-know is about a connection of its own; write "
+              "conninfo_env, conninfo_file or conninfo beside it, or leave it out");
+    EXPECT_EQ(pods("kubeconfig: w.yaml, context: writer"), "(sound)");
+    EXPECT_EQ(pods("context: writer"), "(sound)") << "of the source's kubeconfig";
+    EXPECT_EQ(pods("in_cluster: true"), "(sound)");
+    EXPECT_EQ(pods("in_cluster: true, kubeconfig: w.yaml"),
+              "trueup.yaml:18: executors.delete_pod.in_cluster and kubeconfig exclude each other; "
+              "leave one out");
+    EXPECT_EQ(flaws(with(with(sound(), "kubeconfig: kube.yaml", "in_cluster: true"),
+                         "{source: pods}", "{source: pods, context: writer}")),
+              "trueup.yaml:18: executors.delete_pod.context belongs to a kubeconfig, and the "
+              "source has none; write kubeconfig: FILE beside it");
+}
+
 TEST(ConfigPolicyFlaws, ExecutorsActOnThePolicysSources) {
     EXPECT_EQ(
         flaws(with(with(sound(), "sources:\n",

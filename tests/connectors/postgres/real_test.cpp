@@ -435,6 +435,39 @@ TEST_F(PostgresReal, WritesOnlyTheRowThatItRead_Details_16) {
     EXPECT_EQ(sql("SELECT status FROM " + name_), "failed");
 }
 
+// A connection to write with that led to another database could write to a row of the same key.
+TEST_F(PostgresReal, ARowIsWrittenOnlyInTheDatabaseThatWasRead) {
+    sql("INSERT INTO " + name_ + " (pod_name, status) VALUES ('wrapper-a', 'running')");
+    auto database = LibpqDatabase::open(repl_).value();
+    ports::ReadRows read;
+    read.table = settings_.table;
+    read.pk_columns = {"id"};
+    read.columns = {"status"};
+    read.pk = "1";
+    read.tell_place = true;
+    database->read_rows(1, read);
+    const ports::SqlRow row = ask(*database).at(0).rows.at(0);
+    ASSERT_EQ(row.size(), 4U);
+    EXPECT_EQ(row[3], place_of(*LibpqDatabase::open(repl_).value()).value());
+
+    ports::UpdateRow update{.table = settings_.table,
+                            .pk_columns = {"id"},
+                            .pk = "1",
+                            .xmin = *row[1],
+                            .guards = {},
+                            .sets = {{"status", "failed"}}};
+    update.only_at = "1/1/elsewhere";
+    database->update_row(2, update);
+    EXPECT_EQ(ask(*database).at(0).rows.at(0), (ports::SqlRow{"0", row[3]}));
+    EXPECT_EQ(sql("SELECT status FROM " + name_), "running");
+    update.only_at = *row[3];
+    database->update_row(3, update);
+    EXPECT_EQ(ask(*database).at(0).rows.at(0), ports::SqlRow{"1"});
+    EXPECT_EQ(sql("SELECT status FROM " + name_), "failed");
+    database->update_row(4, update);
+    EXPECT_EQ(ask(*database).at(0).rows.at(0), ports::SqlRow{"0"}) << "the row has changed";
+}
+
 // What a row means is read by the connector here and by the executor's live look there.
 TEST_F(PostgresReal, ANameIsReadOnTheServerAsHere_G25) {
     const std::vector<std::string> texts = {"",

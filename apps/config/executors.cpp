@@ -1,0 +1,140 @@
+#include "apps/config/reading.h"
+#include "apps/config/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::config {
+
+namespace {
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::vector<std::string> source_names(const Config& config) {
+    std::vector<std::string> names;
+    for (const SourceConfig& source : config.sources) names.push_back(source.name);
+    return names;
+}
+
+std::string_view sources_of(Topic topic) {
+    if (topic == Topic::kChangesPods) return "pods of kubernetes";
+    return topic == Topic::kChangesRows ? "postgres" : "a resource of kubernetes that is no pod";
+}
+
+}  // namespace
+
+std::string check_source_name(Section& section, std::string_view key, std::string name,
+                              const Config& config, Topic topic) {
+    if (name.empty()) return name;
+    const std::string_view wanted = sources_of(topic);
+    const SourceConfig* source = config.source(name);
+    if (source == nullptr) {
+        const std::string meant = nearest(name, source_names(config));
+        section.problem(
+            key,
+            fmt::format("names the source '{}', which is not under sources; {}", name,
+                        meant.empty() ? "add it there" : fmt::format("did you mean '{}'?", meant)));
+        return {};
+    }
+    if (source->topic() == topic) return name;
+    section.problem(
+        key, fmt::format("names '{}', which is no source of {}; write one that is", name, wanted));
+    return {};
+}
+
+std::string read_source_name(Section& section, std::string_view key, const Config& config,
+                             Topic topic) {
+    const std::string example = fmt::format("{}: NAME of a source of {}", key, sources_of(topic));
+    if (!section.require(key, example)) return {};
+    return check_source_name(section, key, section.text(key), config, topic);
+}
+
+namespace {
+
+/// As whom rows are written, where that is not as the source reads.
+void read_row_writer(Section& executor, const std::string& folder, Config& config) {
+    const bool given =
+        executor.has("conninfo") || executor.has("conninfo_file") || executor.has("conninfo_env");
+    const std::vector<std::string> known = executor.texts("i-know");
+    for (const std::string& name : known) {
+        if (name == "sslmode") continue;
+        executor.problem("i-know",
+                         fmt::format("names '{}'; an executor's connection has sslmode to "
+                                     "be sure of",
+                                     name));
+    }
+    if (!given) {
+        for (const char* key : {"conninfo", "conninfo_file", "conninfo_env"}) executor.text(key);
+        if (!known.empty()) {
+            executor.problem("i-know",
+                             "is about a connection of its own; write conninfo_env, conninfo_file "
+                             "or conninfo beside it, or leave it out");
+        }
+        return;
+    }
+    DatabaseLogin login;
+    read_login(executor, folder, login);
+    login.known = known;
+    login.any_tls = contains(known, "sslmode");
+    config.row_writer = std::move(login);
+}
+
+/// As whom objects are deleted. A context alone is of the source's kubeconfig.
+void read_object_writer(Section& executor, const std::string& name, const std::string& folder,
+                        Config& config) {
+    const bool own = executor.has("kubeconfig") || executor.has("in_cluster");
+    ClusterLogin login;
+    if (own) {
+        read_access(executor, folder, login);
+    } else {
+        executor.flag("in_cluster", false);
+        executor.text("kubeconfig");
+        login.context = executor.text("context");
+        if (!executor.has("context")) return;
+        const std::vector<std::string>& sources = config.executors[name];
+        const SourceConfig* source = sources.empty() ? nullptr : config.source(sources.front());
+        const KubernetesSource* read = source == nullptr ? nullptr : source->kubernetes();
+        if (read == nullptr) return;  // said already
+        login.kubeconfig = read->kubeconfig;
+        if (read->in_cluster) {
+            executor.problem("context",
+                             "belongs to a kubeconfig, and the source has none; write kubeconfig: "
+                             "FILE beside it");
+        }
+    }
+    config.object_writers[name] = std::move(login);
+}
+
+}  // namespace
+
+void read_executors(Section executors, const std::string& folder, Config& config) {
+    for (const char* name : {"delete_pod", "update_row"}) {
+        const bool pods = std::string_view(name) == "delete_pod";
+        Section executor = executors.section(name);
+        if (!executor.present()) continue;
+        config.executors[name] = {read_source_name(
+            executor, "source", config, pods ? Topic::kChangesPods : Topic::kChangesRows)};
+        if (pods) {
+            read_object_writer(executor, name, folder, config);
+        } else {
+            read_row_writer(executor, folder, config);
+        }
+        executor.finish();
+    }
+    if (Section objects = executors.section("delete_object"); objects.present()) {
+        std::vector<std::string>& sources = config.executors["delete_object"];
+        if (objects.require("sources", "sources: [NAME]")) sources = objects.texts("sources");
+        for (const std::string& source : sources) {
+            check_source_name(objects, "sources", source, config, Topic::kChangesResources);
+        }
+        read_object_writer(objects, "delete_object", folder, config);
+        objects.finish();
+    }
+    executors.finish();
+}
+
+}  // namespace trueup::config
