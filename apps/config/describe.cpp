@@ -1,6 +1,7 @@
 #include "apps/config/describe.h"
 
 #include "apps/config/words.h"
+#include "connectors/postgres/redaction.h"
 #include "engine/base/loopback.h"
 
 #include <fmt/format.h>
@@ -46,7 +47,7 @@ std::string table_text(const ports::Table& table) {
 std::pair<std::string, std::string> conninfo_entry(const DatabaseLogin& source) {
     if (source.from == Conninfo::kFile) return {"conninfo_file", source.conninfo};
     if (source.from == Conninfo::kEnvironment) return {"conninfo_env", source.conninfo};
-    return {"conninfo", redact_conninfo(source.conninfo)};
+    return {"conninfo", connectors::postgres::redact_conninfo(source.conninfo)};
 }
 
 /// As whom an executor writes, by the keys of the file; none where it is as its source reads.
@@ -254,7 +255,8 @@ void warn_of_login(const DatabaseLogin& login, const std::string& key,
     if (login.any_tls) {
         all.push_back(fmt::format("{} connects whatever its sslmode is, and i-know says so", key));
     }
-    if (login.from == Conninfo::kText && redact_conninfo(login.conninfo) != login.conninfo) {
+    if (login.from == Conninfo::kText &&
+        connectors::postgres::redact_conninfo(login.conninfo) != login.conninfo) {
         all.push_back(
             fmt::format("{}{}.conninfo seems to hold a password; conninfo_file or "
                         "conninfo_env keeps it out of this file",

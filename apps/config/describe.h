@@ -19,8 +19,4 @@ std::string describe_json(const Config& config);
 /// What is allowed and yet rarely meant; one sentence each.
 std::vector<std::string> warnings(const Config& config);
 
-/// A libpq connection string with everything hidden but where it leads and who connects. What it
-/// cannot take apart it hides whole.
-std::string redact_conninfo(std::string_view conninfo);
-
 }  // namespace trueup::config
