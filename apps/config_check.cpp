@@ -33,7 +33,7 @@ Judged ask_sources(const config::Config& config, const std::string& file, StopSi
         if (!key) judged.wrong.push_back(file + ": http.tls.key_file: " + key.error().what);
     }
     if (!judged.wrong.empty() || !silent.empty()) return judged;
-    auto asked = survey(config, Progress(stop));
+    auto asked = survey(config, Progress(stop), Depth::kRights);
     if (!asked) {
         auto& kind = unanswered(asked.error()) ? silent : judged.wrong;
         kind.push_back(file + ": " + asked.error().what);

@@ -120,7 +120,7 @@ int run_plan(const PlanOptions& options, StopSignal& stop) {
         for (const std::string& sentence : *kind) fmt::print(stderr, "{}\n", sentence);
     }
     if (!flaws.none()) return flaws.exit_code();
-    auto asked = survey(*config, Progress(stop));
+    auto asked = survey(*config, Progress(stop), Depth::kWorld);
     if (!asked) {
         fmt::print(stderr, "trueup plan: {}; nothing was written\n", asked.error().what);
         return 1;

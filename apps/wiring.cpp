@@ -70,7 +70,8 @@ Result<std::unique_ptr<connectors::HttpCluster>> open_cluster_writer(const Confi
         if (std::find(sources.begin(), sources.end(), source.name) == sources.end()) continue;
         auto access = access_of(login);
         const auto read = access_of(*source.kubernetes());
-        if (access && read && access->server != read->server) {
+        if (!read) return about(source, read.error());
+        if (access && access->server != read->server) {
             return Error{Next::kStop, "executors." + executor + " would delete at " +
                                           access->server + ", and source " + source.name +
                                           " reads " + read->server +
@@ -274,8 +275,20 @@ void add_passing_hash(ports::FieldPolicy& policy) {
     policy.hash = [](std::string_view text) { return to_hex(hash128(text)); };
 }
 
+std::optional<std::vector<std::string>> verbs_missing(connectors::HttpCluster& writer,
+                                                      const ports::Resource& resource) {
+    const connectors::Post post = [&](ports::CallId call, std::string_view path, std::string body) {
+        connectors::HttpRequest request;
+        request.method = "POST";
+        request.path = path;
+        request.body = std::move(body);
+        writer.send(call, request);
+    };
+    return connectors::missing_verbs(writer, post, resource, {"delete"});
+}
+
 Result<Surveyed> survey_cluster(const Config& config, const SourceConfig& source,
-                                const Watcher& watcher) {
+                                const Watcher& watcher, Depth depth) {
     auto cluster = open_cluster(config, source);
     if (!cluster) return cluster.error();
     const ports::Resource& resource = source.kubernetes()->resource;
@@ -284,17 +297,11 @@ Result<Surveyed> survey_cluster(const Config& config, const SourceConfig& source
     if (!resource.name_space.empty()) {
         asked.namespace_exists = connectors::namespace_exists(**cluster, resource.name_space);
     }
-    auto other = open_cluster_writer(config, source);
-    if (!other) return other.error();
-    connectors::HttpCluster& writer = *other ? **other : **cluster;
-    const connectors::Post post = [&](ports::CallId call, std::string_view path, std::string body) {
-        connectors::HttpRequest request;
-        request.method = "POST";
-        request.path = path;
-        request.body = std::move(body);
-        writer.send(call, request);
-    };
-    asked.missing_verbs = connectors::missing_verbs(writer, post, resource, {"delete"});
+    if (depth == Depth::kRights) {
+        auto writer = open_cluster_writer(config, source);
+        if (!writer) return writer.error();
+        asked.missing_verbs = verbs_missing(*writer ? **writer : **cluster, resource);
+    }
     connectors::KubernetesSettings settings = cluster_settings(config, source);
     add_passing_hash(settings.fields);
     auto look = look_at(**cluster, std::move(settings), watcher);
@@ -330,7 +337,7 @@ Result<std::vector<std::string>> updatable_columns(const Config& config, const S
 }
 
 Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
-                              const Watcher& watcher) {
+                              const Watcher& watcher, Depth depth) {
     auto database = open_database(source);
     if (!database) return database.error();
     auto settings = table_settings(config, source);
@@ -340,15 +347,17 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     if (!inspection) return about(source, inspection.error());
     Surveyed asked;
     asked.name = source.name;
-    auto updatable = updatable_columns(config, source, **database, *settings, *inspection);
-    if (!updatable) return updatable.error();
-    asked.updatable = std::move(*updatable);
+    if (depth == Depth::kRights) {
+        auto updatable = updatable_columns(config, source, **database, *settings, *inspection);
+        if (!updatable) return updatable.error();
+        asked.updatable = std::move(*updatable);
+    }
     const std::string remark = postgres::slot_remark(*inspection, *settings);
     if (!remark.empty()) asked.remarks.push_back(remark);
     auto look = look_at(**database, *settings, watcher);
     if (!look) return look.error();
     asked.look = std::move(*look);
-    if (config.executors.count("delete_pod") == 0) return asked;
+    if (depth == Depth::kWorld || config.executors.count("delete_pod") == 0) return asked;
     auto slow = postgres::slow_looks(**database, *settings, {"pod_name"}, *inspection,
                                      asked.look.objects());
     if (!slow) return about(source, slow.error());
@@ -358,15 +367,15 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
 
 }  // namespace
 
-Result<std::vector<Surveyed>> survey(const Config& config, const Watcher& watcher) {
+Result<std::vector<Surveyed>> survey(const Config& config, const Watcher& watcher, Depth depth) {
     std::vector<Surveyed> all;
     const config::PolicyConfig& policy = policy_of(config);
     for (const SourceConfig& source : config.sources) {
         const bool used = source.name == policy.pods || source.name == policy.rows ||
                           source.name == policy.services || source.name == policy.ingresses;
         if (!used) continue;
-        auto asked = source.kubernetes() != nullptr ? survey_cluster(config, source, watcher)
-                                                    : survey_table(config, source, watcher);
+        auto asked = source.kubernetes() != nullptr ? survey_cluster(config, source, watcher, depth)
+                                                    : survey_table(config, source, watcher, depth);
         if (!asked) return asked.error();
         all.push_back(std::move(*asked));
     }

@@ -8,6 +8,7 @@
 #include "apps/survey.h"
 #include "engine/base/result.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,14 @@ struct Flaws {
 /// Asks every source once, one after another.
 Flaws check_sources(const config::Config& config, const std::string& file);
 
-/// Reads each source of the policy once, one after another, and asks what our accounts may do
-/// there. Blocking; writes nothing. The error names the source that did not answer; kStop: the
-/// watcher said so, or a source is not as configured.
-Result<std::vector<Surveyed>> survey(const config::Config& config, const Watcher& watcher);
+/// kWorld: what there is; takes no account that writes. kRights: also what our accounts may do
+/// there, and how executors' looks would be answered.
+enum class Depth : std::uint8_t { kWorld, kRights };
+
+/// Reads each source of the policy once, one after another. Blocking; writes nothing. The error
+/// names the source that did not answer; kStop: the watcher said so, or a source is not as
+/// configured.
+Result<std::vector<Surveyed>> survey(const config::Config& config, const Watcher& watcher,
+                                     Depth depth);
 
 }  // namespace trueup::apps

@@ -61,7 +61,7 @@ class Credentials(scenario.Scenario):
         said = self.checked(2)
         self.assertIn("no right to update status", said)
         self.write_as(self.writes)
-        self.assertIn(f"executor  update_row: on rows, as conninfo", self.checked(0))
+        self.assertIn("executor  update_row: on rows, as conninfo", self.checked(0))
         self.engine = self.make_engine()
         self.engine.start()
         event = self.pair()
@@ -79,6 +79,9 @@ class Credentials(scenario.Scenario):
         said = self.checked(2)
         self.assertIn("executors.update_row: its connection reaches another database", said)
         self.assertIn("/elsewhere) than source rows (", said)
+        plan = [binary(), "plan", "-c", self.config]
+        result = subprocess.run(plan, capture_output=True, text=True, timeout=60, check=False)
+        self.assertIn("nothing was written", result.stdout, "a plan takes no account that writes")
 
     def test_who_reads_pods_cannot_delete_them_and_another_account_does(self):
         self.write_as(self.writes)
