@@ -250,26 +250,6 @@ Result<Columns> check_table(const Config& config, const SourceConfig& source) {
     return inspection->pk_columns;
 }
 
-/// Other accounts to write with, where the configuration has them.
-Status add_writers(const Config& config, ExecutorSpec& spec) {
-    for (const SourceConfig& source : config.sources) {
-        if (source.kubernetes() != nullptr) {
-            auto cluster = open_cluster_writer(config, source);
-            if (!cluster) return cluster.error();
-            if (!*cluster) continue;
-            spec.sources.pods.find(source.name)->second.writer = cluster->get();
-            spec.clusters.push_back(std::move(*cluster));
-        } else {
-            auto database = open_database_writer(config, source);
-            if (!database) return database.error();
-            if (!*database) continue;
-            spec.sources.rows.find(source.name)->second.writer = database->get();
-            spec.databases.push_back(std::move(*database));
-        }
-    }
-    return Done{};
-}
-
 /// What is hashed no rule reads: any hash will do where nothing is kept.
 void add_passing_hash(ports::FieldPolicy& policy) {
     policy.hash = [](std::string_view text) { return to_hex(hash128(text)); };
@@ -363,6 +343,26 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     if (!slow) return about(source, slow.error());
     for (std::string& each : *slow) asked.remarks.push_back(std::move(each));
     return asked;
+}
+
+/// Other accounts to write with, where the configuration has them.
+Status add_writers(const Config& config, ExecutorSpec& spec) {
+    for (const SourceConfig& source : config.sources) {
+        if (source.kubernetes() != nullptr) {
+            auto cluster = open_cluster_writer(config, source);
+            if (!cluster) return cluster.error();
+            if (!*cluster) continue;
+            spec.sources.pods.find(source.name)->second.writer = cluster->get();
+            spec.clusters.push_back(std::move(*cluster));
+        } else {
+            auto database = open_database_writer(config, source);
+            if (!database) return database.error();
+            if (!*database) continue;
+            spec.sources.rows.find(source.name)->second.writer = database->get();
+            spec.databases.push_back(std::move(*database));
+        }
+    }
+    return Done{};
 }
 
 }  // namespace
