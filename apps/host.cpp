@@ -65,6 +65,9 @@ Status Host::begin(std::unique_ptr<ports::Log> log, std::vector<SourceSpec> sour
                    ExecutorSpec executors, std::unique_ptr<SourceChecks> checks) {
     checks_ = std::move(checks);
     log_ = std::move(log);
+    for (codec::KeyRing* keys : {&request_keys_, &command_keys_}) {
+        *keys = keys->for_log(log_->name());
+    }
     wait_for("");
     if (Status shards = open_shards(); !shards) return shards.error();
     // Before executors act, and before a shard puts its settings into the journal.
@@ -414,10 +417,11 @@ void Host::settle_writes() {
 
 /// It walks the log's folder, so a snapshot does not wait for it.
 void Host::measure_room() {
-    if (const auto bytes = log_->stored_bytes()) log_bytes_ = static_cast<std::int64_t>(*bytes);
+    const auto bytes = log_->stored_bytes();
+    log_bytes_ = bytes ? static_cast<std::int64_t>(*bytes) : -1;
     std::error_code failed;
     const std::filesystem::space_info space = std::filesystem::space(settings_.state_dir, failed);
-    if (!failed) state_free_bytes_ = static_cast<std::int64_t>(space.available);
+    state_free_bytes_ = failed ? -1 : static_cast<std::int64_t>(space.available);
 }
 
 void Host::run_chores() {

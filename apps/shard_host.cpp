@@ -156,11 +156,12 @@ void ShardHost::tell_retention(const runtime::Retention::Tended& tended) {
     if (ahead && !ahead_) {
         spdlog::warn(
             "shard {}: the clock of the log is {} min ahead of this machine's, or leapt; "
-            "bus.retention goes by this machine's time since the start",
+            "bus.retention goes by this machine's time since the start, so that too little goes: "
+            "restart this process once the clocks are right",
             index(), std::chrono::duration_cast<std::chrono::minutes>(tended.ahead).count());
     }
     ahead_ = ahead;
-    if (tended.too_large && !too_large_) {
+    if (tended.too_large && !too_large_ && !ahead) {
         spdlog::warn(
             "the log is larger than bus.retention.journal says, and the journal cannot make room: "
             "what is left of it is as young as the topics, or needed from the oldest checkpoint "

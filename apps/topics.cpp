@@ -48,17 +48,46 @@ Result<ports::Extent> extent_of(ports::Log& log, ports::Partition partition) {
     }
 }
 
+/// Some journals have begun and some not: `create` was interrupted, or somebody added partitions
+/// and wrote their number, which is not the number of shards then. The first record of one tells.
+Status same_partitions(ports::Log& log, std::int32_t shard, std::int32_t partitions) {
+    const ports::Partition journal{Topic::kJournal, shard};
+    const auto extent = extent_of(log, journal);
+    if (!extent) return extent.error();
+    const auto start = log.read(journal, extent->first_offset, 1);
+    if (!start) return start.error();
+    JournalView view;
+    if (start->records.empty()) return Error{Next::kRetry, "a journal cannot be read yet"};
+    const ports::Record& first = start->records[0];
+    Status read = codec::decode_journal(first.value, first.offset, first.append_time, view);
+    if (!read) return read;
+    if (view.genesis && view.genesis->partitions == partitions) return Done{};
+    const std::string whole = view.genesis ? std::to_string(view.genesis->partitions) : "unknown";
+    return Error{Next::kStop, "the journal of shard " + std::to_string(shard) + " is one of " +
+                                  whole + ", and the configuration has " +
+                                  std::to_string(partitions) +
+                                  "; write the number that it began with, or take another prefix"};
+}
+
 /// The first record of each journal that has none: nothing starts without it.
 Status begin_journals(const config::Config& config, const kafka::Settings& settings,
                       std::vector<std::string>& made) {
     auto log = kafka::KafkaLog::open(settings);
     if (!log) return log.error();
     const auto partitions = static_cast<std::int32_t>(config.kafka->partitions);
+    std::vector<std::int32_t> begun;
+    std::vector<std::int32_t> empty;
     for (std::int32_t shard = 0; shard < partitions; ++shard) {
-        const ports::Partition journal{Topic::kJournal, shard};
-        const auto extent = extent_of(**log, journal);
+        const auto extent = extent_of(**log, {Topic::kJournal, shard});
         if (!extent) return extent.error();
-        if (extent->next_offset > 0) continue;
+        (extent->next_offset > 0 ? begun : empty).push_back(shard);
+    }
+    if (!begun.empty() && !empty.empty()) {
+        Status same = same_partitions(**log, begun.front(), partitions);
+        if (!same) return same;
+    }
+    for (const std::int32_t shard : empty) {
+        const ports::Partition journal{Topic::kJournal, shard};
         codec::JournalRecordBuilder record;
         record.set_genesis({hash128(random_hex(16)), partitions, shard});
         std::vector<ports::Entry> entries;
@@ -97,7 +126,7 @@ Result<Findings> look(const config::Config& config, bool make) {
     if (!admin) return admin.error();
     const std::vector<kafka::TopicPlan> plan = plan_of(config, settings);
     Findings found;
-    auto flaws = kafka::check_topics(**admin, plan);
+    auto flaws = kafka::check_topics(**admin, plan, !make);
     if (!flaws) return flaws.error();
     found.flaws = std::move(*flaws);
     if (!make || !found.flaws.wrong.empty()) return found;

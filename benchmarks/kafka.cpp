@@ -17,7 +17,7 @@ void make_topics(const kafka::Settings& settings) {
     auto admin = kafka::Admin::connect(settings);
     if (!admin) fail(admin.error().what);
     const auto plan = kafka::plan_topics(settings, {1, 1, 1});
-    const auto flaws = kafka::check_topics(**admin, plan);
+    const auto flaws = kafka::check_topics(**admin, plan, false);
     if (!flaws) fail(flaws.error().what);
     const std::vector<std::string>& missing = flaws.value().missing;
     for (const kafka::TopicPlan& one : plan) {

@@ -31,6 +31,10 @@ std::string told(const ChangeView& change, std::int64_t offset) {
             return from + " says: " + std::string(change.object_id) + version +
                    (outside ? ", out of scope" : "") +
                    (change.epoch != 0 ? " in epoch " + std::to_string(change.epoch) : "");
+        case ChangeKind::kSame:
+            return from + " says: " + std::string(change.object_id) + version +
+                   " is the same as version " + std::to_string(change.base.hi) + " in epoch " +
+                   std::to_string(change.epoch);
         case ChangeKind::kRemove:
             return from + " says: " + std::string(change.object_id) + version + " is gone";
         case ChangeKind::kSnapshotBegin:

@@ -48,7 +48,20 @@ Result<std::unique_ptr<Admin>> Admin::connect(const Settings& settings) {
         return Error{brokers.error().next,
                      "kafka at " + settings.bootstrap + ": " + brokers.error().what};
     }
+    if (Status learnt = admin->learn_cluster(); !learnt) return learnt.error();
     return admin;
+}
+
+Status Admin::learn_cluster() {
+    char* id = rd_kafka_clusterid(client_.get(), kAnswerMs);
+    if (id == nullptr) {
+        return Error{Next::kRetry, "kafka at " + settings_.bootstrap +
+                                       ": the brokers do not say which cluster "
+                                       "they are; Kafka 0.10.1 and later do"};
+    }
+    cluster_ = id;
+    rd_kafka_mem_free(client_.get(), id);
+    return Done{};
 }
 
 Result<std::int32_t> Admin::brokers() {

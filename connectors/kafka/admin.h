@@ -24,6 +24,7 @@ struct TopicState {
 
 /// A topic to make.
 struct TopicPlan {
+    Topic topic = Topic::kUnspecified;
     std::string name;
     std::int32_t partitions = 1;
     std::int32_t replicas = 1;
@@ -44,14 +45,18 @@ class Admin {
     Status create(const TopicPlan& plan);
     /// How many brokers there are.
     Result<std::int32_t> brokers();
+    /// The id that the cluster was given when it was made; it keeps it.
+    const std::string& cluster() const { return cluster_; }
 
   private:
     explicit Admin(const Settings& settings);
     Result<Metadata> metadata(const std::string& name);
+    Status learn_cluster();
 
     const Settings& settings_;
     Callbacks callbacks_;
     Client client_;
+    std::string cluster_;
 };
 
 }  // namespace trueup::connectors::kafka

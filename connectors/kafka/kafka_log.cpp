@@ -147,6 +147,10 @@ Result<std::int64_t> KafkaLog::offset_at(ports::Partition partition, BrokerTime 
     return parts_->admin->offset_at(partition, time);
 }
 
+std::string KafkaLog::name() const {
+    return "kafka:" + parts_->admin->cluster() + ":" + parts_->settings.prefix;
+}
+
 std::string KafkaLog::trouble() const {
     const std::lock_guard lock(parts_->mutex);
     return parts_->trouble;

@@ -40,6 +40,8 @@ class KafkaLog final : public ports::Log {
     Result<ports::Extent> describe(ports::Partition partition) override;
     /// Asks the broker's index of times.
     Result<std::int64_t> offset_at(ports::Partition partition, BrokerTime time) override;
+    /// `kafka:<the cluster's id>:<prefix>`.
+    std::string name() const override;
     std::string trouble() const override;
 
     /// How many producers were thrown away because an append had no answer.

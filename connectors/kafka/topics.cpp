@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace trueup::connectors::kafka {
 
@@ -29,16 +30,12 @@ bool shorter(std::int64_t is, std::int64_t than) {
 
 class Check {
   public:
-    Check(const TopicPlan& plan, const TopicState& state, TopicFlaws& flaws)
-        : plan_(plan), state_(state), flaws_(flaws) {}
+    /// `shards`: as many journals have begun.
+    Check(const TopicPlan& plan, const TopicState& state, std::int32_t shards, TopicFlaws& flaws)
+        : plan_(plan), state_(state), shards_(shards), flaws_(flaws) {}
 
     void run() {
-        if (state_.partitions != plan_.partitions) {
-            wrong("has " + std::to_string(state_.partitions) + " partitions and not " +
-                  std::to_string(plan_.partitions) +
-                  "; their number can never change: write bus.kafka.partitions: " +
-                  std::to_string(state_.partitions) + ", or take another prefix");
-        }
+        partitions();
         // Compaction forgets what was; append times of clients may say anything.
         must_be("cleanup.policy");
         must_be("message.timestamp.type");
@@ -55,6 +52,19 @@ class Check {
     }
 
   private:
+    void partitions() {
+        const std::string has = "has " + std::to_string(state_.partitions) +
+                                " partitions and not " + std::to_string(plan_.partitions);
+        if (state_.partitions > plan_.partitions && shards_ == plan_.partitions) {
+            flaws_.warnings.push_back("topic " + plan_.name + " " + has +
+                                      ": those beyond are read and written by nobody");
+        } else if (state_.partitions != plan_.partitions) {
+            const std::int32_t right = shards_ > 0 ? shards_ : state_.partitions;
+            wrong(has + "; their number can never change: write bus.kafka.partitions: " +
+                  std::to_string(right) + ", or take another prefix");
+        }
+    }
+
     void wrong(const std::string& sentence) {
         flaws_.wrong.push_back("topic " + plan_.name + " " + sentence);
     }
@@ -90,8 +100,19 @@ class Check {
 
     const TopicPlan& plan_;
     const TopicState& state_;
+    const std::int32_t shards_;
     TopicFlaws& flaws_;
 };
+
+/// How many shards have a journal with a record in it, or had one.
+Result<std::int32_t> shards_begun(Admin& admin, std::int32_t partitions) {
+    for (std::int32_t i = partitions; i > 0; --i) {
+        const Result<ports::Extent> extent = admin.extent({Topic::kJournal, i - 1});
+        if (!extent) return extent.error();
+        if (extent->next_offset > 0) return i;
+    }
+    return 0;
+}
 
 }  // namespace
 
@@ -99,7 +120,7 @@ std::vector<TopicPlan> plan_topics(const Settings& settings, const TopicWishes& 
     std::vector<TopicPlan> plans;
     for (std::size_t i = 1; i < kTopics; ++i) {
         const auto topic = static_cast<Topic>(i);
-        TopicPlan plan{topic_name(settings, topic), wishes.partitions, wishes.replicas, {}};
+        TopicPlan plan{topic, topic_name(settings, topic), wishes.partitions, wishes.replicas, {}};
         plan.settings = {{"cleanup.policy", "delete"},
                          {"message.timestamp.type", "LogAppendTime"},
                          {"unclean.leader.election.enable", "false"},
@@ -112,18 +133,37 @@ std::vector<TopicPlan> plan_topics(const Settings& settings, const TopicWishes& 
     return plans;
 }
 
-Result<TopicFlaws> check_topics(Admin& admin, const std::vector<TopicPlan>& plan) {
+TopicFlaws flaws_of(const std::vector<TopicPlan>& plan, const TopicsState& state, bool begun) {
     TopicFlaws flaws;
-    for (const TopicPlan& wanted : plan) {
-        const Result<TopicState> state = admin.topic(wanted.name);
-        if (!state) return state.error();
-        if (!state->exists) {
-            flaws.missing.push_back(wanted.name);
-        } else {
-            Check(wanted, state.value(), flaws).run();
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+        if (!state.topics[i].exists) {
+            flaws.missing.push_back(plan[i].name);
+            continue;
         }
+        Check(plan[i], state.topics[i], state.shards, flaws).run();
+        const bool short_of = begun && state.shards > 0 && state.shards < plan[i].partitions;
+        if (plan[i].topic != Topic::kJournal || !short_of) continue;
+        flaws.wrong.push_back("topic " + plan[i].name + " has " + std::to_string(state.shards) +
+                              " journals that have begun and not " +
+                              std::to_string(plan[i].partitions) +
+                              "; write bus.kafka.partitions: " + std::to_string(state.shards) +
+                              ", or, where `trueup topics create` was interrupted, run it again");
     }
     return flaws;
+}
+
+Result<TopicFlaws> check_topics(Admin& admin, const std::vector<TopicPlan>& plan, bool begun) {
+    TopicsState found;
+    for (const TopicPlan& wanted : plan) {
+        Result<TopicState> state = admin.topic(wanted.name);
+        if (!state) return state.error();
+        found.topics.push_back(std::move(*state));
+        if (!found.topics.back().exists || wanted.topic != Topic::kJournal) continue;
+        const auto shards = shards_begun(admin, found.topics.back().partitions);
+        if (!shards) return shards.error();
+        found.shards = *shards;
+    }
+    return flaws_of(plan, found, begun);
 }
 
 }  // namespace trueup::connectors::kafka

@@ -1,5 +1,6 @@
 #include "engine/codec/journal_codec.h"
 
+#include "engine/base/id.h"
 #include "engine/codec/change_codec.h"
 #include "engine/codec/limits.h"
 #include "engine/codec/outcome_codec.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace trueup::codec {
 
@@ -21,6 +23,8 @@ constexpr std::uint32_t kRecordFormat = 1;
 constexpr std::uint32_t kRecordGenesis = 2;
 constexpr std::uint32_t kRecordSettings = 3;
 constexpr std::uint32_t kRecordItem = 4;
+constexpr std::uint32_t kRecordFoldedOffset = 5;
+constexpr std::uint32_t kRecordFoldedDigest = 6;
 constexpr std::uint32_t kItemTopic = 1;
 constexpr std::uint32_t kItemPrevOffset = 2;
 constexpr std::uint32_t kItemOffset = 3;
@@ -138,12 +142,35 @@ Status read_item(std::string_view part, JournalView& out) {
     return Done{};
 }
 
-Status read_part(std::uint32_t tag, WireReader& reader, std::uint64_t& format, JournalView& out) {
+/// What stands once in a record, beside its parts.
+struct Numbers {
+    std::uint64_t format = 0;
+    std::optional<std::uint64_t> folded_offset{};
+    std::optional<std::uint64_t> folded_digest{};
+};
+
+/// The record that the writer folded last comes before this one, wherever this one is.
+Status read_folded(const Numbers& numbers, JournalView& out) {
+    if (!numbers.folded_offset && !numbers.folded_digest) return Done{};
+    if (!numbers.folded_offset || !numbers.folded_digest || *numbers.folded_offset >> 63U != 0) {
+        return Error{Next::kStop, "names half of the record that its writer folded last"};
+    }
+    out.folded = {static_cast<std::int64_t>(*numbers.folded_offset), *numbers.folded_digest};
+    return Done{};
+}
+
+Status read_part(std::uint32_t tag, WireReader& reader, Numbers& numbers, JournalView& out) {
     const Error malformed{Next::kStop, "is malformed"};
     std::string_view part;
     switch (tag) {
         case varint_tag(kRecordFormat):
-            return reader.varint(format) ? Status(Done{}) : Status(malformed);
+            return reader.varint(numbers.format) ? Status(Done{}) : Status(malformed);
+        case varint_tag(kRecordFoldedOffset):
+            return reader.varint(numbers.folded_offset.emplace()) ? Status(Done{})
+                                                                  : Status(malformed);
+        case varint_tag(kRecordFoldedDigest):
+            return reader.varint(numbers.folded_digest.emplace()) ? Status(Done{})
+                                                                  : Status(malformed);
         case bytes_tag(kRecordGenesis):
             return reader.bytes(part) ? read_genesis(part, out) : Status(malformed);
         case bytes_tag(kRecordSettings):
@@ -181,6 +208,14 @@ void JournalRecordBuilder::set_settings(const Settings& settings) {
     add_part(kRecordSettings, encode_settings(settings));
 }
 
+void JournalRecordBuilder::set_folded(const RecordMark& folded) {
+    std::array<char, 2 * (kMaxTag + kMaxVarint)> numbers{};
+    WireWriter writer(numbers.data());
+    writer.number(kRecordFoldedOffset, static_cast<std::uint64_t>(folded.offset));
+    writer.number(kRecordFoldedDigest, folded.digest);
+    buffer_.append(numbers.data(), static_cast<std::size_t>(writer.at() - numbers.data()));
+}
+
 void JournalRecordBuilder::add_item(Topic topic, std::int64_t prev_offset, std::int64_t offset,
                                     BrokerTime append_time, std::string_view bytes,
                                     bool authentic) {
@@ -201,25 +236,34 @@ void JournalRecordBuilder::add_item(Topic topic, std::int64_t prev_offset, std::
     ++count_;
 }
 
+std::uint64_t record_digest(std::string_view bytes, BrokerTime append_time) {
+    const Hash128 hash = hash128(bytes, static_cast<std::uint64_t>(to_millis(append_time)));
+    return std::max<std::uint64_t>(hash.lo, 1);
+}
+
 Status decode_journal(std::string_view bytes, std::int64_t offset, BrokerTime append_time,
                       JournalView& out) {
     out.offset = offset;
     out.append_time = append_time;
+    out.digest = record_digest(bytes, append_time);
+    out.folded.reset();
     out.genesis.reset();
     out.settings.reset();
     out.items.clear();
     if (bytes.size() > kMaxRecordBytes) return broken(offset, "is larger than 4 MiB");
     WireReader reader(bytes);
-    std::uint64_t format = 0;
+    Numbers numbers;
     while (!reader.done()) {
         std::uint32_t tag = 0;
         if (!reader.tag(tag)) return broken(offset, "is malformed");
-        const Status read = read_part(tag, reader, format, out);
+        const Status read = read_part(tag, reader, numbers, out);
         if (!read.ok()) return broken(offset, read.error().what);
     }
-    if (format != kFormat) {
-        return broken(offset, "is of format " + std::to_string(format) + "; this build reads 1");
+    if (numbers.format != kFormat) {
+        return broken(offset,
+                      "is of format " + std::to_string(numbers.format) + "; this build reads 1");
     }
+    if (Status read = read_folded(numbers, out); !read) return broken(offset, read.error().what);
     return Done{};
 }
 

@@ -22,6 +22,9 @@ class JournalRecordBuilder {
     /// Settings in force from this record on, before its items. At most once per record.
     void set_settings(const Settings& settings);
 
+    /// The record that the writer of this one folded last. At most once per record.
+    void set_folded(const RecordMark& folded);
+
     /// Adds one record of an input topic; copies `bytes`. `prev_offset` is that of the record that
     /// the same reader read before it, -1 at the start; `authentic`: a request whose signature was
     /// checked.
@@ -46,6 +49,9 @@ class JournalRecordBuilder {
     std::string buffer_;
     std::size_t count_ = 0;
 };
+
+/// What `RecordMark` says of a record: the same for everybody who reads it. Never 0.
+std::uint64_t record_digest(std::string_view bytes, BrokerTime append_time);
 
 /// Reads the record in `bytes` into `out`, whose views point into `bytes`; `out` keeps its capacity
 /// from call to call. An item that cannot be read becomes an Undecodable and fails nothing. A

@@ -30,6 +30,13 @@ Mac mac_of(const Key& key, std::string_view bytes) {
     return mac;
 }
 
+/// A name has no zero byte, so that no two pairs are one text.
+std::string text_for(const std::string& log, std::string_view bytes) {
+    std::string text;
+    text.reserve(log.size() + 1 + bytes.size());
+    return text.append(log).append(1, '\0').append(bytes);
+}
+
 void append(std::string& message, std::uint32_t field, std::string_view bytes) {
     std::array<char, kMaxTag + kMaxVarint> head{};
     WireWriter writer(head.data());
@@ -69,7 +76,7 @@ void KeyRing::sign(SignatureFields fields, std::string& message) const {
     const auto keys = keys_.get();
     if (keys->empty()) return;
     append(message, fields.key_id, keys->front().id);
-    const Mac mac = mac_of(keys->front(), message);
+    const Mac mac = mac_of(keys->front(), text_for(log_, message));
     append(message, fields.mac, {reinterpret_cast<const char*>(mac.data()), mac.size()});
 }
 
@@ -80,7 +87,7 @@ bool KeyRing::authentic(SignatureFields fields, std::string_view message) const 
     const auto key = std::find_if(keys->begin(), keys->end(),
                                   [&parts](const Key& one) { return one.id == parts.key_id; });
     if (key == keys->end() || parts.mac.size() != kMacSize) return false;
-    const Mac expected = mac_of(*key, parts.covered);
+    const Mac expected = mac_of(*key, text_for(log_, parts.covered));
     return CRYPTO_memcmp(expected.data(), parts.mac.data(), kMacSize) == 0;
 }
 

@@ -1,8 +1,11 @@
 // Who said it: HMAC-SHA256 over a request or a command (design §4.15). Whoever may write `requests`
 // approves deletions, whoever may write `commands` deletes pods; so both are believed by signature.
 //
-// A signature is the last two fields of the message: the key's id, and the MAC over every byte
-// before the MAC's own field. What is checked is what travelled; nothing is encoded again.
+// A signature is the last two fields of the message: the key's id, and the MAC over the name of the
+// log that it is for, a zero byte, and every byte before the MAC's own field. What is checked is
+// what travelled; nothing is encoded again. What was signed for one log is nobody's word in another
+// one, though both have the same keys: begun anew under another prefix, or a copy of the
+// installation.
 #pragma once
 
 #include "engine/base/current.h"
@@ -37,6 +40,13 @@ class KeyRing {
     KeyRing() = default;
     explicit KeyRing(std::vector<Key> keys) : keys_(std::move(keys)) {}
 
+    /// The same ring, for messages of the log of this name (ports::Log::name) and no other.
+    KeyRing for_log(std::string name) const {
+        KeyRing ring = *this;
+        ring.log_ = std::move(name);
+        return ring;
+    }
+
     /// Has the other ring's keys from now on, in place of its own.
     void become(const KeyRing& other) { keys_.set(other.keys_.get()); }
 
@@ -51,6 +61,7 @@ class KeyRing {
 
   private:
     Current<std::vector<Key>> keys_;
+    std::string log_;
 };
 
 }  // namespace trueup::codec

@@ -131,12 +131,13 @@ void FoldRun::same(SourceId id, const ItemView& item, const ChangeView& change) 
     const bool as_told = same_owner && facet->present() && facet->version == change.base;
     // The stream knows better.
     const bool passed =
-        same_owner && (facet->absence == Absence::kRemoved ? change.version <= facet->version
-                                                           : change.version < facet->version);
+        same_owner && (facet->absence == Absence::kSwept ? change.version < facet->version
+                                                         : change.version <= facet->version);
     if (!as_told && !passed && TRUEUP_GUARD("same_as_told")) {
-        ++meta_.counters.holes;
-        break_source(meta_.sources[id]);
-        meta_.sources[id].hole = true;
+        SourceState& source = meta_.sources[id];
+        if (!source.hole) ++meta_.counters.holes;
+        break_source(source);
+        source.hole = true;
         return;
     }
     if (facet == nullptr) return;

@@ -87,6 +87,7 @@ void FoldRun::run() {
         if (unwell && !source.open) report_.wants_epoch.push_back(id);
     }
     meta_.applied = record_.offset;
+    meta_.record = record_.digest;
 }
 
 /// Some items at a time, so that the subjects of all of them are on their way from memory at once.

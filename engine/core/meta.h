@@ -177,6 +177,7 @@ struct Meta {
     std::int32_t partitions = 1;
     std::int32_t shard = 0;
     std::int64_t applied = -1;   ///< journal offset folded last
+    std::uint64_t record = 0;    ///< digest of that record
     BrokerTime broker_now{};     ///< append time of that record, never descending
     JournalTime now{};           ///< watched time
     BrokerTime watched_since{};  ///< append time of the record that ended the last unwatched step

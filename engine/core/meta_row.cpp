@@ -8,6 +8,7 @@ namespace trueup::core {
 namespace {
 
 constexpr std::uint64_t kWithGracePeriods = 8;  // the first format that has them
+constexpr std::uint64_t kWithRecord = 8;        // and the digest of the last record
 
 void put(ByteWriter& out, const Settings& settings) {
     out.number(settings.logic);
@@ -266,6 +267,7 @@ void encode_meta(const Meta& meta, std::string& out) {
     writer.signed_number(meta.partitions);
     writer.signed_number(meta.shard);
     writer.signed_number(meta.applied);
+    writer.number(meta.record);
     writer.time(meta.broker_now);
     writer.time(meta.now);
     writer.time(meta.watched_since);
@@ -310,6 +312,7 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
     meta.partitions = static_cast<std::int32_t>(in.signed_number());
     meta.shard = static_cast<std::int32_t>(in.signed_number());
     meta.applied = in.signed_number();
+    if (format >= kWithRecord) meta.record = in.number();
     meta.broker_now = in.time<BrokerTime>();
     meta.now = in.time<JournalTime>();
     meta.watched_since = in.time<BrokerTime>();

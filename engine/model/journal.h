@@ -44,10 +44,21 @@ struct Genesis {
     bool operator==(const Genesis&) const = default;
 };
 
-/// Control records are not chained; each of them may come twice without harm.
+/// Which record of a journal, and what is in it.
+struct RecordMark {
+    std::int64_t offset = -1;
+    std::uint64_t digest = 0;  ///< over its bytes and its append time
+    bool operator==(const RecordMark&) const = default;
+};
+
+/// Control parts may come twice without harm.
 struct JournalView {
     std::int64_t offset = -1;
     BrokerTime append_time{};
+    std::uint64_t digest = 0;
+    /// The last one that its writer had folded. None: it had folded none, or is of a build that
+    /// named none.
+    std::optional<RecordMark> folded;
     std::optional<Genesis> genesis;
     std::optional<Settings> settings;  ///< in force from this record on
     std::vector<ItemView> items;       ///< none: a tick

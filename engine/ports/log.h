@@ -110,6 +110,10 @@ class Log {
     /// kRetry also where retention takes the place that is being looked at.
     virtual Result<std::int64_t> offset_at(Partition partition, BrokerTime time);
 
+    /// What sets this log apart from every other one, without a zero byte: signatures are for it
+    /// alone. Empty: only the process that has it open can write to it.
+    virtual std::string name() const { return {}; }
+
     /// What all of it takes on the disk here; nullopt: it lies elsewhere, or cannot be measured.
     virtual std::optional<std::uint64_t> stored_bytes() const { return std::nullopt; }
 

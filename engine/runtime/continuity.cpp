@@ -3,6 +3,7 @@
 #include "engine/base/guard.h"
 #include "engine/codec/journal_codec.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,24 +35,39 @@ Status names_itself(ports::Log& log, ports::Partition journal, const ports::Exte
         "anew, under an engine that ran");
 }
 
+Error another_record(std::int64_t offset) {
+    return stop("the journal's record at offset " + std::to_string(offset) +
+                " is not the one that the rows were made from: they belong to another journal, or "
+                "this one lost its tail and grew again");
+}
+
+/// Is this record there?
+Result<bool> is_there(ports::Log& log, ports::Partition journal, const RecordMark& mark) {
+    const auto read = log.read(journal, mark.offset, 1);
+    if (!read) return read.error();
+    if (read->records.empty()) return Error{Next::kRetry, "the journal cannot be read yet"};
+    const ports::Record& record = read->records[0];
+    return record.offset == mark.offset &&
+           codec::record_digest(record.value, record.append_time) == mark.digest;
+}
+
 /// The record that was folded last must still be the one that it was. Another journal has another
-/// Genesis; one that lost its tail and grew again has other times at the same offsets.
+/// Genesis; one that lost its tail and grew again has another record there, or at another time.
 Status same_history(ports::Log& log, ports::Partition journal, const ports::Extent& extent,
                     const core::Meta& rows) {
-    const auto last = log.read(journal, rows.applied, 1);
-    if (!last) return last.error();
-    if (last->records.empty()) return Error{Next::kRetry, "the journal cannot be read yet"};
-    bool same =
-        last->records[0].offset == rows.applied && last->records[0].append_time == rows.broker_now;
+    bool same = true;
+    if (rows.record != 0) {  // rows of a build before do not say
+        const auto last = is_there(log, journal, {rows.applied, rows.record});
+        if (!last) return last.error();
+        same = *last;
+    }
     if (extent.first_offset == 0) {
         const auto genesis = genesis_of(log, journal);
         if (!genesis) return genesis.error();
         same = same && (!*genesis || (*genesis)->journal_id == rows.journal_id);
     }
     if (same || !TRUEUP_GUARD("same_journal")) return Done{};
-    return stop("the journal's record at offset " + std::to_string(rows.applied) +
-                " is not the one that the rows were made from: they belong to another journal, or "
-                "this one lost its tail and grew again");
+    return another_record(rows.applied);
 }
 
 }  // namespace
@@ -74,6 +90,41 @@ Status check_continuity(ports::Log& log, std::int32_t shard, const core::Meta& r
     }
     if (extent->first_offset > applied) return Done{};  // the record itself is gone
     return same_history(log, journal, *extent, rows);
+}
+
+void Lineage::resume(const core::Meta& rows) {
+    last_.clear();
+    doubt_ = false;
+    if (rows.applied >= 0 && rows.record != 0) last_.push_back({rows.applied, rows.record});
+}
+
+Status Lineage::settle() {
+    if (!doubt_) return Done{};
+    const RecordMark& ours = last_.back();
+    const auto there = is_there(log_, {Topic::kJournal, shard_}, ours);
+    if (!there) return there.error();
+    if (!*there && TRUEUP_GUARD("same_journal")) return another_record(ours.offset);
+    looked_again_ = ours.offset;
+    doubt_ = false;
+    return Done{};
+}
+
+Status Lineage::admit(const JournalView& record) {
+    if (!record.folded || last_.empty() || looked_again_ == last_.back().offset) return Done{};
+    if (*record.folded == last_.back()) return Done{};
+    const Millis since(record.append_time - appended_);
+    const bool at_once = since >= Millis{0} && since <= kElection;
+    if (at_once && std::find(last_.begin(), last_.end(), *record.folded) != last_.end()) {
+        return Done{};
+    }
+    doubt_ = true;
+    return settle();
+}
+
+void Lineage::folded(const JournalView& record) {
+    if (last_.size() == kKept) last_.pop_front();
+    last_.push_back({record.offset, record.digest});
+    appended_ = record.append_time;
 }
 
 }  // namespace trueup::runtime

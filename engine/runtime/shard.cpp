@@ -3,7 +3,6 @@
 #include "engine/base/guard.h"
 #include "engine/base/kill_point.h"
 #include "engine/codec/journal_codec.h"
-#include "engine/runtime/continuity.h"
 
 #include <algorithm>
 #include <utility>
@@ -41,6 +40,7 @@ Shard::Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports
       state_(projection_),
       sequencer_(log, settings_.shard, settings_.request_keys),
       relay_(log, settings_.shard, settings_.command_keys, settings_.jobs),
+      lineage_(log, settings_.shard),
       turns_(settings_.patience) {}
 
 Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& log,
@@ -55,6 +55,8 @@ Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& l
     shard->written_ = shard->state_.meta.applied;
     if (!shard->state_.halted.empty()) return Error{Next::kStop, shard->state_.halted};
     if (Status right = shard->check_journal(); !right) return right.error();
+    if (Status ours = shard->check_partitions(); !ours) return ours.error();
+    shard->lineage_.resume(shard->state_.meta);
     if (shard->settings_.lead) {
         if (Status known = shard->relay_.resume(); !known) return known.error();
     }
@@ -75,6 +77,13 @@ void Shard::tell_findings(const Subject& subject) const {
     }
 }
 
+/// What contradicts the rows is told with what can be done about it.
+Error Shard::with_way_out(const Error& error) {
+    if (error.next != Next::kStop) return error;
+    const auto extent = log_.describe({Topic::kJournal, settings_.shard});
+    return extent ? Error{Next::kStop, error.what + ". " + way_out(*extent)} : error;
+}
+
 /// Does the journal go on from where the rows are? One that nobody has written to begins here.
 Status Shard::check_journal() {
     const ports::Partition journal{Topic::kJournal, settings_.shard};
@@ -82,8 +91,8 @@ Status Shard::check_journal() {
     if (!extent) return extent.error();
     if (extent->next_offset > 0 || state_.meta.applied >= 0) {
         Status goes_on = check_continuity(log_, settings_.shard, state_.meta);
-        if (goes_on || goes_on.error().next != Next::kStop) return goes_on;
-        return Error{Next::kStop, goes_on.error().what + ". " + way_out(*extent)};
+        if (goes_on) return goes_on;
+        return with_way_out(goes_on.error());
     }
     if (!settings_.lead) return Done{};
     if (settings_.new_journal_id.none()) {
@@ -98,6 +107,17 @@ Status Shard::check_journal() {
     const auto appended = ports::append_now(log_, journal, entries);
     if (!appended) return appended.error();
     return Done{};
+}
+
+/// Which subjects are this shard's depends on how many shards there are.
+Status Shard::check_partitions() const {
+    const core::Meta& meta = state_.meta;
+    if (meta.journal_id.none() || meta.partitions == settings_.partitions) return Done{};
+    return Error{Next::kStop,
+                 "the journal of shard " + std::to_string(settings_.shard) + " is one of " +
+                     std::to_string(meta.partitions) + ", and this engine is to run shards of " +
+                     std::to_string(settings_.partitions) + "; write bus.kafka.partitions: " +
+                     std::to_string(meta.partitions) + ", or take another prefix"};
 }
 
 void Shard::refuse(std::string why) {
@@ -160,6 +180,7 @@ bool Shard::write_due() const {
 
 Result<bool> Shard::fold_journal() {
     if (!refused_.empty() || relay_.full()) return false;
+    if (Status sure = lineage_.settle(); !sure) return with_way_out(sure.error());
     const ports::Partition journal{Topic::kJournal, settings_.shard};
     const auto fetched = log_.read(journal, state_.meta.applied + 1, kReadBytes);
     if (!fetched) return fetched.error();
@@ -198,6 +219,7 @@ Status Shard::fold_record(const ports::Record& record) {
                                     : from_millis<BrokerTime>(clock_.wall_millis());
     Status decoded = codec::decode_journal(record.value, record.offset, appended, view_);
     if (!decoded) return decoded.error();
+    if (Status ours = lineage_.admit(view_); !ours) return with_way_out(ours.error());
     const Status read = projection_.read_ahead(state_, view_);
     if (Status written = check_rows(); !written) return written;
     if (!read) return read.error();
@@ -206,6 +228,8 @@ Status Shard::fold_record(const ports::Record& record) {
     core::fold(state_, view_, report_);
     if (Status written = check_rows(); !written) return written;
     if (!state_.halted.empty()) return Error{Next::kStop, state_.halted};
+    lineage_.folded(view_);
+    if (Status ours = check_partitions(); view_.genesis && !ours) return ours;
     more_work_ = report_.more_work;
     if (sequencing_ && (view_.items.empty() || state_.meta.last != before)) {
         turns_.accepted(record.offset, clock_.steady_now());
@@ -269,6 +293,7 @@ Result<bool> Shard::sequence() {
     const bool has_settings = !settings_journaled_;
     if (appends_.size() >= (has_settings ? 1 : settings_.in_flight)) return false;
     codec::JournalRecordBuilder record;
+    if (state_.meta.record != 0) record.set_folded({state_.meta.applied, state_.meta.record});
     if (has_settings) record.set_settings(settings_.policy);
     const Result<bool> more = sequencer_.gather(record, settings_.record_bytes);
     if (!more) {

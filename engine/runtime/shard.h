@@ -18,6 +18,7 @@
 #include "engine/ports/clock.h"
 #include "engine/ports/log.h"
 #include "engine/ports/store.h"
+#include "engine/runtime/continuity.h"
 #include "engine/runtime/projection.h"
 #include "engine/runtime/relay.h"
 #include "engine/runtime/sequencer.h"
@@ -99,6 +100,8 @@ class Shard {
     Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports::Clock& clock);
 
     Status check_journal();
+    Status check_partitions() const;
+    Error with_way_out(const Error& error);
     void tell_findings(const Subject& subject) const;
     Result<bool> round();
     Result<bool> fold_journal();
@@ -127,6 +130,7 @@ class Shard {
     core::State state_;
     Sequencer sequencer_;
     Relay relay_;
+    Lineage lineage_;
     JournalView view_;
     core::FoldReport report_;
     std::vector<core::Parked> parked_;

@@ -68,7 +68,8 @@ Status SourceTask::step(SteadyTime now, Millis max_wait) {
 }
 
 void SourceTask::list_again() {
-    told_.clear();
+    // The versions still count: what a list that is under way shows may be older than the stream.
+    for (auto& [place, told] : told_) told.missed = true;
     connector_.resnapshot();
 }
 
@@ -126,6 +127,7 @@ void SourceTask::claim(SteadyTime now) {
 
 void SourceTask::end_incarnation(SteadyTime now) {
     incarnation_ = -1;
+    told_.clear();
     flights_.clear();
     for (std::vector<ports::Entry>& entries : batch_) entries.clear();
     not_before_ = now + settings_.backoff;
@@ -229,7 +231,7 @@ void SourceTask::publish(const Fact& fact) {
             return upsert(change, fact.in_epoch);
         case Fact::Kind::kRemove:
             change.kind = ChangeKind::kRemove;
-            told_.erase(place_of(change));
+            bury(change);
             return upsert(change, false);
         case Fact::Kind::kSnapshotBegin:
             change.kind = ChangeKind::kSnapshotBegin;
@@ -307,14 +309,23 @@ void SourceTask::shorten(ChangeView& change, bool in_epoch) {
     if (in_epoch) told.epoch = epoch_;
     if (fresh) return;
     const bool as_told = told.content == content && content != Hash128{};
-    if (in_epoch && as_told && change.version >= told.version) {
+    if (in_epoch && as_told && !told.missed && change.version >= told.version) {
         change.kind = ChangeKind::kSame;
         change.object = {};
         change.base = told.version;
     }
-    if (change.version <= told.version) return;
+    if (change.version < told.version) return;
+    if (as_told || change.version > told.version) told.missed = false;
+    if (change.version == told.version) return;
     told.version = change.version;
     told.content = content;
+}
+
+/// A list that is under way may still show it as it was.
+void SourceTask::bury(const ChangeView& change) {
+    Told& told = told_[place_of(change)];
+    told.version = std::max(told.version, change.version);
+    told.content = {};
 }
 
 void SourceTask::add(std::int32_t partition, ChangeView change) {

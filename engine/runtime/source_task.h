@@ -78,8 +78,9 @@ class SourceTask {
     /// What the log has of one object, by this incarnation.
     struct Told {
         Version version;
-        Hash128 content;          ///< none where only a part of it was told
+        Hash128 content;          ///< none where it was not told whole, or is gone
         std::uint64_t epoch = 0;  ///< the last one that listed it
+        bool missed = false;      ///< by somebody, perhaps
     };
 
     Status begin(SteadyTime now);
@@ -91,6 +92,7 @@ class SourceTask {
     void add_everywhere(ChangeView change);
     void upsert(ChangeView change, bool in_epoch);
     void shorten(ChangeView& change, bool in_epoch);
+    void bury(const ChangeView& change);
     void flush();
     void end_incarnation(SteadyTime now);
     std::string nonce(std::uint64_t incarnation) const;

@@ -7,6 +7,7 @@ A line is one order, a JSON object; its answer is a line, JSON too. Run it with 
 consumer.py, which has the packages, and with the generated code of schemas/ in PYTHONPATH.
 
   {"do": "make", "topic": …, "partitions": 1, "settings": {…}}
+  {"do": "grow", "topic": …, "partitions": 2}
   {"do": "remove", "topic": …}
   {"do": "alter", "topic": …, "settings": {…}}
   {"do": "delete_records", "topic": …, "before": OFFSET}   -1: all of them
@@ -15,7 +16,7 @@ consumer.py, which has the packages, and with the generated code of schemas/ in 
   {"do": "append", "topic": …, "records": […]}             the offsets
   {"do": "read", "topic": …, "message": "JournalRecord"}   [{"offset": …, "record": {…}}…]
 
-All but the first are about `partition`, 0 where it is not said. A record is {"hex": …} or
+All but the first three are about `partition`, 0 where it is not said. A record is {"hex": …} or
 {"message": "Change", "fields": {…}}, as protobuf's JSON has it.
 """
 
@@ -26,7 +27,7 @@ import time
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
-from confluent_kafka.admin import NewTopic
+from confluent_kafka.admin import NewPartitions, NewTopic
 from google.protobuf import json_format
 
 SECONDS = 30
@@ -52,6 +53,10 @@ class Broker:
         self.admin.create_topics([wanted])[topic].result(SECONDS)
         # A broker says that it is made before every broker says that it is there.
         self.wait(lambda topics: topic in topics and len(topics[topic].partitions) == partitions)
+
+    def grow(self, topic, partitions):
+        self.admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(SECONDS)
+        self.wait(lambda topics: len(topics[topic].partitions) == partitions)
 
     def remove(self, topic):
         self.admin.delete_topics([topic])[topic].result(SECONDS)

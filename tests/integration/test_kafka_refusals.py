@@ -14,6 +14,8 @@ import brokered
 
 TICK = bytes([0x08, 0x01])  # a JournalRecord that has its format and nothing else
 MARKER = {"kind": "CHANGE_KIND_MARKER", "source": "pods", "incarnation": "0", "subject_key": "pods"}
+TOPICS = ("changes.pods", "changes.rows", "changes.resources", "changes.ec2")
+TOPICS += ("journal", "findings", "commands", "requests", "outcomes")
 WRITTEN = ("journal", "findings", "commands", "requests")
 LARGE = (300 << 10, 3 << 20, 5 << 20, 9437184 - 200)  # more than a change may have
 
@@ -73,6 +75,44 @@ class KafkaRefusals(brokered.Brokered):
         self.new_bus(2)
         self.write_partitions(1)
         self.refused("partitions and not 1", "write bus.kafka.partitions: 2")
+
+    def test_partitions_that_somebody_added_are_not_used(self):
+        # Partitions that somebody had added to one topic kept everything from starting, for ever,
+        # though nobody writes there: only another prefix helped.
+        self.new_bus(1)
+        for topic in ("changes.pods", "journal"):
+            self.do("grow", topic, partitions=3)
+        for verb in ("check", "create"):
+            code, said = self.run_trueup("topics", verb, "-c", self.config)
+            self.assertEqual(code, 0, said)
+            self.assertIn("changes.pods has 3 partitions and not 1", said)
+            self.assertNotIn("made the journal", said)
+        self.append("changes.pods", MARKER, partition=2)
+        engine = self.start_engine()
+        self.fold(engine, "changes.pods", MARKER)
+        self.end_engine(engine)
+        self.assertEqual(self.journal_end(1), 0)
+
+    def test_partitions_that_somebody_added_and_wrote_down(self):
+        # Where their number was written into the configuration too, subjects were looked for in
+        # other shards than those that know them.
+        self.new_bus(1)
+        for topic in TOPICS:
+            self.do("grow", topic, partitions=2)
+        self.write_partitions(2)
+        before = self.ends()
+        self.says(
+            *self.run_trueup("topics", "check", "-c", self.config),
+            "journal has 1 journals that have begun and not 2",
+            "write bus.kafka.partitions: 1",
+        )
+        self.says(
+            *self.run_trueup("topics", "create", "-c", self.config),
+            "the journal of shard 0 is one of 1",
+        )
+        self.assertEqual(self.ends(), before)
+        self.assertEqual(self.journal_end(1), 0)
+        self.does_not_start("journals that have begun and not 2")
 
     def test_times_of_clients(self):
         self.new_bus(1)
@@ -216,6 +256,26 @@ class KafkaRefusals(brokered.Brokered):
         self.gives_up(engine, "journal/0: offset", "was truncated; the first one is")
         self.end_engine(engine, wanted=1)
         self.does_not_start("the journal starts at offset", "retention took what lies between")
+
+    def test_a_journal_that_grew_another_tail_under_a_running_engine(self):
+        # An engine that had not looked while a journal lost its tail and grew beyond it folded on.
+        self.new_bus(1)
+        engine = self.start_engine()
+        for _ in range(3):
+            self.fold(engine, "changes.pods", MARKER)
+        records = [one["record"] for one in self.do("read", "journal", message="JournalRecord")]
+        self.assertTrue(all("folded_digest" in record for record in records[1:]))
+        engine.signal(signal.SIGSTOP)
+        self.do("remove", "journal")
+        self.make_journal()
+        whole = [{"message": "JournalRecord", "fields": record} for record in records]
+        other = {"format": 1, "folded_offset": "2", "folded_digest": "1"}  # of the new tail
+        whole += [{"message": "JournalRecord", "fields": other}] * 20
+        self.do("append", "journal", records=whole)
+        engine.signal(signal.SIGCONT)
+        self.gives_up(engine, "is not the one that the rows were made from")
+        self.end_engine(engine, wanted=1)
+        self.does_not_start("is not the one that the rows were made from")
 
     def test_a_journal_that_is_made_anew_under_a_running_engine(self):
         self.new_bus(1)

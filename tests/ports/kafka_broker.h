@@ -36,7 +36,8 @@ inline void make_topics(const Settings& settings, const std::vector<Topic>& topi
     if (!admin.ok()) throw std::runtime_error(admin.error().what);
     for (const Topic topic : topics) {
         const Status made = admin.value()->create(
-            {topic_name(settings, topic),
+            {topic,
+             topic_name(settings, topic),
              2,
              1,
              {{"message.timestamp.type", "LogAppendTime"}, {"max.message.bytes", "9437184"}}});

@@ -85,6 +85,18 @@ class MemoryLog final : public ports::Log {
     void skip_offsets(ports::Partition partition, std::int64_t count) {
         with_lock([&] { partitions_[partition].next_offset += count; });
     }
+    /// What was stored from this offset on is gone, and the next records take its place.
+    void lose_from(ports::Partition partition, std::int64_t offset) {
+        with_lock([&] {
+            PartitionState& state = partitions_[partition];
+            while (!state.records.empty() && state.records.back()->offset >= offset) {
+                state.records.pop_back();
+            }
+            state.next_offset = offset;
+            const bool none = state.records.empty();
+            state.last_append = none ? BrokerTime{} : state.records.back()->append_time;
+        });
+    }
     /// What the log says that it takes; nothing until then.
     void say_stored(std::uint64_t bytes) {
         with_lock([&] { stored_ = bytes; });

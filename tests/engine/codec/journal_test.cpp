@@ -114,6 +114,11 @@ void expect_same(const v1::JournalRecord& m, const JournalView& view) {
     }
     EXPECT_EQ(m.has_genesis(), view.genesis.has_value());
     EXPECT_EQ(m.has_settings(), view.settings.has_value());
+    ASSERT_EQ(m.has_folded_offset(), view.folded.has_value());
+    if (view.folded) {
+        EXPECT_EQ(m.folded_offset(), view.folded->offset);
+        EXPECT_EQ(m.folded_digest(), view.folded->digest);
+    }
 }
 
 /// A record of random items, by our builder or by the generated code.
@@ -258,6 +263,23 @@ TEST(JournalCodec, AMalformedGenesisStopsItsReader) {
     EXPECT_NE(complaint([](R& m) { m.mutable_genesis()->set_shard(8); }), "");
     EXPECT_NE(complaint([](R& m) { m.mutable_genesis()->clear_shard(); }), "");
     EXPECT_NE(complaint([](R& m) { m.mutable_genesis()->clear_partitions(); }), "");
+}
+
+TEST(JournalCodec, HalfOfWhatItsWriterFoldedLastStopsItsReader) {
+    using R = v1::JournalRecord;
+    EXPECT_EQ(complaint([](R& m) { m.clear_folded_digest(); }),
+              "journal record at offset 42: names half of the record that its writer folded last");
+    EXPECT_NE(complaint([](R& m) { m.clear_folded_offset(); }), "");
+    EXPECT_NE(complaint([](R& m) { m.set_folded_offset(-1); }), "");
+    EXPECT_EQ(complaint([](R& m) { m.clear_folded_offset(), m.clear_folded_digest(); }), "")
+        << "a record of a build that named none";
+}
+
+TEST(JournalCodec, ADigestIsOfTheBytesAndTheTime) {
+    const std::uint64_t digest = record_digest("one", kAt);
+    EXPECT_EQ(digest, record_digest("one", kAt));
+    EXPECT_NE(digest, record_digest("two", kAt));
+    EXPECT_NE(digest, record_digest("one", kAt + Millis{1}));
 }
 
 TEST(JournalCodec, MalformedSettingsStopTheirReader) {

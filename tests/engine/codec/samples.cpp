@@ -168,6 +168,7 @@ std::string journal_record() {
     JournalRecordBuilder builder;
     builder.set_genesis(genesis());
     builder.set_settings(settings());
+    builder.set_folded({41, 0xfedcba9876543210U});
     const auto at = [](std::int64_t ms) { return from_millis<BrokerTime>(1'700'000'000'000 + ms); };
     builder.add_item(Topic::kChangesPods, -1, 0, at(1), encode_change(upsert()));
     builder.add_item(Topic::kOutcomes, 4, 9, at(2), encode_outcome(outcome()));

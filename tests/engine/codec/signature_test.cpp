@@ -69,6 +69,24 @@ TEST(Signature, KeysChangeOneAfterTheOther) {
     EXPECT_FALSE(before.authentic(kCommandSignature, new_word)) << "a key that it does not know";
 }
 
+TEST(Signature, WhatWasSignedForOneLogIsNobodysWordInAnother) {
+    // A request that was recorded under one prefix was an operator's word under the next one, which
+    // is begun with the same keys, and so in a copy of the installation.
+    const KeyRing keys(std::vector<Key>{kOld});
+    const KeyRing ours = keys.for_log("kafka:c1:trueup");
+    for (const KeyRing& other : {keys, keys.for_log("kafka:c1:trueup2"),
+                                 keys.for_log("kafka:c2:trueup"), keys.for_log("kafka:c1")}) {
+        EXPECT_FALSE(other.authentic(kCommandSignature, signed_command(ours)));
+        EXPECT_FALSE(ours.authentic(kCommandSignature, signed_command(other)));
+    }
+    EXPECT_TRUE(ours.authentic(kCommandSignature, signed_command(ours)));
+    KeyRing(keys).become(KeyRing(std::vector<Key>{kNew}));
+    EXPECT_TRUE(
+        ours.authentic(kCommandSignature,
+                       signed_command(KeyRing(std::vector<Key>{kNew}).for_log("kafka:c1:trueup"))))
+        << "keys that change do so for every log";
+}
+
 TEST(Signature, AnotherSecretUnderTheSameNameIsAnotherKey) {
     const KeyRing ours(std::vector<Key>{kOld});
     const KeyRing theirs(std::vector<Key>{{kOld.id, kNew.secret}});

@@ -261,6 +261,7 @@ core::Meta random_meta(Dice& dice) {
     meta.partitions = static_cast<std::int32_t>(dice.below(1'000));
     meta.shard = static_cast<std::int32_t>(dice.below(1'000));
     meta.applied = dice.offset();
+    meta.record = dice.hash().lo;
     meta.broker_now = dice.time<BrokerTime>();
     meta.now = dice.time<JournalTime>();
     meta.watched_since = dice.time<BrokerTime>();
@@ -385,9 +386,9 @@ TEST(Rows, ARowOfAnotherFormatIsRefused) {
     EXPECT_FALSE(core::decode_meta(std::string(1, '\x7f')));
 }
 
-/// The bytes of a meta row that differ between two settings of one rule.
-std::string with_grace_period(std::optional<std::uint32_t> period) {
+std::string with_grace_period(std::optional<std::uint32_t> period, std::uint64_t record = 0) {
     core::Meta meta;
+    meta.record = record;
     meta.settings.rules.push_back({"orphaned_pod", Mode::kEnforce});
     meta.settings.rules[0].grace_period = period;
     std::string bytes;
@@ -399,10 +400,14 @@ std::string with_grace_period(std::optional<std::uint32_t> period) {
 // read.
 TEST(Rows, AMetaRowOfTheBuildBeforeIsReadAsItIs_C10) {
     std::string former = with_grace_period(std::nullopt);
-    const std::string now = with_grace_period(5);
-    const std::size_t flag = static_cast<std::size_t>(
-        std::mismatch(former.begin(), former.end(), now.begin()).first - former.begin());
-    former.erase(flag, 1);  // the format before had no such thing
+    const std::string none = former;
+    const auto place_of = [&none](const std::string& other) {
+        return static_cast<std::size_t>(
+            std::mismatch(none.begin(), none.end(), other.begin()).first - none.begin());
+    };
+    // The format before had neither.
+    former.erase(place_of(with_grace_period(5)), 1);
+    former.erase(place_of(with_grace_period(std::nullopt, 1)), 1);
     former[0] = static_cast<char>(core::kOldestMetaFormat);
     const std::optional<core::Meta> read = core::decode_meta(former);
     ASSERT_TRUE(read.has_value());

@@ -116,7 +116,7 @@ TEST(Guard, Guard_same_journal_RowsOfATailThatWasLostAreNotFoldedOn) {
     grow(log, 3);
     core::Meta rows;
     rows.applied = 2;
-    rows.broker_now = log.now();
+    rows.record = codec::record_digest(log.records({Topic::kJournal, 0})[2].value, log.now());
     EXPECT_TRUE(check_continuity(log, 0, rows).ok());
     MemoryLog grown_again;
     grow(grown_again, 2);

@@ -47,6 +47,26 @@ TEST(Shard, AnEmptyJournalGetsItsGenesisOnce) {
     EXPECT_EQ(geneses, 1);
 }
 
+TEST(Shard, AJournalOfOtherPartitionsIsNotOurs) {
+    // The number of shards was held against the topics alone: once somebody had added partitions to
+    // them and written that number, an engine looked for subjects where none of them are.
+    Bench bench;
+    auto shard = bench.open();
+    bench.settle(*shard);
+    ASSERT_TRUE(shard->stop().ok());
+    bench.settings.partitions = 4;
+    const auto opened = Shard::open(bench.settings, bench.log, bench.store, bench.clock);
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().next, Next::kStop);
+    EXPECT_NE(opened.error().what.find("write bus.kafka.partitions: 1"), std::string::npos);
+    projections::MemoryStore empty;
+    auto anew = bench.open(&empty);
+    const Result<bool> folded = anew->step();
+    ASSERT_FALSE(folded.ok());
+    EXPECT_EQ(folded.error().what, opened.error().what);
+    EXPECT_EQ(anew->status().refused, opened.error().what);
+}
+
 TEST(Shard, AFollowerOfAnEmptyJournalWritesNothing) {
     Bench bench;
     auto follower = bench.follow(bench.store);

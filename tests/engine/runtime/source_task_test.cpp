@@ -228,6 +228,28 @@ TEST_F(SourceTaskTest, WhatAnEpochListsAsItWasToldIsTheSame) {
     EXPECT_EQ(said(0, later), "begin#12!3 same#13:u!3@10 of @9 end#14!3=1");
 }
 
+// A wish for an epoch in the middle of one made an older word the one that was told last: the next
+// audit leaned on it, readers had a newer one, and the source was unknown, again and again.
+TEST_F(SourceTaskTest, AnOlderWordOfAListIsNotTheLastOneThatWasTold) {
+    make();
+    steps(1);
+    connector_.say(epoch_begins(90)).say(pod("a", "u", 100));
+    connector_.say(gone(pod("b", "v", 100), 100));
+    steps(1);
+    task_->list_again();
+    connector_.say(listed(pod("a", "u", 90))).say(listed(pod("b", "v", 90))).say(epoch_ends());
+    steps(1);
+    const std::size_t before = records().size();
+    connector_.say(epoch_begins(200)).say(listed(pod("a", "u", 200)));
+    connector_.say(listed(pod("b", "v", 200))).say(epoch_ends());
+    steps(1);
+    EXPECT_EQ(said(0, before), "begin#8!2 upsert#9:u!2 upsert#10:v!2 end#11!2=2");
+    const std::size_t later = records().size();
+    connector_.say(epoch_begins(300)).say(listed(pod("a", "u", 300))).say(epoch_ends());
+    steps(1);
+    EXPECT_EQ(said(0, later), "begin#12!3 same#13:u!3@300 of @200 end#14!3=1");
+}
+
 TEST_F(SourceTaskTest, WhatReadersMayNotHaveIsToldInFull) {
     make();
     std::uint64_t version = 0;

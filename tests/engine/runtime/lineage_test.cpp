@@ -1,0 +1,195 @@
+// Proves docs/adr/0027 (C11): a journal that lost its tail and grew another one is noticed by
+// whoever folded the tail that was lost, at its start and while it runs, and by nobody else.
+#include "engine/runtime/continuity.h"
+#include "tests/engine/runtime/bench.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::runtime::testing {
+namespace {
+
+constexpr ports::Partition kJournal{Topic::kJournal, 0};
+
+class Lineages : public ::testing::Test {
+  protected:
+    /// Appends a record without items, whose writer names this one as the last that it folded.
+    void append(std::optional<RecordMark> folded) {
+        codec::JournalRecordBuilder record;
+        if (folded) record.set_folded(*folded);
+        ASSERT_TRUE(ports::append_now(bench_.log, kJournal, {{{}, record.take()}}).ok());
+    }
+    std::int64_t end() { return bench_.log.describe(kJournal)->next_offset; }
+    static std::int64_t applied(const Shard& shard) { return shard.state().meta.applied; }
+    static RecordMark last(const Shard& shard) {
+        return {shard.state().meta.applied, shard.state().meta.record};
+    }
+    /// Steps until there is an error or nothing to do.
+    static Status fold_all(Shard& shard) {
+        for (;;) {
+            const Result<bool> busy = shard.step();
+            if (!busy) return busy.error();
+            if (!*busy) return Done{};
+        }
+    }
+
+    Bench bench_;
+};
+
+/// A journal, and an engine that has folded all of it and leads no more.
+class ALostTail : public Lineages {
+  protected:
+    void SetUp() override {
+        first_ = bench_.open();
+        bench_.settle(*first_);
+        bench_.all_known({pod("wrapper-a", "uid-a", 5)}, {row("wrapper-a", "1", 5)});
+        bench_.live(*first_, Millis{12'000});
+        late_ = bench_.follow(other_);
+        bench_.settle(*late_);
+        folded_ = applied(*late_);
+        ASSERT_GT(folded_, 10);
+    }
+
+    /// The journal loses its last records; an engine that never saw them goes on from there.
+    void grow_another(std::int64_t lost) {
+        bench_.log.lose_from(kJournal, end() - lost);
+        projections::MemoryStore rows;
+        auto next = bench_.open(&rows);
+        bench_.settle(*next);
+        while (end() <= folded_ + 3) bench_.live(*next, Millis{2'000});
+    }
+
+    std::uint64_t mark_of(std::int64_t offset) {
+        const StoredRecord record = bench_.log.records(kJournal)[static_cast<std::size_t>(offset)];
+        return codec::record_digest(record.value, record.append_time);
+    }
+
+    void expect_noticed() {
+        const Status folded = fold_all(*late_);
+        ASSERT_FALSE(folded.ok());
+        EXPECT_EQ(folded.error().next, Next::kStop);
+        EXPECT_EQ(applied(*late_), folded_) << "noticed at the first record";
+    }
+
+    projections::MemoryStore other_;
+    std::unique_ptr<Shard> first_;
+    std::unique_ptr<Shard> late_;
+    std::int64_t folded_ = 0;
+};
+
+TEST_F(ALostTail, StopsAnEngineThatReadsOnInTheNextOne_C11) {
+    // Brokers lost the last records of a journal and took others in their place; an engine that had
+    // not looked meanwhile folded on as if nothing had happened, over facts that nobody had stated.
+    grow_another(4);
+    expect_noticed();
+    const std::string why = late_->status().refused;
+    EXPECT_NE(why.find("is not the one that the rows were made from"), std::string::npos) << why;
+    EXPECT_NE(why.find("move the shard's projection folder away"), std::string::npos) << why;
+}
+
+TEST_F(ALostTail, OfOneRecordStopsItToo_C11) {
+    grow_another(1);
+    expect_noticed();
+}
+
+TEST_F(ALostTail, IsNoticedThoughTheNextRecordNamesOneFromBeforeIt_C11) {
+    // Of two appends under way the second names no more than the first: behind a record that was
+    // lost, such a pair was taken for what follows it, and with it all that came after.
+    const RecordMark before{folded_ - 1, mark_of(folded_ - 1)};
+    bench_.log.lose_from(kJournal, folded_);
+    bench_.pass(Millis{1'500});
+    append(before);
+    append(before);
+    expect_noticed();
+}
+
+TEST_F(ALostTail, IsAskedForAgainWhileTheJournalCannotBeRead) {
+    grow_another(4);
+    bench_.log.fail_read(2);  // the first one brings the records
+    const Status unsure = fold_all(*late_);
+    ASSERT_FALSE(unsure.ok());
+    EXPECT_EQ(unsure.error().next, Next::kRetry);
+    EXPECT_EQ(applied(*late_), folded_) << "folded while in doubt";
+    expect_noticed();
+}
+
+TEST_F(ALostTail, IsNoticedAtTheStartThoughTheNextOneIsOfTheSameMoment_C11) {
+    // Rows and journal were compared by the time of one record: a tail that grew again within the
+    // same millisecond, or of which a broker's clock said so, was taken for the one that was lost.
+    ASSERT_TRUE(late_->stop().ok());
+    const BrokerTime then = bench_.log.records(kJournal).back().append_time;
+    bench_.log.lose_from(kJournal, folded_);
+    bench_.log.set_now(then);
+    append(RecordMark{folded_ - 1, 1});
+    ASSERT_EQ(bench_.log.records(kJournal).back().append_time, then);
+    const auto opened = Shard::open(bench_.settings, bench_.log, other_, bench_.clock);
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().next, Next::kStop);
+}
+
+TEST_F(Lineages, ABrokersClockThatWentBackMakesNoOtherJournal) {
+    // The time of the last record was compared with the latest time of all: after a fail-over to a
+    // broker whose clock was behind, a sound journal was refused.
+    append(std::nullopt);
+    const StoredRecord only = bench_.log.records(kJournal).back();
+    core::Meta rows;
+    rows.applied = only.offset;
+    rows.record = codec::record_digest(only.value, only.append_time);
+    rows.broker_now = only.append_time + Millis{700};
+    EXPECT_TRUE(check_continuity(bench_.log, 0, rows).ok());
+}
+
+TEST_F(Lineages, WhoWasMistakenOrLateStopsNobody) {
+    auto shard = bench_.open();
+    bench_.settle(*shard);
+    const RecordMark early = last(*shard);
+    bench_.live(*shard, Millis{80'000}, Millis{1'000});
+    ASSERT_GT(applied(*shard), early.offset + static_cast<std::int64_t>(Lineage::kKept));
+    append(early);                               // long under way
+    append(RecordMark{applied(*shard) - 1, 1});  // of another history
+    append(RecordMark{applied(*shard) + 1'000'000, 1});
+    append(std::nullopt);  // of a build that names none
+    const std::int64_t all = end();
+    bench_.settle(*shard);
+    EXPECT_GE(applied(*shard) + 1, all);
+    EXPECT_TRUE(shard->status().refused.empty()) << shard->status().refused;
+}
+
+TEST_F(Lineages, WhatComesInOrderCostsNoLook) {
+    auto shard = bench_.open();
+    bench_.settle(*shard);
+    bench_.live(*shard, Millis{20'000}, Millis{1'000});
+    for (int pair = 0; pair < 20; ++pair) {  // two under way at once, as under load
+        bench_.pass(Millis{100});
+        const RecordMark folded = last(*shard);
+        append(folded);
+        append(folded);
+        bench_.settle(*shard);
+    }
+    projections::MemoryStore rows;
+    auto follower = bench_.follow(rows);
+    const std::uint64_t before = bench_.log.reads();
+    ASSERT_TRUE(fold_all(*follower).ok());
+    EXPECT_EQ(bench_.log.reads() - before, 2U) << "one page, and the end";
+}
+
+TEST_F(Lineages, EachRecordNamesTheOneThatItsWriterFoldedLast) {
+    auto shard = bench_.open();
+    bench_.settle(*shard);
+    bench_.live(*shard, Millis{20'000}, Millis{1'000});
+    std::vector<RecordMark> marks;
+    for (const StoredRecord& record : bench_.log.records(kJournal)) {
+        JournalView view;
+        ASSERT_TRUE(
+            codec::decode_journal(record.value, record.offset, record.append_time, view).ok());
+        ASSERT_EQ(view.folded.has_value(), record.offset > 0);
+        if (view.folded) {
+            ASSERT_LT(view.folded->offset, record.offset);
+            EXPECT_EQ(*view.folded, marks[static_cast<std::size_t>(view.folded->offset)]);
+        }
+        marks.push_back({view.offset, view.digest});
+    }
+    EXPECT_GT(marks.size(), 5U);
+}
+
+}  // namespace
+}  // namespace trueup::runtime::testing
