@@ -16,16 +16,16 @@ namespace trueup::apps {
 
 namespace {
 
-constexpr int kSilentBeats = 3;  // of a connector, until another one takes its source
+constexpr int kSilentBeats = 3;          // of a connector, until another one takes its source
+constexpr Millis kShortenAgain{60'000};  // where it was not its turn, or the log is away
 constexpr Millis kSourceWait{50};
 constexpr Millis kExecutorWait{20};
 constexpr Millis kSettle{3'000};  // within it writes end in their outcome, or are left
 constexpr Millis kRetryPause{200};
 constexpr Millis kAdmissionWait{1'000};  // looked at sooner when there is news
 constexpr Millis kWishWait{500};
-constexpr Millis kShortenEvery = std::chrono::hours(1);  // the log
-constexpr Millis kMeasureEvery{15'000};                  // what is left of the disk
-constexpr Millis kHealEvery{10'000};  // a source that only an epoch can heal is asked this often
+constexpr Millis kMeasureEvery{15'000};  // what is left of the disk
+constexpr Millis kHealEvery{10'000};     // a source that only an epoch can heal is asked this often
 
 std::uint64_t fresh_number() {
     std::random_device device;
@@ -285,7 +285,10 @@ void Host::heed(std::size_t slot, const runtime::ShardStatus& status,
             if (source->spec.name == name) source->wants_epoch = true;
         }
     }
-    if (wishes_.empty() || !settings_.lead || !sources_.empty()) return;
+    const auto elsewhere = [](const auto& source) { return source->stands_by.load(); };
+    const bool all_here =
+        !sources_.empty() && std::none_of(sources_.begin(), sources_.end(), elsewhere);
+    if (wishes_.empty() || !settings_.lead || all_here) return;
     wishes_[slot]->say(ports::system_clock().steady_now(), status.proof_awaited, wanted);
 }
 
@@ -329,7 +332,6 @@ void Host::run_source(Source& source) {
     SteadyTime next_heal{};
     std::string trouble;
     std::string remark;
-    bool stood_by = false;
     while (!stopping_) {
         const SteadyTime now = clock.steady_now();
         connector.pace_progress(hurry_sources() ? source.spec.pace_waiting : source.spec.pace_idle);
@@ -344,11 +346,11 @@ void Host::run_source(Source& source) {
         if (Status stepped = source.task->step(now, kSourceWait); !stepped) {
             spdlog::warn("source {}: {}", source.spec.name, stepped.error().what);
         }
-        if (stood_by != source.task->stands_by()) {
-            stood_by = !stood_by;
+        if (source.stands_by != source.task->stands_by()) {
+            source.stands_by = !source.stands_by;
             spdlog::info("source {}: {}", source.spec.name,
-                         stood_by ? "another connector owns it; this one stands by"
-                                  : "its owner is silent; this connector takes over");
+                         source.stands_by ? "another connector owns it; this one stands by"
+                                          : "its owner is silent; this connector takes over");
         }
         const ports::SourceHealth health = connector.health();
         if (health.trouble != trouble) {
@@ -447,15 +449,25 @@ void Host::run_chores() {
             next_checkpoint = clock.steady_now() + pause;
         }
         if (clock.steady_now() >= next_shortening) {
-            for (const auto& shard : shards_) {
-                if (stopping_ || !shard->shorten_log()) break;
-            }
-            next_shortening = clock.steady_now() + kShortenEvery;
+            next_shortening = clock.steady_now() + shorten_log();
         }
-        const Millis pause = std::min(KeyWatch::kEvery, next_checkpoint - clock.steady_now());
+        const SteadyTime next = std::min(next_checkpoint, next_shortening);
+        const Millis pause = std::min(KeyWatch::kEvery, next - clock.steady_now());
         lock.lock();
         stop_asked_.wait_for(lock, pause, [this] { return stopping_.load(); });
     }
+}
+
+/// Returns after how long there is more to do.
+Millis Host::shorten_log() {
+    Millis next = settings_.shorten_every;
+    for (const auto& shard : shards_) {
+        if (stopping_) break;
+        const std::optional<bool> shortened = shard->shorten_log();
+        if (shortened != true) next = std::min(next, kShortenAgain);
+        if (!shortened) break;  // nor would it answer about the others
+    }
+    return next;
 }
 
 void Host::begin_stop() {
@@ -472,7 +484,10 @@ void Host::begin_stop() {
 }
 
 Status Host::stop() {
-    if (!log_) return Done{};  // it never started
+    if (!log_) {  // it never started
+        server_.reset();
+        return Done{};
+    }
     begin_stop();
     for (const auto& source : sources_) {
         if (source->thread.joinable()) source->thread.join();

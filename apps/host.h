@@ -71,6 +71,7 @@ struct HostSettings {
     Millis checkpoint_every{std::chrono::minutes(15)};
     std::size_t checkpoints_kept = 3;
     runtime::RetentionSettings retention;
+    Millis shorten_every{std::chrono::hours(1)};  ///< the log, to what is to be kept of it
     /// Waits while the log does not answer; true: do not try again. Called by `Host::begin` only.
     std::function<bool(Millis)> pause = [](Millis) { return true; };
 };
@@ -123,6 +124,7 @@ class Host {
         std::unique_ptr<runtime::SourceTask> task;
         std::thread thread;
         std::atomic<bool> wants_epoch{false};
+        std::atomic<bool> stands_by{false};  ///< another process is read from
         mutable std::mutex mutex;
         ports::SourceHealth health;
         std::uint64_t published = 0;
@@ -155,6 +157,7 @@ class Host {
     void settle_writes();
     void run_chores();
     void measure_room();
+    Millis shorten_log();
     void run_wishes();
     void heed(std::size_t slot, const runtime::ShardStatus& status,
               const std::vector<std::string>& wanted);

@@ -73,6 +73,9 @@ Json json_of(const Proposal& proposal) {
                            {"target", draft->target.object_id},
                            {"text", text_of(*draft)}};
         if (!sets.empty()) json["command"]["sets"] = std::move(sets);
+        if (const auto& seconds = draft->action.grace_seconds) {
+            json["command"]["grace_seconds"] = *seconds;
+        }
     }
     json["held"] = proposal.held;
     return json;

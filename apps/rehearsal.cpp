@@ -394,7 +394,10 @@ std::string text_of(const CommandDraft& draft) {
         fmt::format("{} {}", name_of(draft.action.kind),
                     draft.target.name.empty() ? draft.target.object_id : draft.target.name);
     if (draft.action.kind == Action::Kind::kDeletePod) {
-        return text + fmt::format(" (uid {})", draft.target.object_id);
+        const auto& seconds = draft.action.grace_seconds;  // none: the pod's own
+        return text + (seconds
+                           ? fmt::format(" (uid {}, {} s to end)", draft.target.object_id, *seconds)
+                           : fmt::format(" (uid {})", draft.target.object_id));
     }
     for (const Assignment& set : draft.action.sets) {
         text += fmt::format(" {}={}", set.column, set.value ? "'" + *set.value + "'" : "null");

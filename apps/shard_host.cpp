@@ -126,12 +126,13 @@ Millis ShardHost::make_checkpoint() {
     return Millis{0};
 }
 
-bool ShardHost::shorten_log() {
+std::optional<bool> ShardHost::shorten_log() {
     const runtime::ShardStatus status = shard_->status();
     if (!settings_.shard.lead || !status.in_turn || !status.caught_up) {
         const auto extent = log_.describe({Topic::kJournal, index()});
-        if (extent) journal_begin_ = extent->first_offset;
-        return extent.ok();
+        if (!extent) return std::nullopt;
+        journal_begin_ = extent->first_offset;
+        return !settings_.shard.lead;  // a follower's turn never comes
     }
     const auto tended =
         retention_.tend(status.meta, checkpoints_.list(), [this] { return stopping_.load(); });
@@ -140,10 +141,10 @@ bool ShardHost::shorten_log() {
             spdlog::warn("shard {}: the log is not shortened for now: {}", index(),
                          tended.error().what);
         }
-        return false;
+        return std::nullopt;
     }
     tell_retention(*tended);
-    return !stopping_;
+    return true;
 }
 
 void ShardHost::tell_retention(const runtime::Retention::Tended& tended) {

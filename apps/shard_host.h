@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -61,8 +62,9 @@ class ShardHost {
     Made checkpoint() const;
 
     /// Forgets what is older than it has to be (engine/runtime/retention.h), if it is this engine's
-    /// turn. Of the same thread as `make_checkpoint`. False: the log does not answer.
-    bool shorten_log();
+    /// turn, and says whether it was. Of the same thread as `make_checkpoint`. Nullopt: the log
+    /// does not answer.
+    std::optional<bool> shorten_log();
     /// The oldest offset of the journal, as of the last `shorten_log`; -1: not looked at yet.
     std::int64_t journal_begin() const { return journal_begin_; }
 

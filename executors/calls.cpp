@@ -29,6 +29,7 @@ ports::CallId Calls::open(Owner owner, ports::Cluster* cluster, ports::Database*
 ports::CallId Calls::get(Owner owner, ports::Cluster& cluster, const ports::GetObject& request,
                          SteadyTime now) {
     const ports::CallId call = open(owner, &cluster, nullptr, now);
+    open_[call].asked = {&cluster, false, request.resource.name_space + "/" + request.name};
     cluster.get(call, request);
     return call;
 }
@@ -36,7 +37,7 @@ ports::CallId Calls::get(Owner owner, ports::Cluster& cluster, const ports::GetO
 ports::CallId Calls::erase(Owner owner, ports::Cluster& cluster, const ports::DeleteObject& request,
                            SteadyTime now) {
     const ports::CallId call = open(owner, &cluster, nullptr, now);
-    open_[call].writes = true;
+    open_[call].asked = {&cluster, true, request.resource.name_space + "/" + request.name};
     cluster.erase(call, request);
     return call;
 }
@@ -75,8 +76,7 @@ void Calls::cancel_all(Owner owner) {
 }
 
 void Calls::close(std::map<ports::CallId, Open>::iterator which) {
-    const Port port{which->second.cluster, which->second.writes};
-    complete_.emplace_back(std::move(which->second.answer), port);
+    complete_.emplace_back(std::move(which->second.answer), std::move(which->second.asked));
     open_.erase(which);
 }
 
@@ -169,22 +169,23 @@ std::vector<Answer> Calls::take(SteadyTime now) {
         close(current);
     }
     std::vector<Answer> answers;
-    for (auto& [answer, port] : std::exchange(complete_, {})) {
-        judge_rights(answer, port, now);
+    for (auto& [answer, asked] : std::exchange(complete_, {})) {
+        judge_rights(answer, asked, now);
         answers.push_back(std::move(answer));
     }
     return answers;
 }
 
-void Calls::judge_rights(Answer& answer, const Port& port, SteadyTime now) {
-    if (port.first == nullptr || answer.failed) return;
+void Calls::judge_rights(Answer& answer, const Asked& asked, SteadyTime now) {
+    if (asked.cluster == nullptr || answer.failed) return;
+    // Of one that was not asked again for so long nobody knows whether it was mended meanwhile.
+    std::erase_if(refused_,
+                  [now](const auto& each) { return now - each.second.last > 2 * kRightsComeUp; });
     if (answer.status != 403) {
-        refused_.erase(port);
+        refused_.erase(asked);
         return;
     }
-    Refused& refused = refused_.try_emplace(port, Refused{now, now}).first->second;
-    // Of one that was not asked again for so long nobody knows whether it was mended meanwhile.
-    if (now - refused.last > 2 * kRightsComeUp) refused.since = now;
+    Refused& refused = refused_.try_emplace(asked, Refused{now, now}).first->second;
     refused.last = now;
     answer.for_good = now - refused.since >= kRightsComeUp;
 }

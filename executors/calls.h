@@ -10,6 +10,7 @@
 #include "engine/ports/cluster.h"
 #include "engine/ports/database.h"
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -22,7 +23,7 @@ namespace trueup::executors {
 using Owner = std::uint64_t;
 
 /// An API server that starts refuses everything until it has read who has which right: a 403 is
-/// final only after so long of nothing else, for reads and for writes of a port each.
+/// final only after so long of nothing else about one object, for reading and for writing it each.
 inline constexpr Millis kRightsComeUp{300'000};
 
 /// All of what came back for one call.
@@ -65,13 +66,20 @@ class Calls {
     std::vector<Answer> take(SteadyTime now);
 
   private:
-    using Port = std::pair<ports::Cluster*, bool>;  ///< true: for writes
+    /// What may be refused: reading or writing one object of a cluster. An admission webhook
+    /// refuses a single one, and whatever is answered about others says nothing of it.
+    struct Asked {
+        ports::Cluster* cluster = nullptr;
+        bool writes = false;
+        std::string object;  ///< `namespace/name`
+        auto operator<=>(const Asked&) const = default;
+    };
     struct Open {
         Answer answer;
         SteadyTime due{};
         ports::Cluster* cluster = nullptr;  ///< one of the two is set
         ports::Database* database = nullptr;
-        bool writes = false;
+        Asked asked;  ///< of a cluster
         void cancel() const;
     };
     ports::CallId open(Owner owner, ports::Cluster* cluster, ports::Database* database,
@@ -85,13 +93,13 @@ class Calls {
         SteadyTime since{};
         SteadyTime last{};
     };
-    void judge_rights(Answer& answer, const Port& port, SteadyTime now);
+    void judge_rights(Answer& answer, const Asked& asked, SteadyTime now);
 
     Millis timeout_;
     ports::CallId next_ = 1;
     std::map<ports::CallId, Open> open_;
-    std::vector<std::pair<Answer, Port>> complete_;
-    std::map<Port, Refused> refused_;  ///< whose last answer was a 403
+    std::vector<std::pair<Answer, Asked>> complete_;
+    std::map<Asked, Refused> refused_;  ///< whose last answer was a 403, not long ago
     std::vector<ports::ClusterEvent> cluster_events_;
     std::vector<ports::DatabaseEvent> database_events_;
 };

@@ -95,17 +95,20 @@ Error refused(const Answer& answer, const std::string& verb, const ports::Resour
     }
 }
 
-/// Has it read who has which right, and which resources there are? Until then it answers 403 and
-/// 404 to those who did nothing wrong. One that does not tell may be anything.
-bool is_ready(ports::Cluster& cluster, Asker& asker) {
+/// Until a server has read whom it knows, who has which right and which resources there are, it
+/// answers 401, 403 and 404 to those who did nothing wrong. One that does not tell may be anything;
+/// one that does not know us here either is not about to.
+bool may_be_starting(const Answer& refused, ports::Cluster& cluster, Asker& asker) {
+    if (refused.failure) return false;
+    if (refused.status != 401 && refused.status != 403 && refused.status != 404) return false;
     cluster.list_page(kReady, ports::ListPage{{"", "", "readyz"}, "", 0, "", ""});
-    return asker.wait(kReady, false).good();
+    const Answer ready = asker.wait(kReady, false);
+    return !ready.good() && !(refused.status == 401 && ready.status == 401);
 }
 
 /// What a server that may just be starting refuses, it may grant in a minute.
 Error judged(Error refusal, const Answer& answer, ports::Cluster& cluster, Asker& asker) {
-    const bool early = !answer.failure && (answer.status == 403 || answer.status == 404);
-    if (!early || is_ready(cluster, asker)) return refusal;
+    if (!may_be_starting(answer, cluster, asker)) return refusal;
     return Error{Next::kRetry, refusal.what + "; it does not say that it is ready (/readyz)"};
 }
 

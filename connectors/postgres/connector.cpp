@@ -11,8 +11,10 @@ namespace {
 
 constexpr Millis kStatusEvery{10000};
 /// TCP keepalives find a dead peer sooner; this is for a server that lives and says nothing. It may
-/// be busy for long with one large transaction or with a copy.
+/// be busy for long with one large transaction or with a copy, and begins with that again where it
+/// is cut off: each silence in a row after its greeting is borne for twice as long.
 constexpr Millis kSilence{180000};
+constexpr Millis kLongestSilence{3'600'000};
 constexpr Millis kAnswerLimit{60000};
 
 Error refuse(const std::string& what) { return {Next::kStop, "PostgreSQL source: " + what}; }
@@ -60,6 +62,7 @@ void PostgresConnector::restart(SteadyTime now) {
     next_epoch_ = now;
     next_beat_ = now;
     last_message_ = now;
+    silence_ = kSilence;
     now_ = now;
 }
 
@@ -131,9 +134,10 @@ void PostgresConnector::start_due(SteadyTime now, std::vector<Fact>& out) {
 /// What the server leaves unanswered is given up and tried again: a connection that died without a
 /// word must not keep the source stale for ever.
 void PostgresConnector::end_silence(SteadyTime now) {
-    const Millis patience = link_.asks() ? kAnswerLimit : kSilence;
+    const Millis patience = link_.asks() ? kAnswerLimit : silence_;
     if (now - last_message_ >= patience && !link_.fenced()) {
         last_message_ = now;
+        if (!link_.asks() && heard_) silence_ = std::min(2 * silence_, kLongestSilence);
         link_.drop("the server was silent for " + std::to_string(patience.count() / 1000) + " s",
                    now);
         stream_ended();
@@ -248,6 +252,7 @@ void PostgresConnector::stream_began(SteadyTime now) {
     stream_.reconnect(link_.inspection().pk_columns, link_.inspection().partitioned);
     position_ = 0;
     last_message_ = now;
+    began_ = now;
     heard_ = false;
     tell_status(now, true);  // A quiet server would not say a word by itself.
 }
@@ -321,6 +326,7 @@ void PostgresConnector::take_message(const std::string& bytes, SteadyTime now,
                                      std::vector<Fact>& out) {
     last_message_ = now;
     heard_ = true;
+    if (now - began_ >= kSilence) silence_ = kSilence;  // so it was not the greeting alone
     Result<StreamMessage> message = decode_stream_message(bytes);
     if (!message) {
         link_.drop(message.error().what, now);

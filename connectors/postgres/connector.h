@@ -97,6 +97,8 @@ class PostgresConnector : public ports::Connector {
     SteadyTime next_beat_{};
     SteadyTime last_status_{};
     SteadyTime last_message_{};  ///< of the link's calls, the stream included
+    SteadyTime began_{};         ///< the stream
+    Millis silence_{0};          ///< of the stream, that is borne
     SteadyTime last_copied_{};   ///< the same of the running epoch
     SteadyTime asked_at_{};
     SteadyTime now_{};

@@ -30,8 +30,10 @@ Mac mac_of(const Key& key, std::string_view bytes) {
     return mac;
 }
 
-/// A name has no zero byte, so that no two pairs are one text.
+/// A name has no zero byte, so that no two pairs are one text. A log without a name, in its
+/// process's own state folder, has keys of its own.
 std::string text_for(const std::string& log, std::string_view bytes) {
+    if (log.empty()) return std::string(bytes);
     std::string text;
     text.reserve(log.size() + 1 + bytes.size());
     return text.append(log).append(1, '\0').append(bytes);

@@ -51,16 +51,23 @@ Result<bool> is_there(ports::Log& log, ports::Partition journal, const RecordMar
            codec::record_digest(record.value, record.append_time) == mark.digest;
 }
 
+/// Rows of a build before this one know no digest of their last record, and its time instead.
+Result<bool> is_there(ports::Log& log, ports::Partition journal, const core::Meta& rows) {
+    if (rows.record != 0) return is_there(log, journal, RecordMark{rows.applied, rows.record});
+    const auto read = log.read(journal, rows.applied, 1);
+    if (!read) return read.error();
+    if (read->records.empty()) return Error{Next::kRetry, "the journal cannot be read yet"};
+    return read->records[0].offset == rows.applied &&
+           read->records[0].append_time == rows.broker_now;
+}
+
 /// The record that was folded last must still be the one that it was. Another journal has another
 /// Genesis; one that lost its tail and grew again has another record there, or at another time.
 Status same_history(ports::Log& log, ports::Partition journal, const ports::Extent& extent,
                     const core::Meta& rows) {
-    bool same = true;
-    if (rows.record != 0) {  // rows of a build before do not say
-        const auto last = is_there(log, journal, {rows.applied, rows.record});
-        if (!last) return last.error();
-        same = *last;
-    }
+    const auto last = is_there(log, journal, rows);
+    if (!last) return last.error();
+    bool same = *last;
     if (extent.first_offset == 0) {
         const auto genesis = genesis_of(log, journal);
         if (!genesis) return genesis.error();
@@ -101,9 +108,14 @@ void Lineage::resume(const core::Meta& rows) {
 Status Lineage::settle() {
     if (!doubt_) return Done{};
     const RecordMark& ours = last_.back();
-    const auto there = is_there(log_, {Topic::kJournal, shard_}, ours);
-    if (!there) return there.error();
-    if (!*there && TRUEUP_GUARD("same_journal")) return another_record(ours.offset);
+    const ports::Partition journal{Topic::kJournal, shard_};
+    const auto extent = log_.describe(journal);
+    if (!extent) return extent.error();
+    if (extent->first_offset <= ours.offset) {  // else the journal begins behind our rows
+        const auto there = is_there(log_, journal, ours);
+        if (!there) return there.error();
+        if (!*there && TRUEUP_GUARD("same_journal")) return another_record(ours.offset);
+    }
     looked_again_ = ours.offset;
     doubt_ = false;
     return Done{};

@@ -33,7 +33,7 @@ Status check_continuity(ports::Log& log, std::int32_t shard, const core::Meta& r
 class Lineage {
   public:
     /// So many records back a writer may be before it costs a look ...
-    static constexpr std::size_t kKept = 16;
+    static constexpr std::size_t kKept = 4;
     /// ... and no longer after the record before, by the brokers' clocks: no partition has lost its
     /// leader and found another one in less.
     static constexpr Millis kElection{1'000};

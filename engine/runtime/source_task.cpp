@@ -304,6 +304,7 @@ void SourceTask::upsert(ChangeView change, bool in_epoch) {
 void SourceTask::shorten(ChangeView& change, bool in_epoch) {
     const Hash128 content =
         ObjectView(change.object).has_unchanged() ? Hash128{} : hash128(change.object);
+    make_room();
     const auto [place, fresh] = told_.try_emplace(place_of(change), Told{change.version, content});
     Told& told = place->second;
     if (in_epoch) told.epoch = epoch_;
@@ -321,8 +322,15 @@ void SourceTask::shorten(ChangeView& change, bool in_epoch) {
     told.content = content;
 }
 
+/// What is forgotten is told in full again. An older word that is taken for the last one by then is
+/// at worst a hole, and that has everything told.
+void SourceTask::make_room() {
+    if (told_.size() >= settings_.most_told) told_.clear();
+}
+
 /// A list that is under way may still show it as it was.
 void SourceTask::bury(const ChangeView& change) {
+    make_room();
     Told& told = told_[place_of(change)];
     told.version = std::max(told.version, change.version);
     told.content = {};

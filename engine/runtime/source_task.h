@@ -36,9 +36,10 @@ struct SourceTaskSettings {
     std::string source;
     Topic topic = Topic::kUnspecified;
     std::int32_t partitions = 1;
-    std::uint64_t nonce_seed = 0;  ///< makes this process's nonces its own
-    Millis backoff{500};           ///< before a new incarnation after a failed append
-    Millis patience{45'000};       ///< how long an owner may be silent: three of its heartbeats
+    std::uint64_t nonce_seed = 0;     ///< makes this process's nonces its own
+    Millis backoff{500};              ///< before a new incarnation after a failed append
+    Millis patience{45'000};          ///< how long an owner may be silent: three of its heartbeats
+    std::size_t most_told = 500'000;  ///< objects that it remembers having told, 90 bytes each
 };
 
 class SourceTask {
@@ -93,6 +94,7 @@ class SourceTask {
     void upsert(ChangeView change, bool in_epoch);
     void shorten(ChangeView& change, bool in_epoch);
     void bury(const ChangeView& change);
+    void make_room();
     void flush();
     void end_incarnation(SteadyTime now);
     std::string nonce(std::uint64_t incarnation) const;

@@ -76,6 +76,8 @@ class HostTest : public ::testing::Test {
         settings.policy = policy;
         settings.http = http;
         settings.http.listen = "127.0.0.1:0";
+        settings.retention = retention;
+        settings.checkpoint_every = settings.shorten_every = every;
         ExecutorSpec executors;
         if (with_executors) {
             executors.clusters.push_back(world.cluster());
@@ -124,6 +126,8 @@ class HostTest : public ::testing::Test {
 
     Settings policy;
     api::ServerSettings http;
+    runtime::RetentionSettings retention;
+    Millis every{3'600'000};  ///< checkpoints, and shortening the log
     LeapingClock clock;
     testing::TempDir dir;
     sandbox::World world{1, ports::system_clock(), world_settings()};
@@ -163,6 +167,20 @@ TEST_F(HostTest, WhatWasOrderedUnderEnforceIsNotDoneUnderObserve_S40) {
     const sandbox::Truth truth = world.truth();
     EXPECT_EQ(truth.pods.size(), 2U);
     for (const sandbox::Pod& pod : truth.pods) EXPECT_FALSE(pod.deletion_ms) << pod.name;
+}
+
+// Nothing of the product ever called what makes the log shorter: it grew for ever.
+TEST_F(HostTest, WhatIsOlderThanTheConfigurationKeepsIsForgotten) {
+    retention.topics = retention.journal = Millis{1};
+    every = Millis{50};
+    start(false);
+    const auto begins_later = [this](Topic topic) {
+        return host->log().describe({topic, 0}).value().first_offset > 0;
+    };
+    EXPECT_TRUE(wait_until([&] { return begins_later(Topic::kChangesPods); }));
+    EXPECT_TRUE(wait_until([&] { return begins_later(Topic::kJournal); }));
+    EXPECT_TRUE(wait_until([this] { return host->snapshot().log_bytes > 0; }));
+    EXPECT_GT(host->snapshot().state_free_bytes, 0);
 }
 
 // The other way round nothing is in the way.

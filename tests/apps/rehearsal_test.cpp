@@ -129,6 +129,16 @@ TEST(Rehearsal, GracesAreOverAndEachRuleSaysWhatItWouldDo) {
                   " [mode observe]\n");
 }
 
+// Whoever approved a deletion could not see that its rule gives the pod two seconds.
+TEST(Rehearsal, TheTimeThatARuleGivesAPodIsShown) {
+    Settings settings = usual(Mode::kApprove);
+    core::rule_settings(settings, "orphaned_pod").grace_period = 2;
+    EXPECT_EQ(
+        told(rehearse(settings, {look("pods", {pod("orphan"), pod("a")}), look("rows", {row("a")})},
+                      kNow)),
+        "orphaned_pod orphan: delete_pod orphan (uid uid-orphan, 2 s to end) [mode approve]\n");
+}
+
 TEST(Rehearsal, DeadlinesGoByTheDatabasesOwnClock) {
     Settings settings = usual(Mode::kEnforce);
     // kNow is 2026-03-04 10:00:00 UTC.

@@ -259,6 +259,29 @@ TEST(DeletePod, ThatItMayReadSaysNothingOfItsRightToDelete_S3) {
     EXPECT_FALSE(bench.run(delete_orphan()).retryable) << "each was read well before";
 }
 
+// One pod that an admission webhook keeps was tried for ever, as others were deleted meanwhile, and
+// each try used up the budget.
+TEST(DeletePod, WhatIsSaidOfAnotherPodDoesNotMakeARefusalYoung) {
+    Bench bench;
+    const auto forbidden = [&] {
+        bench.cluster.upset_deletes.push_back({403, ""});
+        return bench.run(delete_orphan()).retryable;
+    };
+    const auto another_is_deleted = [&] {
+        Command other = delete_orphan(9);
+        other.draft.target.name = "wrapper-b";
+        bench.cluster.pods["wrapper-b"] = {};
+        EXPECT_EQ(bench.run(other).kind, OutcomeKind::kDone);
+    };
+    EXPECT_TRUE(forbidden());
+    bench.now += Millis(150'000);
+    another_is_deleted();
+    EXPECT_TRUE(forbidden());
+    bench.now += Millis(151'000);
+    another_is_deleted();
+    EXPECT_FALSE(forbidden());
+}
+
 TEST(DeletePod, ATimeoutThatWasCarriedOutIsReadBack_S38) {
     for (const int status : {0, 504}) {
         Bench bench;

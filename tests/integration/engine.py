@@ -97,6 +97,11 @@ class Engine:
         except OSError:
             return 0
 
+    def files(self):
+        """What each file descriptor of it leads to."""
+        folder = f"/proc/{self._process.pid}/fd"
+        return [os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder)]
+
     def signal(self, how):
         self._process.send_signal(how)
 

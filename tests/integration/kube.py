@@ -28,13 +28,18 @@ class Kube:
     def __init__(self, env):
         server = urllib.parse.urlsplit(env["KUBE_SERVER"])
         self._host, self._port = server.hostname, server.port
-        self._tls = ssl.create_default_context(cafile=env["KUBE_CA"])
-        self._tls.load_cert_chain(env["KUBE_ADMIN_CERT"], env["KUBE_ADMIN_KEY"])
+        self._env = env
+
+    def _tls(self):
+        """Read anew each time: `kube renew` replaces what is in the files."""
+        context = ssl.create_default_context(cafile=self._env["KUBE_CA"])
+        context.load_cert_chain(self._env["KUBE_ADMIN_CERT"], self._env["KUBE_ADMIN_KEY"])
+        return context
 
     def call(self, method, path, body=None, content_type="application/json"):
         """One request; returns the parsed answer or raises KubeError or OSError."""
         connection = http.client.HTTPSConnection(
-            self._host, self._port, context=self._tls, timeout=20
+            self._host, self._port, context=self._tls(), timeout=20
         )
         try:
             data = None if body is None else json.dumps(body)

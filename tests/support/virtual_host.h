@@ -38,8 +38,8 @@ struct VirtualHostSettings {
     Millis pace_waiting{500};
     Millis resnapshot{std::chrono::hours(6)};
     Millis heal_every{10'000};  ///< a source that only an epoch can heal is asked this often
-    /// Where log and rows lie; none: in memory, where a crash leaves them. Called at each start, once
-    /// the former ones are gone.
+    /// Where log and rows lie; none: in memory, where a crash leaves them. Called at each start,
+    /// once the former ones are gone.
     std::function<std::unique_ptr<ports::Log>(ports::Clock&)> open_log = nullptr;
     std::function<std::unique_ptr<ports::Store>()> open_store = nullptr;
 };

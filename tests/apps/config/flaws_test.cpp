@@ -93,13 +93,24 @@ TEST(ConfigFlaws, BrokersAreVerifiedUnlessSomebodyIsSure) {
     const auto kafka = [](const std::string& rest) {
         return flaws_at_top("bus: {kafka: {bootstrap: 'b:9092', " + rest + "}}\n");
     };
-    const std::string whoever =
-        "so that whoever answers is believed to be the broker; take it out and name the authority "
-        "in ssl.ca.location, or write i-know: [verification]";
+    const std::string whoever = "so that whoever answers is believed to be the broker; write ";
     const std::string off = "client: {enable.ssl.certificate.verification: 'false'}";
     EXPECT_NE(kafka(off).find("enable.ssl.certificate.verification: false, " + whoever),
               std::string::npos);
     EXPECT_NE(kafka("client: {ssl.endpoint.identification.algorithm: none}").find(whoever),
+              std::string::npos);
+    // Symptom: the client takes any of these for false and none, and they were let through.
+    for (const char* value : {"False", "FALSE", "f", "F", "0", "no", "' false'", "''"}) {
+        const std::string client =
+            "client: {enable.ssl.certificate.verification: " + std::string(value) + "}";
+        EXPECT_NE(kafka(client).find(whoever), std::string::npos) << value;
+    }
+    for (const char* value : {"NONE", "None", "''"}) {
+        const std::string client =
+            "client: {ssl.endpoint.identification.algorithm: " + std::string(value) + "}";
+        EXPECT_NE(kafka(client).find(whoever), std::string::npos) << value;
+    }
+    EXPECT_EQ(kafka("client: {enable.ssl.certificate.verification: 'true'}").find(whoever),
               std::string::npos);
     EXPECT_EQ(kafka(off + ", i-know: [verification]").find(whoever), std::string::npos);
     EXPECT_NE(kafka("i-know: [everything]").find("kafka has verification to be sure of"),

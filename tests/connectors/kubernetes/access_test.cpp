@@ -391,7 +391,9 @@ TEST(KubernetesAccess, A403Or404IsFinalOnlyFromAServerThatSaysItIsReady) {
     EXPECT_EQ(check_while(Kind::kGet, 403, 500), Next::kRetry);
     EXPECT_EQ(check_while(Kind::kWatch, 403, 200), Next::kStop);
     EXPECT_EQ(check_while(Kind::kWatch, 403, 500), Next::kRetry);
-    EXPECT_EQ(check_while(Kind::kList, 401, 500), Next::kStop) << "who we are it knows at once";
+    EXPECT_EQ(check_while(Kind::kList, 401, 500), Next::kRetry);
+    EXPECT_EQ(check_while(Kind::kList, 401, 200), Next::kStop);
+    EXPECT_EQ(check_while(Kind::kList, 401, 401), Next::kStop) << "whoever is asked for what";
 }
 
 std::optional<bool> asked_for_namespace(int code, const std::string& body) {

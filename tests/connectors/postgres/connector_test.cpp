@@ -489,6 +489,30 @@ TEST(PostgresConnector, ASilentStreamIsConnectedAnew) {
     EXPECT_EQ(rig.database.count("cancel stream"), 1U);
 }
 
+// A server that decoded a huge transaction of other tables said nothing for minutes, was cut off,
+// began with it again, and was cut off again, for ever.
+TEST(PostgresConnector, ASilenceThatFollowsOneIsBorneForLonger) {
+    Rig rig;
+    rig.start_and_copy();
+    std::vector<std::size_t> cut_at;  // in tens of seconds
+    for (std::size_t i = 1; i <= 200; ++i) {
+        rig.pass(Millis(10'000));
+        const bool connected = !cut_at.empty() && cut_at.back() + 1 == i;
+        if (connected) rig.say(test_support::pg_keepalive(0x900));  // it greets
+        if (rig.database.count("cancel stream") > cut_at.size()) cut_at.push_back(i);
+    }
+    ASSERT_EQ(cut_at.size(), 3U);
+    EXPECT_EQ(cut_at[0], 18U);
+    EXPECT_GE(cut_at[1] - cut_at[0], 36U);
+    EXPECT_GE(cut_at[2] - cut_at[1], 72U);
+    for (int i = 0; i < 20; ++i) {  // as much is heard of it as at all times
+        rig.pass(Millis(10'000));
+        rig.say(test_support::pg_keepalive(0x900));
+    }
+    for (int i = 0; i < 19; ++i) rig.pass(Millis(10'000));
+    EXPECT_EQ(rig.database.count("cancel stream"), 4U) << "at once again";
+}
+
 // Each normal start warned that it waits for the slot.
 TEST(PostgresConnector, ASlotThatIsMadeInTimeIsNoTrouble) {
     Rig rig;

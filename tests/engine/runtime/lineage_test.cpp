@@ -138,6 +138,39 @@ TEST_F(Lineages, ABrokersClockThatWentBackMakesNoOtherJournal) {
     EXPECT_TRUE(check_continuity(bench_.log, 0, rows).ok());
 }
 
+// Rows of the build before, which know the time of their last record and no digest, were taken for
+// those of any journal.
+TEST_F(Lineages, RowsThatKnowNoDigestAreHeldAgainstTheirTime) {
+    append(std::nullopt);
+    const StoredRecord only = bench_.log.records(kJournal).back();
+    core::Meta rows;
+    rows.applied = only.offset;
+    rows.broker_now = only.append_time;
+    EXPECT_TRUE(check_continuity(bench_.log, 0, rows).ok());
+    rows.broker_now = only.append_time + Millis{1};
+    const Status other = check_continuity(bench_.log, 0, rows);
+    ASSERT_FALSE(other.ok());
+    EXPECT_EQ(other.error().next, Next::kStop);
+}
+
+// The way out of a journal whose beginning was cut is a checkpoint from just before it. A record of
+// two that were under way names one that is gone: the engine stopped, and advised that checkpoint.
+TEST_F(Lineages, WhatIsGoneFromTheJournalIsNoQuestion) {
+    auto shard = bench_.open();
+    bench_.settle(*shard);
+    bench_.live(*shard, Millis{20'000}, Millis{1'000});
+    const core::Meta rows = shard->state().meta;
+    append(RecordMark{rows.applied - 1, 7});
+    const StoredRecord next = bench_.log.records(kJournal).back();
+    ASSERT_EQ(next.offset, rows.applied + 1);
+    JournalView view;
+    ASSERT_TRUE(codec::decode_journal(next.value, next.offset, next.append_time, view).ok());
+    Lineage lineage(bench_.log, 0);
+    lineage.resume(rows);
+    ASSERT_TRUE(bench_.log.truncate({Topic::kJournal, 0}, next.offset).ok());
+    EXPECT_TRUE(lineage.admit(view).ok());
+}
+
 TEST_F(Lineages, WhoWasMistakenOrLateStopsNobody) {
     auto shard = bench_.open();
     bench_.settle(*shard);

@@ -25,8 +25,9 @@ constexpr Topic kTopic = Topic::kChangesPods;
 
 class SourceTaskTest : public ::testing::Test {
   protected:
-    void make(std::int32_t partitions = 1) {
+    void make(std::int32_t partitions = 1, std::size_t most_told = 1'000) {
         SourceTaskSettings settings;
+        settings.most_told = most_told;
         settings.source = "pods";
         settings.topic = kTopic;
         settings.partitions = partitions;
@@ -248,6 +249,27 @@ TEST_F(SourceTaskTest, AnOlderWordOfAListIsNotTheLastOneThatWasTold) {
     connector_.say(epoch_begins(300)).say(listed(pod("a", "u", 300))).say(epoch_ends());
     steps(1);
     EXPECT_EQ(said(0, later), "begin#12!3 same#13:u!3@300 of @200 end#14!3=1");
+}
+
+// Each removal was remembered until the next audit: with much coming and going the process was
+// ended for its memory.
+TEST_F(SourceTaskTest, NoMoreIsRememberedThanThereIsRoomFor) {
+    make(1, 3);
+    steps(1);
+    const auto audit = [&](std::uint64_t version) {
+        const std::size_t before = records().size();
+        connector_.say(epoch_begins(version));
+        for (const char* uid : {"u", "v"}) connector_.say(listed(pod("a", uid, version)));
+        connector_.say(epoch_ends());
+        steps(1);
+        return said(0, before);
+    };
+    audit(5);
+    EXPECT_NE(audit(10).find("same"), std::string::npos);
+    connector_.say(gone(pod("b", "w", 11), 11)).say(gone(pod("c", "x", 12), 12));
+    steps(1);
+    EXPECT_EQ(audit(20).find("same"), std::string::npos) << "told in full";
+    EXPECT_NE(audit(30).find("same"), std::string::npos);
 }
 
 TEST_F(SourceTaskTest, WhatReadersMayNotHaveIsToldInFull) {
