@@ -83,7 +83,7 @@ UNSEEN = {
     "kubernetes_no_hole": _GARBLED,
     "kubernetes_one_list": "a list must break between two pages while pods of its first part come and go",
     "ledger_first": "outcomes can be read whenever commands can",
-    "new_owner_knows_nothing": "a new owner lists at once, and proves nothing before (`kubernetes_epoch_first`,"
+    "new_owner_knows_nothing": "a new owner lists before it proves anything (`kubernetes_epoch_first`,"
     " `postgres_epoch_first`)",
     "outbox_until_outcome": "what expires is ordered anew, soon enough for a run; `simulation_interleavings_test` notices",
     "owner_everywhere": "what a former owner says in a quiet partition is true, as long as both see one world",
