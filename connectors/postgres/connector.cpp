@@ -16,6 +16,7 @@ constexpr Millis kStatusEvery{10000};
 constexpr Millis kSilence{180000};
 constexpr Millis kLongestSilence{3'600'000};
 constexpr Millis kAnswerLimit{60000};
+constexpr Millis kCopyLate{5000};
 
 Error refuse(const std::string& what) { return {Next::kStop, "PostgreSQL source: " + what}; }
 
@@ -106,6 +107,12 @@ ports::SourceHealth PostgresConnector::health() const {
         health.trouble = stream_.trouble();
     } else if (!epoch_.trouble().empty()) {
         health.trouble = epoch_.trouble();
+    } else if (epoch_.running() && !complete_ && now_ - last_copied_ >= kCopyLate) {
+        health.trouble =
+            "the table is not read yet: that waits for the transactions that run, the oldest "
+            "first: "
+            "SELECT pid, xact_start, query FROM pg_stat_activity WHERE backend_xid IS NOT NULL "
+            "ORDER BY xact_start;";
     } else if (proof_.stale(now_)) {
         health.trouble = "the stream has not caught up with the server for 15 s";
     }

@@ -489,6 +489,18 @@ TEST(PostgresConnector, ASilentStreamIsConnectedAnew) {
     EXPECT_EQ(rig.database.count("cancel stream"), 1U);
 }
 
+// A forgotten transaction kept a source from its first list, and nothing said so.
+TEST(PostgresConnector, ACopyThatWaitsForATransactionSaysWhichOnesThereAre) {
+    Rig rig;
+    rig.database.answer_copies = false;
+    rig.start_and_copy();
+    rig.pass(Millis(4'000));
+    EXPECT_EQ(rig.trouble(), "");
+    rig.pass(Millis(2'000));
+    EXPECT_NE(rig.trouble().find("FROM pg_stat_activity WHERE backend_xid"), std::string::npos)
+        << rig.trouble();
+}
+
 // A server that decoded a huge transaction of other tables said nothing for minutes, was cut off,
 // began with it again, and was cut off again, for ever.
 TEST(PostgresConnector, ASilenceThatFollowsOneIsBorneForLonger) {
