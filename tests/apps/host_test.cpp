@@ -2,6 +2,7 @@
 // stops what it is about (S24, S40), whoever asks how much, and whatever the clock did.
 #include "apps/host.h"
 
+#include "apps/keys.h"
 #include "apps/operate.h"
 #include "apps/quick_policy.h"
 #include "apps/sandbox_wiring.h"
@@ -11,6 +12,7 @@
 #include "engine/codec/outcome_codec.h"
 #include "sandbox/world.h"
 #include "tests/support/certificate.h"
+#include "tests/support/keys.h"
 #include "tests/support/raw_http.h"
 #include "tests/support/temp_dir.h"
 
@@ -36,6 +38,35 @@ class LeapingClock final : public ports::Clock {
     std::atomic<std::int64_t> ahead{0};  ///< ms
     SteadyTime steady_now() override { return ports::system_clock().steady_now(); }
     std::int64_t wall_millis() override { return ports::system_clock().wall_millis() + ahead; }
+};
+
+/// A log that many processes share, by its name.
+class NamedLog final : public ports::Log {
+  public:
+    static constexpr const char* kName = "kafka:cluster:trueup";
+
+    explicit NamedLog(std::unique_ptr<ports::Log> log) : log_(std::move(log)) {}
+    std::unique_ptr<ports::PendingAppend> append(
+        ports::Partition partition, const std::vector<ports::Entry>& entries) override {
+        return log_->append(partition, entries);
+    }
+    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+                                std::size_t max_bytes) override {
+        return log_->read(partition, offset, max_bytes);
+    }
+    std::uint64_t changes_seen() const override { return log_->changes_seen(); }
+    void wait(std::uint64_t seen, Millis max_wait) override { log_->wait(seen, max_wait); }
+    void wake() override { log_->wake(); }
+    Status truncate(ports::Partition partition, std::int64_t offset) override {
+        return log_->truncate(partition, offset);
+    }
+    Result<ports::Extent> describe(ports::Partition partition) override {
+        return log_->describe(partition);
+    }
+    std::string name() const override { return kName; }
+
+  private:
+    std::unique_ptr<ports::Log> log_;
 };
 
 sandbox::WorldSettings world_settings() {
@@ -88,8 +119,10 @@ class HostTest : public ::testing::Test {
         auto made = Host::open(std::move(settings));
         ASSERT_TRUE(made.ok()) << made.error().what;
         host = std::move(*made);
+        std::unique_ptr<ports::Log> bus = std::move(*opened);
+        if (shared) bus = std::make_unique<NamedLog>(std::move(bus));
         const Status begun =
-            host->begin(std::move(*opened), sources(), std::move(executors), std::move(checks));
+            host->begin(std::move(bus), sources(), std::move(executors), std::move(checks));
         ASSERT_TRUE(begun.ok()) << begun.error().what;
     }
 
@@ -128,6 +161,7 @@ class HostTest : public ::testing::Test {
     api::ServerSettings http;
     runtime::RetentionSettings retention;
     Millis every{3'600'000};  ///< checkpoints, and shortening the log
+    bool shared = false;      ///< the log has a name
     LeapingClock clock;
     testing::TempDir dir;
     sandbox::World world{1, ports::system_clock(), world_settings()};
@@ -167,6 +201,30 @@ TEST_F(HostTest, WhatWasOrderedUnderEnforceIsNotDoneUnderObserve_S40) {
     const sandbox::Truth truth = world.truth();
     EXPECT_EQ(truth.pods.size(), 2U);
     for (const sandbox::Pod& pod : truth.pods) EXPECT_FALSE(pod.deletion_ms) << pod.name;
+}
+
+// Symptom: a pause that was recorded under one prefix was followed under another with the same
+// keys.
+TEST_F(HostTest, AWordThatIsSignedForAnotherLogIsNobodys) {
+    shared = true;
+    start(false);
+    const codec::KeyRing keys = read_keys(dir / "keys", "requests").value();
+    std::uint64_t id = 0;
+    const auto pause_for = [&](const std::string& log) {
+        Request request;
+        request.id = {9, ++id};
+        request.kind = RequestKind::kPause;
+        request.issued_by = "olga";
+        request.role = "ops";
+        request.issued_ms = clock.wall_millis();
+        const std::string bytes = testing::signed_bytes(request, keys.for_log(log));
+        ASSERT_TRUE(ports::append_now(host->log(), {Topic::kRequests, 0}, {{{}, bytes, {}}}).ok());
+    };
+    for (const char* other : {"", "kafka:cluster:other"}) pause_for(other);
+    EXPECT_EQ(ask("pass"), 0) << "which comes behind them";
+    EXPECT_EQ(host->snapshot().pauses, 0U);
+    pause_for(NamedLog::kName);
+    EXPECT_TRUE(wait_until([this] { return host->snapshot().pauses == 1; }));
 }
 
 // Nothing of the product ever called what makes the log shorter: it grew for ever.
