@@ -110,7 +110,9 @@ curl_blob blob(const std::string& pem) {
 /// handshake that broke, and has what OpenSSL said first, of the signature. (With keys on curves
 /// OpenSSL itself says that the certificate is not accepted.)
 bool is_forged(CURLcode code, std::string_view detail) {
-    return code == CURLE_SSL_CONNECT_ERROR && detail.find("rsa routines") != detail.npos;
+    const auto says = [detail](std::string_view part) { return detail.find(part) != detail.npos; };
+    return code == CURLE_SSL_CONNECT_ERROR &&
+           (says("rsa routines") || says("asn1 encoding routines"));
 }
 
 /// Is a certificate not accepted? A handshake that broke (CURLE_SSL_CONNECT_ERROR) does not say so:

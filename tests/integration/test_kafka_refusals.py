@@ -112,7 +112,7 @@ class KafkaRefusals(brokered.Brokered):
         )
         self.assertEqual(self.ends(), before)
         self.assertEqual(self.journal_end(1), 0)
-        self.does_not_start("journals that have begun and not 2")
+        self.does_not_start("journals that have begun and not 2", wanted=2)
 
     def test_times_of_clients(self):
         self.new_bus(1)

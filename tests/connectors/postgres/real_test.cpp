@@ -311,7 +311,8 @@ TEST_F(PostgresReal, AnEpochThatIsGivenUpLeavesNoSlotAndNoWalsender) {
     sql("BEGIN");
     sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('open', 'running')");
     connector_->resnapshot();
-    ASSERT_TRUE(until([&] { return count(slots) == "1" && count(waiting) == "1"; })) << trouble();
+    ASSERT_TRUE(until([&] { return count(slots) == "1" && count(waiting) == "1"; }))
+        << count(slots) << " slots, " << count(waiting) << " waiting, " << trouble();
     connector_.reset();  // with the transaction still open
     database_.reset();
     const SteadyTime began = clock_.steady_now();
