@@ -11,13 +11,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <random>
+#include <set>
 
 namespace trueup::apps {
 
 namespace {
 
 constexpr int kSilentBeats = 3;          // of a connector, until another one takes its source
-constexpr Millis kShortenAgain{60'000};  // where it was not its turn, or the log is away
+constexpr Millis kShortenAgain{60'000};  // where it was not its turn
 constexpr Millis kSourceWait{50};
 constexpr Millis kExecutorWait{20};
 constexpr Millis kSettle{3'000};  // within it writes end in their outcome, or are left
@@ -285,11 +286,15 @@ void Host::heed(std::size_t slot, const runtime::ShardStatus& status,
             if (source->spec.name == name) source->wants_epoch = true;
         }
     }
-    const auto elsewhere = [](const auto& source) { return source->stands_by.load(); };
-    const bool all_here =
-        !sources_.empty() && std::none_of(sources_.begin(), sources_.end(), elsewhere);
-    if (wishes_.empty() || !settings_.lead || all_here) return;
-    wishes_[slot]->say(ports::system_clock().steady_now(), status.proof_awaited, wanted);
+    if (wishes_.empty() || !settings_.lead) return;
+    std::set<std::string> owned;
+    for (const auto& source : sources_) {
+        if (source->owned) owned.insert(source->spec.name);
+    }
+    const bool all = !sources_.empty() && owned.size() == sources_.size();
+    std::vector<std::string> elsewhere = wanted;
+    std::erase_if(elsewhere, [&owned](const std::string& name) { return owned.contains(name); });
+    wishes_[slot]->say(ports::system_clock().steady_now(), status.proof_awaited && !all, elsewhere);
 }
 
 bool Host::hurry_sources() const {
@@ -332,6 +337,7 @@ void Host::run_source(Source& source) {
     SteadyTime next_heal{};
     std::string trouble;
     std::string remark;
+    bool stood_by = false;
     while (!stopping_) {
         const SteadyTime now = clock.steady_now();
         connector.pace_progress(hurry_sources() ? source.spec.pace_waiting : source.spec.pace_idle);
@@ -346,11 +352,12 @@ void Host::run_source(Source& source) {
         if (Status stepped = source.task->step(now, kSourceWait); !stepped) {
             spdlog::warn("source {}: {}", source.spec.name, stepped.error().what);
         }
-        if (source.stands_by != source.task->stands_by()) {
-            source.stands_by = !source.stands_by;
+        source.owned = source.task->incarnation() >= 0 && !source.task->stands_by();
+        if (stood_by != source.task->stands_by()) {
+            stood_by = !stood_by;
             spdlog::info("source {}: {}", source.spec.name,
-                         source.stands_by ? "another connector owns it; this one stands by"
-                                          : "its owner is silent; this connector takes over");
+                         stood_by ? "another connector owns it; this one stands by"
+                                  : "its owner is silent; this connector takes over");
         }
         const ports::SourceHealth health = connector.health();
         if (health.trouble != trouble) {
@@ -464,7 +471,7 @@ Millis Host::shorten_log() {
     for (const auto& shard : shards_) {
         if (stopping_) break;
         const std::optional<bool> shortened = shard->shorten_log();
-        if (shortened != true) next = std::min(next, kShortenAgain);
+        if (shortened == false) next = std::min(next, kShortenAgain);
         if (!shortened) break;  // nor would it answer about the others
     }
     return next;

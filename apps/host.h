@@ -124,7 +124,7 @@ class Host {
         std::unique_ptr<runtime::SourceTask> task;
         std::thread thread;
         std::atomic<bool> wants_epoch{false};
-        std::atomic<bool> stands_by{false};  ///< another process is read from
+        std::atomic<bool> owned{false};  ///< what it tells counts: no other process is its owner
         mutable std::mutex mutex;
         ports::SourceHealth health;
         std::uint64_t published = 0;

@@ -85,7 +85,8 @@ Error damaged(const std::string& path, const std::string& what) {
 
 Error open_error(const rocksdb::Status& status, const std::string& path) {
     const std::string text = status.ToString();
-    if (text.find("lock") != std::string::npos) {
+    const auto says = [&text](std::string_view part) { return text.find(part) != text.npos; };
+    if (status.IsIOError() && (says("lock hold by") || says("While lock file"))) {
         return {Next::kStop, "embedded log " + path +
                                  " is in use by another process; stop that one, or give this one a "
                                  "state_dir of its own"};

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -122,8 +121,9 @@ Status check_write_ahead(const std::string& folder, Sums sums) {
     std::filesystem::directory_iterator entry(folder, error);
     for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
         if (entry->path().extension() != ".log") continue;
+        std::string bytes(entry->file_size(error), '\0');
         std::ifstream file(entry->path(), std::ios::binary);
-        const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+        if (error || !file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) break;
         if (const auto at = damage_of(Log(bytes), sums)) {
             return Error{Next::kStop, entry->path().string() + " at byte " + std::to_string(*at)};
         }

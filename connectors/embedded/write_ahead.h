@@ -18,7 +18,8 @@ enum class Sums : bool {
 };
 
 /// Looks at each log in the folder of a RocksDB that is not open; there may be none. What a crash
-/// cut off in the middle of the last record, and zeros behind it, are no damage.
+/// cut off in the middle of the last record is no damage, nor are zeros where the next one would
+/// begin.
 ///
 /// kStop: damaged; says in which file and at which byte.
 Status check_write_ahead(const std::string& folder, Sums sums);

@@ -107,12 +107,11 @@ curl_blob blob(const std::string& pem) {
 }
 
 /// A certificate by an authority that has the name of ours and another key: libcurl calls it a
-/// handshake that broke, and has what OpenSSL said first, of the signature. (With keys on curves
-/// OpenSSL itself says that the certificate is not accepted.)
+/// handshake that broke, and has what OpenSSL said of the signature.
 bool is_forged(CURLcode code, std::string_view detail) {
     const auto says = [detail](std::string_view part) { return detail.find(part) != detail.npos; };
     return code == CURLE_SSL_CONNECT_ERROR &&
-           (says("rsa routines") || says("asn1 encoding routines"));
+           (says("rsa routines") || says("asn1 encoding routines::EVP lib"));
 }
 
 /// Is a certificate not accepted? A handshake that broke (CURLE_SSL_CONNECT_ERROR) does not say so:

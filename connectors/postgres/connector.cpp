@@ -12,7 +12,7 @@ namespace {
 constexpr Millis kStatusEvery{10000};
 /// TCP keepalives find a dead peer sooner; this is for a server that lives and says nothing. It may
 /// be busy for long with one large transaction or with a copy, and begins with that again where it
-/// is cut off: each silence in a row after its greeting is borne for twice as long.
+/// is cut off: each silence after which it does not get any further is borne for twice as long.
 constexpr Millis kSilence{180000};
 constexpr Millis kLongestSilence{3'600'000};
 constexpr Millis kAnswerLimit{60000};
@@ -64,6 +64,7 @@ void PostgresConnector::restart(SteadyTime now) {
     next_beat_ = now;
     last_message_ = now;
     silence_ = kSilence;
+    farthest_ = 0;
     now_ = now;
 }
 
@@ -107,12 +108,8 @@ ports::SourceHealth PostgresConnector::health() const {
         health.trouble = stream_.trouble();
     } else if (!epoch_.trouble().empty()) {
         health.trouble = epoch_.trouble();
-    } else if (epoch_.running() && !complete_ && now_ - last_copied_ >= kCopyLate) {
-        health.trouble =
-            "the table is not read yet: that waits for the transactions that run, the oldest "
-            "first: "
-            "SELECT pid, xact_start, query FROM pg_stat_activity WHERE backend_xid IS NOT NULL "
-            "ORDER BY xact_start;";
+    } else if (epoch_.waits() && !complete_ && now_ - last_copied_ >= kCopyLate) {
+        health.trouble = kNoSnapshotYet;
     } else if (proof_.stale(now_)) {
         health.trouble = "the stream has not caught up with the server for 15 s";
     }
@@ -259,7 +256,6 @@ void PostgresConnector::stream_began(SteadyTime now) {
     stream_.reconnect(link_.inspection().pk_columns, link_.inspection().partitioned);
     position_ = 0;
     last_message_ = now;
-    began_ = now;
     heard_ = false;
     tell_status(now, true);  // A quiet server would not say a word by itself.
 }
@@ -333,7 +329,6 @@ void PostgresConnector::take_message(const std::string& bytes, SteadyTime now,
                                      std::vector<Fact>& out) {
     last_message_ = now;
     heard_ = true;
-    if (now - began_ >= kSilence) silence_ = kSilence;  // so it was not the greeting alone
     Result<StreamMessage> message = decode_stream_message(bytes);
     if (!message) {
         link_.drop(message.error().what, now);
@@ -361,6 +356,7 @@ void PostgresConnector::take_wal(const WalData& data, SteadyTime now, std::vecto
         next_epoch_ = now;
     }
     if (note->commit_end == 0) return;
+    heard_up_to(note->commit_end);
     confirms_.published(note->commit_end);
     moved_to(note->commit_end, out);
 }
@@ -368,12 +364,20 @@ void PostgresConnector::take_wal(const WalData& data, SteadyTime now, std::vecto
 void PostgresConnector::take_keepalive(const Keepalive& keepalive, SteadyTime now,
                                        std::vector<Fact>& out) {
     reply_now_ = reply_now_ || keepalive.reply_now;
+    heard_up_to(keepalive.end);
     // Within a transaction it says nothing about this transaction's end.
     if (stream_.in_transaction() && TRUEUP_GUARD("postgres_commit_first")) return;
     if (auto confirm = confirms_.quiet_until(keepalive.end, now)) {
         out.push_back(std::move(*confirm));
     }
     moved_to(keepalive.end, out);
+}
+
+/// A server that begins again with a transaction says nothing new until it is behind it.
+void PostgresConnector::heard_up_to(Lsn position) {
+    if (position <= farthest_) return;
+    farthest_ = position;
+    silence_ = kSilence;
 }
 
 void PostgresConnector::moved_to(Lsn position, std::vector<Fact>& out) {

@@ -67,6 +67,7 @@ class PostgresConnector : public ports::Connector {
     void take_message(const std::string& bytes, SteadyTime now, std::vector<Fact>& out);
     void take_wal(const WalData& data, SteadyTime now, std::vector<Fact>& out);
     void take_keepalive(const Keepalive& keepalive, SteadyTime now, std::vector<Fact>& out);
+    void heard_up_to(Lsn position);
     void moved_to(Lsn position, std::vector<Fact>& out);
     void stream_began(SteadyTime now);
     void stream_ended();
@@ -97,8 +98,8 @@ class PostgresConnector : public ports::Connector {
     SteadyTime next_beat_{};
     SteadyTime last_status_{};
     SteadyTime last_message_{};  ///< of the link's calls, the stream included
-    SteadyTime began_{};         ///< the stream
     Millis silence_{0};          ///< of the stream, that is borne
+    Lsn farthest_ = 0;           ///< that was ever heard of
     SteadyTime last_copied_{};   ///< the same of the running epoch
     SteadyTime asked_at_{};
     SteadyTime now_{};

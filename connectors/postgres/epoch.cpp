@@ -43,7 +43,10 @@ Epoch::State Epoch::fail(const std::string& why) {
 Epoch::State Epoch::take(const ports::DatabaseEvent& event, std::vector<Fact>& out) {
     using Kind = ports::DatabaseEvent::Kind;
     const bool cut = event.kind == Kind::kFailed;
-    if (cut && TRUEUP_GUARD("postgres_whole_copy")) return fail(event.error.what);
+    if (cut && TRUEUP_GUARD("postgres_whole_copy")) {
+        const bool waited = !begun_ && event.sqlstate == "55P03";  // for longer than we wait
+        return fail(waited ? std::string(kNoSnapshotYet) : event.error.what);
+    }
     if (event.kind == Kind::kSnapshot) {
         begun_ = true;
         as_of_ = event.lsn;

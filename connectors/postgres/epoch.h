@@ -10,9 +10,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup::connectors::postgres {
+
+/// Why a copy has no snapshot yet, and how to see who keeps it from one.
+inline constexpr std::string_view kNoSnapshotYet =
+    "the table is not read yet: that waits for the transactions that run, the oldest first: SELECT "
+    "pid, xact_start, query FROM pg_stat_activity WHERE backend_xid IS NOT NULL ORDER BY "
+    "xact_start;";
 
 /// Keeps references to settings and port. Not thread-safe.
 class Epoch {
@@ -28,6 +35,8 @@ class Epoch {
     void cancel();
 
     bool running() const { return call_ != 0; }
+    /// For the transactions that run, without which there is no snapshot.
+    bool waits() const { return call_ != 0 && !begun_; }
     bool owns(ports::CallId call) const { return call_ != 0 && call == call_; }
 
     /// Handles an event of the running copy.

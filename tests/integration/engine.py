@@ -1,5 +1,6 @@
 """Runs the binary under test, follows its feed, and ends just what it started."""
 
+import contextlib
 import json
 import os
 import re
@@ -100,7 +101,11 @@ class Engine:
     def files(self):
         """What each file descriptor of it leads to."""
         folder = f"/proc/{self._process.pid}/fd"
-        return [os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder)]
+        found = []
+        for fd in os.listdir(folder):
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                found.append(os.readlink(os.path.join(folder, fd)))
+        return found
 
     def signal(self, how):
         self._process.send_signal(how)

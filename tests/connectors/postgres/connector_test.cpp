@@ -492,13 +492,15 @@ TEST(PostgresConnector, ASilentStreamIsConnectedAnew) {
 // A forgotten transaction kept a source from its first list, and nothing said so.
 TEST(PostgresConnector, ACopyThatWaitsForATransactionSaysWhichOnesThereAre) {
     Rig rig;
-    rig.database.answer_copies = false;
+    rig.database.give_snapshots = false;
     rig.start_and_copy();
     rig.pass(Millis(4'000));
     EXPECT_EQ(rig.trouble(), "");
     rig.pass(Millis(2'000));
-    EXPECT_NE(rig.trouble().find("FROM pg_stat_activity WHERE backend_xid"), std::string::npos)
-        << rig.trouble();
+    EXPECT_EQ(rig.trouble(), kNoSnapshotYet);
+    rig.database.fail(rig.database.copy_call, "55P03", "canceling statement due to lock timeout");
+    rig.pass(Millis(1));
+    EXPECT_NE(rig.trouble().find(kNoSnapshotYet), std::string::npos) << "and it is tried again";
 }
 
 // A server that decoded a huge transaction of other tables said nothing for minutes, was cut off,
@@ -517,12 +519,15 @@ TEST(PostgresConnector, ASilenceThatFollowsOneIsBorneForLonger) {
     EXPECT_EQ(cut_at[0], 18U);
     EXPECT_GE(cut_at[1] - cut_at[0], 36U);
     EXPECT_GE(cut_at[2] - cut_at[1], 72U);
-    for (int i = 0; i < 20; ++i) {  // as much is heard of it as at all times
+    for (int i = 0; i < 20; ++i) {  // it reads what it has read before
         rig.pass(Millis(10'000));
         rig.say(test_support::pg_keepalive(0x900));
     }
+    for (int i = 0; i < 100; ++i) rig.pass(Millis(10'000));
+    EXPECT_EQ(rig.database.count("cancel stream"), 3U) << "it is borne for 24 minutes now";
+    rig.say(test_support::pg_keepalive(0x901));  // it is behind that
     for (int i = 0; i < 19; ++i) rig.pass(Millis(10'000));
-    EXPECT_EQ(rig.database.count("cancel stream"), 4U) << "at once again";
+    EXPECT_EQ(rig.database.count("cancel stream"), 4U) << "for three minutes again";
 }
 
 // Each normal start warned that it waits for the slot.

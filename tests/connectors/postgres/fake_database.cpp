@@ -59,7 +59,7 @@ void FakeDatabase::drop_slot(ports::CallId call, const std::string& name) {
 
 void FakeDatabase::copy(ports::CallId call, const ports::CopyTable&) {
     copy_call = call;
-    if (!begin(call, "copy", "")) return;
+    if (!begin(call, "copy", "") || !give_snapshots) return;
     push(call, Kind::kSnapshot);
     events_.back().lsn = consistent_point;
     push(call, Kind::kRows);

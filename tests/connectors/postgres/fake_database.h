@@ -20,6 +20,7 @@ class FakeDatabase : public ports::Database {
     ports::Lsn consistent_point = 0x800;
     std::vector<ports::SqlRow> rows;
     bool answer_copies = true;
+    bool give_snapshots = true;  ///< false: a copy waits for transactions that run
     bool answer_positions = true;
     bool answer_inspections = true;
     bool answer_slots = true;
