@@ -1,4 +1,5 @@
 // The `trueup` binary: parses the command line and calls one file per subcommand.
+#include "apps/command_line.h"
 #include "apps/config_check.h"
 #include "apps/demo.h"
 #include "apps/operate.h"
@@ -19,17 +20,11 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace {
-
-using trueup::apps::FeedFormat;
-
-const std::map<std::string, FeedFormat> kFormats{{"text", FeedFormat::kText},
-                                                 {"json", FeedFormat::kJson}};
 
 struct Options {
     trueup::apps::DemoOptions demo;
@@ -44,11 +39,6 @@ struct Options {
     std::string log_level = "warn";
 };
 
-void add_format(CLI::App& command, FeedFormat& format) {
-    command.add_option("-o,--output", format, "text (default) or json, one object a line")
-        ->transform(CLI::CheckedTransformer(kFormats, CLI::ignore_case));
-}
-
 CLI::App* add_demo(CLI::App& app, Options& options) {
     CLI::App* demo = app.add_subcommand(
         "demo",
@@ -59,7 +49,10 @@ CLI::App* add_demo(CLI::App& app, Options& options) {
                      "Keep world and engine here and go on from there the next time");
     demo->add_flag("--calm", options.demo.calm, "Nothing new goes wrong");
     demo->add_flag("--no-colours", options.no_colours, "Plain text");
-    add_format(*demo, options.demo.format);
+    trueup::apps::add_output(*demo, options.demo.format);
+    trueup::apps::add_examples(*demo, "",
+                               {"trueup demo", "trueup demo --seconds 60 --seed 7",
+                                "trueup demo --state-dir /tmp/demo -o json | jq ."});
     return demo;
 }
 
@@ -82,7 +75,11 @@ CLI::App* add_simulate(CLI::App& app, Options& options) {
     simulate->add_option("--tell", o.tell,
                          "Print what happened around this name (wrapper-s7), in the least that "
                          "fails or else in the first run");
-    add_format(*simulate, o.format);
+    trueup::apps::add_output(*simulate, o.format);
+    trueup::apps::add_examples(
+        *simulate, "0 every run was good, 1 a run failed, 2 the command line is wrong",
+        {"trueup simulate --runs 1000 --jobs 2", "trueup simulate --plan all --seconds 600",
+         "trueup simulate --plan rewind --seed 436 --runs 1 --tell wrapper-s7"});
     return simulate;
 }
 
@@ -90,11 +87,16 @@ CLI::App* add_process(CLI::App& app, Options& options, const std::string& name,
                       const std::string& help) {
     CLI::App* process = app.add_subcommand(name, help);
     trueup::apps::ProcessOptions& o = options.process;
-    process->add_option("-c,--config", o.config, "The configuration file")->required();
+    trueup::apps::add_config(*process, o.config, "The configuration file")->required();
     process->add_option("--seconds", o.seconds, "End after this many seconds (0: Ctrl-C)");
     process->add_option("--listen", o.listen, "HOST:PORT of the HTTP side, or off");
     process->add_flag("--no-colours", options.no_colours, "Plain text");
-    add_format(*process, o.format);
+    trueup::apps::add_output(*process, o.format);
+    trueup::apps::add_examples(*process,
+                               "0 it was stopped, 1 it gave up and may be started again, 2 the "
+                               "configuration is wrong",
+                               {"trueup " + name + " -c trueup.yaml",
+                                "TRUEUP_CONFIG=/etc/trueup.yaml trueup " + name + " -o json"});
     return process;
 }
 
@@ -142,9 +144,12 @@ Topics add_topics(CLI::App& app, Options& options) {
     CLI::App* check =
         topics->add_subcommand("check", "Say what is missing, and what contradicts the settings");
     for (CLI::App* command : {create, check}) {
-        command->add_option("-c,--config", options.topics.config, "The configuration file")
+        trueup::apps::add_config(*command, options.topics.config, "The configuration file")
             ->required();
-        add_format(*command, options.topics.format);
+        trueup::apps::add_output(*command, options.topics.format);
+        trueup::apps::add_examples(
+            *command, "0 all is well, 1 the brokers do not answer, 2 something is wrong",
+            {"trueup topics " + command->get_name() + " -c trueup.yaml"});
     }
     return {{create, trueup::apps::run_topics_create}, {check, trueup::apps::run_topics_check}};
 }
@@ -154,28 +159,30 @@ CLI::App* add_check(CLI::App& app, Options& options) {
     config->require_subcommand(1);
     CLI::App* check = config->add_subcommand(
         "check", "Say what is wrong with a configuration, and whether its sources answer");
-    check->add_option("-c,--config", options.check.config, "The configuration file")->required();
+    trueup::apps::add_config(*check, options.check.config, "The configuration file")->required();
     check->add_flag("--offline", options.check.offline, "Do not ask the sources");
-    add_format(*check, options.check.format);
+    trueup::apps::add_output(*check, options.check.format);
+    trueup::apps::add_examples(
+        *check, "0 all is well, 1 a source does not answer, 2 something is wrong",
+        {"trueup config check -c trueup.yaml", "trueup config check -c trueup.yaml --offline"});
     return check;
 }
 
 CLI::App* add_plan(CLI::App& app, Options& options) {
     CLI::App* plan = app.add_subcommand(
         "plan", "Read both sides once and say what every rule would do; nothing is written");
-    plan->add_option("-c,--config", options.plan.config, "The configuration file")->required();
-    add_format(*plan, options.plan.format);
+    trueup::apps::add_config(*plan, options.plan.config, "The configuration file")->required();
+    trueup::apps::add_output(*plan, options.plan.format);
     plan->footer(
         "Each rule that is not off is judged as if it were enforced and every grace were over.\n"
         "What would hold a command in earnest stands behind it: its mode, its budget, an\n"
-        "approval, a window, a quarantine.\n"
-        "\n"
-        "Exit code: 0 nothing was found, 3 something was, 2 the configuration is wrong, 1 a\n"
-        "source did not answer.\n"
-        "\n"
-        "Examples:\n"
-        "  trueup plan -c trueup.yaml\n"
-        "  trueup plan -c trueup.yaml -o json | jq '.findings[] | .command.text'");
+        "approval, a window, a quarantine.");
+    trueup::apps::add_examples(
+        *plan,
+        "0 nothing was found, 3 something was, 2 the configuration is wrong, 1 a source did not "
+        "answer",
+        {"trueup plan -c trueup.yaml",
+         "trueup plan -c trueup.yaml -o json | jq '.findings[] | .command.text'"});
     return plan;
 }
 
@@ -186,39 +193,40 @@ CLI::App* add_source(CLI::App& app, Options& options) {
         "drop", "Say what a source has left at its server, ask, and remove it");
     trueup::apps::SourceDropOptions& o = options.source_drop;
     drop->add_option("NAME", o.name, "Of the configuration")->required();
-    drop->add_option("-c,--config", o.config, "The configuration file")->required();
+    trueup::apps::add_config(*drop, o.config, "The configuration file")->required();
     drop->add_flag("--dry-run", o.dry_run, "Only say what there is");
     drop->add_flag("--yes", o.yes, "Do not ask");
-    add_format(*drop, o.format);
+    trueup::apps::add_output(*drop, o.format);
     drop->footer(
         "Of a PostgreSQL source that is its replication slot, which keeps WAL until somebody "
         "reads\n"
         "it. One that is being read, or is not such as the source makes, stays. Publications, "
         "roles\n"
         "and replica identities were made by others: it is said what removes them. A Kubernetes\n"
-        "source leaves nothing. With -o json nothing is asked: it takes --yes, or --dry-run.\n"
-        "\n"
-        "Exit code: 0 nothing is left, or --dry-run; 1 the slot stays, and why; 2 the "
-        "configuration\n"
-        "is wrong, or the server did not answer.\n"
-        "\n"
-        "Examples:\n"
-        "  trueup source drop rows -c trueup.yaml --dry-run\n"
-        "  trueup source drop rows -c trueup.yaml\n"
-        "  trueup source drop rows -c trueup.yaml --yes -o json | jq .dropped");
+        "source leaves nothing. With -o json nothing is asked: it takes --yes, or --dry-run.");
+    trueup::apps::add_examples(
+        *drop,
+        "0 nothing is left, or --dry-run, 1 the slot stays, and why, 2 the configuration is wrong, "
+        "or the server did not answer",
+        {"trueup source drop rows -c trueup.yaml --dry-run",
+         "trueup source drop rows -c trueup.yaml",
+         "trueup source drop rows -c trueup.yaml --yes -o json | jq .dropped"});
     return drop;
 }
 
 /// Which engine, and how to show its answer.
 void add_engine(CLI::App& command, Options& options) {
     trueup::apps::EngineAddress& engine = options.operate.engine;
-    command.add_option("-c,--config", engine.config, "The configuration of the running engine");
+    trueup::apps::add_config(command, engine.config, "The configuration of the running engine");
     command.add_option("--state-dir", engine.state_dir, "Its state folder");
     command.add_option("--url", engine.url, "Its address, as http://127.0.0.1:9464");
     command.add_option("--token-file", engine.token_file, "A file with a token, for --url");
     command.add_option("--ca-file", engine.ca_file, "Whom to believe, for an https --url");
-    add_format(command, options.operate.format);
+    trueup::apps::add_output(command, options.operate.format);
 }
+
+constexpr const char* kAnswered =
+    "0 granted or shown, 1 the engine refused it, 2 no engine was asked";
 
 using Operate = std::function<int(const trueup::apps::OperateOptions&)>;
 /// What was asked for on the command line, once it was read.
@@ -242,7 +250,11 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
     list->add_option("--rule", o.rule, "Of this rule only");
     list->add_option("--because", o.because, "With this reason only, as uncorrelated_rows");
     list->add_option("--subject", o.subject, "About this subject only");
-    list->add_option("--limit", o.limit, "So many at most (100)");
+    list->add_option("--limit", o.limit, "Maximum number of results (default 100)");
+    trueup::apps::add_examples(*list, kAnswered,
+                               {"trueup findings list -c trueup.yaml",
+                                "trueup findings list -c trueup.yaml --rule missing_pod --limit 10",
+                                "trueup findings list --state-dir ./state -o json | jq ."});
     CLI::App* show = add_operation(*findings, options, chosen, "show", "Show one finding",
                                    apps::run_findings_show);
     show->add_option("FINDING", o.handle, "As the list shows it")->required();
@@ -256,6 +268,10 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
     approve->add_option("--seen", o.seen, "The journal offset under the list that you saw");
     approve->add_option("--rule", o.rule, "Of this rule only");
     approve->add_option("--reason", o.reason, "Why, for the record");
+    trueup::apps::add_examples(
+        *approve, kAnswered,
+        {"trueup findings approve 3f2a91c0@1842 -c trueup.yaml",
+         "trueup findings approve --because approval --seen 1842 -c trueup.yaml"});
     CLI::App* dismiss = add_operation(*findings, options, chosen, "dismiss",
                                       "End a finding without a command, until it comes up anew",
                                       apps::run_findings_dismiss);
@@ -266,31 +282,35 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
 
 void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
     trueup::apps::OperateOptions& o = options.operate;
-    const auto add = [&](const std::string& name, const std::string& kind,
-                         const std::string& help) {
+    const auto add = [&](const std::string& name, const std::string& kind, const std::string& help,
+                         const std::string& example) {
         CLI::App* command = add_operation(app, options, chosen, name, help,
                                           [kind](const trueup::apps::OperateOptions& asked) {
                                               return trueup::apps::run_request(asked, kind);
                                           });
         command->add_option("--reason", o.reason, "Why, for the record");
+        trueup::apps::add_examples(*command, kAnswered, {example});
         return command;
     };
-    for (const char* name : {"pause", "resume"}) {
+    for (const std::string name : {"pause", "resume"}) {
         add(name, name,
-            std::string(name) == "pause" ? "Issue no command, and carry none out, until resume"
-                                         : "End a pause")
+            name == "pause" ? "Issue no command, and carry none out, until resume" : "End a pause",
+            "trueup " + name + " orphaned_pod -c trueup.yaml --reason 'ticket 42'")
             ->add_option("RULE", o.rule, "One rule only; else all of them");
     }
-    add("hold", "hold", "Let nothing happen to one subject")
+    add("hold", "hold", "Let nothing happen to one subject",
+        "trueup hold graph-instances/wrapper-7 -c trueup.yaml --reason migration")
         ->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7")
         ->required();
-    CLI::App* release = add("release", "release", "End a hold, or a source's quarantine");
+    CLI::App* release = add("release", "release", "End a hold, or a source's quarantine",
+                            "trueup release --source pods -c trueup.yaml");
     release->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7");
     release->add_option("--source", o.source, "Believe the next list of this source");
-    add("terminate", "terminate", "End one instance: its pod, then its row")
+    add("terminate", "terminate", "End one instance: its pod, then its row",
+        "trueup terminate graph-instances/wrapper-7 -c trueup.yaml")
         ->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7")
         ->required();
-    add("reconcile", "pass", "Start a pass at once");
+    add("reconcile", "pass", "Start a pass at once", "trueup reconcile -c trueup.yaml");
     CLI::App* cleanup =
         add_operation(app, options, chosen, "cleanup",
                       "List the orphaned pods that are there, ask, and have them deleted",
@@ -302,12 +322,14 @@ int run(int argc, char** argv) {
     // What we write, keys and journal among it, is our account's alone.
     ::umask(S_IRWXG | S_IRWXO);
     trueup::apps::StopSignal stop;
-    CLI::App app{"Trueup: finds where what is said and what is there disagree, and puts it right."};
+    CLI::App app{"Trueup: finds where what is said and what is there disagree, and puts it right.",
+                 "trueup"};
     app.set_version_flag("--version", std::string("trueup ") + trueup::kVersion);
     app.require_subcommand(1);
     Options options;
     app.add_option("--log-level", options.log_level, "debug, info, warn (default) or error")
-        ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+        ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+        ->type_name("LEVEL");
     const CLI::App* demo = add_demo(app, options);
     const CLI::App* simulate = add_simulate(app, options);
     const Processes processes = add_processes(app, options);
@@ -318,10 +340,14 @@ int run(int argc, char** argv) {
     Chosen chosen;
     add_findings(app, options, chosen);
     add_brakes(app, options, chosen);
+    app.footer(  // last, or each command would have it, too
+
+        "`trueup COMMAND --help` has the options of a command, its exit codes and examples. To\n"
+        "begin: `trueup demo`. TRUEUP_CONFIG names the configuration where -c is left out.");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : 2;
+        return trueup::apps::answer_refused(app, error);
     }
     spdlog::set_default_logger(spdlog::stderr_color_mt("trueup"));
     spdlog::set_level(spdlog::level::from_str(options.log_level));
