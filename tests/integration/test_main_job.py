@@ -5,7 +5,6 @@ The table says for each object what it was and what must become of it; the engin
 """
 
 import os
-import shutil
 import subprocess
 import types
 
@@ -49,8 +48,9 @@ class MainJob(scenario.Scenario):
         status, page = engine.get("/metrics")
         self.assertEqual(status, 200)
         self.assertIn("wrapper_pods_total{", page)
-        self.assertTrue(shutil.which("promtool"), "no promtool: tools/services/install gets it")
-        command = ["promtool", "check", "metrics"]
+        where = [os.path.join(scenario.SERVICES, "promtool"), "path"]
+        promtool = subprocess.run(where, capture_output=True, text=True, timeout=300, check=True)
+        command = [promtool.stdout.strip(), "check", "metrics"]
         result = subprocess.run(command, input=page, capture_output=True, text=True, timeout=30)
         self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
 

@@ -32,7 +32,7 @@ need() {
 }
 
 # Prints the comment at the top of the running script, which is its help.
-usage() { awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; }
+usage() { awk 'NR > 1 { if (!/^#/ || /shellcheck/) exit; sub(/^# ?/, ""); print }' "$0"; }
 
 # ------------------------------------------------------------------ processes
 # Field 22 of /proc/PID/stat, the start time in ticks.
@@ -186,8 +186,11 @@ lock_build() {
   mkdir -p "$TRUEUP_CACHE"
   exec 8>"$TRUEUP_CACHE/.build-$1.lock"
   flock -n 8 && return
+  local from=$SECONDS
   log "another build of $1 is running, waiting for it"
-  flock 8
+  until flock -w 15 8; do
+    log "another build of $1 is running, waiting for it ... $((SECONDS - from)) s"
+  done
 }
 unlock_build() { exec 8>&-; }
 
