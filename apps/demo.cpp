@@ -10,7 +10,10 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 namespace trueup::apps {
@@ -58,14 +61,22 @@ std::string_view without_clock(std::string_view note) {
     return space == std::string_view::npos ? note : note.substr(space + 1);
 }
 
-void summarise(const Host& host, const Feed& feed, FeedFormat format) {
-    if (format == FeedFormat::kJson) return;
-    const api::Snapshot end = host.snapshot();
+/// What the first column of the feed means.
+constexpr const char* kWords =
+    "  world     something happened in the cluster or in the table\n"
+    "  found     a rule sees a disagreement, which may be a list that is late: nothing is done "
+    "yet\n"
+    "  waiting   it must last (the grace) and be proven by both sides, or something holds it\n"
+    "  do, done  a command, and what came of it\n"
+    "  resolved  it is put right, or went away by itself\n";
+
+void greet(const Host& host, std::uint64_t seed, const std::string& state_dir) {
     fmt::print(
-        "\n{} finding edges, {} commands, {} outcomes; {} findings open, {} subjects, "
-        "journal offset {}\n",
-        feed.findings(), feed.commands(), feed.outcomes(), end.open_findings, end.subjects,
-        end.journal_offset);
+        "A small cluster and its table, in memory. Things go wrong by themselves; watch them being "
+        "put right.\n{}From another terminal: trueup findings list --state-dir {}\n"
+        "seed {}; metrics at http://{}/metrics; Ctrl-C ends it\n\n",
+        kWords, state_dir, seed, host.address());
+    std::fflush(stdout);
 }
 
 }  // namespace
@@ -93,12 +104,8 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
         return 1;
     }
     Feed feed((*host)->log(), {0}, options.format, options.colours);
-    if (options.format == FeedFormat::kText) {
-        fmt::print(
-            "A small cluster and its table, in memory. Things go wrong by themselves; watch "
-            "them being put right.\nseed {}; metrics at http://{}/metrics; Ctrl-C ends it\n\n",
-            seed, (*host)->address());
-    }
+    std::ofstream(state.path() + "/http.addr") << (*host)->address() << '\n';
+    if (options.format == FeedFormat::kText) greet(**host, seed, state.path());
     const SteadyTime start = clock.steady_now();
     const Millis length = std::chrono::seconds(options.seconds);
     while (!stop.wait(kFeedEvery)) {
@@ -114,7 +121,9 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
     }
     const Status stopped = (*host)->stop();
     feed.show_new();
-    summarise(**host, feed, options.format);
+    const auto ran =
+        std::chrono::duration_cast<std::chrono::seconds>(clock.steady_now() - start).count();
+    feed.summarise(ran, (*host)->snapshot().open_findings);
     if (!stopped) fmt::print(stderr, "trueup demo: {}\n", stopped.error().what);
     return stopped ? 0 : 1;
 }

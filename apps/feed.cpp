@@ -79,8 +79,10 @@ void Feed::show(Topic topic, const ports::Record& record) {
 }
 
 void Feed::note(std::string_view sentence) {
-    if (format_ == FeedFormat::kJson) return print_json({{"kind", "world"}, {"text", sentence}});
     const auto now = from_millis<BrokerTime>(ports::system_clock().wall_millis());
+    if (format_ == FeedFormat::kJson) {
+        return print_json({{"kind", "world"}, {"text", sentence}, {"time_ms", to_millis(now)}});
+    }
     line(now, "world", kBlue, sentence);
 }
 
@@ -98,7 +100,9 @@ void Feed::line(BrokerTime at, std::string_view word, std::string_view colour,
 void Feed::show_finding(const ports::Record& record) {
     const auto edge = codec::decode_finding(record.value);
     if (!edge) return;
-    ++findings_;
+    const bool resolved = edge->state == FindingState::kResolved;
+    if (edge->state == FindingState::kSuspected) ++counts_.found;
+    if (resolved) ++(edge->reason == Reason::kDone ? counts_.repaired : counts_.gone);
     if (format_ == FeedFormat::kJson) {
         nlohmann::json object{{"kind", "finding"},
                               {"id", to_hex(edge->id)},
@@ -115,7 +119,6 @@ void Feed::show_finding(const ports::Record& record) {
         return print_json(object);
     }
     if (edge->state == FindingState::kCommanded) return;  // the command says it better
-    const bool resolved = edge->state == FindingState::kResolved;
     const std::string_view word =
         resolved ? "resolved" : (edge->state == FindingState::kSuspected ? "found" : "waiting");
     line(edge->append_time, word, resolved ? kGreen : kYellow,
@@ -125,7 +128,7 @@ void Feed::show_finding(const ports::Record& record) {
 void Feed::show_command(const ports::Record& record) {
     const auto command = codec::decode_command(record.value);
     if (!command) return;
-    ++commands_;
+    ++counts_.commands;
     if (ordered_.size() >= kMostOrdered) ordered_.clear();
     ordered_[to_hex(command->id)] = text_of(command->draft);
     if (format_ == FeedFormat::kJson) {
@@ -149,7 +152,9 @@ void Feed::show_outcome(const ports::Record& record) {
     if (record.value.empty()) return;  // a heartbeat
     const auto outcome = codec::decode_outcome(record.value);
     if (!outcome) return;
-    ++outcomes_;
+    const bool good =
+        outcome->kind == OutcomeKind::kDone || outcome->kind == OutcomeKind::kAlreadyDone;
+    ++(good ? counts_.done : counts_.not_done);
     const std::string id = to_hex(outcome->command_id);
     if (format_ == FeedFormat::kJson) {
         return print_json({{"kind", "outcome"},
@@ -161,12 +166,29 @@ void Feed::show_outcome(const ports::Record& record) {
                            {"check_to_write_us", outcome->check_to_write_micros},
                            {"time_ms", to_millis(record.append_time)}});
     }
-    const bool good =
-        outcome->kind == OutcomeKind::kDone || outcome->kind == OutcomeKind::kAlreadyDone;
     std::string text = fmt::format("{:<13} {}", name_of(outcome->kind),
                                    ordered_.count(id) != 0 ? ordered_[id] : outcome->subject);
     if (!outcome->reason.empty()) text += "; " + outcome->reason;
     line(record.append_time, good ? "done" : "not done", good ? kGreen : kRed, text);
+}
+
+void Feed::summarise(std::int64_t seconds, std::uint64_t open_findings) {
+    const Counts& c = counts_;
+    if (format_ == FeedFormat::kJson) {
+        return print_json({{"kind", "summary"},
+                           {"seconds", seconds},
+                           {"found", c.found},
+                           {"repaired", c.repaired},
+                           {"gone", c.gone},
+                           {"open", open_findings},
+                           {"commands", c.commands},
+                           {"done", c.done},
+                           {"not_done", c.not_done}});
+    }
+    fmt::print(
+        "\nIn {} s: {} findings, {} of them repaired and {} gone by themselves; {} are open. {} "
+        "commands: {} done, {} not done.\n",
+        seconds, c.found, c.repaired, c.gone, open_findings, c.commands, c.done, c.not_done);
 }
 
 }  // namespace trueup::apps

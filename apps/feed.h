@@ -27,9 +27,18 @@ class Feed {
     /// One line about the world itself.
     void note(std::string_view sentence);
 
-    std::uint64_t findings() const { return findings_; }
-    std::uint64_t commands() const { return commands_; }
-    std::uint64_t outcomes() const { return outcomes_; }
+    /// What was shown so far.
+    struct Counts {
+        std::uint64_t found = 0;     ///< findings that began
+        std::uint64_t repaired = 0;  ///< that were put right by a command
+        std::uint64_t gone = 0;      ///< that went away by themselves, or were dismissed
+        std::uint64_t commands = 0;
+        std::uint64_t done = 0;
+        std::uint64_t not_done = 0;  ///< refused, expired, failed
+    };
+    const Counts& counts() const { return counts_; }
+    /// The end of it, of so many seconds.
+    void summarise(std::int64_t seconds, std::uint64_t open_findings);
 
   private:
     void show(Topic topic, const ports::Record& record);
@@ -43,9 +52,7 @@ class Feed {
     bool colours_;
     std::map<ports::Partition, std::int64_t> next_;
     std::map<std::string, std::string> ordered_;  ///< command id → what it was to do
-    std::uint64_t findings_ = 0;
-    std::uint64_t commands_ = 0;
-    std::uint64_t outcomes_ = 0;
+    Counts counts_;
 };
 
 }  // namespace trueup::apps
