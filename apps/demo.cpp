@@ -97,7 +97,8 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
         }
     }
     sandbox::Drama drama(world, seed);
-    if (!options.calm) drama.step(clock.steady_now());  // sets the scene
+    // Sets the scene; a world that was kept has one.
+    if (!options.calm || options.state_dir.empty()) drama.step(clock.steady_now());
     auto host = start_demo(world, state.path());
     if (!host) {
         fmt::print(stderr, "trueup demo: {}\n", host.error().what);

@@ -162,6 +162,42 @@ void explain(const SimulateOptions& options, const Plan& plan, std::uint64_t see
     tell(options, plan, seed, least);
 }
 
+void tell_sums(const SimulateOptions& options, const Sums& sums, double seconds) {
+    const std::string failed =
+        sums.failed == 0 ? "none failed" : fmt::format("{} failed", sums.failed);
+    fmt::print(
+        "{} run{} of plan {} from seed {}: {}.\n"
+        "In {:.1f} simulated hours {} commands were ordered and {} writes made, {} of them while "
+        "the "
+        "other side changed in that very moment.\n"
+        "{:.0f} runs a second.\n",
+        sums.runs, sums.runs == 1 ? "" : "s", options.plan, options.seed, failed, sums.hours,
+        sums.commands, sums.effects, sums.races, static_cast<double>(sums.runs) / seconds);
+}
+
+/// `failed`: the first one, if any did.
+void print_sums(const SimulateOptions& options, const Sums& sums, const Which& failed,
+                double seconds) {
+    nlohmann::ordered_json told{{"plan", options.plan},
+                                {"first_seed", options.seed},
+                                {"runs", sums.runs},
+                                {"failed", sums.failed},
+                                {"runs_per_second", static_cast<double>(sums.runs) / seconds},
+                                {"simulated_hours", sums.hours},
+                                {"journal_records", sums.records},
+                                {"commands", sums.commands},
+                                {"effects", sums.effects},
+                                {"races", sums.races},
+                                {"trace", to_hex(sums.trace)}};
+    if (sums.first_failed) {
+        told["first_failed"] = failed.seed;
+        told["failed_plan"] = failed.plan.name;
+        told["oracle"] = sums.violation.oracle;
+        told["what"] = sums.violation.what;
+    }
+    fmt::print("{}\n", told.dump());
+}
+
 /// Empty: there is none of that name.
 std::vector<Plan> plans_of(const std::string& name) {
     if (name == "all") return simulation::plans();
@@ -194,25 +230,11 @@ int run_simulate(SimulateOptions options, StopSignal& stop) {
             tell(options, shown, seed, simulation::make_schedule(seed, shown));
         }
     }
-    nlohmann::ordered_json told{
-        {"plan", options.plan},
-        {"first_seed", options.seed},
-        {"runs", sums.runs},
-        {"failed", sums.failed},
-        {"runs_per_second", static_cast<double>(sums.runs) / runs.seconds()},
-        {"simulated_hours", sums.hours},
-        {"journal_records", sums.records},
-        {"commands", sums.commands},
-        {"effects", sums.effects},
-        {"races", sums.races},
-        {"trace", to_hex(sums.trace)}};
-    if (sums.first_failed) {
-        told["first_failed"] = seed;
-        told["failed_plan"] = shown.name;
-        told["oracle"] = sums.violation.oracle;
-        told["what"] = sums.violation.what;
+    if (options.format == FeedFormat::kText) {
+        tell_sums(options, sums, runs.seconds());
+    } else {
+        print_sums(options, sums, {shown, seed}, runs.seconds());
     }
-    fmt::print("{}\n", told.dump());
     return sums.failed == 0 ? 0 : 1;
 }
 
