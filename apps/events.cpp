@@ -71,11 +71,33 @@ void log_finding(const FindingEdge& edge, const Subject* subject, std::int64_t w
 }
 
 void log_outcome(const Command& command, const Outcome& outcome, std::int64_t wall_millis) {
+    log_event("command_ended", {{"command_id", to_hex(command.id)},
+                                {"rule", command.rule},
+                                {"subject", command.subject},
+                                {"action", name_of(command.draft.action.kind)},
+                                {"target", command.draft.target.object_id},
+                                {"outcome", name_of(outcome.kind)},
+                                {"detail", outcome.reason}});
     if (command.rule != "orphaned_pod" || outcome.kind != OutcomeKind::kDone) return;
     log_event("orphaned_pod_deleted", {{"pod_name", command.draft.target.name},
                                        {"namespace", command.draft.target.name_space},
                                        {"uid", command.draft.target.object_id},
                                        {"duration_ms", wall_millis - to_millis(command.issued)}});
+}
+
+void log_request(const Request& request) {
+    Json fields{{"id", to_hex(request.id)},
+                {"kind", name_of(request.kind)},
+                {"by", request.issued_by},
+                {"role", request.role}};
+    const RequestScope& scope = request.scope;
+    for (const auto& [name, value] : {std::pair<const char*, std::string>{"subject", scope.subject},
+                                      {"rule", scope.rule},
+                                      {"source", scope.source},
+                                      {"comment", request.reason}}) {
+        if (!value.empty()) fields[name] = value;
+    }
+    log_event("request", fields);
 }
 
 void PassLog::look(const core::Meta& meta) {

@@ -6,6 +6,7 @@
 #include "engine/core/meta.h"
 #include "engine/model/command.h"
 #include "engine/model/finding_edge.h"
+#include "engine/model/request.h"
 #include "engine/model/subject.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -29,8 +30,11 @@ std::string_view event_members(std::string_view payload);
 /// `orphaned_pod_detected`, when this edge is the first one of an orphan. `subject` may be nullptr.
 void log_finding(const FindingEdge& edge, const Subject* subject, std::int64_t wall_millis);
 
-/// `orphaned_pod_deleted`, when this outcome is that.
+/// `command_ended`; and `orphaned_pod_deleted`, when it is that.
 void log_outcome(const Command& command, const Outcome& outcome, std::int64_t wall_millis);
+
+/// `request`: what somebody asked of the engine, and who.
+void log_request(const Request& request);
 
 /// `reconciliation_pass_completed`, once for each pass.
 class PassLog {

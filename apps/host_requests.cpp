@@ -1,6 +1,7 @@
 // What operators ask a Host: to which shards it goes, and what they answered; and what a Host says
 // to executors by itself.
 #include "apps/attempts.h"
+#include "apps/events.h"
 #include "apps/host.h"
 #include "apps/keys.h"
 #include "engine/codec/request_codec.h"
@@ -126,6 +127,7 @@ Result<Hash128> Host::ask(Request request) {
         const auto appended = ports::append_now(*log_, {Topic::kRequests, shard}, entries);
         if (!appended) return appended.error();
     }
+    log_request(request);
     return request.id;
 }
 

@@ -3,14 +3,18 @@
 #include "apps/attempts.h"
 #include "apps/bus.h"
 #include "apps/config/config.h"
+#include "apps/events.h"
 #include "apps/logging.h"
 #include "apps/source_checks.h"
 #include "apps/topics.h"
 #include "apps/wiring.h"
+#include "engine/base/id.h"
+#include "engine/base/version.h"
 #include "engine/ports/clock.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -19,6 +23,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -259,6 +264,22 @@ void greet(const config::Config& config, const ProcessOptions& options, const Ho
     std::fflush(stdout);
 }
 
+/// Which build runs, under which configuration, and what its rules may do: whoever reads the log of
+/// a night asks for it first.
+void log_start(const config::Config& config, const ProcessOptions& options) {
+    std::ifstream file(options.config, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    nlohmann::ordered_json rules = nlohmann::ordered_json::object();
+    for (const RuleSettings& rule : config::policy_settings(config).rules) {
+        rules[rule.rule] = name_of(rule.mode);
+    }
+    log_event("started", {{"version", kVersion},
+                          {"part", name_of(options.part)},
+                          {"configuration", options.config},
+                          {"configuration_hash", to_hex(hash128(text))},
+                          {"rules", std::move(rules)}});
+}
+
 /// Until it is asked to stop. Returns the exit code.
 int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
     Feed feed(host.log(), host.shards(), options.format, options.colours);
@@ -270,6 +291,7 @@ int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
         if (options.seconds > 0 && clock.steady_now() - start >= length) break;
     }
     const std::string fatal = host.fatal();
+    log_event("stopping", {{"part", name_of(options.part)}});
     host.begin_stop();
     while (host.settling()) {
         if (stop.again(kFeedEvery)) host.hurry();
@@ -279,7 +301,9 @@ int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
     feed.show_new();
     if (!stopped)
         fmt::print(stderr, "trueup {}: {}\n", name_of(options.part), stopped.error().what);
-    return stopped && fatal.empty() ? 0 : kGaveUp;
+    const int code = stopped && fatal.empty() ? 0 : kGaveUp;
+    log_event("stopped", {{"part", name_of(options.part)}, {"exit_code", code}});
+    return code;
 }
 
 }  // namespace
@@ -330,6 +354,7 @@ int run_process(const ProcessOptions& options, StopSignal& stop) {
         fmt::print(stderr, "{}: {}\n", self, refused->what);
         return refused->code;
     }
+    log_start(*config, options);
     greet(*config, options, *host);
     return run(*host, options, stop);
 }

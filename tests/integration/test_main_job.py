@@ -62,6 +62,13 @@ class MainJob(scenario.Scenario):
         self.assertLessEqual({"pod_name", "namespace", "duration_ms"}, deleted[0].keys())
         names = {event["pod_name"] for event in deleted}
         self.assertLessEqual(names, {event["pod_name"] for event in found})
+        started = engine.logged("started")[0]
+        self.assertEqual(started["rules"]["orphaned_pod"], "enforce")
+        self.assertRegex(started["configuration_hash"], "^[0-9a-f]{32}$")
+        ended = engine.logged("command_ended")
+        self.assertLessEqual({"command_id", "rule", "subject", "outcome"}, ended[0].keys())
+        done = [event for event in ended if event["outcome"] == "done"]
+        self.assertGreaterEqual(len(done), len(deleted) + 1, "updates of rows, too")
 
     def show(self):
         """Prints the table, a line for each object of a wrong scene, the others counted."""
