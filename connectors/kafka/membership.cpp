@@ -58,6 +58,14 @@ void Membership::note(std::string trouble) {
     trouble_ = std::move(trouble);
 }
 
+std::set<std::int32_t> ours_after(rd_kafka_resp_err_t word,
+                                  const rd_kafka_topic_partition_list_t& partitions) {
+    std::set<std::int32_t> ours;
+    if (word != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) return ours;
+    for (int i = 0; i < partitions.cnt; ++i) ours.insert(partitions.elems[i].partition);
+    return ours;
+}
+
 /// A member that does not poll is put out of its group.
 void Membership::run() {
     while (!leaving_) {
@@ -72,19 +80,16 @@ void Membership::run() {
 /// When it is taken back, the group says a moment later what is ours instead.
 void Membership::rebalanced(rd_kafka_resp_err_t error,
                             rd_kafka_topic_partition_list_t* partitions) {
+    std::set<std::int32_t> ours = ours_after(error, *partitions);
     if (error != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         {
             const std::lock_guard lock(mutex_);
-            ours_.clear();  // another member may have it before we are told anything else
+            ours_ = std::move(ours);
         }
         rd_kafka_assign(client_.get(), nullptr);
         return;
     }
-    std::set<std::int32_t> ours;
-    for (int i = 0; i < partitions->cnt; ++i) {
-        partitions->elems[i].offset = RD_KAFKA_OFFSET_END;
-        ours.insert(partitions->elems[i].partition);
-    }
+    for (int i = 0; i < partitions->cnt; ++i) partitions->elems[i].offset = RD_KAFKA_OFFSET_END;
     rd_kafka_assign(client_.get(), partitions);
     rd_kafka_pause_partitions(client_.get(), partitions);
     const std::lock_guard lock(mutex_);

@@ -22,6 +22,11 @@
 
 namespace trueup::connectors::kafka {
 
+/// Which partitions are ours after the group's word about them. What is taken back, another member
+/// may have before we are told anything else.
+std::set<std::int32_t> ours_after(rd_kafka_resp_err_t word,
+                                  const rd_kafka_topic_partition_list_t& partitions);
+
 class Membership {
   public:
     /// Returns before the group has answered. The group is called `settings.prefix`.`group`.
