@@ -269,11 +269,15 @@ Result<Json> list(Engine& engine, const OperateOptions& options) {
 }
 
 void print_findings(const Json& page) {
+    constexpr std::string_view kRow = "{:<17} {:<21} {:<10} {:<18} {}\n";
     for (const Json& quarantine : page.value("quarantines", Json::array())) {
         fmt::print("quarantine: {}\n", text(quarantine, "sentence"));
     }
+    if (!page["findings"].empty()) {
+        fmt::print(kRow, "FINDING", "RULE", "STATE", "REASON", "WHAT");
+    }
     for (const Json& finding : page["findings"]) {
-        fmt::print("{:<17} {:<10} {:<18} {}\n", handle_of(finding), text(finding, "state"),
+        fmt::print(kRow, handle_of(finding), text(finding, "rule"), text(finding, "state"),
                    text(finding, "reason"), text(finding, "sentence"));
     }
     const auto more =
