@@ -1,5 +1,6 @@
 #include "apps/demo.h"
 
+#include "apps/operate.h"
 #include "apps/quick_policy.h"
 #include "apps/sandbox_host.h"
 #include "apps/sandbox_wiring.h"
@@ -13,7 +14,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 namespace trueup::apps {
@@ -105,7 +105,7 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
         return 1;
     }
     Feed feed((*host)->log(), {0}, options.format, options.colours);
-    std::ofstream(state.path() + "/http.addr") << (*host)->address() << '\n';
+    write_address(state.path(), (*host)->address());
     if (options.format == FeedFormat::kText) greet(**host, seed, state.path());
     const SteadyTime start = clock.steady_now();
     const Millis length = std::chrono::seconds(options.seconds);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <utility>
@@ -30,6 +31,18 @@ constexpr std::array<std::pair<std::string_view, const char*>, 5> kWork{
      {"ttl_expired", "ttl_expired"},
      {"inactive", "inactive_terminated"}}};
 
+std::string dumped(const Json& value) {
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// A text that cannot look like another line, whoever wrote it.
+bool is_plain(const Json& value) {
+    if (!value.is_string()) return false;
+    const auto& text = value.get_ref<const std::string&>();
+    return std::none_of(text.begin(), text.end(),
+                        [](char one) { return static_cast<unsigned char>(one) < ' '; });
+}
+
 }  // namespace
 
 void use_json_events(bool json) { json_events = json; }
@@ -38,12 +51,12 @@ void log_event(std::string_view event, const nlohmann::ordered_json& fields) {
     if (json_events) {
         Json members{{"event", event}};
         members.update(fields);
-        spdlog::info("{}{}", kMark, members.dump(-1, ' ', false, Json::error_handler_t::replace));
+        spdlog::info("{}{}", kMark, dumped(members));
         return;
     }
     std::string text(event);
     for (const auto& [name, value] : fields.items()) {
-        text += ' ' + name + '=' + (value.is_string() ? value.get<std::string>() : value.dump());
+        text += ' ' + name + '=' + (is_plain(value) ? value.get<std::string>() : dumped(value));
     }
     spdlog::info("{}", text);
 }

@@ -186,7 +186,7 @@ void Feed::summarise(std::int64_t seconds, std::uint64_t open_findings) {
                            {"not_done", c.not_done}});
     }
     fmt::print(
-        "\nIn {} s: {} findings, {} of them repaired and {} gone by themselves; {} are open. {} "
+        "\nIn {} s: {} findings, {} of them repaired and {} ended otherwise; {} are open. {} "
         "commands: {} done, {} not done.\n",
         seconds, c.found, c.repaired, c.gone, open_findings, c.commands, c.done, c.not_done);
 }

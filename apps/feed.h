@@ -27,20 +27,18 @@ class Feed {
     /// One line about the world itself.
     void note(std::string_view sentence);
 
-    /// What was shown so far.
+    /// What was shown, after so many seconds.
+    void summarise(std::int64_t seconds, std::uint64_t open_findings);
+
+  private:
     struct Counts {
         std::uint64_t found = 0;     ///< findings that began
         std::uint64_t repaired = 0;  ///< that were put right by a command
-        std::uint64_t gone = 0;      ///< that went away by themselves, or were dismissed
+        std::uint64_t gone = 0;      ///< that ended without that: most went away by themselves
         std::uint64_t commands = 0;
         std::uint64_t done = 0;
         std::uint64_t not_done = 0;  ///< refused, expired, failed
     };
-    const Counts& counts() const { return counts_; }
-    /// The end of it, of so many seconds.
-    void summarise(std::int64_t seconds, std::uint64_t open_findings);
-
-  private:
     void show(Topic topic, const ports::Record& record);
     void show_finding(const ports::Record& record);
     void show_command(const ports::Record& record);

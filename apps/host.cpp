@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <random>
-#include <set>
 
 namespace trueup::apps {
 
@@ -287,13 +286,15 @@ void Host::heed(std::size_t slot, const runtime::ShardStatus& status,
         }
     }
     if (wishes_.empty() || !settings_.lead) return;
-    std::set<std::string> owned;
-    for (const auto& source : sources_) {
-        if (source->owned) owned.insert(source->spec.name);
-    }
-    const bool all = !sources_.empty() && owned.size() == sources_.size();
+    const auto owned = [](const auto& source) { return source->owned.load(); };
+    const auto owned_here = [&](const std::string& name) {
+        return std::any_of(sources_.begin(), sources_.end(), [&](const auto& source) {
+            return source->spec.name == name && owned(source);
+        });
+    };
+    const bool all = !sources_.empty() && std::all_of(sources_.begin(), sources_.end(), owned);
     std::vector<std::string> elsewhere = wanted;
-    std::erase_if(elsewhere, [&owned](const std::string& name) { return owned.contains(name); });
+    std::erase_if(elsewhere, owned_here);
     wishes_[slot]->say(ports::system_clock().steady_now(), status.proof_awaited && !all, elsewhere);
 }
 
@@ -470,9 +471,9 @@ Millis Host::shorten_log() {
     Millis next = settings_.shorten_every;
     for (const auto& shard : shards_) {
         if (stopping_) break;
-        const std::optional<bool> shortened = shard->shorten_log();
-        if (shortened == false) next = std::min(next, kShortenAgain);
-        if (!shortened) break;  // nor would it answer about the others
+        const ShardHost::Shortened shortened = shard->shorten_log();
+        if (shortened == ShardHost::Shortened::kNoAnswer) break;  // nor about the others
+        if (shortened == ShardHost::Shortened::kNotOurTurn) next = std::min(next, kShortenAgain);
     }
     return next;
 }

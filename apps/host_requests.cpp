@@ -121,13 +121,13 @@ Result<Hash128> Host::ask(Request request) {
             std::count_if(shards->begin(), shards->end(), [this](auto one) { return runs(one); }));
         if (asked_.size() > kMostAsked) asked_.erase(asked_.begin());
     }
+    log_request(request);  // before: where the log fails half-way, some shards follow it
     for (const std::int32_t shard : *shards) {
         std::vector<ports::Entry> entries;
         entries.push_back({request.scope.subject, bytes, {}});
         const auto appended = ports::append_now(*log_, {Topic::kRequests, shard}, entries);
         if (!appended) return appended.error();
     }
-    log_request(request);
     return request.id;
 }
 

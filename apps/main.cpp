@@ -217,7 +217,9 @@ CLI::App* add_source(CLI::App& app, Options& options) {
 /// Which engine, and how to show its answer.
 void add_engine(CLI::App& command, Options& options) {
     trueup::apps::EngineAddress& engine = options.operate.engine;
-    trueup::apps::add_config(command, engine.config, "The configuration of the running engine");
+    // Not by add_config: whoever names an engine means that one, whatever the environment says.
+    command.add_option("-c,--config", engine.config,
+                       "The configuration of the running engine (else TRUEUP_CONFIG)");
     command.add_option("--state-dir", engine.state_dir, "Its state folder");
     command.add_option("--url", engine.url, "Its address, as http://127.0.0.1:9464");
     command.add_option("--token-file", engine.token_file, "A file with a token, for --url");
@@ -258,6 +260,7 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
     CLI::App* show = add_operation(*findings, options, chosen, "show", "Show one finding",
                                    apps::run_findings_show);
     show->add_option("FINDING", o.handle, "As the list shows it")->required();
+    trueup::apps::add_examples(*show, kAnswered, {"trueup findings show 3f2a91c0 -c trueup.yaml"});
     CLI::App* approve =
         add_operation(*findings, options, chosen, "approve",
                       "Let what a finding proposes be done, unless it has changed since",
@@ -278,6 +281,9 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
     dismiss->add_option("FINDING", o.handle, "As the list shows it")->required();
     dismiss->add_option("--reason", o.reason, "Why, for the record");
     dismiss->add_flag("--drop", o.drop, "Also drops an ending that is half done");
+    trueup::apps::add_examples(
+        *dismiss, kAnswered,
+        {"trueup findings dismiss 3f2a91c0 -c trueup.yaml --reason 'moved by hand'"});
 }
 
 void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
@@ -316,6 +322,7 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
                       "List the orphaned pods that are there, ask, and have them deleted",
                       trueup::apps::run_cleanup);
     cleanup->add_flag("--yes", o.yes, "Do not ask");
+    trueup::apps::add_examples(*cleanup, kAnswered, {"trueup cleanup -c trueup.yaml"});
 }
 
 int run(int argc, char** argv) {
@@ -340,8 +347,8 @@ int run(int argc, char** argv) {
     Chosen chosen;
     add_findings(app, options, chosen);
     add_brakes(app, options, chosen);
-    app.footer(  // last, or each command would have it, too
-
+    // Last, or each command would have it, too.
+    app.footer(
         "`trueup COMMAND --help` has the options of a command, its exit codes and examples. To\n"
         "begin: `trueup demo`. TRUEUP_CONFIG names the configuration where -c is left out.");
     try {

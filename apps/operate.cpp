@@ -12,6 +12,8 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -148,8 +150,11 @@ class Engine {
         }
         std::string state_dir = where.state_dir;
         std::string keys = state_dir + "/keys";
-        if (!where.config.empty()) {
-            const Result<config::Config> config = config::load_config(where.config);
+        std::string file = where.config;
+        const char* usual = std::getenv("TRUEUP_CONFIG");
+        if (file.empty() && state_dir.empty() && usual != nullptr) file = usual;
+        if (!file.empty()) {
+            const Result<config::Config> config = config::load_config(file);
             if (!config) return config.error();
             state_dir = config->state_dir;
             keys = config->keys;
@@ -348,6 +353,18 @@ bool confirmed(bool already, std::size_t count) {
 }
 
 }  // namespace
+
+void write_address(const std::string& state_dir, const std::string& address,
+                   const std::string& certificate) {
+    std::ofstream file(state_dir + "/http.addr", std::ios::trunc);
+    if (certificate.empty()) {
+        file << address << '\n';
+        return;
+    }
+    std::error_code ignored;
+    file << "https://" << address << '\n'
+         << std::filesystem::absolute(certificate, ignored).string() << '\n';
+}
 
 int run_findings_list(const OperateOptions& options) {
     Result<Engine> engine = Engine::find(options.engine);

@@ -13,7 +13,8 @@
 
 namespace trueup::apps {
 
-/// Where the engine is, and as whom to ask it.
+/// Where the engine is, and as whom to ask it. Without config, state_dir and url: the environment
+/// variable TRUEUP_CONFIG names the configuration.
 struct EngineAddress {
     std::string config;      ///< its configuration file; names the state folder
     std::string state_dir;   ///< or the folder itself
@@ -21,6 +22,11 @@ struct EngineAddress {
     std::string token_file;  ///< ... a file whose first word is the token
     std::string ca_file;     ///< of https: whom to believe; empty: whom the system believes
 };
+
+/// Tells these commands, and scripts, where the engine of this state folder answers; with TLS as an
+/// https address, and below it the certificate that it shows.
+void write_address(const std::string& state_dir, const std::string& address,
+                   const std::string& certificate = {});
 
 struct OperateOptions {
     EngineAddress engine;

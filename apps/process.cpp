@@ -5,10 +5,10 @@
 #include "apps/config/config.h"
 #include "apps/events.h"
 #include "apps/logging.h"
+#include "apps/operate.h"
 #include "apps/source_checks.h"
 #include "apps/topics.h"
 #include "apps/wiring.h"
-#include "engine/base/id.h"
 #include "engine/base/version.h"
 #include "engine/ports/clock.h"
 
@@ -23,7 +23,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -60,19 +59,6 @@ std::string name_of(Part part) {
 }
 
 bool runs(Part part, Part what) { return part == Part::kEverything || part == what; }
-
-/// Lets scripts find the port that was chosen; with TLS as an address, and the certificate below
-/// it.
-void write_address(const config::Config& config, const std::string& address) {
-    std::ofstream file(config.state_dir + "/http.addr", std::ios::trunc);
-    if (!config.http_tls) {
-        file << address << '\n';
-        return;
-    }
-    std::error_code ignored;
-    file << "https://" << address << '\n'
-         << std::filesystem::absolute(config.http_tls->cert_file, ignored).string() << '\n';
-}
 
 /// Only what this process runs, in a copy of the configuration.
 Result<config::Config> narrowed(config::Config config, const ProcessOptions& options) {
@@ -235,7 +221,8 @@ std::optional<Refusal> start_host(const config::Config& config, const ProcessOpt
     host = std::move(*opened);
     // The engine is the one that people ask.
     if (!host->address().empty() && runs(options.part, Part::kEngine)) {
-        write_address(config, host->address());
+        write_address(config.state_dir, host->address(),
+                      config.http_tls ? config.http_tls->cert_file : "");
     }
     if (auto refused = open_log(config, options.part, host.get(), log)) return refused;
     if (config.kafka && !parts.executors.sources.empty()) {
@@ -267,8 +254,6 @@ void greet(const config::Config& config, const ProcessOptions& options, const Ho
 /// Which build runs, under which configuration, and what its rules may do: whoever reads the log of
 /// a night asks for it first.
 void log_start(const config::Config& config, const ProcessOptions& options) {
-    std::ifstream file(options.config, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
     nlohmann::ordered_json rules = nlohmann::ordered_json::object();
     for (const RuleSettings& rule : config::policy_settings(config).rules) {
         rules[rule.rule] = name_of(rule.mode);
@@ -276,7 +261,7 @@ void log_start(const config::Config& config, const ProcessOptions& options) {
     log_event("started", {{"version", kVersion},
                           {"part", name_of(options.part)},
                           {"configuration", options.config},
-                          {"configuration_hash", to_hex(hash128(text))},
+                          {"configuration_hash", to_hex(config.digest)},
                           {"rules", std::move(rules)}});
 }
 

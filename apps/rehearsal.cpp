@@ -395,9 +395,8 @@ std::string text_of(const CommandDraft& draft) {
                     draft.target.name.empty() ? draft.target.object_id : draft.target.name);
     if (draft.action.kind == Action::Kind::kDeletePod) {
         const auto& seconds = draft.action.grace_seconds;  // none: the pod's own
-        return text + (seconds
-                           ? fmt::format(" (uid {}, {} s to end)", draft.target.object_id, *seconds)
-                           : fmt::format(" (uid {})", draft.target.object_id));
+        const std::string to_end = seconds ? fmt::format(", {} s to end", *seconds) : "";
+        return text + fmt::format(" (uid {}{})", draft.target.object_id, to_end);
     }
     for (const Assignment& set : draft.action.sets) {
         text += fmt::format(" {}={}", set.column, set.value ? "'" + *set.value + "'" : "null");

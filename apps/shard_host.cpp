@@ -126,13 +126,14 @@ Millis ShardHost::make_checkpoint() {
     return Millis{0};
 }
 
-std::optional<bool> ShardHost::shorten_log() {
+ShardHost::Shortened ShardHost::shorten_log() {
     const runtime::ShardStatus status = shard_->status();
     if (!settings_.shard.lead || !status.in_turn || !status.caught_up) {
         const auto extent = log_.describe({Topic::kJournal, index()});
-        if (!extent) return std::nullopt;
+        if (!extent) return Shortened::kNoAnswer;
         journal_begin_ = extent->first_offset;
-        return !settings_.shard.lead;  // a follower's turn never comes
+        // A follower's turn never comes.
+        return settings_.shard.lead ? Shortened::kNotOurTurn : Shortened::kDone;
     }
     const auto tended =
         retention_.tend(status.meta, checkpoints_.list(), [this] { return stopping_.load(); });
@@ -141,10 +142,10 @@ std::optional<bool> ShardHost::shorten_log() {
             spdlog::warn("shard {}: the log is not shortened for now: {}", index(),
                          tended.error().what);
         }
-        return std::nullopt;
+        return Shortened::kNoAnswer;
     }
     tell_retention(*tended);
-    return true;
+    return Shortened::kDone;
 }
 
 void ShardHost::tell_retention(const runtime::Retention::Tended& tended) {

@@ -14,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -62,9 +61,9 @@ class ShardHost {
     Made checkpoint() const;
 
     /// Forgets what is older than it has to be (engine/runtime/retention.h), if it is this engine's
-    /// turn, and says whether it was. Of the same thread as `make_checkpoint`. Nullopt: the log
-    /// does not answer.
-    std::optional<bool> shorten_log();
+    /// turn. Of the same thread as `make_checkpoint`.
+    enum class Shortened : std::uint8_t { kDone, kNotOurTurn, kNoAnswer };
+    Shortened shorten_log();
     /// The oldest offset of the journal, as of the last `shorten_log`; -1: not looked at yet.
     std::int64_t journal_begin() const { return journal_begin_; }
 

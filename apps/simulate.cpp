@@ -168,8 +168,7 @@ void tell_sums(const SimulateOptions& options, const Sums& sums, double seconds)
     fmt::print(
         "{} run{} of plan {} from seed {}: {}.\n"
         "In {:.1f} simulated hours {} commands were ordered and {} writes made, {} of them while "
-        "the "
-        "other side changed in that very moment.\n"
+        "the other side changed in that very moment.\n"
         "{:.0f} runs a second.\n",
         sums.runs, sums.runs == 1 ? "" : "s", options.plan, options.seed, failed, sums.hours,
         sums.commands, sums.effects, sums.races, static_cast<double>(sums.runs) / seconds);

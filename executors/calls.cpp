@@ -12,52 +12,65 @@ namespace {
 // One pod is some kilobytes; whatever is larger than this is not the answer to our question.
 constexpr std::size_t kMaxBody = 4U << 20U;
 
+std::string object_of(const ports::Resource& resource, const std::string& name) {
+    return resource.api_path + "/" + resource.name_space + "/" + resource.plural + "/" + name;
+}
+
 }  // namespace
 
-ports::CallId Calls::open(Owner owner, ports::Cluster* cluster, ports::Database* database,
-                          SteadyTime now) {
+Calls::Open& Calls::open(Owner owner, SteadyTime now) {
     const ports::CallId call = next_++;
     Open& entry = open_[call];
     entry.answer.owner = owner;
     entry.answer.call = call;
     entry.due = now + timeout_;
-    entry.cluster = cluster;
-    entry.database = database;
-    return call;
+    return entry;
+}
+
+ports::CallId Calls::open(Owner owner, ports::Database& database, SteadyTime now) {
+    Open& entry = open(owner, now);
+    entry.database = &database;
+    return entry.answer.call;
+}
+
+ports::CallId Calls::open(Owner owner, Asked asked, SteadyTime now) {
+    Open& entry = open(owner, now);
+    entry.asked = std::move(asked);
+    return entry.answer.call;
 }
 
 ports::CallId Calls::get(Owner owner, ports::Cluster& cluster, const ports::GetObject& request,
                          SteadyTime now) {
-    const ports::CallId call = open(owner, &cluster, nullptr, now);
-    open_[call].asked = {&cluster, false, request.resource.name_space + "/" + request.name};
+    const ports::CallId call =
+        open(owner, Asked{&cluster, false, object_of(request.resource, request.name)}, now);
     cluster.get(call, request);
     return call;
 }
 
 ports::CallId Calls::erase(Owner owner, ports::Cluster& cluster, const ports::DeleteObject& request,
                            SteadyTime now) {
-    const ports::CallId call = open(owner, &cluster, nullptr, now);
-    open_[call].asked = {&cluster, true, request.resource.name_space + "/" + request.name};
+    const ports::CallId call =
+        open(owner, Asked{&cluster, true, object_of(request.resource, request.name)}, now);
     cluster.erase(call, request);
     return call;
 }
 
 ports::CallId Calls::read_rows(Owner owner, ports::Database& database,
                                const ports::ReadRows& request, SteadyTime now) {
-    const ports::CallId call = open(owner, nullptr, &database, now);
+    const ports::CallId call = open(owner, database, now);
     database.read_rows(call, request);
     return call;
 }
 
 ports::CallId Calls::update_row(Owner owner, ports::Database& database,
                                 const ports::UpdateRow& request, SteadyTime now) {
-    const ports::CallId call = open(owner, nullptr, &database, now);
+    const ports::CallId call = open(owner, database, now);
     database.update_row(call, request);
     return call;
 }
 
 void Calls::Open::cancel() const {
-    if (cluster != nullptr) cluster->cancel(answer.call);
+    if (asked.cluster != nullptr) asked.cluster->cancel(answer.call);
     if (database != nullptr) database->cancel(answer.call);
 }
 
@@ -84,7 +97,7 @@ void Calls::poll(Millis max_wait) {
     std::set<ports::Cluster*> clusters;
     std::set<ports::Database*> databases;
     for (const auto& [call, entry] : open_) {
-        if (entry.cluster != nullptr) clusters.insert(entry.cluster);
+        if (entry.asked.cluster != nullptr) clusters.insert(entry.asked.cluster);
         if (entry.database != nullptr) databases.insert(entry.database);
     }
     const std::size_t ports_in_use = clusters.size() + databases.size();
@@ -111,7 +124,7 @@ void Calls::poll_database(ports::Database& database, Millis max_wait) {
 
 void Calls::handle(const ports::ClusterEvent& event) {
     const auto found = open_.find(event.call);
-    if (found == open_.end() || found->second.cluster == nullptr) return;
+    if (found == open_.end() || found->second.asked.cluster == nullptr) return;
     Answer& answer = found->second.answer;
     switch (event.kind) {
         case ports::ClusterEvent::Kind::kHead:

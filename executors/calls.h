@@ -71,19 +71,19 @@ class Calls {
     struct Asked {
         ports::Cluster* cluster = nullptr;
         bool writes = false;
-        std::string object;  ///< `namespace/name`
+        std::string object;  ///< `api/namespace/plural/name`: a pod's service may have its name
         auto operator<=>(const Asked&) const = default;
     };
     struct Open {
         Answer answer;
         SteadyTime due{};
-        ports::Cluster* cluster = nullptr;  ///< one of the two is set
-        ports::Database* database = nullptr;
-        Asked asked;  ///< of a cluster
+        Asked asked;                          ///< of a cluster, or none
+        ports::Database* database = nullptr;  ///< else
         void cancel() const;
     };
-    ports::CallId open(Owner owner, ports::Cluster* cluster, ports::Database* database,
-                       SteadyTime now);
+    Open& open(Owner owner, SteadyTime now);
+    ports::CallId open(Owner owner, ports::Database& database, SteadyTime now);
+    ports::CallId open(Owner owner, Asked asked, SteadyTime now);
     void close(std::map<ports::CallId, Open>::iterator which);
     void poll_cluster(ports::Cluster& cluster, Millis max_wait);
     void poll_database(ports::Database& database, Millis max_wait);

@@ -290,6 +290,7 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
     const std::string folder = std::filesystem::path(file_name).parent_path().string();
     Problems problems(file_name);
     Config config;
+    config.digest = hash128(text);
     Section root(&*tree, "", 1, problems);
     read_version(root);
     read_bus(root.section("bus"), folder, config);

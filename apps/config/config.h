@@ -6,6 +6,7 @@
 // in it only where the file itself holds them (`Conninfo::kText`); print it with describe.h.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/result.h"
 #include "engine/base/time.h"
 #include "engine/model/settings.h"
@@ -129,6 +130,7 @@ struct HttpTls {
 };
 
 struct Config {
+    Hash128 digest;  ///< of the text that it was read from
     std::string state_dir = "/var/lib/trueup";
     std::uint64_t memory_bytes = std::uint64_t{512} << 20U;
     Millis checkpoint_every = std::chrono::minutes(15);

@@ -114,16 +114,24 @@ std::optional<std::size_t> damage_of(const Log& log, Sums sums) {
     return damaged ? std::optional(at) : std::nullopt;
 }
 
+/// Empty where it cannot be read, or is gone by now: that, RocksDB says itself.
+std::string bytes_of(const std::filesystem::path& path) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    if (error) return {};
+    std::string bytes(size, '\0');
+    std::ifstream file(path, std::ios::binary);
+    return file.read(bytes.data(), static_cast<std::streamsize>(size)) ? bytes : std::string();
+}
+
 }  // namespace
 
 Status check_write_ahead(const std::string& folder, Sums sums) {
-    std::error_code error;  // what cannot be read, RocksDB says itself
+    std::error_code error;
     std::filesystem::directory_iterator entry(folder, error);
     for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
         if (entry->path().extension() != ".log") continue;
-        std::string bytes(entry->file_size(error), '\0');
-        std::ifstream file(entry->path(), std::ios::binary);
-        if (error || !file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) break;
+        const std::string bytes = bytes_of(entry->path());
         if (const auto at = damage_of(Log(bytes), sums)) {
             return Error{Next::kStop, entry->path().string() + " at byte " + std::to_string(*at)};
         }

@@ -41,24 +41,28 @@ Error another_record(std::int64_t offset) {
                 "this one lost its tail and grew again");
 }
 
-/// Is this record there?
-Result<bool> is_there(ports::Log& log, ports::Partition journal, const RecordMark& mark) {
-    const auto read = log.read(journal, mark.offset, 1);
+/// Is the record at this offset the one that is meant?
+template <typename Meant>
+Result<bool> is_there(ports::Log& log, ports::Partition journal, std::int64_t offset,
+                      const Meant& meant) {
+    const auto read = log.read(journal, offset, 1);
     if (!read) return read.error();
     if (read->records.empty()) return Error{Next::kRetry, "the journal cannot be read yet"};
-    const ports::Record& record = read->records[0];
-    return record.offset == mark.offset &&
-           codec::record_digest(record.value, record.append_time) == mark.digest;
+    return read->records[0].offset == offset && meant(read->records[0]);
+}
+
+Result<bool> is_there(ports::Log& log, ports::Partition journal, const RecordMark& mark) {
+    return is_there(log, journal, mark.offset, [&mark](const ports::Record& record) {
+        return codec::record_digest(record.value, record.append_time) == mark.digest;
+    });
 }
 
 /// Rows of a build before this one know no digest of their last record, and its time instead.
 Result<bool> is_there(ports::Log& log, ports::Partition journal, const core::Meta& rows) {
     if (rows.record != 0) return is_there(log, journal, RecordMark{rows.applied, rows.record});
-    const auto read = log.read(journal, rows.applied, 1);
-    if (!read) return read.error();
-    if (read->records.empty()) return Error{Next::kRetry, "the journal cannot be read yet"};
-    return read->records[0].offset == rows.applied &&
-           read->records[0].append_time == rows.broker_now;
+    return is_there(log, journal, rows.applied, [&rows](const ports::Record& record) {
+        return record.append_time == rows.broker_now;
+    });
 }
 
 /// The record that was folded last must still be the one that it was. Another journal has another

@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -201,6 +202,19 @@ TEST_F(HostTest, WhatWasOrderedUnderEnforceIsNotDoneUnderObserve_S40) {
     const sandbox::Truth truth = world.truth();
     EXPECT_EQ(truth.pods.size(), 2U);
     for (const sandbox::Pod& pod : truth.pods) EXPECT_FALSE(pod.deletion_ms) << pod.name;
+}
+
+// Symptom: TRUEUP_CONFIG named one engine and --state-dir another, and the first one was paused.
+TEST_F(HostTest, WhoNamesAnEngineMeansThatOneWhateverTheEnvironmentSays) {
+    start(false);
+    write_address(dir.path(), host->address());
+    ASSERT_EQ(::setenv("TRUEUP_CONFIG", "/nowhere/trueup.yaml", 1), 0);
+    OperateOptions options;
+    EXPECT_NE(run_request(options, "pause"), 0) << "of nowhere";
+    options.engine.state_dir = dir.path();
+    EXPECT_EQ(run_request(options, "pause"), 0);
+    ::unsetenv("TRUEUP_CONFIG");
+    EXPECT_TRUE(wait_until([this] { return host->snapshot().pauses == 1; }));
 }
 
 // Symptom: a pause that was recorded under one prefix was followed under another with the same

@@ -282,6 +282,27 @@ TEST(DeletePod, WhatIsSaidOfAnotherPodDoesNotMakeARefusalYoung) {
     EXPECT_FALSE(forbidden());
 }
 
+// A service that an admission webhook keeps has the name of its instance's pod, and each answer
+// about the pod made the refusal young again.
+TEST(DeletePod, WhatIsSaidOfAnotherKindOfTheSameNameDoesNotMakeARefusalYoung) {
+    FakeCluster cluster;
+    cluster.pods["wrapper-a"] = {};
+    Calls calls{Millis{1'000}};
+    SteadyTime now = from_millis<SteadyTime>(1'000);
+    const auto ask = [&](const char* plural, int status) {
+        if (status != 0) cluster.upset_gets.push_back({status, ""});
+        calls.get(1, cluster, {{"/api/v1", "graph", plural}, "wrapper-a"}, now);
+        calls.poll(Millis{0});
+        const std::vector<Answer> answers = calls.take(now);
+        EXPECT_EQ(answers.size(), 1U);
+        return !answers.empty() && answers[0].for_good;
+    };
+    EXPECT_FALSE(ask("services", 403));
+    now += Millis(301'000);
+    EXPECT_FALSE(ask("pods", 0));
+    EXPECT_TRUE(ask("services", 403));
+}
+
 TEST(DeletePod, ATimeoutThatWasCarriedOutIsReadBack_S38) {
     for (const int status : {0, 504}) {
         Bench bench;

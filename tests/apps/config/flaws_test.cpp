@@ -95,7 +95,9 @@ TEST(ConfigFlaws, BrokersAreVerifiedUnlessSomebodyIsSure) {
     };
     const std::string whoever = "so that whoever answers is believed to be the broker; write ";
     const std::string off = "client: {enable.ssl.certificate.verification: 'false'}";
-    EXPECT_NE(kafka(off).find("enable.ssl.certificate.verification: false, " + whoever),
+    EXPECT_NE(kafka(off).find("enable.ssl.certificate.verification: false, " + whoever +
+                              "true or take it out, and name the authority in ssl.ca.location, or "
+                              "write i-know: [verification]"),
               std::string::npos);
     EXPECT_NE(kafka("client: {ssl.endpoint.identification.algorithm: none}").find(whoever),
               std::string::npos);
