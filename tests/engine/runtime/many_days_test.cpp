@@ -18,7 +18,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace trueup::testing {
 namespace {
@@ -53,6 +57,36 @@ std::uint64_t resident() {
     return 0;
 }
 
+/// A log whose appends are answered when `append` returns: in virtual time its writer's thread
+/// would take as long as the machine is busy.
+class AtOnce final : public ports::Log {
+  public:
+    explicit AtOnce(std::unique_ptr<ports::Log> log) : log_(std::move(log)) {}
+    std::unique_ptr<ports::PendingAppend> append(
+        ports::Partition partition, const std::vector<ports::Entry>& entries) override {
+        auto pending = log_->append(partition, entries);
+        while (!pending->ready()) std::this_thread::yield();
+        return pending;
+    }
+    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+                                std::size_t max_bytes) override {
+        return log_->read(partition, offset, max_bytes);
+    }
+    std::uint64_t changes_seen() const override { return log_->changes_seen(); }
+    void wait(std::uint64_t seen, Millis max_wait) override { log_->wait(seen, max_wait); }
+    void wake() override { log_->wake(); }
+    Status truncate(ports::Partition partition, std::int64_t offset) override {
+        return log_->truncate(partition, offset);
+    }
+    Result<ports::Extent> describe(ports::Partition partition) override {
+        return log_->describe(partition);
+    }
+    std::optional<std::uint64_t> stored_bytes() const override { return log_->stored_bytes(); }
+
+  private:
+    std::unique_ptr<ports::Log> log_;
+};
+
 class ManyDays : public ::testing::Test {
   protected:
     ManyDays() : host_(1, settings()), checkpoints_(dir_ / "checkpoints", 0, kCheckpoints) {
@@ -73,7 +107,7 @@ class ManyDays : public ::testing::Test {
                                                       .fsync = false,
                                                       .clock = &clock,
                                                       .memory_bytes = std::size_t{4} << 20U});
-            return log ? std::move(*log) : nullptr;
+            return log ? std::make_unique<AtOnce>(std::move(*log)) : nullptr;
         };
         made.open_store = [this]() -> std::unique_ptr<ports::Store> {
             auto store = projections::RocksdbStore::open(
