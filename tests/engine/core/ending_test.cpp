@@ -230,48 +230,6 @@ TEST(Endings, EachEventInEachStageLeadsWhereTheTableSays) {
     }
 }
 
-// Symptom: ten TTLs at once: ten pods were deleted, no budget was left for the ten rows, and those
-// whose pods had exited with an error were written `failed`.
-TEST(Endings, TheRestOfAnEndCostsNoBudget_S29_G17) {
-    Settings settings = served_settings();
-    core::rule_settings(settings, "ttl_expired").budget = {10, 0, 300s};
-    JournalScript s(settings);
-    s.together([&] {
-        for (const char* source : {"pods", "rows", "services", "ingresses"}) s.known(source);
-    });
-    s.quiet_until(90s);
-    constexpr int kMany = 10;
-    const auto name = [](int i) { return "wrapper-" + std::to_string(i); };
-    s.together([&] {
-        for (int i = 0; i < kMany; ++i) {
-            s.pod({.name = name(i), .uid = "u" + std::to_string(i), .version = 11});
-            Row row = expired_row(50);
-            row.pk = std::to_string(i);
-            row.name = name(i);
-            row.tracked = i % 2 == 0;  // half of them are known by their slug only
-            s.row(row);
-        }
-    });
-    s.quiet_until(96s);
-    const std::vector<Command> deletions = s.commands();
-    ASSERT_EQ(deletions.size(), std::size_t{kMany});
-    for (const Command& deletion : deletions) s.outcome(deletion, OutcomeKind::kDone);
-    for (int i = 0; i < kMany; ++i) {
-        s.pod({.name = name(i),
-               .uid = "u" + std::to_string(i),
-               .version = 12,
-               .phase = "Failed",
-               .deleting = true});
-    }
-    s.quiet_until(103s);
-    ASSERT_EQ(s.commands().size(), std::size_t{2 * kMany});
-    for (std::size_t i = kMany; i < s.commands().size(); ++i) {
-        EXPECT_EQ(s.commands()[i].draft.action.sets,
-                  (std::vector<Assignment>{{"status", "stopping"}}));
-    }
-    EXPECT_EQ(s.meta().rules[3].spending.commands, std::uint64_t{kMany});
-}
-
 // Symptom: a row that we ended ourselves was called STUCK_TRANSITION 15 minutes later.
 TEST(Endings, WhatWasEndedIsNoStuckTransition) {
     JournalScript s = at_stage('C');
@@ -302,22 +260,6 @@ TEST(Endings, OneThatDoesNotGoOnIsSaidToBeStuckAndCountedOnce) {
     answer(s, OutcomeKind::kDone);
     EXPECT_EQ(s.meta().stuck, 0U);
     EXPECT_EQ(s.meta().endings, (std::array<std::uint64_t, 5>{}));
-}
-
-// Symptom: a pause met the second step, which was refused; after `resume` the row was failed.
-TEST(Endings, APauseBetweenTheStepsIsOverWithItsResume_S40) {
-    JournalScript s = at_stage('C');
-    s.request(request(RequestKind::kPause));
-    answer(s, OutcomeKind::kRefused, true);
-    const std::size_t before = s.commands().size();
-    s.quiet_until(5min);
-    EXPECT_EQ(s.commands().size(), before);
-    s.request(request(RequestKind::kResume));
-    s.quiet_until(5min + 5s);
-    ASSERT_EQ(s.commands().size(), before + 1);
-    EXPECT_EQ(s.commands().back().draft.action.sets,
-              (std::vector<Assignment>{{"status", "stopping"}}));
-    EXPECT_NE(s.commands().back().id, s.commands()[before - 1].id);
 }
 
 // Symptom: the pod came again under its name behind our deletion; the row was closed, and the new
@@ -374,24 +316,6 @@ TEST(Endings, ADismissalIsOfWhatWasThereAndAnotherObjectVoidsIt) {
     s.quiet_until(265s);
     ASSERT_EQ(s.commands().size(), 1U);
     EXPECT_EQ(s.commands().back().draft.target.object_id, "b");
-}
-
-TEST(Endings, TheCountsOfRowsAndPodsThatMayBeEachOthersLeaveThemOut_G25) {
-    JournalScript s(served_settings());
-    s.together([&] {
-        for (const char* source : {"pods", "rows", "services", "ingresses"}) s.known(source);
-    });
-    s.quiet_until(90s);
-    Row row = expired_row(50);
-    row.tracked = false;
-    s.together([&] {
-        s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-        s.row(row);
-    });
-    s.quiet_until(95s);
-    s.at(96s).outcome(s.commands().back(), OutcomeKind::kDone);
-    s.at(97s).pod_gone("wrapper-7", "a", 12);
-    EXPECT_EQ(s.meta().tallies[0], 0U) << "its own half-done end held every orphan";
 }
 
 }  // namespace

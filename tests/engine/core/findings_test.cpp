@@ -34,17 +34,6 @@ TEST(Findings, OnlyEdgesAreTold) {
     EXPECT_EQ(edge.evidence, std::vector<std::int64_t>{edge.offset});
 }
 
-TEST(Findings, ObserveSaysWhatItWouldDoAndDoesNothing) {
-    JournalScript s = orphan_at(300s, graph_settings(Mode::kObserve));
-    EXPECT_EQ(s.news(),
-              "100s suspected orphaned_pod wrapper-7 a: grace\n"
-              "160s waiting orphaned_pod wrapper-7 a: observed\n");
-    s.put_in_force(graph_settings(Mode::kEnforce));
-    EXPECT_EQ(s.news(),
-              "300s commanded orphaned_pod wrapper-7 a\n"
-              "300s delete_pod wrapper-7 a\n");
-}
-
 TEST(Findings, RetractionIsCountedAndClosesIt) {
     JournalScript s = orphan_at(120s);
     EXPECT_EQ(s.meta().open_findings, 1U);
@@ -67,25 +56,6 @@ TEST(Findings, DoneEndsIt) {
     EXPECT_EQ(s.findings().back().command_id, s.commands().front().id);
 }
 
-// Symptom: what a live look refused was found, ordered and refused again for ever, each time out of
-// the rule's budget, while nothing was heard of it.
-TEST(Findings, ARefusalIsJudgedAnewBeyondTheBarrierButOrderedOnNewsOnly_S1_S22) {
-    JournalScript s = orphan_at(160s);
-    s.news();
-    s.at(161s).outcome(s.commands().front(), OutcomeKind::kRefused);
-    s.at(162s).progress("rows");
-    EXPECT_EQ(s.news(), "161s resolved orphaned_pod wrapper-7 a: refused\n");
-    s.at(163s).progress("pods");
-    s.quiet_until(600s);
-    EXPECT_EQ(s.news(),
-              "163s suspected orphaned_pod wrapper-7 a: grace\n"
-              "223s waiting orphaned_pod wrapper-7 a: refused\n");
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 12, .phase = "Failed"});
-    s.quiet_until(605s);
-    ASSERT_EQ(s.commands().size(), 2U);
-    EXPECT_NE(s.commands()[0].id, s.commands()[1].id);
-}
-
 // An operator's word refused it, not a look at the world: it goes as soon as he lets it.
 TEST(Findings, WhatABrakeRefusedNeedsNoNews_S40) {
     JournalScript s = orphan_at(160s);
@@ -96,30 +66,6 @@ TEST(Findings, WhatABrakeRefusedNeedsNoNews_S40) {
               "166s suspected orphaned_pod wrapper-7 a: grace\n"
               "226s commanded orphaned_pod wrapper-7 a\n"
               "226s delete_pod wrapper-7 a\n");
-}
-
-TEST(Findings, ACommandUnderWayIsNotRetracted) {
-    JournalScript s = orphan_at(160s);
-    s.news();
-    s.at(161s).row({.pk = "7", .name = "wrapper-7", .version = 50});
-    s.quiet_until(166s);
-    EXPECT_EQ(s.news(), "") << "only its outcome ends it";
-    s.outcome(s.commands().front(), OutcomeKind::kRefused);
-    EXPECT_EQ(s.news(), "166s resolved orphaned_pod wrapper-7 a: refused\n");
-}
-
-TEST(Findings, ASuccessorUnderTheSameNameIsAnotherFinding_S1) {
-    JournalScript s = orphan_at(160s);
-    s.news();
-    s.at(161s).together([&] {
-        s.pod_gone("wrapper-7", "a", 12);
-        s.pod({.name = "wrapper-7", .uid = "b", .version = 13});
-    });
-    EXPECT_EQ(s.news(), "161s suspected orphaned_pod wrapper-7 b: grace\n");
-    s.at(162s).outcome(s.commands().front(), OutcomeKind::kRefused);
-    EXPECT_EQ(s.news(),
-              "162s resolved orphaned_pod wrapper-7 a: refused\n"
-              "162s waiting orphaned_pod wrapper-7 b: own_write\n");
 }
 
 TEST(Findings, RetriesBackOffFrom1To60Seconds_S38) {
@@ -139,17 +85,6 @@ TEST(Findings, RetriesBackOffFrom1To60Seconds_S38) {
     EXPECT_EQ(delays, (std::vector<std::int64_t>{1, 2, 4, 8, 16, 32, 60, 60}));
     EXPECT_EQ(s.meta().rules[0].detected, 1U) << "all of it is one finding";
     EXPECT_EQ(s.subject("wrapper-7")->findings.front().failures, 8U);
-}
-
-TEST(Findings, AFinalFailureStaysOpenAndIsTriedAfter300s_S39) {
-    JournalScript s = orphan_at(160s);
-    s.news();
-    s.outcome(s.commands().front(), OutcomeKind::kFailed, false);
-    s.quiet_until(455s);
-    EXPECT_EQ(s.news(), "160s waiting orphaned_pod wrapper-7 a: failed\n");
-    EXPECT_EQ(s.meta().open_findings, 1U);
-    s.quiet_until(460s);
-    EXPECT_EQ(s.commands().size(), 2U);
 }
 
 TEST(Findings, AFailedOneThatGoesAwayIsRetracted) {
@@ -261,26 +196,6 @@ TEST(Findings, OutcomesOfUnknownOrEndedCommandsAreCountedOnly) {
     s.outcome(stranger, OutcomeKind::kDone);
     EXPECT_EQ(s.counted().unknown_outcomes, 1U);
     EXPECT_EQ(s.news(), "");
-}
-
-// Symptom: missing_pod and status_drift ordered two writes of one row at once.
-TEST(Findings, ASecondCommandOnOneObjectWaitsForTheFirst) {
-    JournalScript s;
-    s.all_known();
-    s.quiet_until(100s);
-    s.row({.pk = "7", .name = "wrapper-7", .version = 50});
-    s.quiet_until(135s);
-    ASSERT_EQ(s.commands().size(), 1U) << "missing_pod";
-    s.news();
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11, .phase = "Failed"});
-    s.quiet_until(140s);
-    EXPECT_EQ(s.news(),
-              "135s suspected status_drift wrapper-7 public.instances/7: unseen\n"
-              "140s waiting status_drift wrapper-7 public.instances/7: busy\n");
-    s.at(141s).outcome(s.commands()[0], OutcomeKind::kRefused);
-    s.quiet_until(146s);
-    ASSERT_EQ(s.commands().size(), 2U);
-    EXPECT_EQ(s.commands()[1].rule, "status_drift");
 }
 
 // Symptom: DELETE and INSERT of one key in one commit: the new row was failed 35 s later, by a

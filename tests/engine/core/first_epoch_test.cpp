@@ -77,15 +77,6 @@ TEST(FirstEpoch, MayBeEmptyWhereThatIsExpected) {
     EXPECT_EQ(s.meta().rules[0].commands, 4U);
 }
 
-TEST(FirstEpoch, IsBelievedOnceAnOperatorVouches) {
-    JournalScript s = first_lists(expecting(1), 4, 0);
-    s.request(vouch("rows"));
-    ASSERT_TRUE(s.answered().granted);
-    list_rows(s, 0, 20);
-    s.quiet_until(200s);
-    EXPECT_EQ(s.meta().rules[0].commands, 4U);
-}
-
 TEST(FirstEpoch, OneWordIsEnoughAlsoWhereMostIsWrongByIt) {
     JournalScript s = first_lists(expecting(1), 12, 0);
     s.request(vouch("rows"));
@@ -150,28 +141,6 @@ TEST(FirstEpoch, LaterOnesAreHeldAgainstTheOneBeforeOnly) {
     EXPECT_FALSE(s.commands().empty()) << "what was deleted one by one is news";
 }
 
-// Symptom: a database was restored from a backup; the pods whose rows were younger were deleted.
-TEST(FirstEpoch, OfARewoundSourceTakesNothingAwayUntilAnOperatorVouches_S13) {
-    JournalScript s = first_lists(expecting(1), 4, 4);
-    s.own("rows");
-    s.together([&] {
-        s.begin("rows", 5, true);
-        for (int i = 0; i < 3; ++i) {
-            s.row({.pk = std::to_string(i), .name = name_of(i), .version = 5, .listed = true});
-        }
-        s.end("rows");
-    });
-    EXPECT_EQ(s.source("rows").quarantine, Quarantine::kRewound);
-    s.quiet_until(400s);
-    EXPECT_TRUE(s.commands().empty());
-    EXPECT_EQ(s.findings().back().reason, Reason::kQuarantine);
-    list_rows(s, 3, 60);
-    EXPECT_EQ(s.source("rows").quarantine, Quarantine::kRewound) << "another list changes nothing";
-    s.request(vouch("rows"));
-    s.quiet_until(405s);
-    EXPECT_EQ(s.commands().size(), 1U);
-}
-
 // Symptom: everything was stopped while a database was restored from a backup. Nobody had seen it
 // go back when all was started again, and the pods whose rows were younger were deleted.
 TEST(FirstEpoch, OfASourceThatWentBackWhileNobodyLookedNothingIsTakenAway_S13) {
@@ -228,17 +197,6 @@ TEST(FirstEpoch, AQuarantineBeneathADropComesBack) {
     list_pods(s, 40, 30);
     EXPECT_EQ(s.source("pods").quarantine, Quarantine::kWrong);
     EXPECT_TRUE(s.source("pods").known);
-}
-
-// Symptom: over 8 shards 80 of 88 rows could vanish, since each shard lost no more than 10.
-TEST(FirstEpoch, WhatIsFewIsDividedAmongTheShards_S4) {
-    JournalScript s(expecting(0), 1, {}, 8);
-    s.own("pods");
-    s.own("rows");
-    list_pods(s, 11, 10);
-    list_rows(s, 11, 10);
-    list_rows(s, 1, 20);
-    EXPECT_EQ(s.source("rows").quarantine, Quarantine::kDrop);
 }
 
 // Symptom: `services` was taken out of the configuration, and no pass ever ended again.

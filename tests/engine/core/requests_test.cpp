@@ -225,23 +225,6 @@ TEST(Requests, WhatIsRememberedIsBoundedAndAFloodForgetsNobodyElsesWord) {
     EXPECT_EQ(s.meta().pauses.size(), 1U) << "the resume of before is known";
 }
 
-// Symptom: before a migration nobody could hold an instance that was still to come.
-TEST(Requests, ANameThatIsNotThereYetCanBeHeld) {
-    JournalScript s = quiet_world();
-    s.request(request(RequestKind::kHold, "wrapper-7"));
-    EXPECT_TRUE(s.answered().granted) << s.answered().sentence;
-    ASSERT_NE(s.subject("wrapper-7"), nullptr);
-    EXPECT_TRUE(s.subject("wrapper-7")->held);
-    EXPECT_EQ(s.meta().holds, 1U);
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.quiet_until(200s);
-    EXPECT_TRUE(s.commands().empty());
-    EXPECT_EQ(s.findings().back().reason, Reason::kHold);
-    s.request(request(RequestKind::kRelease, "wrapper-7"));
-    EXPECT_EQ(s.meta().holds, 0U);
-    EXPECT_EQ(s.commands().size(), 1U);
-}
-
 TEST(Requests, AHoldOfANameThatNeverCameIsForgottenWhenItIsReleased) {
     JournalScript s = quiet_world();
     const std::uint64_t subjects = s.meta().subjects;
