@@ -1,8 +1,9 @@
 #!/usr/bin/env -S python3 -B
-"""Writes docs/proofs.md: for each number of a requirement, the tests that name it.
+"""Writes build/proofs.md: for each number of a requirement, the tests that name it.
 
   proofs.py            writes it
-  proofs.py --check    exit 1 if it is not what this would write
+  proofs.py --check    writes nothing; exit 1 where a requirement has lost its last test, a test names
+                       a number that is none, or one of NOT_YET has a test now
 
 A test names a number in its own name (`WaitsOutTheGrace_G1`, `test_restart_S3`), a story in its
 first line, and a whole file in its first comment. What the numbers mean stands in SUBJECTS.
@@ -14,13 +15,12 @@ import sys
 from collections import defaultdict
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DOCUMENT = "docs/proofs.md"
+DOCUMENT = "build/proofs.md"
 HEAD = """\
 # What proves what
 
-Written by `tools/proofs.py` from the tests; `tools/check` fails when it is not up to date. A number in the
-name of a test, in the first line of a story (`tests/scenarios/*.scn`) or in the first comment of a file of
-tests is a requirement that it proves. A file without names proves it as a whole.
+Written by `tools/proofs.py` from the tests. A number in the name of a test, in the first line of a story
+(`tests/scenarios/*.scn`) or in the first comment of a file of tests is a requirement that it proves. A file without names proves it as a whole.
 """
 LETTERS = {
     "G": "Graph instances",
@@ -118,6 +118,13 @@ T0.5 drift that knows one pair of states only
 T0.6 TTLs acted on again, wrong clocks
 T0.7 metrics that count attempts
 """
+# Of policies that nothing is connected to yet; their words stand in the design.
+OF_OTHERS = """
+W1 W3 W4 W5 W6 W7 W10 W12 W13 W14 W15 P1 P2 P3 P4 P5 P6 P25 P26 P27 L1 L2 L3 L4 L5 L6 L7 L14
+L15 L18 R1 R2 R3 R4 R5 R6 R7 R8 R9 R10
+"""
+# Requirements that no test proves yet.
+NOT_YET = set("G9 G10 G11 G12 G13 G20 S18 S19 S20 S21 S25 S27 S28 S30 S33 S34".split())
 # Elsewhere these letters number the invariants of a header.
 OF_OTHER_POLICIES = ("tests/engine/core/", "tests/scenarios/", "tests/integration/")
 
@@ -129,7 +136,8 @@ IN_TEXT = re.compile(r"(?<![\w.])(?:([GSCWPLR])(\d+)|T(\d)\.(\d))(?![\w.]*\w)")
 
 def subjects():
     """{number: its few words}"""
-    return dict(line.split(" ", 1) for line in SUBJECTS.strip().splitlines())
+    known = dict(line.split(" ", 1) for line in SUBJECTS.strip().splitlines())
+    return known | dict.fromkeys(OF_OTHERS.split(), "")
 
 
 def numbers(pattern, text):
@@ -194,12 +202,22 @@ def order(number):
     return [int(part) for part in number[1:].split(".")]
 
 
-def written(found):
-    """The document; a number that nobody defined ends it with a sentence."""
+def flaws(found):
+    """A sentence for each number that is not as it should be."""
     known = subjects()
-    for number in found:
-        if number[0] in "GSCT" and number not in known:
-            raise SystemExit(f"{', '.join(found[number])}: there is no {number}")
+    for number in sorted(found):
+        if number not in known:
+            yield f"{', '.join(found[number])}: there is no {number}"
+    for number, words in known.items():
+        if number not in found and number not in NOT_YET:
+            yield f"{number} {words}: no test names it"
+        if number in found and number in NOT_YET:
+            yield f"{number} {words}: a test names it, take it out of NOT_YET in tools/proofs.py"
+
+
+def written(found):
+    """The document."""
+    known = subjects()
     lines = [HEAD]
     for letter, title in LETTERS.items():
         mine = [number for number in {*known, *found} if number[0] == letter]
@@ -217,19 +235,17 @@ def main():
     if sys.argv[1:] not in ([], ["--check"]):
         print(__doc__.strip())
         return 0 if sys.argv[1] in ("-h", "--help") else 2
-    path, text = os.path.join(ROOT, DOCUMENT), written(proofs())
+    found = proofs()
+    wrong = list(flaws(found))
+    for sentence in wrong:
+        print(sentence)
     if not sys.argv[1:]:
+        path = os.path.join(ROOT, DOCUMENT)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return 0
-    there = ""
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            there = file.read()
-    if there == text:
-        return 0
-    print(f"{DOCUMENT}: not what the tests say; run tools/proofs.py")
-    return 1
+            file.write(written(found))
+        print(DOCUMENT)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
