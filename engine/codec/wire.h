@@ -6,6 +6,8 @@
 // as in the generated code.
 #pragma once
 
+#include "engine/base/varint.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,15 +18,7 @@ namespace trueup::codec {
 constexpr std::uint32_t varint_tag(std::uint32_t number) { return number << 3U; }
 constexpr std::uint32_t bytes_tag(std::uint32_t number) { return number << 3U | 2U; }
 
-constexpr std::int64_t from_zigzag(std::uint64_t n) {
-    return static_cast<std::int64_t>((n >> 1U) ^ (~(n & 1U) + 1U));
-}
-constexpr std::uint64_t to_zigzag(std::int64_t n) {
-    return (static_cast<std::uint64_t>(n) << 1U) ^ static_cast<std::uint64_t>(n >> 63U);
-}
-
-/// Bytes that a varint takes at most, and one that is a tag or a length.
-inline constexpr std::size_t kMaxVarint = 10;
+/// Bytes that a varint takes at most where it is a tag or a length.
 inline constexpr std::size_t kMaxTag = 5;
 
 /// Each function that answers false has met a flaw; what it should have filled is void then.
@@ -37,19 +31,7 @@ class WireReader {
     /// Bytes that were not read yet.
     std::uint64_t left() const { return static_cast<std::uint64_t>(end_ - at_); }
 
-    bool varint(std::uint64_t& out) {
-        if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80) {
-            out = static_cast<unsigned char>(*at_++);
-            return true;
-        }
-        out = 0;
-        for (unsigned shift = 0; shift < 70 && at_ != end_; shift += 7) {
-            const auto byte = static_cast<unsigned char>(*at_++);
-            out |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
-            if (byte < 0x80) return true;
-        }
-        return false;
-    }
+    bool varint(std::uint64_t& out) { return read_varint(at_, end_, out); }
 
     bool tag(std::uint32_t& out) {
         std::uint64_t wide = 0;
@@ -122,10 +104,7 @@ class WireWriter {
     explicit WireWriter(char* at) : at_(at) {}
     char* at() const { return at_; }
 
-    void varint(std::uint64_t n) {
-        for (; n >= 0x80; n >>= 7U) *at_++ = static_cast<char>(n | 0x80U);
-        *at_++ = static_cast<char>(n);
-    }
+    void varint(std::uint64_t n) { at_ = write_varint(at_, n); }
     void number(std::uint32_t field, std::uint64_t n) {
         varint(varint_tag(field));
         varint(n);

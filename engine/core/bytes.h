@@ -3,9 +3,9 @@
 #pragma once
 
 #include "engine/base/id.h"
+#include "engine/base/varint.h"
 #include "engine/model/change.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,24 +16,8 @@ namespace trueup::core {
 class ByteWriter {
   public:
     explicit ByteWriter(std::string& out) : out_(out) {}
-    void number(std::uint64_t value) {
-        if (value < 0x80) {
-            out_ += static_cast<char>(value);
-            return;
-        }
-        std::array<char, 10> bytes{};
-        std::size_t size = 0;
-        for (; value >= 0x80; value >>= 7U) {
-            bytes[size++] = static_cast<char>((value & 0x7fU) | 0x80U);
-        }
-        bytes[size++] = static_cast<char>(value);
-        out_.append(bytes.data(), size);
-    }
-    /// Small negative numbers stay small.
-    void signed_number(std::int64_t value) {
-        const auto bits = static_cast<std::uint64_t>(value);
-        number((bits << 1U) ^ (value < 0 ? ~std::uint64_t{0} : 0));
-    }
+    void number(std::uint64_t value) { append_varint(out_, value); }
+    void signed_number(std::int64_t value) { number(to_zigzag(value)); }
     void text(std::string_view value) {
         number(value.size());
         out_ += value;
@@ -65,21 +49,12 @@ class ByteReader {
 
     std::uint64_t number() {
         std::uint64_t value = 0;
-        for (unsigned shift = 0; shift < 70; shift += 7) {
-            if (rest_.empty()) break;
-            const auto byte = static_cast<unsigned char>(rest_.front());
-            rest_.remove_prefix(1);
-            value |= shift < 64 ? static_cast<std::uint64_t>(byte & 0x7fU) << shift : 0;
-            if (byte < 0x80) return value;
-        }
-        ok_ = false;
-        rest_ = {};
-        return 0;
+        const char* at = rest_.data();
+        ok_ = read_varint(at, at + rest_.size(), value) && ok_;
+        rest_.remove_prefix(ok_ ? static_cast<std::size_t>(at - rest_.data()) : rest_.size());
+        return ok_ ? value : 0;
     }
-    std::int64_t signed_number() {
-        const std::uint64_t bits = number();
-        return static_cast<std::int64_t>((bits >> 1U) ^ (~(bits & 1U) + 1));
-    }
+    std::int64_t signed_number() { return from_zigzag(number()); }
     std::string_view text() {
         const std::uint64_t size = number();
         if (size > rest_.size()) {

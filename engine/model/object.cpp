@@ -1,5 +1,8 @@
 #include "engine/model/object.h"
 
+#include "engine/base/varint.h"
+
+#include <cstddef>
 #include <cstdint>
 
 namespace trueup {
@@ -12,17 +15,11 @@ constexpr char kNameTag = 0x0a;
 constexpr char kValueTag = 0x12;
 constexpr char kUnchangedTag = 0x18;
 
-void put_length(std::string& out, std::size_t n) {
-    while (n >= 0x80) {
-        out += static_cast<char>((n & 0x7fU) | 0x80U);
-        n >>= 7U;
-    }
-    out += static_cast<char>(n);
-}
+constexpr std::ptrdiff_t kMaxLength = 5;  // bytes of a length; the generated code reads no more
 
 void put_bytes(std::string& out, char tag, std::string_view bytes) {
     out += tag;
-    put_length(out, bytes.size());
+    append_varint(out, bytes.size());
     out += bytes;
 }
 
@@ -33,20 +30,15 @@ std::optional<std::string_view> take_bytes(std::string_view& rest) {
         rest.remove_prefix(1 + first);
         return taken;
     }
-    std::size_t length = 0;
-    for (unsigned shift = 0; shift < 35; shift += 7) {
-        if (rest.empty()) return std::nullopt;
-        const auto byte = static_cast<unsigned char>(rest.front());
-        rest.remove_prefix(1);
-        length |= static_cast<std::size_t>(byte & 0x7fU) << shift;
-        if (byte < 0x80) {
-            if (length > rest.size()) return std::nullopt;
-            const std::string_view taken = rest.substr(0, length);
-            rest.remove_prefix(length);
-            return taken;
-        }
-    }
-    return std::nullopt;
+    const char* at = rest.data();
+    std::uint64_t length = 0;
+    if (!read_varint(at, rest.data() + rest.size(), length)) return std::nullopt;
+    if (at - rest.data() > kMaxLength) return std::nullopt;
+    rest.remove_prefix(static_cast<std::size_t>(at - rest.data()));
+    if (length > rest.size()) return std::nullopt;
+    const std::string_view taken = rest.substr(0, length);
+    rest.remove_prefix(length);
+    return taken;
 }
 
 /// A look at the bytes that saves taking most other fields apart. Names of 128 bytes and more are
