@@ -1,23 +1,45 @@
 // The projection's private row encoding: varints and length-prefixed strings. Rows are rebuilt from
 // the journal when they cannot be read, so this format owes nothing to the outside.
+//
+// Both have the same verbs for the same things, so that what a struct consists of is said once, for
+// writing and reading alike, and neither can forget a field or change the order:
+//
+//     template <typename A>
+//     void fields(A& a, Of<A, Pause>& pause) { a.number(pause.rule); a.time(pause.since); }
+//
+// Not thread-safe.
 #pragma once
 
 #include "engine/base/id.h"
+#include "engine/base/time.h"
 #include "engine/base/varint.h"
 #include "engine/model/change.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace trueup::core {
 
+/// What `fields` of a T takes: a reader fills it.
+template <typename A, typename T>
+using Of = std::conditional_t<A::kReads, T, const T>;
+
 class ByteWriter {
   public:
+    static constexpr bool kReads = false;
     explicit ByteWriter(std::string& out) : out_(out) {}
-    void number(std::uint64_t value) { append_varint(out_, value); }
-    void signed_number(std::int64_t value) { number(to_zigzag(value)); }
+
+    /// Of an unsigned number or an enumerator.
+    template <typename Number>
+    void number(Number value) {
+        static_assert(!std::is_signed_v<Number>, "signed_number() keeps small negative ones small");
+        append_varint(out_, static_cast<std::uint64_t>(value));
+    }
+    void signed_number(std::int64_t value) { append_varint(out_, to_zigzag(value)); }
     void text(std::string_view value) {
         number(value.size());
         out_ += value;
@@ -31,9 +53,20 @@ class ByteWriter {
         number(value.hi);
         number(value.lo);
     }
+    void duration(Millis value) { signed_number(value.count()); }
     template <typename TimePoint>
     void time(TimePoint value) {
-        signed_number(value.time_since_epoch().count());
+        duration(value.time_since_epoch());
+    }
+    template <typename List, typename Each>
+    void list(const List& items, Each each) {
+        number(items.size());
+        for (const auto& item : items) each(item);
+    }
+    template <typename Box, typename Each>
+    void optional(const Box& box, Each each) {
+        flag(box.has_value());
+        if (box) each(*box);
     }
 
   private:
@@ -43,53 +76,77 @@ class ByteWriter {
 /// Reads what ByteWriter wrote. After the first flaw `ok()` is false and every read yields zero.
 class ByteReader {
   public:
-    explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
+    static constexpr bool kReads = true;
+    explicit ByteReader(std::string_view bytes)
+        : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
     bool ok() const { return ok_; }
-    bool done() const { return ok_ && rest_.empty(); }
+    bool done() const { return ok_ && at_ == end_; }
 
     std::uint64_t number() {
         std::uint64_t value = 0;
-        const char* at = rest_.data();
-        ok_ = read_varint(at, at + rest_.size(), value) && ok_;
-        rest_.remove_prefix(ok_ ? static_cast<std::size_t>(at - rest_.data()) : rest_.size());
-        return ok_ ? value : 0;
-    }
-    std::int64_t signed_number() { return from_zigzag(number()); }
-    std::string_view text() {
-        const std::uint64_t size = number();
-        if (size > rest_.size()) {
-            ok_ = false;
-            rest_ = {};
-            return {};
-        }
-        const std::string_view value = rest_.substr(0, size);
-        rest_.remove_prefix(size);
-        return value;
-    }
-    bool flag() { return number() != 0; }
-    Hash128 hash() {
-        const std::uint64_t hi = number();
-        return {hi, number()};
-    }
-    Version version() {
-        const std::uint64_t hi = number();
-        return {hi, number()};
-    }
-    template <typename TimePoint>
-    TimePoint time() {
-        return TimePoint(typename TimePoint::duration(signed_number()));
+        if (read_varint(at_, end_, value)) return value;
+        fail();
+        return 0;
     }
     /// A count of things that take at least one byte each.
     std::size_t count() {
         const std::uint64_t n = number();
-        if (n <= rest_.size()) return n;
-        ok_ = false;
-        rest_ = {};
+        if (n <= left()) return n;
+        fail();
         return 0;
     }
 
+    template <typename Number>
+    void number(Number& value) {
+        value = static_cast<Number>(number());
+    }
+    template <typename Number>
+    void signed_number(Number& value) {
+        value = static_cast<Number>(from_zigzag(number()));
+    }
+    void text(std::string& value) {
+        const std::size_t size = count();
+        value.assign(at_, size);
+        at_ += size;
+    }
+    void flag(bool& value) { value = number() != 0; }
+    void hash(Hash128& value) {
+        number(value.hi);
+        number(value.lo);
+    }
+    void version(Version& value) {
+        number(value.hi);
+        number(value.lo);
+    }
+    void duration(Millis& value) { value = Millis(from_zigzag(number())); }
+    template <typename TimePoint>
+    void time(TimePoint& value) {
+        value = TimePoint(Millis(from_zigzag(number())));
+    }
+    template <typename List, typename Each>
+    void list(List& items, Each each) {
+        std::size_t n = count();
+        items.reserve(std::min(n, kBelieved));
+        for (; n > 0; --n) each(items.emplace_back());
+    }
+    template <typename Box, typename Each>
+    void optional(Box& box, Each each) {
+        if (number() == 0) return;
+        box = std::remove_reference_t<decltype(*box)>{};
+        each(*box);
+    }
+
   private:
-    std::string_view rest_;
+    static constexpr std::size_t kBelieved = 64;  // what a damaged count may have us allocate
+
+    std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+    void fail() {
+        ok_ = false;
+        at_ = end_;
+    }
+
+    const char* at_;
+    const char* end_;
     bool ok_ = true;
 };
 
