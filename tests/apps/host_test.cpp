@@ -15,6 +15,7 @@
 #include "tests/support/keys.h"
 #include "tests/support/raw_http.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/wrapped_log.h"
 
 #include <gtest/gtest.h>
 
@@ -42,32 +43,11 @@ class LeapingClock final : public ports::Clock {
 };
 
 /// A log that many processes share, by its name.
-class NamedLog final : public ports::Log {
+class NamedLog final : public trueup::testing::WrappedLog {
   public:
     static constexpr const char* kName = "kafka:cluster:trueup";
-
-    explicit NamedLog(std::unique_ptr<ports::Log> log) : log_(std::move(log)) {}
-    std::unique_ptr<ports::PendingAppend> append(
-        ports::Partition partition, const std::vector<ports::Entry>& entries) override {
-        return log_->append(partition, entries);
-    }
-    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
-                                std::size_t max_bytes) override {
-        return log_->read(partition, offset, max_bytes);
-    }
-    std::uint64_t changes_seen() const override { return log_->changes_seen(); }
-    void wait(std::uint64_t seen, Millis max_wait) override { log_->wait(seen, max_wait); }
-    void wake() override { log_->wake(); }
-    Status truncate(ports::Partition partition, std::int64_t offset) override {
-        return log_->truncate(partition, offset);
-    }
-    Result<ports::Extent> describe(ports::Partition partition) override {
-        return log_->describe(partition);
-    }
+    using WrappedLog::WrappedLog;
     std::string name() const override { return kName; }
-
-  private:
-    std::unique_ptr<ports::Log> log_;
 };
 
 sandbox::WorldSettings world_settings() {

@@ -5,6 +5,7 @@
 #include "apps/sandbox_wiring.h"
 #include "engine/core/policy.h"
 #include "sandbox/world.h"
+#include "tests/support/manual_clock.h"
 
 #include <gtest/gtest.h>
 
@@ -20,17 +21,7 @@ using sandbox::Op;
 
 constexpr const char* kSelector = "app=ryugraph-wrapper";
 
-/// Time passes with each look at the clock.
-class RunningClock final : public ports::Clock {
-  public:
-    SteadyTime steady_now() override { return SteadyTime(Millis(now_ += 20)); }
-    std::int64_t wall_millis() override { return 1'772'618'400'000 + now_; }
-
-  private:
-    std::int64_t now_ = 5'000;
-};
-
-class OneLook : public testing::Test {
+class OneLook : public ::testing::Test {
   protected:
     static sandbox::WorldSettings settings() {
         sandbox::WorldSettings made;
@@ -68,7 +59,7 @@ class OneLook : public testing::Test {
         return names;
     }
 
-    RunningClock clock;
+    testing::ManualClock clock{1'700'000'000'000, Millis(20)};  // time passes with each look
     sandbox::World world{7, clock, settings()};
     std::set<std::string> pods;
     Watcher watcher = [](const std::string&, std::uint64_t) { return true; };

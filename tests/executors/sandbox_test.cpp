@@ -5,6 +5,7 @@
 #include "sandbox/world.h"
 #include "tests/executors/bench.h"
 #include "tests/support/keys.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/memory_log.h"
 
 #include <gtest/gtest.h>
@@ -16,13 +17,6 @@ namespace {
 
 using sandbox::Failure;
 using sandbox::Op;
-
-class StillClock final : public ports::Clock {
-  public:
-    SteadyTime steady_now() override { return now; }
-    std::int64_t wall_millis() override { return 1'700'000'000'000 + to_millis(now); }
-    SteadyTime now = from_millis<SteadyTime>(1'000);
-};
 
 sandbox::WorldSettings world_settings() {
     sandbox::WorldSettings settings;
@@ -36,7 +30,7 @@ sandbox::WorldSettings world_settings() {
 /// A world, a log and a dispatcher between them.
 class Stage {
   public:
-    StillClock clock;
+    trueup::testing::ManualClock clock;
     sandbox::World world;
     trueup::testing::MemoryLog log;
 
@@ -83,12 +77,12 @@ class Stage {
         emit(std::move(command));
     }
     void pass(Millis time) {
-        clock.now += time;
+        clock.advance(time);
         log.advance(time);
     }
     void step(int times) {
         for (int i = 0; i < times; ++i) {
-            dispatcher->step(clock.now, Millis(0));
+            dispatcher->step(clock.steady_now(), Millis(0));
             pass(Millis(5));
         }
     }

@@ -3,6 +3,7 @@
 #include "connectors/embedded/embedded_log.h"
 
 #include "tests/ports/log_contract.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
@@ -75,17 +76,7 @@ INSTANTIATE_TEST_SUITE_P(FromDisk, LogContract, ::testing::Values(connectors::ma
 namespace trueup::connectors {
 namespace {
 
-class ManualClock final : public ports::Clock {
-  public:
-    SteadyTime steady_now() override { return SteadyTime(Millis(steady.load())); }
-    std::int64_t wall_millis() override { return wall.load(); }
-    void advance(std::int64_t ms) {
-        steady += ms;
-        wall += ms;
-    }
-    std::atomic<std::int64_t> steady = 0;
-    std::atomic<std::int64_t> wall = 1'000'000;
-};
+using trueup::testing::ManualClock;
 
 Appended must_append(Log& log, ports::Partition partition, std::vector<ports::Entry> entries) {
     const Result<Appended> appended = append_now(log, partition, std::move(entries));
@@ -120,11 +111,11 @@ TEST(EmbeddedLog, OffsetsAreDenseFromZero) {
 
 TEST(EmbeddedLog, OneUnitSharesOneTimeAndTheNextIsLater) {
     testing::TempDir dir;
-    ManualClock clock;  // stands still
+    ManualClock clock{1'000'000};  // stands still
     auto log = must_open({.path = dir / "log", .fsync = false, .clock = &clock});
     must_append(*log, kJournal0, unit_of("a", 2));
     must_append(*log, kJournal0, unit_of("b", 2));
-    clock.advance(50);
+    clock.advance(Millis(50));
     must_append(*log, kJournal0, unit_of("c", 1));
     std::vector<std::int64_t> times;
     for (const Seen& seen : read_all(*log, kJournal0, 0)) times.push_back(to_millis(seen.time));
@@ -134,14 +125,14 @@ TEST(EmbeddedLog, OneUnitSharesOneTimeAndTheNextIsLater) {
 
 TEST(EmbeddedLog, TimesGoOnAfterTheWallClockWasSetBackAcrossARestart) {
     testing::TempDir dir;
-    ManualClock clock;
+    ManualClock clock{1'000'000};
     auto log = must_open({.path = dir / "log", .fsync = false, .clock = &clock});
     must_append(*log, kPods0, unit_of("a", 1));
     log.reset();
-    clock.wall -= 500'000;
+    clock.leap(-Millis(500'000));
     log = must_open({.path = dir / "log", .fsync = false, .clock = &clock});
     EXPECT_EQ(to_millis(must_append(*log, kJournal0, unit_of("b", 1)).append_time), 1'000'000);
-    clock.advance(70);
+    clock.advance(Millis(70));
     EXPECT_EQ(to_millis(must_append(*log, kJournal0, unit_of("c", 1)).append_time), 1'000'070);
 }
 

@@ -116,7 +116,7 @@ TEST_F(SandboxCluster, OddListsAreRefusedLikeByARealServer) {
     future.resource_version = "5000";
     client.port->list_page(99, future);
     EXPECT_EQ(client.answer(99).status, 0) << "it waits for that version first";
-    clock.advance(3'000);
+    clock.advance(Millis(3'000));
     EXPECT_EQ(client.answer(99).status, 504);
     EXPECT_EQ(Json(client.answer(99).body).text("/details/causes/0/reason"),
               "ResourceVersionTooLarge");
@@ -165,7 +165,7 @@ TEST_F(SandboxCluster, DeletePreconditionsAnswer409And404_S1) {
     EXPECT_EQ(marked.text("/kind"), "Pod");
     EXPECT_EQ(marked.text("/metadata/deletionTimestamp"), "2026-03-04T10:00:35Z");
     const Pod terminating = only_pod();
-    clock.advance(100);
+    clock.advance(Millis(100));
     const Json again(client.erase("p0", pod.uid, terminating.resource_version).body);
     EXPECT_EQ(again.text("/metadata/deletionTimestamp"), "2026-03-04T10:00:35Z");
 
@@ -201,7 +201,7 @@ TEST_F(SandboxCluster, AFinalizerHoldsATerminatingPod_S32) {
     make_pods(1);
     world.set_finalizers("p0", {"example.com/guard"});
     world.delete_pod("p0", 30);
-    clock.advance(60'000);
+    clock.advance(Millis(60'000));
     ASSERT_EQ(world.truth().pods.size(), 1U);
     EXPECT_EQ(only_pod().grace_seconds, 0);
     world.set_finalizers("p0", {});

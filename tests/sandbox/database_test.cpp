@@ -182,7 +182,7 @@ TEST_F(SandboxDatabase, AnUpdateThatWaitedForTooLongIsNotSent) {
     client.port->read_rows(90, {{"public", "instances"}, {"id"}, {}, one, {}, {}});
     client.port->update_row(
         91, {{"public", "instances"}, {"id"}, one, seen, {}, {{"status", "failed"}}, Millis(500)});
-    clock.advance(501);
+    clock.advance(Millis(501));
     client.port->cancel(90);
     EXPECT_TRUE(client.answer(91).failed);
     EXPECT_EQ(world.truth().rows.at(0).columns.at("status"), "running");

@@ -139,11 +139,11 @@ TEST_F(SandboxReplication, KeepalivesTellHowFarTheServerIs) {
     EXPECT_TRUE(messages(stream).empty());
     client.port->wal_status(stream, 0, 0, true);
     ASSERT_EQ(messages(stream).size(), 1U);
-    clock.advance(30'000);
+    clock.advance(Millis(30'000));
     const std::vector<WalMessage> ping = messages(stream);
     ASSERT_EQ(ping.size(), 1U);
     EXPECT_TRUE(ping[0].reply_now);
-    clock.advance(30'000);
+    clock.advance(Millis(30'000));
     EXPECT_TRUE(client.answer(stream).failed) << "wal_sender_timeout without a word from us";
 }
 

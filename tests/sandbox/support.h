@@ -1,8 +1,9 @@
-// What the sandbox's tests share: a clock that stands still, clients that gather answers, and a
+// What the sandbox's tests share: clients that gather answers, and a
 // minimal reader of pgoutput.
 #pragma once
 
 #include "sandbox/world.h"
+#include "tests/support/manual_clock.h"
 
 #include <simdjson.h>
 
@@ -13,14 +14,9 @@
 
 namespace trueup::sandbox::testing {
 
-class ManualClock final : public ports::Clock {
-  public:
-    SteadyTime steady_now() override { return SteadyTime(since_); }
-    std::int64_t wall_millis() override { return 1'772'618'400'000 + since_.count(); }
-    void advance(std::int64_t ms) { since_ += Millis(ms); }
-
-  private:
-    Millis since_{5'000};
+/// It is 4 March 2026, 10:00:05.
+struct ManualClock final : trueup::testing::ManualClock {
+    ManualClock() : trueup::testing::ManualClock(1'772'618'405'000) {}
 };
 
 /// Everything that came for one call.

@@ -30,9 +30,9 @@ TEST_F(SandboxWatch, DeletionIsThreeEventsThatSayRunning_S9) {
     const ports::CallId watch = client.watch(1'001);
     world.delete_pod("p", 30);
     EXPECT_EQ(client.lines(watch), (Lines{"MODIFIED p@1002"}));
-    clock.advance(1'999);
+    clock.advance(Millis(1'999));
     EXPECT_EQ(client.lines(watch), Lines{});
-    clock.advance(1);
+    clock.advance(Millis(1));
     client.poll();
     const std::string body = client.answer(watch).body;
     const Json last(body.substr(body.find('\n') + 1));
@@ -103,20 +103,20 @@ TEST_F(SandboxWatch, BookmarksCarryTheNewestVersion) {
     world.create_pod("p", kWrapper, "Running");
     const ports::CallId quiet = client.watch(1'001);
     world.write_elsewhere();
-    clock.advance(59'999);
+    clock.advance(Millis(59'999));
     EXPECT_EQ(client.lines(quiet), Lines{});
-    clock.advance(1);
+    clock.advance(Millis(1));
     EXPECT_EQ(client.lines(quiet), (Lines{"BOOKMARK @1002"}));
     EXPECT_EQ(client.lines(quiet), Lines{});
 
     const ports::CallId probe = client.watch(1'001, kSelector, 5);
     const ports::CallId hasty = client.watch(1'001, kSelector, 2);
-    clock.advance(3'000);
+    clock.advance(Millis(3'000));
     EXPECT_EQ(client.lines(probe), (Lines{"BOOKMARK @1002"}));
     EXPECT_FALSE(client.answer(probe).ended);
     EXPECT_EQ(client.lines(hasty), Lines{});
     EXPECT_TRUE(client.answer(hasty).ended);
-    clock.advance(2'000);
+    clock.advance(Millis(2'000));
     EXPECT_EQ(client.lines(probe), Lines{});
     EXPECT_TRUE(client.answer(probe).ended) << "EOF at timeoutSeconds";
 }
@@ -125,7 +125,7 @@ TEST_F(SandboxWatch, AFutureVersionHangsSilently_S13) {
     world.create_pod("p", kWrapper, "Running");
     const ports::CallId watch = client.watch(1'003);
     world.set_phase("p", "Failed");
-    clock.advance(61'000);
+    clock.advance(Millis(61'000));
     EXPECT_EQ(client.answer(watch).status, 200);
     EXPECT_EQ(client.lines(watch), Lines{});
     world.set_phase("p", "Running");
@@ -145,7 +145,7 @@ TEST_F(SandboxWatch, CanBeCutAndCanGoDeaf_S11) {
     const ports::CallId deaf = client.watch(1'001);
     world.stall_watch(true);
     world.set_phase("p", "Failed");
-    clock.advance(400'000);
+    clock.advance(Millis(400'000));
     EXPECT_EQ(client.lines(deaf), Lines{});
     EXPECT_FALSE(client.answer(deaf).ended);
     world.stall_watch(false);

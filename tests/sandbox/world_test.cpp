@@ -72,7 +72,7 @@ std::string play(std::uint64_t seed, std::string* notes = nullptr) {
         }
         bytes += std::exchange(cluster.answer(watch).body, {});
         for (const std::string& one : std::exchange(database.answer(stream).wal, {})) bytes += one;
-        clock.advance(250);
+        clock.advance(Millis(250));
     }
     return bytes + describe(world);
 }
@@ -106,7 +106,7 @@ TEST(SandboxDrama, KeepsAReadablePace) {
         const std::size_t notes = drama.take_notes().size();
         most = std::max(most, notes);
         all += notes;
-        clock.advance(100);
+        clock.advance(Millis(100));
     }
     EXPECT_LE(most, 2U);
     EXPECT_GE(all, 20U);
@@ -168,7 +168,7 @@ TEST(SandboxWorldFile, RestoresTheSameWorldASlotsPositionIncluded_S37) {
 
     ClusterClient cluster(world);
     const ports::CallId watch = cluster.watch(seen);
-    clock.advance(2'000);
+    clock.advance(Millis(2'000));
     EXPECT_EQ(cluster.lines(watch).size(), 3U) << "the deletion began before and ends after";
     DatabaseClient database(world);
     const ports::CallId stream = database.stream();
@@ -264,7 +264,7 @@ TEST(SandboxWorldFile, ADramaGoesOnOverARestoredWorld) {
         Drama drama(world, 5);
         for (int i = 0; i < 80; ++i) {
             drama.step(clock.steady_now());
-            clock.advance(250);
+            clock.advance(Millis(250));
         }
         before = describe(world);
     }

@@ -127,6 +127,15 @@ JournalScript quiet_world() {
     return s;
 }
 
+JournalScript orphan_at(Millis until, Settings settings) {
+    JournalScript s(std::move(settings));
+    s.all_known();
+    s.quiet_until(100s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(until);
+    return s;
+}
+
 JournalScript observed_world() {
     JournalScript s(graph_settings(Mode::kObserve));
     s.all_known();

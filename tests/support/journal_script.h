@@ -221,6 +221,8 @@ class JournalScript {
 
 /// Both sources known and heard until 100 s.
 JournalScript quiet_world();
+/// Both sources quiet, and wrapper-7 (uid a) an orphan since 100 s; now it is `until`.
+JournalScript orphan_at(Millis until, Settings settings = graph_settings());
 /// Both sources known; rules only observe.
 JournalScript observed_world();
 

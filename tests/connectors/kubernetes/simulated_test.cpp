@@ -5,6 +5,7 @@
 #include "connectors/kubernetes/connector.h"
 #include "engine/model/object.h"
 #include "sandbox/world.h"
+#include "tests/support/manual_clock.h"
 
 #include <gtest/gtest.h>
 
@@ -20,16 +21,6 @@ namespace {
 using sandbox::Failure;
 using sandbox::Op;
 using sandbox::World;
-
-class StillClock final : public ports::Clock {
-  public:
-    SteadyTime steady_now() override { return SteadyTime(since_); }
-    std::int64_t wall_millis() override { return 1'772'618'400'000 + since_.count(); }
-    void advance(Millis passed) { since_ += passed; }
-
-  private:
-    Millis since_{5'000};
-};
 
 bool in_scope(const sandbox::Pod& pod) {
     const auto label = pod.labels.find("app");
@@ -288,7 +279,7 @@ class Walk {
     }
 
     std::mt19937_64 random_;
-    StillClock clock_;
+    ManualClock clock_;
     World world_;
     std::unique_ptr<ports::Cluster> port_;
     connectors::KubernetesConnector connector_;
@@ -344,7 +335,7 @@ class Outage {
         }
     }
 
-    StillClock clock_;
+    ManualClock clock_;
     World world_;
     std::unique_ptr<ports::Cluster> port_;
     connectors::KubernetesConnector connector_;

@@ -1,6 +1,6 @@
 // Proves connectors/postgres/connector.h and link.h: connecting, epochs, progress, fencing
 // (design §4.2-4.4, details 11 and 14, S14-S17).
-#include "tests/connectors/postgres/rig.h"
+#include "tests/connectors/postgres/connector_fixture.h"
 
 #include <gtest/gtest.h>
 

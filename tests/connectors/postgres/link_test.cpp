@@ -1,7 +1,7 @@
 // Proves S14 for the way to the stream: a slot that others read, a publication that is missing,
 // another server behind the same address, and a server whose clock is wrong.
 #include "connectors/postgres/statements.h"
-#include "tests/connectors/postgres/rig.h"
+#include "tests/connectors/postgres/connector_fixture.h"
 
 #include <gtest/gtest.h>
 

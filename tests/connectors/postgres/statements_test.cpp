@@ -6,6 +6,7 @@
 #include "connectors/postgres/lsn.h"
 #include "connectors/postgres/probe.h"
 #include "tests/connectors/postgres/fake_database.h"
+#include "tests/support/manual_clock.h"
 
 #include <gtest/gtest.h>
 
@@ -109,15 +110,6 @@ TEST(PostgresFailure, BacksOffUpToALimitAndStartsAgain) {
     EXPECT_LE(timer.failed(now) - now, Millis(100));
 }
 
-class FixedClock : public ports::Clock {
-  public:
-    SteadyTime steady_now() override { return from_millis<SteadyTime>(now_ += 100); }
-    std::int64_t wall_millis() override { return 0; }
-
-  private:
-    std::int64_t now_ = 0;
-};
-
 std::string check(FakeDatabase& database) {
     const Settings settings{.table = {"public", "instances"},
                             .slot = "trueup",
@@ -125,7 +117,7 @@ std::string check(FakeDatabase& database) {
                             .columns = {"status"},
                             .correlate = *Correlation::parse("pod_name"),
                             .source_name = "rows"};
-    FixedClock clock;
+    testing::ManualClock clock{0, Millis(100)};  // time passes with each look
     const Status checked = check_access(database, settings, clock);
     return checked ? "" : checked.error().what;
 }
@@ -162,7 +154,7 @@ TEST(PostgresCheck, SaysOneSentencePerFailure) {
 
 TEST(PostgresCheck, KnowsWhichColumnsMayBeUpdated) {
     FakeDatabase database;
-    FixedClock clock;
+    testing::ManualClock clock{0, Millis(100)};  // time passes with each look
     const Settings settings{.table = {"public", "instances"},
                             .slot = "trueup",
                             .publication = "trueup",

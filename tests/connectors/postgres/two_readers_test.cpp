@@ -2,7 +2,7 @@
 // source, takes nothing away from the first, and says for whom it waits.
 #include "connectors/postgres/connector.h"
 #include "sandbox/world.h"
-#include "tests/connectors/postgres/rig.h"
+#include "tests/connectors/postgres/connector_fixture.h"
 #include "tests/engine/runtime/bench.h"
 
 #include <gtest/gtest.h>

@@ -8,16 +8,6 @@
 namespace trueup::testing {
 namespace {
 
-/// Both sources quiet, an orphan since 100 s; now it is `until`.
-JournalScript orphan_at(Millis until, Settings settings = graph_settings()) {
-    JournalScript s(std::move(settings));
-    s.all_known();
-    s.quiet_until(100s);
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.quiet_until(until);
-    return s;
-}
-
 TEST(Findings, OnlyEdgesAreTold) {
     JournalScript s = orphan_at(155s);
     EXPECT_EQ(s.findings().size(), 1U) << "12 records, one edge";

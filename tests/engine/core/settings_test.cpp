@@ -8,11 +8,7 @@ namespace trueup::testing {
 namespace {
 
 JournalScript with_orphan() {
-    JournalScript s;
-    s.all_known();
-    s.quiet_until(100s);
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.quiet_until(115s);
+    JournalScript s = orphan_at(115s);
     s.news();
     return s;
 }

@@ -7,11 +7,7 @@ namespace trueup::testing {
 namespace {
 
 JournalScript with_orphan() {
-    JournalScript s;
-    s.all_known();
-    s.quiet_until(100s);
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.quiet_until(110s);
+    JournalScript s = orphan_at(110s);
     s.news();
     return s;
 }

@@ -9,6 +9,7 @@
 #include "projections/rocksdb_store.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/virtual_host.h"
+#include "tests/support/wrapped_log.h"
 
 #include <gtest/gtest.h>
 
@@ -59,32 +60,15 @@ std::uint64_t resident() {
 
 /// A log whose appends are answered when `append` returns: in virtual time its writer's thread
 /// would take as long as the machine is busy.
-class AtOnce final : public ports::Log {
+class AtOnce final : public WrappedLog {
   public:
-    explicit AtOnce(std::unique_ptr<ports::Log> log) : log_(std::move(log)) {}
+    using WrappedLog::WrappedLog;
     std::unique_ptr<ports::PendingAppend> append(
         ports::Partition partition, const std::vector<ports::Entry>& entries) override {
-        auto pending = log_->append(partition, entries);
+        auto pending = WrappedLog::append(partition, entries);
         while (!pending->ready()) std::this_thread::yield();
         return pending;
     }
-    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
-                                std::size_t max_bytes) override {
-        return log_->read(partition, offset, max_bytes);
-    }
-    std::uint64_t changes_seen() const override { return log_->changes_seen(); }
-    void wait(std::uint64_t seen, Millis max_wait) override { log_->wait(seen, max_wait); }
-    void wake() override { log_->wake(); }
-    Status truncate(ports::Partition partition, std::int64_t offset) override {
-        return log_->truncate(partition, offset);
-    }
-    Result<ports::Extent> describe(ports::Partition partition) override {
-        return log_->describe(partition);
-    }
-    std::optional<std::uint64_t> stored_bytes() const override { return log_->stored_bytes(); }
-
-  private:
-    std::unique_ptr<ports::Log> log_;
 };
 
 class ManyDays : public ::testing::Test {
