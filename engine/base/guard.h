@@ -2,7 +2,7 @@
 // nothing: there is no switch that an accident could throw. In a test build (TRUEUP_MUTANTS) a test
 // names one guard in the environment variable TRUEUP_MUTANT, or several with commas between them,
 // and proves that their absence is noticed (docs/guards.md lists each guard and the test that fails
-// without it, docs/mutants.md what the simulator makes of it).
+// without it, and what the simulator makes of it).
 #pragma once
 
 namespace trueup::base {

@@ -28,7 +28,7 @@ for guard in $guards; do
         echo "NOT RIGHT $guard: failed were: ${failed:-none}"
         failures=$((failures + 1))
     fi
-    if ! grep -q "^| \`$guard\` .*| \`$failed\` |$" "$repository/docs/guards.md"; then
+    if ! grep -q "^| \`$guard\` .*| \`$failed\` | .* |$" "$repository/docs/guards.md"; then
         echo "NOT LISTED with that test in docs/guards.md: $guard"
         failures=$((failures + 1))
     fi
