@@ -12,15 +12,14 @@
 //   time-out, cut answer, 5xx         read back
 #pragma once
 
-#include "executors/execution.h"
+#include "executors/write_target.h"
 
 #include <memory>
 
 namespace trueup::executors {
 
-/// `command.draft.action` is kDeletePod or kDeleteObject, and its target's source is one of the
-/// cluster's.
-std::unique_ptr<Execution> execute_delete_pod(Owner owner, Command command,
-                                              const Surroundings& surroundings);
+/// The command's action is kDeletePod or kDeleteObject, and its target's source is one of
+/// `access.sources.pods`.
+std::unique_ptr<WriteTarget> delete_pod(const TargetAccess& access);
 
 }  // namespace trueup::executors

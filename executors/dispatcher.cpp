@@ -7,8 +7,8 @@
 #include "engine/codec/outcome_codec.h"
 #include "executors/brakes.h"
 #include "executors/broker_clock.h"
-#include "executors/delete_pod.h"
-#include "executors/update_row.h"
+#include "executors/execution.h"
+#include "executors/log_write_gate.h"
 
 #include <algorithm>
 #include <deque>
@@ -72,7 +72,6 @@ struct Dispatcher::State {
     bool settle(Task& task, SteadyTime now);
     void ended(Task& task);
     void release(const Command& command);
-    Permit permit(const Command& command, SteadyTime now);
     void wait(std::uint64_t seen, Millis max_wait);
     void publish_stats(SteadyTime now);
     bool ours(std::int32_t partition) const {
@@ -83,20 +82,20 @@ struct Dispatcher::State {
     ports::Log& log;
     const DispatcherSettings settings;
     Calls calls;
-    Surroundings surroundings;
     Ledger ledger;
     CommandReader reader;
     Brakes brakes;
     BrokerClock clock;
+    LogWriteGate gate;
+    ExecutionContext context;
 
-    std::map<Hash128, std::int32_t> under_way;  ///< pending and in a slot, with the partition
+    std::set<Hash128> under_way;                               ///< pending and in a slot
     std::map<std::string, std::deque<ArrivedCommand>> queues;  ///< by subject, in order of arrival
     std::deque<std::string> ready;  ///< subjects with a queue and no slot, the oldest first
     std::set<std::string> busy;     ///< subjects with a slot
     Owner next_owner = 1;
     std::map<Owner, Task> tasks;  ///< after `calls`: executions cancel theirs when they go
 
-    bool closed = false;
     DispatcherStats counts;
     mutable std::mutex published_mutex;
     DispatcherStats published;
@@ -106,17 +105,13 @@ Dispatcher::State::State(ports::Log& the_log, Sources sources, DispatcherSetting
     : log(the_log),
       settings(std::move(the_settings)),
       calls(settings.call_timeout),
-      surroundings{std::move(sources), &calls,
-                   [this](const Command& command, SteadyTime now) { return permit(command, now); },
-                   [this](const Command& command) {
-                       return brakes.against(command, under_way.at(command.id));
-                   },
-                   settings.executor},
       reader(the_log, settings.partitions, settings.longest_expiry + settings.max_skew, ledger,
              settings.command_keys),
       brakes(the_log, settings.partitions, settings.request_keys),
       clock(the_log, {Topic::kOutcomes, settings.partitions.front()}, settings.heartbeat_every,
-            settings.heartbeat_fresh) {}
+            settings.heartbeat_fresh),
+      gate({brakes, clock, ledger}, settings.steady_now, settings.before_write),
+      context{std::move(sources), &calls, &gate, settings.executor} {}
 
 bool Dispatcher::State::deliver_answers(SteadyTime now) {
     std::vector<Answer> answers = calls.take(now);
@@ -149,10 +144,10 @@ std::optional<std::string> Dispatcher::State::unfit(const Command& command) cons
     switch (command.draft.action.kind) {
         case Action::Kind::kDeletePod:
         case Action::Kind::kDeleteObject:
-            known = surroundings.sources.pods.count(source) != 0;
+            known = context.sources.pods.count(source) != 0;
             break;
         case Action::Kind::kUpdateRow:
-            known = surroundings.sources.rows.count(source) != 0;
+            known = context.sources.rows.count(source) != 0;
             break;
         case Action::Kind::kVerifyGone:
         case Action::Kind::kCreatePod:
@@ -181,7 +176,7 @@ void Dispatcher::State::accept(ArrivedCommand arrived) {
         ++counts.known;
         return;
     }
-    if (!under_way.emplace(command.id, arrived.partition).second) {
+    if (!under_way.insert(command.id).second) {
         ++counts.duplicates;
         return;
     }
@@ -232,31 +227,11 @@ void Dispatcher::State::start(ArrivedCommand arrived, SteadyTime now) {
         task.outcome =
             outcome_of(command, OutcomeKind::kFailed,
                        "expires later than the executor's ledger reaches back", settings.executor);
-    } else if (command.draft.action.kind == Action::Kind::kUpdateRow) {
-        task.execution = execute_update_row(owner, command, surroundings);
     } else {
-        task.execution = execute_delete_pod(owner, command, surroundings);
+        task.execution = std::make_unique<Execution>(owner, command, arrived.partition, context);
     }
     task.arrived = std::move(arrived);
-    if (task.execution) task.execution->begin(now);
-}
-
-/// Asked right before a write, from wherever it comes: a pause that is in the log stops it.
-Permit Dispatcher::State::permit(const Command& command, SteadyTime now) {
-    if (!TRUEUP_GUARD("permit_check")) {
-        if (settings.before_write) settings.before_write(command);
-        return Permit::kGo;
-    }
-    if (closed) return Permit::kHold;
-    const auto arrived = under_way.find(command.id);
-    if (arrived == under_way.end() || !brakes.reach_end(arrived->second)) return Permit::kHold;
-    if (settings.steady_now) now = std::max(now, settings.steady_now());
-    if (!clock.fresh(now) || !brakes.current()) return Permit::kHold;
-    // The world may have gone back to what it was before the other's write.
-    if (TRUEUP_GUARD("ledger") && ledger.knows(command.id)) return Permit::kEnded;
-    if (*clock.at(now) > command.not_after) return Permit::kExpired;
-    if (settings.before_write && !settings.before_write(command)) return Permit::kHold;
-    return Permit::kGo;
+    if (task.execution) task.execution->advance(now);
 }
 
 bool Dispatcher::State::advance(SteadyTime now) {
@@ -264,7 +239,7 @@ bool Dispatcher::State::advance(SteadyTime now) {
     for (auto it = tasks.begin(); it != tasks.end();) {
         Task& task = it->second;
         if (task.execution) {
-            task.execution->tick(now);
+            task.execution->advance(now);
             if (task.execution->outcome()) {
                 task.outcome = task.execution->outcome();
                 task.execution.reset();
@@ -343,7 +318,7 @@ void Dispatcher::State::publish_stats(SteadyTime now) {
     counts.running = tasks.size();
     counts.held =
         static_cast<std::uint64_t>(std::count_if(tasks.begin(), tasks.end(), [](const auto& entry) {
-            return entry.second.execution && entry.second.execution->held();
+            return entry.second.execution && entry.second.execution->blocked();
         }));
     counts.ledger_complete = reader.ledger_complete();
     counts.clock_fresh = clock.fresh(now);
@@ -368,9 +343,9 @@ void Dispatcher::step(SteadyTime now, Millis max_wait) {
     const std::uint64_t seen = state.log.changes_seen();
     bool moved = state.deliver_answers(now);
     moved |= state.brakes.step();
-    if (!state.closed) moved |= state.take_in(now);
+    if (!state.gate.closed()) moved |= state.take_in(now);
     moved |= state.clock.step(now, !state.clock.at(now) || !state.under_way.empty());
-    if (!state.closed) moved |= state.start_next(now);
+    if (!state.gate.closed()) moved |= state.start_next(now);
     moved |= state.advance(now);
     state.publish_stats(now);
     state.wait(seen, moved ? Millis(0) : max_wait);
@@ -378,7 +353,7 @@ void Dispatcher::step(SteadyTime now, Millis max_wait) {
 
 void Dispatcher::found(const std::string& source, std::string doubt,
                        std::vector<std::string> pk_columns) {
-    Sources& sources = state_->surroundings.sources;
+    Sources& sources = state_->context.sources;
     if (const auto pods = sources.pods.find(source); pods != sources.pods.end()) {
         pods->second.doubt = std::move(doubt);
     } else if (const auto rows = sources.rows.find(source); rows != sources.rows.end()) {
@@ -387,7 +362,7 @@ void Dispatcher::found(const std::string& source, std::string doubt,
     }
 }
 
-void Dispatcher::close() { state_->closed = true; }
+void Dispatcher::close() { state_->gate.close(); }
 
 std::size_t Dispatcher::unsettled() const {
     const auto open = [](const auto& entry) {

@@ -9,139 +9,154 @@
 
 namespace trueup::executors {
 
-Execution::Execution(Owner owner, Command command, const Surroundings& surroundings)
-    : owner_(owner),
-      command_(std::move(command)),
-      surroundings_(surroundings),
-      read_set_(command_, surroundings.sources, *surroundings.calls, owner) {}
+Execution::Execution(Owner owner, Command command, std::int32_t partition,
+                     const ExecutionContext& context)
+    : command_(std::move(command)),
+      partition_(partition),
+      context_(context),
+      owner_(owner),
+      read_set_(command_, context.sources, *context.calls, owner),
+      target_(make_write_target({owner, command_, context.sources, read_set_, *context.calls})) {}
 
-Execution::~Execution() { surroundings_.calls->cancel_all(owner_); }
+Execution::~Execution() { context_.calls->cancel_all(owner_); }
 
-void Execution::begin(SteadyTime now) { check(now); }
+void Execution::advance(SteadyTime now) {
+    while (!outcome_) {
+        switch (step_) {
+            // The other sides come first: the target's own precondition holds to the very write,
+            // and what it cannot cover is as young as it can be.
+            case Step::kReadOthers:
+                checked_at_ = now;
+                if (TRUEUP_GUARD("live_check")) read_set_.start(now);
+                step_ = Step::kJudgeOthers;
+                break;
+            case Step::kJudgeOthers:
+                if (!read_set_.complete()) return;
+                follow(StepResult::of(read_set_.others()), Step::kReadTarget);
+                break;
 
-void Execution::check(SteadyTime now) {
-    stage_ = Stage::kChecking;
-    checked_at_ = now;
-    if (TRUEUP_GUARD("live_check")) {
-        read_set_.start(now);
-        if (!read_set_.complete()) return;
-    }
-    checked(now);
-}
+            case Step::kReadTarget:
+                follow(target_->read(now), Step::kJudgeTarget);
+                break;
+            case Step::kJudgeTarget:
+                if (!answer_) return;
+                follow(target_->check(take_answer()), Step::kWrite);
+                break;
 
-void Execution::checked(SteadyTime now) {
-    if (TRUEUP_GUARD("live_check")) {
-        Standing standing = read_set_.others();
-        if (!standing.ok()) {
-            stop(std::move(standing));
-            return;
+            // Permit, brakes and age are asked with nothing between them and the write. The age
+            // comes last, since the write may have been blocked for long.
+            case Step::kWrite: {
+                const Permit permit = context_.gate->permit(command_, partition_, now);
+                if (permit != Permit::kGo && TRUEUP_GUARD("permit_check")) {
+                    if (permit == Permit::kWait) return;
+                    finish_unwritten(permit);
+                } else if (auto why = context_.gate->objection(command_, partition_)) {
+                    finish(OutcomeKind::kRefused, std::move(*why), true);
+                } else if (now - checked_at_ > kMaxCheckAge && TRUEUP_GUARD("check_age")) {
+                    repeat("the checks took too long");
+                } else {
+                    check_to_write_ = now - checked_at_;
+                    follow(target_->write(send_within(), now), Step::kJudgeWrite);
+                }
+                break;
+            }
+            case Step::kJudgeWrite:
+                if (!answer_) return;
+                follow(target_->judge_write(take_answer()), Step::kEnded);
+                break;
+
+            // Only where the answer did not tell: what the target looks like now has the word.
+            case Step::kReadBack:
+                follow(target_->read(now), Step::kJudgeReadBack);
+                break;
+            case Step::kJudgeReadBack:
+                if (!answer_) return;
+                follow(target_->judge_read_back(take_answer(), unknown_because_), Step::kEnded);
+                break;
+            case Step::kEnded:
+                return;
         }
     }
-    stage_ = Stage::kReading;
-    read_target(now);
 }
 
 void Execution::answered(Answer answer, SteadyTime now) {
-    if (stage_ == Stage::kChecking) {
-        if (read_set_.answered(answer) && read_set_.complete()) checked(now);
-        return;
+    if (step_ == Step::kJudgeOthers) {
+        if (!read_set_.answered(answer)) return;
+    } else {
+        // An answer to a call of an earlier round says nothing of this one.
+        if (answer.call != expected_) return;
+        expected_ = 0;
+        answer_ = std::move(answer);
     }
-    if (answer.call != expected_) return;
-    expected_ = 0;
-    switch (stage_) {
-        case Stage::kReading:
-            judge_target(std::move(answer), now);
+    advance(now);
+}
+
+void Execution::follow(StepResult result, Step next) {
+    switch (result.kind) {
+        case StepResult::Kind::kNext:
+            TRUEUP_CHECK(next != Step::kEnded);  // a write ends in an outcome, or goes on somehow
+            expected_ = result.call;
+            step_ = next;
             return;
-        case Stage::kWriting:
-            judge_write(std::move(answer), now);
+        case StepResult::Kind::kEnded:
+            finish(result.outcome, std::move(result.reason), result.retryable);
             return;
-        case Stage::kReadingBack:
-            judge_read_back(std::move(answer), now);
+        case StepResult::Kind::kRepeat:
+            repeat(result.reason);
             return;
-        case Stage::kChecking:
-        case Stage::kHeld:
-        case Stage::kEnded:
+        case StepResult::Kind::kReadBack:
+            unknown_because_ = std::move(result.reason);
+            step_ = Step::kReadBack;
+            // Once more would tell as little, and somebody waits for the subject's next command.
+            if (++read_backs_ > kMaxReadBacks) {
+                finish(OutcomeKind::kFailed,
+                       "the result of the write is unknown and could not be read back: " +
+                           unknown_because_,
+                       true);
+            }
             return;
     }
 }
 
-void Execution::ready(SteadyTime now) {
-    stage_ = Stage::kHeld;
-    tick(now);
-}
-
-void Execution::tick(SteadyTime now) {
-    if (stage_ != Stage::kHeld) return;
-    switch (surroundings_.permit(command_, now)) {
-        case Permit::kHold:
-            return;
-        case Permit::kExpired:
-            finish(OutcomeKind::kExpired, "expired before the write; nothing was written");
-            return;
-        case Permit::kEnded:
-            finish(OutcomeKind::kAlreadyDone, "another executor has ended it; nothing was written");
-            return;
-        case Permit::kGo:
-            break;
-    }
-    if (std::optional<std::string> why = surroundings_.objection(command_)) {
-        finish(OutcomeKind::kRefused, std::move(*why), true);
-        return;
-    }
-    if (now - checked_at_ > kMaxCheckAge && TRUEUP_GUARD("check_age")) {
-        again(now, "the checks took too long");
-        return;
-    }
-    check_to_write_ = now - checked_at_;
-    stage_ = Stage::kWriting;
-    write(now);
-}
-
-Millis Execution::send_within() const {
-    if (!TRUEUP_GUARD("sent_in_time")) return Millis(24 * 3'600'000);
-    return std::max(Millis(0), kMaxCheckAge - check_to_write_);
-}
-
-void Execution::again(SteadyTime now, const std::string& why) {
+/// From the other sides on: while the target was read, they may have changed as well.
+void Execution::repeat(const std::string& why) {
+    step_ = Step::kReadOthers;
     if (++repeats_ > kMaxRepeats) {
         finish(OutcomeKind::kFailed,
                why + "; given up after " + std::to_string(kMaxRepeats) + " repeats", true);
-        return;
     }
-    check(now);
 }
 
-void Execution::read_back(SteadyTime now, std::string why) {
-    unknown_because_ = std::move(why);
-    if (++read_backs_ > kMaxReadBacks) {
-        finish(OutcomeKind::kFailed,
-               "the result of the write is unknown and could not be read back: " + unknown_because_,
-               true);
-        return;
+void Execution::finish_unwritten(Permit permit) {
+    if (permit == Permit::kExpired) {
+        finish(OutcomeKind::kExpired, "expired before the write; nothing was written");
+    } else {
+        finish(OutcomeKind::kAlreadyDone, "another executor has ended it; nothing was written");
     }
-    stage_ = Stage::kReadingBack;
-    read_target(now);
+}
+
+Answer Execution::take_answer() {
+    Answer answer = std::move(*answer_);
+    answer_.reset();
+    return answer;
+}
+
+Millis Execution::send_within() const {
+    return std::max(Millis(0), kMaxCheckAge - check_to_write_);
 }
 
 void Execution::finish(OutcomeKind kind, std::string reason, bool retryable) {
-    TRUEUP_CHECK(!outcome_.has_value());
-    stage_ = Stage::kEnded;
+    TRUEUP_CHECK(!outcome_.has_value());  // one command, one outcome
+    step_ = Step::kEnded;
     Outcome outcome;
     outcome.command_id = command_.id;
     outcome.subject = command_.subject;
     outcome.kind = kind;
     outcome.retryable = retryable;
     outcome.reason = std::move(reason);
-    outcome.executor = surroundings_.executor;
+    outcome.executor = context_.executor;
     outcome.check_to_write_micros = std::chrono::microseconds(check_to_write_).count();
     outcome_ = std::move(outcome);
-}
-
-void Execution::stop(Standing standing) {
-    TRUEUP_CHECK(!standing.ok());
-    const bool refused = standing.kind == Standing::Kind::kRefused;
-    finish(refused ? OutcomeKind::kRefused : OutcomeKind::kFailed, std::move(standing.reason),
-           standing.retryable);
 }
 
 }  // namespace trueup::executors

@@ -20,21 +20,27 @@ bool result_unknown(const Answer& answer) {
            state == "40003";
 }
 
-class UpdateRow final : public Execution {
+class UpdateRow final : public WriteTarget {
   public:
-    UpdateRow(Owner owner, Command command, const Surroundings& surroundings)
-        : Execution(owner, std::move(command), surroundings),
-          source_(surroundings.sources.rows.find(target().source)->second),
+    explicit UpdateRow(const TargetAccess& access)
+        : access_(access),
+          source_(access.sources.rows.find(target().source)->second),
           pk_(pk_of(source_, target().object_id)),
-          guarded_(read_set().target_columns(source_)) {
+          guarded_(access.read_set.target_columns(source_)) {
         for (const std::string& column : source_.key_columns) add_once(guarded_, column);
         columns_ = guarded_;
         for (const Assignment& set : action().sets) add_once(columns_, set.column);
     }
 
+    StepResult read(SteadyTime now) override;
+    StepResult check(Answer answer) override;
+    StepResult write(Millis send_within, SteadyTime now) override;
+    StepResult judge_write(Answer answer) override;
+    StepResult judge_read_back(Answer answer, const std::string& because) override;
+
   private:
-    const Target& target() const { return command().draft.target; }
-    const Action& action() const { return command().draft.action; }
+    const Target& target() const { return access_.command.draft.target; }
+    const Action& action() const { return access_.command.draft.action; }
     std::string what(std::string_view verb) const {
         return std::string(verb) + ' ' + target().object_id;
     }
@@ -44,16 +50,10 @@ class UpdateRow final : public Execution {
         const auto& names = source_.key_columns;
         return std::find(names.begin(), names.end(), column) != names.end();
     }
-
     /// Takes off what was asked beside the columns.
     void take_place(Answer& answer);
 
-    void read_target(SteadyTime now) override;
-    void judge_target(Answer answer, SteadyTime now) override;
-    void write(SteadyTime now) override;
-    void judge_write(Answer answer, SteadyTime now) override;
-    void judge_read_back(Answer answer, SteadyTime now) override;
-
+    const TargetAccess access_;
     const RowSource& source_;
     std::optional<std::string> pk_;
     std::vector<std::string> guarded_;  ///< in the WHERE
@@ -69,15 +69,19 @@ bool UpdateRow::has_all(const Row& row) const {
     });
 }
 
-void UpdateRow::read_target(SteadyTime now) {
-    if (Standing asked = asked_of(target().source, source_); !asked.ok()) return stop(asked);
-    if (!pk_ || action().sets.empty()) {
-        finish(OutcomeKind::kFailed, !pk_ ? "the target is not a row of the source's table"
-                                          : "the command sets no column");
-        return;
+StepResult UpdateRow::read(SteadyTime now) {
+    if (Standing asked = asked_of(target().source, source_); !asked.ok()) {
+        return StepResult::of(std::move(asked));
     }
-    expect(calls().read_rows(
-        owner(), *source_.database,
+    if (!pk_) {
+        return StepResult::ended(OutcomeKind::kFailed,
+                                 "the target is not a row of the source's table");
+    }
+    if (action().sets.empty()) {
+        return StepResult::ended(OutcomeKind::kFailed, "the command sets no column");
+    }
+    return StepResult::asked(access_.calls.read_rows(
+        access_.owner, *source_.database,
         {source_.table, source_.pk_columns, columns_, pk_, {}, {}, source_.writer != nullptr},
         now));
 }
@@ -91,60 +95,71 @@ void UpdateRow::take_place(Answer& answer) {
     }
 }
 
-void UpdateRow::judge_target(Answer answer, SteadyTime now) {
-    if (answer.failed) return stop(failure_of(answer, what("SELECT")));
+StepResult UpdateRow::check(Answer answer) {
+    if (answer.failed) return StepResult::of(failure_of(answer, what("SELECT")));
     if (source_.writer != nullptr) take_place(answer);
     Result<std::vector<Row>> rows = decode_rows(answer, columns_);
-    if (!rows) return finish(OutcomeKind::kFailed, what("SELECT") + ": " + rows.error().what);
-    if ((*rows).empty()) return finish(OutcomeKind::kRefused, "the row is gone");
+    if (!rows) {
+        return StepResult::ended(OutcomeKind::kFailed, what("SELECT") + ": " + rows.error().what);
+    }
+    if ((*rows).empty()) return StepResult::ended(OutcomeKind::kRefused, "the row is gone");
     if ((*rows).size() > 1) {
-        return finish(OutcomeKind::kFailed, "the primary key names several rows; check pk columns");
+        return StepResult::ended(OutcomeKind::kFailed,
+                                 "the primary key names several rows; check pk columns");
     }
     row_ = std::move((*rows).front());
+    // Before any veto and predicate: what is so already needs nobody's leave, and the predicates
+    // are about the values from before the write.
     if (has_all(row_)) {
-        return finish(OutcomeKind::kAlreadyDone, "the row has all values already");
+        return StepResult::ended(OutcomeKind::kAlreadyDone, "the row has all values already");
     }
     if (row_held(source_, row_) && TRUEUP_GUARD("hold_check")) {
-        return finish(OutcomeKind::kRefused, "veto: " + source_.hold_column + " is set on the row");
+        return StepResult::ended(OutcomeKind::kRefused,
+                                 "veto: " + source_.hold_column + " is set on the row");
     }
-    Standing standing = read_set().holds_on_row(source_, row_);
-    if (!standing.ok() && TRUEUP_GUARD("target_check")) return stop(std::move(standing));
-    ready(now);
+    Standing standing = access_.read_set.holds_on_row(source_, row_);
+    if (!standing.ok() && TRUEUP_GUARD("target_check")) return StepResult::of(std::move(standing));
+    return StepResult::next();
 }
 
-void UpdateRow::write(SteadyTime now) {
+StepResult UpdateRow::write(Millis send_within, SteadyTime now) {
     TRUEUP_CHECK(pk_.has_value() && !row_.xmin.empty());
     ports::UpdateRow request{source_.table, source_.pk_columns, *pk_, row_.xmin, {}, {}};
+    // The xmin alone would do, but a restored database may give it again, to another row version.
     for (const std::string& column : guarded_) {
         const bool bound = names_row(column) ? TRUEUP_GUARD("row_key_precondition")
                                              : TRUEUP_GUARD("row_precondition");
         // The predicates hold, so that what was read is what the command relies on.
         if (bound) request.guards.push_back({column, row_.columns[column]});
     }
-    if (!TRUEUP_GUARD("row_version_precondition")) request.xmin.clear();
     for (const Assignment& set : action().sets) {
         request.sets.push_back({set.column, set.value});
     }
-    request.send_within = send_within();
+    request.send_within = send_within;
     if (source_.writer == nullptr) {
-        expect(calls().update_row(owner(), *source_.database, request, now));
-        return;
+        return StepResult::asked(
+            access_.calls.update_row(access_.owner, *source_.database, request, now));
     }
+    // Another role may be logged in to another server: the UPDATE itself asks whether it is the
+    // one where the row was read.
     if (place_.empty()) {
-        return finish(OutcomeKind::kFailed, "the database did not say which one it is", true);
+        return StepResult::ended(OutcomeKind::kFailed, "the database did not say which one it is",
+                                 true);
     }
     request.only_at = place_;
-    expect(calls().update_row(owner(), *source_.writer, request, now));
+    return StepResult::asked(
+        access_.calls.update_row(access_.owner, *source_.writer, request, now));
 }
 
-void UpdateRow::judge_write(Answer answer, SteadyTime now) {
+StepResult UpdateRow::judge_write(Answer answer) {
     if (answer.failed) {
         Standing failure = failure_of(answer, what("UPDATE"));
-        if (result_unknown(answer)) return read_back(now, std::move(failure.reason));
-        return stop(std::move(failure));
+        if (result_unknown(answer)) return StepResult::read_back(std::move(failure.reason));
+        return StepResult::of(std::move(failure));
     }
+    // Two values instead of one count: the statement compared the places, and wrote nothing.
     if (answer.rows.size() == 1 && answer.rows[0].size() == 2) {
-        return finish(
+        return StepResult::ended(
             OutcomeKind::kFailed,
             what("UPDATE") + ": nothing was written: the connection of " +
                 "executors.update_row reaches another database (" +
@@ -152,31 +167,34 @@ void UpdateRow::judge_write(Answer answer, SteadyTime now) {
                 "), as system id, timeline and name; write the connection of the same one");
     }
     const bool shaped = answer.rows.size() == 1 && answer.rows[0].size() == 1 && answer.rows[0][0];
-    if (!shaped) return read_back(now, what("UPDATE") + ": no count of affected rows");
+    if (!shaped) return StepResult::read_back(what("UPDATE") + ": no count of affected rows");
     const std::string& affected = *answer.rows[0][0];
-    if (affected == "1") return finish(OutcomeKind::kDone, "updated");
-    if (affected == "0") return again(now, what("UPDATE") + ": the row changed under the write");
-    finish(OutcomeKind::kFailed, what("UPDATE") + ": " + affected + " rows affected; check pk");
+    if (affected == "1") return StepResult::ended(OutcomeKind::kDone, "updated");
+    if (affected == "0") {
+        return StepResult::repeat(what("UPDATE") + ": the row changed under the write");
+    }
+    return StepResult::ended(OutcomeKind::kFailed,
+                             what("UPDATE") + ": " + affected + " rows affected; check pk");
 }
 
-void UpdateRow::judge_read_back(Answer answer, SteadyTime now) {
-    const std::string because = unknown_because();
+StepResult UpdateRow::judge_read_back(Answer answer, const std::string& because) {
     const Result<std::vector<Row>> rows =
         answer.failed ? Result<std::vector<Row>>(answer.error) : decode_rows(answer, columns_);
-    if (!rows) return read_back(now, because);
+    if (!rows) return StepResult::read_back(because);
     if ((*rows).size() == 1 && has_all((*rows).front())) {
-        return finish(OutcomeKind::kDone, "read back: the row has all values, after: " + because);
+        return StepResult::ended(OutcomeKind::kDone,
+                                 "read back: the row has all values, after: " + because);
     }
-    again(now, because);
+    // The row is as it was, or somebody changed it since: the whole round tells which.
+    return StepResult::repeat(because);
 }
 
 }  // namespace
 
-std::unique_ptr<Execution> execute_update_row(Owner owner, Command command,
-                                              const Surroundings& surroundings) {
-    TRUEUP_CHECK(command.draft.action.kind == Action::Kind::kUpdateRow);
-    TRUEUP_CHECK(surroundings.sources.rows.count(command.draft.target.source) == 1);
-    return std::make_unique<UpdateRow>(owner, std::move(command), surroundings);
+std::unique_ptr<WriteTarget> update_row(const TargetAccess& access) {
+    TRUEUP_CHECK(access.command.draft.action.kind == Action::Kind::kUpdateRow);
+    TRUEUP_CHECK(access.sources.rows.count(access.command.draft.target.source) == 1);
+    return std::make_unique<UpdateRow>(access);
 }
 
 }  // namespace trueup::executors

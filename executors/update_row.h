@@ -11,14 +11,13 @@
 //   connection lost after the UPDATE  read back
 #pragma once
 
-#include "executors/execution.h"
+#include "executors/write_target.h"
 
 #include <memory>
 
 namespace trueup::executors {
 
-/// `command.draft.action` is kUpdateRow and its target's source is one of the rows.
-std::unique_ptr<Execution> execute_update_row(Owner owner, Command command,
-                                              const Surroundings& surroundings);
+/// The command's action is kUpdateRow, and its target's source is one of `access.sources.rows`.
+std::unique_ptr<WriteTarget> update_row(const TargetAccess& access);
 
 }  // namespace trueup::executors

@@ -1,8 +1,7 @@
 // Where one execution is tried out: the two fakes, a clock that the test moves, the two commands.
 #pragma once
 
-#include "executors/delete_pod.h"
-#include "executors/update_row.h"
+#include "executors/execution.h"
 #include "tests/executors/fakes.h"
 
 #include <memory>
@@ -69,21 +68,20 @@ inline Command fail_drifted_row() {
     return command;
 }
 
-class Bench {
+class Bench : private WriteGate {
   public:
     FakeCluster cluster;
     FakeDatabase database;
-    Permit permit = Permit::kGo;
-    std::optional<std::string> objection;
+    Permit permitted = Permit::kGo;
+    std::optional<std::string> objected;
     SteadyTime now = from_millis<SteadyTime>(1'000);
     Millis per_answer{1};  ///< how long each round trip takes
 
     Bench() {
-        surroundings.sources = sources_of(cluster, database);
-        surroundings.calls = &calls_;
-        surroundings.permit = [this](const Command&, SteadyTime) { return permit; };
-        surroundings.objection = [this](const Command&) { return objection; };
-        surroundings.executor = "bench";
+        context.sources = sources_of(cluster, database);
+        context.calls = &calls_;
+        context.gate = this;
+        context.executor = "bench";
         cluster.pods["wrapper-a"] = {};
     }
 
@@ -94,13 +92,11 @@ class Bench {
             {"status", "running"}, {"pod_name", "wrapper-a"}, {"url_slug", "a"}};
     }
 
-    Surroundings surroundings;
+    ExecutionContext context;
 
     std::unique_ptr<Execution> begin(Command command) {
-        auto execution = command.draft.action.kind == Action::Kind::kUpdateRow
-                             ? execute_update_row(1, std::move(command), surroundings)
-                             : execute_delete_pod(1, std::move(command), surroundings);
-        execution->begin(now);
+        auto execution = std::make_unique<Execution>(1, std::move(command), 0, context);
+        execution->advance(now);
         return execution;
     }
     /// Until it ended, or nothing happens any more.
@@ -122,6 +118,9 @@ class Bench {
     }
 
   private:
+    Permit permit(const Command&, std::int32_t, SteadyTime) override { return permitted; }
+    std::optional<std::string> objection(const Command&, std::int32_t) override { return objected; }
+
     Calls calls_{Millis(15'000)};
 };
 

@@ -25,7 +25,7 @@ TEST(DeletePod, AnotherAccountDeletesWhatTheSourceRead) {
     Bench bench;
     FakeCluster writer;
     writer.pods = bench.cluster.pods;
-    bench.surroundings.sources.pods.at("pods").writer = &writer;
+    bench.context.sources.pods.at("pods").writer = &writer;
     EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kDone);
     EXPECT_EQ(bench.cluster.calls, std::vector<std::string>{"GET wrapper-a"});
     EXPECT_EQ(writer.calls, std::vector<std::string>{"DELETE wrapper-a uid=uid-a rv=1 grace=30"});
@@ -36,7 +36,7 @@ TEST(DeletePod, AnotherAccountDeletesWhatTheSourceRead) {
 TEST(DeletePod, ThatAPodIsGoneIsTheWordOfWhoWasRead) {
     Bench bench;
     FakeCluster writer;  // has no such pod
-    bench.surroundings.sources.pods.at("pods").writer = &writer;
+    bench.context.sources.pods.at("pods").writer = &writer;
     const Outcome outcome = bench.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kFailed) << outcome.reason;
     EXPECT_TRUE(outcome.retryable);
@@ -45,7 +45,7 @@ TEST(DeletePod, ThatAPodIsGoneIsTheWordOfWhoWasRead) {
 
     Bench gone;
     FakeCluster same;
-    gone.surroundings.sources.pods.at("pods").writer = &same;
+    gone.context.sources.pods.at("pods").writer = &same;
     same.before_delete = [&] { gone.cluster.pods.clear(); };
     EXPECT_EQ(gone.run(delete_orphan()).kind, OutcomeKind::kDone);
 }
@@ -79,6 +79,7 @@ TEST(DeletePod, RefusesAnotherUidUnderTheName_S1_S2) {
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
     EXPECT_EQ(outcome.reason, "recreated: uid is now uid-b");
     EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
+    EXPECT_EQ(bench.cluster.effects, 0U);
 }
 
 TEST(DeletePod, ThePodRecreatedBetweenGetAndDeleteLivesOn_S1) {
@@ -136,7 +137,7 @@ TEST(DeletePod, AHoldIsAVetoAsLabelAndAsAnnotation_S24) {
 
 TEST(DeletePod, WithoutAnyLabelNobodyCanRuleOutAHold_S23) {
     Bench bench;
-    bench.surroundings.sources.pods.at("pods").selector = *ports::Selector::parse("app");
+    bench.context.sources.pods.at("pods").selector = *ports::Selector::parse("app");
     const Outcome outcome = bench.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
     EXPECT_TRUE(says(outcome, "cannot be told")) << outcome.reason;
@@ -395,14 +396,14 @@ TEST(DeletePod, ASilentServerIsGivenUpAfterTheTimeout_S3) {
 
 TEST(DeletePod, ChecksAgainWhenTheWriteWasHeldForLong_S24) {
     Bench bench;
-    bench.permit = Permit::kHold;
+    bench.permitted = Permit::kWait;
     const auto execution = bench.begin(delete_orphan());
     bench.pump(*execution);
-    EXPECT_TRUE(execution->held());
+    EXPECT_TRUE(execution->blocked());
     bench.database.rows["7"].columns["pod_name"] = "wrapper-a";
     bench.now += Millis(2'001);
-    bench.permit = Permit::kGo;
-    execution->tick(bench.now);
+    bench.permitted = Permit::kGo;
+    execution->advance(bench.now);
     bench.pump(*execution);
     ASSERT_TRUE(execution->outcome().has_value());
     EXPECT_EQ(execution->outcome()->kind, OutcomeKind::kRefused);
@@ -411,12 +412,12 @@ TEST(DeletePod, ChecksAgainWhenTheWriteWasHeldForLong_S24) {
 
 TEST(DeletePod, ShortlyHeldWritesGoOutWithoutAnotherCheck) {
     Bench bench;
-    bench.permit = Permit::kHold;
+    bench.permitted = Permit::kWait;
     const auto execution = bench.begin(delete_orphan());
     bench.pump(*execution);
     bench.now += Millis(500);
-    bench.permit = Permit::kGo;
-    execution->tick(bench.now);
+    bench.permitted = Permit::kGo;
+    execution->advance(bench.now);
     bench.pump(*execution);
     EXPECT_EQ(execution->outcome()->kind, OutcomeKind::kDone);
     EXPECT_EQ(execution->outcome()->check_to_write_micros, 502'000);
@@ -434,7 +435,7 @@ TEST(DeletePod, ChecksThatTakeTooLongAreRepeatedThenGivenUp) {
 
 TEST(DeletePod, ExpiryBetweenCheckAndWriteWritesNothing_S38) {
     Bench bench;
-    bench.permit = Permit::kExpired;
+    bench.permitted = Permit::kExpired;
     EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kExpired);
     EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
 }

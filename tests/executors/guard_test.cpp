@@ -69,7 +69,7 @@ TEST(Guard, Guard_hold_check_AHoldOnTheObjectIsAVeto) {
 // Design §4.12 (2): a source's scope is part of what is read again.
 TEST(Guard, Guard_still_selected_APodThatLeftTheSelectorIsNoneOfOurs) {
     Bench bench;
-    bench.surroundings.sources.pods.at("pods").selector = *ports::Selector::parse("app=w");
+    bench.context.sources.pods.at("pods").selector = *ports::Selector::parse("app=w");
     bench.cluster.pods["wrapper-a"].label = "of";
     bench.run(delete_orphan());
     EXPECT_EQ(bench.cluster.effects, 0U);
@@ -92,33 +92,6 @@ TEST(Guard, Guard_check_age_AnAnswerOlderThanTwoSecondsIsNoCheck) {
     EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
 }
 
-// An UPDATE was queued behind a SELECT that hung, and written when its checks were 15 s old and its
-// command had expired.
-TEST(Guard, Guard_sent_in_time_AWriteThatIsKeptIsNotSentOnceItsChecksAreOld) {
-    Bench bench;
-    bench.row_without_pod();
-    bench.database.update_kept = Millis(15'000);
-    bench.database.before_update = [&] { bench.permit = Permit::kExpired; };
-    bench.run(fail_row());
-    EXPECT_EQ(bench.database.effects, 0U);
-}
-
-// Design §4.12 (3): uid.
-TEST(Guard, Guard_uid_precondition_check_APodRecreatedUnderTheNameLivesOn) {
-    Bench bench;
-    bench.cluster.pods["wrapper-a"].uid = "uid-b";
-    bench.run(delete_orphan());
-    EXPECT_EQ(bench.cluster.effects, 0U);
-}
-
-// Design §4.12 (3): the resourceVersion of the GET just before.
-TEST(Guard, Guard_version_precondition_APodThatChangedSinceTheGetIsNotDeleted) {
-    Bench bench;
-    bench.cluster.before_delete = [&] { ++bench.cluster.pods["wrapper-a"].version; };
-    bench.run(delete_orphan());
-    EXPECT_EQ(bench.cluster.effects, 0U);
-}
-
 /// What comes of row 7 when it changes between each SELECT and UPDATE, and back again.
 std::size_t effects_after(const std::function<void(FakeRow&)>& change) {
     Bench bench;
@@ -129,11 +102,6 @@ std::size_t effects_after(const std::function<void(FakeRow&)>& change) {
     bench.database.before_update = [&] { change(bench.database.rows["7"]); };
     bench.run(fail_row());
     return bench.database.effects;
-}
-
-// Design §4.12 (3): the xmin just read.
-TEST(Guard, Guard_row_version_precondition_ARowThatChangedSinceTheSelectIsNotWritten) {
-    EXPECT_EQ(effects_after([](FakeRow& row) { ++row.xmin; }), 0U);
 }
 
 // Design §4.12 (3): every column that the rule read. A restored database may give an xmin again.

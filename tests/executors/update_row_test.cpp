@@ -29,7 +29,7 @@ TEST(UpdateRow, ChecksThePodThenWritesUnderEveryGuard_S6) {
 TEST(UpdateRow, ATargetInDoubtIsNotAsked) {
     Bench bench;
     bench.row_without_pod();
-    bench.surroundings.sources.rows["rows"].doubt = "it has not answered yet";
+    bench.context.sources.rows["rows"].doubt = "it has not answered yet";
     const Outcome outcome = bench.run(fail_row());
     EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
     EXPECT_TRUE(outcome.retryable);
@@ -43,7 +43,7 @@ TEST(UpdateRow, AnotherRoleWritesWhatTheSourceRead) {
     bench.row_without_pod();
     FakeDatabase writer;
     writer.rows = bench.database.rows;
-    bench.surroundings.sources.rows.at("rows").writer = &writer;
+    bench.context.sources.rows.at("rows").writer = &writer;
     const Outcome outcome = bench.run(fail_row());
     EXPECT_EQ(outcome.kind, OutcomeKind::kDone) << outcome.reason;
     EXPECT_EQ(bench.database.calls, std::vector<std::string>{"SELECT pk=7"});
@@ -59,7 +59,7 @@ TEST(UpdateRow, NothingIsWrittenToAnotherDatabaseThanTheOneThatWasRead) {
     FakeDatabase writer;
     writer.rows = bench.database.rows;
     writer.place = "7/2/graph";  // a copy of it that was promoted
-    bench.surroundings.sources.rows.at("rows").writer = &writer;
+    bench.context.sources.rows.at("rows").writer = &writer;
     const Outcome outcome = bench.run(fail_row());
     EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
     EXPECT_FALSE(outcome.retryable);
@@ -184,6 +184,18 @@ TEST(UpdateRow, EndlessChurnGivesUp_S38) {
     EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
     EXPECT_TRUE(outcome.retryable);
     EXPECT_EQ(bench.database.count("UPDATE"), 6U);
+    EXPECT_EQ(bench.database.effects, 0U);
+}
+
+// An UPDATE was queued behind a SELECT that hung, and written when its checks were 15 s old and its
+// command had expired.
+TEST(UpdateRow, AWriteThatIsKeptIsNotSentOnceItsChecksAreOld_S24) {
+    Bench bench;
+    bench.row_without_pod();
+    bench.database.update_kept = Millis(15'000);
+    bench.database.before_update = [&] { bench.permitted = Permit::kExpired; };
+    bench.run(fail_row());
+    EXPECT_EQ(bench.database.effects, 0U);
 }
 
 TEST(UpdateRow, FailuresAreTakenByTheirSqlClass) {
