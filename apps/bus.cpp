@@ -21,9 +21,9 @@ void log_client_line(int /*severity*/, const std::string& line) {
     spdlog::debug("kafka: {}", line);
 }
 
-class GroupShare final : public executors::Share {
+class GroupAssignment final : public executors::PartitionAssignment {
   public:
-    explicit GroupShare(std::unique_ptr<connectors::kafka::Membership> member)
+    explicit GroupAssignment(std::unique_ptr<connectors::kafka::Membership> member)
         : member_(std::move(member)) {}
     bool has(std::int32_t partition) const override { return member_->has(partition); }
     std::string trouble() const override { return member_->trouble(); }
@@ -71,7 +71,7 @@ Result<std::unique_ptr<ports::Log>> open_bus(const config::Config& config,
     return std::unique_ptr<ports::Log>(std::move(*opened));
 }
 
-Result<std::shared_ptr<const executors::Share>> join_executors(
+Result<std::shared_ptr<const executors::PartitionAssignment>> join_executors(
     const config::Config& config, const std::vector<Action::Kind>& kinds) {
     // Those of other kinds have a group of their own: each of its members does all that it is for.
     std::set<std::string> names;
@@ -81,8 +81,8 @@ Result<std::shared_ptr<const executors::Share>> join_executors(
     auto joined = connectors::kafka::Membership::join(kafka_settings(config, "execute"), group,
                                                       Topic::kCommands);
     if (!joined) return joined.error();
-    return std::shared_ptr<const executors::Share>(
-        std::make_shared<GroupShare>(std::move(*joined)));
+    return std::shared_ptr<const executors::PartitionAssignment>(
+        std::make_shared<GroupAssignment>(std::move(*joined)));
 }
 
 }  // namespace trueup::apps

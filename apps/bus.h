@@ -6,7 +6,7 @@
 #include "engine/base/result.h"
 #include "engine/model/command.h"
 #include "engine/ports/log.h"
-#include "executors/share.h"
+#include "executors/partition_assignment.h"
 
 #include <memory>
 #include <string>
@@ -25,7 +25,7 @@ connectors::kafka::Settings kafka_settings(const config::Config& config, const s
 Result<std::unique_ptr<ports::Log>> open_bus(const config::Config& config, const std::string& part);
 
 /// A place among the executors of `kinds` (none: of everything) of the configured cluster.
-Result<std::shared_ptr<const executors::Share>> join_executors(
+Result<std::shared_ptr<const executors::PartitionAssignment>> join_executors(
     const config::Config& config, const std::vector<Action::Kind>& kinds);
 
 }  // namespace trueup::apps

@@ -35,7 +35,7 @@ void add_executor(api::Snapshot& view, const executors::DispatcherStats& stats) 
         {"known", stats.known},     {"duplicates", stats.duplicates},
         {"parked", stats.parked},   {"unauthenticated", stats.unauthenticated},
         {"skipped", stats.skipped}, {"append_failures", stats.append_failures}};
-    view.held_commands = stats.held;
+    view.held_commands = stats.blocked;
     view.executor_partitions = stats.partitions;
     view.executor_trouble = stats.trouble;
     const auto& bounds = executors::CheckToWrite::kBoundsMillis;

@@ -226,9 +226,9 @@ std::optional<Refusal> start_host(const config::Config& config, const ProcessOpt
     }
     if (auto refused = open_log(config, options.part, host.get(), log)) return refused;
     if (config.kafka && !parts.executors.sources.empty()) {
-        auto share = join_executors(config, parts.executors.settings.kinds);
-        if (!share) return gave_up(share.error());
-        parts.executors.settings.share = std::move(*share);
+        auto assignment = join_executors(config, parts.executors.settings.kinds);
+        if (!assignment) return gave_up(assignment.error());
+        parts.executors.settings.assignment = std::move(*assignment);
     }
     const Status begun = host->begin(std::move(log), std::move(parts.sources),
                                      std::move(parts.executors), std::move(checks));

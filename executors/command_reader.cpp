@@ -21,8 +21,8 @@ std::string where(Topic topic, std::int32_t partition) {
 }  // namespace
 
 CommandReader::CommandReader(ports::Log& log, const std::vector<std::int32_t>& partitions,
-                             Millis window, Ledger& ledger, const codec::KeyRing& keys)
-    : log_(log), window_(window), ledger_(ledger), keys_(keys) {
+                             Millis window, EndedCommands& ended, const codec::KeyRing& keys)
+    : log_(log), window_(window), ended_(ended), keys_(keys) {
     for (const std::int32_t partition : partitions) {
         lanes_.emplace_back();
         lanes_.back().index = partition;
@@ -30,7 +30,7 @@ CommandReader::CommandReader(ports::Log& log, const std::vector<std::int32_t>& p
 }
 
 CommandReader::Read CommandReader::step(std::optional<BrokerTime> broker_now, bool room,
-                                        const Share* share) {
+                                        const PartitionAssignment* assignment) {
     trouble_.clear();
     Read read;
     for (Lane& lane : lanes_) {
@@ -40,17 +40,17 @@ CommandReader::Read CommandReader::step(std::optional<BrokerTime> broker_now, bo
             continue;
         }
         if (!lane.placed && !(broker_now && place(lane, *broker_now))) continue;
-        const bool ours = share == nullptr || share->has(lane.index);
+        const bool ours = assignment == nullptr || assignment->has(lane.index);
         if (!ours) lane.commands.reset();
         const bool known = read_outcomes(lane, broker_now, read) && lane.complete();
         const bool may_act = known || !TRUEUP_GUARD("ledger_first");
         if (may_act && broker_now && room && ours) read_commands(lane, *broker_now, read);
     }
-    if (broker_now) ledger_.forget_before(*broker_now - window_);
+    if (broker_now) ended_.forget_before(*broker_now - window_);
     return read;
 }
 
-bool CommandReader::ledger_complete() const {
+bool CommandReader::ended_known() const {
     return std::all_of(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.complete(); });
 }
 
@@ -83,7 +83,7 @@ bool CommandReader::read_outcomes(Lane& lane, std::optional<BrokerTime> broker_n
         if (!fetched) {
             trouble_ = where(Topic::kOutcomes, lane.index) + ": " + fetched.error().what;
             if (!cut({Topic::kOutcomes, lane.index}, lane.outcomes)) return false;
-            // Before the ledger is complete nothing was acted on: start over. After that: K2.
+            // Before all that ended is known nothing was acted on: start over. After that: K2.
             lane.stopped = lane.complete();
             lane.placed = false;
             return false;
@@ -95,11 +95,11 @@ bool CommandReader::read_outcomes(Lane& lane, std::optional<BrokerTime> broker_n
             if (broker_now && record.append_time + window_ < *broker_now) continue;
             // Bytes that are no outcome end nothing; the sequencer is who reports them.
             const Result<Outcome> outcome = codec::decode_outcome(record.value);
-            if (outcome.ok()) ledger_.remember(outcome.value().command_id, record.append_time);
+            if (outcome.ok()) ended_.remember(outcome.value().command_id, record.append_time);
         }
         if (fetched.value().records.empty()) return true;
     }
-    // More is waiting: the commands have time until the ledger has caught up.
+    // More is waiting: the commands have time until the outcomes were read.
     return false;
 }
 

@@ -1,4 +1,4 @@
-// Reads `outcomes` into the ledger and, once the ledger is complete, `commands`, partition by
+// Reads which commands have ended from `outcomes` and, once that is known, `commands`, partition by
 // partition.
 //
 // What is older than the window is not looked at: reading begins where the window does, however
@@ -6,8 +6,8 @@
 //
 //   K1  No command of a partition is handed out before its outcomes were read up to where they
 //       ended at the start.
-//   K2  Outcomes that retention took before they were read stop the partition: an incomplete ledger
-//       is no ledger.
+//   K2  Outcomes that retention took before they were read stop the partition: one that ended in
+//       them would be carried out again.
 //
 // Not thread-safe.
 #pragma once
@@ -15,8 +15,8 @@
 #include "engine/codec/signature.h"
 #include "engine/model/command.h"
 #include "engine/ports/log.h"
-#include "executors/ledger.h"
-#include "executors/share.h"
+#include "executors/ended_commands.h"
+#include "executors/partition_assignment.h"
 
 #include <cstdint>
 #include <optional>
@@ -43,7 +43,7 @@ class CommandReader {
     /// `window`: how long a command may live, with all skew; older records are passed over.
     /// Only commands that are signed with `keys` are handed out; they outlive the reader.
     CommandReader(ports::Log& log, const std::vector<std::int32_t>& partitions, Millis window,
-                  Ledger& ledger, const codec::KeyRing& keys);
+                  EndedCommands& ended, const codec::KeyRing& keys);
 
     struct Read {
         std::vector<ArrivedCommand> commands;
@@ -53,12 +53,13 @@ class CommandReader {
         bool moved = false;                 ///< something was read
     };
     /// Reads on a bounded piece; nothing before `broker_now` is known. Without it later on, or
-    /// without `room`, outcomes only; so of partitions whose commands `share` has not. One that it
-    /// has anew is read from where the window begins: some may be there that nobody carried out.
-    Read step(std::optional<BrokerTime> broker_now, bool room, const Share* share = nullptr);
+    /// without `room`, outcomes only; so of partitions that `assignment` has not. One that it
+    /// has again is read from where the window begins: some may be there that nobody carried out.
+    Read step(std::optional<BrokerTime> broker_now, bool room,
+              const PartitionAssignment* assignment = nullptr);
 
-    /// True once every partition's ledger is complete.
-    bool ledger_complete() const;
+    /// True once it is known of every partition what has ended in it.
+    bool ended_known() const;
     /// Why something is not read; empty when all is well.
     const std::string& trouble() const { return trouble_; }
 
@@ -81,7 +82,7 @@ class CommandReader {
 
     ports::Log& log_;
     Millis window_;
-    Ledger& ledger_;
+    EndedCommands& ended_;
     const codec::KeyRing& keys_;
     std::vector<Lane> lanes_;
     std::string trouble_;

@@ -75,14 +75,14 @@ struct Dispatcher::State {
     void wait(std::uint64_t seen, Millis max_wait);
     void publish_stats(SteadyTime now);
     bool ours(std::int32_t partition) const {
-        return !settings.share || settings.share->has(partition);
+        return !settings.assignment || settings.assignment->has(partition);
     }
     std::size_t pending() const { return under_way.size() - tasks.size(); }
 
     ports::Log& log;
     const DispatcherSettings settings;
-    Calls calls;
-    Ledger ledger;
+    AsyncCalls calls;
+    EndedCommands ended_commands;
     CommandReader reader;
     Brakes brakes;
     BrokerClock clock;
@@ -105,12 +105,12 @@ Dispatcher::State::State(ports::Log& the_log, Sources sources, DispatcherSetting
     : log(the_log),
       settings(std::move(the_settings)),
       calls(settings.call_timeout),
-      reader(the_log, settings.partitions, settings.longest_expiry + settings.max_skew, ledger,
-             settings.command_keys),
+      reader(the_log, settings.partitions, settings.longest_expiry + settings.max_skew,
+             ended_commands, settings.command_keys),
       brakes(the_log, settings.partitions, settings.request_keys),
       clock(the_log, {Topic::kOutcomes, settings.partitions.front()}, settings.heartbeat_every,
             settings.heartbeat_fresh),
-      gate({brakes, clock, ledger}, settings.steady_now, settings.before_write),
+      gate({brakes, clock, ended_commands}, settings.steady_now, settings.before_write),
       context{std::move(sources), &calls, &gate, settings.executor} {}
 
 bool Dispatcher::State::deliver_answers(SteadyTime now) {
@@ -125,7 +125,7 @@ bool Dispatcher::State::deliver_answers(SteadyTime now) {
 
 bool Dispatcher::State::take_in(SteadyTime now) {
     CommandReader::Read read =
-        reader.step(clock.at(now), pending() < settings.max_pending, settings.share.get());
+        reader.step(clock.at(now), pending() < settings.max_pending, settings.assignment.get());
     counts.skipped += read.skipped;
     counts.unauthenticated += read.unauthenticated;
     for (const ParkedCommand& parked : read.parked) park(parked);
@@ -172,7 +172,7 @@ void Dispatcher::State::accept(ArrivedCommand arrived) {
         park({arrived.partition, arrived.offset, to_hex(command.id) + ": " + *why});
         return;
     }
-    if (TRUEUP_GUARD("ledger") && ledger.knows(command.id)) {
+    if (TRUEUP_GUARD("ledger") && ended_commands.knows(command.id)) {
         ++counts.known;
         return;
     }
@@ -210,7 +210,7 @@ bool Dispatcher::State::start_next(SteadyTime now) {
 
 void Dispatcher::State::start(ArrivedCommand arrived, SteadyTime now) {
     const Command& command = arrived.command;
-    if (TRUEUP_GUARD("ledger") && ledger.knows(command.id)) {
+    if (TRUEUP_GUARD("ledger") && ended_commands.knows(command.id)) {
         ++counts.known;
         under_way.erase(command.id);
         release(command);
@@ -224,9 +224,9 @@ void Dispatcher::State::start(ArrivedCommand arrived, SteadyTime now) {
             outcome_of(command, OutcomeKind::kExpired,
                        "expired before it was started; nothing was written", settings.executor);
     } else if (command.not_after - broker_now > settings.longest_expiry + settings.max_skew) {
-        task.outcome =
-            outcome_of(command, OutcomeKind::kFailed,
-                       "expires later than the executor's ledger reaches back", settings.executor);
+        task.outcome = outcome_of(command, OutcomeKind::kFailed,
+                                  "expires later than the executor remembers what has ended",
+                                  settings.executor);
     } else {
         task.execution = std::make_unique<Execution>(owner, command, arrived.partition, context);
     }
@@ -264,7 +264,7 @@ bool Dispatcher::State::settle(Task& task, SteadyTime now) {
         if (now < task.append_at) return false;
         // Ours may be in the log already, or somebody else's is; but that we wrote is always said.
         const bool said = task.append_failed || task.outcome->kind != OutcomeKind::kDone;
-        if (TRUEUP_GUARD("ledger") && said && ledger.knows(id)) return true;
+        if (TRUEUP_GUARD("ledger") && said && ended_commands.knows(id)) return true;
         if (task.outcome->kind == OutcomeKind::kDone) TRUEUP_KILL_POINT("done");
         ports::Entry entry{task.outcome->subject, codec::encode_outcome(*task.outcome),
                            codec::headers_for(*task.outcome, clock.at(now))};
@@ -281,7 +281,7 @@ bool Dispatcher::State::settle(Task& task, SteadyTime now) {
         task.append_at = now + settings.append_again;
         return false;
     }
-    ledger.remember(id, appended.value().append_time);
+    ended_commands.remember(id, appended.value().append_time);
     return true;
 }
 
@@ -308,7 +308,7 @@ void Dispatcher::State::wait(std::uint64_t seen, Millis max_wait) {
         calls.poll(std::min(max_wait, kNap));
         return;
     }
-    const bool awaiting = !under_way.empty() || clock.waiting() || !reader.ledger_complete();
+    const bool awaiting = !under_way.empty() || clock.waiting() || !reader.ended_known();
     const Millis patience = awaiting ? std::min(max_wait, kNap) : max_wait;
     if (patience > Millis(0)) log.wait(seen, patience);
 }
@@ -316,17 +316,18 @@ void Dispatcher::State::wait(std::uint64_t seen, Millis max_wait) {
 void Dispatcher::State::publish_stats(SteadyTime now) {
     counts.pending = pending();
     counts.running = tasks.size();
-    counts.held =
+    counts.blocked =
         static_cast<std::uint64_t>(std::count_if(tasks.begin(), tasks.end(), [](const auto& entry) {
             return entry.second.execution && entry.second.execution->blocked();
         }));
-    counts.ledger_complete = reader.ledger_complete();
+    counts.ended_known = reader.ended_known();
     counts.clock_fresh = clock.fresh(now);
     counts.partitions = static_cast<std::uint64_t>(
         std::count_if(settings.partitions.begin(), settings.partitions.end(),
                       [this](std::int32_t p) { return ours(p); }));
     counts.trouble = reader.trouble().empty() ? brakes.trouble() : reader.trouble();
-    if (counts.trouble.empty() && settings.share) counts.trouble = settings.share->trouble();
+    if (counts.trouble.empty() && settings.assignment)
+        counts.trouble = settings.assignment->trouble();
     const std::lock_guard lock(published_mutex);
     published = counts;
 }

@@ -1,7 +1,8 @@
 // Carries out what the `commands` topic says: in parallel over subjects, one at a time per subject,
 // never waiting inside a slot, and each command ends in an outcome on the `outcomes` topic.
 //
-//   D1  Nothing is acted on before the ledger is complete, nor without a heartbeat younger than
+//   D1  Nothing is acted on before everything that ended is known, nor without a heartbeat younger
+//   than
 //       `heartbeat_fresh` (details 9).
 //   D2  An id that ended is never acted on again, and nothing is written for it (S38).
 //   D3  A subject's next command starts when the outcome of the one before is in the log.
@@ -10,7 +11,7 @@
 //   D5  After `close` nothing is started and no write goes out; those that went out end in their
 //       outcome as ever.
 //   D6  Of several executors that share the work each starts the commands of its own partitions.
-//       What was begun goes on when the share changes.
+//       What was begun goes on when the assignment changes.
 //   D7  What cannot be understood, or is not signed, is parked: counted and reported, never a
 //       crash, never an act.
 //
@@ -21,7 +22,7 @@
 #include "engine/model/command.h"
 #include "engine/ports/log.h"
 #include "executors/command_reader.h"
-#include "executors/share.h"
+#include "executors/partition_assignment.h"
 #include "executors/sources.h"
 
 #include <array>
@@ -54,9 +55,9 @@ struct DispatcherStats {
     std::uint64_t append_failures = 0;
     std::uint64_t pending = 0;
     std::uint64_t running = 0;
-    std::uint64_t held = 0;        ///< checked and waiting for the permit to write
+    std::uint64_t blocked = 0;     ///< checked and waiting for the permit to write
     std::uint64_t partitions = 0;  ///< whose commands are ours
-    bool ledger_complete = false;
+    bool ended_known = false;      ///< which commands have ended (D1)
     bool clock_fresh = false;
     std::string trouble;  ///< one sentence while the log is not read; empty otherwise
     CheckToWrite check_to_write;
@@ -66,10 +67,10 @@ struct DispatcherSettings {
     std::string executor = "executor";           ///< the name that outcomes carry
     std::vector<std::int32_t> partitions = {0};  ///< not empty
     std::vector<Action::Kind> kinds;             ///< what it carries out; none: everything
-    std::shared_ptr<const Share> share;          ///< whose commands; none: everybody's
+    std::shared_ptr<const PartitionAssignment> assignment;  ///< whose commands; none: everybody's
     std::size_t max_running = 32;
     std::size_t max_pending = 10'000;
-    /// No command may live longer from its issue on: the ledger reaches back that far.
+    /// No command may live longer from its issue on: ended commands are remembered for as long.
     Millis longest_expiry{3'600'000};
     Millis max_skew{10'000};
     Millis heartbeat_every{2'000};
@@ -81,7 +82,7 @@ struct DispatcherSettings {
     /// What the time is right before a write: a step may have stood still since it began, or waited
     /// for the log. Empty: as at its begin.
     std::function<SteadyTime()> steady_now;
-    /// Asked between decision and write; while it says false the write is held. Empty: never held.
+    /// Asked between decision and write; while it says false the write is blocked. Empty: never.
     std::function<bool(const Command&)> before_write;
     std::function<void(const ParkedCommand&)> on_parked;
     /// An outcome is in the log.

@@ -1,5 +1,5 @@
 // One command being carried out: an asynchronous machine. Answers and time come in, calls go out
-// through `Calls`; it reads no clock and does no I/O itself.
+// through `AsyncCalls`; it reads no clock and does no I/O itself.
 //
 // The order is always the same, and `advance` is where it stands (design §4.12): every other side
 // of the read set is read live, then the target itself, then the write goes out with the target's
@@ -14,7 +14,7 @@
 #pragma once
 
 #include "engine/model/command.h"
-#include "executors/calls.h"
+#include "executors/async_calls.h"
 #include "executors/read_set.h"
 #include "executors/sources.h"
 #include "executors/write_gate.h"
@@ -29,7 +29,7 @@ namespace trueup::executors {
 /// What the executions of one dispatcher have in common. Outlives them.
 struct ExecutionContext {
     Sources sources;
-    Calls* calls = nullptr;
+    AsyncCalls* calls = nullptr;
     WriteGate* gate = nullptr;
     std::string executor;  ///< the name that outcomes carry
 };

@@ -18,7 +18,7 @@ Permit LogWriteGate::permit(const Command& command, std::int32_t partition, Stea
     if (steady_now_) now = std::max(now, steady_now_());
     if (!reads_.clock.fresh(now) || !reads_.brakes.current()) return Permit::kWait;
     // The world may have gone back to what it was before the other's write.
-    if (TRUEUP_GUARD("ledger") && reads_.ledger.knows(command.id)) return Permit::kEnded;
+    if (TRUEUP_GUARD("ledger") && reads_.ended.knows(command.id)) return Permit::kEnded;
     if (*reads_.clock.at(now) > command.not_after) return Permit::kExpired;
     if (before_write_ && !before_write_(command)) return Permit::kWait;
     return Permit::kGo;

@@ -7,7 +7,7 @@
 
 #include "executors/brakes.h"
 #include "executors/broker_clock.h"
-#include "executors/ledger.h"
+#include "executors/ended_commands.h"
 #include "executors/write_gate.h"
 
 #include <functional>
@@ -22,7 +22,7 @@ class LogWriteGate final : public WriteGate {
     struct Reads {
         Brakes& brakes;
         const BrokerClock& clock;
-        const Ledger& ledger;
+        const EndedCommands& ended;
     };
     /// `steady_now` and `before_write`: as in DispatcherSettings.
     LogWriteGate(Reads reads, const std::function<SteadyTime()>& steady_now,

@@ -163,7 +163,7 @@ bool row_held(const RowSource& source, const Row& row) {
     return world::column_holds(column->second);
 }
 
-ReadSet::ReadSet(const Command& command, const Sources& sources, Calls& calls, Owner owner)
+ReadSet::ReadSet(const Command& command, const Sources& sources, AsyncCalls& calls, Owner owner)
     : command_(command), sources_(sources), calls_(calls), owner_(owner) {}
 
 bool ReadSet::on_target(const Predicate& predicate) const {

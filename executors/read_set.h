@@ -14,7 +14,7 @@
 #pragma once
 
 #include "engine/model/command.h"
-#include "executors/calls.h"
+#include "executors/async_calls.h"
 #include "executors/pod.h"
 #include "executors/sources.h"
 
@@ -74,7 +74,7 @@ bool row_held(const RowSource& source, const Row& row);
 class ReadSet {
   public:
     /// Keeps references to all three.
-    ReadSet(const Command& command, const Sources& sources, Calls& calls, Owner owner);
+    ReadSet(const Command& command, const Sources& sources, AsyncCalls& calls, Owner owner);
 
     /// Starts to read every other side anew; nothing of an earlier round is kept.
     void start(SteadyTime now);
@@ -128,7 +128,7 @@ class ReadSet {
 
     const Command& command_;
     const Sources& sources_;
-    Calls& calls_;
+    AsyncCalls& calls_;
     Owner owner_;
     std::vector<Read> reads_;
     std::vector<Question> questions_;

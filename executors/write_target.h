@@ -17,7 +17,7 @@
 #pragma once
 
 #include "engine/model/command.h"
-#include "executors/calls.h"
+#include "executors/async_calls.h"
 #include "executors/read_set.h"
 #include "executors/sources.h"
 
@@ -82,7 +82,7 @@ struct TargetAccess {
     const Command& command;
     const Sources& sources;
     const ReadSet& read_set;  ///< the command's
-    Calls& calls;
+    AsyncCalls& calls;
 };
 
 /// By the kind of the command's action, which `sources` must be able to carry out.

@@ -56,7 +56,7 @@ class ExecutorProcess final : public Process {
     Millis step() override {
         dispatcher_->step(around_.scheduler.steady_now(), Millis{0});
         const executors::DispatcherStats stats = dispatcher_->stats();
-        const bool idle = stats.running == 0 && stats.pending == 0 && stats.ledger_complete;
+        const bool idle = stats.running == 0 && stats.pending == 0 && stats.ended_known;
         return idle ? kExecutorNap : kBusyNap;
     }
 

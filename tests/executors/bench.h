@@ -121,7 +121,7 @@ class Bench : private WriteGate {
     Permit permit(const Command&, std::int32_t, SteadyTime) override { return permitted; }
     std::optional<std::string> objection(const Command&, std::int32_t) override { return objected; }
 
-    Calls calls_{Millis(15'000)};
+    AsyncCalls calls_{Millis(15'000)};
 };
 
 inline bool says(const Outcome& outcome, const std::string& part) {

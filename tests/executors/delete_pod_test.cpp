@@ -288,7 +288,7 @@ TEST(DeletePod, WhatIsSaidOfAnotherPodDoesNotMakeARefusalYoung) {
 TEST(DeletePod, WhatIsSaidOfAnotherKindOfTheSameNameDoesNotMakeARefusalYoung) {
     FakeCluster cluster;
     cluster.pods["wrapper-a"] = {};
-    Calls calls{Millis{1'000}};
+    AsyncCalls calls{Millis{1'000}};
     SteadyTime now = from_millis<SteadyTime>(1'000);
     const auto ask = [&](const char* plural, int status) {
         if (status != 0) cluster.upset_gets.push_back({status, ""});

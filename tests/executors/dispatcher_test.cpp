@@ -1,4 +1,5 @@
-// Proves design §4.12(1), 4.13, 4.14 and details 4, 9: the dispatcher, its ledger and its clock.
+// Proves design §4.12(1), 4.13, 4.14 and details 4, 9: the dispatcher, the commands that ended and
+// its clock.
 #include "tests/executors/desk.h"
 
 #include <gtest/gtest.h>
@@ -194,7 +195,7 @@ TEST(Dispatcher, ExpiryIsAskedAgainRightBeforeTheWrite_S38) {
     desk.settings.before_write = [&](const Command&) { return open; };
     desk.emit(delete_orphan());
     desk.step();
-    EXPECT_EQ(desk.dispatcher().stats().held, 1U);
+    EXPECT_EQ(desk.dispatcher().stats().blocked, 1U);
     for (int i = 0; i < 40; ++i) {
         desk.pass(Millis(2'000));
         desk.step(1);
@@ -236,7 +237,7 @@ TEST(Dispatcher, AHeldCommandExpiresAtTheMillisecond_S38) {
     }
     while (desk.log.now() < last) desk.step(1);
     desk.step(1);
-    EXPECT_EQ(desk.dispatcher().stats().held, 1U) << "its last millisecond";
+    EXPECT_EQ(desk.dispatcher().stats().blocked, 1U) << "its last millisecond";
     desk.step(3);
     ASSERT_EQ(desk.outcomes().size(), 1U);
     EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kExpired);
@@ -284,7 +285,7 @@ TEST(Dispatcher, AHeartbeatThatStopsHoldsTheWrite) {
     open = true;
     desk.step();
     EXPECT_EQ(desk.cluster.count("DELETE"), 0U);
-    EXPECT_EQ(desk.dispatcher().stats().held, 1U);
+    EXPECT_EQ(desk.dispatcher().stats().blocked, 1U);
     EXPECT_FALSE(desk.dispatcher().stats().clock_fresh);
     // The held beat was sent long ago: it is too old when it is answered, a new one is needed.
     desk.log.release_appends();
@@ -481,7 +482,7 @@ TEST(Dispatcher, TwoExecutorsHaveOneEffect_S38) {
     EXPECT_EQ(second.stats().known, 1U);
 }
 
-struct FixedShare final : Share {
+struct FixedAssignment final : PartitionAssignment {
     std::set<std::int32_t> mine;
     std::string wrong;
     bool has(std::int32_t partition) const override { return mine.contains(partition); }
@@ -490,16 +491,16 @@ struct FixedShare final : Share {
 
 TEST(Dispatcher, StartsTheCommandsOfItsOwnPartitionsOnly_D6) {
     Desk desk;
-    const auto share = std::make_shared<FixedShare>();
-    desk.settings.share = share;
+    const auto assignment = std::make_shared<FixedAssignment>();
+    desk.settings.assignment = assignment;
     desk.emit(delete_orphan());
     desk.step();
     EXPECT_TRUE(desk.cluster.calls.empty());
     EXPECT_EQ(desk.dispatcher().stats().partitions, 0U);
-    share->wrong = "the group cannot be joined";
+    assignment->wrong = "the group cannot be joined";
     desk.step(1);
     EXPECT_EQ(desk.dispatcher().stats().trouble, "the group cannot be joined");
-    share->mine = {0};
+    assignment->mine = {0};
     desk.step();
     EXPECT_EQ(desk.cluster.effects, 1U) << "what came before it was ours is carried out too";
     EXPECT_EQ(desk.dispatcher().stats().partitions, 1U);
@@ -507,9 +508,9 @@ TEST(Dispatcher, StartsTheCommandsOfItsOwnPartitionsOnly_D6) {
 
 TEST(Dispatcher, WhatWaitsWhenTheShareGoesIsLeftToTheOtherAndTakenUpAgain_D6) {
     Desk desk;
-    const auto share = std::make_shared<FixedShare>();
-    share->mine = {0};
-    desk.settings.share = share;
+    const auto assignment = std::make_shared<FixedAssignment>();
+    assignment->mine = {0};
+    desk.settings.assignment = assignment;
     desk.settings.max_running = 1;
     bool open = false;
     desk.settings.before_write = [&](const Command&) { return open; };
@@ -519,12 +520,12 @@ TEST(Dispatcher, WhatWaitsWhenTheShareGoesIsLeftToTheOtherAndTakenUpAgain_D6) {
     desk.step();
     EXPECT_EQ(desk.dispatcher().stats().running, 1U);
     EXPECT_EQ(desk.dispatcher().stats().pending, 1U);
-    share->mine = {};
+    assignment->mine = {};
     open = true;
     desk.step();
     EXPECT_EQ(desk.cluster.effects, 1U) << "what was begun goes on, what waited does not";
     EXPECT_EQ(desk.dispatcher().stats().pending, 0U);
-    share->mine = {0};
+    assignment->mine = {0};
     desk.step();
     EXPECT_EQ(desk.cluster.effects, 2U) << "nobody had done it";
     EXPECT_EQ(desk.outcomes().size(), 2U);
@@ -564,7 +565,7 @@ TEST(Dispatcher, AfterCloseNothingIsWrittenAndNothingStarted_D5) {
     desk.settings.before_write = [&](const Command&) { return open; };
     desk.emit(delete_orphan());
     desk.step();
-    ASSERT_EQ(desk.dispatcher().stats().held, 1U);
+    ASSERT_EQ(desk.dispatcher().stats().blocked, 1U);
     desk.dispatcher().close();
     EXPECT_EQ(desk.dispatcher().unsettled(), 0U);
     open = true;

@@ -20,7 +20,7 @@ TEST(Guard, Guard_ledger_AKnownIdIsNotCarriedOutAgain) {
     EXPECT_EQ(desk.cluster.count("DELETE"), 1U);
 }
 
-// Design §4.12 (1): the ledger is read before the first command.
+// Design §4.12 (1): the outcomes are read before the first command.
 TEST(Guard, Guard_ledger_first_NoCommandIsTakenWhileTheOutcomesCannotBeRead) {
     Desk desk;
     desk.step(2);  // learns the broker's time, and reads what is there

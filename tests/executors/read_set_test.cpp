@@ -14,7 +14,7 @@ using Kind = Predicate::Kind;
 Standing others(const Sources& sources, std::vector<Predicate> predicates) {
     Command command = fail_row();
     command.draft.read_set = std::move(predicates);
-    Calls calls(Millis(1'000));
+    AsyncCalls calls(Millis(1'000));
     ReadSet read_set(command, sources, calls, 1);
     read_set.start(SteadyTime{});
     while (!read_set.complete()) {

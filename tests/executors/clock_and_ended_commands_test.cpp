@@ -1,6 +1,6 @@
-// Proves details 9: broker time by heartbeats and the steady clock, and the ledger of what ended.
+// Proves details 9: broker time by heartbeats and the steady clock, and the commands that ended.
 #include "executors/broker_clock.h"
-#include "executors/ledger.h"
+#include "executors/ended_commands.h"
 #include "tests/support/memory_log.h"
 
 #include <gtest/gtest.h>
@@ -71,16 +71,16 @@ TEST(BrokerClock, NeverRunsBackwards_S35) {
     }
 }
 
-TEST(Ledger, ForgetsOnlyWhatIsOlderThanItsHorizon) {
-    Ledger ledger;
-    ledger.remember({0, 1}, from_millis<BrokerTime>(100));
-    ledger.remember({0, 2}, from_millis<BrokerTime>(200));
-    ledger.remember({0, 1}, from_millis<BrokerTime>(300));
-    ledger.forget_before(from_millis<BrokerTime>(250));
-    EXPECT_TRUE(ledger.knows({0, 1}));
-    EXPECT_FALSE(ledger.knows({0, 2}));
-    ledger.forget_before(from_millis<BrokerTime>(301));
-    EXPECT_EQ(ledger.size(), 0U);
+TEST(EndedCommands, ForgetsOnlyWhatIsOlderThanItsHorizon) {
+    EndedCommands ended;
+    ended.remember({0, 1}, from_millis<BrokerTime>(100));
+    ended.remember({0, 2}, from_millis<BrokerTime>(200));
+    ended.remember({0, 1}, from_millis<BrokerTime>(300));
+    ended.forget_before(from_millis<BrokerTime>(250));
+    EXPECT_TRUE(ended.knows({0, 1}));
+    EXPECT_FALSE(ended.knows({0, 2}));
+    ended.forget_before(from_millis<BrokerTime>(301));
+    EXPECT_EQ(ended.size(), 0U);
 }
 
 }  // namespace

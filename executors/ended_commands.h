@@ -14,7 +14,7 @@
 
 namespace trueup::executors {
 
-class Ledger {
+class EndedCommands {
   public:
     /// An outcome of this command was appended at `at`.
     void remember(const Hash128& id, BrokerTime at);

@@ -39,10 +39,10 @@ struct Answer {
     Error error;
 };
 
-class Calls {
+class AsyncCalls {
   public:
     /// A call without a whole answer after `timeout` is cancelled and counts as failed.
-    explicit Calls(Millis timeout) : timeout_(timeout) {}
+    explicit AsyncCalls(Millis timeout) : timeout_(timeout) {}
 
     ports::CallId get(Owner owner, ports::Cluster& cluster, const ports::GetObject& request,
                       SteadyTime now);

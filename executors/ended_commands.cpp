@@ -1,16 +1,16 @@
-#include "executors/ledger.h"
+#include "executors/ended_commands.h"
 
 #include <algorithm>
 
 namespace trueup::executors {
 
-void Ledger::remember(const Hash128& id, BrokerTime at) {
+void EndedCommands::remember(const Hash128& id, BrokerTime at) {
     BrokerTime& youngest = ids_.try_emplace(id, at).first->second;
     youngest = std::max(youngest, at);
     ages_.emplace_back(at, id);
 }
 
-void Ledger::forget_before(BrokerTime horizon) {
+void EndedCommands::forget_before(BrokerTime horizon) {
     // Partitions interleave, so that ages ascend only nearly: an entry behind a younger one merely
     // stays a little longer.
     while (!ages_.empty() && ages_.front().first < horizon) {

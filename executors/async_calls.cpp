@@ -1,4 +1,4 @@
-#include "executors/calls.h"
+#include "executors/async_calls.h"
 
 #include "engine/base/check.h"
 
@@ -18,7 +18,7 @@ std::string object_of(const ports::Resource& resource, const std::string& name) 
 
 }  // namespace
 
-Calls::Open& Calls::open(Owner owner, SteadyTime now) {
+AsyncCalls::Open& AsyncCalls::open(Owner owner, SteadyTime now) {
     const ports::CallId call = next_++;
     Open& entry = open_[call];
     entry.answer.owner = owner;
@@ -27,54 +27,54 @@ Calls::Open& Calls::open(Owner owner, SteadyTime now) {
     return entry;
 }
 
-ports::CallId Calls::open(Owner owner, ports::Database& database, SteadyTime now) {
+ports::CallId AsyncCalls::open(Owner owner, ports::Database& database, SteadyTime now) {
     Open& entry = open(owner, now);
     entry.database = &database;
     return entry.answer.call;
 }
 
-ports::CallId Calls::open(Owner owner, Asked asked, SteadyTime now) {
+ports::CallId AsyncCalls::open(Owner owner, Asked asked, SteadyTime now) {
     Open& entry = open(owner, now);
     entry.asked = std::move(asked);
     return entry.answer.call;
 }
 
-ports::CallId Calls::get(Owner owner, ports::Cluster& cluster, const ports::GetObject& request,
-                         SteadyTime now) {
+ports::CallId AsyncCalls::get(Owner owner, ports::Cluster& cluster, const ports::GetObject& request,
+                              SteadyTime now) {
     const ports::CallId call =
         open(owner, Asked{&cluster, false, object_of(request.resource, request.name)}, now);
     cluster.get(call, request);
     return call;
 }
 
-ports::CallId Calls::erase(Owner owner, ports::Cluster& cluster, const ports::DeleteObject& request,
-                           SteadyTime now) {
+ports::CallId AsyncCalls::erase(Owner owner, ports::Cluster& cluster,
+                                const ports::DeleteObject& request, SteadyTime now) {
     const ports::CallId call =
         open(owner, Asked{&cluster, true, object_of(request.resource, request.name)}, now);
     cluster.erase(call, request);
     return call;
 }
 
-ports::CallId Calls::read_rows(Owner owner, ports::Database& database,
-                               const ports::ReadRows& request, SteadyTime now) {
+ports::CallId AsyncCalls::read_rows(Owner owner, ports::Database& database,
+                                    const ports::ReadRows& request, SteadyTime now) {
     const ports::CallId call = open(owner, database, now);
     database.read_rows(call, request);
     return call;
 }
 
-ports::CallId Calls::update_row(Owner owner, ports::Database& database,
-                                const ports::UpdateRow& request, SteadyTime now) {
+ports::CallId AsyncCalls::update_row(Owner owner, ports::Database& database,
+                                     const ports::UpdateRow& request, SteadyTime now) {
     const ports::CallId call = open(owner, database, now);
     database.update_row(call, request);
     return call;
 }
 
-void Calls::Open::cancel() const {
+void AsyncCalls::Open::cancel() const {
     if (asked.cluster != nullptr) asked.cluster->cancel(answer.call);
     if (database != nullptr) database->cancel(answer.call);
 }
 
-void Calls::cancel_all(Owner owner) {
+void AsyncCalls::cancel_all(Owner owner) {
     for (auto it = open_.begin(); it != open_.end();) {
         if (it->second.answer.owner == owner) {
             it->second.cancel();
@@ -88,12 +88,12 @@ void Calls::cancel_all(Owner owner) {
                     complete_.end());
 }
 
-void Calls::close(std::map<ports::CallId, Open>::iterator which) {
+void AsyncCalls::close(std::map<ports::CallId, Open>::iterator which) {
     complete_.emplace_back(std::move(which->second.answer), std::move(which->second.asked));
     open_.erase(which);
 }
 
-void Calls::poll(Millis max_wait) {
+void AsyncCalls::poll(Millis max_wait) {
     std::set<ports::Cluster*> clusters;
     std::set<ports::Database*> databases;
     for (const auto& [call, entry] : open_) {
@@ -110,19 +110,19 @@ void Calls::poll(Millis max_wait) {
     for (ports::Database* database : databases) poll_database(*database, wait());
 }
 
-void Calls::poll_cluster(ports::Cluster& cluster, Millis max_wait) {
+void AsyncCalls::poll_cluster(ports::Cluster& cluster, Millis max_wait) {
     cluster_events_.clear();
     cluster.poll(max_wait, cluster_events_);
     for (const ports::ClusterEvent& event : cluster_events_) handle(event);
 }
 
-void Calls::poll_database(ports::Database& database, Millis max_wait) {
+void AsyncCalls::poll_database(ports::Database& database, Millis max_wait) {
     database_events_.clear();
     database.poll(max_wait, database_events_);
     for (ports::DatabaseEvent& event : database_events_) handle(event);
 }
 
-void Calls::handle(const ports::ClusterEvent& event) {
+void AsyncCalls::handle(const ports::ClusterEvent& event) {
     const auto found = open_.find(event.call);
     if (found == open_.end() || found->second.asked.cluster == nullptr) return;
     Answer& answer = found->second.answer;
@@ -150,7 +150,7 @@ void Calls::handle(const ports::ClusterEvent& event) {
     close(found);
 }
 
-void Calls::handle(ports::DatabaseEvent& event) {
+void AsyncCalls::handle(ports::DatabaseEvent& event) {
     const auto found = open_.find(event.call);
     if (found == open_.end() || found->second.database == nullptr) return;
     Answer& answer = found->second.answer;
@@ -172,7 +172,7 @@ void Calls::handle(ports::DatabaseEvent& event) {
     close(found);
 }
 
-std::vector<Answer> Calls::take(SteadyTime now) {
+std::vector<Answer> AsyncCalls::take(SteadyTime now) {
     for (auto it = open_.begin(); it != open_.end();) {
         const auto current = it++;
         if (current->second.due > now) continue;
@@ -189,7 +189,7 @@ std::vector<Answer> Calls::take(SteadyTime now) {
     return answers;
 }
 
-void Calls::judge_rights(Answer& answer, const Asked& asked, SteadyTime now) {
+void AsyncCalls::judge_rights(Answer& answer, const Asked& asked, SteadyTime now) {
     if (asked.cluster == nullptr || answer.failed) return;
     // Of one that was not asked again for so long nobody knows whether it was mended meanwhile.
     std::erase_if(refused_,
