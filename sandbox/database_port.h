@@ -83,8 +83,7 @@ class DatabasePort final : public ports::Database {
                                                      const ports::SqlRow& values);
     Effect attempt(const ports::UpdateRow& request, const Act& act);
     std::string why_refused(const ports::UpdateRow& request) const;
-    void send_copy(ports::CallId call, const ports::CopyTable& request,
-                   const std::map<std::string, StoredRow>& table, bool cut);
+    void send_copy(ports::CallId call, const ports::CopyTable& request, bool cut);
     void begin_stream(ports::CallId call, const ports::StartWal& request, bool dies_soon);
 
     void collect(const Act& act, std::vector<ports::DatabaseEvent>& out);

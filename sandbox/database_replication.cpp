@@ -1,18 +1,10 @@
 // Slots, copies and streams of DatabasePort.
-#include "engine/base/guard.h"
 #include "sandbox/database_port.h"
 #include "sandbox/pgoutput.h"
 
 #include <algorithm>
 
 namespace trueup::sandbox {
-
-namespace {
-
-/// A guard of the connector, which is a word of its SQL; here is what a server makes of its lack.
-[[maybe_unused]] constexpr const char* kSnapshotOfTheSlot = "postgres_slot_snapshot";
-
-}  // namespace
 
 using ports::CallId;
 using ports::DatabaseEvent;
@@ -43,22 +35,19 @@ void DatabasePort::copy(CallId call, const ports::CopyTable& request) {
     open_.insert(call);
     bool cut = false;
     if (fails(call, Op::kCopy, cut)) return;
-    // A snapshot of its own is from before the wait for the slot.
-    std::optional<std::map<std::string, StoredRow>> before;
-    if (!TRUEUP_GUARD(kSnapshotOfTheSlot)) before = realm_->table.rows();
     const auto send = [=, this](const Act&, bool lose_reply) {
-        send_copy(call, request, before ? *before : realm_->table.rows(), lose_reply);
+        send_copy(call, request, lose_reply);
     };
     when_quiet(call, send, act, cut);
 }
 
-void DatabasePort::send_copy(CallId call, const ports::CopyTable& request,
-                             const std::map<std::string, StoredRow>& table, bool cut) {
+void DatabasePort::send_copy(CallId call, const ports::CopyTable& request, bool cut) {
     if (!is_our_table(call, request.table)) return;
     const auto positions = columns(call, request.columns);
     if (!positions) return;
     realm_->table.write_elsewhere(56);  // making the temporary slot
     snapshot(call, realm_->table.lsn());
+    const std::map<std::string, StoredRow>& table = realm_->table.rows();
     std::vector<ports::SqlRow> batch;
     const std::size_t all = table.size();
     std::size_t sent = 0;

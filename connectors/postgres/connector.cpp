@@ -179,10 +179,9 @@ void PostgresConnector::advance_proof(SteadyTime now, std::vector<Fact>& out) {
     switch (proof_.next(now)) {
         case ProgressProof::Step::kMarker:
             out.emplace_back().kind = Fact::Kind::kMarker;
-            if (!TRUEUP_GUARD("postgres_asks_after_marker")) ask_position(now);
             break;
         case ProgressProof::Step::kAsk:
-            if (TRUEUP_GUARD("postgres_asks_after_marker")) ask_position(now);
+            ask_position(now);
             break;
         case ProgressProof::Step::kUrge:
             tell_status(now, true);

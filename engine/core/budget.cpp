@@ -3,7 +3,6 @@
 #include "engine/base/guard.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace trueup::core {
 
@@ -27,7 +26,6 @@ std::uint64_t allowance(const Budget& budget, std::int64_t window, const Meta& m
 }
 
 std::uint64_t left_of(const Budget& budget, const Spending& spending, const Meta& meta) {
-    if (!TRUEUP_GUARD("paced_budget")) return std::numeric_limits<std::uint64_t>::max();
     const std::int64_t window = window_of(budget, meta);
     const std::uint64_t allowed = allowance(budget, window, meta);
     const bool same = spending.window == window || !TRUEUP_GUARD("budget_clears_itself");

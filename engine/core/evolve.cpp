@@ -92,11 +92,6 @@ FoldRun::Entry& FoldRun::subject_of(std::string_view key) {
 Facet& FoldRun::facet_of(Entry& entry, SourceId id, const ItemView& item,
                          std::string_view object_id) {
     Subject& subject = entry.subject;
-    if (!TRUEUP_GUARD("facet_per_object")) {
-        std::erase_if(subject.facets, [&](const Facet& facet) {
-            return facet.source == id && facet.object_id != object_id;
-        });
-    }
     auto place = place_of(subject, id, object_id);
     if (is(subject, place, id, object_id)) return *place;
     Facet fresh;

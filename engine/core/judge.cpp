@@ -211,7 +211,6 @@ void FoldRun::renew_waits(Entry& entry) {
 
 /// May nobody carry this finding's command out any more, so that another one may follow?
 bool FoldRun::given_up(const Finding& finding) const {
-    if (!TRUEUP_GUARD("successor_waits")) return meta_.now >= finding.emit_again;
     return meta_.broker_now > finding.command->not_after + meta_.settings.max_skew;
 }
 
@@ -389,7 +388,8 @@ bool FoldRun::approved(Entry& entry, Finding& finding, const Verdict& verdict) {
 /// The budget has room, and nobody has waited for it longer.
 bool FoldRun::has_turn(std::uint8_t rule, const Finding& finding) const {
     const Budget& budget = meta_.settings.rules[rule].budget;
-    if (left_of(budget, meta_.rules[rule].spending, meta_) == 0) return false;
+    const bool spent = left_of(budget, meta_.rules[rule].spending, meta_) == 0;
+    if (spent && TRUEUP_GUARD("paced_budget")) return false;
     const std::optional<JournalTime> next = state_.waits.next_turn(rule);
     return !next || *next >= finding.since;
 }

@@ -83,23 +83,11 @@ void FoldRun::end_epoch(SourceId id, const ChangeView& change) {
     meta_.sweeps.push_back(std::move(sweep));
 }
 
-namespace {
-
-/// Up to when a source is complete: the append time of its marker, whatever its own clock shows and
-/// however long the proof itself was under way.
-BrokerTime proven_by(const ItemView& item, const ChangeView& change) {
-    if (!TRUEUP_GUARD("progress_in_broker_time")) {
-        return from_millis<BrokerTime>(to_millis(change.source_clock));
-    }
-    if (!TRUEUP_GUARD("progress_by_marker")) return item.append_time;
-    return change.complete_as_of;
-}
-
-}  // namespace
-
 void FoldRun::take_progress(SourceState& source, const ItemView& item, const ChangeView& change) {
     if (!source.known && TRUEUP_GUARD("epoch_before_progress")) return;
-    const BrokerTime proven = proven_by(item, change);
+    // Up to its marker's append time, whatever the source's own clock shows and however long the
+    // proof itself was under way.
+    const BrokerTime proven = change.complete_as_of;
     // A proof lies in the past of the record that carries it.
     if (proven > item.append_time && TRUEUP_GUARD("proof_in_the_past")) return;
     source.complete_as_of = std::max(source.complete_as_of, proven);

@@ -1,6 +1,5 @@
 #include "engine/runtime/projection.h"
 
-#include "engine/base/guard.h"
 #include "engine/core/row.h"
 
 #include <algorithm>
@@ -127,11 +126,6 @@ Status Projection::write_behind(core::State& state, std::vector<core::Parked>& p
     parked.clear();
     std::string meta;
     core::encode_meta(state.meta, meta);
-    if (!TRUEUP_GUARD("rows_with_their_offset")) {
-        ports::StoreBatch offset;
-        offset.put(key(kMeta, {}), meta);
-        if (Status written = store_.apply(offset); !written) return written;
-    }
     batch_.put(key(kMeta, {}), meta);
     writing_ = std::async(jobs_, [this] { return store_.apply(batch_); });
     return Done{};

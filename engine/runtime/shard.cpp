@@ -1,6 +1,5 @@
 #include "engine/runtime/shard.h"
 
-#include "engine/base/guard.h"
 #include "engine/base/kill_point.h"
 #include "engine/codec/journal_codec.h"
 
@@ -214,10 +213,7 @@ Status Shard::fill_gaps() {
 }
 
 Status Shard::fold_record(const ports::Record& record) {
-    const BrokerTime appended = TRUEUP_GUARD("fold_reads_no_clock")
-                                    ? record.append_time
-                                    : from_millis<BrokerTime>(clock_.wall_millis());
-    Status decoded = codec::decode_journal(record.value, record.offset, appended, view_);
+    Status decoded = codec::decode_journal(record.value, record.offset, record.append_time, view_);
     if (!decoded) return decoded.error();
     if (Status ours = lineage_.admit(view_); !ours) return with_way_out(ours.error());
     const Status read = projection_.read_ahead(state_, view_);

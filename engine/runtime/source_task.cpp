@@ -46,7 +46,7 @@ Status SourceTask::step(SteadyTime now, Millis max_wait) {
     }
     if (incarnation_ < 0) {
         if (now < not_before_) return Done{};
-        if (Status begun = begin(now); !begun) {
+        if (Status begun = begin(); !begun) {
             not_before_ = now + settings_.backoff;
             return begun;
         }
@@ -99,9 +99,8 @@ Result<Incarnation> SourceTask::take_token() {
     return appended->first_offset;
 }
 
-Status SourceTask::begin(SteadyTime now) {
+Status SourceTask::begin() {
     ++incarnations_;
-    if (!TRUEUP_GUARD("token_first")) connector_.restart(now);
     const Result<Incarnation> token = take_token();
     if (!token) return token.error();
     incarnation_ = *token;
@@ -122,7 +121,7 @@ Status SourceTask::begin(SteadyTime now) {
 /// asked for sooner could be older than that, and be taken for a source that went back in time.
 void SourceTask::claim(SteadyTime now) {
     claimed_ = true;
-    if (TRUEUP_GUARD("token_first")) connector_.restart(now);
+    connector_.restart(now);
 }
 
 void SourceTask::end_incarnation(SteadyTime now) {

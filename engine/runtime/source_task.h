@@ -84,7 +84,7 @@ class SourceTask {
         bool missed = false;      ///< by somebody, perhaps
     };
 
-    Status begin(SteadyTime now);
+    Status begin();
     void claim(SteadyTime now);
     Result<Incarnation> take_token();
     Status settle(SteadyTime now, bool wait);

@@ -47,18 +47,15 @@ BACKUPS = {
     "monotone_versions": [("tombstone_two_epochs",), ("sweep_spares_newer",)],
     "new_owner_knows_nothing": [("one_owner",), ("epoch_before_progress",)],
     "one_owner": [("new_owner_knows_nothing", "seq_dense"), ("monotone_versions",)],
-    "outbox_until_outcome": [("own_write_barrier",), ("successor_waits",), ("own_write_barrier", "successor_waits")],
+    "outbox_until_outcome": [("own_write_barrier",)],
     "owner_everywhere": [("one_owner",)],
     "permit_check": [("executor_follows_brakes",)],
     "postgres_epoch_first": [("epoch_before_progress", "absence_needs_proof")],
     "postgres_same_server": [("new_owner_knows_nothing",)],
-    "proof_in_the_past": [("progress_in_broker_time",)],
     "same_as_told": [("seq_dense",)],
     "seq_dense": [("lost_append_ends_it",)],
     "still_selected": [("target_check",)],
-    "successor_waits": [("own_write_barrier",)],
     "target_check": [("hold_check", "still_selected")],
-    "token_first": [("one_owner",), ("new_owner_knows_nothing",)],
     "tombstone_two_epochs": [("monotone_versions",), ("one_owner",), ("duplicate_dropped",)],
 }
 
@@ -96,8 +93,6 @@ UNSEEN = {
     "row_precondition": _XMIN,
     "same_as_told": "a record that was lost is a hole by its number (`seq_dense`), and all is told anew",
     "source_clock_skew": "a database's clock that is wrong is the clock by which the oracles count, too",
-    "token_first": "a connector reads for milliseconds before its token is taken, in which another owner would"
-    " have to write",
     "terminate_needs_owner": "what a stranger asked for is done only while the row names him as its owner",
     "mode_stops_commands": "executors refuse what was ordered before the change (`executor_follows_brakes`)",
     "refusal_waits_for_news": "no plan has a selector that is narrowed, behind which a look at the world refuses",

@@ -1,7 +1,6 @@
 // Proves that each guard of the PostgreSQL connector is needed: the test of its name fails without
 // it (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
-#include "connectors/postgres/statements.h"
-#include "tests/connectors/postgres/connector_fixture.h"
+#include "tests/connectors/postgres/rig.h"
 
 #include <gtest/gtest.h>
 
@@ -55,12 +54,6 @@ TEST(Guard, Guard_postgres_no_hole_ARowThatCouldNotBeReadEndsTheProofs) {
     EXPECT_EQ(rig.count(Kind::kMarker), 0U);
 }
 
-// Design §4.3: the slot's own snapshot; any other may miss a commit that is in the WAL already.
-TEST(Guard, Guard_postgres_slot_snapshot_TheCopyReadsAtTheSlotsConsistentPoint) {
-    EXPECT_EQ(create_copy_slot_statement("copy").sql,
-              "CREATE_REPLICATION_SLOT \"copy\" TEMPORARY LOGICAL pgoutput USE_SNAPSHOT");
-}
-
 // Design §4.3: what was proven of one server says nothing of another (S14).
 TEST(Guard, Guard_postgres_same_server_AFailOverProvesNothingMore) {
     Rig rig;
@@ -85,14 +78,6 @@ TEST(Guard, Guard_postgres_epoch_first_TheStreamAloneProvesNothing) {
     rig.start_and_copy();
     rig.pass(Millis(20'000));
     EXPECT_EQ(rig.count(Kind::kMarker), 0U);
-}
-
-// Design §4.4: first the marker, then the question.
-TEST(Guard, Guard_postgres_asks_after_marker_AnEarlierAnswerLacksWhatCameBeforeTheMarker) {
-    Rig rig;
-    rig.start_and_copy();
-    ASSERT_EQ(rig.count(Kind::kMarker), 1U);
-    EXPECT_EQ(rig.database.count("insert_lsn"), 1U) << "the comparison at the connect only";
 }
 
 // Design §4.4: everything up to the answer is published first.

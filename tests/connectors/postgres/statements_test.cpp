@@ -39,6 +39,12 @@ TEST(PostgresStatements, QuoteInReplicationCommands) {
     EXPECT_TRUE(start.simple);
 }
 
+// Design §4.3: the slot's own snapshot; any other may miss a commit that is in the WAL already.
+TEST(PostgresStatements, TheCopyReadsAtTheSlotsConsistentPoint) {
+    EXPECT_EQ(create_copy_slot_statement("copy").sql,
+              "CREATE_REPLICATION_SLOT \"copy\" TEMPORARY LOGICAL pgoutput USE_SNAPSHOT");
+}
+
 TEST(PostgresStatements, ReadCopyLines) {
     EXPECT_EQ(parse_copy_line("1\t\\N\t\tx\\ty\\\\z\\n\n"),
               (ports::SqlRow{"1", std::nullopt, "", "x\ty\\z\n"}));

@@ -108,6 +108,15 @@ TEST(Findings, WithoutAnOutcomeItIsEmittedAgainEach10sWithTheSameId) {
     EXPECT_EQ(s.findings().size(), 2U) << "no edge for it";
 }
 
+// Design §4.14: a successor waits for the outcome, or for expiry and skew.
+TEST(Findings, NoOtherCommandWhileTheFirstMayBeCarriedOut) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(160s + s.settings().emit_again + 5s);
+    EXPECT_EQ(s.commands().size(), 2U) << "the first one, said again";
+    EXPECT_EQ(s.meta().rules[0].commands, 1U);
+}
+
 TEST(Findings, AnExpiredCommandHasASuccessorWithAnotherId) {
     JournalScript s = orphan_at(220s);  // its not_after
     s.news();

@@ -95,6 +95,15 @@ TEST(Gaps, TwoSequencersOnOneShardDoNoHarm_C4) {
     EXPECT_EQ(s.counted().repeated_seq, 0U);
 }
 
+// Design §5: a gap halts nothing.
+TEST(Gaps, TheRestOfTheJournalGoesOn) {
+    JournalScript s = quiet_world();
+    s.lose_next(1);
+    s.raw(Topic::kOutcomes, "");
+    s.raw(Topic::kOutcomes, "");
+    EXPECT_EQ(s.state().halted, "");
+}
+
 TEST(Parked, BytesThatAreNoChangeAreKeptAndTheStreamGoesOn) {
     JournalScript s = observed_world();
     s.raw(Topic::kChangesPods, "\xff\xff");

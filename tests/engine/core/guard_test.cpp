@@ -92,21 +92,6 @@ TEST(Guard, Guard_proof_in_the_past_NobodyProvesWhatIsStillToCome) {
     EXPECT_EQ(s.source("rows").complete_as_of, broker(100s));
 }
 
-// Design §4.4: what freshness compares is the broker's time, not the source's.
-TEST(Guard, Guard_progress_in_broker_time_ASourceWhoseClockIsBehindIsFreshAllTheSame) {
-    JournalScript s = quiet_world();
-    s.owner("rows").clock = -50s;
-    s.at(105s).progress("rows");
-    EXPECT_EQ(s.source("rows").complete_as_of, broker(105s));
-}
-
-// Design §4.4 (1): the proof reaches up to its marker, however long it was under way.
-TEST(Guard, Guard_progress_by_marker_WhatCameBehindTheMarkerIsNotProven) {
-    JournalScript s = quiet_world();
-    s.at(105s).progress("rows", 101s);
-    EXPECT_EQ(s.source("rows").complete_as_of, broker(101s));
-}
-
 // Design §4.5.
 TEST(Guard, Guard_both_sides_fresh_RowsThatLagMayHoldTheOwner) {
     Settings settings = graph_settings();
@@ -203,15 +188,6 @@ TEST(Guard, Guard_duplicate_dropped_ARecordThatWasAppendedTwiceCountsOnce) {
     EXPECT_EQ(s.counted().items, items);
 }
 
-// Design §5: a gap halts nothing.
-TEST(Guard, Guard_gap_halts_nothing_TheRestOfTheJournalGoesOn) {
-    JournalScript s = quiet_world();
-    s.lose_next(1);
-    s.raw(Topic::kOutcomes, "");
-    s.raw(Topic::kOutcomes, "");
-    EXPECT_EQ(s.state().halted, "");
-}
-
 // Design §4.8: a grace is kept over restarts.
 TEST(Guard, Guard_grace_outlives_restart_AFindingIsReadBackWithItsFirstMoment) {
     JournalScript s = quiet_world();
@@ -234,11 +210,6 @@ JournalScript unanswered_world() {
 // Design §4.14: a command stays in the outbox until its outcome.
 TEST(Guard, Guard_outbox_until_outcome_WhatNobodyAnswersIsSaidAgain) {
     EXPECT_EQ(unanswered_world().commands().size(), 2U);
-}
-
-// Design §4.14: a successor waits for the outcome, or for expiry and skew.
-TEST(Guard, Guard_successor_waits_NoOtherCommandWhileTheFirstMayBeCarriedOut) {
-    EXPECT_EQ(unanswered_world().meta().rules[0].commands, 1U);
 }
 
 // Design §5: chain.
@@ -270,14 +241,6 @@ TEST(Guard, Guard_tombstone_two_epochs_TheDeadAreRemembered) {
     JournalScript s = quiet_world();
     s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
     s.pod_gone("wrapper-7", "a", 15);
-    EXPECT_NE(s.facet("wrapper-7", "a"), nullptr);
-}
-
-// Design §2: a facet is what a source said of one object.
-TEST(Guard, Guard_facet_per_object_ASecondPodOfThatNameHidesNone) {
-    JournalScript s = quiet_world();
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.pod({.name = "wrapper-7", .uid = "b", .version = 12});
     EXPECT_NE(s.facet("wrapper-7", "a"), nullptr);
 }
 

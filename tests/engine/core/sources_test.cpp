@@ -183,5 +183,28 @@ TEST(Sources, ASourceThatWritesToAnotherTopicIsParked) {
     EXPECT_FALSE(s.source("pods").known);
 }
 
+// Design §4.4: what freshness compares is the broker's time, not the source's.
+TEST(Sources, ASourceWhoseClockIsBehindIsFreshAllTheSame) {
+    JournalScript s = quiet_world();
+    s.owner("rows").clock = -50s;
+    s.at(105s).progress("rows");
+    EXPECT_EQ(s.source("rows").complete_as_of, broker(105s));
+}
+
+// Design §4.4 (1): the proof reaches up to its marker, however long it was under way.
+TEST(Sources, WhatCameBehindTheMarkerIsNotProven) {
+    JournalScript s = quiet_world();
+    s.at(105s).progress("rows", 101s);
+    EXPECT_EQ(s.source("rows").complete_as_of, broker(101s));
+}
+
+// Design §2: a facet is what a source said of one object.
+TEST(Sources, ASecondPodOfThatNameHidesNone) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.pod({.name = "wrapper-7", .uid = "b", .version = 12});
+    EXPECT_NE(s.facet("wrapper-7", "a"), nullptr);
+}
+
 }  // namespace
 }  // namespace trueup::testing

@@ -7,7 +7,6 @@
 #include "engine/runtime/source_task.h"
 #include "tests/engine/runtime/bench.h"
 #include "tests/engine/runtime/scripted_connector.h"
-#include "tests/engine/runtime/wrapped_store.h"
 #include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 
@@ -72,14 +71,6 @@ TEST(Guard, Guard_lost_append_ends_it_NoProgressOverAHole) {
     EXPECT_EQ(publisher.count(ChangeKind::kProgress), 0U);
 }
 
-// Design §4.3: what is read before the token is taken may be older than a former owner's view.
-TEST(Guard, Guard_token_first_NothingIsReadBeforeTheTokenIsTaken) {
-    Publisher publisher;
-    publisher.log.fail_next_append(false, kTopic);
-    EXPECT_FALSE(publisher.step().ok());
-    EXPECT_EQ(publisher.connector.restarts, 0);
-}
-
 // Design §4.3: the token is broadcast.
 TEST(Guard, Guard_owner_everywhere_AQuietPartitionLearnsOfItsNewOwner) {
     Publisher publisher(2);
@@ -125,32 +116,6 @@ TEST(Guard, Guard_same_journal_RowsOfATailThatWasLostAreNotFoldedOn) {
     const Status refused = check_continuity(grown_again, 0, rows);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().next, Next::kStop);
-}
-
-// Design §5: the fold's time is the journal's.
-TEST(Guard, Guard_fold_reads_no_clock_ARecordIsAsOldWhoeverFoldsIt) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.all_known({pod("a", "u", 5)}, {});
-    bench.clock.advance(Millis{60'000});  // ours; the log's stands still
-    bench.settle(*shard);
-    EXPECT_EQ(shard->state().meta.broker_now, bench.log.now());
-}
-
-// Design §6: rows and the offset that they belong to go down in one step.
-TEST(Guard, Guard_rows_with_their_offset_OneBatchHasBoth_C2) {
-    Bench bench;
-    WrappedStore store;
-    std::size_t batches = 0;
-    auto shard = bench.open(&store);
-    bench.all_known({pod("a", "u", 5)}, {});
-    bench.settle(*shard);
-    store.before_apply = [&]() -> Status {
-        ++batches;
-        return Done{};
-    };
-    ASSERT_TRUE(shard->stop().ok());
-    EXPECT_EQ(batches, 1U);
 }
 
 }  // namespace

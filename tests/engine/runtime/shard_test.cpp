@@ -364,5 +364,15 @@ TEST(Shard, WhatOnlyAnEpochCanHealIsSaid_S4) {
     EXPECT_EQ(shard->status().meta.sources[0].population, 20U);
 }
 
+// Design §5: the fold's time is the journal's.
+TEST(Shard, ARecordIsAsOldWhoeverFoldsIt_C9) {
+    Bench bench;
+    auto shard = bench.open();
+    bench.all_known({pod("a", "u", 5)}, {});
+    bench.clock.advance(Millis{60'000});  // ours; the log's stands still
+    bench.settle(*shard);
+    EXPECT_EQ(shard->state().meta.broker_now, bench.log.now());
+}
+
 }  // namespace
 }  // namespace trueup::runtime::testing

@@ -110,6 +110,22 @@ TEST(WriteBehind, ARowThatIsBeingWrittenIsReadOnceItIsThere_C2) {
               folded(bench.settings, bench.log, fresh, bench.clock));
 }
 
+// Design §6: rows and the offset that they belong to go down in one step.
+TEST(WriteBehind, OneBatchHasRowsAndTheirOffset_C2) {
+    Bench bench;
+    WrappedStore store;
+    std::size_t batches = 0;
+    auto shard = bench.open(&store);
+    bench.all_known({pod("a", "u", 5)}, {});
+    bench.settle(*shard);
+    store.before_apply = [&]() -> Status {
+        ++batches;
+        return Done{};
+    };
+    ASSERT_TRUE(shard->stop().ok());
+    EXPECT_EQ(batches, 1U);
+}
+
 // A write of rows that failed once was followed by an image whose meta row counted them: the next
 // start found rows that did not add up and threw the projection away.
 TEST(WriteBehind, ABatchThatFailedEndsTheShardAndLeavesTheOldImage_C2) {
