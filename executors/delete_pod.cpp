@@ -48,7 +48,7 @@ class DeletePod final : public WriteTarget {
 
 StepResult DeletePod::read(SteadyTime now) {
     if (Standing asked = asked_of(target().source, source_); !asked.ok()) {
-        return StepResult::of(std::move(asked));
+        return StepResult::stopped(std::move(asked));
     }
     const auto request = access_.read_set.locate(source_, target().name);
     if (!request) {
@@ -84,7 +84,7 @@ StepResult DeletePod::vetoes(const Pod& pod) const {
 StepResult DeletePod::check(Answer answer) {
     if (not_found(answer)) return StepResult::ended(OutcomeKind::kAlreadyDone, "it is gone");
     if (answer.failed || answer.status != 200) {
-        return StepResult::of(failure_of(answer, what("GET")));
+        return StepResult::stopped(failure_of(answer, what("GET")));
     }
     const Result<Pod> pod = decode_pod(answer.body, source_.hold_key);
     if (!pod) {
@@ -107,7 +107,8 @@ StepResult DeletePod::check(Answer answer) {
     }
     if (StepResult allowed = vetoes(*pod); allowed.kind != StepResult::Kind::kNext) return allowed;
     Standing standing = access_.read_set.holds_on_pod(source_, *pod);
-    if (!standing.ok() && TRUEUP_GUARD("target_check")) return StepResult::of(std::move(standing));
+    if (!standing.ok() && TRUEUP_GUARD("target_check"))
+        return StepResult::stopped(std::move(standing));
     resource_version_ = (*pod).resource_version;
     return StepResult::next();
 }
@@ -146,7 +147,7 @@ StepResult DeletePod::judge_write(Answer answer) {
         refused_by_server_ = true;
         return StepResult::read_back(std::move(failure.reason));
     }
-    return StepResult::of(std::move(failure));
+    return StepResult::stopped(std::move(failure));
 }
 
 StepResult DeletePod::judge_read_back(Answer answer, const std::string& because) {

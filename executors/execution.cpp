@@ -32,7 +32,7 @@ void Execution::advance(SteadyTime now) {
                 break;
             case Step::kJudgeOthers:
                 if (!read_set_.complete()) return;
-                follow(StepResult::of(read_set_.others()), Step::kReadTarget);
+                follow(others(), Step::kReadTarget);
                 break;
 
             case Step::kReadTarget:
@@ -91,6 +91,11 @@ void Execution::answered(Answer answer, SteadyTime now) {
     advance(now);
 }
 
+StepResult Execution::others() const {
+    Standing standing = read_set_.others();
+    return standing.ok() ? StepResult::next() : StepResult::stopped(std::move(standing));
+}
+
 void Execution::follow(StepResult result, Step next) {
     switch (result.kind) {
         case StepResult::Kind::kNext:
@@ -141,6 +146,7 @@ Answer Execution::take_answer() {
     return answer;
 }
 
+/// A port may keep the write back for a while, behind a login or another call.
 Millis Execution::send_within() const {
     return std::max(Millis(0), kMaxCheckAge - check_to_write_);
 }

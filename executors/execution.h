@@ -53,7 +53,6 @@ class Execution {
     /// One of its calls was answered: goes on with that.
     void answered(Answer answer, SteadyTime now);
 
-    const Command& command() const { return command_; }
     /// Everything was checked, the write waits for its permit.
     bool blocked() const { return step_ == Step::kWrite; }
     /// A write went out, and what came of it is not known yet.
@@ -74,6 +73,8 @@ class Execution {
         kJudgeReadBack,
         kEnded,
     };
+    /// Do the other sides, as they were just read, bear the command out?
+    StepResult others() const;
     /// Goes where the result of a step leads: to `next` if it went well.
     void follow(StepResult result, Step next);
     void repeat(const std::string& why);

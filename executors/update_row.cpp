@@ -71,7 +71,7 @@ bool UpdateRow::has_all(const Row& row) const {
 
 StepResult UpdateRow::read(SteadyTime now) {
     if (Standing asked = asked_of(target().source, source_); !asked.ok()) {
-        return StepResult::of(std::move(asked));
+        return StepResult::stopped(std::move(asked));
     }
     if (!pk_) {
         return StepResult::ended(OutcomeKind::kFailed,
@@ -96,7 +96,7 @@ void UpdateRow::take_place(Answer& answer) {
 }
 
 StepResult UpdateRow::check(Answer answer) {
-    if (answer.failed) return StepResult::of(failure_of(answer, what("SELECT")));
+    if (answer.failed) return StepResult::stopped(failure_of(answer, what("SELECT")));
     if (source_.writer != nullptr) take_place(answer);
     Result<std::vector<Row>> rows = decode_rows(answer, columns_);
     if (!rows) {
@@ -118,7 +118,8 @@ StepResult UpdateRow::check(Answer answer) {
                                  "veto: " + source_.hold_column + " is set on the row");
     }
     Standing standing = access_.read_set.holds_on_row(source_, row_);
-    if (!standing.ok() && TRUEUP_GUARD("target_check")) return StepResult::of(std::move(standing));
+    if (!standing.ok() && TRUEUP_GUARD("target_check"))
+        return StepResult::stopped(std::move(standing));
     return StepResult::next();
 }
 
@@ -155,7 +156,7 @@ StepResult UpdateRow::judge_write(Answer answer) {
     if (answer.failed) {
         Standing failure = failure_of(answer, what("UPDATE"));
         if (result_unknown(answer)) return StepResult::read_back(std::move(failure.reason));
-        return StepResult::of(std::move(failure));
+        return StepResult::stopped(std::move(failure));
     }
     // Two values instead of one count: the statement compared the places, and wrote nothing.
     if (answer.rows.size() == 1 && answer.rows[0].size() == 2) {

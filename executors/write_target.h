@@ -16,6 +16,7 @@
 // Belongs to one execution. Not thread-safe.
 #pragma once
 
+#include "engine/base/check.h"
 #include "engine/model/command.h"
 #include "executors/async_calls.h"
 #include "executors/read_set.h"
@@ -51,9 +52,9 @@ struct StepResult {
     static StepResult read_back(std::string why) {
         return {Kind::kReadBack, 0, {}, {}, std::move(why)};
     }
-    /// What a predicate, or a call that failed, says: on if it holds, else the end.
-    static StepResult of(Standing standing) {
-        if (standing.ok()) return next();
+    /// The end by a predicate that does not hold, or a call that failed.
+    static StepResult stopped(Standing standing) {
+        TRUEUP_CHECK(!standing.ok());
         const bool refused = standing.kind == Standing::Kind::kRefused;
         return ended(refused ? OutcomeKind::kRefused : OutcomeKind::kFailed,
                      std::move(standing.reason), standing.retryable);
