@@ -18,10 +18,21 @@
 //   K4  At most one epoch at a time; a SnapshotBegin abandons the one before it.
 #pragma once
 
+#include "connectors/kubernetes/backoff.h"
+#include "connectors/kubernetes/lookup.h"
+#include "connectors/kubernetes/pages.h"
+#include "connectors/kubernetes/progress.h"
+#include "connectors/kubernetes/roster.h"
 #include "connectors/kubernetes/settings.h"
+#include "connectors/kubernetes/states.h"
+#include "connectors/kubernetes/watch.h"
 #include "engine/ports/connector.h"
+#include "engine/ports/rewind.h"
 
-#include <memory>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace trueup::connectors {
 
@@ -29,7 +40,8 @@ class KubernetesConnector final : public ports::Connector {
   public:
     /// Does not own the cluster, which must outlive it and belong to no one else.
     KubernetesConnector(ports::Cluster& cluster, KubernetesSettings settings);
-    ~KubernetesConnector() override;
+    KubernetesConnector(const KubernetesConnector&) = delete;  // its parts refer to one another
+    KubernetesConnector& operator=(const KubernetesConnector&) = delete;
 
     void restart(SteadyTime now) override;
     void step(SteadyTime now, Millis max_wait, std::vector<Fact>& out) override;
@@ -41,14 +53,84 @@ class KubernetesConnector final : public ports::Connector {
     /// The server's versions went back: it was restored from a backup, and what it says now cannot
     /// be compared with what was published. The machine takes a new epoch in any case, but the
     /// engine believes one only of a new incarnation. Stays true until `restart` (S13).
-    bool needs_new_incarnation() const override;
+    bool needs_new_incarnation() const override { return rewound_; }
 
     /// Lines of the watch that were skipped because they could not be read. Each costs an epoch.
-    std::uint64_t unreadable() const;
+    std::uint64_t unreadable() const { return unreadable_; }
 
   private:
-    class Machine;
-    std::unique_ptr<Machine> machine_;
+    using Facts = std::vector<Fact>;
+
+    void advance(SteadyTime now, Facts& out);
+    void dispatch(const ports::ClusterEvent& event, SteadyTime now, Facts& out);
+    Millis wait_until_due(SteadyTime now, Millis max_wait) const;
+
+    // What may happen to the epoch and the stream: the rows of the table in states.h.
+    void begin_epoch(SteadyTime now);
+    void take_part(PagedList::Part part, SteadyTime now, Facts& out);
+    void list_began(std::uint64_t version, Facts& out);
+    void take_listed(const KubeObject& object, std::uint64_t version, Facts& out);
+    void list_ended(std::uint64_t version, SteadyTime now);
+    void read_again(std::uint64_t version, SteadyTime now);
+    void list_failed(const PagedList::Flaw& flaw, SteadyTime now);
+    void list_lied(const Lookup& lacking, SteadyTime now);
+    void close_epoch(SteadyTime now, Facts& out);
+    /// Gives the stream up; only a complete epoch leads on.
+    void relist(SteadyTime now);
+    void rewind();
+    void end_stream(kubernetes::Stream next);
+
+    bool was_lacking(const KubeObject& object) const;
+    void ask_for_missing(std::uint64_t version);
+
+    void take_watch(const ports::ClusterEvent& event, SteadyTime now, Facts& out);
+    void take_event(const Result<WatchEvent>& event, Facts& out);
+    void take_object(const WatchEvent& event, Facts& out);
+    void take_ending(const WatchStream::Ending& ending, SteadyTime now);
+    bool away_for_too_long() const;
+
+    void prove(SteadyTime now, Facts& out);
+    void beat(SteadyTime now, Facts& out);
+
+    void succeeded();
+    void failed(std::string why);
+
+    bool idle() const { return std::holds_alternative<kubernetes::Idle>(epoch_); }
+    kubernetes::Streaming* streaming() { return std::get_if<kubernetes::Streaming>(&stream_); }
+    const kubernetes::Streaming* streaming() const {
+        return std::get_if<kubernetes::Streaming>(&stream_);
+    }
+
+    // Its parts. A list is open while Listing, and at no other time; a watch or a proof only while
+    // Streaming.
+    ports::Cluster& cluster_;
+    KubernetesSettings settings_;
+    CallIds ids_;
+    Decoder decoder_;
+    Roster roster_;
+    Lookups lookups_;
+    PagedList list_;
+    WatchStream watch_;
+    ProgressProof proof_;
+    Backoff epoch_backoff_;
+    Backoff watch_backoff_;
+    std::vector<ports::ClusterEvent> events_;
+
+    kubernetes::Stream stream_;
+    kubernetes::Epoch epoch_;
+    kubernetes::Hole hole_ = kubernetes::Hole::kNone;
+    kubernetes::Shown shown_;
+    std::optional<SteadyTime> next_epoch_;  ///< nullopt: none is wanted
+    SteadyTime epoch_began_{};
+    bool rewound_ = false;  ///< since this incarnation began
+    ports::Rewind rewind_;  ///< and what the engine is still to hear of it
+
+    kubernetes::Heartbeats heartbeats_;
+    SteadyTime next_proof_{};   ///< none before: the server asked for a rest
+    SteadyTime next_strays_{};  ///< when to ask for what left the selector, at the earliest
+
+    ports::SourceHealth health_;
+    std::uint64_t unreadable_ = 0;
 };
 
 }  // namespace trueup::connectors
