@@ -1,8 +1,8 @@
 #include "apps/one_look.h"
 
 #include "connectors/kubernetes/connector.h"
+#include "connectors/postgres/access_check.h"
 #include "connectors/postgres/epoch.h"
-#include "connectors/postgres/probe.h"
 
 #include <algorithm>
 #include <charconv>
@@ -76,7 +76,7 @@ Result<Look> look_at(ports::Database& database, postgres::Settings settings, con
     };
     std::vector<std::string>& columns = settings.columns;
     columns.erase(std::remove_if(columns.begin(), columns.end(), dropped), columns.end());
-    const Result<postgres::Inspection> inspection = postgres::inspect(database, settings, clock);
+    const Result<postgres::TableCheck> inspection = postgres::inspect(database, settings, clock);
     if (!inspection) return about(settings.source_name, inspection.error().what);
     Look look;
     look.source = settings.source_name;

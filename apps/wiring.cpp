@@ -1,13 +1,13 @@
 #include "apps/wiring.h"
 
 #include "apps/keys.h"
+#include "connectors/kubernetes/access_check.h"
 #include "connectors/kubernetes/connector.h"
 #include "connectors/kubernetes/kubeconfig.h"
-#include "connectors/kubernetes/probe.h"
 #include "connectors/kubernetes/transport.h"
+#include "connectors/postgres/access_check.h"
 #include "connectors/postgres/connector.h"
 #include "connectors/postgres/correlation.h"
-#include "connectors/postgres/probe.h"
 #include "connectors/postgres/transport.h"
 #include "engine/base/check.h"
 #include "engine/base/id.h"
@@ -246,7 +246,7 @@ Result<Columns> check_table(const Config& config, const SourceConfig& source) {
     const auto inspection = postgres::inspect(**database, *settings);
     if (!inspection) return inspection.error();
     // What was asked for may have gone since.
-    if (Status fit = postgres::judge_inspection(*inspection, *settings); !fit) return fit.error();
+    if (Status fit = postgres::judge_table(*inspection, *settings); !fit) return fit.error();
     return inspection->pk_columns;
 }
 
@@ -294,7 +294,7 @@ Result<Surveyed> survey_cluster(const Config& config, const SourceConfig& source
 Result<std::vector<std::string>> updatable_columns(const Config& config, const SourceConfig& source,
                                                    postgres::LibpqDatabase& reader,
                                                    const postgres::Settings& settings,
-                                                   const postgres::Inspection& read) {
+                                                   const postgres::TableCheck& read) {
     auto writer = open_database_writer(config, source);
     if (!writer) return writer.error();
     if (!*writer) return read.updatable;

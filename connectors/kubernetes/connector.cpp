@@ -20,7 +20,7 @@ using kubernetes::Unread;
 namespace {
 
 constexpr Millis kMinInterval{100};
-constexpr Millis kStrayInterval{15'000};
+constexpr Millis kReverifyInterval{15'000};
 constexpr Millis kMostAway{300'000};
 
 Fact plain(Fact::Kind kind) {
@@ -44,8 +44,8 @@ KubernetesConnector::KubernetesConnector(ports::Cluster& cluster, KubernetesSett
       decoder_(Mapping{settings_.mapped_labels, settings_.hold_key, settings_.key_label,
                        ports::Selector::parse(settings_.label_selector).value_or(ports::Selector{}),
                        settings_.fields}),
-      roster_(settings_),
-      lookups_(cluster, ids_, decoder_, settings_),
+      objects_(settings_),
+      verifications_(cluster, ids_, decoder_, settings_),
       list_(cluster, ids_, decoder_, settings_),
       watch_(cluster, ids_, decoder_, settings_),
       proof_(cluster, ids_, decoder_, settings_),
@@ -54,8 +54,8 @@ KubernetesConnector::KubernetesConnector(ports::Cluster& cluster, KubernetesSett
 
 void KubernetesConnector::restart(SteadyTime now) {
     relist(now);
-    lookups_.clear();
-    roster_.forget_versions();  // a restore in the meantime may have taken them back
+    verifications_.clear();
+    objects_.forget_versions();  // a restore in the meantime may have taken them back
     epoch_backoff_.reset();
     watch_backoff_.reset();
     shown_.restart();
@@ -86,8 +86,8 @@ void KubernetesConnector::advance(SteadyTime now, Facts& out) {
     if (const std::optional<WatchStream::Ending> deaf = watch_.expire(now)) {
         take_ending(*deaf, now);
     }
-    if (std::holds_alternative<Closing>(epoch_) && !lookups_.closing()) close_epoch(now, out);
-    lookups_.advance(now);
+    if (std::holds_alternative<Closing>(epoch_) && !verifications_.closing()) close_epoch(now, out);
+    verifications_.advance(now);
     prove(now, out);
     if (idle() && next_epoch_ && now >= *next_epoch_) begin_epoch(now);
     if (streaming() != nullptr && !watch_.running() && now >= streaming()->next_watch) {
@@ -102,12 +102,12 @@ void KubernetesConnector::dispatch(const ports::ClusterEvent& event, SteadyTime 
         if (part) take_part(std::move(*part), now, out);
     } else if (watch_.owns(event.call)) {
         take_watch(event, now, out);
-    } else if (lookups_.owns(event.call)) {
-        const std::optional<Found> found = lookups_.feed(event, now);
-        if (found && roster_.contradicts(*found)) {
+    } else if (verifications_.owns(event.call)) {
+        const std::optional<Found> found = verifications_.feed(event, now);
+        if (found && objects_.contradicts(*found)) {
             rewind();
-        } else if (found && !roster_.found(*found, out)) {
-            list_lied(found->lookup, now);
+        } else if (found && !objects_.found(*found, out)) {
+            list_lied(found->verification, now);
         }
     } else if (proof_.owns(event.call)) {
         proof_.feed(event, now);
@@ -121,7 +121,7 @@ Millis KubernetesConnector::wait_until_due(SteadyTime now, Millis max_wait) cons
     if (idle() && next_epoch_) sooner(*next_epoch_);
     if (watch_.running()) sooner(watch_.deadline());
     if (streaming() != nullptr && !watch_.running()) sooner(streaming()->next_watch);
-    if (const std::optional<SteadyTime> at = lookups_.deadline()) sooner(*at);
+    if (const std::optional<SteadyTime> at = verifications_.deadline()) sooner(*at);
     if (const std::optional<SteadyTime> at = proof_.deadline()) sooner(*at);
     return std::max(due - now, Millis(0));
 }
@@ -133,7 +133,7 @@ void KubernetesConnector::begin_epoch(SteadyTime now) {
     epoch_began_ = now;
     if (hole_ == Hole::kOpen) hole_ = Hole::kCovered;
     epoch_ = Listing{shown_.newest(), ""};
-    roster_.begin_epoch();
+    objects_.begin_epoch();
     list_.begin(now);
 }
 
@@ -166,11 +166,11 @@ void KubernetesConnector::list_began(std::uint64_t version, Facts& out) {
 }
 
 void KubernetesConnector::take_listed(const KubeObject& object, std::uint64_t version, Facts& out) {
-    if (roster_.contradicts(object, version)) rewind();
-    // Asked before the roster takes it for listed.
+    if (objects_.contradicts(object, version)) rewind();
+    // Asked before the cache takes it for listed.
     if (was_lacking(object)) std::get<Listing>(epoch_).lacking = object.name;
-    roster_.listed(object, out);
-    lookups_.drop(object.uid, object.version);
+    objects_.listed(object, out);
+    verifications_.drop(object.uid, object.version);
 }
 
 /// Was it there before this list, and is missing from what the list is held against? Then that was
@@ -179,11 +179,11 @@ bool KubernetesConnector::was_lacking(const KubeObject& object) const {
     if (rewound_) return false;  // two histories have no versions in common
     bool lacking = false;
     if (const auto* before = std::get_if<ReadOnce>(&stream_)) {
-        lacking = object.version <= before->version && !roster_.listed_before(object);
+        lacking = object.version <= before->version && !objects_.listed_before(object);
     } else if (streaming() != nullptr) {
         // The event that could not be read may have been the one that told of it.
         lacking =
-            object.version <= shown_.position && hole_ == Hole::kNone && !roster_.knows(object);
+            object.version <= shown_.position && hole_ == Hole::kNone && !objects_.knows(object);
     }
     return lacking && TRUEUP_GUARD("kubernetes_lists_agree");
 }
@@ -220,8 +220,8 @@ void KubernetesConnector::list_failed(const PagedList::Flaw& flaw, SteadyTime no
 
 /// A server, or something in front of it, answered 200 with less than there is. The epoch that has
 /// begun never ends; the next one takes its place.
-void KubernetesConnector::list_lied(const Lookup& lacking, SteadyTime now) {
-    lookups_.abandon_list();
+void KubernetesConnector::list_lied(const Verification& lacking, SteadyTime now) {
+    verifications_.abandon_list();
     // Nor need the list before it have been true, unless an epoch of the stream has shown that.
     const bool shown =
         streaming() != nullptr && streaming()->proof != Streaming::Proof::kAwaitsEpoch;
@@ -231,7 +231,8 @@ void KubernetesConnector::list_lied(const Lookup& lacking, SteadyTime now) {
 
 void KubernetesConnector::ask_for_missing(std::uint64_t version) {
     if (!TRUEUP_GUARD("kubernetes_asks_for_missing")) return;
-    for (const Lookup& lookup : roster_.missing(version)) lookups_.want(lookup);
+    for (const Verification& verification : objects_.missing(version))
+        verifications_.want(verification);
 }
 
 void KubernetesConnector::close_epoch(SteadyTime now, Facts& out) {
@@ -239,12 +240,12 @@ void KubernetesConnector::close_epoch(SteadyTime now, Facts& out) {
     // A watch that lags behind the list may have told of one more object that came and left before
     // the list's version: the sweep would take it for gone.
     ask_for_missing(version);
-    if (lookups_.closing()) return;
+    if (verifications_.closing()) return;
     out.push_back(border(Fact::Kind::kSnapshotEnd, version));
     epoch_ = Idle{};
     ++health_.epochs;
     if (hole_ == Hole::kCovered) hole_ = Hole::kNone;
-    next_strays_ = now + kStrayInterval;
+    next_reverify_ = now + kReverifyInterval;
     Streaming* const stream = streaming();
     if (stream == nullptr) return;  // the server went back meanwhile
     if (stream->proof == Streaming::Proof::kAwaitsEpoch) {
@@ -259,7 +260,7 @@ void KubernetesConnector::close_epoch(SteadyTime now, Facts& out) {
 void KubernetesConnector::relist(SteadyTime now) {
     list_.cancel();
     end_stream(Unread{});
-    lookups_.abandon_list();
+    verifications_.abandon_list();
     epoch_ = Idle{};
     // At once, unless the last one led to nothing either.
     const bool again = epoch_backoff_.failures() > 0;
@@ -274,8 +275,8 @@ void KubernetesConnector::rewind() {
     rewind_.happened();
     // A list that is under way is published to its end: its begin tells the engine of the rewind.
     end_stream(streaming() != nullptr ? Stream(ReadOnce{shown_.position}) : stream_);
-    lookups_.clear();
-    roster_.forget_versions();
+    verifications_.clear();
+    objects_.forget_versions();
 }
 
 /// What it was is not true any more, or is told by no one.
@@ -324,15 +325,15 @@ void KubernetesConnector::take_event(const Result<WatchEvent>& event, Facts& out
 
 void KubernetesConnector::take_object(const WatchEvent& event, Facts& out) {
     if (event.type != WatchEvent::Type::kDeleted) {
-        roster_.changed(event.object, out);
-        lookups_.drop(event.object.uid, event.version);
+        objects_.changed(event.object, out);
+        verifications_.drop(event.object.uid, event.version);
         return;
     }
-    const std::optional<Lookup> question = roster_.deleted(event.object, out);
+    const std::optional<Verification> question = objects_.deleted(event.object, out);
     if (question) {
-        lookups_.want(*question);
+        verifications_.want(*question);
     } else {
-        lookups_.drop(event.object.uid, event.version);
+        verifications_.drop(event.object.uid, event.version);
     }
 }
 
@@ -379,13 +380,14 @@ void KubernetesConnector::pace_progress(Millis interval) {
 void KubernetesConnector::marker_appended(BrokerTime t, SteadyTime now) {
     rewind_.marker_appended();
     proof_.marker_appended(t, shown_.position, now);
-    if (proof_.idle() || now < next_strays_) return;
-    next_strays_ = now + kStrayInterval;
-    for (const Lookup& lookup : roster_.strays()) lookups_.want(lookup);
+    if (proof_.idle() || now < next_reverify_) return;
+    next_reverify_ = now + kReverifyInterval;
+    for (const Verification& verification : objects_.out_of_scope())
+        verifications_.want(verification);
 }
 
 void KubernetesConnector::prove(SteadyTime now, Facts& out) {
-    const bool told = lookups_.empty() || !TRUEUP_GUARD("kubernetes_lookups_first");
+    const bool told = verifications_.empty() || !TRUEUP_GUARD("kubernetes_lookups_first");
     const bool whole = hole_ == Hole::kNone || !TRUEUP_GUARD("kubernetes_no_hole");
     const ProgressProof::Stream stream{shown_.position, watch_.up(), told && whole};
     switch (proof_.advance(stream, now)) {
@@ -452,7 +454,7 @@ void KubernetesConnector::failed(std::string why) {
 
 ports::SourceHealth KubernetesConnector::health() const {
     ports::SourceHealth health = health_;
-    health.failures += lookups_.failures();
+    health.failures += verifications_.failures();
     if (!health.trouble.empty()) return health;
     if (rewound_) {
         health.trouble =
@@ -460,8 +462,8 @@ ports::SourceHealth KubernetesConnector::health() const {
             "incarnation is needed";
     } else if (hole_ != Hole::kNone) {
         health.trouble = "an event of the watch could not be read; a full list is under way";
-    } else if (!lookups_.trouble().empty()) {
-        health.trouble = lookups_.trouble();
+    } else if (!verifications_.trouble().empty()) {
+        health.trouble = verifications_.trouble();
     }
     return health;
 }

@@ -19,12 +19,12 @@
 #pragma once
 
 #include "connectors/kubernetes/backoff.h"
-#include "connectors/kubernetes/lookup.h"
+#include "connectors/kubernetes/object_cache.h"
 #include "connectors/kubernetes/pages.h"
 #include "connectors/kubernetes/progress.h"
-#include "connectors/kubernetes/roster.h"
 #include "connectors/kubernetes/settings.h"
 #include "connectors/kubernetes/states.h"
+#include "connectors/kubernetes/verification.h"
 #include "connectors/kubernetes/watch.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/rewind.h"
@@ -73,7 +73,7 @@ class KubernetesConnector final : public ports::Connector {
     void list_ended(std::uint64_t version, SteadyTime now);
     void read_again(std::uint64_t version, SteadyTime now);
     void list_failed(const PagedList::Flaw& flaw, SteadyTime now);
-    void list_lied(const Lookup& lacking, SteadyTime now);
+    void list_lied(const Verification& lacking, SteadyTime now);
     void close_epoch(SteadyTime now, Facts& out);
     /// Gives the stream up; only a complete epoch leads on.
     void relist(SteadyTime now);
@@ -107,8 +107,8 @@ class KubernetesConnector final : public ports::Connector {
     KubernetesSettings settings_;
     CallIds ids_;
     Decoder decoder_;
-    Roster roster_;
-    Lookups lookups_;
+    ObjectCache objects_;
+    Verifications verifications_;
     PagedList list_;
     WatchStream watch_;
     ProgressProof proof_;
@@ -126,8 +126,8 @@ class KubernetesConnector final : public ports::Connector {
     ports::Rewind rewind_;  ///< and what the engine is still to hear of it
 
     kubernetes::Heartbeats heartbeats_;
-    SteadyTime next_proof_{};   ///< none before: the server asked for a rest
-    SteadyTime next_strays_{};  ///< when to ask for what left the selector, at the earliest
+    SteadyTime next_proof_{};     ///< none before: the server asked for a rest
+    SteadyTime next_reverify_{};  ///< when to ask for what left the selector, at the earliest
 
     ports::SourceHealth health_;
     std::uint64_t unreadable_ = 0;

@@ -193,7 +193,7 @@ Result<WatchEvent> Decoder::event(std::string_view line) {
     return found;
 }
 
-Result<KubeObject> Decoder::stray(std::string_view body) {
+Result<KubeObject> Decoder::out_of_scope(std::string_view body) {
     const Node object = json_.read(body);
     if (!object) return Error{Next::kRetry, "the object is not JSON, or was cut"};
     if (text(object, "kind") == "Status") {

@@ -74,7 +74,7 @@ class Decoder {
     Result<WatchEvent> event(std::string_view line);
 
     /// The answer to a GET by name, encoded as an object that left the selector (`in_scope=false`).
-    Result<KubeObject> stray(std::string_view body);
+    Result<KubeObject> out_of_scope(std::string_view body);
 
     /// nullopt when the body is not a Status.
     std::optional<KubeStatus> status(std::string_view body);

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "connectors/kubernetes/decode.h"
-#include "connectors/kubernetes/exchange.h"
 #include "connectors/kubernetes/settings.h"
+#include "connectors/kubernetes/unary_call.h"
 
 #include <optional>
 
@@ -60,7 +60,7 @@ class PagedList {
     CallIds& ids_;
     Decoder& decoder_;
     const KubernetesSettings& settings_;
-    Exchange page_;
+    UnaryCall page_;
     std::uint64_t version_ = 0;  ///< of the first page; 0: it did not come yet
     std::uint32_t limit_;        ///< objects of a page
     std::uint32_t whole_ = 0;    ///< lists in a row, since it changed

@@ -8,7 +8,7 @@
 //   P2  kProven implies that the main stream delivered every event up to R.
 #pragma once
 
-#include "connectors/kubernetes/exchange.h"
+#include "connectors/kubernetes/unary_call.h"
 #include "connectors/kubernetes/watch.h"
 
 #include <optional>
@@ -29,7 +29,7 @@ class ProgressProof {
     struct Stream {
         std::uint64_t position = 0;  ///< the version up to which it delivered
         bool up = false;
-        bool settled = false;  ///< nothing that it delivered still waits for a lookup
+        bool settled = false;  ///< nothing that it delivered still waits for a verification
     };
 
     ProgressProof(ports::Cluster& cluster, CallIds& ids, Decoder& decoder,
@@ -70,7 +70,7 @@ class ProgressProof {
     CallIds& ids_;
     Decoder& decoder_;
     const KubernetesSettings& settings_;
-    Exchange ask_;
+    UnaryCall ask_;
     WatchStream probe_;
     State state_ = State::kIdle;
     Verdict verdict_ = Verdict::kPending;  ///< found by an event, returned by `advance`

@@ -30,7 +30,7 @@ struct KubernetesSettings {
     std::uint32_t stuck_to_relist =
         3;                            ///< watches in a row that could not go on from their version
     std::size_t max_followed = 1000;  ///< objects out of the selector that are remembered
-    std::size_t parallel_lookups = 8;
+    std::size_t parallel_verifications = 8;
     Millis call_timeout{30'000};  ///< a page or a GET without its whole answer
     Millis watch_slack{30'000};   ///< silence beyond `watch_seconds`: the watch is deaf
     Millis backoff_min{500};

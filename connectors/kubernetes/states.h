@@ -37,7 +37,8 @@
 //   other      Listing  the list fails          Unread     Idle     no end; two lists after a
 //                                                                   pause, since they have to
 //                                                                   follow one another
-//   any        Closing  all lookups answered    =          Idle     SnapshotEnd; proofs may begin
+//   any        Closing  all verifications       =          Idle     SnapshotEnd; proofs may begin
+//                       answered
 //   Streaming, Closing  the list lacks what is  =          Idle     no end: the list was cut; again
 //   had an              there, unchanged                            after a pause
 //   epoch
@@ -47,7 +48,7 @@
 // What happens to the stream.
 //
 //   stream     epoch    event                   stream     epoch    emitted, and why
-//   Streaming  any      a line of the watch     =          =        Upsert, Remove, or a lookup
+//   Streaming  any      a line of the watch     =          =        Upsert, Remove, or verify first
 //   Streaming  any      a line that cannot be   =          =        nothing, and no proof before an
 //                       read                                        epoch that began later has
 //                                                                   ended

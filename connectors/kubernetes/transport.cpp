@@ -1,8 +1,8 @@
 #include "connectors/kubernetes/transport.h"
 
-#include "connectors/kubernetes/exchange.h"
 #include "connectors/kubernetes/exec_plugin.h"
 #include "connectors/kubernetes/paths.h"
+#include "connectors/kubernetes/unary_call.h"
 #include "engine/base/loopback.h"
 #include "engine/base/version.h"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "connectors/kubernetes/decode.h"
-#include "connectors/kubernetes/exchange.h"
 #include "connectors/kubernetes/settings.h"
+#include "connectors/kubernetes/unary_call.h"
 
 #include <functional>
 #include <optional>

@@ -56,7 +56,7 @@ void PostgresConnector::restart(SteadyTime now) {
     epoch_.cancel();
     link_.restart(now);
     stream_ = Stream(settings_);
-    confirms_.restart();
+    acks_.restart();
     rewind_.restart();
     complete_ = false;
     audit_ = false;
@@ -91,7 +91,7 @@ void PostgresConnector::marker_appended(BrokerTime t, SteadyTime now) {
     proof_.marker_appended(t);
 }
 
-void PostgresConnector::delivered(std::uint64_t confirm) { confirms_.delivered(confirm); }
+void PostgresConnector::delivered(std::uint64_t confirm) { acks_.delivered(confirm); }
 
 void PostgresConnector::pace_progress(Millis interval) {
     pace_ = interval;
@@ -113,14 +113,14 @@ ports::SourceHealth PostgresConnector::health() const {
     } else if (proof_.stale(now_)) {
         health.trouble = "the stream has not caught up with the server for 15 s";
     }
-    health.remark = slot_remark(link_.inspection(), settings_);
-    health.slot = link_.inspection().slot;
+    health.remark = slot_remark(link_.table(), settings_);
+    health.slot = link_.table().slot;
     health.answering = heard_ && link_.up() && health.trouble.empty();
     return health;
 }
 
 void PostgresConnector::start_due(SteadyTime now, std::vector<Fact>& out) {
-    link_.tick(now, confirms_.durable());
+    link_.tick(now, acks_.durable());
     end_silence(now);
     start_epoch_if_due(now);
     advance_proof(now, out);
@@ -165,7 +165,7 @@ void PostgresConnector::start_epoch_if_due(SteadyTime now) {
         return;
     audit_ = false;
     last_copied_ = now;
-    epoch_.start(ids_.next(), link_.inspection().pk_columns);
+    epoch_.start(ids_.next(), link_.table().pk_columns);
 }
 
 bool PostgresConnector::may_prove() const {
@@ -241,7 +241,7 @@ void PostgresConnector::handle_link(const ports::DatabaseEvent& event, SteadyTim
             break;
         case Link::News::kRefit:
             // What was not published or not sent meanwhile is only in the table.
-            stream_.replace_pk(link_.inspection().pk_columns, link_.inspection().partitioned);
+            stream_.replace_pk(link_.table().pk_columns, link_.table().partitioned);
             epoch_.cancel();
             complete_ = false;
             next_epoch_ = now;
@@ -252,7 +252,7 @@ void PostgresConnector::handle_link(const ports::DatabaseEvent& event, SteadyTim
 }
 
 void PostgresConnector::stream_began(SteadyTime now) {
-    stream_.reconnect(link_.inspection().pk_columns, link_.inspection().partitioned);
+    stream_.reconnect(link_.table().pk_columns, link_.table().partitioned);
     position_ = 0;
     last_message_ = now;
     heard_ = false;
@@ -356,7 +356,7 @@ void PostgresConnector::take_wal(const WalData& data, SteadyTime now, std::vecto
     }
     if (note->commit_end == 0) return;
     heard_up_to(note->commit_end);
-    confirms_.published(note->commit_end);
+    acks_.published(note->commit_end);
     moved_to(note->commit_end, out);
 }
 
@@ -366,7 +366,7 @@ void PostgresConnector::take_keepalive(const Keepalive& keepalive, SteadyTime no
     heard_up_to(keepalive.end);
     // Within a transaction it says nothing about this transaction's end.
     if (stream_.in_transaction() && TRUEUP_GUARD("postgres_commit_first")) return;
-    if (auto confirm = confirms_.quiet_until(keepalive.end, now)) {
+    if (auto confirm = acks_.quiet_until(keepalive.end, now)) {
         out.push_back(std::move(*confirm));
     }
     moved_to(keepalive.end, out);
@@ -387,14 +387,14 @@ void PostgresConnector::moved_to(Lsn position, std::vector<Fact>& out) {
 
 void PostgresConnector::send_status(SteadyTime now) {
     if (!link_.up()) return;
-    const bool moved = confirms_.take_moved();
+    const bool moved = acks_.take_moved();
     const bool due = now - last_status_ >= kStatusEvery;
     if (!moved && !reply_now_ && !due) return;
     tell_status(now, due && now - last_message_ >= kStatusEvery);
 }
 
 void PostgresConnector::tell_status(SteadyTime now, bool want_reply) {
-    const Lsn flushed = confirms_.durable();
+    const Lsn flushed = acks_.durable();
     database_->wal_status(link_.stream_call(), std::max(position_, flushed), flushed, want_reply);
     link_.told_flushed(flushed);
     last_status_ = now;

@@ -14,11 +14,11 @@
 //   I4  Once `needs_new_incarnation()`, nothing but Alive comes until `restart`.
 #pragma once
 
-#include "connectors/postgres/confirms.h"
 #include "connectors/postgres/epoch.h"
 #include "connectors/postgres/link.h"
 #include "connectors/postgres/proof.h"
 #include "connectors/postgres/settings.h"
+#include "connectors/postgres/slot_acks.h"
 #include "connectors/postgres/stream.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/database.h"
@@ -82,7 +82,7 @@ class PostgresConnector : public ports::Connector {
     Stream stream_;
     Epoch epoch_;
     RetryTimer epoch_retry_;
-    Confirms confirms_;
+    SlotAcks acks_;
     ProgressProof proof_;
     ports::Rewind rewind_;
 

@@ -199,7 +199,7 @@ Link::News Link::failed(const Event& event, SteadyTime now) {
     call_ = 0;
     const Failure failure = classify_failure(event);
     if (failure == Failure::kPublicationGone) ++publication_failures_;
-    // The inspection found the publication, the slot's position does not: it was made again since,
+    // The check found the publication, the slot's position does not: it was made again since,
     // and will be missing there for ever.
     const bool hopeless = failure == Failure::kPublicationGone && publication_failures_ > 1;
     if (hopeless || failure == Failure::kSlotGone) {
@@ -216,10 +216,10 @@ Link::News Link::failed(const Event& event, SteadyTime now) {
 
 Link::News Link::inspected(SteadyTime now) {
     call_ = 0;
-    Result<Inspection> read = read_inspection(row_);
-    Status judged = read ? judge_inspection(*read, *settings_) : Status(read.error());
+    Result<TableCheck> read = read_table_check(row_);
+    Status judged = read ? judge_table(*read, *settings_) : Status(read.error());
     fit_ = judged.ok();
-    if (read) inspection_.slot = read->slot;  // it fills while the table is unfit
+    if (read) table_.slot = read->slot;  // it fills while the table is unfit
     if (!judged) {
         refuse(judged.error().what, now);
         return News::kNothing;
@@ -228,13 +228,13 @@ Link::News Link::inspected(SteadyTime now) {
         server_ = read->server();
         rewound_ = rewound_ || (!former_server_.empty() && former_server_ != server_);
     }
-    inspection_ = std::move(*read);
-    if (fenced_by(inspection_)) return News::kDown;
+    table_ = std::move(*read);
+    if (fenced_by(table_)) return News::kDown;
     ensure(now);
     return News::kNothing;
 }
 
-bool Link::fenced_by(const Inspection& read) {
+bool Link::fenced_by(const TableCheck& read) {
     if (read.server() == server_ || !TRUEUP_GUARD("postgres_same_server")) return false;
     fence_rewound("another server or timeline answers (" + read.server() + " instead of " +
                   server_ + ")");
@@ -294,16 +294,16 @@ Link::News Link::rechecked(const Event& event, SteadyTime now) {
     recheck_call_ = 0;
     recheck_at_ = now + kRecheckEvery;
     if (event.kind == Event::Kind::kFailed) return News::kNothing;  // the proof will tell
-    Result<Inspection> read = read_inspection(recheck_row_);
+    Result<TableCheck> read = read_table_check(recheck_row_);
     if (!read) return News::kNothing;
     if (fenced_by(*read)) return News::kDown;
-    const Status judged = judge_inspection(*read, *settings_);
-    inspection_.slot = read->slot;
+    const Status judged = judge_table(*read, *settings_);
+    table_.slot = read->slot;
     const bool was_fit = std::exchange(fit_, judged.ok());
     trouble_ = judged ? "" : judged.error().what;
     if (!judged) return News::kNothing;
-    const bool same_key = read->pk_columns == inspection_.pk_columns;
-    inspection_ = std::move(*read);
+    const bool same_key = read->pk_columns == table_.pk_columns;
+    table_ = std::move(*read);
     return was_fit && same_key ? News::kNothing : News::kRefit;
 }
 

@@ -11,9 +11,9 @@
 #pragma once
 
 #include "connectors/postgres/failure.h"
-#include "connectors/postgres/inspection.h"
 #include "connectors/postgres/lsn.h"
 #include "connectors/postgres/settings.h"
+#include "connectors/postgres/table_check.h"
 #include "engine/ports/database.h"
 
 #include <algorithm>
@@ -75,10 +75,10 @@ class Link {
     /// The database went back in time, or another one took its place, since the last call: seen by
     /// this incarnation, or between the one before and this one.
     bool take_rewound() { return std::exchange(rewound_, false); }
-    /// The last inspection found nothing to complain about.
+    /// The last table check found nothing to complain about.
     bool fit() const { return fit_; }
     ports::CallId stream_call() const { return up() ? call_ : 0; }
-    const Inspection& inspection() const { return inspection_; }
+    const TableCheck& table() const { return table_; }
     const std::string& trouble() const { return trouble_; }
     std::uint64_t failures() const { return failures_; }
     SteadyTime due() const;
@@ -105,7 +105,7 @@ class Link {
     News rechecked(const Event& event, SteadyTime now);
     void withdraw_recheck();
     /// Another history answers than the one that this incarnation relies on.
-    bool fenced_by(const Inspection& read);
+    bool fenced_by(const TableCheck& read);
     void wait_for_slot(const std::string& who, SteadyTime now);
     void refuse(const std::string& why, SteadyTime now);
     std::optional<std::string> answer(std::size_t column) const;
@@ -120,8 +120,8 @@ class Link {
     ports::CallId recheck_call_ = 0;
     ports::SqlRow row_;  ///< of the running call's answer
     ports::SqlRow recheck_row_;
-    Inspection inspection_;
-    std::string server_;         ///< of this incarnation; empty before its first inspection
+    TableCheck table_;
+    std::string server_;         ///< of this incarnation; empty before its first table check
     std::string former_server_;  ///< of the incarnation before; empty: there was none
     Lsn former_floor_ = 0;       ///< positions that it knew of
     bool fit_ = false;

@@ -84,12 +84,12 @@ Next next_move(std::string_view sqlstate) {
     return Next::kRetry;
 }
 
-Status Exchange::data(std::string_view bytes, std::vector<ports::DatabaseEvent>& out) {
+Status SqlCall::data(std::string_view bytes, std::vector<ports::DatabaseEvent>& out) {
     (void)out;
     return Error{Next::kRetry, std::to_string(bytes.size()) + " bytes that nobody asked for"};
 }
 
-void Session::enqueue(std::unique_ptr<Exchange> exchange) { queue_.push_back(std::move(exchange)); }
+void Session::enqueue(std::unique_ptr<SqlCall> call) { queue_.push_back(std::move(call)); }
 
 bool Session::cancel(ports::CallId call) {
     for (auto it = queue_.begin(); it != queue_.end(); ++it) {
@@ -264,7 +264,7 @@ void Session::send_next(std::vector<ports::DatabaseEvent>& out) {
 }
 
 void Session::finish(std::vector<ports::DatabaseEvent>& out) {
-    const std::unique_ptr<Exchange> done = std::move(queue_.front());
+    const std::unique_ptr<SqlCall> done = std::move(queue_.front());
     queue_.pop_front();
     done->flush(out);
     out.push_back(event(done->call(), ports::DatabaseEvent::Kind::kEnd));

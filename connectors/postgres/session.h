@@ -26,12 +26,12 @@ namespace trueup::connectors::postgres {
 using Instant = std::chrono::steady_clock::time_point;
 
 /// One call: the statements that it takes, and what their results mean.
-class Exchange {
+class SqlCall {
   public:
-    explicit Exchange(ports::CallId call) : call_(call) {}
-    virtual ~Exchange() = default;
-    Exchange(const Exchange&) = delete;
-    Exchange& operator=(const Exchange&) = delete;
+    explicit SqlCall(ports::CallId call) : call_(call) {}
+    virtual ~SqlCall() = default;
+    SqlCall(const SqlCall&) = delete;
+    SqlCall& operator=(const SqlCall&) = delete;
 
     /// The next statement; nullopt when the call is answered. `backend`: the server's process.
     virtual std::optional<Statement> next(int backend) = 0;
@@ -70,7 +70,7 @@ class Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    void enqueue(std::unique_ptr<Exchange> exchange);
+    void enqueue(std::unique_ptr<SqlCall> call);
     /// Forgets a call; one that runs takes the connection with it. False: not here.
     bool cancel(ports::CallId call);
     void close();
@@ -115,7 +115,7 @@ class Session {
     State state_ = State::kClosed;
     bool wants_write_ = false;
     std::optional<Instant> deadline_;
-    std::deque<std::unique_ptr<Exchange>> queue_;
+    std::deque<std::unique_ptr<SqlCall>> queue_;
     std::optional<std::pair<std::string, Error>> failure_;  ///< of the running statement
     std::deque<std::string> pending_copy_data_;
     std::size_t room_ = 0;  ///< bytes that this call of `advance` may still read

@@ -1,8 +1,9 @@
 #include "connectors/postgres/statements.h"
 
 #include "connectors/postgres/correlation.h"
-#include "connectors/postgres/inspection.h"
 #include "connectors/postgres/lsn.h"
+#include "connectors/postgres/table_check.h"
+#include "engine/base/guard.h"
 
 #include <array>
 #include <cstdint>
@@ -205,7 +206,8 @@ Statement begin_copy_statement() {
 
 Statement create_copy_slot_statement(const std::string& slot) {
     return simple("CREATE_REPLICATION_SLOT " + quote_identifier(slot) +
-                  " TEMPORARY LOGICAL pgoutput USE_SNAPSHOT");
+                  " TEMPORARY LOGICAL pgoutput " +
+                  (TRUEUP_GUARD("postgres_slot_snapshot") ? "USE_SNAPSHOT" : "NOEXPORT_SNAPSHOT"));
 }
 
 Statement copy_statement(const ports::CopyTable& request) {

@@ -1,6 +1,6 @@
 #include "connectors/postgres/stream.h"
 
-#include "connectors/postgres/inspection.h"
+#include "connectors/postgres/table_check.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "connectors/postgres/transport.h"
 
-#include "connectors/postgres/exchanges.h"
 #include "connectors/postgres/session.h"
+#include "connectors/postgres/sql_calls.h"
 
 #include <libpq-fe.h>
 #include <poll.h>
@@ -113,39 +113,39 @@ LibpqDatabase::LibpqDatabase(std::unique_ptr<Sessions> sessions) : sessions_(std
 LibpqDatabase::~LibpqDatabase() = default;
 
 void LibpqDatabase::inspect(ports::CallId call, const ports::Inspect& request) {
-    sessions_->sql.enqueue(inspect_exchange(call, request, sessions_->server));
+    sessions_->sql.enqueue(inspect_call(call, request, sessions_->server));
 }
 
 void LibpqDatabase::ensure_slot(ports::CallId call, const ports::EnsureSlot& request) {
-    sessions_->stream.enqueue(ensure_slot_exchange(call, request.slot));
+    sessions_->stream.enqueue(ensure_slot_call(call, request.slot));
 }
 
 void LibpqDatabase::drop_slot(ports::CallId call, const std::string& slot) {
-    sessions_->stream.enqueue(drop_slot_exchange(call, slot));
+    sessions_->stream.enqueue(drop_slot_call(call, slot));
 }
 
 void LibpqDatabase::copy(ports::CallId call, const ports::CopyTable& request) {
-    sessions_->copying.enqueue(copy_exchange(call, request, sessions_->server));
+    sessions_->copying.enqueue(copy_call(call, request, sessions_->server));
 }
 
 void LibpqDatabase::start_wal(ports::CallId call, const ports::StartWal& request) {
-    sessions_->stream.enqueue(start_wal_exchange(call, request, sessions_->server));
+    sessions_->stream.enqueue(start_wal_call(call, request, sessions_->server));
 }
 
 void LibpqDatabase::insert_lsn(ports::CallId call, const ports::AskInsertLsn& request) {
-    sessions_->sql.enqueue(insert_lsn_exchange(call, request, sessions_->server));
+    sessions_->sql.enqueue(insert_lsn_call(call, request, sessions_->server));
 }
 
 void LibpqDatabase::read_rows(ports::CallId call, const ports::ReadRows& request) {
-    sessions_->sql.enqueue(read_rows_exchange(call, request));
+    sessions_->sql.enqueue(read_rows_call(call, request));
 }
 
 void LibpqDatabase::update_row(ports::CallId call, const ports::UpdateRow& request) {
-    sessions_->sql.enqueue(update_exchange(call, request));
+    sessions_->sql.enqueue(update_call(call, request));
 }
 
 void LibpqDatabase::ask(ports::CallId call, Statement statement) {
-    sessions_->sql.enqueue(ask_exchange(call, std::move(statement)));
+    sessions_->sql.enqueue(ask_call(call, std::move(statement)));
 }
 
 void LibpqDatabase::wal_status(ports::CallId call, ports::Lsn written, ports::Lsn flushed,

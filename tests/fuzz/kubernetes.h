@@ -2,7 +2,7 @@
 #pragma once
 
 #include "connectors/kubernetes/decode.h"
-#include "connectors/kubernetes/roster.h"
+#include "connectors/kubernetes/object_cache.h"
 #include "engine/model/object.h"
 #include "tests/fuzz/fact.h"
 
@@ -38,11 +38,11 @@ inline void check_object(const connectors::KubeObject& object) {
         last = field.name;
     });
     const connectors::KubernetesSettings settings = kubernetes_settings();
-    connectors::Roster roster(settings);
+    connectors::ObjectCache cache(settings);
     std::vector<Fact> facts;
-    roster.changed(object, facts);
+    cache.changed(object, facts);
     TRUEUP_CHECK(facts.size() == 1);
-    roster.deleted(object, facts);
+    cache.deleted(object, facts);
     for (const Fact& fact : facts) check_publishable(fact);
 }
 

@@ -19,14 +19,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         TRUEUP_CHECK(status->code >= 0 && status->code <= 999);
         TRUEUP_CHECK(status->retry_after >= Millis{0});
     }
-    const Result<connectors::KubeObject> stray = decoder.stray(body);
-    if (stray) {
-        fuzz::check_object(*stray);
-        TRUEUP_CHECK(ObjectView(stray->encoded).is("in_scope", "false"));
+    const Result<connectors::KubeObject> object = decoder.out_of_scope(body);
+    if (object) {
+        fuzz::check_object(*object);
+        TRUEUP_CHECK(ObjectView(object->encoded).is("in_scope", "false"));
     } else {
-        TRUEUP_CHECK(!stray.error().what.empty());
+        TRUEUP_CHECK(!object.error().what.empty());
     }
     TRUEUP_CHECK(!page || !status);
-    TRUEUP_CHECK(!stray || !status);
+    TRUEUP_CHECK(!object || !status);
     return 0;
 }

@@ -1,8 +1,8 @@
 // Proves what is read from a kubeconfig, how the API's URLs look, and that the access check names
 // each failure in one sentence.
+#include "connectors/kubernetes/access_check.h"
 #include "connectors/kubernetes/kubeconfig.h"
 #include "connectors/kubernetes/paths.h"
-#include "connectors/kubernetes/probe.h"
 #include "tests/connectors/kubernetes/bench.h"
 
 #include <gtest/gtest.h>

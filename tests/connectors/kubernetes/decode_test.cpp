@@ -32,7 +32,7 @@ std::string fields(const std::string& encoded) {
 }
 
 TEST(KubernetesDecode, AnyResourceWorksAndWhatItLacksIsLeftOut) {
-    const auto node = shared_decoder().stray(
+    const auto node = shared_decoder().out_of_scope(
         R"({"kind":"Node","metadata":{"name":"n1","uid":"u","resourceVersion":"5"}})");
     ASSERT_TRUE(node.ok());
     EXPECT_EQ(fields(node->encoded), "in_scope=false;name=n1;");
@@ -43,10 +43,11 @@ TEST(KubernetesDecode, AnyResourceWorksAndWhatItLacksIsLeftOut) {
 TEST(KubernetesDecode, MappedLabelsAreSortedAndAMissingLabelsObjectIsNoLabels_S23) {
     const std::string head =
         R"({"kind":"Pod","metadata":{"name":"p","uid":"u","resourceVersion":"5")";
-    const auto with = shared_decoder().stray(head + R"(,"labels":{"a":"1","b":"","c":"3"}}})");
+    const auto with =
+        shared_decoder().out_of_scope(head + R"(,"labels":{"a":"1","b":"","c":"3"}}})");
     ASSERT_TRUE(with.ok());
     EXPECT_EQ(fields(with->encoded), "in_scope=false;label.a=1;label.b=;name=p;");
-    const auto without = shared_decoder().stray(head + R"(,"labels":null}})");
+    const auto without = shared_decoder().out_of_scope(head + R"(,"labels":null}})");
     ASSERT_TRUE(without.ok());
     EXPECT_EQ(fields(without->encoded), "in_scope=false;name=p;");
 }
@@ -63,8 +64,8 @@ TEST(KubernetesDecode, WithoutAnyLabelsAHoldIsUnknown_S23) {
     EXPECT_EQ(seen(R"("labels":null,)"), "hold?;name=p;");
     EXPECT_EQ(seen(R"("labels":{},)"), "hold?;name=p;");
     EXPECT_EQ(seen(R"("labels":{"app":"a"},)"), "name=p;");
-    const auto left =
-        decoder.stray(R"({"kind":"Pod","metadata":{"name":"p","uid":"u","resourceVersion":"5"}})");
+    const auto left = decoder.out_of_scope(
+        R"({"kind":"Pod","metadata":{"name":"p","uid":"u","resourceVersion":"5"}})");
     ASSERT_TRUE(left.ok());
     EXPECT_EQ(fields(left->encoded), "hold?;in_scope=false;name=p;");
 }
@@ -82,7 +83,7 @@ TEST(KubernetesDecode, WhatLeavesTheSelectorIsDeletedAsItIsOrAsItWas) {
 
 TEST(KubernetesDecode, AVetoIsALabelOrAnAnnotationThatDoesNotSayNo) {
     const auto held = [](const std::string& more) {
-        const auto object = shared_decoder().stray(
+        const auto object = shared_decoder().out_of_scope(
             R"({"metadata":{"name":"p","uid":"u","resourceVersion":"5",)" + more + "}}");
         return object.ok() && ObjectView(object->encoded).is("hold", "true");
     };
@@ -99,19 +100,19 @@ TEST(KubernetesDecode, AVetoIsALabelOrAnAnnotationThatDoesNotSayNo) {
 TEST(KubernetesDecode, OnlyADecimalVersionIsAVersion) {
     for (const char* version : {R"("")", R"("0")", R"("-1")", R"("1x")", R"(" 1")", "5", "null",
                                 R"("18446744073709551616")", R"("0x10")"}) {
-        const auto object =
-            shared_decoder().stray(R"({"metadata":{"name":"p","uid":"u","resourceVersion":)" +
-                                   std::string(version) + "}}");
+        const auto object = shared_decoder().out_of_scope(
+            R"({"metadata":{"name":"p","uid":"u","resourceVersion":)" + std::string(version) +
+            "}}");
         EXPECT_FALSE(object.ok()) << version;
     }
 }
 
 TEST(KubernetesDecode, ANameThatWouldBreakAKeyIsNoName) {
     for (const std::string& name : {std::string("a/b"), std::string(), std::string(254, 'a')}) {
-        EXPECT_FALSE(
-            shared_decoder()
-                .stray(R"({"metadata":{"name":")" + name + R"(","uid":"u","resourceVersion":"1"}})")
-                .ok());
+        EXPECT_FALSE(shared_decoder()
+                         .out_of_scope(R"({"metadata":{"name":")" + name +
+                                       R"(","uid":"u","resourceVersion":"1"}})")
+                         .ok());
     }
 }
 
@@ -147,12 +148,12 @@ std::uint64_t seed() {
 void try_everything(Decoder& tried, const std::string& bytes) {
     const auto page = tried.page(bytes);
     const auto event = tried.event(bytes);
-    const auto stray = tried.stray(bytes);
+    const auto object = tried.out_of_scope(bytes);
     const auto status = tried.status(bytes);
-    if (stray.ok()) {
-        EXPECT_FALSE(stray->uid.empty());
-        EXPECT_NE(stray->version, 0U);
-        EXPECT_TRUE(ObjectView(stray->encoded).valid());
+    if (object.ok()) {
+        EXPECT_FALSE(object->uid.empty());
+        EXPECT_NE(object->version, 0U);
+        EXPECT_TRUE(ObjectView(object->encoded).valid());
     }
     if (event.ok() && event->type != WatchEvent::Type::kError) {
         EXPECT_NE(event->version, 0U);
@@ -235,7 +236,7 @@ TEST(KubernetesDecode, LabelsAndNodesArePublishedAsThePolicySays_Design_4_15) {
                     {"node", ports::Treatment::kHash}};
     policy.hash = [](std::string_view text) { return "#" + std::to_string(text.size()); };
     Decoder decoder(Mapping{{"app", "auth", "note", "team"}, "", "", {}, policy});
-    const auto pod = decoder.stray(
+    const auto pod = decoder.out_of_scope(
         R"({"metadata":{"name":"p","uid":"u","resourceVersion":"5","creationTimestamp":"2026",)"
         R"("labels":{"app":"web","team":"blue","note":"private","auth":"hunter2"}},)"
         R"("spec":{"nodeName":"n-17"},"status":{"phase":"Running"}})");

@@ -1,10 +1,10 @@
 // Proves the connector against a real API server: what the scripted one of the unit tests assumes
 // is what Kubernetes does. Needs KUBECONFIG (an admin's) and TRUEUP_TEST_NAMESPACE; tools/check
 // sets them, `tools/services/kube up` starts a server.
+#include "connectors/kubernetes/access_check.h"
 #include "connectors/kubernetes/connector.h"
 #include "connectors/kubernetes/kubeconfig.h"
 #include "connectors/kubernetes/paths.h"
-#include "connectors/kubernetes/probe.h"
 #include "connectors/kubernetes/transport.h"
 #include "engine/model/object.h"
 #include "engine/ports/clock.h"

@@ -1,8 +1,8 @@
 // Proves what the HTTP transport promises to the machines above it, on a small server of its own.
 #include "connectors/kubernetes/transport.h"
 
-#include "connectors/kubernetes/exchange.h"
 #include "connectors/kubernetes/settings.h"
+#include "connectors/kubernetes/unary_call.h"
 #include "engine/base/version.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/temp_dir.h"

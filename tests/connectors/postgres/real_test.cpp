@@ -1,9 +1,10 @@
-// Proves connectors/postgres against a real server: transport.h, probe.h, and the connector's word
-// on epochs, progress, restarts and lost slots (S14-S17). PG_OWNER (superuser) and PG_REPL
-// (REPLICATION, may read every table) are connection strings; tools/services/postgres prints them.
+// Proves connectors/postgres against a real server: transport.h, access_check.h, and the
+// connector's word on epochs, progress, restarts and lost slots (S14-S17). PG_OWNER (superuser) and
+// PG_REPL (REPLICATION, may read every table) are connection strings; tools/services/postgres
+// prints them.
+#include "connectors/postgres/access_check.h"
 #include "connectors/postgres/connector.h"
 #include "connectors/postgres/leftovers.h"
-#include "connectors/postgres/probe.h"
 #include "connectors/postgres/transport.h"
 #include "engine/model/object.h"
 #include "engine/ports/clock.h"

@@ -1,10 +1,10 @@
-// Proves connectors/postgres/statements.h, lsn.h, failure.h and probe.h: quoting, COPY's text form,
-// positions, and what `config check` says.
+// Proves connectors/postgres/statements.h, lsn.h, failure.h and access_check.h: quoting, COPY's
+// text form, positions, and what `config check` says.
 #include "connectors/postgres/statements.h"
 
+#include "connectors/postgres/access_check.h"
 #include "connectors/postgres/failure.h"
 #include "connectors/postgres/lsn.h"
-#include "connectors/postgres/probe.h"
 #include "tests/connectors/postgres/fake_database.h"
 #include "tests/support/manual_clock.h"
 

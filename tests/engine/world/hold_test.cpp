@@ -69,7 +69,7 @@ std::string object_with(std::string_view where, std::string_view value) {
 
 bool connector_reads_mark(std::string_view where, std::string_view value) {
     connectors::Decoder decoder(connectors::Mapping{{}, std::string(kHoldKey), ""});
-    const auto object = decoder.stray(object_with(where, value));
+    const auto object = decoder.out_of_scope(object_with(where, value));
     EXPECT_TRUE(object.ok());
     return object.ok() && ObjectView(object->encoded).is("hold", "true");
 }

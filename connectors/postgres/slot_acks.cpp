@@ -1,4 +1,4 @@
-#include "connectors/postgres/confirms.h"
+#include "connectors/postgres/slot_acks.h"
 
 #include "engine/base/guard.h"
 
@@ -13,7 +13,7 @@ constexpr Millis kQuietEvery{1000};
 
 }  // namespace
 
-std::optional<Fact> Confirms::quiet_until(Lsn end, SteadyTime now) {
+std::optional<Fact> SlotAcks::quiet_until(Lsn end, SteadyTime now) {
     if (outstanding_.empty() || !TRUEUP_GUARD("postgres_confirms_durable")) {
         // Not worth a status update of its own: it goes with the next one.
         durable_ = std::max(durable_, end);
@@ -29,7 +29,7 @@ std::optional<Fact> Confirms::quiet_until(Lsn end, SteadyTime now) {
     return confirm;
 }
 
-void Confirms::delivered(Lsn end) {
+void SlotAcks::delivered(Lsn end) {
     if (std::find(outstanding_.begin(), outstanding_.end(), end) == outstanding_.end()) return;
     // A transaction that came again after a reconnect is there twice; all of its copies are equal.
     while (!outstanding_.empty() && outstanding_.front() <= end) outstanding_.pop_front();
@@ -38,6 +38,6 @@ void Confirms::delivered(Lsn end) {
     moved_ = true;
 }
 
-bool Confirms::take_moved() { return std::exchange(moved_, false); }
+bool SlotAcks::take_moved() { return std::exchange(moved_, false); }
 
 }  // namespace trueup::connectors::postgres

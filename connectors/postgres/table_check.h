@@ -11,7 +11,7 @@
 namespace trueup::connectors::postgres {
 
 /// The answer to ports::Inspect. An empty `identity` says that there is no such table.
-struct Inspection {
+struct TableCheck {
     std::string system_id;
     std::string timeline;
     std::string identity;  ///< d n f i, of partitions the weakest; u: not in the WAL
@@ -29,10 +29,10 @@ struct Inspection {
     std::string server() const { return system_id + "/" + timeline; }
 };
 
-Result<Inspection> read_inspection(const ports::SqlRow& row);
+Result<TableCheck> read_table_check(const ports::SqlRow& row);
 
 /// Ok, or an error of kStop that says in one sentence what is wrong and which statement mends it.
-Status judge_inspection(const Inspection& inspection, const Settings& settings);
+Status judge_table(const TableCheck& table, const Settings& settings);
 
 /// May deletes and updates be followed with this replica identity? The old row must be sent unless
 /// the name that it claimed follows from its primary key.
@@ -42,6 +42,6 @@ bool identity_suffices(char identity, const std::vector<std::string>& pk_columns
 std::string identity_trouble(const Settings& settings, const std::string& place = {});
 
 /// What the server's settings leave open though the table is fit; empty: nothing.
-std::string slot_remark(const Inspection& inspection, const Settings& settings);
+std::string slot_remark(const TableCheck& table, const Settings& settings);
 
 }  // namespace trueup::connectors::postgres

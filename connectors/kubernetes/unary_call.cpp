@@ -1,18 +1,18 @@
-#include "connectors/kubernetes/exchange.h"
+#include "connectors/kubernetes/unary_call.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace trueup::connectors {
 
-void Exchange::begin(ports::CallId call, SteadyTime deadline) {
+void UnaryCall::begin(ports::CallId call, SteadyTime deadline) {
     TRUEUP_CHECK(!running());
     call_ = call;
     deadline_ = deadline;
     answer_ = Answer{};
 }
 
-std::optional<Answer> Exchange::feed(const ports::ClusterEvent& event) {
+std::optional<Answer> UnaryCall::feed(const ports::ClusterEvent& event) {
     using Kind = ports::ClusterEvent::Kind;
     switch (event.kind) {
         case Kind::kHead:
@@ -32,22 +32,22 @@ std::optional<Answer> Exchange::feed(const ports::ClusterEvent& event) {
     return std::nullopt;
 }
 
-std::optional<Answer> Exchange::expire(SteadyTime now) {
+std::optional<Answer> UnaryCall::expire(SteadyTime now) {
     if (!running() || now < deadline_) return std::nullopt;
     return fail("no whole answer in time", &Answer::late);
 }
 
-void Exchange::cancel() {
+void UnaryCall::cancel() {
     if (running()) cluster_.cancel(call_);
     call_ = 0;
 }
 
-Answer Exchange::finish() {
+Answer UnaryCall::finish() {
     call_ = 0;
     return std::exchange(answer_, Answer{});
 }
 
-Answer Exchange::fail(std::string why, bool Answer::*reason) {
+Answer UnaryCall::fail(std::string why, bool Answer::*reason) {
     cancel();
     answer_.failure = Error{Next::kRetry, std::move(why)};
     answer_.*reason = true;

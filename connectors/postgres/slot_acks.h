@@ -11,9 +11,9 @@
 
 namespace trueup::connectors::postgres {
 
-class Confirms {
+class SlotAcks {
   public:
-    void restart() { *this = Confirms(); }
+    void restart() { *this = SlotAcks(); }
 
     /// Fact::kConfirm with this number was published.
     void published(Lsn end) { outstanding_.push_back(end); }

@@ -35,9 +35,9 @@ struct Answer {
     bool good() const { return !failure && status == 200; }
 };
 
-class Exchange {
+class UnaryCall {
   public:
-    explicit Exchange(ports::Cluster& cluster) : cluster_(cluster) {}
+    explicit UnaryCall(ports::Cluster& cluster) : cluster_(cluster) {}
 
     /// A call was started under this id.
     void begin(ports::CallId call, SteadyTime deadline);
@@ -45,7 +45,7 @@ class Exchange {
     bool owns(ports::CallId call) const { return call_ != 0 && call_ == call; }
     SteadyTime deadline() const { return deadline_; }
 
-    /// The answer, once it is whole or has failed; the exchange is idle then.
+    /// The answer, once it is whole or has failed; the call is over then.
     std::optional<Answer> feed(const ports::ClusterEvent& event);
     /// The same, when the deadline passed.
     std::optional<Answer> expire(SteadyTime now);

@@ -1,4 +1,4 @@
-#include "connectors/kubernetes/roster.h"
+#include "connectors/kubernetes/object_cache.h"
 
 #include "engine/base/guard.h"
 #include "engine/base/id.h"
@@ -25,7 +25,7 @@ Fact fact_of(Fact::Kind kind, const std::string& uid, std::string key, std::uint
 
 }  // namespace
 
-std::string Roster::subject_of(const KubeObject& object) const {
+std::string ObjectCache::subject_of(const KubeObject& object) const {
     if (settings_.subject_prefix.size() + object.key.size() <= kMaxKey) {
         return settings_.subject_prefix + object.key;
     }
@@ -34,7 +34,7 @@ std::string Roster::subject_of(const KubeObject& object) const {
     return prefix + (fits ? object.uid : to_hex(hash128(object.uid)));
 }
 
-void Roster::present(const KubeObject& object, bool in_epoch, std::vector<Fact>& out) {
+void ObjectCache::present(const KubeObject& object, bool in_epoch, std::vector<Fact>& out) {
     if (is_gone(object) && TRUEUP_GUARD("kubernetes_gone_stays_gone")) return;
     std::string key = subject_of(object);
     std::uint64_t word = 0;
@@ -58,7 +58,7 @@ void Roster::present(const KubeObject& object, bool in_epoch, std::vector<Fact>&
     out.push_back(std::move(fact));
 }
 
-std::optional<Lookup> Roster::deleted(const KubeObject& object, std::vector<Fact>& out) {
+std::optional<Verification> ObjectCache::deleted(const KubeObject& object, std::vector<Fact>& out) {
     const auto known = known_.find(object.uid);
     const bool may_have_left = !settings_.label_selector.empty() && !object.ending;
     if (!may_have_left || !TRUEUP_GUARD("kubernetes_may_have_left")) {
@@ -73,11 +73,11 @@ std::optional<Lookup> Roster::deleted(const KubeObject& object, std::vector<Fact
                     true};
         known_.emplace(object.uid, std::move(entry));
     }
-    return Lookup{object.uid, object.name, object.name_space, object.version, 0};
+    return Verification{object.uid, object.name, object.name_space, object.version, 0};
 }
 
-bool Roster::found(const Found& found, std::vector<Fact>& out) {
-    const Lookup& asked = found.lookup;
+bool ObjectCache::found(const Found& found, std::vector<Fact>& out) {
+    const Verification& asked = found.verification;
     const auto entry = known_.find(asked.uid);
     if (entry == known_.end()) return true;
     if (found.exists) {
@@ -103,8 +103,8 @@ bool Roster::found(const Found& found, std::vector<Fact>& out) {
     return true;
 }
 
-void Roster::stays(const Found& found, Known& known, std::vector<Fact>& out) {
-    const Lookup& asked = found.lookup;
+void ObjectCache::stays(const Found& found, Known& known, std::vector<Fact>& out) {
+    const Verification& asked = found.verification;
     // The version at which it is known to be out of the selector: that of its leaving, or of the
     // list that lacks it. A newer version of the object itself may already be back in scope, which
     // the stream then tells under that version.
@@ -124,43 +124,43 @@ void Roster::stays(const Found& found, Known& known, std::vector<Fact>& out) {
         fact.object = found.object.encoded;
         out.push_back(std::move(fact));
     }
-    bound_strays();
+    bound_out_of_scope();
 }
 
-std::vector<Lookup> Roster::missing(std::uint64_t as_of) {
-    std::vector<Lookup> strays;
-    std::vector<Lookup> unlisted;
+std::vector<Verification> ObjectCache::missing(std::uint64_t as_of) {
+    std::vector<Verification> left;
+    std::vector<Verification> unlisted;
     for (const auto& [uid, known] : known_) {
         if (known.epoch == epoch_ || known.version > as_of) continue;
-        (known.in_scope ? unlisted : strays)
-            .push_back(Lookup{uid, known.name, known.name_space, 0, as_of});
+        (known.in_scope ? unlisted : left)
+            .push_back(Verification{uid, known.name, known.name_space, 0, as_of});
     }
     if (unlisted.size() > settings_.max_followed) {
-        for (const Lookup& lookup : unlisted) known_.erase(lookup.uid);
-        return strays;
+        for (const Verification& verification : unlisted) known_.erase(verification.uid);
+        return left;
     }
-    strays.insert(strays.end(), unlisted.begin(), unlisted.end());
-    return strays;
+    left.insert(left.end(), unlisted.begin(), unlisted.end());
+    return left;
 }
 
-std::vector<Lookup> Roster::strays() const {
-    std::vector<Lookup> found;
+std::vector<Verification> ObjectCache::out_of_scope() const {
+    std::vector<Verification> found;
     for (const auto& [uid, known] : known_) {
-        if (!known.in_scope) found.push_back(Lookup{uid, known.name, known.name_space, 0, 0});
+        if (!known.in_scope) found.push_back(Verification{uid, known.name, known.name_space, 0, 0});
     }
     return found;
 }
 
-bool Roster::listed_before(const KubeObject& object) const {
+bool ObjectCache::listed_before(const KubeObject& object) const {
     const auto known = known_.find(object.uid);
     return known != known_.end() && known->second.epoch + 1 >= epoch_;
 }
 
-bool Roster::knows(const KubeObject& object) const {
+bool ObjectCache::knows(const KubeObject& object) const {
     return known_.contains(object.uid) || is_gone(object);
 }
 
-bool Roster::contradicts(const KubeObject& object, std::uint64_t as_of) const {
+bool ObjectCache::contradicts(const KubeObject& object, std::uint64_t as_of) const {
     if (!TRUEUP_GUARD("kubernetes_history_is_one")) return false;
     const auto known = known_.find(object.uid);
     if (known != known_.end()) {
@@ -170,24 +170,24 @@ bool Roster::contradicts(const KubeObject& object, std::uint64_t as_of) const {
     return gone != gone_.end() && gone->second <= as_of;
 }
 
-bool Roster::contradicts(const Found& found) const {
-    return found.exists && found.object.version < found.lookup.left_at &&
+bool ObjectCache::contradicts(const Found& found) const {
+    return found.exists && found.object.version < found.verification.left_at &&
            TRUEUP_GUARD("kubernetes_history_is_one");
 }
 
-bool Roster::is_gone(const KubeObject& object) const {
+bool ObjectCache::is_gone(const KubeObject& object) const {
     const auto gone = gone_.find(object.uid);
     return gone != gone_.end() && object.version <= gone->second;
 }
 
-void Roster::gone(const std::string& uid, std::uint64_t version) {
+void ObjectCache::gone(const std::string& uid, std::uint64_t version) {
     if (gone_.insert_or_assign(uid, version).second) gone_in_order_.push_back(uid);
     if (gone_in_order_.size() <= kMostGone) return;
     gone_.erase(gone_in_order_.front());
     gone_in_order_.pop_front();
 }
 
-void Roster::forget_versions() {
+void ObjectCache::forget_versions() {
     gone_.clear();
     gone_in_order_.clear();
     for (auto& [uid, known] : known_) {
@@ -198,7 +198,7 @@ void Roster::forget_versions() {
 
 /// A list that was not true may have said of a version that it is out of scope, and the next one
 /// that it is not: the later word must be the newer one.
-void Roster::say(Known& known, std::uint64_t version, bool in_scope) {
+void ObjectCache::say(Known& known, std::uint64_t version, bool in_scope) {
     if (version != known.version) {
         known.word = 0;
     } else if (in_scope != known.in_scope) {
@@ -209,23 +209,23 @@ void Roster::say(Known& known, std::uint64_t version, bool in_scope) {
     set_scope(known, in_scope);
 }
 
-void Roster::set_scope(Known& known, bool in_scope) {
+void ObjectCache::set_scope(Known& known, bool in_scope) {
     if (known.in_scope == in_scope) return;
     known.in_scope = in_scope;
     if (in_scope) {
-        --strays_;
+        --out_of_scope_;
     } else {
-        ++strays_;
+        ++out_of_scope_;
     }
 }
 
-void Roster::forget(Entries::iterator entry) {
+void ObjectCache::forget(Entries::iterator entry) {
     set_scope(entry->second, true);
     known_.erase(entry);
 }
 
-void Roster::bound_strays() {
-    if (strays_ <= settings_.max_followed) return;
+void ObjectCache::bound_out_of_scope() {
+    if (out_of_scope_ <= settings_.max_followed) return;
     auto oldest = known_.end();
     for (auto entry = known_.begin(); entry != known_.end(); ++entry) {
         if (entry->second.in_scope) continue;

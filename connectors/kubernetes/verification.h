@@ -1,11 +1,11 @@
 // GETs by name for objects of which the stream no longer speaks: they left the selector, or are
-// gone. Only a GET can tell. A lookup ends with the object's own answer, never with an error.
+// gone. Only a GET can tell. A verification ends with the object's own answer, never with an error.
 #pragma once
 
 #include "connectors/kubernetes/backoff.h"
 #include "connectors/kubernetes/decode.h"
-#include "connectors/kubernetes/exchange.h"
 #include "connectors/kubernetes/settings.h"
+#include "connectors/kubernetes/unary_call.h"
 
 #include <map>
 #include <optional>
@@ -15,7 +15,7 @@
 namespace trueup::connectors {
 
 /// What is asked, and why.
-struct Lookup {
+struct Verification {
     std::string uid;
     std::string name;
     std::string name_space;
@@ -24,19 +24,19 @@ struct Lookup {
 };
 
 struct Found {
-    Lookup lookup;
+    Verification verification;
     bool exists = false;  ///< under the same uid
     KubeObject object;    ///< if it exists; encoded as out of scope
 };
 
-class Lookups {
+class Verifications {
   public:
-    Lookups(ports::Cluster& cluster, CallIds& ids, Decoder& decoder,
-            const KubernetesSettings& settings);
+    Verifications(ports::Cluster& cluster, CallIds& ids, Decoder& decoder,
+                  const KubernetesSettings& settings);
 
     /// Asks about an object. A question about the same uid that is under way is merged with this
     /// one and asked again: its answer may be older than the reason to ask.
-    void want(const Lookup& lookup);
+    void want(const Verification& verification);
     /// The stream spoke of the object again, at `version`: older questions are moot.
     void drop(const std::string& uid, std::uint64_t version);
     /// The list that lacked these objects proves nothing any more: what was asked for its sake
@@ -60,8 +60,8 @@ class Lookups {
 
   private:
     struct Question {
-        Lookup lookup;
-        Exchange get;
+        Verification verification;
+        UnaryCall get;
         Backoff backoff;
         SteadyTime due{};
     };

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "connectors/kubernetes/decode.h"
-#include "connectors/kubernetes/lookup.h"
 #include "connectors/kubernetes/settings.h"
+#include "connectors/kubernetes/verification.h"
 #include "engine/model/change.h"
 
 #include <deque>
@@ -15,9 +15,9 @@
 
 namespace trueup::connectors {
 
-class Roster {
+class ObjectCache {
   public:
-    explicit Roster(const KubernetesSettings& settings) : settings_(settings) {}
+    explicit ObjectCache(const KubernetesSettings& settings) : settings_(settings) {}
 
     /// A list begins; `listed` belongs to it until the next one.
     void begin_epoch() { ++epoch_; }
@@ -29,22 +29,23 @@ class Roster {
     /// ADDED or MODIFIED.
     void changed(const KubeObject& object, std::vector<Fact>& out) { present(object, false, out); }
     /// DELETED: says Remove, or returns what has to be asked first.
-    std::optional<Lookup> deleted(const KubeObject& object, std::vector<Fact>& out);
-    /// A lookup was answered. False: the list that lacks the object is not true. It has not changed
-    /// since that list, and the selector takes it; without a selector nothing leaves at all.
+    std::optional<Verification> deleted(const KubeObject& object, std::vector<Fact>& out);
+    /// A verification was answered. False: the list that lacks the object is not true. It has not
+    /// changed since that list, and the selector takes it; without a selector nothing leaves at
+    /// all.
     [[nodiscard]] bool found(const Found& found, std::vector<Fact>& out);
 
     /// What was known at the version of the list that just ended and is not in it. Objects in scope
     /// are left out when more than `max_followed` of them are missing: that is for the engine's
     /// breaker, not for a thousand GETs.
-    std::vector<Lookup> missing(std::uint64_t as_of);
+    std::vector<Verification> missing(std::uint64_t as_of);
     /// What left the selector and still existed when last seen.
-    std::vector<Lookup> strays() const;
+    std::vector<Verification> out_of_scope() const;
 
     /// A list of version `as_of` shows this object at a version from before what was known by then:
     /// the server was restored from a backup, whatever its counter shows (S13).
     bool contradicts(const KubeObject& object, std::uint64_t as_of) const;
-    /// The same of a lookup's answer: the object is there, and from before it left.
+    /// The same of a verification's answer: the object is there, and from before it left.
     bool contradicts(const Found& found) const;
     /// The server went back in time: no version known so far can be compared.
     void forget_versions();
@@ -73,13 +74,13 @@ class Roster {
     void gone(const std::string& uid, std::uint64_t version);
     /// It went since: a page that is late shows it, or a watch that lags.
     bool is_gone(const KubeObject& object) const;
-    void bound_strays();
+    void bound_out_of_scope();
 
     const KubernetesSettings& settings_;
     Entries known_;                                           ///< by uid
     std::map<std::string, std::uint64_t, std::less<>> gone_;  ///< at which version; the last ones
     std::deque<std::string> gone_in_order_;
-    std::size_t strays_ = 0;  ///< of them, how many are out of scope
+    std::size_t out_of_scope_ = 0;  ///< of them, how many are out of scope
     std::uint64_t epoch_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // What `config check` asks of a PostgreSQL source: can it be watched as configured?
 #pragma once
 
-#include "connectors/postgres/inspection.h"
 #include "connectors/postgres/settings.h"
+#include "connectors/postgres/table_check.h"
 #include "connectors/postgres/transport.h"
 #include "engine/ports/clock.h"
 #include "engine/ports/database.h"
@@ -20,7 +20,7 @@ Status check_access(ports::Database& database, const Settings& settings,
                     ports::Clock& clock = ports::system_clock());
 
 /// What the server says of the table, asked once. Blocks for at most 5 s.
-Result<Inspection> inspect(ports::Database& database, const Settings& settings,
+Result<TableCheck> inspect(ports::Database& database, const Settings& settings,
                            ports::Clock& clock = ports::system_clock());
 
 /// Where this connection leads, as ports::ReadRows::tell_place says it. Blocks for at most 5 s.
@@ -35,7 +35,7 @@ constexpr std::uint64_t kLargeTable = 10'000;
 /// to make. `rows`: how many there are. Changes nothing. Blocks for at most 5 s.
 Result<std::vector<std::string>> slow_looks(LibpqDatabase& database, const Settings& settings,
                                             const std::vector<std::string>& name_columns,
-                                            const Inspection& inspection, std::uint64_t rows,
+                                            const TableCheck& table, std::uint64_t rows,
                                             ports::Clock& clock = ports::system_clock());
 
 }  // namespace trueup::connectors::postgres

@@ -1,8 +1,8 @@
-#include "connectors/kubernetes/probe.h"
+#include "connectors/kubernetes/access_check.h"
 
 #include "connectors/kubernetes/decode.h"
-#include "connectors/kubernetes/exchange.h"
 #include "connectors/kubernetes/paths.h"
+#include "connectors/kubernetes/unary_call.h"
 
 #include <simdjson.h>
 
@@ -28,19 +28,19 @@ class Asker {
 
     /// The answer to a call that was just started. A watch is answered by its head alone.
     Answer wait(ports::CallId call, bool head_is_enough) {
-        Exchange exchange(cluster_);
-        exchange.begin(call, deadline_);
+        UnaryCall pending(cluster_);
+        pending.begin(call, deadline_);
         while (true) {
             const SteadyTime now = clock_.steady_now();
-            if (std::optional<Answer> late = exchange.expire(now)) return *std::move(late);
+            if (std::optional<Answer> late = pending.expire(now)) return *std::move(late);
             std::vector<ports::ClusterEvent> events;
             cluster_.poll(std::min(deadline_ - now, Millis(100)), events);
             for (const ports::ClusterEvent& event : events) {
                 if (event.call != call) continue;
-                if (std::optional<Answer> answer = exchange.feed(event)) return *std::move(answer);
+                if (std::optional<Answer> answer = pending.feed(event)) return *std::move(answer);
                 if (!head_is_enough || event.kind != ports::ClusterEvent::Kind::kHead) continue;
                 if (event.status == 200) {
-                    exchange.cancel();
+                    pending.cancel();
                     return Answer{200, Millis(0), "", std::nullopt};
                 }
             }

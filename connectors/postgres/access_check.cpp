@@ -1,9 +1,9 @@
-#include "connectors/postgres/probe.h"
+#include "connectors/postgres/access_check.h"
 
 #include "connectors/postgres/asker.h"
-#include "connectors/postgres/inspection.h"
 #include "connectors/postgres/rows.h"
 #include "connectors/postgres/statements.h"
+#include "connectors/postgres/table_check.h"
 #include "engine/world/row_text.h"
 
 #include <algorithm>
@@ -19,16 +19,16 @@ constexpr ports::CallId kInspect = 1;
 constexpr ports::CallId kRead = 2;
 constexpr ports::CallId kReplicate = 3;
 
-Result<Inspection> inspect(Asker& asker, ports::Database& database, const Settings& settings) {
+Result<TableCheck> inspect(Asker& asker, ports::Database& database, const Settings& settings) {
     database.inspect(kInspect, {settings.table, settings.publication, settings.slot});
     const Result<std::vector<ports::SqlRow>> rows = asker.wait_for(kInspect);
     if (!rows) return rows.error();
-    return read_inspection(rows->empty() ? ports::SqlRow{} : rows->front());
+    return read_table_check(rows->empty() ? ports::SqlRow{} : rows->front());
 }
 
 }  // namespace
 
-Result<Inspection> inspect(ports::Database& database, const Settings& settings,
+Result<TableCheck> inspect(ports::Database& database, const Settings& settings,
                            ports::Clock& clock) {
     Asker asker(database, clock);
     return inspect(asker, database, settings);
@@ -36,16 +36,16 @@ Result<Inspection> inspect(ports::Database& database, const Settings& settings,
 
 Status check_access(ports::Database& database, const Settings& settings, ports::Clock& clock) {
     Asker asker(database, clock);
-    const Result<Inspection> inspection = inspect(asker, database, settings);
-    if (!inspection) return inspection.error();
-    if (Status fit = judge_inspection(*inspection, settings); !fit) return fit;
+    const Result<TableCheck> table = inspect(asker, database, settings);
+    if (!table) return table.error();
+    if (Status fit = judge_table(*table, settings); !fit) return fit;
 
     // A look for no row at all: it shows missing columns, missing rights and an expression that SQL
     // reads otherwise than we do.
     ports::ReadRows read;
     read.table = settings.table;
-    read.pk_columns = inspection->pk_columns;
-    read.columns = RowMap::needed(settings, inspection->pk_columns);
+    read.pk_columns = table->pk_columns;
+    read.columns = RowMap::needed(settings, table->pk_columns);
     read.key_expression = settings.correlate.sql();
     database.read_rows(kRead, read);
     Result<std::vector<ports::SqlRow>> rows = asker.wait_for(kRead);
@@ -101,7 +101,7 @@ bool reads_everything(const std::vector<ports::SqlRow>& plan) {
 
 Result<std::vector<std::string>> slow_looks(LibpqDatabase& database, const Settings& settings,
                                             const std::vector<std::string>& name_columns,
-                                            const Inspection& inspection, std::uint64_t rows,
+                                            const TableCheck& table, std::uint64_t rows,
                                             ports::Clock& clock) {
     std::vector<std::string> expressions{settings.correlate.sql()};
     for (const std::string& column : name_columns) {
@@ -114,7 +114,7 @@ Result<std::vector<std::string>> slow_looks(LibpqDatabase& database, const Setti
     for (const std::string& expression : expressions) {
         ports::ReadRows look;
         look.table = settings.table;
-        look.pk_columns = inspection.pk_columns;
+        look.pk_columns = table.pk_columns;
         look.key_expression = expression;
         look.key = "a-name";
         Statement statement = read_rows_statement(look);
@@ -125,7 +125,7 @@ Result<std::vector<std::string>> slow_looks(LibpqDatabase& database, const Setti
         if (!reads_everything(*plan)) continue;
         slow.push_back("before each deletion of a pod all " + std::to_string(rows) + " rows of " +
                        table_text(settings.table) + " are read, to find those of its name; write " +
-                       "CREATE INDEX " + (inspection.partitioned ? "" : "CONCURRENTLY ") + "ON " +
+                       "CREATE INDEX " + (table.partitioned ? "" : "CONCURRENTLY ") + "ON " +
                        quoted_table(settings.table) + " ((" + expression + "));");
     }
     return slow;

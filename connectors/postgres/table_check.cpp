@@ -1,4 +1,4 @@
-#include "connectors/postgres/inspection.h"
+#include "connectors/postgres/table_check.h"
 
 #include "connectors/postgres/rows.h"
 
@@ -28,34 +28,34 @@ std::string create_publication(const Settings& settings) {
            quoted_table(settings.table) + ";";
 }
 
-Status judge_coverage(const Inspection& inspection, const Settings& settings) {
+Status judge_coverage(const TableCheck& table, const Settings& settings) {
     const std::string publication = "publication " + settings.publication;
-    const std::string table = table_text(settings.table);
-    if (inspection.coverage == "rows") {
-        return stop(publication + " shows only some rows of " + table +
+    const std::string name = table_text(settings.table);
+    if (table.coverage == "rows") {
+        return stop(publication + " shows only some rows of " + name +
                     " (it has a WHERE); make one without: " + create_publication(settings));
     }
-    if (inspection.coverage == "children") {
-        return stop("table " + table +
+    if (table.coverage == "children") {
+        return stop("table " + name +
                     " has inheriting tables, whose changes do not come under its "
                     "name; watch each of them, or a partitioned table");
     }
-    if (inspection.coverage == "parts") {
-        return stop(publication + " shows the changes of " + table +
+    if (table.coverage == "parts") {
+        return stop(publication + " shows the changes of " + name +
                     " under the names of its partitions: ALTER PUBLICATION " +
                     quote_identifier(settings.publication) +
                     " SET (publish_via_partition_root = true);");
     }
-    if (inspection.coverage == "kinds") {
+    if (table.coverage == "kinds") {
         return stop(publication + " must publish insert, update, delete and truncate: ALTER " +
                     "PUBLICATION " + quote_identifier(settings.publication) +
                     " SET (publish = 'insert, update, delete, truncate');");
     }
-    if (inspection.coverage == "none") {
+    if (table.coverage == "none") {
         return stop(publication + " does not exist: " + create_publication(settings));
     }
-    if (inspection.coverage != "t") {
-        return stop(publication + " does not cover " + table + ": ALTER PUBLICATION " +
+    if (table.coverage != "t") {
+        return stop(publication + " does not cover " + name + ": ALTER PUBLICATION " +
                     quote_identifier(settings.publication) + " ADD TABLE " +
                     quoted_table(settings.table) + ";");
     }
@@ -70,7 +70,7 @@ std::string quoted_table(const ports::Table& table) {
     return quote_identifier(table.schema) + "." + quote_identifier(table.name);
 }
 
-Result<Inspection> read_inspection(const ports::SqlRow& row) {
+Result<TableCheck> read_table_check(const ports::SqlRow& row) {
     if (row.size() < kFields) {
         return Error{Next::kRetry, "the server's description has " + std::to_string(row.size()) +
                                        " fields where 8 are due"};
@@ -78,22 +78,22 @@ Result<Inspection> read_inspection(const ports::SqlRow& row) {
     const auto text = [&row](std::size_t i) {
         return i < row.size() ? row[i].value_or("") : std::string();
     };
-    Inspection inspection;
-    inspection.system_id = text(0);
-    inspection.timeline = text(1);
-    inspection.identity = text(3);
-    inspection.pk_columns = split(text(4));
-    inspection.coverage = text(5);
-    inspection.wal_level = text(6);
-    inspection.updatable = split(text(7));
-    inspection.identity_of = text(8);
-    inspection.partitioned = text(9) == "p";
-    inspection.generated = split(text(10));
-    inspection.keep_size = text(11);
-    inspection.slot.wal_status = text(12);
+    TableCheck table;
+    table.system_id = text(0);
+    table.timeline = text(1);
+    table.identity = text(3);
+    table.pk_columns = split(text(4));
+    table.coverage = text(5);
+    table.wal_level = text(6);
+    table.updatable = split(text(7));
+    table.identity_of = text(8);
+    table.partitioned = text(9) == "p";
+    table.generated = split(text(10));
+    table.keep_size = text(11);
+    table.slot.wal_status = text(12);
     const std::string kept = text(13);
-    std::from_chars(kept.data(), kept.data() + kept.size(), inspection.slot.retained_bytes);
-    return inspection;
+    std::from_chars(kept.data(), kept.data() + kept.size(), table.slot.retained_bytes);
+    return table;
 }
 
 bool identity_suffices(char identity, const std::vector<std::string>& pk_columns,
@@ -114,8 +114,8 @@ std::string identity_trouble(const Settings& settings, const std::string& place)
            (place.empty() ? quoted_table(settings.table) : place) + " REPLICA IDENTITY FULL;";
 }
 
-std::string slot_remark(const Inspection& inspection, const Settings& settings) {
-    if (inspection.keep_size != "-1") return {};
+std::string slot_remark(const TableCheck& table, const Settings& settings) {
+    if (table.keep_size != "-1") return {};
     return "max_slot_wal_keep_size is -1: while nobody reads slot " + settings.slot +
            ", the server keeps WAL for it until its disk is full; a limit costs one new reading "
            "of the table: ALTER SYSTEM SET max_slot_wal_keep_size = '20GB'; SELECT "
@@ -125,9 +125,9 @@ std::string slot_remark(const Inspection& inspection, const Settings& settings) 
 namespace {
 
 /// Columns that the server computes are not in what it sends (below 18, or not asked to).
-Status judge_generated(const Inspection& inspection, const Settings& settings) {
-    for (const std::string& column : RowMap::needed(settings, inspection.pk_columns)) {
-        const auto& all = inspection.generated;
+Status judge_generated(const TableCheck& table, const Settings& settings) {
+    for (const std::string& column : RowMap::needed(settings, table.pk_columns)) {
+        const auto& all = table.generated;
         if (std::find(all.begin(), all.end(), column) == all.end()) continue;
         return stop("column " + column + " of " + table_text(settings.table) +
                     " is generated, which logical replication does not send: name the columns "
@@ -142,30 +142,30 @@ Status judge_generated(const Inspection& inspection, const Settings& settings) {
 }
 
 /// A partition whose changes are not in the WAL at all.
-std::string unlogged(const Inspection& inspection, const Settings& settings) {
-    return inspection.identity_of + ", a partition of " + table_text(settings.table) +
+std::string unlogged(const TableCheck& table, const Settings& settings) {
+    return table.identity_of + ", a partition of " + table_text(settings.table) +
            ", is foreign or unlogged, so that its changes do not come: ALTER TABLE " +
-           quoted_table(settings.table) + " DETACH PARTITION " + inspection.identity_of +
-           "; or, of an unlogged one, ALTER TABLE " + inspection.identity_of + " SET LOGGED;";
+           quoted_table(settings.table) + " DETACH PARTITION " + table.identity_of +
+           "; or, of an unlogged one, ALTER TABLE " + table.identity_of + " SET LOGGED;";
 }
 
 }  // namespace
 
-Status judge_inspection(const Inspection& inspection, const Settings& settings) {
-    if (inspection.wal_level != "logical") {
-        return stop("wal_level is " + inspection.wal_level +
+Status judge_table(const TableCheck& table, const Settings& settings) {
+    if (table.wal_level != "logical") {
+        return stop("wal_level is " + table.wal_level +
                     ", logical replication needs: ALTER SYSTEM SET wal_level = logical; and a "
                     "restart of the server");
     }
-    if (inspection.identity.empty()) {
+    if (table.identity.empty()) {
         return stop("table " + table_text(settings.table) + " does not exist");
     }
-    if (inspection.pk_columns.empty()) {
+    if (table.pk_columns.empty()) {
         return stop("table " + table_text(settings.table) +
                     " has no primary key, so that its rows have no identity: ALTER TABLE " +
                     quoted_table(settings.table) + " ADD PRIMARY KEY (...);");
     }
-    for (const std::string& column : inspection.pk_columns) {
+    for (const std::string& column : table.pk_columns) {
         if (settings.fields.of(column) == ports::Treatment::kMap) continue;
         std::string text = "column " + column;
         text += " is in the primary key of " + table_text(settings.table);
@@ -173,11 +173,11 @@ Status judge_inspection(const Inspection& inspection, const Settings& settings) 
         text += column + ": map} if its text may be published";
         return stop(text);
     }
-    if (Status covered = judge_coverage(inspection, settings); !covered) return covered;
-    if (Status sent = judge_generated(inspection, settings); !sent) return sent;
-    if (inspection.identity == "u") return stop(unlogged(inspection, settings));
-    if (!identity_suffices(inspection.identity.front(), inspection.pk_columns, settings)) {
-        return stop(identity_trouble(settings, inspection.identity_of));
+    if (Status covered = judge_coverage(table, settings); !covered) return covered;
+    if (Status sent = judge_generated(table, settings); !sent) return sent;
+    if (table.identity == "u") return stop(unlogged(table, settings));
+    if (!identity_suffices(table.identity.front(), table.pk_columns, settings)) {
+        return stop(identity_trouble(settings, table.identity_of));
     }
     return Done{};
 }

@@ -1,4 +1,4 @@
-#include "connectors/postgres/exchanges.h"
+#include "connectors/postgres/sql_calls.h"
 
 #include "connectors/postgres/lsn.h"
 
@@ -57,10 +57,10 @@ Status expect_identified(const ServerName& server, const PGresult* result) {
 }
 
 /// Statements one after another; the rows of the last one are the answer.
-class Query : public Exchange {
+class Query : public SqlCall {
   public:
     Query(CallId call, std::vector<Statement> statements)
-        : Exchange(call), statements_(std::move(statements)) {}
+        : SqlCall(call), statements_(std::move(statements)) {}
 
     std::optional<Statement> next(int) override {
         if (sent_ == statements_.size()) return std::nullopt;
@@ -149,10 +149,10 @@ class AskQuery : public Query {
 
 /// The statement itself says where it may write, so that nothing comes between the look and the
 /// write; where it wrote nothing, another one asks whether that was why.
-class Update : public Exchange {
+class Update : public SqlCall {
   public:
     Update(CallId call, const ports::UpdateRow& request)
-        : Exchange(call),
+        : SqlCall(call),
           statement_(update_statement(request)),
           only_at_(request.only_at),
           send_by_(std::chrono::steady_clock::now() + request.send_within) {}
@@ -188,9 +188,9 @@ class Update : public Exchange {
     bool asks_place_ = false;
 };
 
-class EnsureSlotExchange : public Exchange {
+class EnsureSlotCall : public SqlCall {
   public:
-    EnsureSlotExchange(CallId call, std::string slot) : Exchange(call), slot_(std::move(slot)) {}
+    EnsureSlotCall(CallId call, std::string slot) : SqlCall(call), slot_(std::move(slot)) {}
     bool unhurried() const override { return creating_; }
 
     std::optional<Statement> next(int) override {
@@ -229,10 +229,10 @@ class EnsureSlotExchange : public Exchange {
     bool described_ = false;
 };
 
-class DropSlotExchange : public Exchange {
+class DropSlotCall : public SqlCall {
   public:
-    DropSlotExchange(CallId call, const std::string& slot)
-        : Exchange(call), statement_(drop_slot_statement(slot)) {}
+    DropSlotCall(CallId call, const std::string& slot)
+        : SqlCall(call), statement_(drop_slot_statement(slot)) {}
     std::optional<Statement> next(int) override { return std::exchange(statement_, std::nullopt); }
     Status result(const PGresult*, Events&) override { return Done{}; }
     /// A slot that is not there is dropped.
@@ -242,10 +242,10 @@ class DropSlotExchange : public Exchange {
     std::optional<Statement> statement_;
 };
 
-class StartWalExchange : public Exchange {
+class StartWalCall : public SqlCall {
   public:
-    StartWalExchange(CallId call, ports::StartWal request, ServerName server)
-        : Exchange(call), request_(std::move(request)), server_(std::move(server)) {}
+    StartWalCall(CallId call, ports::StartWal request, ServerName server)
+        : SqlCall(call), request_(std::move(request)), server_(std::move(server)) {}
     bool ends_session() const override { return true; }
 
     std::optional<Statement> next(int) override {
@@ -274,10 +274,10 @@ class StartWalExchange : public Exchange {
 
 /// Under USE_SNAPSHOT the slot's own session reads: no second one has to import the snapshot. The
 /// session ends with the call and takes the temporary slot along.
-class CopyExchange : public Exchange {
+class CopyCall : public SqlCall {
   public:
-    CopyExchange(CallId call, ports::CopyTable request, ServerName server)
-        : Exchange(call), request_(std::move(request)), server_(std::move(server)) {}
+    CopyCall(CallId call, ports::CopyTable request, ServerName server)
+        : SqlCall(call), request_(std::move(request)), server_(std::move(server)) {}
     bool ends_session() const override { return true; }
     bool unhurried() const override { return statements_ == 3; }
 
@@ -332,46 +332,46 @@ class CopyExchange : public Exchange {
 
 }  // namespace
 
-std::unique_ptr<Exchange> inspect_exchange(CallId call, const ports::Inspect& request,
-                                           ServerName server) {
+std::unique_ptr<SqlCall> inspect_call(CallId call, const ports::Inspect& request,
+                                      ServerName server) {
     return std::make_unique<InspectQuery>(call, request, std::move(server));
 }
 
-std::unique_ptr<Exchange> insert_lsn_exchange(CallId call, const ports::AskInsertLsn& request,
-                                              ServerName server) {
+std::unique_ptr<SqlCall> insert_lsn_call(CallId call, const ports::AskInsertLsn& request,
+                                         ServerName server) {
     std::vector<Statement> statements;
     if (request.emit_message) statements.push_back(emit_message_statement());
     statements.push_back(insert_lsn_statement());
     return std::make_unique<InsertLsnQuery>(call, std::move(statements), std::move(server));
 }
 
-std::unique_ptr<Exchange> read_rows_exchange(CallId call, const ports::ReadRows& request) {
+std::unique_ptr<SqlCall> read_rows_call(CallId call, const ports::ReadRows& request) {
     return std::make_unique<ReadRowsQuery>(call, request);
 }
 
-std::unique_ptr<Exchange> update_exchange(CallId call, const ports::UpdateRow& request) {
+std::unique_ptr<SqlCall> update_call(CallId call, const ports::UpdateRow& request) {
     return std::make_unique<Update>(call, request);
 }
 
-std::unique_ptr<Exchange> ask_exchange(CallId call, Statement statement) {
+std::unique_ptr<SqlCall> ask_call(CallId call, Statement statement) {
     return std::make_unique<AskQuery>(call, std::move(statement));
 }
 
-std::unique_ptr<Exchange> ensure_slot_exchange(CallId call, std::string slot) {
-    return std::make_unique<EnsureSlotExchange>(call, std::move(slot));
+std::unique_ptr<SqlCall> ensure_slot_call(CallId call, std::string slot) {
+    return std::make_unique<EnsureSlotCall>(call, std::move(slot));
 }
 
-std::unique_ptr<Exchange> drop_slot_exchange(CallId call, const std::string& slot) {
-    return std::make_unique<DropSlotExchange>(call, slot);
+std::unique_ptr<SqlCall> drop_slot_call(CallId call, const std::string& slot) {
+    return std::make_unique<DropSlotCall>(call, slot);
 }
 
-std::unique_ptr<Exchange> start_wal_exchange(CallId call, const ports::StartWal& request,
-                                             ServerName server) {
-    return std::make_unique<StartWalExchange>(call, request, std::move(server));
+std::unique_ptr<SqlCall> start_wal_call(CallId call, const ports::StartWal& request,
+                                        ServerName server) {
+    return std::make_unique<StartWalCall>(call, request, std::move(server));
 }
 
-std::unique_ptr<Exchange> copy_exchange(CallId call, ports::CopyTable request, ServerName server) {
-    return std::make_unique<CopyExchange>(call, std::move(request), std::move(server));
+std::unique_ptr<SqlCall> copy_call(CallId call, ports::CopyTable request, ServerName server) {
+    return std::make_unique<CopyCall>(call, std::move(request), std::move(server));
 }
 
 }  // namespace trueup::connectors::postgres
