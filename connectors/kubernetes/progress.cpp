@@ -44,6 +44,8 @@ void ProgressProof::marker_appended(BrokerTime t, std::uint64_t position, Steady
 }
 
 void ProgressProof::ask(std::uint64_t position, SteadyTime now) {
+    // As of now: the stream may pass R before the answer comes, and that is no sign of a server
+    // that went back.
     asked_from_ = position;
     newest_ = 0;
     rounds_ = 0;
@@ -98,6 +100,7 @@ void ProgressProof::take_line(const Result<WatchEvent>& line) {
     if (line->type != WatchEvent::Type::kBookmark && line->version <= newest_) {
         shown_ = std::max(shown_, line->version);
     }
+    // A line at R or beyond it: the probe has shown all that there is up to R.
     if (line->version < newest_) return;
     probe_.cancel();
     state_ = State::kCatchingUp;
@@ -146,6 +149,8 @@ ProgressProof::Verdict ProgressProof::advance(const Stream& stream, SteadyTime n
 }
 
 ProgressProof::Verdict ProgressProof::go_on(const Stream& stream, SteadyTime now) {
+    // Where the stream has reached R by itself no probe is needed. Else it need not reach R, which
+    // may be of another collection, but all that the probe showed up to there.
     const bool caught_up = state_ == State::kCatchingUp && stream.position >= shown_;
     if (stream.position >= newest_ || caught_up || !TRUEUP_GUARD("kubernetes_catches_up")) {
         probe_.cancel();

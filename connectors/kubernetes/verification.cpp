@@ -32,6 +32,7 @@ void Verifications::drop(const std::string& uid, std::uint64_t version) {
     const auto known = open_.find(uid);
     if (known == open_.end()) return;
     const Verification& verification = known->second.verification;
+    // What the stream says from before the reason to ask answers nothing.
     if (std::max(verification.left_at, verification.closes_at) > version) return;
     stop(known->second);
     open_.erase(known);
@@ -40,6 +41,7 @@ void Verifications::drop(const std::string& uid, std::uint64_t version) {
 void Verifications::abandon_list() {
     for (auto entry = open_.begin(); entry != open_.end();) {
         Verification& verification = entry->second.verification;
+        // One that a DELETED raised as well stays open: that list was not its reason.
         const bool alone = verification.closes_at != 0 && verification.left_at == 0;
         verification.closes_at = 0;
         if (alone) stop(entry->second);
@@ -76,6 +78,7 @@ void Verifications::start(Question& question, SteadyTime now) {
 }
 
 void Verifications::advance(SteadyTime now) {
+    // Late ones first: they take the places that the due ones are waiting for.
     for (auto& [uid, question] : open_) {
         if (!question.get.running() || now < question.get.deadline()) continue;
         stop(question);
@@ -108,6 +111,8 @@ std::optional<Found> Verifications::judge(Question& question, const Answer& answ
     std::string flaw;
     if (answer.good()) {
         Result<KubeObject> object = decoder_.out_of_scope(answer.body);
+        // Another uid is an answer, too: the one that is asked about is gone. Another name is none;
+        // it can only come from something in front of the server.
         if (object && object->name == question.verification.name) {
             found.exists = object->uid == question.verification.uid;
             found.object = std::move(*object);
@@ -117,6 +122,8 @@ std::optional<Found> Verifications::judge(Question& question, const Answer& answ
     } else {
         const std::optional<KubeStatus> status =
             answer.failure ? std::nullopt : decoder_.status(answer.body);
+        // A proxy has a 404 as well, and so has a server that does not know its resources yet. Only
+        // one that names the object and its collection speaks of this object.
         const bool not_found =
             answer.status == 404 && status &&
             status->not_found(question.verification.name, settings_.resource.plural);
@@ -136,6 +143,7 @@ bool Verifications::closing() const {
 
 std::optional<SteadyTime> Verifications::deadline() const {
     std::optional<SteadyTime> first;
+    // A question that is due and has no place is woken by the answer that frees one.
     const bool full = by_call_.size() >= settings_.parallel_verifications;
     for (const auto& [uid, question] : open_) {
         if (full && !question.get.running()) continue;

@@ -55,6 +55,7 @@ void PostgresConnector::restart(SteadyTime now) {
     stream_ended();
     epoch_.cancel();
     link_.restart(now);
+    // Its holes are those of facts that are void now.
     stream_ = Stream(settings_);
     acks_.restart();
     rewind_.restart();
@@ -141,6 +142,7 @@ void PostgresConnector::end_silence(SteadyTime now) {
     const Millis patience = link_.asks() ? kAnswerLimit : silence_;
     if (now - last_message_ >= patience && !link_.fenced()) {
         last_message_ = now;
+        // A connection that never spoke tells nothing of how long this server is busy.
         if (!link_.asks() && heard_) silence_ = std::min(2 * silence_, kLongestSilence);
         link_.drop("the server was silent for " + std::to_string(patience.count() / 1000) + " s",
                    now);
@@ -160,6 +162,7 @@ void PostgresConnector::end_silence(SteadyTime now) {
 }
 
 void PostgresConnector::start_epoch_if_due(SteadyTime now) {
+    // Only beside a stream that runs: what is committed behind the snapshot has to come from there.
     const bool wanted = !complete_ || audit_ || stream_.hole() != 0 || !stream_.trouble().empty();
     if (!wanted || epoch_.running() || !heard_ || !link_.up() || !link_.fit() || now < next_epoch_)
         return;
@@ -169,12 +172,15 @@ void PostgresConnector::start_epoch_if_due(SteadyTime now) {
 }
 
 bool PostgresConnector::may_prove() const {
+    // The position passes a change that had to be left out like any other: it alone proves nothing
+    // then.
     const bool whole = stream_.hole() == 0 && stream_.trouble().empty();
     return (complete_ || !TRUEUP_GUARD("postgres_epoch_first")) && link_.up() && link_.fit() &&
            (whole || !TRUEUP_GUARD("postgres_no_hole"));
 }
 
 void PostgresConnector::advance_proof(SteadyTime now, std::vector<Fact>& out) {
+    // A proof that began under a fit table and a whole stream must not end under others.
     if (!proof_.idle() && !may_prove()) proof_.abandon();
     switch (proof_.next(now)) {
         case ProgressProof::Step::kMarker:
@@ -195,6 +201,7 @@ void PostgresConnector::ask_position(SteadyTime now) {
     ask_call_ = ids_.next();
     asked_at_ = now;
     ask_row_.clear();
+    // What the stream says later may be ahead of the answer without the server having gone back.
     position_at_ask_ = position_;
     database_->insert_lsn(ask_call_, {settings_.emit_message});
 }
@@ -237,6 +244,7 @@ void PostgresConnector::handle_link(const ports::DatabaseEvent& event, SteadyTim
             break;
         case Link::News::kDown:
             stream_ended();
+            // A copy has a connection of its own and outlives the stream, but not the incarnation.
             if (link_.fenced()) epoch_.cancel();
             break;
         case Link::News::kRefit:
@@ -263,6 +271,7 @@ void PostgresConnector::stream_ended() {
     proof_.abandon();
     if (ask_call_ != 0) database_->cancel(ask_call_);
     ask_call_ = 0;
+    // The next connection starts at the durable position: what came behind that comes again.
     position_ = 0;
     heard_ = false;
 }
@@ -285,6 +294,7 @@ void PostgresConnector::handle_epoch(const ports::DatabaseEvent& event, SteadyTi
     epoch_retry_.succeeded();
     const bool first = !complete_;
     complete_ = true;
+    // What could not be read was committed behind this snapshot: only a later copy shows it.
     if (!stream_.covered_by(epoch_.as_of())) {
         next_epoch_ = epoch_retry_.failed(now);
     } else if (first) {
@@ -394,6 +404,8 @@ void PostgresConnector::send_status(SteadyTime now) {
 }
 
 void PostgresConnector::tell_status(SteadyTime now, bool want_reply) {
+    // The server frees its WAL by `flushed` alone (I2); the other position only tells it that we
+    // live and how far we read.
     const Lsn flushed = acks_.durable();
     database_->wal_status(link_.stream_call(), std::max(position_, flushed), flushed, want_reply);
     link_.told_flushed(flushed);

@@ -56,6 +56,7 @@ class CorrelationParser {
         const std::size_t root = expression(0);
         skip_blanks();
         if (!error_ && at_ != text_.size()) fail("expected || or the end");
+        // A constant would put every row on one subject.
         if (!error_ && made_.columns_.empty()) {
             fail("names no column, so that all rows would claim one name");
         }
@@ -197,6 +198,8 @@ class CorrelationParser {
         }
     }
 
+    // The first error counts: what follows it is only what the parser made of it. The index that it
+    // returns is looked at by no one.
     std::size_t fail(const std::string& what) {
         if (!error_) {
             error_ = Error{Next::kStop, "correlation expression, position " +
@@ -235,6 +238,7 @@ Correlated Correlation::evaluate(std::size_t index, const std::vector<Cell>& cel
             const Cell& cell = cells[node.column];
             if (cell.kind == Cell::Kind::kUnchanged) return {Kind::kUnknown};
             if (cell.kind == Cell::Kind::kNull) return {Kind::kNull};
+            // Blank is no name, here and in the SQL that `print` makes for the server.
             if (world::trimmed(cell.text).empty()) return {Kind::kNull};
             return {Kind::kText, std::string(cell.text)};
         }

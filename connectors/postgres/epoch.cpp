@@ -21,6 +21,7 @@ void Epoch::start(ports::CallId call, const std::vector<std::string>& pk_columns
     request.table = settings_->table;
     request.columns = RowMap::needed(*settings_, pk_columns);
     request.key_expression = settings_->correlate.sql();
+    // Made for each copy: the primary key may be another one by now.
     Result<RowMap> map = RowMap::make(*settings_, pk_columns, request.columns);
     TRUEUP_CHECK(map.ok());  // made of the very columns that it needs
     map_ = std::move(*map);
@@ -43,12 +44,16 @@ Epoch::State Epoch::fail(const std::string& why) {
 Epoch::State Epoch::take(const ports::DatabaseEvent& event, std::vector<Fact>& out) {
     using Kind = ports::DatabaseEvent::Kind;
     const bool cut = event.kind == Kind::kFailed;
+    // The rows of a copy that broke off are true, and stay published. Without an end they prove no
+    // absence.
     if (cut && TRUEUP_GUARD("postgres_whole_copy")) {
         const bool waited = !begun_ && event.sqlstate == "55P03";  // for longer than we wait
         return fail(waited ? std::string(kNoSnapshotYet) : event.error.what);
     }
     if (event.kind == Kind::kSnapshot) {
         begun_ = true;
+        // The slot's consistent point: what was committed before it is in the copy, and what comes
+        // later in the stream is newer than every row of it.
         as_of_ = event.lsn;
         Fact begin;
         begin.kind = Fact::Kind::kSnapshotBegin;
@@ -90,6 +95,10 @@ bool Epoch::copy_row(const ports::SqlRow& row, std::vector<Fact>& out) {
         cells.push_back(row[i] ? Cell{Cell::Kind::kText, *row[i]} : Cell{Cell::Kind::kNull});
     }
     const Correlated name = map_->correlate(cells);
+    // The stream brings columns as text, over which we evaluate the expression; the server
+    // evaluates it over the values. Where the two differ (blanks of a char(n), say) a row would
+    // have one name here and another in the stream, and in the executor's look: it is not published
+    // at all.
     const bool null = name.kind == Correlated::Kind::kNull;
     if (null ? row.back().has_value() : row.back() != name.text) {
         return failed("the correlation expression is " + shown(row.back()) + " on the server and " +

@@ -33,6 +33,8 @@ void Link::restart(SteadyTime now) {
     call_ = 0;
     withdraw_recheck();
     state_ = State::kDown;
+    // A failover or a restore between two incarnations is seen by no stream: what the former one
+    // knew is what the next server is held against.
     if (!server_.empty()) former_server_ = std::exchange(server_, {});
     former_floor_ = std::max({former_floor_, floor_, durable_});
     fit_ = false;
@@ -58,6 +60,7 @@ void Link::tick(SteadyTime now, Lsn durable) {
         trouble_ = "waiting for slot " + settings_->slot +
                    "; making one waits for the transactions that run";
     }
+    // Until then it is most likely our own former walsender, which outlives its connection a bit.
     if (busy_since_ && now - *busy_since_ >= kSlotLate) trouble_ = busy_;
     if (state_ == State::kDown && now >= retry_at_) inspect();
     if (!up() || now < recheck_at_) return;
@@ -79,6 +82,8 @@ void Link::recheck(SteadyTime now) {
 }
 
 void Link::recheck_soon(SteadyTime now) {
+    // Each doubtful change asks, and a busy table may have thousands a second; each answer costs
+    // the server a look through its catalogs.
     if (recheck_call_ != 0 || recheck_at_ <= std::max(now, doubt_at_)) return;
     if (now - doubt_at_ >= kRecheckEvery) doubts_.succeeded();
     recheck_at_ = std::max(now, doubt_at_);
@@ -100,6 +105,8 @@ void Link::inspect() {
 void Link::ensure(SteadyTime now) {
     call_ = ids_->next();
     row_.clear();
+    // The slot of a fenced incarnation begins behind what was lost: a stream from it would look
+    // whole.
     if (drop_slot_) {
         state_ = State::kDropping;
         database_->drop_slot(call_, settings_->slot);
@@ -122,6 +129,7 @@ void Link::refuse(const std::string& why, SteadyTime now) {
 }
 
 void Link::wait_for_slot(const std::string& who, SteadyTime now) {
+    // Counted over all attempts: each one finds the slot busy and would begin the time again.
     const SteadyTime since = busy_since_.value_or(now);
     refuse("", now);
     busy_since_ = since;
@@ -129,6 +137,8 @@ void Link::wait_for_slot(const std::string& who, SteadyTime now) {
 }
 
 void Link::drop(const std::string& why, SteadyTime now) {
+    // Judged at the end and not at the start: a server that ends each stream right after it began
+    // would be asked without a pause otherwise.
     if (now - up_since_ >= kProvenAfter) retry_.succeeded();
     refuse(why, now);
 }
@@ -138,6 +148,7 @@ void Link::fence(const std::string& why, bool drop_slot) {
     call_ = 0;
     withdraw_recheck();
     state_ = State::kFenced;
+    // A slot that one reason condemned is not saved by the next one.
     drop_slot_ = drop_slot_ || drop_slot;
     fit_ = false;
     ++failures_;
@@ -159,8 +170,11 @@ Link::News Link::take(const Event& event, SteadyTime now) {
             return News::kNothing;
         case Event::Kind::kWal:
             if (!up()) return News::kNothing;
+            // A stream that has not said a word yet has mended nothing.
             if (std::exchange(silent_, false)) trouble_.clear();
             busy_since_.reset();
+            // From now on facts of this incarnation stand on this slot: where it is replaced, they
+            // have a hole.
             relied_on_ = true;
             return News::kMessage;
         case Event::Kind::kEnd:
@@ -226,6 +240,8 @@ Link::News Link::inspected(SteadyTime now) {
     }
     if (server_.empty()) {
         server_ = read->server();
+        // The first server of an incarnation is believed, since no fact stands on another one. It
+        // may still lack what was known before.
         rewound_ = rewound_ || (!former_server_.empty() && former_server_ != server_);
     }
     table_ = std::move(*read);
@@ -253,11 +269,15 @@ Link::News Link::ensured() {
         return News::kDown;
     }
     confirmed_ = confirmed.value_or(0);
+    // No one but us confirms it. A slot that is ahead of all we told the server was moved, or
+    // dropped and made by somebody else: what lies between was sent to us by no stream.
     if (relied_on_ && confirmed_ > floor_) {
         fence("slot " + settings_->slot + " was made anew or moved by somebody else", false);
         return News::kDown;
     }
     floor_ = std::max(floor_, confirmed_);
+    // Compared before the stream starts: a server that lost its newest WAL takes a start position
+    // that it has not reached, and skips in silence what it writes until then.
     state_ = State::kComparing;
     call_ = ids_->next();
     row_.clear();
@@ -275,6 +295,8 @@ Link::News Link::compared(SteadyTime now) {
         fence_rewound("the server's log went back to " + format_lsn(*insert));
         return News::kDown;
     }
+    // No fact of this incarnation is in doubt, so it need not end; but the engine has to hear that
+    // its first epoch may lack what was known.
     if (*insert < former_floor_) rewound_ = true;
     former_floor_ = 0;
     state_ = State::kStreaming;
@@ -296,12 +318,15 @@ Link::News Link::rechecked(const Event& event, SteadyTime now) {
     if (event.kind == Event::Kind::kFailed) return News::kNothing;  // the proof will tell
     Result<TableCheck> read = read_table_check(recheck_row_);
     if (!read) return News::kNothing;
+    // Before the table is judged: what another server says of it is no judgement of ours.
     if (fenced_by(*read)) return News::kDown;
     const Status judged = judge_table(*read, *settings_);
     table_.slot = read->slot;
     const bool was_fit = std::exchange(fit_, judged.ok());
     trouble_ = judged ? "" : judged.error().what;
     if (!judged) return News::kNothing;
+    // While it was unfit changes were not sent, or could not be followed; under another key each
+    // row is another object. Neither is told by the stream.
     const bool same_key = read->pk_columns == table_.pk_columns;
     table_ = std::move(*read);
     return was_fit && same_key ? News::kNothing : News::kRefit;

@@ -239,6 +239,7 @@ Result<Payload> decode_payload(std::string_view bytes) {
         default:
             return bad_bytes(letter, bytes.size());
     }
+    // Bytes that are left over are of a protocol that we did not ask for: what else of it differs?
     if (!reader.complete()) return bad_bytes(letter, bytes.size());
     return payload;
 }

@@ -27,6 +27,7 @@ ProgressProof::Step ProgressProof::next(SteadyTime now) {
         return Step::kAsk;
     }
     if (state_ == State::kWaiting && now >= next_action_) {
+        // A quiet server tells its position by itself only at half of its wal_sender_timeout.
         next_action_ = now + kUrgeEvery;
         return Step::kUrge;
     }
@@ -49,6 +50,7 @@ std::optional<Fact> ProgressProof::answered(Lsn target, SourceTime source_clock,
 
 void ProgressProof::not_answered(SteadyTime now) {
     if (state_ != State::kAsked) return;
+    // The marker stays good: a position that is asked for later covers it as well.
     state_ = State::kWantAsk;
     next_action_ = now + kUrgeEvery;
 }
@@ -59,6 +61,8 @@ std::optional<Fact> ProgressProof::moved(Lsn position) {
     state_ = State::kIdle;
     Fact progress;
     progress.kind = Fact::Kind::kProgress;
+    // As of the marker and not of the answer: the server was asked after the marker, so that all
+    // commits before it are behind the target; of those since nothing is known.
     progress.complete_as_of = marker_;
     progress.source_clock = source_clock_;
     return progress;

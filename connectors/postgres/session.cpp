@@ -79,7 +79,9 @@ void cancel_running(pg_conn* connection) {
 
 Next next_move(std::string_view sqlstate) {
     const std::string_view family = sqlstate.substr(0, 2);
+    // Names, rights, what this server cannot do: the same again until an operator acts.
     if (family == "42" || family == "28" || family == "3D" || family == "0A") return Next::kStop;
+    // It is about these values; other rows may be fine.
     if (family == "22" || family == "23") return Next::kSkip;
     return Next::kRetry;
 }
@@ -94,6 +96,7 @@ void Session::enqueue(std::unique_ptr<SqlCall> call) { queue_.push_back(std::mov
 bool Session::cancel(ports::CallId call) {
     for (auto it = queue_.begin(); it != queue_.end(); ++it) {
         if ((*it)->call() != call) continue;
+        // The result of a statement that is under way would be taken for that of the next call.
         const bool running = it == queue_.begin() && state_ != State::kClosed;
         const bool ends_session = (*it)->ends_session();
         queue_.erase(it);
@@ -117,6 +120,7 @@ void Session::close() {
 
 std::string Session::clean(const char* message) const {
     std::string text = message == nullptr ? "" : message;
+    // Messages go into the log, and libpq quotes what it was given.
     Keywords all = keywords_;
     if (target_ < targets_.size()) {
         all.insert(all.end(), targets_[target_].begin(), targets_[target_].end());
@@ -146,6 +150,7 @@ void Session::advance(std::vector<ports::DatabaseEvent>& out) {
             fail("", {Next::kRetry, "PostgreSQL " + silent + tried_}, true, out);
         }
     }
+    // A stream without a pause must not keep the thread from everything else that it does.
     room_ = kPollBytes;
     for (bool more = true; more && room_ > 0;) {
         const State before = state_;
@@ -164,6 +169,7 @@ void Session::advance(std::vector<ports::DatabaseEvent>& out) {
 
 void Session::connect(std::vector<ports::DatabaseEvent>& out) {
     Keywords keywords = keywords_;
+    // Such a server finds that its client is gone while it runs a statement, and frees the slot.
     if (*version_ >= kChecksClients) {
         for (auto& [keyword, value] : keywords) {
             if (keyword == "options") value += " -c client_connection_check_interval=10000";
@@ -340,6 +346,7 @@ bool Session::read_results(std::vector<ports::DatabaseEvent>& out) {
 
 void Session::take_result(const pg_result* result, std::vector<ports::DatabaseEvent>& out) {
     const ExecStatusType status = PQresultStatus(result);
+    // What comes after the first failure is its consequence.
     if (failure_ || status == PGRES_COPY_IN) return;
     if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
         const Status taken = queue_.front()->result(result, out);

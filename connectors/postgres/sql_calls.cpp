@@ -14,6 +14,7 @@ using ports::CallId;
 using ports::DatabaseEvent;
 using Events = std::vector<DatabaseEvent>;
 
+// A copy is handed on in pieces: row by row it is slow, and a whole table does not fit into memory.
 constexpr std::size_t kRowsPerEvent = 512;
 constexpr std::size_t kBytesPerEvent = 256UL * 1024;
 
@@ -90,6 +91,7 @@ class InspectQuery : public Query {
   private:
     Status check(std::vector<ports::SqlRow>& rows) override {
         if (rows.size() != 1) return Error{Next::kRetry, "the inspection has no single answer"};
+        // From now on each call that relies on a position of the log expects this server.
         *server_ = rows[0][0].value_or("") + "/" + rows[0][1].value_or("");
         return Done{};
     }
@@ -188,9 +190,12 @@ class Update : public SqlCall {
     bool asks_place_ = false;
 };
 
+/// Looks for the slot, makes it if it is not there, and looks again: what making it answers tells
+/// neither its plugin nor its database.
 class EnsureSlotCall : public SqlCall {
   public:
     EnsureSlotCall(CallId call, std::string slot) : SqlCall(call), slot_(std::move(slot)) {}
+    /// Making one waits for all transactions that write; a limit would only begin that wait again.
     bool unhurried() const override { return creating_; }
 
     std::optional<Statement> next(int) override {
@@ -242,6 +247,7 @@ class DropSlotCall : public SqlCall {
     std::optional<Statement> statement_;
 };
 
+/// A connection that streams takes no other statement, so that it is closed with the call.
 class StartWalCall : public SqlCall {
   public:
     StartWalCall(CallId call, ports::StartWal request, ServerName server)
@@ -288,6 +294,7 @@ class CopyCall : public SqlCall {
             case 2:
                 return begin_copy_statement();
             case 3:
+                // No two sessions have one backend, so no two copies compete for a name.
                 return create_copy_slot_statement("trueup_copy_" + std::to_string(backend));
             case 4:
                 return copy_statement(request_);

@@ -161,6 +161,8 @@ Statement update_statement(const ports::UpdateRow& request) {
     }
     statement.sql += " WHERE ";
     add_key(statement, request.pk_columns, split_key(request.pk));
+    // xmin: nothing was written since the executor looked. The guards: what it holds is still what
+    // the rule relied on.
     statement.sql += " AND xmin = " + bound(statement, request.xmin) + "::xid";
     for (const ports::ColumnValue& guard : request.guards) {
         statement.sql += " AND " + quote_identifier(guard.column) + " IS NOT DISTINCT FROM ";
@@ -186,6 +188,7 @@ Statement describe_slot_statement(const std::string& slot) {
 }
 
 Statement create_slot_statement(const std::string& slot) {
+    // No snapshot: each epoch has a slot and a snapshot of its own, as of its own time.
     return simple("CREATE_REPLICATION_SLOT " + quote_identifier(slot) +
                   " LOGICAL pgoutput NOEXPORT_SNAPSHOT");
 }
@@ -195,12 +198,14 @@ Statement drop_slot_statement(const std::string& slot) {
 }
 
 Statement start_wal_statement(const ports::StartWal& request) {
+    // The server reads the names within the literal as identifiers, so they are quoted twice.
     return simple("START_REPLICATION SLOT " + quote_identifier(request.slot) + " LOGICAL " +
                   format_lsn(request.from) + " (proto_version '1', publication_names " +
                   quote_literal(quote_identifier(request.publication)) + ")");
 }
 
 Statement begin_copy_statement() {
+    // USE_SNAPSHOT demands this isolation, in a transaction that has not read anything yet.
     return simple("BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ");
 }
 

@@ -36,6 +36,7 @@ void Stream::reconnect(std::vector<std::string> pk_columns, bool partitioned) {
     partitioned_ = partitioned;
     ours_came_last_ = false;
     weak_leaves_.clear();
+    // Each connection describes every table again before its first change.
     described_.clear();
     in_transaction_ = false;
     if (ours_) fit();
@@ -223,6 +224,8 @@ Fact Stream::fact(Fact::Kind kind) const {
     Fact made;
     made.kind = kind;
     made.event_id = format_lsn(commit_lsn_) + ":" + std::to_string(ordinal_);
+    // By the commit, which is the order in which the world saw them; the positions of changes are
+    // mixed where transactions ran side by side.
     made.version = {commit_lsn_, ordinal_};
     made.source_time = commit_time_;
     return made;

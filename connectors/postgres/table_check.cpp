@@ -31,6 +31,7 @@ std::string create_publication(const Settings& settings) {
 Status judge_coverage(const TableCheck& table, const Settings& settings) {
     const std::string publication = "publication " + settings.publication;
     const std::string name = table_text(settings.table);
+    // A row that a filter hides looks like one that was deleted.
     if (table.coverage == "rows") {
         return stop(publication + " shows only some rows of " + name +
                     " (it has a WHERE); make one without: " + create_publication(settings));
@@ -46,6 +47,7 @@ Status judge_coverage(const TableCheck& table, const Settings& settings) {
                     quote_identifier(settings.publication) +
                     " SET (publish_via_partition_root = true);");
     }
+    // A delete that is not sent leaves its row present until the next epoch.
     if (table.coverage == "kinds") {
         return stop(publication + " must publish insert, update, delete and truncate: ALTER " +
                     "PUBLICATION " + quote_identifier(settings.publication) +
@@ -99,6 +101,7 @@ Result<TableCheck> read_table_check(const ports::SqlRow& row) {
 bool identity_suffices(char identity, const std::vector<std::string>& pk_columns,
                        const Settings& settings) {
     if (identity == 'f') return true;
+    // `d` sends the primary key of an old row: enough where the name follows from it.
     if (identity != 'd') return false;
     const std::vector<std::string>& needed = settings.correlate.columns();
     return std::all_of(needed.begin(), needed.end(), [&](const std::string& column) {
@@ -166,6 +169,8 @@ Status judge_table(const TableCheck& table, const Settings& settings) {
                     quoted_table(settings.table) + " ADD PRIMARY KEY (...);");
     }
     for (const std::string& column : table.pk_columns) {
+        // The key's text is in every object id and in every command; it cannot be hidden in the
+        // object alone.
         if (settings.fields.of(column) == ports::Treatment::kMap) continue;
         std::string text = "column " + column;
         text += " is in the primary key of " + table_text(settings.table);
