@@ -34,13 +34,7 @@ std::string text(const Row& row, const std::string& column) {
 
 Drama::Drama(World& world, std::uint64_t seed) : world_(world), random_(seed) {}
 
-std::uint64_t Drama::draw(std::uint64_t below) {
-    random_ += 0x9e3779b97f4a7c15U;  // splitmix64
-    std::uint64_t z = random_;
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-    return (z ^ (z >> 31U)) % below;
-}
+std::uint64_t Drama::draw(std::uint64_t below) { return random_.next() % below; }
 
 const Drama::Instance& Drama::pick(const std::vector<Instance>& from) {
     return from[draw(from.size())];

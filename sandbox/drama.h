@@ -5,6 +5,7 @@
 // Owned by one thread.
 #pragma once
 
+#include "engine/base/splitmix.h"
 #include "engine/base/time.h"
 #include "sandbox/world.h"
 
@@ -64,7 +65,7 @@ class Drama {
     bool cut_stream(const Scene& scene, SteadyTime now);
 
     World& world_;
-    std::uint64_t random_;
+    SplitMix64 random_;
     bool opened_ = false;
     SteadyTime next_{};
     std::vector<Incident> deck_;

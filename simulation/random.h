@@ -2,23 +2,19 @@
 // every compiler (the distributions of <random> do not promise that).
 #pragma once
 
+#include "engine/base/splitmix.h"
 #include "engine/base/time.h"
 
 #include <cstdint>
 
 namespace trueup::simulation {
 
-/// splitmix64. Not thread-safe.
+/// Not thread-safe.
 class Random {
   public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
+    explicit Random(std::uint64_t seed) : bits_(seed) {}
 
-    std::uint64_t next() {
-        std::uint64_t z = state_ += 0x9e3779b97f4a7c15U;
-        z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-        z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-        return z ^ (z >> 31U);
-    }
+    std::uint64_t next() { return bits_.next(); }
     /// In [0, bound); bound > 0.
     std::uint64_t below(std::uint64_t bound) { return next() % bound; }
     /// True in `permille` of 1000 cases.
@@ -35,7 +31,7 @@ class Random {
     }
 
   private:
-    std::uint64_t state_;
+    SplitMix64 bits_;
 };
 
 }  // namespace trueup::simulation

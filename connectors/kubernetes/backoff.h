@@ -2,6 +2,7 @@
 // comes from a seed, so that a simulated run waits the same each time.
 #pragma once
 
+#include "engine/base/splitmix.h"
 #include "engine/base/time.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ constexpr Millis kMostAsked{60'000};
 
 class Backoff {
   public:
-    Backoff(Millis min, Millis max, std::uint64_t seed) : min_(min), max_(max), state_(seed) {}
+    Backoff(Millis min, Millis max, std::uint64_t seed) : min_(min), max_(max), random_(seed) {}
 
     /// The wait after one more failure: half to all of min * 2^failures, at most `max`; never less
     /// than `at_least` (a Retry-After), of which at most kMostAsked is believed.
@@ -23,7 +24,7 @@ class Backoff {
         const std::int64_t whole = std::max<std::int64_t>(std::min(doubled, max_.count()), 1);
         ++failures_;
         const auto spread = static_cast<std::uint64_t>(whole / 2 + 1);
-        const auto jittered = whole - static_cast<std::int64_t>(random() % spread);
+        const auto jittered = whole - static_cast<std::int64_t>(random_.next() % spread);
         return std::max(Millis(jittered), std::min(at_least, kMostAsked));
     }
 
@@ -31,17 +32,9 @@ class Backoff {
     std::uint32_t failures() const { return failures_; }
 
   private:
-    std::uint64_t random() {  // splitmix64
-        state_ += 0x9e3779b97f4a7c15U;
-        std::uint64_t z = state_;
-        z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-        z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-        return z ^ (z >> 31U);
-    }
-
     Millis min_;
     Millis max_;
-    std::uint64_t state_;
+    SplitMix64 random_;
     std::uint32_t failures_ = 0;
 };
 

@@ -26,6 +26,7 @@
 #include "connectors/kubernetes/states.h"
 #include "connectors/kubernetes/verification.h"
 #include "connectors/kubernetes/watch.h"
+#include "engine/ports/call_ids.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/rewind.h"
 
@@ -105,7 +106,7 @@ class KubernetesConnector final : public ports::Connector {
     // Streaming.
     ports::Cluster& cluster_;
     KubernetesSettings settings_;
-    CallIds ids_;
+    ports::CallIds ids_;
     Decoder decoder_;
     ObjectCache objects_;
     Verifications verifications_;

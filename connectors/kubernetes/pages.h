@@ -11,6 +11,7 @@
 #include "connectors/kubernetes/decode.h"
 #include "connectors/kubernetes/settings.h"
 #include "connectors/kubernetes/unary_call.h"
+#include "engine/ports/call_ids.h"
 
 #include <optional>
 
@@ -29,7 +30,7 @@ class PagedList {
         bool last = false;
     };
 
-    PagedList(ports::Cluster& cluster, CallIds& ids, Decoder& decoder,
+    PagedList(ports::Cluster& cluster, ports::CallIds& ids, Decoder& decoder,
               const KubernetesSettings& settings)
         : cluster_(cluster),
           ids_(ids),
@@ -57,7 +58,7 @@ class PagedList {
     void grow();
 
     ports::Cluster& cluster_;
-    CallIds& ids_;
+    ports::CallIds& ids_;
     Decoder& decoder_;
     const KubernetesSettings& settings_;
     UnaryCall page_;

@@ -13,7 +13,7 @@ Millis seconds(std::uint32_t n) { return Millis(1000 * static_cast<std::int64_t>
 
 }  // namespace
 
-ProgressProof::ProgressProof(ports::Cluster& cluster, CallIds& ids, Decoder& decoder,
+ProgressProof::ProgressProof(ports::Cluster& cluster, ports::CallIds& ids, Decoder& decoder,
                              const KubernetesSettings& settings)
     : cluster_(cluster),
       ids_(ids),

@@ -10,6 +10,7 @@
 
 #include "connectors/kubernetes/unary_call.h"
 #include "connectors/kubernetes/watch.h"
+#include "engine/ports/call_ids.h"
 
 #include <optional>
 #include <string>
@@ -32,7 +33,7 @@ class ProgressProof {
         bool settled = false;  ///< nothing that it delivered still waits for a verification
     };
 
-    ProgressProof(ports::Cluster& cluster, CallIds& ids, Decoder& decoder,
+    ProgressProof(ports::Cluster& cluster, ports::CallIds& ids, Decoder& decoder,
                   const KubernetesSettings& settings);
 
     bool idle() const { return state_ == State::kIdle; }
@@ -67,7 +68,7 @@ class ProgressProof {
     Verdict end(Verdict verdict);
 
     ports::Cluster& cluster_;
-    CallIds& ids_;
+    ports::CallIds& ids_;
     Decoder& decoder_;
     const KubernetesSettings& settings_;
     UnaryCall ask_;

@@ -15,15 +15,6 @@ namespace trueup::connectors {
 /// Of one answer; what is larger is none.
 inline constexpr std::size_t kMaxBody = 256U << 20U;
 
-/// Hands out call ids of one port.
-class CallIds {
-  public:
-    ports::CallId next() { return ++last_; }
-
-  private:
-    ports::CallId last_ = 0;
-};
-
 struct Answer {
     int status = 0;
     Millis retry_after{0};

@@ -8,7 +8,7 @@
 
 namespace trueup::connectors {
 
-Verifications::Verifications(ports::Cluster& cluster, CallIds& ids, Decoder& decoder,
+Verifications::Verifications(ports::Cluster& cluster, ports::CallIds& ids, Decoder& decoder,
                              const KubernetesSettings& settings)
     : cluster_(cluster), ids_(ids), decoder_(decoder), settings_(settings) {}
 

@@ -6,6 +6,7 @@
 #include "connectors/kubernetes/decode.h"
 #include "connectors/kubernetes/settings.h"
 #include "connectors/kubernetes/unary_call.h"
+#include "engine/ports/call_ids.h"
 
 #include <map>
 #include <optional>
@@ -31,7 +32,7 @@ struct Found {
 
 class Verifications {
   public:
-    Verifications(ports::Cluster& cluster, CallIds& ids, Decoder& decoder,
+    Verifications(ports::Cluster& cluster, ports::CallIds& ids, Decoder& decoder,
                   const KubernetesSettings& settings);
 
     /// Asks about an object. A question about the same uid that is under way is merged with this
@@ -70,7 +71,7 @@ class Verifications {
     std::optional<Found> judge(Question& question, const Answer& answer, SteadyTime now);
 
     ports::Cluster& cluster_;
-    CallIds& ids_;
+    ports::CallIds& ids_;
     Decoder& decoder_;
     const KubernetesSettings& settings_;
     std::map<std::string, Question, std::less<>> open_;  ///< by uid

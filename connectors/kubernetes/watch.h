@@ -5,6 +5,7 @@
 #include "connectors/kubernetes/decode.h"
 #include "connectors/kubernetes/settings.h"
 #include "connectors/kubernetes/unary_call.h"
+#include "engine/ports/call_ids.h"
 
 #include <functional>
 #include <optional>
@@ -31,7 +32,7 @@ class WatchStream {
     /// Called for each line in order; an undecodable event comes as its Error (kSkip).
     using Sink = std::function<void(Result<WatchEvent>)>;
 
-    WatchStream(ports::Cluster& cluster, CallIds& ids, Decoder& decoder,
+    WatchStream(ports::Cluster& cluster, ports::CallIds& ids, Decoder& decoder,
                 const KubernetesSettings& settings)
         : cluster_(cluster), ids_(ids), decoder_(decoder), settings_(settings) {}
 
@@ -61,7 +62,7 @@ class WatchStream {
     Ending trouble(std::string what, bool stuck = false);
 
     ports::Cluster& cluster_;
-    CallIds& ids_;
+    ports::CallIds& ids_;
     Decoder& decoder_;
     const KubernetesSettings& settings_;
     ports::CallId call_ = 0;

@@ -20,6 +20,7 @@
 #include "connectors/postgres/settings.h"
 #include "connectors/postgres/slot_acks.h"
 #include "connectors/postgres/stream.h"
+#include "engine/ports/call_ids.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/database.h"
 #include "engine/ports/rewind.h"
@@ -77,7 +78,7 @@ class PostgresConnector : public ports::Connector {
 
     Settings settings_;
     ports::Database* database_;
-    CallIds ids_;
+    ports::CallIds ids_;
     Link link_;
     Stream stream_;
     Epoch epoch_;

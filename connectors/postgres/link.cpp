@@ -21,7 +21,7 @@ constexpr Millis kProvenAfter{10000};
 
 }  // namespace
 
-Link::Link(const Settings& settings, ports::Database& database, CallIds& ids)
+Link::Link(const Settings& settings, ports::Database& database, ports::CallIds& ids)
     : settings_(&settings),
       database_(&database),
       ids_(&ids),

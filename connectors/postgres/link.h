@@ -14,6 +14,7 @@
 #include "connectors/postgres/lsn.h"
 #include "connectors/postgres/settings.h"
 #include "connectors/postgres/table_check.h"
+#include "engine/ports/call_ids.h"
 #include "engine/ports/database.h"
 
 #include <algorithm>
@@ -23,15 +24,6 @@
 #include <utility>
 
 namespace trueup::connectors::postgres {
-
-/// Ids for the calls of one connector; 0 is none.
-class CallIds {
-  public:
-    ports::CallId next() { return ++last_; }
-
-  private:
-    ports::CallId last_ = 0;
-};
 
 /// Keeps references to what it is given. Not thread-safe.
 class Link {
@@ -44,7 +36,7 @@ class Link {
         kRefit,    ///< the table was unfit for a while, or has another key: read it anew
     };
 
-    Link(const Settings& settings, ports::Database& database, CallIds& ids);
+    Link(const Settings& settings, ports::Database& database, ports::CallIds& ids);
 
     /// A new incarnation: everything that it relied on may be new.
     void restart(SteadyTime now);
@@ -112,7 +104,7 @@ class Link {
 
     const Settings* settings_;
     ports::Database* database_;
-    CallIds* ids_;
+    ports::CallIds* ids_;
     RetryTimer retry_;
     RetryTimer doubts_;
     State state_ = State::kDown;
