@@ -61,6 +61,7 @@ struct Plan {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
         posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+        // Sockets and files of ours are none of its business, whoever forgot to mark them.
         posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
         sigset_t all;
         sigset_t none;
@@ -68,6 +69,7 @@ struct Plan {
         sigemptyset(&none);
         posix_spawnattr_setsigdefault(&attributes, &all);  // we ignore SIGPIPE; it need not
         posix_spawnattr_setsigmask(&attributes, &none);
+        // A group of its own, so that `kill` reaches what it started as well.
         posix_spawnattr_setpgroup(&attributes, 0);
         posix_spawnattr_setflags(
             &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);

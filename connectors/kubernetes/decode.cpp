@@ -25,12 +25,15 @@ constexpr std::size_t kMaxName = 253;  // of the key grammar and of Kubernetes
 std::optional<std::uint64_t> version_of(std::string_view said) {
     std::uint64_t version = 0;
     const char* end = said.data() + said.size();
+    // To its end: read up to the first odd character it would be a smaller one, and look like a
+    // server that went back.
     const auto [stopped, flaw] = std::from_chars(said.data(), end, version);
     if (flaw != std::errc() || stopped != end || version == 0) return std::nullopt;
     return version;
 }
 
 bool usable_name(std::string_view name) {
+    // A slash would put the object under another policy's keys.
     return !name.empty() && name.size() <= kMaxName && name.find('/') == std::string_view::npos;
 }
 
@@ -128,6 +131,7 @@ Result<Decoder::List> Decoder::list(std::string_view body) {
     const Node list = json_.read(body);
     if (!list) return Error{Next::kRetry, "the list is not JSON, or was cut"};
     const std::string_view kind = text_or_empty(list, "kind");
+    // A proxy or a login page may answer 200 with JSON as well.
     if (kind.size() <= 4 || !kind.ends_with("List")) {
         return Error{Next::kRetry, "expected a list, got the kind '" + std::string(kind) + "'"};
     }
@@ -153,6 +157,7 @@ Result<KubePage> Decoder::page(std::string_view body) {
     found.version = read->version;
     found.continue_token = read->continue_token;
     for (const simdjson::dom::element item : read->items) {
+        // One item that is left out would be absent, and proven so.
         Result<KubeObject> object = read_object(item, mapping_, true);
         if (!object) return Error{Next::kRetry, "in the list: " + object.error().what};
         const Status whole = as_selected(*object);
@@ -165,6 +170,8 @@ Result<KubePage> Decoder::page(std::string_view body) {
 Result<WatchEvent> Decoder::event(std::string_view line) {
     const Node body = json_.read(line);
     if (!body) return Error{Next::kRetry, "a line of the watch is not JSON"};
+    // JSON that is no event of ours may come from a newer server: the stream goes on, but what the
+    // line told is not known. What is not JSON shows that the stream itself is broken.
     const std::optional<WatchEvent::Type> type = type_of(text_or_empty(body, "type"));
     const Node object = at(body, "object");
     if (!type || !object) {
@@ -196,6 +203,7 @@ Result<WatchEvent> Decoder::event(std::string_view line) {
 Result<KubeObject> Decoder::out_of_scope(std::string_view body) {
     const Node object = json_.read(body);
     if (!object) return Error{Next::kRetry, "the object is not JSON, or was cut"};
+    // A Status that came as 200 names no object and must not be taken for one.
     if (text(object, "kind") == "Status") {
         return Error{Next::kRetry, "expected an object, got a Status"};
     }

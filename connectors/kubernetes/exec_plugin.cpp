@@ -27,6 +27,7 @@ std::string one_line(std::string_view words) {
 
 ExecPlugin::State ExecPlugin::advance() {
     const SteadyTime now = clock_.steady_now();
+    // Asked early for the next ones: calls go on with those of now while it runs.
     if (!tend() && !last(kMargin) && now >= next_run_) start(now);
     if (last(Millis(0))) return State::kReady;
     if (child_ && !late_) return State::kRunning;
@@ -69,6 +70,7 @@ bool ExecPlugin::tend() {
         return false;
     }
     if (!late_ && clock_.steady_now() - began_ >= kRunLimit) {
+        // Killed and still waited for: a child that is not reaped would stay a zombie.
         late_ = true;
         child_->kill();
         fail("printed no credentials within " + std::to_string(kRunLimit.count() / 1000) +

@@ -60,6 +60,8 @@ void ObjectCache::present(const KubeObject& object, bool in_epoch, std::vector<F
 
 std::optional<Verification> ObjectCache::deleted(const KubeObject& object, std::vector<Fact>& out) {
     const auto known = known_.find(object.uid);
+    // Without a selector nothing leaves, and an object that was ending had nothing left to live
+    // for: its DELETED means what it says (K2).
     const bool may_have_left = !settings_.label_selector.empty() && !object.ending;
     if (!may_have_left || !TRUEUP_GUARD("kubernetes_may_have_left")) {
         std::string key = known == known_.end() ? subject_of(object) : known->second.key;
@@ -81,6 +83,7 @@ bool ObjectCache::found(const Found& found, std::vector<Fact>& out) {
     const auto entry = known_.find(asked.uid);
     if (entry == known_.end()) return true;
     if (found.exists) {
+        // Asked for a list's sake alone: no event said that it left.
         const bool lacked = asked.closes_at != 0 && asked.left_at == 0;
         // Whatever labels this answer shows: at that version the selector took it.
         const bool as_shown =
@@ -135,6 +138,8 @@ std::vector<Verification> ObjectCache::missing(std::uint64_t as_of) {
         (known.in_scope ? unlisted : left)
             .push_back(Verification{uid, known.name, known.name_space, 0, as_of});
     }
+    // Those are forgotten: the sweep takes them for gone, and the engine's breaker stops at so
+    // many.
     if (unlisted.size() > settings_.max_followed) {
         for (const Verification& verification : unlisted) known_.erase(verification.uid);
         return left;
@@ -163,6 +168,8 @@ bool ObjectCache::knows(const KubeObject& object) const {
 bool ObjectCache::contradicts(const KubeObject& object, std::uint64_t as_of) const {
     if (!TRUEUP_GUARD("kubernetes_history_is_one")) return false;
     const auto known = known_.find(object.uid);
+    // What was learned after the list's version may be newer than the list; only what it should
+    // have had contradicts it.
     if (known != known_.end()) {
         return object.version < known->second.version && known->second.version <= as_of;
     }
@@ -190,6 +197,7 @@ void ObjectCache::gone(const std::string& uid, std::uint64_t version) {
 void ObjectCache::forget_versions() {
     gone_.clear();
     gone_in_order_.clear();
+    // Names and keys stay: what the restored server lacks still has to be asked for.
     for (auto& [uid, known] : known_) {
         known.version = 0;
         set_scope(known, true);
@@ -226,6 +234,7 @@ void ObjectCache::forget(Entries::iterator entry) {
 
 void ObjectCache::bound_out_of_scope() {
     if (out_of_scope_ <= settings_.max_followed) return;
+    // The one that has not changed for longest. The next full list sweeps what is followed no more.
     auto oldest = known_.end();
     for (auto entry = known_.begin(); entry != known_.end(); ++entry) {
         if (entry->second.in_scope) continue;

@@ -48,6 +48,7 @@ void PagedList::adapt(const Answer& answer) {
     const bool expired = version_ != 0 && !answer.failure && answer.status == 410;
     if (answer.too_large) resize(limit_ / 2);
     if (answer.late) resize(std::max(limit_ / 2, std::min(limit_, kLeastForTime)));
+    // Fewer, larger pages come to the end of the list before the token expires.
     if (expired) resize(limit_ * 2);
 }
 
@@ -72,6 +73,7 @@ PagedList::Part PagedList::take(const Answer& answer, SteadyTime now) {
         part.flaw = Flaw{page.error().what, Millis(0)};
         return part;
     }
+    // A 410's fresh token would go on at another version: two moments make no list.
     part.first = version_ == 0;
     if (!part.first && page->version != version_ && TRUEUP_GUARD("kubernetes_one_list")) {
         part.flaw = Flaw{"the pages of one list show different versions", Millis(0)};

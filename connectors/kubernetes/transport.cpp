@@ -200,6 +200,7 @@ void HttpCluster::Wire::read_again() {
     access_stale = false;
     Result<ClusterAccess> fresh = access.again();
     if (!fresh) return;
+    // Another server is another history: versions that were published would be compared with those.
     const bool elsewhere = fresh->server != access.server;
     if (elsewhere || fresh->exec.has_value() != plugin.has_value()) {
         say_once(elsewhere ? "names another server now, " + fresh->server
@@ -369,7 +370,11 @@ void HttpCluster::Wire::finish(const CURLMsg& done) {
     long status = 0;
     curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
     if (status == 401) token_stale = true;
+    // A rotated authority shows as a failed handshake, a rotated token as a 401: the file is read
+    // again before its time.
     access_stale = access_stale || status == 401 || code != CURLE_OK;
+    // By generation: a call that was sent with the credentials before says nothing about those of
+    // now.
     if (status == 401 && plugin) plugin->refused(transfer.generation);
     if (code == CURLE_OK) {
         transfer.send_head();
@@ -435,12 +440,14 @@ void HttpCluster::cancel(CallId call) {
         wire_->transfers.erase(transfer);
     }
     std::erase_if(wire_->waiting, [call](const Waiting& each) { return each.call == call; });
+    // No event of a cancelled call follows, as the port promises; some may be gathered already.
     std::erase_if(wire_->events, [call](const ClusterEvent& event) { return event.call == call; });
 }
 
 void HttpCluster::poll(Millis max_wait, std::vector<ClusterEvent>& out) {
     wire_->gather();
     if (wire_->events.empty()) {
+        // libcurl does not know of the plugin's pipe and cannot be woken by it.
         const bool plugin_runs = wire_->plugin && wire_->plugin->tend();
         const auto wait =
             std::clamp<std::int64_t>(max_wait.count(), 0, plugin_runs ? kPluginPollMs : 60'000);

@@ -21,6 +21,7 @@ std::optional<Answer> UnaryCall::feed(const ports::ClusterEvent& event) {
             return std::nullopt;
         case Kind::kData:
             answer_.body += event.data;
+            // Counted as it comes: what declares no length may go on for ever.
             if (answer_.body.size() <= kMaxBody) return std::nullopt;
             return fail("the answer is larger than 256 MiB", &Answer::too_large);
         case Kind::kEnd:

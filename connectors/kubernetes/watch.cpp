@@ -33,6 +33,8 @@ void WatchStream::begin(std::uint64_t version, std::uint32_t seconds, Millis sla
     call_ = ids_.next();
     status_ = 0;
     retry_after_ = Millis(0);
+    // The server ends the watch by itself after `seconds`; one that is still silent then is a
+    // connection that died without a word.
     patience_ = Millis(1000 * static_cast<std::int64_t>(seconds)) + slack;
     began_ = now;
     deadline_ = now + patience_;
@@ -50,6 +52,7 @@ void WatchStream::cancel() {
 std::optional<WatchStream::Ending> WatchStream::feed(const ports::ClusterEvent& event,
                                                      SteadyTime now, const Sink& sink) {
     using Kind = ports::ClusterEvent::Kind;
+    // Each piece shows that the connection lives, bookmarks included.
     deadline_ = now + patience_;
     switch (event.kind) {
         case Kind::kHead:
@@ -74,6 +77,8 @@ std::optional<WatchStream::Ending> WatchStream::read(std::string_view chunk, con
     while (const std::optional<std::string_view> line = reader_.next()) {
         if (line->empty()) continue;
         Result<WatchEvent> event = decoder_.event(*line);
+        // From the same version the same bytes may come again: after a few of these only a list
+        // leads on.
         if (!event && event.error().next != Next::kSkip) return trouble(event.error().what, true);
         if (event && event->type == WatchEvent::Type::kError) return end_of(event->status);
         ++lines_;
@@ -81,6 +86,7 @@ std::optional<WatchStream::Ending> WatchStream::read(std::string_view chunk, con
         // The sink may have found a reason to end this watch itself.
         if (!running()) return std::nullopt;
     }
+    // Objects are a megabyte and a half at most; more is no event, and must not fill the memory.
     if (reader_.too_long()) return trouble("a line of the watch is longer than 4 MiB", true);
     return std::nullopt;
 }
@@ -99,6 +105,7 @@ WatchStream::Ending WatchStream::end_of(const KubeStatus& error) {
 WatchStream::Ending WatchStream::end_of_body() {
     call_ = 0;
     if (status_ == 200) {
+        // HTTP says that the body is whole; half a line shows that it is not.
         if (reader_.partial()) return trouble("the watch was cut within a line", true);
         return Ending{Ending::Kind::kEof, "", Millis(0), false};
     }
