@@ -34,11 +34,9 @@
 //                                                                   now the first of two
 //   Streaming  Listing  the list fails          =          Idle     no end; again after a pause.
 //                                                                   The stream is as true as before
-//   other      Listing  the list fails          Unread     Idle     no end; two lists after a
-//                                                                   pause, since they have to
-//                                                                   follow one another
-//   any        Closing  all verifications       =          Idle     SnapshotEnd; proofs may begin
-//                       answered
+//   other      Listing  the list fails          Unread     Idle     no end; after a pause two lists
+//                                                                   that follow one another
+//   any        Closing  all are verified        =          Idle     SnapshotEnd; proofs may begin
 //   Streaming, Closing  the list lacks what is  =          Idle     no end: the list was cut; again
 //   had an              there, unchanged                            after a pause
 //   epoch
@@ -49,9 +47,8 @@
 //
 //   stream     epoch    event                   stream     epoch    emitted, and why
 //   Streaming  any      a line of the watch     =          =        Upsert, Remove, or verify first
-//   Streaming  any      a line that cannot be   =          =        nothing, and no proof before an
-//                       read                                        epoch that began later has
-//                                                                   ended
+//   Streaming  any      a line that cannot be   =          =        nothing, and no proof before a
+//                       read                                        later epoch has ended
 //   Streaming  any      the watch ends          =          =        the next one goes on from the
 //                                                                   same position: nothing is lost
 //   Streaming  any      410; watches that       Unread     Idle     nothing: what changed in

@@ -44,8 +44,7 @@ Epoch::State Epoch::fail(const std::string& why) {
 Epoch::State Epoch::take(const ports::DatabaseEvent& event, std::vector<Fact>& out) {
     using Kind = ports::DatabaseEvent::Kind;
     const bool cut = event.kind == Kind::kFailed;
-    // The rows of a copy that broke off are true, and stay published. Without an end they prove no
-    // absence.
+    // What came before the cut is true; without an end it proves no absence.
     if (cut && TRUEUP_GUARD("postgres_whole_copy")) {
         const bool waited = !begun_ && event.sqlstate == "55P03";  // for longer than we wait
         return fail(waited ? std::string(kNoSnapshotYet) : event.error.what);
