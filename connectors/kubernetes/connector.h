@@ -18,7 +18,6 @@
 //   K4  At most one epoch at a time; a SnapshotBegin abandons the one before it.
 #pragma once
 
-#include "connectors/kubernetes/backoff.h"
 #include "connectors/kubernetes/object_cache.h"
 #include "connectors/kubernetes/pages.h"
 #include "connectors/kubernetes/progress.h"
@@ -26,6 +25,7 @@
 #include "connectors/kubernetes/states.h"
 #include "connectors/kubernetes/verification.h"
 #include "connectors/kubernetes/watch.h"
+#include "engine/base/backoff.h"
 #include "engine/ports/call_ids.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/rewind.h"

@@ -2,10 +2,10 @@
 // gone. Only a GET can tell. A verification ends with the object's own answer, never with an error.
 #pragma once
 
-#include "connectors/kubernetes/backoff.h"
 #include "connectors/kubernetes/decode.h"
 #include "connectors/kubernetes/settings.h"
 #include "connectors/kubernetes/unary_call.h"
+#include "engine/base/backoff.h"
 #include "engine/ports/call_ids.h"
 
 #include <map>

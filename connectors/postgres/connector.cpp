@@ -49,7 +49,7 @@ PostgresConnector::PostgresConnector(Settings settings, ports::Database& databas
       link_(settings_, database, ids_),
       stream_(settings_),
       epoch_(settings_, database),
-      epoch_retry_(settings_.backoff, settings_.jitter_seed + 1) {}
+      epoch_retry_(settings_.backoff.first, settings_.backoff.most, settings_.jitter_seed + 1) {}
 
 void PostgresConnector::restart(SteadyTime now) {
     stream_ended();
@@ -150,7 +150,7 @@ void PostgresConnector::end_silence(SteadyTime now) {
     }
     if (epoch_.running() && now - last_copied_ >= kSilence) {
         epoch_.cancel();
-        next_epoch_ = epoch_retry_.failed(now);
+        next_epoch_ = now + epoch_retry_.next();
         ++failures_;
     }
     if (ask_call_ != 0 && now - asked_at_ >= kAnswerLimit) {
@@ -284,19 +284,19 @@ void PostgresConnector::handle_epoch(const ports::DatabaseEvent& event, SteadyTi
         case Epoch::State::kFailed:
             ++failures_;
             see_who_answers(event, now);
-            next_epoch_ = epoch_retry_.failed(now);
+            next_epoch_ = now + epoch_retry_.next();
             audit_ = audit_ || complete_;  // an audit that failed is still owed
             return;
         case Epoch::State::kComplete:
             break;
     }
     ++epochs_;
-    epoch_retry_.succeeded();
+    epoch_retry_.reset();
     const bool first = !complete_;
     complete_ = true;
     // What could not be read was committed behind this snapshot: only a later copy shows it.
     if (!stream_.covered_by(epoch_.as_of())) {
-        next_epoch_ = epoch_retry_.failed(now);
+        next_epoch_ = now + epoch_retry_.next();
     } else if (first) {
         next_beat_ = now;  // The first proof need not wait for its turn.
     }

@@ -82,7 +82,7 @@ class PostgresConnector : public ports::Connector {
     Link link_;
     Stream stream_;
     Epoch epoch_;
-    RetryTimer epoch_retry_;
+    trueup::Backoff epoch_retry_;
     SlotAcks acks_;
     ProgressProof proof_;
     ports::Rewind rewind_;

@@ -1,16 +1,11 @@
 #include "connectors/postgres/failure.h"
 
-#include "engine/base/id.h"
-
-#include <algorithm>
 #include <string>
 #include <string_view>
 
 namespace trueup::connectors::postgres {
 
 namespace {
-
-constexpr unsigned kMaxDoublings = 16;
 
 bool says(const ports::DatabaseEvent& event, std::string_view words) {
     return event.error.what.find(words) != std::string::npos;
@@ -38,16 +33,6 @@ Failure classify_failure(const ports::DatabaseEvent& event) {
     }
     return code.empty() && event.error.next == Next::kStop ? Failure::kRefused
                                                            : Failure::kTransient;
-}
-
-SteadyTime RetryTimer::failed(SteadyTime now) {
-    const auto factor = static_cast<Millis::rep>(1ULL << std::min(attempts_, kMaxDoublings));
-    const Millis full = std::min(backoff_.most, backoff_.first * factor);
-    ++attempts_;
-    // Less up to a half, so that many engines do not come back at once.
-    const std::string salt = std::to_string(seed_) + ":" + std::to_string(attempts_);
-    const auto part = static_cast<Millis::rep>(hash64(salt) % 512);
-    return now + full - full * part / 1024;
 }
 
 }  // namespace trueup::connectors::postgres

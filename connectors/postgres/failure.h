@@ -2,7 +2,6 @@
 // by the server's words.
 #pragma once
 
-#include "connectors/postgres/settings.h"
 #include "engine/ports/database.h"
 
 #include <cstdint>
@@ -18,20 +17,5 @@ enum class Failure : std::uint8_t {
 };
 
 Failure classify_failure(const ports::DatabaseEvent& event);
-
-/// Waits for the attempts of one thing.
-class RetryTimer {
-  public:
-    RetryTimer(const Backoff& backoff, std::uint64_t seed) : backoff_(backoff), seed_(seed) {}
-
-    void succeeded() { attempts_ = 0; }
-    /// Counts a failure; the next attempt is due at the time returned.
-    SteadyTime failed(SteadyTime now);
-
-  private:
-    Backoff backoff_;
-    std::uint64_t seed_;
-    unsigned attempts_ = 0;
-};
 
 }  // namespace trueup::connectors::postgres

@@ -25,8 +25,8 @@ Link::Link(const Settings& settings, ports::Database& database, ports::CallIds& 
     : settings_(&settings),
       database_(&database),
       ids_(&ids),
-      retry_(settings.backoff, settings.jitter_seed),
-      doubts_({kDoubtPause, kRecheckEvery}, settings.jitter_seed) {}
+      retry_(settings.backoff.first, settings.backoff.most, settings.jitter_seed),
+      doubts_(kDoubtPause, kRecheckEvery, settings.jitter_seed) {}
 
 void Link::restart(SteadyTime now) {
     if (call_ != 0) database_->cancel(call_);
@@ -85,9 +85,9 @@ void Link::recheck_soon(SteadyTime now) {
     // Each doubtful change asks, and a busy table may have thousands a second; each answer costs
     // the server a look through its catalogs.
     if (recheck_call_ != 0 || recheck_at_ <= std::max(now, doubt_at_)) return;
-    if (now - doubt_at_ >= kRecheckEvery) doubts_.succeeded();
+    if (now - doubt_at_ >= kRecheckEvery) doubts_.reset();
     recheck_at_ = std::max(now, doubt_at_);
-    doubt_at_ = doubts_.failed(recheck_at_);
+    doubt_at_ = recheck_at_ + doubts_.next();
 }
 
 void Link::withdraw_recheck() {
@@ -125,7 +125,7 @@ void Link::refuse(const std::string& why, SteadyTime now) {
     trouble_ = why;
     busy_since_.reset();
     ++failures_;
-    retry_at_ = retry_.failed(now);
+    retry_at_ = now + retry_.next();
 }
 
 void Link::wait_for_slot(const std::string& who, SteadyTime now) {
@@ -139,7 +139,7 @@ void Link::wait_for_slot(const std::string& who, SteadyTime now) {
 void Link::drop(const std::string& why, SteadyTime now) {
     // Judged at the end and not at the start: a server that ends each stream right after it began
     // would be asked without a pause otherwise.
-    if (now - up_since_ >= kProvenAfter) retry_.succeeded();
+    if (now - up_since_ >= kProvenAfter) retry_.reset();
     refuse(why, now);
 }
 

@@ -14,6 +14,7 @@
 #include "connectors/postgres/lsn.h"
 #include "connectors/postgres/settings.h"
 #include "connectors/postgres/table_check.h"
+#include "engine/base/backoff.h"
 #include "engine/ports/call_ids.h"
 #include "engine/ports/database.h"
 
@@ -105,8 +106,8 @@ class Link {
     const Settings* settings_;
     ports::Database* database_;
     ports::CallIds* ids_;
-    RetryTimer retry_;
-    RetryTimer doubts_;
+    trueup::Backoff retry_;
+    trueup::Backoff doubts_;
     State state_ = State::kDown;
     ports::CallId call_ = 0;
     ports::CallId recheck_call_ = 0;

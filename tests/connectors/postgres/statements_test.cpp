@@ -5,6 +5,7 @@
 #include "connectors/postgres/access_check.h"
 #include "connectors/postgres/failure.h"
 #include "connectors/postgres/lsn.h"
+#include "engine/base/backoff.h"
 #include "tests/connectors/postgres/fake_database.h"
 #include "tests/support/manual_clock.h"
 
@@ -106,14 +107,13 @@ TEST(PostgresFailure, TellsRetryFromLoss_S14) {
 }
 
 TEST(PostgresFailure, BacksOffUpToALimitAndStartsAgain) {
-    RetryTimer timer({Millis(100), Millis(1000)}, 7);
-    const auto now = from_millis<SteadyTime>(0);
+    trueup::Backoff waits(Millis(100), Millis(1000), 7);
     Millis last{0};
-    for (int i = 0; i < 40; ++i) last = timer.failed(now) - now;
+    for (int i = 0; i < 40; ++i) last = waits.next();
     EXPECT_GE(last, Millis(500));
     EXPECT_LE(last, Millis(1000));
-    timer.succeeded();
-    EXPECT_LE(timer.failed(now) - now, Millis(100));
+    waits.reset();
+    EXPECT_LE(waits.next(), Millis(100));
 }
 
 std::string check(FakeDatabase& database) {

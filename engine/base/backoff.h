@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace trueup::connectors {
+namespace trueup {
 
 /// A server that asks for a longer rest is asked again after this.
 constexpr Millis kMostAsked{60'000};
@@ -38,4 +38,4 @@ class Backoff {
     std::uint32_t failures_ = 0;
 };
 
-}  // namespace trueup::connectors
+}  // namespace trueup
