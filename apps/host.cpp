@@ -25,7 +25,6 @@ constexpr Millis kRetryPause{200};
 constexpr Millis kAdmissionWait{1'000};  // looked at sooner when there is news
 constexpr Millis kWishWait{500};
 constexpr Millis kMeasureEvery{15'000};  // what is left of the disk
-constexpr Millis kHealEvery{10'000};     // a source that only an epoch can heal is asked this often
 
 std::uint64_t fresh_number() {
     std::random_device device;
@@ -98,14 +97,22 @@ void Host::add_sources(std::vector<SourceSpec> specs) {
     const std::uint64_t nonce = fresh_number();
     for (SourceSpec& spec : specs) {
         auto source = std::make_unique<Source>();
-        runtime::SourceTaskSettings task;
-        task.source = spec.name;
-        task.topic = spec.topic;
-        task.partitions = settings_.partitions;
-        task.nonce_seed = nonce;
-        task.patience = kSilentBeats * spec.pace_idle;
+        runtime::SourceLoopSettings loop;
+        loop.task.source = spec.name;
+        loop.task.topic = spec.topic;
+        loop.task.partitions = settings_.partitions;
+        loop.task.nonce_seed = nonce;
+        loop.task.patience = kSilentBeats * spec.pace_idle;
+        loop.pace_idle = spec.pace_idle;
+        loop.pace_waiting = spec.pace_waiting;
+        loop.relist_every = spec.resnapshot;
+        loop.on_news = [name = spec.name](const std::string& sentence, bool wrong) {
+            spdlog::log(wrong ? spdlog::level::warn : spdlog::level::info, "source {}: {}", name,
+                        sentence);
+        };
         source->spec = std::move(spec);
-        source->task = std::make_unique<runtime::SourceTask>(task, *log_, *source->spec.connector);
+        source->loop =
+            std::make_unique<runtime::SourceLoop>(std::move(loop), *log_, *source->spec.connector);
         sources_.push_back(std::move(source));
     }
     if (!sources_.empty() && !settings_.alone) {
@@ -280,13 +287,9 @@ std::string Host::fatal() const {
 void Host::heed(std::size_t slot, const runtime::ShardStatus& status,
                 const std::vector<std::string>& wanted) {
     *proof_awaited_[slot] = status.proof_awaited;
-    for (const std::string& name : wanted) {
-        for (const auto& source : sources_) {
-            if (source->spec.name == name) source->wants_epoch = true;
-        }
-    }
+    for (const std::string& name : wanted) want_epoch(name);
     if (wishes_.empty() || !settings_.lead) return;
-    const auto owned = [](const auto& source) { return source->owned.load(); };
+    const auto owned = [](const auto& source) { return source->loop->status().owned; };
     const auto owned_here = [&](const std::string& name) {
         return std::any_of(sources_.begin(), sources_.end(), [&](const auto& source) {
             return source->spec.name == name && owned(source);
@@ -296,6 +299,12 @@ void Host::heed(std::size_t slot, const runtime::ShardStatus& status,
     std::vector<std::string> elsewhere = wanted;
     std::erase_if(elsewhere, owned_here);
     wishes_[slot]->say(ports::system_clock().steady_now(), status.proof_awaited && !all, elsewhere);
+}
+
+void Host::want_epoch(const std::string& source) {
+    for (const auto& known : sources_) {
+        if (known->spec.name == source) known->loop->want_epoch();
+    }
 }
 
 bool Host::hurry_sources() const {
@@ -309,11 +318,8 @@ void Host::run_wishes() {
     while (!stopping_) {
         const std::uint64_t seen = log_->changes_seen();
         const SteadyTime now = clock.steady_now();
-        const Status read = wish_reader_->step(now, [this](const std::string& name) {
-            for (const auto& source : sources_) {
-                if (source->spec.name == name) source->wants_epoch = true;
-            }
-        });
+        const Status read =
+            wish_reader_->step(now, [this](const std::string& name) { want_epoch(name); });
         const std::string now_wrong = read ? std::string() : read.error().what;
         if (now_wrong != trouble && !now_wrong.empty()) spdlog::warn("requests: {}", now_wrong);
         trouble = now_wrong;
@@ -333,50 +339,8 @@ bool Host::await_admission(const Source& source) {
 void Host::run_source(Source& source) {
     if (!await_admission(source)) return;
     ports::Clock& clock = ports::system_clock();
-    ports::Connector& connector = *source.spec.connector;
-    SteadyTime next_epoch = clock.steady_now() + source.spec.resnapshot;
-    SteadyTime next_heal{};
-    std::string trouble;
-    std::string remark;
-    bool stood_by = false;
-    while (!stopping_) {
-        const SteadyTime now = clock.steady_now();
-        connector.pace_progress(hurry_sources() ? source.spec.pace_waiting : source.spec.pace_idle);
-        if (now >= next_epoch) {
-            connector.resnapshot();
-            next_epoch = now + source.spec.resnapshot;
-        }
-        if (now >= next_heal && source.wants_epoch.exchange(false)) {
-            source.task->list_again();
-            next_heal = now + kHealEvery;
-        }
-        if (Status stepped = source.task->step(now, kSourceWait); !stepped) {
-            spdlog::warn("source {}: {}", source.spec.name, stepped.error().what);
-        }
-        source.owned = source.task->incarnation() >= 0 && !source.task->stands_by();
-        if (stood_by != source.task->stands_by()) {
-            stood_by = !stood_by;
-            spdlog::info("source {}: {}", source.spec.name,
-                         stood_by ? "another connector owns it; this one stands by"
-                                  : "its owner is silent; this connector takes over");
-        }
-        const ports::SourceHealth health = connector.health();
-        if (health.trouble != trouble) {
-            trouble = health.trouble;
-            if (!trouble.empty()) spdlog::warn("source {}: {}", source.spec.name, trouble);
-            if (trouble.empty()) spdlog::info("source {}: answers again", source.spec.name);
-        }
-        if (remark.empty() && !health.remark.empty()) {
-            remark = health.remark;
-            spdlog::warn("source {}: {}", source.spec.name, remark);
-        }
-        const std::lock_guard lock(source.mutex);
-        source.health = health;
-        source.published = source.task->published();
-    }
-    if (Status drained = source.task->drain(); !drained) {
-        spdlog::warn("source {}: {}", source.spec.name, drained.error().what);
-    }
+    while (!stopping_) source.loop->step(clock.steady_now(), hurry_sources(), kSourceWait);
+    source.loop->drain();
 }
 
 /// Tells the dispatcher what became known of sources that it may not ask yet.

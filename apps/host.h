@@ -16,7 +16,7 @@
 #include "engine/ports/connector.h"
 #include "engine/ports/database.h"
 #include "engine/ports/log.h"
-#include "engine/runtime/source_task.h"
+#include "engine/runtime/source_loop.h"
 #include "executors/dispatcher.h"
 #include "executors/sources.h"
 #include "projections/views/findings.h"
@@ -121,13 +121,8 @@ class Host {
   private:
     struct Source {
         SourceSpec spec;
-        std::unique_ptr<runtime::SourceTask> task;
+        std::unique_ptr<runtime::SourceLoop> loop;
         std::thread thread;
-        std::atomic<bool> wants_epoch{false};
-        std::atomic<bool> owned{false};  ///< what it tells counts: no other process is its owner
-        mutable std::mutex mutex;
-        ports::SourceHealth health;
-        std::uint64_t published = 0;
     };
 
     Host();
@@ -162,6 +157,7 @@ class Host {
     void heed(std::size_t slot, const runtime::ShardStatus& status,
               const std::vector<std::string>& wanted);
     bool hurry_sources() const;
+    void want_epoch(const std::string& source);
 
     HostSettings settings_;
     codec::KeyRing request_keys_;

@@ -210,15 +210,16 @@ api::SourceView& view_of(api::Snapshot& view, const std::string& name) {
 /// What a source's own thread knows of it, over what the shards know.
 void Host::add_health(api::Snapshot& view, const Source& source) const {
     api::SourceView* shown = &view_of(view, source.spec.name);
-    const std::lock_guard lock(source.mutex);
-    if (shards_.empty()) shown->known = shown->fresh = source.health.epochs > 0;
-    shown->answering = source.health.answering;
-    shown->trouble = source.health.trouble;
-    shown->slot_wal_status = source.health.slot.wal_status;
-    shown->slot_retained_bytes = source.health.slot.retained_bytes;
-    shown->failures = source.health.failures;
-    shown->epochs = source.health.epochs;
-    shown->published = source.published;
+    const runtime::SourceStatus status = source.loop->status();
+    const ports::SourceHealth& health = status.health;
+    if (shards_.empty()) shown->known = shown->fresh = health.epochs > 0;
+    shown->answering = health.answering;
+    shown->trouble = health.trouble;
+    shown->slot_wal_status = health.slot.wal_status;
+    shown->slot_retained_bytes = health.slot.retained_bytes;
+    shown->failures = health.failures;
+    shown->epochs = health.epochs;
+    shown->published = status.published;
 }
 
 api::Snapshot Host::snapshot() const {

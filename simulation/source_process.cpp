@@ -2,7 +2,7 @@
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/connector.h"
 #include "engine/base/check.h"
-#include "engine/runtime/source_task.h"
+#include "engine/runtime/source_loop.h"
 #include "simulation/process.h"
 
 #include <utility>
@@ -60,19 +60,27 @@ class SourceProcess final : public Process {
             TRUEUP_CHECK(opened.ok());
             connector_ = std::move(*opened);
         }
-        runtime::SourceTaskSettings task;
-        task.source = kSources[index()];
-        task.topic = kTopicsOf[index()];
-        task.partitions = around_.settings.shards;
-        task.nonce_seed = nonce;
-        task.patience = 3 * around_.settings.pace_idle;
-        task_ = std::make_unique<runtime::SourceTask>(task, *log_, *connector_);
-        next_epoch_ = around_.scheduler.steady_now() + around_.settings.resnapshot;
+        loop_ = std::make_unique<runtime::SourceLoop>(loop_settings(nonce), *log_, *connector_);
         wishes_ = around_.wishes[index()];
     }
 
+    runtime::SourceLoopSettings loop_settings(std::uint64_t nonce) const {
+        const HouseSettings& house = around_.settings;
+        runtime::SourceLoopSettings settings;
+        settings.task.source = kSources[index()];
+        settings.task.topic = kTopicsOf[index()];
+        settings.task.partitions = house.shards;
+        settings.task.nonce_seed = nonce;
+        settings.task.patience = 3 * house.pace_idle;
+        settings.pace_idle = house.pace_idle;
+        settings.pace_waiting = house.pace_waiting;
+        settings.relist_every = house.resnapshot;
+        settings.heal_every = house.heal_every;
+        return settings;
+    }
+
     void end() override {
-        task_.reset();
+        loop_.reset();
         connector_.reset();
         cluster_.reset();
         database_.reset();
@@ -80,31 +88,19 @@ class SourceProcess final : public Process {
 
     Millis step() override {
         if (kind_ == Kind::kServices && !around_.serves) return kConnectorNap;
-        const SteadyTime now = around_.scheduler.steady_now();
-        const HouseSettings& settings = around_.settings;
-        connector_->pace_progress(around_.proof_awaited.empty() ? settings.pace_idle
-                                                                : settings.pace_waiting);
-        if (now >= next_epoch_) {
-            connector_->resnapshot();
-            next_epoch_ = now + settings.resnapshot;
+        if (std::exchange(wishes_, around_.wishes[index()]) != around_.wishes[index()]) {
+            loop_->want_epoch();
         }
-        const std::uint64_t wishes = around_.wishes[index()];
-        if (wishes != wishes_ && now >= next_heal_) {
-            wishes_ = wishes;
-            task_->list_again();
-            next_heal_ = now + settings.heal_every;
-        }
-        // A failed append is told once and made good by the task itself.
-        const std::uint64_t before = task_->published();
-        (void)task_->step(now, Millis{0});
-        return task_->published() != before ? kBusyNap : kConnectorNap;
+        const std::uint64_t before = loop_->task().published();
+        loop_->step(around_.scheduler.steady_now(), !around_.proof_awaited.empty(), Millis{0});
+        return loop_->task().published() != before ? kBusyNap : kConnectorNap;
     }
 
     std::string state() const override {
-        if (!task_) return "does not run";
+        if (!loop_) return "does not run";
         const ports::SourceHealth health = connector_->health();
-        return (task_->stands_by() ? "stands by"
-                                   : "token " + std::to_string(task_->incarnation())) +
+        const runtime::SourceTask& task = loop_->task();
+        return (task.stands_by() ? "stands by" : "token " + std::to_string(task.incarnation())) +
                (health.trouble.empty() ? "" : ", " + health.trouble);
     }
 
@@ -114,9 +110,7 @@ class SourceProcess final : public Process {
     std::unique_ptr<ClusterLink> cluster_;
     std::unique_ptr<DatabaseLink> database_;
     std::unique_ptr<ports::Connector> connector_;
-    std::unique_ptr<runtime::SourceTask> task_;
-    SteadyTime next_epoch_{};
-    SteadyTime next_heal_{};
+    std::unique_ptr<runtime::SourceLoop> loop_;
     std::uint64_t wishes_ = 0;
 };
 

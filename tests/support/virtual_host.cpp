@@ -50,16 +50,13 @@ std::unique_ptr<ports::Connector> rows_connector(ports::Database& database, std:
 
 }  // namespace
 
-/// One connector with its port and its task. The port goes last.
+/// One connector with its port and its loop. The port goes last.
 struct VirtualHost::Source {
     std::string name;
     std::unique_ptr<ports::Cluster> cluster;
     std::unique_ptr<ports::Database> database;
     std::unique_ptr<ports::Connector> connector;
-    std::unique_ptr<runtime::SourceTask> task;
-    SteadyTime next_epoch{};
-    SteadyTime next_heal{};
-    bool wants_epoch = false;
+    std::unique_ptr<runtime::SourceLoop> loop;
 };
 
 VirtualHost::VirtualHost(std::uint64_t seed, Settings settings)
@@ -103,12 +100,15 @@ void VirtualHost::start() {
             source->database = world_.database();
             source->connector = rows_connector(*source->database, nonce);
         }
-        runtime::SourceTaskSettings task;
-        task.source = source->name;
-        task.topic = is_pods ? Topic::kChangesPods : Topic::kChangesRows;
-        task.nonce_seed = nonce;
-        source->task = std::make_unique<runtime::SourceTask>(task, log, *source->connector);
-        source->next_epoch = clock_.steady_now() + settings_.resnapshot;
+        runtime::SourceLoopSettings loop;
+        loop.task.source = source->name;
+        loop.task.topic = is_pods ? Topic::kChangesPods : Topic::kChangesRows;
+        loop.task.nonce_seed = nonce;
+        loop.pace_idle = settings_.pace_idle;
+        loop.pace_waiting = settings_.pace_waiting;
+        loop.relist_every = settings_.resnapshot;
+        loop.heal_every = settings_.heal_every;
+        source->loop = std::make_unique<runtime::SourceLoop>(loop, log, *source->connector);
         sources_.push_back(std::move(source));
     }
 }
@@ -134,19 +134,7 @@ std::string VirtualHost::insert_row(const std::string& pod_name, const std::stri
 }
 
 void VirtualHost::step_source(Source& source) {
-    const SteadyTime now = clock_.steady_now();
-    const bool waiting = shard_->status().proof_awaited;
-    source.connector->pace_progress(waiting ? settings_.pace_waiting : settings_.pace_idle);
-    if (now >= source.next_epoch) {
-        source.connector->resnapshot();
-        source.next_epoch = now + settings_.resnapshot;
-    }
-    if (std::exchange(source.wants_epoch, false) && now >= source.next_heal) {
-        source.task->list_again();
-        source.next_heal = now + settings_.heal_every;
-    }
-    // A failed append is told once and made good by the task itself.
-    (void)source.task->step(now, Millis{0});
+    source.loop->step(clock_.steady_now(), shard_->status().proof_awaited, Millis{0});
 }
 
 void VirtualHost::step_shard() {
@@ -159,7 +147,7 @@ void VirtualHost::step_shard() {
     const runtime::ShardStatus status = shard_->status();
     for (const SourceId id : shard_->take_wanted_epochs()) {
         for (const auto& source : sources_) {
-            if (source->name == status.meta.sources[id].name) source->wants_epoch = true;
+            if (source->name == status.meta.sources[id].name) source->loop->want_epoch();
         }
     }
 }

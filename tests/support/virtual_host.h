@@ -1,5 +1,5 @@
 // The whole process in one thread and in virtual time: the sandbox's two servers, a connector and a
-// source task for each, one shard, one dispatcher, over a log and a store in memory. It does what
+// source loop for each, one shard, one dispatcher, over a log and a store in memory. It does what
 // apps/host.cpp does with threads. The interleaving of the parts is drawn from the seed, so a seed
 // repeats a run to the byte.
 //
@@ -16,7 +16,7 @@
 #include "engine/model/finding_edge.h"
 #include "engine/ports/connector.h"
 #include "engine/runtime/shard.h"
-#include "engine/runtime/source_task.h"
+#include "engine/runtime/source_loop.h"
 #include "executors/dispatcher.h"
 #include "projections/memory_store.h"
 #include "sandbox/world.h"

@@ -25,6 +25,8 @@ class ScriptedConnector final : public ports::Connector {
     int restarts = 0;
     int steps = 0;
     int resnapshots = 0;
+    Millis pace{0};
+    ports::SourceHealth told;  ///< what it says of how it is
     std::vector<BrokerTime> markers;
     std::vector<std::uint64_t> confirmed;
 
@@ -41,10 +43,10 @@ class ScriptedConnector final : public ports::Connector {
     }
     void marker_appended(BrokerTime t, SteadyTime) override { markers.push_back(t); }
     void delivered(std::uint64_t confirm) override { confirmed.push_back(confirm); }
-    void pace_progress(Millis) override {}
+    void pace_progress(Millis interval) override { pace = interval; }
     void resnapshot() override { ++resnapshots; }
     bool needs_new_incarnation() const override { return fenced; }
-    ports::SourceHealth health() const override { return {}; }
+    ports::SourceHealth health() const override { return told; }
 
   private:
     std::vector<Fact> next_;
