@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace trueup::api {
 
@@ -26,6 +27,10 @@ struct Backend {
     std::function<std::string()> starting = [] { return std::string(); };
     std::function<Snapshot()> snapshot;
     std::function<projections::FindingsView::Page(const projections::FindingsFilter&)> findings;
+    /// An open finding, and what is known about its subject. Waits for the shard for a moment.
+    /// kSkip: no open finding begins with these digits, or several do; kRetry: the shard does not
+    /// answer.
+    std::function<Result<std::pair<FindingEdge, SubjectView>>(const std::string& id)> finding;
     /// Why the engine would refuse it for how much there is already: of the caller's requests, or
     /// of holds. nullopt: it would not, as far as is known now.
     std::function<std::optional<std::string>(const Request&)> too_much;

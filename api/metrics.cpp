@@ -1,6 +1,7 @@
 #include "api/metrics.h"
 
 #include "engine/model/command.h"
+#include "engine/model/topic.h"
 
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
@@ -46,14 +47,6 @@ class Page {
         metric.gauge.value = value;
         family(page_, name, help, MetricType::Gauge).metric.push_back(metric);
     }
-    /// A gauge whose name is one of a counter. Its readers know that name, so that the page does
-    /// not say "gauge": `promtool check metrics` takes the suffix for a mistake then.
-    void misnamed_gauge(const std::string& name, const std::string& help, double value,
-                        const Labels& labels) {
-        ClientMetric metric = labelled(labels);
-        metric.untyped.value = value;
-        family(page_, name, help, MetricType::Untyped).metric.push_back(metric);
-    }
     void counter(const std::string& name, const std::string& help, std::uint64_t value,
                  const Labels& labels = {}) {
         ClientMetric metric = labelled(labels);
@@ -84,58 +77,76 @@ class Page {
 };
 
 void add_disk(Page& page, const Snapshot& snapshot) {
-    page.gauge("trueup_journal_first_offset",
-               "The oldest journal offset that retention has left; -1: not looked at yet.",
-               static_cast<double>(snapshot.journal_begin));
+    if (snapshot.journal_begin >= 0) {
+        page.gauge("trueup_journal_first_offset", "The oldest journal offset that retention kept.",
+                   static_cast<double>(snapshot.journal_begin));
+    }
     if (snapshot.log_bytes >= 0) {
-        page.gauge("trueup_log_bytes", "What the embedded log takes on the disk, in bytes.",
+        page.gauge("trueup_log_bytes", "Size of the embedded log on disk, in bytes.",
                    static_cast<double>(snapshot.log_bytes));
     }
     if (snapshot.state_free_bytes >= 0) {
         page.gauge("trueup_state_free_bytes",
-                   "What is free on the disk of the state folder, in bytes.",
+                   "Free space on the disk of the state folder, in bytes.",
                    static_cast<double>(snapshot.state_free_bytes));
+    }
+}
+
+void add_lags(Page& page, const std::vector<LagView>& lags) {
+    for (const LagView& lag : lags) {
+        if (lag.topic == name_of(Topic::kJournal)) {
+            page.gauge("trueup_journal_lag_records",
+                       "Records of the shard's journal that are not folded yet.",
+                       static_cast<double>(lag.records),
+                       {{"partition", std::to_string(lag.partition)}});
+            continue;
+        }
+        const Labels labels{{"topic", lag.topic}, {"partition", std::to_string(lag.partition)}};
+        page.gauge("trueup_consumer_lag_records",
+                   "Records of the partition that are not in the journal yet.",
+                   static_cast<double>(lag.records), labels);
     }
 }
 
 double flag(bool value) { return value ? 1.0 : 0.0; }
 
 void add_checkpoint(Page& page, const Snapshot& snapshot) {
-    page.gauge("trueup_checkpoint_offset",
-               "Journal offset of the newest checkpoint; -1: there is none.",
+    if (snapshot.checkpoint_offset < 0) return;
+    page.gauge("trueup_checkpoint_offset", "Journal offset of the newest checkpoint.",
                static_cast<double>(snapshot.checkpoint_offset));
-    page.gauge("trueup_checkpoint_age_seconds",
-               "Time since the newest checkpoint was made; -1: there is none.",
-               snapshot.checkpoint_age_seconds);
+    page.gauge("trueup_checkpoint_timestamp_seconds",
+               "When the newest checkpoint was made, in seconds since 1970.",
+               snapshot.checkpoint_timestamp_seconds);
 }
 
 void add_sources(Page& page, const std::vector<SourceView>& sources) {
     for (const SourceView& source : sources) {
         const Labels labels{{"source", source.name}};
-        page.gauge("trueup_source_answering", "1 while the source's last exchange succeeded.",
+        page.gauge("trueup_source_up", "1 while the source's last request succeeded.",
                    flag(source.answering), labels);
-        page.gauge("trueup_source_known",
-                   "1 while a complete epoch says what the source has; 0: absence is unknown.",
+        page.gauge("trueup_source_synced",
+                   "1 once a complete snapshot was read; 0: absence is unknown.",
                    flag(source.known), labels);
-        page.gauge("trueup_source_fresh", "1 while the source's proven progress is young enough.",
+        page.gauge("trueup_source_fresh", "1 if the source's lag is below stale_after.",
                    flag(source.fresh), labels);
         page.gauge("trueup_source_quarantined",
-                   "1 while nothing that takes away leans on the source.",
+                   "1 if the source is in quarantine: nothing is deleted on its word.",
                    flag(source.quarantine.kind != Quarantine::kNone), labels);
-        page.gauge("trueup_source_progress_age_seconds",
-                   "Time since the source was last proven complete; -1 before that.",
-                   source.progress_age_seconds, labels);
+        if (source.lag_seconds >= 0) {
+            page.gauge("trueup_source_lag_seconds",
+                       "How far behind the source the engine's view is proven to be.",
+                       source.lag_seconds, labels);
+        }
         page.gauge("trueup_source_clock_skew_seconds",
-                   "How far the source's own clock is ahead of the log's; TTLs are judged within "
-                   "max_clock_skew only.",
+                   "How far the source's clock is ahead of the log's, in seconds.",
                    source.clock_skew_seconds, labels);
         page.gauge("trueup_source_objects", "Objects present in the source.",
                    static_cast<double>(source.objects), labels);
         page.counter("trueup_source_published_total", "Records published for the source.",
                      source.published, labels);
-        page.counter("trueup_source_failures_total", "Exchanges with the source that failed.",
+        page.counter("trueup_source_failures_total", "Requests to the source that failed.",
                      source.failures, labels);
-        page.counter("trueup_source_epochs_total", "Complete epochs read from the source.",
+        page.counter("trueup_source_snapshots_total", "Complete snapshots read from the source.",
                      source.epochs, labels);
         if (source.slot_wal_status.empty()) continue;
         page.gauge("trueup_source_slot_retained_bytes",
@@ -169,9 +180,9 @@ void add_rules(Page& page, const std::vector<RuleView>& rules) {
     for (const RuleView& rule : rules) {
         const Labels labels{{"rule", rule.rule}};
         page.counter("trueup_findings_detected_total", "Findings opened.", rule.detected, labels);
-        page.counter("trueup_findings_retracted_total", "Findings that went away by themselves.",
+        page.counter("trueup_findings_retracted_total", "Findings that ended without a command.",
                      rule.retracted, labels);
-        page.counter("trueup_findings_mended_total", "Findings that a command put right.",
+        page.counter("trueup_findings_repaired_total", "Findings that a command repaired.",
                      rule.mended, labels);
         page.counter("trueup_commands_issued_total", "Commands issued.", rule.commands, labels);
         page.gauge("trueup_budget_left_commands",
@@ -186,7 +197,7 @@ void add_rules(Page& page, const std::vector<RuleView>& rules) {
     }
 }
 
-void add_tallies(Page& page, const std::vector<NamedCount>& tallies) {
+void add_tallies(Page& page, const std::string& policy, const std::vector<NamedCount>& tallies) {
     constexpr std::string_view kPods = "pods_";
     for (const NamedCount& tally : tallies) {
         const auto value = static_cast<double>(tally.value);
@@ -195,35 +206,40 @@ void add_tallies(Page& page, const std::vector<NamedCount>& tallies) {
         } else if (tally.name.starts_with(kPods)) {
             std::string phase = tally.name.substr(kPods.size());  // `pods_failed` counts Failed
             phase.front() = static_cast<char>(std::toupper(phase.front()));
-            page.misnamed_gauge("wrapper_pods_total", "Pods by phase.", value, {{"phase", phase}});
+            page.gauge("wrapper_pods_total",
+                       "Pods by phase; a gauge, by the name that its dashboards know.", value,
+                       {{"phase", phase}});
         } else {
-            page.gauge("trueup_subjects_counted", "Subjects that the policy counts, by what for.",
-                       value, {{"what", tally.name}});
+            page.gauge("trueup_policy_count", "Subjects that the policy counts.", value,
+                       {{"policy", policy}, {"count", tally.name}});
         }
     }
 }
 
 void add_passes(Page& page, const Snapshot& snapshot) {
-    page.counter("reconciliation_passes_total", "Passes that are complete.", snapshot.passes);
-    page.histogram("reconciliation_pass_duration_seconds", "How long passes took.",
+    page.counter("reconciliation_passes_total", "Complete passes over all subjects.",
+                 snapshot.passes);
+    page.histogram("reconciliation_pass_duration_seconds", "Duration of complete passes.",
                    snapshot.pass_bounds_ms, snapshot.pass_counts, snapshot.pass_seconds);
-    page.gauge("trueup_pass_age_seconds", "Age of the pass that is running; 0 when none is.",
-               snapshot.pass_age_seconds);
+    if (snapshot.pass_age_seconds > 0) {
+        page.gauge("trueup_pass_age_seconds", "How long the pass under way has taken so far.",
+                   snapshot.pass_age_seconds);
+    }
 }
 
 void add_http(Page& page, const HttpView& http) {
     for (std::size_t i = 1; i < http.answered.size(); ++i) {
-        page.counter("trueup_http_requests_total", "Requests answered over HTTP, by class.",
+        page.counter("trueup_http_requests_total", "HTTP requests, by status class.",
                      http.answered[i], {{"code", std::to_string(i + 1) + "xx"}});
     }
     static constexpr std::array<const char*, kRefusals> kWhy{
         "unauthorized", "malformed", "too_large", "deadline", "full", "busy"};
     for (std::size_t i = 0; i < kWhy.size(); ++i) {
         page.counter("trueup_http_refused_total",
-                     "Requests and connections that HTTP refused, by reason.", http.refused[i],
+                     "HTTP requests and connections that were refused, by reason.", http.refused[i],
                      {{"reason", kWhy[i]}});
     }
-    page.gauge("trueup_http_connections", "HTTP connections that are open.",
+    page.gauge("trueup_http_connections", "Open HTTP connections.",
                static_cast<double>(http.connections));
 }
 
@@ -231,55 +247,59 @@ void add_http(Page& page, const HttpView& http) {
 
 std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
     Page page;
-    page.gauge("trueup_info", "1; the label says which build this is.", 1.0,
+    page.gauge("trueup_build_info", "Always 1; the labels describe the build.", 1.0,
                {{"version", snapshot.version}});
-    page.gauge("trueup_ready", "1 while /readyz says so.", flag(snapshot.not_ready().empty()));
-    page.gauge("trueup_engine_shards_in_turn", "Shards that this process sequences and publishes.",
+    page.gauge("trueup_ready", "1 if /readyz answers ready.", flag(snapshot.not_ready().empty()));
+    page.gauge("trueup_engine_active_shards", "Shards for which this process is the active engine.",
                static_cast<double>(snapshot.in_turn));
-    page.gauge("trueup_emitting", "1 unless the shard refuses to emit.",
+    page.gauge("trueup_emitting",
+               "1 if the shards publish findings and commands, 0 if one has stopped.",
                flag(snapshot.refused.empty()));
-    page.gauge("trueup_starting", "1 while the start waits for the log, or reads what is kept.",
+    page.gauge("trueup_starting", "1 while the process is starting.",
                flag(!snapshot.starting.empty()));
     page.gauge("trueup_journal_offset", "Journal offset folded last.",
                static_cast<double>(snapshot.journal_offset));
-    page.gauge("trueup_journal_time_seconds", "Watched time since the journal's genesis.",
+    page.gauge("trueup_journal_time_seconds",
+               "Time that was watched since the journal began, in seconds.",
                snapshot.journal_time_seconds);
-    page.gauge("trueup_subjects", "Subjects known.", static_cast<double>(snapshot.subjects));
-    page.gauge("trueup_findings_open", "Findings that are open.",
+    page.gauge("trueup_subjects", "Subjects in the projection.",
+               static_cast<double>(snapshot.subjects));
+    page.gauge("trueup_findings_open", "Open findings.",
                static_cast<double>(snapshot.open_findings));
-    page.gauge("trueup_outbox_commands", "Commands without an outcome.",
+    page.gauge("trueup_outbox_commands", "Commands that have no outcome yet.",
                static_cast<double>(snapshot.outbox));
     static constexpr std::array<const char*, 5> kStages{"", "taking", "between", "ordered",
                                                         "halted"};
     for (std::size_t i = 1; i < kStages.size(); ++i) {
-        page.gauge("trueup_endings", "Endings that are under way, by state.",
+        page.gauge("trueup_endings", "Terminations under way, by state.",
                    static_cast<double>(snapshot.endings[i]), {{"state", kStages[i]}});
     }
-    page.gauge("trueup_endings_stuck", "Endings that have not gone on for 15 minutes.",
+    page.gauge("trueup_endings_stuck", "Terminations without progress for 15 minutes.",
                static_cast<double>(snapshot.endings_stuck));
-    page.gauge("trueup_pauses", "Pauses of operators that are in force.",
-               static_cast<double>(snapshot.pauses));
-    page.gauge("trueup_cache_bytes", "Subjects kept in memory, in bytes.",
+    page.gauge("trueup_pauses", "Operators' pauses in force.",
+               static_cast<double>(snapshot.pauses.size()));
+    page.gauge("trueup_cache_bytes", "Memory of the subject cache, in bytes.",
                static_cast<double>(snapshot.cached_bytes));
     add_checkpoint(page, snapshot);
     add_disk(page, snapshot);
+    add_lags(page, snapshot.lags);
     add_sources(page, snapshot.sources);
     add_rules(page, snapshot.rules);
-    add_tallies(page, snapshot.tallies);
+    add_tallies(page, snapshot.policy, snapshot.tallies);
     add_passes(page, snapshot);
     add_http(page, http);
     for (const NamedCount& count : snapshot.fold_counters) {
-        page.counter("trueup_fold_events_total", "What the fold met, by kind.", count.value,
+        page.counter("trueup_fold_events_total", "Events of the fold, by kind.", count.value,
                      {{"kind", count.name}});
     }
     for (const NamedCount& count : snapshot.executor_counters) {
-        page.counter("trueup_executor_events_total", "What the executors met, by kind.",
+        page.counter("trueup_executor_events_total", "Events of the executors, by kind.",
                      count.value, {{"kind", count.name}});
     }
-    page.gauge("trueup_executor_held_commands",
-               "Commands that were checked and wait for the permit to write.",
-               static_cast<double>(snapshot.held_commands));
-    page.gauge("trueup_executor_partitions", "Partitions whose commands are carried out here.",
+    page.gauge("trueup_executor_blocked_commands",
+               "Commands that were checked and wait for permission to write.",
+               static_cast<double>(snapshot.blocked_commands));
+    page.gauge("trueup_executor_partitions", "Partitions assigned to this executor.",
                static_cast<double>(snapshot.executor_partitions));
     page.histogram("trueup_check_to_write_seconds",
                    "Time between an executor's last check and its write.",

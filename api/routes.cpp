@@ -1,5 +1,7 @@
 #include "api/routes.h"
 
+#include "engine/base/suggest.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -16,6 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kRetryAfter = "60";  // s
 constexpr const char* kSoon = "5";         // s
+constexpr std::string_view kOneFinding = "/v1/findings/";
 constexpr std::string_view kAnswers = "/v1/requests/";
 
 Answer reply(unsigned status, const Json& body) {
@@ -45,14 +48,59 @@ std::string value_of(const Plan& plan, std::string_view name) {
     return {};
 }
 
-Json json_of(const FindingEdge& edge) {
+Json json_of(const FindingEdge& edge, const Snapshot& snapshot) {
     Json json{{"id", to_hex(edge.id)},        {"rule", edge.rule},
               {"subject", edge.subject},      {"object", edge.object_id},
               {"state", name_of(edge.state)}, {"reason", name_of(edge.reason)},
-              {"offset", edge.offset},        {"since_ms", to_millis(edge.since)},
-              {"sentence", edge.sentence}};
-    if (edge.command_id) json["command"] = to_hex(*edge.command_id);
+              {"shard", edge.shard},          {"offset", edge.offset}};
+    for (const ShardView& shard : snapshot.shards) {
+        if (shard.index != edge.shard) continue;
+        json["age_seconds"] = (shard.now_ms - to_millis(edge.since)) / 1000;
+    }
+    for (const RuleView& rule : snapshot.rules) {
+        if (rule.rule == edge.rule && !rule.does.empty()) json["does"] = rule.does;
+    }
+    json["sentence"] = edge.sentence;
+    if (edge.command_id) json["command_id"] = to_hex(*edge.command_id);
+    json["evidence"] = edge.evidence;
     return json;
+}
+
+/// What stands in the way of findings as a whole.
+Json pauses_of(const Snapshot& snapshot) {
+    Json pauses = Json::array();
+    for (const PauseView& pause : snapshot.pauses) {
+        Json one{{"by", pause.by}, {"since_ms", pause.since_ms}};
+        if (!pause.rule.empty()) one["rule"] = pause.rule;
+        if (!pause.comment.empty()) one["comment"] = pause.comment;
+        pauses.push_back(std::move(one));
+    }
+    return pauses;
+}
+
+Json quarantines_of(const Snapshot& snapshot) {
+    Json quarantines = Json::array();
+    for (const SourceView& source : snapshot.sources) {
+        std::string why = sentence_of(source.name, source.quarantine);
+        if (why.empty()) continue;
+        quarantines.push_back({{"source", source.name}, {"sentence", std::move(why)}});
+    }
+    return quarantines;
+}
+
+/// A filter by what does not exist would find nothing, and look like good news.
+std::optional<Answer> flaw_of(const projections::FindingsFilter& filter, const Snapshot& snapshot) {
+    const auto unknown = [](const char* what, const std::string& word,
+                            const std::vector<std::string>& known) -> std::optional<Answer> {
+        const bool there = std::find(known.begin(), known.end(), word) != known.end();
+        if (word.empty() || there) return std::nullopt;
+        return refusal(400, "there is no " + std::string(what) + " '" + word + "'; " +
+                                did_you_mean(word, known));
+    };
+    std::vector<std::string> rules;
+    for (const RuleView& rule : snapshot.rules) rules.push_back(rule.rule);
+    if (auto flaw = unknown("rule", filter.rule, rules); flaw && !rules.empty()) return flaw;
+    return unknown("reason", filter.reason, reason_names());
 }
 
 Answer list_findings(const Backend& backend, const Plan& plan) {
@@ -66,26 +114,65 @@ Answer list_findings(const Backend& backend, const Plan& plan) {
             return refusal(400, "limit is a number, as in ?limit=100");
         }
     }
+    const Snapshot snapshot = backend.snapshot();
+    if (std::optional<Answer> flaw = flaw_of(filter, snapshot)) return std::move(*flaw);
     const auto page = backend.findings(filter);
     Json findings = Json::array();
-    for (const FindingEdge& edge : page.findings) findings.push_back(json_of(edge));
-    Json quarantines = Json::array();
-    for (const SourceView& source : backend.snapshot().sources) {
-        std::string why = sentence_of(source.name, source.quarantine);
-        if (why.empty()) continue;
-        quarantines.push_back({{"source", source.name}, {"sentence", std::move(why)}});
-    }
+    for (const FindingEdge& edge : page.findings) findings.push_back(json_of(edge, snapshot));
     return reply(200, {{"seen", page.seen},
-                       {"quarantines", std::move(quarantines)},
+                       {"shards", snapshot.partitions},
+                       {"pauses", pauses_of(snapshot)},
+                       {"quarantines", quarantines_of(snapshot)},
                        {"findings", std::move(findings)},
                        {"more", page.more},
                        {"not_kept", page.hidden}});
 }
 
+Json json_of(const FacetView& facet) {
+    Json fields = Json::object();
+    Json not_sent = Json::array();
+    for (const FieldView& field : facet.fields) {
+        if (!field.sent) {
+            not_sent.push_back(field.name);
+        } else {
+            fields[field.name] = field.value ? Json(*field.value) : Json(nullptr);
+        }
+    }
+    Json json{{"source", facet.source},           {"object", facet.object},
+              {"present", facet.absence.empty()}, {"first_seen_ms", facet.first_seen_ms},
+              {"changed_ms", facet.changed_ms},   {"offset", facet.offset},
+              {"fields", std::move(fields)}};
+    if (!facet.absence.empty()) json["absence"] = facet.absence;
+    if (!not_sent.empty()) json["not_sent"] = std::move(not_sent);
+    return json;
+}
+
+Answer show_finding(const Backend& backend, const std::string& id) {
+    const auto found = backend.finding(id);
+    if (!found) return refusal(found.error().next == Next::kSkip ? 404 : 503, found.error().what);
+    const auto& [edge, subject] = *found;
+    Json json = json_of(edge, backend.snapshot());
+    json["held"] = subject.held;
+    if (subject.command) {
+        Json command{{"text", subject.command->text}};
+        if (!subject.command->id.empty()) {
+            command["id"] = subject.command->id;
+            command["issued_ms"] = subject.command->issued_ms;
+            command["not_after_ms"] = subject.command->not_after_ms;
+        }
+        json[subject.command->id.empty() ? "proposes" : "command"] = std::move(command);
+    }
+    json["sources"] = subject.sources;
+    Json facets = Json::array();
+    for (const FacetView& facet : subject.facets) facets.push_back(json_of(facet));
+    json["objects"] = std::move(facets);
+    return reply(200, json);
+}
+
 constexpr std::array kKinds{
-    RequestKind::kApprove, RequestKind::kDismiss,    RequestKind::kHold,
-    RequestKind::kRelease, RequestKind::kPause,      RequestKind::kResume,
-    RequestKind::kPass,    RequestKind::kResnapshot, RequestKind::kTerminate};
+    RequestKind::kApprove,   RequestKind::kDismiss, RequestKind::kHold,
+    RequestKind::kRelease,   RequestKind::kPause,   RequestKind::kResume,
+    RequestKind::kReconcile, RequestKind::kRelist,  RequestKind::kTerminate};
 
 RequestKind kind_of(const std::string& name) {
     for (const RequestKind kind : kKinds) {
@@ -152,15 +239,17 @@ constexpr std::array kRoutes{
     Route{"/readyz", "GET", Page::kReady, std::nullopt},
     Route{"/metrics", "GET", Page::kMetrics, std::nullopt},
     Route{"/v1/findings", "GET", Page::kFindings, Role::kViewer},
+    Route{kOneFinding, "GET", Page::kFinding, Role::kViewer},
     Route{"/v1/requests", "POST", Page::kAsk, Role::kUser},
     Route{kAnswers, "GET", Page::kAnswer, Role::kViewer},
     Route{"/internal/reconcile", "POST", Page::kReconcile, Role::kOps},
 };
 
 bool leads_to(const Route& route, std::string_view path) {
-    if (route.page != Page::kAnswer) return route.path == path;
-    return path.size() > kAnswers.size() && path.starts_with(kAnswers) &&
-           path.find('/', kAnswers.size()) == std::string_view::npos;
+    const std::size_t prefix = route.path.size();
+    if (!route.path.ends_with('/')) return route.path == path;
+    return path.size() > prefix && path.starts_with(route.path) &&
+           path.find('/', prefix) == std::string_view::npos;
 }
 
 int digit_of(char c) {
@@ -225,9 +314,9 @@ Result<Request> request_of(const std::string& text) {
                                 {"rule", &scope.rule},
                                 {"subject", &scope.subject},
                                 {"source", &scope.source},
-                                {"because", &scope.because},
+                                {"reason", &scope.reason},
                                 {"finding", &finding},
-                                {"reason", &request.reason}}) {
+                                {"comment", &request.comment}}) {
         if (!take_text(body, name, *member)) return wrong(std::string(name) + " is a text");
     }
     if (const auto seen = body.find("seen"); seen != body.end()) {
@@ -241,11 +330,11 @@ Result<Request> request_of(const std::string& text) {
         request.drop = drop->get<bool>();
         body.erase(drop);
     }
-    if (!body.empty()) return wrong("nobody knows what '" + body.begin().key() + "' is");
+    if (!body.empty()) return wrong("unknown member '" + body.begin().key() + "'");
     request.kind = kind_of(kind);
     if (request.kind == RequestKind::kUnspecified) {
         return wrong(
-            "kind is approve, dismiss, hold, release, pause, resume, pass, resnapshot or "
+            "kind is approve, dismiss, hold, release, pause, resume, reconcile, relist or "
             "terminate");
     }
     if (finding.empty()) return request;
@@ -297,7 +386,7 @@ Plan plan(const Tokens& tokens, const Head& head, std::int64_t now) {
     plan.page = route->page;
     admit(tokens, head, now, *route, plan);
     if (plan.refusal) return plan;
-    if (route->page == Page::kAnswer) plan.id = path.substr(kAnswers.size());
+    if (route->path.ends_with('/')) plan.id = path.substr(route->path.size());
     auto read = query_of(query);
     if (!read) {
         plan.refusal = refusal(400, "a % in the address goes with two hex digits");
@@ -317,13 +406,15 @@ Answer serve(const Backend& backend, const Plan& plan, const std::string& body) 
     switch (plan.page) {
         case Page::kFindings:
             return list_findings(backend, plan);
+        case Page::kFinding:
+            return show_finding(backend, plan.id);
         case Page::kAsk:
             return ask(backend, plan.caller, body);
         case Page::kAnswer:
             return show_answer(backend, plan.id);
         case Page::kReconcile: {
             Request request;
-            request.kind = RequestKind::kPass;
+            request.kind = RequestKind::kReconcile;
             return take(backend, plan.caller, std::move(request));
         }
         case Page::kAlive:

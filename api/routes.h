@@ -23,7 +23,16 @@
 
 namespace trueup::api {
 
-enum class Page : std::uint8_t { kAlive, kReady, kMetrics, kFindings, kAsk, kAnswer, kReconcile };
+enum class Page : std::uint8_t {
+    kAlive,
+    kReady,
+    kMetrics,
+    kFindings,
+    kFinding,
+    kAsk,
+    kAnswer,
+    kReconcile
+};
 
 /// What a header led to.
 struct Plan {
@@ -33,7 +42,7 @@ struct Plan {
     bool known = false;  ///< a good token was shown
     Caller caller;       ///< where known
     std::vector<std::pair<std::string, std::string>> query;
-    std::string id;  ///< of kAnswer
+    std::string id;  ///< of kFinding and kAnswer: what follows the path
 
     bool takes_body() const { return page == Page::kAsk || page == Page::kReconcile; }
     /// Made without a token: from one look at the process for all who wait.

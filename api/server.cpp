@@ -12,10 +12,12 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/error.hpp>
@@ -47,6 +49,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
+using local = asio::local::stream_protocol;
 using Code = boost::system::error_code;
 
 namespace {
@@ -70,6 +73,7 @@ constexpr std::size_t kUnread = std::size_t{64} << 20U;
 
 using Plain = beast::tcp_stream;
 using Secure = beast::ssl_stream<beast::tcp_stream>;
+using Local = beast::basic_stream<local>;
 
 /// The certificate, as its files are now.
 class Certificate {
@@ -184,8 +188,14 @@ struct Side {
     Side(ServerSettings wanted, Backend given)
         : settings(std::move(wanted)), backend(std::move(given)) {}
 
+    /// Waits for the next connection of each acceptor that is open and does not wait.
     void accept();
+    void accept_tcp();
+    void accept_local();
+    /// No file is left for a connection, as a rule: goes on a little later.
+    void accept_again(bool& accepting, asio::steady_timer& again);
     void begin(tcp::socket socket);
+    void begin(local::socket socket);
     void make_room();
     void add(const std::shared_ptr<Connection>& connection);
     void drop(Connection& connection);
@@ -209,6 +219,9 @@ struct Side {
     tcp::acceptor acceptor{io};
     asio::steady_timer again{io};
     bool accepting = false;  ///< the next connection is waited for, or `again`
+    local::acceptor local_acceptor{io};
+    asio::steady_timer local_again{io};
+    bool local_accepting = false;
     std::optional<Certificate> certificate;
     std::string flaw_told;  ///< of the certificate; empty: it was sound
     Attempts attempts;
@@ -273,7 +286,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     using Parser = http::request_parser<http::string_body>;
 
     std::shared_ptr<Session> self() { return this->shared_from_this(); }
-    Plain& lowest() { return beast::get_lowest_layer(stream_); }
+    auto& lowest() { return beast::get_lowest_layer(stream_); }
 
     /// The end of a connection on which there was nothing to say any more.
     void fail(const Code& code, Refused otherwise) {
@@ -468,7 +481,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     /// Says that nothing more comes, and reads a little on: a reset would take the answer away.
     void end() {
         Code ignored;
-        lowest().socket().shutdown(tcp::socket::shutdown_send, ignored);
+        lowest().socket().shutdown(asio::socket_base::shutdown_send, ignored);
         scrap();
     }
     void scrap() {
@@ -496,22 +509,48 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
 };
 
 void Side::accept() {
+    // Not those that wait already: something may have been thrown while one came.
+    if (acceptor.is_open() && !accepting) accept_tcp();
+    if (local_acceptor.is_open() && !local_accepting) accept_local();
+}
+
+void Side::accept_tcp() {
+    accepting = true;
     acceptor.async_accept([this](const Code& code, tcp::socket socket) {
         accepting = false;
-        if (!code) {
-            begin(std::move(socket));
-            return accept();
-        }
-        // No file is left for it, as a rule. A stranger may give one back.
-        make_room();
-        again.expires_after(kAcceptAgain);
-        again.async_wait([this](const Code&) {
-            accepting = false;
-            accept();
-        });
-        accepting = true;
+        if (code) return accept_again(accepting, again);
+        begin(std::move(socket));
+        accept();
     });
-    accepting = true;
+}
+
+void Side::accept_local() {
+    local_accepting = true;
+    local_acceptor.async_accept([this](const Code& code, local::socket socket) {
+        local_accepting = false;
+        if (code) return accept_again(local_accepting, local_again);
+        begin(std::move(socket));
+        accept();
+    });
+}
+
+void Side::accept_again(bool& waits, asio::steady_timer& timer) {
+    make_room();  // a stranger may give a file back
+    waits = true;
+    timer.expires_after(kAcceptAgain);
+    timer.async_wait([this, &waits](const Code&) {
+        waits = false;
+        accept();
+    });
+}
+
+/// Who may open the socket runs as our account: its failures are counted as one address.
+void Side::begin(local::socket socket) {
+    if (connections.size() >= settings.limits.connections) make_room();
+    auto session =
+        std::make_shared<Session<Local>>(*this, "the local socket", Local(std::move(socket)));
+    add(session);
+    session->start();
 }
 
 void Side::begin(tcp::socket socket) {
@@ -672,7 +711,7 @@ std::optional<Answer> Side::unauthorized(const std::string& peer, const Plan& pl
 void Side::run() {
     for (;;) {
         try {
-            if (!accepting) accept();  // or what was thrown while one came would be the last of all
+            accept();  // or what was thrown while one came would be the last of all
             io.run();
             return;
         } catch (const std::exception& error) {
@@ -688,6 +727,8 @@ void Side::run() {
 
 struct Server::Http : Side {
     using Side::Side;
+    Status bind_local();
+    ~Http();
 };
 
 Server::Server(std::unique_ptr<Http> http) : http_(std::move(http)) {}
@@ -756,11 +797,60 @@ Status bind_to(tcp::acceptor& acceptor, const Place& place, const std::string& l
                                    "; set http.listen to a free one, or to port 0"};
 }
 
+/// Another process listens there; what a dead one left behind refuses.
+bool is_served(asio::io_context& io, const local::endpoint& endpoint) {
+    local::socket socket(io);
+    Code code;
+    socket.connect(endpoint, code);
+    return !code;
+}
+
 }  // namespace
+
+Status Server::Http::bind_local() {
+    const std::string& path = settings.socket;
+    if (path.empty()) return Done{};
+    Code code;
+    local::endpoint endpoint;
+    try {
+        endpoint.path(path);
+    } catch (const boost::system::system_error&) {
+        backend.warn(path +
+                     " is too long for a socket: commands of this machine go by http.listen");
+        return Done{};
+    }
+    if (is_served(io, endpoint)) {
+        return Error{Next::kRetry, "another process serves on " + path +
+                                       "; stop it, or give this one a state_dir of its own"};
+    }
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+    local_acceptor.open(endpoint.protocol(), code);
+    if (!code) local_acceptor.bind(endpoint, code);
+    // Before it listens: who may connect is decided by the file's mode.
+    if (!code) {
+        std::error_code refused;
+        std::filesystem::permissions(
+            path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
+            refused);
+        code.assign(refused.value(), boost::system::system_category());
+    }
+    if (!code) local_acceptor.listen(asio::socket_base::max_listen_connections, code);
+    if (!code) return Done{};
+    Code closed;
+    local_acceptor.close(closed);
+    return Error{Next::kRetry, "cannot listen on " + path + ": " + code.message()};
+}
+
+Server::Http::~Http() {
+    if (!local_acceptor.is_open()) return;
+    std::error_code ignored;
+    std::filesystem::remove(settings.socket, ignored);
+}
 
 Result<std::unique_ptr<Server>> Server::start(const ServerSettings& settings, Backend backend) {
     const std::optional<Place> place = place_of(settings.listen);
-    if (!place) {
+    if (!place && !settings.listen.empty()) {
         return Error{Next::kStop,
                      "http.listen is '" + settings.listen + "'; write it as 127.0.0.1:9464"};
     }
@@ -769,10 +859,13 @@ Result<std::unique_ptr<Server>> Server::start(const ServerSettings& settings, Ba
         http->certificate.emplace(settings.cert_file, settings.key_file);
         if (Status read = http->certificate->look(); !read) return read.error();
     }
-    if (Status bound = bind_to(http->acceptor, *place, settings.listen); !bound) {
-        return bound.error();
+    if (place) {
+        if (Status bound = bind_to(http->acceptor, *place, settings.listen); !bound) {
+            return bound.error();
+        }
+        http->address = place->host + ":" + std::to_string(http->acceptor.local_endpoint().port());
     }
-    http->address = place->host + ":" + std::to_string(http->acceptor.local_endpoint().port());
+    if (Status bound = http->bind_local(); !bound) return bound.error();
     http->io_thread = std::thread([raw = http.get()] { raw->run(); });
     http->look_thread = std::thread([raw = http.get()] { raw->run_looks(); });
     return std::unique_ptr<Server>(new Server(std::move(http)));

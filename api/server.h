@@ -25,7 +25,8 @@ struct ServerLimits {
 };
 
 struct ServerSettings {
-    std::string listen;     ///< `host:port`; port 0: a free one
+    std::string listen;     ///< `host:port`; port 0: a free one; empty: no TCP
+    std::string socket;     ///< path of a Unix socket, for this account alone; empty: none
     std::string cert_file;  ///< PEM, the chain below it too; empty: plain HTTP
     std::string key_file;   ///< PEM, without a password; as engine/ports/private_file.h takes it
     ServerLimits limits;
@@ -33,14 +34,16 @@ struct ServerSettings {
 
 class Server {
   public:
-    /// Binds the address for itself alone, and serves on threads of its own. kRetry: the machine
-    /// does not give the address away now; kStop: the settings are wrong. The certificate is
+    /// Binds address and socket for itself alone, and serves on threads of its own. A Unix socket
+    /// speaks plain HTTP, takes the same tokens, and is left out with a warning where its path is
+    /// longer than the system takes. kRetry: the machine does not give the address away now, or
+    /// another process serves on the socket; kStop: the settings are wrong. The certificate is
     /// read again when its file changes; one that is not sound is told, and the old one stays.
     static Result<std::unique_ptr<Server>> start(const ServerSettings& settings, Backend backend);
     /// Ends the threads, and waits for nobody at the other end of a connection.
     ~Server();
 
-    /// `host:port` that was bound.
+    /// `host:port` that was bound; empty without TCP.
     const std::string& address() const;
 
   private:

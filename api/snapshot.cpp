@@ -36,7 +36,7 @@ std::string sentence_of(const std::string& source, const QuarantineView& quarant
     if (what.empty()) return {};
     return "source " + source + " " + what + ": nothing that takes away leans on it" +
            (until.empty() ? "" : " " + until) +
-           "; if the world is like that, `trueup release --source " + source + " -c …` says so";
+           "; if the world is like that, `trueup unquarantine " + source + " -c …` says so";
 }
 
 std::string Snapshot::not_ready() const { return why_not().second; }

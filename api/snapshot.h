@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,9 +37,9 @@ std::string sentence_of(const std::string& source, const QuarantineView& quarant
 struct SourceView {
     std::string name;
     bool answering = false;
-    bool known = false;                ///< everything that it has was listed
-    bool fresh = false;                ///< its progress is younger than stale_after
-    double progress_age_seconds = -1;  ///< -1: none yet
+    bool known = false;       ///< everything that it has was listed
+    bool fresh = false;       ///< its progress is younger than stale_after
+    double lag_seconds = -1;  ///< since its last proven progress; -1: none yet
     std::uint64_t objects = 0;
     std::uint64_t published = 0;
     std::uint64_t failures = 0;
@@ -50,15 +51,71 @@ struct SourceView {
     std::uint64_t slot_retained_bytes = 0;  ///< of WAL, which the server keeps for it
 };
 
+/// One field of an object as its source published it.
+struct FieldView {
+    std::string name;
+    std::optional<std::string> value;  ///< none: null
+    bool sent = true;                  ///< false: the source did not send it with its last change
+};
+
+/// What one source last said of one object of a subject.
+struct FacetView {
+    std::string source;
+    std::string object;
+    std::string absence;             ///< `removed` or `swept`; empty: it is there
+    std::int64_t first_seen_ms = 0;  ///< since 1970
+    std::int64_t changed_ms = 0;     ///< likewise: its last change
+    std::int64_t offset = -1;        ///< of that change, in the journal
+    std::vector<FieldView> fields;
+};
+
+/// What a finding leads to.
+struct CommandView {
+    std::string id;  ///< empty: it is not ordered, the rule would order it if nothing held it
+    std::string text;
+    std::int64_t issued_ms = 0;     ///< since 1970; of one that is ordered
+    std::int64_t not_after_ms = 0;  ///< likewise
+};
+
+/// Everything that is known about a finding's subject.
+struct SubjectView {
+    std::vector<std::string> sources;  ///< that may speak of it
+    std::vector<FacetView> facets;
+    bool held = false;  ///< an operator's hold
+    std::optional<CommandView> command;
+};
+
 struct RuleView {
     std::string rule;
     std::string mode;
+    std::string does;  ///< what is done about a finding; empty: it only reports
     std::uint64_t detected = 0;
     std::uint64_t commands = 0;
     std::uint64_t retracted = 0;
     std::uint64_t mended = 0;                 ///< findings that a command put right
     std::uint64_t budget_left = 0;            ///< commands that it may still issue in this window
     std::array<std::uint64_t, 6> outcomes{};  ///< by OutcomeKind
+};
+
+/// An operator's pause that is in force.
+struct PauseView {
+    std::string rule;  ///< empty: all rules
+    std::string by;
+    std::string comment;
+    std::int64_t since_ms = 0;  ///< since 1970
+};
+
+/// One shard that runs here.
+struct ShardView {
+    std::int32_t index = 0;
+    std::int64_t now_ms = 0;  ///< watched time since the journal began
+};
+
+/// Records of one partition that the engine has still to take in.
+struct LagView {
+    std::string topic;
+    std::int32_t partition = 0;
+    std::int64_t records = 0;
 };
 
 struct NamedCount {
@@ -68,6 +125,7 @@ struct NamedCount {
 
 struct Snapshot {
     std::string version;
+    std::string policy;            ///< its name
     std::string starting;          ///< what the start waits for, or does; empty: it is over
     std::string refused;           ///< why the shard does not emit; empty: it does
     std::string log_trouble;       ///< why the log does not answer; empty: it does
@@ -87,18 +145,21 @@ struct Snapshot {
     std::vector<std::int64_t> pass_bounds_ms;
     std::vector<std::uint64_t> pass_counts;  ///< per bucket, one more than bounds
     double pass_age_seconds = 0;             ///< of the one that is running; 0: none is
-    std::uint64_t pauses = 0;                ///< of operators, in force
+    std::vector<PauseView> pauses;           ///< of operators, in force
+    std::vector<ShardView> shards;           ///< that run here
+    std::int32_t partitions = 1;             ///< shards in all, wherever they run
     std::uint64_t cached_bytes = 0;
-    std::int64_t checkpoint_offset = -1;  ///< -1: there is none
-    double checkpoint_age_seconds = -1;   ///< likewise
-    std::int64_t journal_begin = -1;      ///< the oldest offset that is left; -1: not known
-    std::int64_t log_bytes = -1;          ///< on the disk here; -1: it lies elsewhere
-    std::int64_t state_free_bytes = -1;   ///< of the disk of the state folder; -1: not known
+    std::int64_t checkpoint_offset = -1;      ///< -1: there is none
+    double checkpoint_timestamp_seconds = 0;  ///< since 1970; where there is one
+    std::int64_t journal_begin = -1;          ///< the oldest offset that is left; -1: not known
+    std::int64_t log_bytes = -1;              ///< on the disk here; -1: it lies elsewhere
+    std::int64_t state_free_bytes = -1;       ///< of the disk of the state folder; -1: not known
+    std::vector<LagView> lags;                ///< of what this process reads, as last measured
     std::vector<SourceView> sources;
     std::vector<RuleView> rules;
     std::vector<NamedCount> fold_counters;      ///< journal-derived
     std::vector<NamedCount> executor_counters;  ///< of this process
-    std::uint64_t held_commands = 0;            ///< checked, and waiting for the permit to write
+    std::uint64_t blocked_commands = 0;         ///< checked, and waiting for the permit to write
     std::uint64_t executor_partitions = 0;      ///< whose commands the executors here carry out
     std::vector<std::int64_t> check_to_write_bounds_ms;
     std::vector<std::uint64_t> check_to_write_counts;  ///< per bucket, one more than bounds

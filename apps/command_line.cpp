@@ -1,6 +1,6 @@
 #include "apps/command_line.h"
 
-#include "apps/config/words.h"
+#include "engine/base/suggest.h"
 
 #include <fmt/core.h>
 
@@ -38,19 +38,19 @@ std::vector<std::string> options_of(const CLI::App& command) {
 }
 
 std::string meant(const std::string& word, const std::vector<std::string>& known) {
-    const std::string near = config::nearest(word, known);
+    const std::string near = nearest(word, known);
     return near.empty() ? "" : fmt::format("did you mean '{}'? ", near);
 }
 
 }  // namespace
 
-void add_output(CLI::App& command, FeedFormat& format) {
+void add_output(CLI::App& command, OutputFormat& format) {
     const auto take = [&format](const std::string& word) {
         if (word != "text" && word != "json") {
             throw CLI::ValidationError("--output",
                                        fmt::format("is '{}'; write text or json", word));
         }
-        format = word == "json" ? FeedFormat::kJson : FeedFormat::kText;
+        format = word == "json" ? OutputFormat::kJson : OutputFormat::kText;
     };
     command
         .add_option_function<std::string>("-o,--output", take,

@@ -2,7 +2,7 @@
 // that many have, and what the help says behind them.
 #pragma once
 
-#include "apps/feed.h"
+#include "apps/event_printer.h"
 
 #include <CLI/CLI.hpp>
 
@@ -12,7 +12,7 @@
 namespace trueup::apps {
 
 /// `-o`, `--output`: text or json.
-void add_output(CLI::App& command, FeedFormat& format);
+void add_output(CLI::App& command, OutputFormat& format);
 /// `-c`, `--config`, else the environment variable TRUEUP_CONFIG.
 CLI::Option* add_config(CLI::App& command, std::string& path, const std::string& help);
 /// Behind the options in a command's help: its exit codes, if they are its own, and examples.

@@ -60,7 +60,7 @@ int run_config_check(const CheckOptions& options, StopSignal& stop) {
     judged.wrong.insert(judged.wrong.end(), unanswered.begin(), unanswered.end());
     std::vector<std::string> warnings = config::warnings(*config);
     warnings.insert(warnings.end(), judged.warnings.begin(), judged.warnings.end());
-    if (options.format == FeedFormat::kJson) {
+    if (options.format == OutputFormat::kJson) {
         nlohmann::json object{{"config", nlohmann::json::parse(config::describe_json(*config))},
                               {"warnings", warnings},
                               {"errors", judged.wrong},

@@ -1,7 +1,7 @@
 // `trueup config check`.
 #pragma once
 
-#include "apps/feed.h"
+#include "apps/event_printer.h"
 #include "apps/stop_signal.h"
 
 #include <string>
@@ -11,7 +11,7 @@ namespace trueup::apps {
 struct CheckOptions {
     std::string config;
     bool offline = false;  ///< only the file
-    FeedFormat format = FeedFormat::kText;
+    OutputFormat format = OutputFormat::kText;
 };
 
 /// 0 all is well, 2 otherwise; one sentence for each thing that is wrong.

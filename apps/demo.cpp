@@ -1,11 +1,11 @@
 #include "apps/demo.h"
 
 #include "apps/operate.h"
-#include "apps/quick_policy.h"
 #include "apps/sandbox_host.h"
-#include "apps/sandbox_wiring.h"
 #include "engine/ports/clock.h"
 #include "sandbox/drama.h"
+#include "sandbox/wiring/demo_policy.h"
+#include "sandbox/wiring/sandbox_wiring.h"
 #include "sandbox/world.h"
 
 #include <fmt/core.h>
@@ -49,8 +49,9 @@ Result<std::unique_ptr<Host>> start_demo(sandbox::World& world, const std::strin
     HostSettings settings;
     settings.state_dir = state_dir;
     settings.memory_bytes = std::size_t{256} << 20U;
-    settings.policy = quick_policy();
+    settings.policy = sandbox::demo_policy();
     settings.http.listen = "127.0.0.1:0";
+    settings.http.socket = socket_of(state_dir);
     settings.checkpoint_every = kCheckpointEvery;
     return start_sandbox_host(world, std::move(settings));
 }
@@ -66,7 +67,9 @@ constexpr const char* kWords =
     "  world     something happened in the cluster or in the table\n"
     "  found     a rule sees a disagreement, which may be a list that is late: nothing is done "
     "yet\n"
-    "  waiting   it must last (the grace) and be proven by both sides, or something holds it\n"
+    "  suspected the evidence is not complete yet: it must last (the grace), and both sides must "
+    "have said so\n"
+    "  confirmed it is, and something else holds the command: a budget, a pause, an approval\n"
     "  do, done  a command, and what came of it\n"
     "  resolved  it is put right, or went away by itself\n";
 
@@ -86,7 +89,7 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
     const std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
     const StateDir state(options.state_dir);
     sandbox::WorldSettings world_settings;
-    world_settings.evaluate_key = evaluate_key;
+    world_settings.evaluate_key = sandbox::evaluate_key;
     sandbox::World world(seed, clock, world_settings);
     if (!options.state_dir.empty()) {
         std::error_code ignored;
@@ -104,9 +107,9 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
         fmt::print(stderr, "trueup demo: {}\n", host.error().what);
         return 1;
     }
-    Feed feed((*host)->log(), {0}, options.format, options.colours);
+    EventPrinter feed((*host)->log(), {0}, options.format, options.colours);
     write_address(state.path(), (*host)->address());
-    if (options.format == FeedFormat::kText) greet(**host, seed, state.path());
+    if (options.format == OutputFormat::kText) greet(**host, seed, state.path());
     const SteadyTime start = clock.steady_now();
     const Millis length = std::chrono::seconds(options.seconds);
     while (!stop.wait(kFeedEvery)) {

@@ -1,7 +1,7 @@
 // `trueup demo`: the whole process over the sandbox, in which things go wrong by themselves.
 #pragma once
 
-#include "apps/feed.h"
+#include "apps/event_printer.h"
 #include "apps/stop_signal.h"
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace trueup::apps {
 struct DemoOptions {
     std::uint64_t seconds = 0;  ///< 0: until Ctrl-C
     std::uint64_t seed = 0;     ///< 0: a fresh one, which is printed
-    FeedFormat format = FeedFormat::kText;
+    OutputFormat format = OutputFormat::kText;
     bool colours = true;
     bool calm = false;  ///< nothing new goes wrong; what is wrong is put right
     std::string

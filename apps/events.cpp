@@ -67,7 +67,7 @@ std::string_view event_members(std::string_view payload) {
 }
 
 void log_finding(const FindingEdge& edge, const Subject* subject, std::int64_t wall_millis) {
-    if (edge.rule != "orphaned_pod" || edge.state != FindingState::kSuspected) return;
+    if (edge.rule != "orphaned_pod" || !edge.opened) return;
     Json fields{{"pod_name", name_in(edge.subject)}};
     if (subject != nullptr) {
         for (const Facet& facet : subject->facets) {
@@ -90,7 +90,7 @@ void log_outcome(const Command& command, const Outcome& outcome, std::int64_t wa
                                 {"action", name_of(command.draft.action.kind)},
                                 {"target", command.draft.target.object_id},
                                 {"outcome", name_of(outcome.kind)},
-                                {"detail", outcome.reason}});
+                                {"detail", outcome.detail}});
     if (command.rule != "orphaned_pod" || outcome.kind != OutcomeKind::kDone) return;
     log_event("orphaned_pod_deleted", {{"pod_name", command.draft.target.name},
                                        {"namespace", command.draft.target.name_space},
@@ -107,7 +107,7 @@ void log_request(const Request& request) {
     for (const auto& [name, value] : {std::pair<const char*, std::string>{"subject", scope.subject},
                                       {"rule", scope.rule},
                                       {"source", scope.source},
-                                      {"comment", request.reason}}) {
+                                      {"comment", request.comment}}) {
         if (!value.empty()) fields[name] = value;
     }
     log_event("request", fields);

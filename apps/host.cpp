@@ -1,8 +1,8 @@
 #include "apps/host.h"
 
-#include "apps/attempts.h"
 #include "apps/events.h"
 #include "apps/keys.h"
+#include "apps/retry.h"
 #include "engine/ports/clock.h"
 #include "engine/runtime/memory.h"
 
@@ -20,10 +20,9 @@ constexpr int kSilentBeats = 3;          // of a connector, until another one ta
 constexpr Millis kShortenAgain{60'000};  // where it was not its turn
 constexpr Millis kSourceWait{50};
 constexpr Millis kExecutorWait{20};
-constexpr Millis kSettle{3'000};  // within it writes end in their outcome, or are left
 constexpr Millis kRetryPause{200};
 constexpr Millis kAdmissionWait{1'000};  // looked at sooner when there is news
-constexpr Millis kWishWait{500};
+constexpr Millis kHintWait{500};
 constexpr Millis kMeasureEvery{15'000};  // what is left of the disk
 
 std::uint64_t fresh_number() {
@@ -105,7 +104,7 @@ void Host::add_sources(std::vector<SourceSpec> specs) {
         loop.task.patience = kSilentBeats * spec.pace_idle;
         loop.pace_idle = spec.pace_idle;
         loop.pace_waiting = spec.pace_waiting;
-        loop.relist_every = spec.resnapshot;
+        loop.relist_every = spec.relist_every;
         loop.on_news = [name = spec.name](const std::string& sentence, bool wrong) {
             spdlog::log(wrong ? spdlog::level::warn : spdlog::level::info, "source {}: {}", name,
                         sentence);
@@ -116,7 +115,7 @@ void Host::add_sources(std::vector<SourceSpec> specs) {
         sources_.push_back(std::move(source));
     }
     if (!sources_.empty() && !settings_.alone) {
-        wish_reader_.emplace(*log_, settings_.partitions, request_keys_);
+        hint_reader_.emplace(*log_, settings_.partitions, request_keys_);
     }
 }
 
@@ -139,7 +138,7 @@ void Host::add_executors(ExecutorSpec spec) {
 }
 
 Status Host::serve() {
-    if (settings_.http.listen.empty()) return Done{};
+    if (settings_.http.listen.empty() && settings_.http.socket.empty()) return Done{};
     auto server = api::Server::start(settings_.http, backend());
     if (!server) return server.error();
     server_ = std::move(*server);
@@ -149,8 +148,8 @@ Status Host::serve() {
 void Host::start_threads() {
     for (const auto& shard : shards_) shard->start();
     if (dispatcher_) executor_thread_ = std::thread([this] { run_executor(); });
-    chores_thread_ = std::thread([this] { run_chores(); });
-    if (wish_reader_) wishes_thread_ = std::thread([this] { run_wishes(); });
+    maintenance_thread_ = std::thread([this] { run_maintenance(); });
+    if (hint_reader_) hints_thread_ = std::thread([this] { run_hints(); });
     for (const auto& source : sources_) {
         source->thread = std::thread([this, s = source.get()] { run_source(*s); });
     }
@@ -199,6 +198,7 @@ api::Backend Host::backend() {
     api::Backend backend;
     backend.starting = [this] { return starting(); };
     backend.snapshot = [this] { return snapshot(); };
+    backend.finding = [this](const std::string& id) { return finding(id); };
     backend.findings = [this](const projections::FindingsFilter& filter) {
         return findings_.list(filter);
     };
@@ -217,7 +217,8 @@ Status Host::open_shards() {
         const auto slot = shards_.size();
         proof_awaited_.push_back(std::make_unique<std::atomic<bool>>(false));
         if (!settings_.alone) {
-            wishes_.push_back(std::make_unique<WishSender>(*log_, index, request_keys_));
+            hints_.push_back(std::make_unique<runtime::SourceHintSender>(
+                *log_, index, request_keys_, ports::system_clock(), fresh_number()));
         }
         const std::string own = settings_.alone ? "" : "/shard-" + std::to_string(index);
         ShardHostSettings host;
@@ -283,12 +284,12 @@ std::string Host::fatal() const {
     return {};
 }
 
-/// Takes a shard's wishes to the sources, here or elsewhere.
+/// Takes what a shard needs to the sources, here or elsewhere.
 void Host::heed(std::size_t slot, const runtime::ShardStatus& status,
                 const std::vector<std::string>& wanted) {
     *proof_awaited_[slot] = status.proof_awaited;
     for (const std::string& name : wanted) want_epoch(name);
-    if (wishes_.empty() || !settings_.lead) return;
+    if (hints_.empty() || !settings_.lead) return;
     const auto owned = [](const auto& source) { return source->loop->status().owned; };
     const auto owned_here = [&](const std::string& name) {
         return std::any_of(sources_.begin(), sources_.end(), [&](const auto& source) {
@@ -298,7 +299,7 @@ void Host::heed(std::size_t slot, const runtime::ShardStatus& status,
     const bool all = !sources_.empty() && std::all_of(sources_.begin(), sources_.end(), owned);
     std::vector<std::string> elsewhere = wanted;
     std::erase_if(elsewhere, owned_here);
-    wishes_[slot]->say(ports::system_clock().steady_now(), status.proof_awaited && !all, elsewhere);
+    hints_[slot]->say(status.proof_awaited && !all, elsewhere);
 }
 
 void Host::want_epoch(const std::string& source) {
@@ -312,19 +313,19 @@ bool Host::hurry_sources() const {
     return hurried_by_others_ || std::any_of(proof_awaited_.begin(), proof_awaited_.end(), waits);
 }
 
-void Host::run_wishes() {
+void Host::run_hints() {
     ports::Clock& clock = ports::system_clock();
     std::string trouble;
     while (!stopping_) {
         const std::uint64_t seen = log_->changes_seen();
         const SteadyTime now = clock.steady_now();
         const Status read =
-            wish_reader_->step(now, [this](const std::string& name) { want_epoch(name); });
+            hint_reader_->step(now, [this](const std::string& name) { want_epoch(name); });
         const std::string now_wrong = read ? std::string() : read.error().what;
         if (now_wrong != trouble && !now_wrong.empty()) spdlog::warn("requests: {}", now_wrong);
         trouble = now_wrong;
-        hurried_by_others_ = wish_reader_->hurry(now);
-        log_->wait(seen, read ? kWishWait : kRetryPause);
+        hurried_by_others_ = hint_reader_->hurry(now);
+        log_->wait(seen, read ? kHintWait : kRetryPause);
     }
 }
 
@@ -357,7 +358,9 @@ void Host::admit_to_executors(std::vector<std::string>& in_doubt) {
 
 void Host::run_executor() {
     ports::Clock& clock = ports::system_clock();
-    std::string trouble;
+    executors::ExecutorLoopSettings settings;
+    settings.on_trouble = [](const std::string& why) { spdlog::warn("executors: {}", why); };
+    executors::ExecutorLoop loop(*dispatcher_, std::move(settings));
     std::vector<std::string> in_doubt;
     if (checks_) {
         for (const auto& [name, source] : executors_.sources.pods) in_doubt.push_back(name);
@@ -365,24 +368,19 @@ void Host::run_executor() {
     }
     while (!stopping_) {
         admit_to_executors(in_doubt);
-        dispatcher_->step(clock.steady_now(), kExecutorWait);
-        const std::string now_wrong = dispatcher_->stats().trouble;
-        if (now_wrong != trouble && !now_wrong.empty()) spdlog::warn("executors: {}", now_wrong);
-        trouble = now_wrong;
+        loop.step(clock.steady_now(), kExecutorWait);
     }
-    settle_writes();
+    settle_writes(loop);
     settling_ = false;
 }
 
-void Host::settle_writes() {
+void Host::settle_writes(executors::ExecutorLoop& loop) {
     ports::Clock& clock = ports::system_clock();
-    const SteadyTime limit = clock.steady_now() + kSettle;
-    dispatcher_->close();
-    if (const std::size_t open = dispatcher_->unsettled(); open != 0) {
+    if (const std::size_t open = loop.close(clock.steady_now()); open != 0) {
         spdlog::info("waiting 3 s at most for the outcome of writes that went out: {}", open);
     }
-    while (dispatcher_->unsettled() != 0 && !hurried_ && clock.steady_now() < limit) {
-        dispatcher_->step(clock.steady_now(), kExecutorWait);
+    while (!hurried_ && !loop.settled(clock.steady_now())) {
+        loop.step(clock.steady_now(), kExecutorWait);
     }
     if (const std::size_t left = dispatcher_->unsettled(); left != 0) {
         spdlog::warn("writes that have no outcome yet: {}; the next start finds it out", left);
@@ -390,6 +388,17 @@ void Host::settle_writes() {
 }
 
 /// It walks the log's folder, so a snapshot does not wait for it.
+void Host::measure_lags() {
+    std::vector<api::LagView> found;
+    for (const auto& shard : shards_) {
+        for (const ShardHost::Lag& lag : shard->lags()) {
+            found.push_back({std::string(name_of(lag.topic)), shard->index(), lag.records});
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    lags_ = std::move(found);
+}
+
 void Host::measure_room() {
     const auto bytes = log_->stored_bytes();
     log_bytes_ = bytes ? static_cast<std::int64_t>(*bytes) : -1;
@@ -398,7 +407,7 @@ void Host::measure_room() {
     state_free_bytes_ = failed ? -1 : static_cast<std::int64_t>(space.available);
 }
 
-void Host::run_chores() {
+void Host::run_maintenance() {
     ports::Clock& clock = ports::system_clock();
     SteadyTime next_checkpoint{};
     SteadyTime next_shortening{};
@@ -409,6 +418,7 @@ void Host::run_chores() {
         key_watch_.look(clock.steady_now());
         if (clock.steady_now() >= next_measure) {
             measure_room();
+            measure_lags();
             next_measure = clock.steady_now() + kMeasureEvery;
         }
         for (const QuarantineNews::Line& line : quarantines_.look(snapshot().sources)) {
@@ -452,6 +462,7 @@ void Host::begin_stop() {
     if (checks_) checks_->stop();
     for (const auto& shard : shards_) shard->begin_stop();
     stop_asked_.notify_all();
+    log_->begin_stop();
     log_->wake();
 }
 
@@ -464,7 +475,7 @@ Status Host::stop() {
     for (const auto& source : sources_) {
         if (source->thread.joinable()) source->thread.join();
     }
-    for (std::thread* thread : {&executor_thread_, &chores_thread_, &wishes_thread_}) {
+    for (std::thread* thread : {&executor_thread_, &maintenance_thread_, &hints_thread_}) {
         if (thread->joinable()) thread->join();
     }
     Status stopped = Done{};

@@ -10,14 +10,15 @@
 #include "apps/quarantine_news.h"
 #include "apps/shard_host.h"
 #include "apps/source_checks.h"
-#include "apps/wishes.h"
 #include "engine/model/settings.h"
 #include "engine/ports/cluster.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/database.h"
 #include "engine/ports/log.h"
+#include "engine/runtime/source_hints.h"
 #include "engine/runtime/source_loop.h"
 #include "executors/dispatcher.h"
+#include "executors/executor_loop.h"
 #include "executors/sources.h"
 #include "projections/views/findings.h"
 
@@ -40,7 +41,7 @@ struct SourceSpec {
     Topic topic = Topic::kUnspecified;
     Millis pace_idle{15'000};
     Millis pace_waiting{2'000};
-    Millis resnapshot{std::chrono::hours(6)};
+    Millis relist_every{std::chrono::hours(6)};
     std::unique_ptr<ports::Cluster> cluster;
     std::unique_ptr<ports::Database> database;
     std::unique_ptr<ports::Connector> connector;
@@ -64,10 +65,10 @@ struct HostSettings {
     std::int32_t partitions = 1;             ///< of every topic
     std::vector<std::int32_t> shards = {0};  ///< that run here
     bool lead = true;                        ///< false: they fold and emit nothing
-    /// No other process uses the log: an empty journal is begun, and nobody is told of wishes.
+    /// No other process uses the log: an empty journal is begun, and no shard needs hints.
     bool alone = true;
     std::string checkpoints;   ///< their folder; empty: state_dir/checkpoints
-    api::ServerSettings http;  ///< without `listen`: no HTTP
+    api::ServerSettings http;  ///< without `listen` and `socket`: no HTTP
     Millis checkpoint_every{std::chrono::minutes(15)};
     std::size_t checkpoints_kept = 3;
     runtime::RetentionSettings retention;
@@ -143,17 +144,19 @@ class Host {
     Result<std::vector<std::int32_t>> shards_of(Request& request) const;
     bool runs(std::int32_t shard) const;
     std::optional<api::AnswerView> answer(const Hash128& id) const;
+    Result<std::pair<FindingEdge, api::SubjectView>> finding(const std::string& id) const;
     void wait_for(const std::string& what);
     std::string starting() const;
     bool await_admission(const Source& source);
     void admit_to_executors(std::vector<std::string>& in_doubt);
     void run_source(Source& source);
     void run_executor();
-    void settle_writes();
-    void run_chores();
+    void settle_writes(executors::ExecutorLoop& loop);
+    void run_maintenance();
     void measure_room();
+    void measure_lags();
     Millis shorten_log();
-    void run_wishes();
+    void run_hints();
     void heed(std::size_t slot, const runtime::ShardStatus& status,
               const std::vector<std::string>& wanted);
     bool hurry_sources() const;
@@ -163,14 +166,14 @@ class Host {
     codec::KeyRing request_keys_;
     codec::KeyRing command_keys_;
     api::Tokens tokens_;
-    KeyWatch key_watch_;          ///< of the chores' thread
+    KeyWatch key_watch_;          ///< of the maintenance thread
     QuarantineNews quarantines_;  ///< likewise
     projections::FindingsView findings_;
     std::unique_ptr<ports::Log> log_;
     std::vector<std::unique_ptr<ShardHost>> shards_;
     std::vector<std::unique_ptr<std::atomic<bool>>> proof_awaited_;  ///< one for each shard
-    std::vector<std::unique_ptr<WishSender>> wishes_;                ///< likewise, unless alone
-    std::optional<WishReader> wish_reader_;
+    std::vector<std::unique_ptr<runtime::SourceHintSender>> hints_;  ///< likewise, unless alone
+    std::optional<runtime::SourceHintReader> hint_reader_;
     std::vector<std::unique_ptr<Source>> sources_;
     ExecutorSpec executors_;
     std::unique_ptr<executors::Dispatcher> dispatcher_;
@@ -179,8 +182,8 @@ class Host {
     std::string waits_for_ = "it has just begun";  ///< until then; under the mutex
     std::unique_ptr<api::Server> server_;
     std::thread executor_thread_;
-    std::thread chores_thread_;
-    std::thread wishes_thread_;
+    std::thread maintenance_thread_;
+    std::thread hints_thread_;
     std::atomic<bool> stopping_{false};
     std::atomic<bool> settling_{false};
     std::atomic<bool> hurried_{false};
@@ -189,6 +192,7 @@ class Host {
     std::atomic<bool> hurried_by_others_{false};      ///< shards elsewhere have findings that wait
     mutable std::mutex mutex_;
     std::condition_variable stop_asked_;
+    std::vector<api::LagView> lags_;        ///< as last measured
     std::map<Hash128, std::size_t> asked_;  ///< how many answers each request gets
 };
 

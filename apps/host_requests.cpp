@@ -1,9 +1,9 @@
 // What operators ask a Host: to which shards it goes, and what they answered; and what a Host says
 // to executors by itself.
-#include "apps/attempts.h"
 #include "apps/events.h"
 #include "apps/host.h"
 #include "apps/keys.h"
+#include "apps/retry.h"
 #include "engine/codec/request_codec.h"
 #include "engine/model/intake.h"
 #include "engine/ports/clock.h"

@@ -2,7 +2,6 @@
 #include "apps/host.h"
 #include "engine/base/version.h"
 #include "engine/core/budget.h"
-#include "engine/ports/clock.h"
 
 #include <algorithm>
 #include <array>
@@ -35,7 +34,7 @@ void add_executor(api::Snapshot& view, const executors::DispatcherStats& stats) 
         {"known", stats.known},     {"duplicates", stats.duplicates},
         {"parked", stats.parked},   {"unauthenticated", stats.unauthenticated},
         {"skipped", stats.skipped}, {"append_failures", stats.append_failures}};
-    view.held_commands = stats.blocked;
+    view.blocked_commands = stats.blocked;
     view.executor_partitions = stats.partitions;
     view.executor_trouble = stats.trouble;
     const auto& bounds = executors::CheckToWrite::kBoundsMillis;
@@ -64,7 +63,14 @@ void add_passes(api::Snapshot& view, const core::Meta& meta) {
     }
     view.pass_counts.assign(pass.durations.begin(), pass.durations.end());
     if (pass.running) view.pass_age_seconds = in_seconds(meta.broker_now - pass.started);
-    view.pauses = meta.pauses.size();
+}
+
+void add_pauses(api::Snapshot& view, const core::Meta& meta) {
+    for (const core::Pause& pause : meta.pauses) {
+        const bool one = pause.rule < meta.settings.rules.size();
+        view.pauses.push_back({one ? meta.settings.rules[pause.rule].rule : std::string(), pause.by,
+                               pause.comment, to_millis(pause.since)});
+    }
 }
 
 api::QuarantineView quarantine_view(const core::SourceState& source, const SourceSettings& settings,
@@ -85,7 +91,7 @@ api::SourceView source_view(const core::SourceState& source, const core::Meta& m
     const bool proven = source.complete_as_of != BrokerTime{};
     const Millis age = meta.broker_now - source.complete_as_of;
     view.fresh = proven && age <= meta.settings.stale_after;
-    if (proven) view.progress_age_seconds = in_seconds(age);
+    if (proven) view.lag_seconds = in_seconds(age);
     if (proven && source.source_clock != SourceTime{}) {
         view.clock_skew_seconds = in_seconds(source.source_clock.time_since_epoch() -
                                              source.complete_as_of.time_since_epoch());
@@ -94,10 +100,12 @@ api::SourceView source_view(const core::SourceState& source, const core::Meta& m
 }
 
 void add_rules(api::Snapshot& view, const core::Meta& meta) {
+    const core::Policy* policy = core::find_policy(meta.settings.use);
     for (std::size_t i = 0; i < meta.rules.size() && i < meta.settings.rules.size(); ++i) {
         const core::RuleCounters& counts = meta.rules[i];
         view.rules.push_back(
             {meta.settings.rules[i].rule, std::string(name_of(meta.settings.rules[i].mode)),
+             policy == nullptr ? std::string() : std::string(policy->rules[i].does),
              counts.detected, counts.commands, counts.retracted, counts.mended,
              core::left_of(meta.settings.rules[i].budget, counts.spending, meta), counts.outcomes});
     }
@@ -119,11 +127,12 @@ api::Snapshot shard_view(const ShardHost& shard) {
     view.endings_stuck = meta.stuck;
     add_tallies(view, meta);
     add_passes(view, meta);
+    add_pauses(view, meta);
+    view.shards.push_back({shard.index(), to_millis(meta.now)});
     view.cached_bytes = status.cached_bytes;
     const ShardHost::Made made = shard.checkpoint();
     view.checkpoint_offset = made.offset;
-    const Millis age(ports::system_clock().wall_millis() - made.at);
-    if (made.at != 0) view.checkpoint_age_seconds = in_seconds(age);
+    view.checkpoint_timestamp_seconds = in_seconds(Millis(made.at));
     view.journal_begin = shard.journal_begin();
     for (const SourceSettings& known : meta.settings.sources) {
         api::SourceView source;
@@ -151,9 +160,8 @@ void merge(api::SourceView& into, const api::SourceView& from) {
     into.answering = into.answering && from.answering;
     if (into.quarantine.kind == api::Quarantine::kNone) into.quarantine = from.quarantine;
     into.objects += from.objects;
-    const bool none = into.progress_age_seconds < 0 || from.progress_age_seconds < 0;
-    into.progress_age_seconds =
-        none ? -1 : std::max(into.progress_age_seconds, from.progress_age_seconds);
+    const bool none = into.lag_seconds < 0 || from.lag_seconds < 0;
+    into.lag_seconds = none ? -1 : std::max(into.lag_seconds, from.lag_seconds);
 }
 
 /// Several shards as one: what is counted adds up, of what may be wrong the worst counts.
@@ -172,12 +180,13 @@ void merge(api::Snapshot& into, const api::Snapshot& from) {
     into.passes = std::min(into.passes, from.passes);
     into.pass_seconds = std::max(into.pass_seconds, from.pass_seconds);
     into.pass_age_seconds = std::max(into.pass_age_seconds, from.pass_age_seconds);
-    into.pauses = std::max(into.pauses, from.pauses);
+    if (into.pauses.size() < from.pauses.size()) into.pauses = from.pauses;
+    into.shards.insert(into.shards.end(), from.shards.begin(), from.shards.end());
     into.cached_bytes += from.cached_bytes;
     into.journal_begin = std::max(into.journal_begin, from.journal_begin);
     into.checkpoint_offset = std::min(into.checkpoint_offset, from.checkpoint_offset);
-    into.checkpoint_age_seconds =
-        std::max(into.checkpoint_age_seconds, from.checkpoint_age_seconds);
+    into.checkpoint_timestamp_seconds =
+        std::min(into.checkpoint_timestamp_seconds, from.checkpoint_timestamp_seconds);
     for (std::size_t i = 0; i < into.sources.size() && i < from.sources.size(); ++i) {
         merge(into.sources[i], from.sources[i]);
     }
@@ -238,6 +247,8 @@ api::Snapshot Host::snapshot() const {
         }
     }
     view.version = kVersion;
+    view.policy = settings_.policy.policy;
+    view.partitions = settings_.partitions;
     for (const auto& source : sources_) add_health(view, *source);
     if (checks_) {
         for (auto& [name, doubt] : checks_->doubts()) {
@@ -249,6 +260,10 @@ api::Snapshot Host::snapshot() const {
     view.log_trouble = log_->trouble();
     view.log_bytes = log_bytes_;
     view.state_free_bytes = state_free_bytes_;
+    {
+        const std::lock_guard lock(mutex_);
+        view.lags = lags_;
+    }
     if (dispatcher_) add_executor(view, dispatcher_->stats());
     return view;
 }

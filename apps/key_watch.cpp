@@ -35,7 +35,7 @@ void KeyWatch::read(File& file) {
     if (taken) {
         file.used = file.last;
         file.trouble.clear();
-        tell_(file.path + " was read anew", false);
+        tell_(file.path + " was read again", false);
         return;
     }
     if (taken.error().what == file.trouble) return;

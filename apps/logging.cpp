@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <array>
@@ -43,10 +44,16 @@ class JsonMessage final : public spdlog::custom_flag_formatter {
 
 }  // namespace
 
-void use_log_settings(const config::Config& config) {
+void use_text_log(const std::string& level) {
+    spdlog::set_default_logger(spdlog::stderr_color_mt("trueup"));
+    spdlog::set_pattern("%H:%M:%S  %^%-9l%$ %v");
+    spdlog::set_level(spdlog::level::from_str(level.empty() ? "warn" : level));
+}
+
+void use_log_settings(const config::Config& config, const std::string& level) {
     constexpr std::array kLevels{spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
                                  spdlog::level::err};
-    spdlog::set_level(kLevels[static_cast<std::size_t>(config.log_level)]);
+    if (level.empty()) spdlog::set_level(kLevels[static_cast<std::size_t>(config.log_level)]);
     use_json_events(config.log_format == config::LogFormat::kJson);
     if (config.log_format == config::LogFormat::kJson) {
         auto formatter =

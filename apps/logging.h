@@ -3,9 +3,16 @@
 
 #include "apps/config/config.h"
 
+#include <string>
+
 namespace trueup::apps {
 
-/// Level and format as configured, from now on. Call it before threads start.
-void use_log_settings(const config::Config& config);
+/// What commands without a configuration write, on stderr: text in the columns of the feed. Call
+/// it, and what is below, before threads start.
+void use_text_log(const std::string& level);
+
+/// Level and format as configured, from now on. `level` is the one of the command line, which wins;
+/// empty: none was given.
+void use_log_settings(const config::Config& config, const std::string& level);
 
 }  // namespace trueup::apps

@@ -1,7 +1,9 @@
 // The `trueup` binary: parses the command line and calls one file per subcommand.
 #include "apps/command_line.h"
+#include "apps/completion.h"
 #include "apps/config_check.h"
 #include "apps/demo.h"
+#include "apps/logging.h"
 #include "apps/operate.h"
 #include "apps/plan.h"
 #include "apps/process.h"
@@ -12,8 +14,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,19 +36,22 @@ struct Options {
     trueup::apps::SimulateOptions simulate;
     trueup::apps::SourceDropOptions source_drop;
     bool no_colours = false;
-    std::string log_level = "warn";
+    std::string log_level;
 };
 
 CLI::App* add_demo(CLI::App& app, Options& options) {
     CLI::App* demo = app.add_subcommand(
         "demo",
         "Run everything over a small world in memory, in which things go wrong by themselves");
-    demo->add_option("--seconds", options.demo.seconds, "End after this many seconds (0: Ctrl-C)");
-    demo->add_option("--seed", options.demo.seed, "Repeat the world of this seed");
-    demo->add_option("--state-dir", options.demo.state_dir,
-                     "Keep world and engine here and go on from there the next time");
-    demo->add_flag("--calm", options.demo.calm, "Nothing new goes wrong");
-    demo->add_flag("--no-colours", options.no_colours, "Plain text");
+    demo->add_option("--seconds", options.demo.seconds,
+                     "Stop after this many seconds (default 0: until Ctrl-C)");
+    demo->add_option("--seed", options.demo.seed,
+                     "Repeat the world of this seed (default: a new one)");
+    demo->add_option(
+        "--state-dir", options.demo.state_dir,
+        "Keep the world and the engine's state here, and continue from it the next time");
+    demo->add_flag("--calm", options.demo.calm, "Nothing goes wrong");
+    demo->add_flag("--no-colours", options.no_colours, "No colours");
     trueup::apps::add_output(*demo, options.demo.format);
     trueup::apps::add_examples(*demo, "",
                                {"trueup demo", "trueup demo --seconds 60 --seed 7",
@@ -59,22 +62,25 @@ CLI::App* add_demo(CLI::App& app, Options& options) {
 CLI::App* add_simulate(CLI::App& app, Options& options) {
     CLI::App* simulate = app.add_subcommand(
         "simulate",
-        "Run everything in a simulated world that lies, crashes and stalls, and hold what it does "
-        "against what was so");
+        "Run the shipped code in a simulated world that lies, crashes and stalls, and check every "
+        "write against the truth");
     trueup::apps::SimulateOptions& o = options.simulate;
     simulate->add_option("--seed", o.seed,
-                         "The first seed (1); a seed repeats a run to the byte; 0: a fresh one");
-    simulate->add_option("--runs", o.runs, "So many seeds from there on (100)");
-    simulate->add_option("--seconds", o.seconds, "As many runs as end in this time, instead");
+                         "First seed (default 1; 0: a new one); a seed repeats a run to the byte");
+    simulate->add_option("--runs", o.runs,
+                         "Number of runs, one for each seed from there on (default 100)");
+    simulate->add_option("--seconds", o.seconds, "Run for this long, instead of a number of runs");
     simulate->add_option("--plan", o.plan,
-                         "What happens (standard): one, several as rules+rewind, all of them in "
-                         "turn (all), or every two (pairs); a name that is none lists them");
-    simulate->add_option("--jobs", o.jobs, "So many runs at once (1)");
-    simulate->add_flag("--keep-going", o.keep_going, "Go on behind a run that failed");
-    simulate->add_flag("!--no-shrink", o.shrink, "Do not look for the least that fails");
+                         "Which kinds of trouble (default standard): a plan, several as "
+                         "rules+rewind, all in turn (all), or every pair (pairs); an unknown "
+                         "name lists them");
+    simulate->add_option("--jobs", o.jobs, "Runs in parallel (default 1)");
+    simulate->add_flag("--keep-going", o.keep_going, "Continue after a run that failed");
+    simulate->add_flag("!--no-shrink", o.shrink,
+                       "Do not look for the smallest schedule that fails");
     simulate->add_option("--tell", o.tell,
-                         "Print what happened around this name (wrapper-s7), in the least that "
-                         "fails or else in the first run");
+                         "Print what happened around this subject (wrapper-s7), in the smallest "
+                         "schedule that fails, else in the first run");
     trueup::apps::add_output(*simulate, o.format);
     trueup::apps::add_examples(
         *simulate, "0 every run was good, 1 a run failed, 2 the command line is wrong",
@@ -87,10 +93,14 @@ CLI::App* add_process(CLI::App& app, Options& options, const std::string& name,
                       const std::string& help) {
     CLI::App* process = app.add_subcommand(name, help);
     trueup::apps::ProcessOptions& o = options.process;
-    trueup::apps::add_config(*process, o.config, "The configuration file")->required();
-    process->add_option("--seconds", o.seconds, "End after this many seconds (0: Ctrl-C)");
-    process->add_option("--listen", o.listen, "HOST:PORT of the HTTP side, or off");
-    process->add_flag("--no-colours", options.no_colours, "Plain text");
+    trueup::apps::add_config(*process, o.config, "Configuration file (default: $TRUEUP_CONFIG)")
+        ->required();
+    process->add_option("--seconds", o.seconds,
+                        "Stop after this many seconds (default 0: until Ctrl-C)");
+    process->add_option("--listen", o.listen,
+                        "Address of the HTTP API as HOST:PORT, or off (default: http.listen of the "
+                        "configuration)");
+    process->add_flag("--no-colours", options.no_colours, "No colours");
     trueup::apps::add_output(*process, o.format);
     trueup::apps::add_examples(*process,
                                "0 it was stopped, 1 it gave up and may be started again, 2 the "
@@ -102,7 +112,7 @@ CLI::App* add_process(CLI::App& app, Options& options, const std::string& name,
 
 void add_pause_file(CLI::App& command, Options& options) {
     command.add_option("--pause-file", options.process.pause_file,
-                       "While this file exists, executors check but hold every write");
+                       "While this file exists, every check is made and no write goes out");
 }
 
 /// The processes, each with the part that it runs.
@@ -110,22 +120,23 @@ using Processes = std::vector<std::pair<const CLI::App*, trueup::apps::Part>>;
 
 Processes add_processes(CLI::App& app, Options& options) {
     using trueup::apps::Part;
-    CLI::App* up = add_process(
-        app, options, "up",
-        "Run connectors, engine and executors in one process, as the configuration says");
+    CLI::App* up =
+        add_process(app, options, "up", "Run connectors, engine and executors in one process");
     add_pause_file(*up, options);
-    CLI::App* engine = add_process(app, options, "engine",
-                                   "Run shards of the engine over Kafka, and nothing else");
-    engine->add_option("--shards", options.process.shards, "As 0-3 or 0,2; all, if left out");
+    CLI::App* engine = add_process(app, options, "engine", "Run shards of the engine over Kafka");
+    engine->add_option("--shards", options.process.shards,
+                       "Which shards, as 0-3 or 0,2 (default all)");
     engine->add_flag("--follow", options.process.follow,
-                     "Fold and answer questions, but emit nothing");
-    CLI::App* connect =
-        add_process(app, options, "connect", "Publish what sources say to Kafka, and nothing else");
-    connect->add_option("SOURCE", options.process.names, "Of the configuration; all, if left out");
+                     "Follow the journal and answer queries, but issue no commands");
+    CLI::App* connect = add_process(app, options, "connect",
+                                    "Run connectors: publish changes of the sources to Kafka");
+    connect->add_option("SOURCE", options.process.names,
+                        "Sources of the configuration (default all)");
     CLI::App* execute = add_process(app, options, "execute",
-                                    "Carry out commands that come over Kafka, and nothing else");
-    execute->add_option("KIND", options.process.names,
-                        "As delete_pod or update_row; all that are configured, if left out");
+                                    "Run executors: carry out commands that come over Kafka");
+    execute->add_option(
+        "KIND", options.process.names,
+        "Kinds of commands, as delete_pod or update_row (default all that are configured)");
     add_pause_file(*execute, options);
     return {{up, Part::kEverything},
             {engine, Part::kEngine},
@@ -137,14 +148,15 @@ using Topics =
     std::vector<std::pair<const CLI::App*, std::function<int(const trueup::apps::TopicsOptions&)>>>;
 
 Topics add_topics(CLI::App& app, Options& options) {
-    CLI::App* topics = app.add_subcommand("topics", "Look after the topics of a Kafka bus");
+    CLI::App* topics = app.add_subcommand("topics", "Create and check the topics of a Kafka bus");
     topics->require_subcommand(1);
     CLI::App* create = topics->add_subcommand(
-        "create", "Make the topics, the journals' first records and the keys that are missing");
-    CLI::App* check =
-        topics->add_subcommand("check", "Say what is missing, and what contradicts the settings");
+        "create", "Create missing topics, keys and the first records of the journals");
+    CLI::App* check = topics->add_subcommand(
+        "check", "Report missing topics and settings that contradict the configuration");
     for (CLI::App* command : {create, check}) {
-        trueup::apps::add_config(*command, options.topics.config, "The configuration file")
+        trueup::apps::add_config(*command, options.topics.config,
+                                 "Configuration file (default: $TRUEUP_CONFIG)")
             ->required();
         trueup::apps::add_output(*command, options.topics.format);
         trueup::apps::add_examples(
@@ -155,12 +167,14 @@ Topics add_topics(CLI::App& app, Options& options) {
 }
 
 CLI::App* add_check(CLI::App& app, Options& options) {
-    CLI::App* config = app.add_subcommand("config", "Look at a configuration");
+    CLI::App* config = app.add_subcommand("config", "Check a configuration");
     config->require_subcommand(1);
     CLI::App* check = config->add_subcommand(
-        "check", "Say what is wrong with a configuration, and whether its sources answer");
-    trueup::apps::add_config(*check, options.check.config, "The configuration file")->required();
-    check->add_flag("--offline", options.check.offline, "Do not ask the sources");
+        "check", "Report what is wrong with a configuration, and whether its sources answer");
+    trueup::apps::add_config(*check, options.check.config,
+                             "Configuration file (default: $TRUEUP_CONFIG)")
+        ->required();
+    check->add_flag("--offline", options.check.offline, "Do not connect to the sources");
     trueup::apps::add_output(*check, options.check.format);
     trueup::apps::add_examples(
         *check, "0 all is well, 1 a source does not answer, 2 something is wrong",
@@ -170,8 +184,10 @@ CLI::App* add_check(CLI::App& app, Options& options) {
 
 CLI::App* add_plan(CLI::App& app, Options& options) {
     CLI::App* plan = app.add_subcommand(
-        "plan", "Read both sides once and say what every rule would do; nothing is written");
-    trueup::apps::add_config(*plan, options.plan.config, "The configuration file")->required();
+        "plan", "Read both sides once and show what every rule would do; nothing is written");
+    trueup::apps::add_config(*plan, options.plan.config,
+                             "Configuration file (default: $TRUEUP_CONFIG)")
+        ->required();
     trueup::apps::add_output(*plan, options.plan.format);
     plan->footer(
         "Each rule that is not off is judged as if it were enforced and every grace were over.\n"
@@ -187,14 +203,15 @@ CLI::App* add_plan(CLI::App& app, Options& options) {
 }
 
 CLI::App* add_source(CLI::App& app, Options& options) {
-    CLI::App* source = app.add_subcommand("source", "Look after what a source has at its server");
+    CLI::App* source = app.add_subcommand("source", "Manage what a source keeps at its server");
     source->require_subcommand(1);
     CLI::App* drop = source->add_subcommand(
-        "drop", "Say what a source has left at its server, ask, and remove it");
+        "drop", "Show what a source has left at its server, ask, and remove it");
     trueup::apps::SourceDropOptions& o = options.source_drop;
-    drop->add_option("NAME", o.name, "Of the configuration")->required();
-    trueup::apps::add_config(*drop, o.config, "The configuration file")->required();
-    drop->add_flag("--dry-run", o.dry_run, "Only say what there is");
+    drop->add_option("NAME", o.name, "Source of the configuration")->required();
+    trueup::apps::add_config(*drop, o.config, "Configuration file (default: $TRUEUP_CONFIG)")
+        ->required();
+    drop->add_flag("--dry-run", o.dry_run, "Only show it");
     drop->add_flag("--yes", o.yes, "Do not ask");
     trueup::apps::add_output(*drop, o.format);
     drop->footer(
@@ -219,11 +236,12 @@ void add_engine(CLI::App& command, Options& options) {
     trueup::apps::EngineAddress& engine = options.operate.engine;
     // Not by add_config: whoever names an engine means that one, whatever the environment says.
     command.add_option("-c,--config", engine.config,
-                       "The configuration of the running engine (else TRUEUP_CONFIG)");
-    command.add_option("--state-dir", engine.state_dir, "Its state folder");
-    command.add_option("--url", engine.url, "Its address, as http://127.0.0.1:9464");
-    command.add_option("--token-file", engine.token_file, "A file with a token, for --url");
-    command.add_option("--ca-file", engine.ca_file, "Whom to believe, for an https --url");
+                       "Configuration of the running engine (default: $TRUEUP_CONFIG)");
+    command.add_option("--state-dir", engine.state_dir, "State folder of the engine");
+    command.add_option("--url", engine.url, "Address of the engine, as http://127.0.0.1:9464");
+    command.add_option("--token-file", engine.token_file, "File with a token, for --url");
+    command.add_option("--ca-file", engine.ca_file,
+                       "Certificate authority (PEM), for an https --url");
     trueup::apps::add_output(command, options.operate.format);
 }
 
@@ -247,11 +265,12 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
     apps::OperateOptions& o = options.operate;
     CLI::App* findings = app.add_subcommand("findings", "Look at findings, and decide on them");
     findings->require_subcommand(1);
-    CLI::App* list = add_operation(*findings, options, chosen, "list", "Show what is open, and why",
-                                   apps::run_findings_list);
-    list->add_option("--rule", o.rule, "Of this rule only");
-    list->add_option("--because", o.because, "With this reason only, as uncorrelated_rows");
-    list->add_option("--subject", o.subject, "About this subject only");
+    CLI::App* list =
+        add_operation(*findings, options, chosen, "list",
+                      "Show open findings, and why nothing is done yet", apps::run_findings_list);
+    list->add_option("--rule", o.rule, "Only this rule");
+    list->add_option("--reason", o.reason, "Only this reason, as uncorrelated_rows");
+    list->add_option("--subject", o.subject, "Only this subject");
     list->add_option("--limit", o.limit, "Maximum number of results (default 100)");
     trueup::apps::add_examples(*list, kAnswered,
                                {"trueup findings list -c trueup.yaml",
@@ -259,31 +278,35 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
                                 "trueup findings list --state-dir ./state -o json | jq ."});
     CLI::App* show = add_operation(*findings, options, chosen, "show", "Show one finding",
                                    apps::run_findings_show);
-    show->add_option("FINDING", o.handle, "As the list shows it")->required();
+    show->add_option("FINDING", o.handle, "As `findings list` shows it")->required();
     trueup::apps::add_examples(*show, kAnswered, {"trueup findings show 3f2a91c0 -c trueup.yaml"});
-    CLI::App* approve =
-        add_operation(*findings, options, chosen, "approve",
-                      "Let what a finding proposes be done, unless it has changed since",
-                      apps::run_findings_approve);
-    approve->add_option("FINDING", o.handle, "As the list shows it, with its offset");
-    approve->add_option("--because", o.because,
-                        "All that wait for this: uncorrelated_rows, or approval");
-    approve->add_option("--seen", o.seen, "The journal offset under the list that you saw");
-    approve->add_option("--rule", o.rule, "Of this rule only");
-    approve->add_option("--reason", o.reason, "Why, for the record");
+    CLI::App* approve = add_operation(*findings, options, chosen, "approve",
+                                      "Allow what findings propose, unless they have changed since",
+                                      apps::run_findings_approve);
+    approve->add_option("FINDING", o.handle, "As `findings list` shows it, with its offset");
+    approve->add_option("--rule", o.rule, "All findings of this rule that wait for an approval");
+    approve->add_option("--reason", o.reason,
+                        "All that wait for this reason: approval or uncorrelated_rows");
+    approve->add_option("--seen", o.seen,
+                        "With --reason, in scripts: the journal offset that `findings list` ended "
+                        "with; nothing is shown or asked then");
+    approve->add_flag("--yes", o.yes, "Do not ask");
+    approve->add_flag("--dry-run", o.dry_run, "Only show them");
+    approve->add_option("--comment", o.comment, "Why, for the record");
     trueup::apps::add_examples(
         *approve, kAnswered,
         {"trueup findings approve 3f2a91c0@1842 -c trueup.yaml",
-         "trueup findings approve --because approval --seen 1842 -c trueup.yaml"});
+         "trueup findings approve --rule orphaned_pod -c trueup.yaml",
+         "trueup findings approve --reason uncorrelated_rows --yes -c trueup.yaml"});
     CLI::App* dismiss = add_operation(*findings, options, chosen, "dismiss",
-                                      "End a finding without a command, until it comes up anew",
+                                      "End a finding without a command, until it comes up again",
                                       apps::run_findings_dismiss);
-    dismiss->add_option("FINDING", o.handle, "As the list shows it")->required();
-    dismiss->add_option("--reason", o.reason, "Why, for the record");
-    dismiss->add_flag("--drop", o.drop, "Also drops an ending that is half done");
+    dismiss->add_option("FINDING", o.handle, "As `findings list` shows it")->required();
+    dismiss->add_option("--comment", o.comment, "Why, for the record");
+    dismiss->add_flag("--drop", o.drop, "Also abandon a termination that is half done");
     trueup::apps::add_examples(
         *dismiss, kAnswered,
-        {"trueup findings dismiss 3f2a91c0 -c trueup.yaml --reason 'moved by hand'"});
+        {"trueup findings dismiss 3f2a91c0 -c trueup.yaml --comment 'moved by hand'"});
 }
 
 void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
@@ -294,47 +317,66 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
                                           [kind](const trueup::apps::OperateOptions& asked) {
                                               return trueup::apps::run_request(asked, kind);
                                           });
-        command->add_option("--reason", o.reason, "Why, for the record");
+        command->add_option("--comment", o.comment, "Why, for the record");
         trueup::apps::add_examples(*command, kAnswered, {example});
         return command;
     };
     for (const std::string name : {"pause", "resume"}) {
         add(name, name,
-            name == "pause" ? "Issue no command, and carry none out, until resume" : "End a pause",
-            "trueup " + name + " orphaned_pod -c trueup.yaml --reason 'ticket 42'")
-            ->add_option("RULE", o.rule, "One rule only; else all of them");
+            name == "pause" ? "Issue and carry out no commands until `resume`" : "End a pause",
+            "trueup " + name + " orphaned_pod -c trueup.yaml --comment 'ticket 42'")
+            ->add_option("RULE", o.rule, "One rule (default all)");
     }
-    add("hold", "hold", "Let nothing happen to one subject",
-        "trueup hold graph-instances/wrapper-7 -c trueup.yaml --reason migration")
+    add("hold", "hold", "Let nothing be done to one subject until `release`",
+        "trueup hold graph-instances/wrapper-7 -c trueup.yaml --comment migration")
         ->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7")
         ->required();
-    CLI::App* release = add("release", "release", "End a hold, or a source's quarantine",
-                            "trueup release --source pods -c trueup.yaml");
-    release->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7");
-    release->add_option("--source", o.source, "Believe the next list of this source");
-    add("terminate", "terminate", "End one instance: its pod, then its row",
+    add("release", "release", "End a hold",
+        "trueup release graph-instances/wrapper-7 -c trueup.yaml")
+        ->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7")
+        ->required();
+    add("unquarantine", "release", "Believe what a quarantined source lists",
+        "trueup unquarantine pods -c trueup.yaml --comment 'the namespace was emptied'")
+        ->add_option("SOURCE", o.source, "As /readyz and `findings list` name it")
+        ->required();
+    add("terminate", "terminate", "Terminate one instance: its pod, then its row",
         "trueup terminate graph-instances/wrapper-7 -c trueup.yaml")
         ->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7")
         ->required();
-    add("reconcile", "pass", "Start a pass at once", "trueup reconcile -c trueup.yaml");
-    CLI::App* cleanup =
-        add_operation(app, options, chosen, "cleanup",
-                      "List the orphaned pods that are there, ask, and have them deleted",
-                      trueup::apps::run_cleanup);
+    add("reconcile", "reconcile", "Judge every subject again, now",
+        "trueup reconcile -c trueup.yaml");
+    CLI::App* cleanup = add_operation(app, options, chosen, "cleanup",
+                                      "Show orphaned pods, ask, and approve their deletion",
+                                      trueup::apps::run_cleanup);
     cleanup->add_flag("--yes", o.yes, "Do not ask");
     trueup::apps::add_examples(*cleanup, kAnswered, {"trueup cleanup -c trueup.yaml"});
+}
+
+CLI::App* add_completion(CLI::App& app, std::string& shell) {
+    CLI::App* completion =
+        app.add_subcommand("completion", "Print a completion script for a shell");
+    completion->add_option("SHELL", shell, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember(trueup::apps::shells()));
+    trueup::apps::add_examples(*completion, "",
+                               {"source <(trueup completion bash)",
+                                "trueup completion fish > ~/.config/fish/completions/trueup.fish"});
+    return completion;
 }
 
 int run(int argc, char** argv) {
     // What we write, keys and journal among it, is our account's alone.
     ::umask(S_IRWXG | S_IRWXO);
     trueup::apps::StopSignal stop;
-    CLI::App app{"Trueup: finds where what is said and what is there disagree, and puts it right.",
-                 "trueup"};
+    CLI::App app{
+        "Trueup finds where your records and the real world disagree, and repairs it safely.",
+        "trueup"};
     app.set_version_flag("--version", std::string("trueup ") + trueup::kVersion);
     app.require_subcommand(1);
     Options options;
-    app.add_option("--log-level", options.log_level, "debug, info, warn (default) or error")
+    app.add_option(
+           "--log-level", options.log_level,
+           "debug, info, warn or error (default: log.level of the configuration, else warn)")
         ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
         ->type_name("LEVEL");
     const CLI::App* demo = add_demo(app, options);
@@ -347,6 +389,8 @@ int run(int argc, char** argv) {
     Chosen chosen;
     add_findings(app, options, chosen);
     add_brakes(app, options, chosen);
+    std::string shell;
+    const CLI::App* completion = add_completion(app, shell);
     // Last, or each command would have it, too.
     app.footer(
         "`trueup COMMAND --help` has the options of a command, its exit codes and examples. To\n"
@@ -356,8 +400,12 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return trueup::apps::answer_refused(app, error);
     }
-    spdlog::set_default_logger(spdlog::stderr_color_mt("trueup"));
-    spdlog::set_level(spdlog::level::from_str(options.log_level));
+    if (completion->parsed()) {
+        std::fputs(trueup::apps::completion_script(app, shell).c_str(), stdout);
+        return 0;
+    }
+    trueup::apps::use_text_log(options.log_level);
+    options.process.log_level = options.log_level;
     const bool colours = !options.no_colours && isatty(STDOUT_FILENO) != 0;
     options.demo.colours = options.process.colours = colours;
     if (demo->parsed()) return trueup::apps::run_demo(options.demo, stop);

@@ -1,10 +1,9 @@
 #include "apps/operate.h"
 
-#include "apps/config/config.h"
-#include "connectors/kubernetes/paths.h"
+#include "apps/client.h"
 #include "engine/base/result.h"
 
-#include <curl/curl.h>
+#include <fmt/chrono.h>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -12,13 +11,9 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <ctime>
 #include <iostream>
-#include <memory>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -34,6 +29,7 @@ constexpr Millis kPatience{15'000};
 constexpr Millis kSaySo{2'000};
 constexpr Millis kPoll{100};
 constexpr int kWrong = 2;
+constexpr std::uint64_t kAll = 20'000;  // more are never kept
 
 int complain(const std::string& sentence) {
     fmt::print(stderr, "trueup: {}\n", sentence);
@@ -41,169 +37,6 @@ int complain(const std::string& sentence) {
 }
 
 Error wrong(std::string sentence) { return {Next::kStop, std::move(sentence)}; }
-
-/// The `number`th line, from 1; empty: there is none.
-std::string line_of(const std::string& path, int number) {
-    std::ifstream file(path);
-    std::string line;
-    for (; number > 0; --number) {
-        line.clear();
-        std::getline(file, line);
-    }
-    return line;
-}
-
-/// The secret of the first token in the state folder: whoever may read it is an operator.
-std::string local_token(const std::string& keys) {
-    std::ifstream file(keys + "/tokens");
-    for (std::string line; std::getline(file, line);) {
-        if (line.empty() || line.front() == '#') continue;
-        std::istringstream words(line);
-        std::string name;
-        std::string role;
-        std::string token;
-        words >> name >> role >> token;
-        return token;
-    }
-    return {};
-}
-
-struct Reply {
-    long status = 0;
-    std::string body;
-};
-
-struct CurlFree {
-    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
-    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-
-std::size_t keep(char* data, std::size_t size, std::size_t count, void* body) {
-    static_cast<std::string*>(body)->append(data, size * count);
-    return size * count;
-}
-
-/// An engine's address, and how it is known that it is the engine.
-struct Peer {
-    std::string url;
-    std::string token;
-    std::string ca_file;  ///< empty: what the system trusts
-    /// It is the one of this machine, whose certificate need not name the loopback address.
-    bool local = false;
-};
-
-/// One exchange; the body is sent where there is one. The error says what did not happen.
-Result<Reply> exchange(const Peer& peer, const std::string& path, const std::string* body) {
-    static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
-    const std::unique_ptr<CURL, CurlFree> handle(kReady == CURLE_OK ? curl_easy_init() : nullptr);
-    if (!handle) return wrong("libcurl cannot start");
-    CURL* curl = handle.get();
-    Reply reply;
-    std::unique_ptr<curl_slist, CurlFree> headers;
-    for (const std::string& line :
-         {"Authorization: Bearer " + peer.token, std::string("Content-Type: application/json"),
-          std::string("Expect:")}) {
-        curl_slist* longer = curl_slist_append(headers.get(), line.c_str());
-        if (longer == nullptr) return wrong("there is no memory left");
-        static_cast<void>(headers.release());
-        headers.reset(longer);
-    }
-    curl_easy_setopt(curl, CURLOPT_URL, (peer.url + path).c_str());
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");  // a token is for the engine only
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 5L);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply.body);
-    if (!peer.ca_file.empty()) {
-        curl_easy_setopt(curl, CURLOPT_CAINFO, peer.ca_file.c_str());
-        curl_easy_setopt(curl, CURLOPT_CAPATH, nullptr);
-    }
-    if (peer.local) curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
-    if (body != nullptr) {
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(body->size()));
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->c_str());
-    }
-    const CURLcode code = curl_easy_perform(curl);
-    if (code != CURLE_OK) {
-        return wrong(fmt::format("{} does not answer ({}); is `trueup up` running?", peer.url,
-                                 curl_easy_strerror(code)));
-    }
-    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply.status);
-    return reply;
-}
-
-using Params = std::vector<std::pair<std::string, std::string>>;
-
-/// One engine over HTTP.
-class Engine {
-  public:
-    static Result<Engine> find(const EngineAddress& where) {
-        if (!where.url.empty()) {
-            const std::string token = line_of(where.token_file, 1);
-            if (token.empty()) {
-                return wrong("--url goes with --token-file FILE, whose first line is the token");
-            }
-            return Engine({where.url, token, where.ca_file, false});
-        }
-        std::string state_dir = where.state_dir;
-        std::string keys = state_dir + "/keys";
-        std::string file = where.config;
-        const char* usual = std::getenv("TRUEUP_CONFIG");
-        if (file.empty() && state_dir.empty() && usual != nullptr) file = usual;
-        if (!file.empty()) {
-            const Result<config::Config> config = config::load_config(file);
-            if (!config) return config.error();
-            state_dir = config->state_dir;
-            keys = config->keys;
-        }
-        if (state_dir.empty()) {
-            return wrong("which engine? write -c CONFIG, --state-dir FOLDER, or --url URL");
-        }
-        const std::string address = line_of(state_dir + "/http.addr", 1);
-        if (address.empty()) {
-            return wrong("no engine has run in " + state_dir +
-                         ": there is no http.addr; start `trueup up`, or write --url");
-        }
-        const std::string token = local_token(keys);
-        if (token.empty()) {
-            return wrong(keys +
-                         "/tokens cannot be read; run this as the engine's user, "
-                         "or write --url and --token-file");
-        }
-        if (address.find("://") == std::string::npos)
-            return Engine({"http://" + address, token, {}});
-        // With TLS the second line is the certificate that the engine shows.
-        return Engine({address, token, line_of(state_dir + "/http.addr", 2), true});
-    }
-
-    Result<Json> get(std::string path, const Params& params = {}) {
-        char mark = '?';
-        for (const auto& [name, value] : params) {
-            path += std::exchange(mark, '&') + name + '=' + connectors::url_encode(value);
-        }
-        return read(exchange(peer_, path, nullptr));
-    }
-    Result<Json> post(const std::string& path, const Json& body) {
-        const std::string bytes = body.dump(-1, ' ', false, Json::error_handler_t::replace);
-        return read(exchange(peer_, path, &bytes));
-    }
-
-  private:
-    explicit Engine(Peer peer) : peer_(std::move(peer)) {}
-    Result<Json> read(const Result<Reply>& reply) const {
-        if (!reply) return reply.error();
-        Json body = Json::parse(reply->body, nullptr, false);
-        if (reply->status < 300 && body.is_object()) return body;
-        const bool says = body.is_object() && body.contains("error") && body["error"].is_string();
-        return wrong(fmt::format("{} answers {}: {}", peer_.url, reply->status,
-                                 says ? body["error"].get<std::string>() : reply->body));
-    }
-
-    Peer peer_;
-};
 
 std::string text(const Json& json, const char* name) { return json.value(name, std::string()); }
 
@@ -218,7 +51,7 @@ std::string handle_of(const Json& finding) {
 }
 
 /// Sends the request, waits until the engine has come to it, and says what came of it.
-int ask(Engine& engine, const Json& body, FeedFormat format) {
+int ask(const EngineClient& engine, const Json& body, OutputFormat format) {
     const Result<Json> taken = engine.post("/v1/requests", body);
     if (!taken) return complain(taken.error().what);
     const std::string id = text(*taken, "request");
@@ -229,7 +62,7 @@ int ask(Engine& engine, const Json& body, FeedFormat format) {
         if (!answer) return complain(answer.error().what);
         const std::string state = text(*answer, "state");
         if (state != "pending") {
-            if (format == FeedFormat::kJson) {
+            if (format == OutputFormat::kJson) {
                 fmt::print("{}\n", answer->dump());
             } else {
                 fmt::print("{}: {}\n", state, text(*answer, "sentence"));
@@ -258,46 +91,137 @@ Json request_of(const OperateOptions& options, const std::string& kind) {
     add("subject", full_subject(options.subject));
     add("rule", options.rule);
     add("source", options.source);
-    add("because", options.because);
     add("reason", options.reason);
+    add("comment", options.comment);
     if (options.seen) body["seen"] = *options.seen;
     if (options.drop) body["drop"] = true;
     return body;
 }
 
-Result<Json> list(Engine& engine, const OperateOptions& options) {
-    Params params{{"limit", std::to_string(options.limit)}};
+Result<Json> list(const EngineClient& engine, const OperateOptions& options) {
+    EngineClient::Params params{{"limit", std::to_string(options.limit)}};
     if (!options.rule.empty()) params.emplace_back("rule", options.rule);
-    if (!options.because.empty()) params.emplace_back("reason", options.because);
+    if (!options.reason.empty()) params.emplace_back("reason", options.reason);
     if (!options.subject.empty()) params.emplace_back("subject", full_subject(options.subject));
     return engine.get("/v1/findings", params);
 }
 
-void print_findings(const Json& page) {
-    constexpr std::string_view kRow = "{:<17} {:<21} {:<10} {:<18} {}\n";
+/// `45s`, `12m`, `3h`, `2d`: the largest unit that is full.
+std::string age_text(const Json& finding) {
+    const auto found = finding.find("age_seconds");
+    if (found == finding.end()) return "-";
+    const auto seconds = found->get<std::int64_t>();
+    if (seconds < 120) return fmt::format("{}s", seconds);
+    if (seconds < 120 * 60) return fmt::format("{}m", seconds / 60);
+    if (seconds < 48 * 3'600) return fmt::format("{}h", seconds / 3'600);
+    return fmt::format("{}d", seconds / 86'400);
+}
+
+void print_brakes(const Json& page) {
+    for (const Json& pause : page.value("pauses", Json::array())) {
+        const std::string rule = text(pause, "rule");
+        const std::string comment = text(pause, "comment");
+        fmt::print("paused: {}, by {}{}\n", rule.empty() ? "every rule" : rule, text(pause, "by"),
+                   comment.empty() ? "" : ": " + comment);
+    }
     for (const Json& quarantine : page.value("quarantines", Json::array())) {
         fmt::print("quarantine: {}\n", text(quarantine, "sentence"));
     }
+}
+
+/// Findings that match and are not on the page.
+std::uint64_t not_shown(const Json& page) {
+    return page.value("more", std::uint64_t{0}) + page.value("not_kept", std::uint64_t{0});
+}
+
+void print_findings(const Json& page) {
+    constexpr std::string_view kRow = "{:<17} {:<21} {:<10} {:<18} {:>5} {}{}\n";
+    const bool several = page.value("shards", 1) > 1;
+    const auto shard = [&](const std::string& of) {
+        return several ? fmt::format("{:<6}", of) : std::string();
+    };
+    print_brakes(page);
     if (!page["findings"].empty()) {
-        fmt::print(kRow, "FINDING", "RULE", "STATE", "REASON", "WHAT");
+        fmt::print(kRow, "FINDING", "RULE", "STATE", "REASON", "AGE", shard("SHARD"), "WHAT");
     }
     for (const Json& finding : page["findings"]) {
+        const std::string does = text(finding, "does");
         fmt::print(kRow, handle_of(finding), text(finding, "rule"), text(finding, "state"),
-                   text(finding, "reason"), text(finding, "sentence"));
+                   text(finding, "reason"), age_text(finding),
+                   shard(std::to_string(finding.value("shard", 0))),
+                   text(finding, "sentence") + (does.empty() ? "" : " -> " + does));
     }
-    const auto more =
-        page.value("more", std::uint64_t{0}) + page.value("not_kept", std::uint64_t{0});
+    const std::uint64_t more = not_shown(page);
     if (more > 0) fmt::print("... and {} more\n", more);
-    fmt::print("{} open, as of journal offset {}\n", page["findings"].size() + more,
-               page.value("seen", std::int64_t{-1}));
+    // Each shard has offsets of its own.
+    const std::string offset =
+        several ? ""
+                : fmt::format(", as of journal offset {}", page.value("seen", std::int64_t{-1}));
+    fmt::print("{} open{}\n", page["findings"].size() + more, offset);
+}
+
+/// `2026-11-25 08:30:12`, of this machine's time zone; `-`: no time.
+std::string time_text(const Json& json, const char* name) {
+    const auto millis = json.value(name, std::int64_t{0});
+    if (millis <= 0) return "-";
+    return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(std::time_t{millis / 1000}));
+}
+
+void print_object(const Json& object) {
+    const bool present = object.value("present", true);
+    fmt::print("  {:<9} {}{}, changed {}, journal offset {}\n", text(object, "source"),
+               text(object, "object"), present ? "" : " is gone (" + text(object, "absence") + ")",
+               time_text(object, "changed_ms"), object.value("offset", std::int64_t{-1}));
+    for (const auto& [name, value] : object["fields"].items()) {
+        fmt::print("            {} = {}\n", name,
+                   value.is_string() ? value.get<std::string>() : "null");
+    }
+    for (const Json& name : object.value("not_sent", Json::array())) {
+        fmt::print("            {}: not sent with the last change\n", name.get<std::string>());
+    }
+}
+
+/// Both sides, the evidence and the command: what an operator looks at before an approval.
+void print_finding(const Json& finding) {
+    const auto line = [](const char* name, const std::string& value) {
+        if (!value.empty()) fmt::print("{:<10} {}\n", name, value);
+    };
+    line("finding", handle_of(finding));
+    line("rule", text(finding, "rule") + " -> " + text(finding, "does"));
+    line("subject", text(finding, "subject"));
+    line("state",
+         text(finding, "state") + ", " + text(finding, "reason") + ", for " + age_text(finding));
+    line("what", text(finding, "sentence"));
+    if (finding.value("held", false)) line("hold", "an operator holds the subject");
+    if (const auto proposes = finding.find("proposes"); proposes != finding.end()) {
+        line("proposes", text(*proposes, "text"));
+    }
+    if (const auto command = finding.find("command"); command != finding.end()) {
+        line("command", text(*command, "text"));
+        line("",
+             fmt::format("id {}, issued {}, not after {}", text(*command, "id"),
+                         time_text(*command, "issued_ms"), time_text(*command, "not_after_ms")));
+    }
+    fmt::print("sides\n");
+    const Json objects = finding.value("objects", Json::array());
+    for (const Json& source : finding.value("sources", Json::array())) {
+        bool any = false;
+        for (const Json& object : objects) {
+            if (text(object, "source") != source) continue;
+            print_object(object);
+            any = true;
+        }
+        if (!any) fmt::print("  {:<9} nothing\n", source.get<std::string>());
+    }
+    line("evidence", "journal offsets " + finding.value("evidence", Json::array()).dump());
 }
 
 /// The one finding that a handle means; the error says what to write instead.
-Result<Json> find(Engine& engine, const std::string& handle) {
+Result<Json> find(const EngineClient& engine, const std::string& handle) {
     const std::string id = handle.substr(0, handle.find('@'));
     if (id.size() < 4) return wrong("write a finding as `trueup findings list` shows it");
     OperateOptions all;
-    all.limit = 20'000;
+    all.limit = kAll;
     const Result<Json> page = list(engine, all);
     if (!page) return page.error();
     std::vector<Json> found;
@@ -320,12 +244,12 @@ std::optional<std::int64_t> seen_of(const std::string& handle) {
 }
 
 int ask_about(const OperateOptions& options, const std::string& kind) {
-    Result<Engine> engine = Engine::find(options.engine);
+    const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
     const Result<Json> finding = find(*engine, options.handle);
     if (!finding) return complain(finding.error().what);
     OperateOptions about;
-    about.reason = options.reason;
+    about.comment = options.comment;
     about.drop = options.drop;
     about.subject = text(*finding, "subject");
     if (kind == "approve") {
@@ -343,35 +267,96 @@ int ask_about(const OperateOptions& options, const std::string& kind) {
 }
 
 /// True once `yes` was typed; anything else is a no.
-bool confirmed(bool already, std::size_t count) {
+bool confirmed(bool already, const std::string& question) {
     if (already) return true;
-    fmt::print("Delete these {} pods? Type yes or no: ", count);
+    fmt::print("{} Type yes or no: ", question);
     std::fflush(stdout);
     std::string answer;
     std::getline(std::cin, answer);
     return answer == "yes";
 }
 
-}  // namespace
-
-void write_address(const std::string& state_dir, const std::string& address,
-                   const std::string& certificate) {
-    std::ofstream file(state_dir + "/http.addr", std::ios::trunc);
-    if (certificate.empty()) {
-        file << address << '\n';
-        return;
+/// The findings of the page that wait for an operator, and for nothing else.
+std::vector<Json> approvable(const Json& page) {
+    std::vector<Json> all;
+    for (const Json& finding : page["findings"]) {
+        const std::string reason = text(finding, "reason");
+        if (reason == "approval" || reason == "uncorrelated_rows") all.push_back(finding);
     }
-    std::error_code ignored;
-    file << "https://" << address << '\n'
-         << std::filesystem::absolute(certificate, ignored).string() << '\n';
+    return all;
 }
 
+/// Approves what waits on this page, as it was seen there: what came up since does not slip in.
+int approve_seen(const EngineClient& engine, const Json& page, const std::vector<Json>& waiting,
+                 const OperateOptions& options) {
+    int code = 0;
+    // One request for each reason, where there is one journal; each of several shards has its own.
+    if (page.value("shards", 1) == 1) {
+        std::set<std::string> reasons;
+        for (const Json& finding : waiting) reasons.insert(text(finding, "reason"));
+        OperateOptions all = options;
+        all.seen = page.value("seen", std::int64_t{-1});
+        for (const std::string& reason : reasons) {
+            all.reason = reason;
+            code = std::max(code, ask(engine, request_of(all, "approve"), options.format));
+        }
+        return code;
+    }
+    for (const Json& finding : waiting) {
+        OperateOptions one;
+        one.comment = options.comment;
+        one.subject = text(finding, "subject");
+        one.seen = finding.value("offset", std::int64_t{-1});
+        Json body = request_of(one, "approve");
+        body["finding"] = text(finding, "id");
+        code = std::max(code, ask(engine, body, options.format));
+    }
+    return code;
+}
+
+/// Shows what waits, asks, and approves it.
+int approve_listed(const EngineClient& engine, const OperateOptions& options,
+                   const std::string& question, const std::string& refused,
+                   const std::string& otherwise) {
+    const Result<Json> page = list(engine, options);
+    if (!page) return complain(page.error().what);
+    if (const auto hidden = not_shown(*page); hidden > 0) {
+        return complain(fmt::format(
+            "{} more findings are open than can be shown, and what is not shown is not approved "
+            "this way; narrow it with --rule, or approve by --reason and --seen",
+            hidden));
+    }
+    const std::vector<Json> waiting = approvable(*page);
+    const bool json = options.format == OutputFormat::kJson;
+    if (json && !options.yes && !options.dry_run) {
+        return complain("with -o json nothing is asked: write --yes, or --dry-run to look");
+    }
+    if (!json) print_findings(*page);
+    if (json && options.dry_run) fmt::print("{}\n", page->dump(2));
+    if (options.dry_run) return 0;
+    if (waiting.empty()) {
+        if (json) {
+            fmt::print("{}\n", Json{{"approved", 0}}.dump());
+        } else {
+            fmt::print("{}\n", otherwise);
+        }
+        return 0;
+    }
+    if (!confirmed(options.yes, fmt::format(fmt::runtime(question), waiting.size()))) {
+        fmt::print("aborted; {}\n", refused);
+        return 1;
+    }
+    return approve_seen(engine, *page, waiting, options);
+}
+
+}  // namespace
+
 int run_findings_list(const OperateOptions& options) {
-    Result<Engine> engine = Engine::find(options.engine);
+    const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
     const Result<Json> page = list(*engine, options);
     if (!page) return complain(page.error().what);
-    if (options.format == FeedFormat::kJson) {
+    if (options.format == OutputFormat::kJson) {
         fmt::print("{}\n", page->dump(2));
     } else {
         print_findings(*page);
@@ -380,76 +365,54 @@ int run_findings_list(const OperateOptions& options) {
 }
 
 int run_findings_show(const OperateOptions& options) {
-    Result<Engine> engine = Engine::find(options.engine);
+    const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
-    const Result<Json> finding = find(*engine, options.handle);
+    const std::string id = options.handle.substr(0, options.handle.find('@'));
+    const Result<Json> finding = engine->get("/v1/findings/" + id);
     if (!finding) return complain(finding.error().what);
-    if (options.format == FeedFormat::kJson) {
+    if (options.format == OutputFormat::kJson) {
         fmt::print("{}\n", finding->dump(2));
-        return 0;
-    }
-    for (const auto& [name, value] : finding->items()) {
-        fmt::print("{:<9} {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
+    } else {
+        print_finding(*finding);
     }
     return 0;
 }
 
 int run_findings_approve(const OperateOptions& options) {
     if (!options.handle.empty()) return ask_about(options, "approve");
-    if (options.because.empty() || !options.seen) {
+    if (options.reason.empty() && options.rule.empty()) {
         return complain(
-            "write a finding as `trueup findings list` shows it; or, for all that wait "
-            "for one reason, --because uncorrelated_rows (or approval) and --seen with "
-            "the journal offset under that list");
+            "which ones? write a finding as `trueup findings list` shows it, or --rule RULE, or "
+            "--reason approval (or uncorrelated_rows): they are shown before you are asked");
     }
-    Result<Engine> engine = Engine::find(options.engine);
+    const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
-    return ask(*engine, request_of(options, "approve"), options.format);
+    // A script that looked before says what it saw.
+    if (options.seen) return ask(*engine, request_of(options, "approve"), options.format);
+    OperateOptions all = options;
+    all.limit = kAll;
+    return approve_listed(*engine, all, "Approve these {}?", "nothing was approved",
+                          "none of them waits for an approval");
 }
 
 int run_findings_dismiss(const OperateOptions& options) { return ask_about(options, "dismiss"); }
 
 int run_request(const OperateOptions& options, const std::string& kind) {
-    Result<Engine> engine = Engine::find(options.engine);
+    const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
     return ask(*engine, request_of(options, kind), options.format);
 }
 
 int run_cleanup(const OperateOptions& options) {
-    Result<Engine> engine = Engine::find(options.engine);
+    const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
     OperateOptions orphans = options;
     orphans.rule = "orphaned_pod";
-    orphans.limit = 20'000;
-    const Result<Json> page = list(*engine, orphans);
-    if (!page) return complain(page.error().what);
-    std::size_t waiting = 0;
-    std::set<std::string> because;
-    for (const Json& finding : (*page)["findings"]) {
-        const std::string reason = text(finding, "reason");
-        if (reason != "approval" && reason != "uncorrelated_rows") continue;
-        because.insert(reason);
-        ++waiting;
-    }
-    print_findings(*page);
-    if (waiting == 0) {
-        fmt::print(
-            "none of these orphans waits for your word; for a cleanup by hand set the mode "
-            "of orphaned_pod to approve\n");
-        return 0;
-    }
-    if (!confirmed(options.yes, waiting)) {
-        fmt::print("aborted; nothing was deleted\n");
-        return 1;
-    }
-    orphans.seen = page->value("seen", std::int64_t{-1});
-    if (orphans.reason.empty()) orphans.reason = "cleanup";
-    int code = 0;
-    for (const std::string& reason : because) {
-        orphans.because = reason;
-        code = std::max(code, ask(*engine, request_of(orphans, "approve"), options.format));
-    }
-    return code;
+    orphans.limit = kAll;
+    if (orphans.comment.empty()) orphans.comment = "cleanup";
+    return approve_listed(*engine, orphans, "Delete these {} pods?", "nothing was deleted",
+                          "none of these orphans waits for an approval; one that is in its grace "
+                          "will, if the mode of orphaned_pod is approve");
 }
 
 }  // namespace trueup::apps

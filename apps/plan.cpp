@@ -49,13 +49,13 @@ std::string summary_of(const Rehearsed& rehearsed) {
         text += fmt::format(
             "source {0} shows {1} objects, and at least {2} are expected (expect.at_least): in "
             "earnest nothing that takes away leans on it until it shows so many, or until `trueup "
-            "release --source {0}`\n",
+            "unquarantine {0}`\n",
             one.source, one.shown, one.expected);
     }
     if (!rehearsed.mostly_wrong()) return text;
     return text +
            "that is more than half of all, and more likely the question's fault than the world's: "
-           "a first list that says so is quarantined until `trueup release --source NAME`\n";
+           "a first list that says so is quarantined until `trueup unquarantine NAME`\n";
 }
 
 Json json_of(const Proposal& proposal) {
@@ -133,7 +133,7 @@ int run_plan(const PlanOptions& options, StopSignal& stop) {
     const Settings settings = config::policy_settings(*config);
     const Rehearsed rehearsed =
         rehearse(settings, looks, from_millis<BrokerTime>(ports::system_clock().wall_millis()));
-    const bool json = options.format == FeedFormat::kJson;
+    const bool json = options.format == OutputFormat::kJson;
     fmt::print("{}", json ? plan_json(settings, rehearsed) : plan_text(settings, rehearsed));
     return rehearsed.proposals.empty() ? 0 : kFound;
 }

@@ -1,7 +1,7 @@
 // `trueup plan`: what every rule would do, and nothing is done.
 #pragma once
 
-#include "apps/feed.h"
+#include "apps/event_printer.h"
 #include "apps/rehearsal.h"
 #include "apps/stop_signal.h"
 #include "engine/model/settings.h"
@@ -12,7 +12,7 @@ namespace trueup::apps {
 
 struct PlanOptions {
     std::string config;
-    FeedFormat format = FeedFormat::kText;
+    OutputFormat format = OutputFormat::kText;
 };
 
 /// 0 nothing was found, 3 something was, 2 the configuration is wrong, 1 a source did not answer.

@@ -1,11 +1,11 @@
 #include "apps/process.h"
 
-#include "apps/attempts.h"
 #include "apps/bus.h"
 #include "apps/config/config.h"
 #include "apps/events.h"
 #include "apps/logging.h"
 #include "apps/operate.h"
+#include "apps/retry.h"
 #include "apps/source_checks.h"
 #include "apps/topics.h"
 #include "apps/wiring.h"
@@ -148,6 +148,8 @@ Result<HostSettings> settings_of(const config::Config& config, const ProcessOpti
     settings.policy = config::policy_settings(config);
     become_next_build(settings.policy);
     settings.http.listen = config.listen;
+    // The engine is the one that people ask.
+    if (runs(options.part, Part::kEngine)) settings.http.socket = socket_of(config.state_dir);
     if (config.http_tls) {
         settings.http.cert_file = config.http_tls->cert_file;
         settings.http.key_file = config.http_tls->key_file;
@@ -219,7 +221,6 @@ std::optional<Refusal> start_host(const config::Config& config, const ProcessOpt
     auto opened = Host::open(std::move(parts.settings));
     if (!opened) return refusal_of(opened.error());
     host = std::move(*opened);
-    // The engine is the one that people ask.
     if (!host->address().empty() && runs(options.part, Part::kEngine)) {
         write_address(config.state_dir, host->address(),
                       config.http_tls ? config.http_tls->cert_file : "");
@@ -237,7 +238,7 @@ std::optional<Refusal> start_host(const config::Config& config, const ProcessOpt
 }
 
 void greet(const config::Config& config, const ProcessOptions& options, const Host& host) {
-    if (options.format != FeedFormat::kText) return;
+    if (options.format != OutputFormat::kText) return;
     std::string text =
         options.part == Part::kEverything
             ? fmt::format("trueup is up: {} sources, state in {}", config.sources.size(),
@@ -267,7 +268,7 @@ void log_start(const config::Config& config, const ProcessOptions& options) {
 
 /// Until it is asked to stop. Returns the exit code.
 int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
-    Feed feed(host.log(), host.shards(), options.format, options.colours);
+    EventPrinter feed(host.log(), host.shards(), options.format, options.colours);
     ports::Clock& clock = ports::system_clock();
     const SteadyTime start = clock.steady_now();
     const Millis length = std::chrono::seconds(options.seconds);
@@ -284,6 +285,11 @@ int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
     }
     const Status stopped = host.stop();
     feed.show_new();
+    if (options.format == OutputFormat::kText && !host.shards().empty()) {
+        const auto ran =
+            std::chrono::duration_cast<std::chrono::seconds>(clock.steady_now() - start);
+        feed.summarise(ran.count(), host.snapshot().open_findings);
+    }
     if (!stopped)
         fmt::print(stderr, "trueup {}: {}\n", name_of(options.part), stopped.error().what);
     const int code = stopped && fatal.empty() ? 0 : kGaveUp;
@@ -322,7 +328,7 @@ int run_process(const ProcessOptions& options, StopSignal& stop) {
     if (!loaded) return refuse(loaded.error().what);
     const auto config = narrowed(std::move(*loaded), options);
     if (!config) return refuse(config.error().what);
-    use_log_settings(*config);
+    use_log_settings(*config, options.log_level);
     const auto used = sources_used(*config, options);
     if (!used) return refuse(used.error().what);
     // Nothing starts where a server says that it is wrong. Whoever does not answer is waited for.

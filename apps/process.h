@@ -2,7 +2,7 @@
 // connect` and `trueup execute` run a part of it each, over Kafka.
 #pragma once
 
-#include "apps/feed.h"
+#include "apps/event_printer.h"
 #include "apps/stop_signal.h"
 
 #include <cstdint>
@@ -23,8 +23,9 @@ struct ProcessOptions {
     std::string shards;              ///< of an engine, as `0-3,7`; empty: all
     bool follow = false;             ///< an engine that folds and emits nothing
     std::vector<std::string> names;  ///< sources to connect, kinds to execute; none: all
-    FeedFormat format = FeedFormat::kText;
+    OutputFormat format = OutputFormat::kText;
     bool colours = true;
+    std::string log_level;  ///< of the command line; empty: the configuration's
 };
 
 /// Exit codes: 0 stopped as asked; 1 it gave up, and another start may do; 2 the configuration is

@@ -38,7 +38,7 @@ Settings enforced(Settings settings, bool whatever_is_shown) {
         for (SourceSettings& source : settings.sources) source.at_least = 0;
     }
     settings.windows.clear();
-    settings.pass_every = Millis{0};
+    settings.reconcile_every = Millis{0};
     settings.command_ttl = settings.emit_again = kForEver;
     settings.max_outbox = std::numeric_limits<std::uint32_t>::max();
     return settings;
@@ -46,7 +46,7 @@ Settings enforced(Settings settings, bool whatever_is_shown) {
 
 Settings without_budgets(Settings settings) {
     for (RuleSettings& rule : settings.rules) {
-        rule.budget.most = std::numeric_limits<std::uint32_t>::max();
+        rule.budget.max = std::numeric_limits<std::uint32_t>::max();
     }
     return settings;
 }
@@ -57,7 +57,7 @@ Millis horizon(const Settings& settings) {
     for (const RuleSettings& rule : settings.rules) {
         if (rule.mode != Mode::kOff) longest = std::max(longest, rule.grace + rule.create_window);
     }
-    return longest + settings.max_skew + 3 * settings.max_step;
+    return longest + settings.max_broker_skew + 3 * settings.max_clock_step;
 }
 
 /// A shard's fold over records that are made here.
@@ -98,7 +98,7 @@ class Stage {
     void wait(Millis length) {
         const BrokerTime end = now_ + length;
         while (now_ < end) {
-            now_ = std::min(end, now_ + settings_.max_step);
+            now_ = std::min(end, now_ + settings_.max_clock_step);
             prove();
         }
     }
@@ -127,7 +127,7 @@ class Stage {
         for (const char* because : {"uncorrelated_rows", "approval"}) {
             Request request;
             request.kind = RequestKind::kApprove;
-            request.scope.because = because;
+            request.scope.reason = because;
             request.scope.finding_offset = state_.meta.applied;
             ask(std::move(request));
         }

@@ -1,9 +1,9 @@
 #include "apps/sandbox_host.h"
 
 #include "apps/bus.h"
-#include "apps/sandbox_wiring.h"
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/connector.h"
+#include "sandbox/wiring/sandbox_wiring.h"
 
 #include <utility>
 
@@ -25,15 +25,16 @@ SourceSpec source_spec(const std::string& name, Topic topic) {
 SourceSpec pods_source(sandbox::World& world) {
     SourceSpec spec = source_spec("pods", Topic::kChangesPods);
     spec.cluster = world.cluster();
-    spec.connector =
-        std::make_unique<connectors::KubernetesConnector>(*spec.cluster, sandbox_pods(kSelector));
+    spec.connector = std::make_unique<connectors::KubernetesConnector>(
+        *spec.cluster, sandbox::sandbox_pods(kSelector));
     return spec;
 }
 
 Result<SourceSpec> rows_source(sandbox::World& world) {
     SourceSpec spec = source_spec("rows", Topic::kChangesRows);
     spec.database = world.database();
-    auto connector = connectors::postgres::PostgresConnector::open(sandbox_rows(), *spec.database);
+    auto connector =
+        connectors::postgres::PostgresConnector::open(sandbox::sandbox_rows(), *spec.database);
     if (!connector) return connector.error();
     spec.connector = std::move(*connector);
     return spec;
@@ -43,7 +44,7 @@ ExecutorSpec executor_spec(sandbox::World& world) {
     ExecutorSpec spec;
     spec.clusters.push_back(world.cluster());
     spec.databases.push_back(world.database());
-    spec.sources = sandbox_reach(*spec.clusters.back(), *spec.databases.back(), kSelector);
+    spec.sources = sandbox::sandbox_reach(*spec.clusters.back(), *spec.databases.back(), kSelector);
     spec.settings.executor = "sandbox";
     return spec;
 }

@@ -13,7 +13,7 @@ namespace trueup::apps {
 
 namespace {
 
-constexpr Millis kRetryPause{200};
+constexpr Millis kLongestWait{1'000};
 constexpr Millis kNothingNew{2'000};         // until a checkpoint is looked for again
 constexpr Millis kCheckpointFailed{60'000};  // the same after a failure
 constexpr Millis kMostAhead = std::chrono::hours(1);
@@ -35,6 +35,7 @@ Result<std::unique_ptr<ShardHost>> ShardHost::open(ShardHostSettings settings, p
     if (!opened) return opened.error();
     host->store_ = std::move(opened->store);
     host->shard_ = std::move(opened->shard);
+    host->add_loop();
     return host;
 }
 
@@ -42,8 +43,30 @@ ShardHost::~ShardHost() {
     if (Status stopped = stop(); !stopped) spdlog::error("{}", stopped.error().what);
 }
 
+void ShardHost::add_loop() {
+    runtime::ShardLoopSettings settings;
+    settings.on_quiet = [this](const runtime::ShardStatus& status,
+                               const std::vector<std::string>& wanted) {
+        if (loop_->fatal().empty()) passes_.look(status.meta);
+        settings_.on_quiet(status, wanted);
+    };
+    settings.on_failure = [this](const Error& error) {
+        if (error.next == Next::kStop) {
+            spdlog::error("shard {} stops emitting: {}", index(), error.what);
+        } else {
+            spdlog::warn("shard {}: {}", index(), error.what);
+        }
+    };
+    loop_ = std::make_unique<runtime::ShardLoop>(*shard_, log_, std::move(settings));
+}
+
 void ShardHost::start() {
     thread_ = std::thread([this] { run(); });
+}
+
+void ShardHost::begin_stop() {
+    stopping_ = true;
+    if (loop_) loop_->begin_stop();
 }
 
 Status ShardHost::stop() {
@@ -53,54 +76,19 @@ Status ShardHost::stop() {
     return stopped_;
 }
 
-std::string ShardHost::fatal() const {
-    const std::lock_guard lock(mutex_);
-    return fatal_;
-}
-
 ShardHost::Made ShardHost::checkpoint() const {
     const std::lock_guard lock(mutex_);
     return checkpoint_;
 }
 
-void ShardHost::tell() {
-    const runtime::ShardStatus status = shard_->status();
-    passes_.look(status.meta);
-    std::vector<std::string> wanted;
-    for (const SourceId id : shard_->take_wanted_epochs()) {
-        wanted.push_back(status.meta.sources[id].name);
-    }
-    settings_.on_quiet(status, wanted);
-}
-
 void ShardHost::run() {
-    bool alive = true;
     while (!stopping_) {
-        const std::uint64_t seen = log_.changes_seen();
-        if (!alive) {
-            log_.wait(seen, kRetryPause);
-            continue;
-        }
-        const Result<bool> busy = shard_->step();
-        if (!busy) {
-            alive = busy.error().next != Next::kStop;
-            if (alive) {
-                spdlog::warn("shard {}: {}", index(), busy.error().what);
-            } else {
-                spdlog::error("shard {} stops emitting: {}", index(), busy.error().what);
-                settings_.on_quiet({}, {});  // it hurries nobody any more
-                const std::lock_guard lock(mutex_);
-                fatal_ = busy.error().what;
-            }
-            log_.wait(log_.changes_seen(), kRetryPause);
-            continue;
-        }
-        if (*busy) continue;
-        tell();
-        log_.wait(seen, shard_->idle_time());
+        looks_.answer(*shard_);
+        loop_->step(kLongestWait);
     }
+    looks_.close();
     // A shard that gave up keeps its last good rows.
-    stopped_ = alive ? shard_->stop() : store_->flush();
+    stopped_ = fatal().empty() ? shard_->stop() : store_->flush();
 }
 
 Millis ShardHost::make_checkpoint() {
@@ -124,6 +112,24 @@ Millis ShardHost::make_checkpoint() {
     if (!made->has_value()) return std::min(kNothingNew, every);
     reached_ = std::max(reached_, (*made)->offset);
     return Millis{0};
+}
+
+std::vector<ShardHost::Lag> ShardHost::lags() const {
+    const runtime::ShardStatus status = shard_->status();
+    std::vector<Lag> found;
+    const auto add = [&](Topic topic, std::int64_t taken) {
+        const auto extent = log_.describe({topic, index()});
+        if (!extent) return;
+        // What retention took is not waited for.
+        const std::int64_t next = std::max(taken + 1, extent->first_offset);
+        found.push_back({topic, std::max<std::int64_t>(0, extent->next_offset - next)});
+    };
+    add(Topic::kJournal, status.meta.applied);
+    if (!status.in_turn) return found;  // another engine moves them into the journal
+    for (const Topic topic : kInputTopics) {
+        add(topic, status.meta.last[static_cast<std::size_t>(topic)]);
+    }
+    return found;
 }
 
 ShardHost::Shortened ShardHost::shorten_log() {

@@ -4,11 +4,13 @@
 #pragma once
 
 #include "apps/events.h"
+#include "apps/shard_looks.h"
 #include "engine/ports/log.h"
 #include "engine/ports/store.h"
 #include "engine/runtime/checkpoints.h"
 #include "engine/runtime/retention.h"
 #include "engine/runtime/shard.h"
+#include "engine/runtime/shard_loop.h"
 
 #include <atomic>
 #include <functional>
@@ -28,8 +30,7 @@ struct ShardHostSettings {
     Millis checkpoint_every{};
     std::size_t checkpoints_kept = 3;
     runtime::RetentionSettings retention;
-    /// Called by the shard's thread after each round that left nothing to do: sources that are to
-    /// take a complete epoch, by name.
+    /// ShardLoopSettings::on_quiet, by the shard's thread.
     std::function<void(const runtime::ShardStatus&, const std::vector<std::string>&)> on_quiet;
 };
 
@@ -43,14 +44,17 @@ class ShardHost {
 
     void start();
     /// Before `stop`, for who stops several at once: wake the log after it.
-    void begin_stop() { stopping_ = true; }
+    void begin_stop();
     /// Publishes and saves what was folded.
     Status stop();
 
     std::int32_t index() const { return settings_.shard.shard; }
     runtime::ShardStatus status() const { return shard_->status(); }
     /// Why it gave up; empty while it runs.
-    std::string fatal() const;
+    std::string fatal() const { return loop_->fatal(); }
+
+    /// What the fold has of a subject, for a person; waits for the shard's thread. Thread-safe.
+    auto look(const std::string& key, Millis timeout) { return looks_.ask(key, timeout); }
 
     /// Makes a checkpoint if it is time. How long to wait before the next call.
     Millis make_checkpoint();
@@ -64,13 +68,20 @@ class ShardHost {
     /// turn. Of the same thread as `make_checkpoint`.
     enum class Shortened : std::uint8_t { kDone, kNotOurTurn, kNoAnswer };
     Shortened shorten_log();
+    struct Lag {
+        Topic topic{};
+        std::int64_t records = 0;
+    };
+    /// How many records of the journal, and of the topics that it is made of, are still to be
+    /// folded. Asks the log; what does not answer is left out.
+    std::vector<Lag> lags() const;
     /// The oldest offset of the journal, as of the last `shorten_log`; -1: not looked at yet.
     std::int64_t journal_begin() const { return journal_begin_; }
 
   private:
     ShardHost(ShardHostSettings settings, ports::Log& log);
+    void add_loop();
     void run();
-    void tell();
     void tell_retention(const runtime::Retention::Tended& tended);
 
     ShardHostSettings settings_;
@@ -80,13 +91,14 @@ class ShardHost {
     std::atomic<std::int64_t> journal_begin_{-1};
     bool too_large_ = false;     ///< the log, and that was said
     bool ahead_ = false;         ///< the log's clock, likewise
-    std::int64_t reached_ = -1;  ///< offset that the rows have passed; of the chores' thread
+    std::int64_t reached_ = -1;  ///< offset that the rows have passed; of the maintenance thread
     std::unique_ptr<ports::Store> store_;
     std::unique_ptr<runtime::Shard> shard_;
+    std::unique_ptr<runtime::ShardLoop> loop_;
     PassLog passes_;  ///< of the shard's thread
+    ShardLooks looks_{[this] { log_.wake(); }};
     std::atomic<bool> stopping_{false};
     mutable std::mutex mutex_;
-    std::string fatal_;
     Made checkpoint_;
     Status stopped_ = Done{};
     std::thread thread_;

@@ -99,13 +99,13 @@ Result<OpenedShard> open_shard(const RowsPlace& place, const runtime::ShardSetti
     if (there && there->has_value()) return std::move(**there);
     if (!there) {
         if (there.error().next != Next::kSkip) return there.error();
-        say(there.error().what + "; it is set aside and made anew");
+        say(there.error().what + "; it is set aside and rebuilt");
         if (Status moved = RocksdbStore::set_aside(place.path); !moved) return moved.error();
     }
     for (const Checkpoint& checkpoint : place.checkpoints.list()) {
         auto opened = opening.from(checkpoint);
         if (opened) {
-            say("the projection was made anew from checkpoint " + checkpoint.name() +
+            say("the projection was rebuilt from checkpoint " + checkpoint.name() +
                 "; the journal is folded again from there");
             return opened;
         }

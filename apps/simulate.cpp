@@ -106,7 +106,7 @@ class Runs {
     }
 
     void tell(const Plan& plan, std::uint64_t seed, const Report& report) {
-        if (!report.good() && options_.format == FeedFormat::kText) {
+        if (!report.good() && options_.format == OutputFormat::kText) {
             fmt::print("{}seed {}: {}: {}\n", plans_.size() == 1 ? "" : plan.name + ", ", seed,
                        report.violations.front().oracle, report.violations.front().what);
         }
@@ -222,14 +222,14 @@ int run_simulate(SimulateOptions options, StopSignal& stop) {
     Runs runs(options, plans, stop);
     const Sums sums = runs.carry_out();
     const auto [shown, seed] = which(options, plans, sums.first_failed.value_or(0));
-    if (options.format == FeedFormat::kText) {
+    if (options.format == OutputFormat::kText) {
         if (sums.first_failed) {
             explain(options, shown, seed);
         } else {
             tell(options, shown, seed, simulation::make_schedule(seed, shown));
         }
     }
-    if (options.format == FeedFormat::kText) {
+    if (options.format == OutputFormat::kText) {
         tell_sums(options, sums, runs.seconds());
     } else {
         print_sums(options, sums, {shown, seed}, runs.seconds());

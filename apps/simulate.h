@@ -1,7 +1,7 @@
 // `trueup simulate`: runs of the shipped code in a simulated world, from seeds.
 #pragma once
 
-#include "apps/feed.h"
+#include "apps/event_printer.h"
 #include "apps/stop_signal.h"
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct SimulateOptions {
     bool shrink = true;  ///< look for the smallest schedule that fails
     bool keep_going = false;
     std::string tell;  ///< what happened around this name, in the run that failed or in the first
-    FeedFormat format = FeedFormat::kText;
+    OutputFormat format = OutputFormat::kText;
 };
 
 /// The process's exit code: 0 when every run was good, 1 when one was not.

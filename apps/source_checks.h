@@ -3,7 +3,7 @@
 // that something is wrong, too, until somebody mends it. Each is asked on a thread of its own.
 #pragma once
 
-#include "apps/attempts.h"
+#include "apps/retry.h"
 #include "engine/base/result.h"
 #include "engine/base/time.h"
 

@@ -114,8 +114,8 @@ bool confirmed(const Report& report) {
     return answer == "yes";
 }
 
-void print(const Report& report, FeedFormat format) {
-    if (format == FeedFormat::kJson) {
+void print(const Report& report, OutputFormat format) {
+    if (format == OutputFormat::kJson) {
         const nlohmann::json object{{"source", report.source},   {"kind", report.kind},
                                     {"slot", report.slot},       {"dropped", report.dropped},
                                     {"refused", report.refused}, {"says", report.says},
@@ -141,7 +141,7 @@ Result<int> drop(const SourceDropOptions& options, const SourceConfig& source, R
     if (!found) return found.error();
     describe(source, *found, report);
     if (found->slot) report.refused = objection(source, *found);
-    const bool text = options.format == FeedFormat::kText;
+    const bool text = options.format == OutputFormat::kText;
     if (text) print(report, options.format);
     if (!report.refused.empty()) {
         if (text) fmt::print(stderr, "{}\n", report.refused);
@@ -196,7 +196,7 @@ int run_source_drop(const SourceDropOptions& options) {
     if (source->kubernetes() != nullptr) return say_cluster(options, report);
     const Result<int> code = drop(options, *source, report);
     if (!code) return refuse(fmt::format("source {}: {}", source->name, code.error().what));
-    if (options.format == FeedFormat::kJson) print(report, options.format);
+    if (options.format == OutputFormat::kJson) print(report, options.format);
     return *code;
 }
 

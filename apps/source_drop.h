@@ -5,7 +5,7 @@
 // answer.
 #pragma once
 
-#include "apps/feed.h"
+#include "apps/event_printer.h"
 
 #include <string>
 
@@ -16,7 +16,7 @@ struct SourceDropOptions {
     std::string name;
     bool yes = false;
     bool dry_run = false;
-    FeedFormat format = FeedFormat::kText;
+    OutputFormat format = OutputFormat::kText;
 };
 
 int run_source_drop(const SourceDropOptions& options);

@@ -68,7 +68,7 @@ class Judge {
             judged_.warnings.push_back(
                 fmt::format("{} of {} subjects would be wrong, which is more likely the question's "
                             "fault than the world's: a first list that says so is not acted upon "
-                            "until `trueup release --source NAME` vouches for it; `trueup plan` "
+                            "until `trueup unquarantine NAME` vouches for it; `trueup plan` "
                             "says which they are",
                             rehearsed.wrong, rehearsed.subjects));
         }

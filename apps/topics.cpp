@@ -162,7 +162,7 @@ int run(const TopicsOptions& options, bool make) {
     const kafka::TopicFlaws& flaws = found.value().flaws;
     const std::vector<std::string> sentences = sentences_of(flaws);
     const bool well = sentences.empty();
-    if (options.format == FeedFormat::kJson) {
+    if (options.format == OutputFormat::kJson) {
         const nlohmann::json object{{"made", found.value().made},
                                     {"missing", flaws.missing},
                                     {"errors", flaws.wrong},

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/config/config.h"
-#include "apps/feed.h"
+#include "apps/event_printer.h"
 #include "engine/base/result.h"
 
 #include <string>
@@ -11,7 +11,7 @@ namespace trueup::apps {
 
 struct TopicsOptions {
     std::string config;
-    FeedFormat format = FeedFormat::kText;
+    OutputFormat format = OutputFormat::kText;
 };
 
 /// Makes what is missing of topics, journals' first records and keys; changes nothing that is

@@ -52,7 +52,7 @@ Settings load_settings(Mode mode) {
         core::rule_settings(settings, name).mode = Mode::kOff;
     }
     core::rule_settings(settings, "missing_pod").grace = Millis{0};
-    for (RuleSettings& rule : settings.rules) rule.budget.most = 1'000'000'000;  // no brake
+    for (RuleSettings& rule : settings.rules) rule.budget.max = 1'000'000'000;  // no brake
     return settings;
 }
 

@@ -3,11 +3,11 @@
 //
 // The whole process runs over the sandbox: connectors, log with fsync, shard, executors. The cost
 // of what it does anyway, hearing its sources, is measured before passes begin, and taken off.
-#include "apps/quick_policy.h"
 #include "apps/sandbox_host.h"
-#include "apps/sandbox_wiring.h"
 #include "benchmarks/report.h"
 #include "engine/ports/clock.h"
+#include "sandbox/wiring/demo_policy.h"
+#include "sandbox/wiring/sandbox_wiring.h"
 
 #include <spdlog/spdlog.h>
 
@@ -61,13 +61,13 @@ int run(int argc, char** argv) {
     report.fact("every_seconds", static_cast<double>(every.count()) / 1000);
     const TempFolder folder(shape.dir);
     sandbox::WorldSettings settings;
-    settings.evaluate_key = apps::evaluate_key;
+    settings.evaluate_key = sandbox::evaluate_key;
     sandbox::World world(1, ports::system_clock(), settings);
     fill(world, shape.subjects);
     apps::HostSettings engine;
     engine.state_dir = folder.path();
-    engine.policy = apps::quick_policy();
-    engine.policy.pass_every = every;
+    engine.policy = sandbox::demo_policy();
+    engine.policy.reconcile_every = every;
     auto host = apps::start_sandbox_host(world, std::move(engine));
     if (!host) fail(host.error().what);
 

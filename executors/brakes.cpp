@@ -76,7 +76,7 @@ bool Brakes::read(Lane& lane) {
 void Brakes::take(Lane& lane, const ports::Record& record) const {
     if (!keys_.authentic(codec::kRequestSignature, record.value)) return;
     const Result<Request> read = codec::decode_request(record.value);
-    if (!read || read->kind == RequestKind::kWish) return;
+    if (!read || read->kind == RequestKind::kSourceHint) return;
     const Request& request = *read;
     if (request.kind == RequestKind::kActivation) {
         lane.activations[{request.scope.policy, request.scope.rule}] = record.append_time;

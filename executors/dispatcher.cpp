@@ -1,8 +1,8 @@
 #include "executors/dispatcher.h"
 
 #include "engine/base/check.h"
+#include "engine/base/failpoint.h"
 #include "engine/base/guard.h"
-#include "engine/base/kill_point.h"
 #include "engine/codec/cloud_events.h"
 #include "engine/codec/outcome_codec.h"
 #include "executors/brakes.h"
@@ -40,7 +40,7 @@ Outcome outcome_of(const Command& command, OutcomeKind kind, std::string reason,
     outcome.command_id = command.id;
     outcome.subject = command.subject;
     outcome.kind = kind;
-    outcome.reason = std::move(reason);
+    outcome.detail = std::move(reason);
     outcome.executor = executor;
     return outcome;
 }
@@ -105,7 +105,7 @@ Dispatcher::State::State(ports::Log& the_log, Sources sources, DispatcherSetting
     : log(the_log),
       settings(std::move(the_settings)),
       calls(settings.call_timeout),
-      reader(the_log, settings.partitions, settings.longest_expiry + settings.max_skew,
+      reader(the_log, settings.partitions, settings.longest_expiry + settings.max_broker_skew,
              ended_commands, settings.command_keys),
       brakes(the_log, settings.partitions, settings.request_keys),
       clock(the_log, {Topic::kOutcomes, settings.partitions.front()}, settings.heartbeat_every,
@@ -223,7 +223,8 @@ void Dispatcher::State::start(ArrivedCommand arrived, SteadyTime now) {
         task.outcome =
             outcome_of(command, OutcomeKind::kExpired,
                        "expired before it was started; nothing was written", settings.executor);
-    } else if (command.not_after - broker_now > settings.longest_expiry + settings.max_skew) {
+    } else if (command.not_after - broker_now >
+               settings.longest_expiry + settings.max_broker_skew) {
         task.outcome = outcome_of(command, OutcomeKind::kFailed,
                                   "expires later than the executor remembers what has ended",
                                   settings.executor);
@@ -265,7 +266,7 @@ bool Dispatcher::State::settle(Task& task, SteadyTime now) {
         // Ours may be in the log already, or somebody else's is; but that we wrote is always said.
         const bool said = task.append_failed || task.outcome->kind != OutcomeKind::kDone;
         if (TRUEUP_GUARD("ledger") && said && ended_commands.knows(id)) return true;
-        if (task.outcome->kind == OutcomeKind::kDone) TRUEUP_KILL_POINT("done");
+        if (task.outcome->kind == OutcomeKind::kDone) TRUEUP_FAILPOINT("done");
         ports::Entry entry{task.outcome->subject, codec::encode_outcome(*task.outcome),
                            codec::headers_for(*task.outcome, clock.at(now))};
         std::vector<ports::Entry> entries;

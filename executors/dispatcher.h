@@ -72,7 +72,7 @@ struct DispatcherSettings {
     std::size_t max_pending = 10'000;
     /// No command may live longer from its issue on: ended commands are remembered for as long.
     Millis longest_expiry{3'600'000};
-    Millis max_skew{10'000};
+    Millis max_broker_skew{10'000};
     Millis heartbeat_every{2'000};
     Millis heartbeat_fresh{5'000};
     Millis append_again{200};

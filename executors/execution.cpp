@@ -159,7 +159,7 @@ void Execution::finish(OutcomeKind kind, std::string reason, bool retryable) {
     outcome.subject = command_.subject;
     outcome.kind = kind;
     outcome.retryable = retryable;
-    outcome.reason = std::move(reason);
+    outcome.detail = std::move(reason);
     outcome.executor = context_.executor;
     outcome.check_to_write_micros = std::chrono::microseconds(check_to_write_).count();
     outcome_ = std::move(outcome);

@@ -1,6 +1,6 @@
 #include "projections/rocksdb_store.h"
 
-#include "engine/base/kill_point.h"
+#include "engine/base/failpoint.h"
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
@@ -107,7 +107,7 @@ rocksdb::Status RocksdbStore::Rocks::write(const ports::StoreBatch& batch) {
     rocksdb::WriteOptions how;
     how.disableWAL = true;
     in_memtable = true;
-    TRUEUP_KILL_POINT("write_behind");
+    TRUEUP_FAILPOINT("write_behind");
     return status.ok() ? db->Write(how, &writes) : status;
 }
 
@@ -139,7 +139,7 @@ rocksdb::Status RocksdbStore::Rocks::ingest(const ports::StoreBatch& batch) {
     rocksdb::IngestExternalFileOptions how;
     how.move_files = true;
     how.write_global_seqno = false;
-    TRUEUP_KILL_POINT("write_behind");
+    TRUEUP_FAILPOINT("write_behind");
     if (status.ok()) status = db->IngestExternalFile({file}, how);
     std::error_code gone;
     std::filesystem::remove(file, gone);  // a second name of what was taken over

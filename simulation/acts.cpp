@@ -213,7 +213,7 @@ void put_away(Stage& stage) {
 void approve(Stage& stage) {
     for (const char* because : {"approval", "uncorrelated_rows"}) {
         RequestScope scope;
-        scope.because = because;
+        scope.reason = because;
         scope.finding_offset = stage.house.applied();
         ask(stage, RequestKind::kApprove, scope);
     }

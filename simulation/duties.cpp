@@ -66,7 +66,7 @@ void Oracles::ended(const Outcome& outcome) {
     if (!first || outcome.kind != OutcomeKind::kRefused) return;
     // An operator's word may come again and again.
     const bool operators =
-        outcome.retryable || outcome.reason.find("operator") != std::string::npos;
+        outcome.retryable || outcome.detail.find("operator") != std::string::npos;
     for (const auto& [object, command] : last_) {
         if (command.id == outcome.command_id && !operators) return judge_loop(command);
     }

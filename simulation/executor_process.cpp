@@ -1,5 +1,5 @@
-#include "apps/sandbox_wiring.h"
-#include "executors/dispatcher.h"
+#include "executors/executor_loop.h"
+#include "sandbox/wiring/sandbox_wiring.h"
 #include "simulation/process.h"
 
 #include <numeric>
@@ -42,19 +42,22 @@ class ExecutorProcess final : public Process {
             return true;
         };
         executors::Sources reach =
-            apps::sandbox_reach(*cluster_, *database_, around_.asked.selector);
+            sandbox::sandbox_reach(*cluster_, *database_, around_.asked.selector);
         reach.rows.at("rows").hold_column = around_.settings.hold_column;
         dispatcher_ = std::make_unique<executors::Dispatcher>(*log_, std::move(reach), settings);
+        loop_ = std::make_unique<executors::ExecutorLoop>(*dispatcher_,
+                                                          executors::ExecutorLoopSettings{});
     }
 
     void end() override {
+        loop_.reset();
         dispatcher_.reset();
         cluster_.reset();
         database_.reset();
     }
 
     Millis step() override {
-        dispatcher_->step(around_.scheduler.steady_now(), Millis{0});
+        loop_->step(around_.scheduler.steady_now(), Millis{0});
         const executors::DispatcherStats stats = dispatcher_->stats();
         const bool idle = stats.running == 0 && stats.pending == 0 && stats.ended_known;
         return idle ? kExecutorNap : kBusyNap;
@@ -63,6 +66,7 @@ class ExecutorProcess final : public Process {
     std::unique_ptr<ClusterLink> cluster_;
     std::unique_ptr<DatabaseLink> database_;
     std::unique_ptr<executors::Dispatcher> dispatcher_;
+    std::unique_ptr<executors::ExecutorLoop> loop_;
 };
 
 }  // namespace

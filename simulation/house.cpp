@@ -3,7 +3,7 @@
 #include "engine/base/id.h"
 #include "engine/codec/request_codec.h"
 #include "engine/runtime/retention.h"
-#include "engine/runtime/shard.h"
+#include "engine/runtime/shard_loop.h"
 
 #include <algorithm>
 #include <limits>
@@ -19,7 +19,6 @@ namespace {
 constexpr Millis kBusyNap{20};
 constexpr Millis kEngineNap{2'000};
 constexpr Millis kBeginAgain{10'000};  // until somebody starts an engine that gave up
-constexpr int kMostSteps = 100;        // of an engine at one moment
 constexpr Millis kForgetEvery{30'000};
 
 class EngineProcess final : public Process {
@@ -53,6 +52,7 @@ class EngineProcess final : public Process {
 
     void end() override {
         retention_.reset();
+        loop_.reset();
         shard_.reset();  // what is still to be applied fails: the process is dead
         store_.reset();
         disk_.crash(around_.random);
@@ -74,12 +74,24 @@ class EngineProcess final : public Process {
         auto opened = runtime::Shard::open(settings, *log_, *store_, around_.scheduler);
         if (opened) {
             shard_ = std::move(*opened);
+            add_loop();
             return true;
         }
         if (opened.error().next == Next::kRetry) return false;
         note(opened.error().what);
         disk_.wipe();
         return false;
+    }
+
+    void add_loop() {
+        runtime::ShardLoopSettings settings;
+        settings.on_quiet = [this](const auto& status, const auto& wanted) {
+            tell(status, wanted);
+        };
+        settings.on_failure = [this](const Error& error) {
+            if (error.next == Next::kStop) note(error.what);
+        };
+        loop_ = std::make_unique<runtime::ShardLoop>(*shard_, *log_, std::move(settings));
     }
 
     void note(const std::string& why) {
@@ -116,19 +128,12 @@ class EngineProcess final : public Process {
             return kBeginAgain / 10;
         }
         if (!shard_ && !open()) return kBeginAgain / 10;
-        bool news = false;
-        for (int i = 0; i < kMostSteps; ++i) {
-            const Result<bool> busy = shard_->step();
-            news = news || (busy && *busy);
-            if (!busy && busy.error().next == Next::kStop) {
-                note(busy.error().what);
-                crash_at(1, kBeginAgain);
-                (void)life_.call();
-                return kBusyNap;
-            }
-            if (!busy || !*busy) break;
+        loop_->step(Millis{0});
+        if (!loop_->fatal().empty()) {
+            crash_at(1, kBeginAgain);
+            (void)life_.call();
+            return kBusyNap;
         }
-        if (news) tell();
         forget();
         const Millis idle = shard_->idle_time();
         return idle < Millis{500} ? idle : kEngineNap;
@@ -143,16 +148,14 @@ class EngineProcess final : public Process {
     }
 
     /// What the product says over the topic of requests.
-    void tell() {
-        const runtime::ShardStatus status = shard_->status();
-        const std::vector<SourceId> wanted = shard_->take_wanted_epochs();
+    void tell(const runtime::ShardStatus& status, const std::vector<std::string>& wanted) {
         if (!status.in_turn || !life_.alive()) return;
         if (status.proof_awaited) {
             around_.proof_awaited.insert(index_);
         } else {
             around_.proof_awaited.erase(index_);
         }
-        for (const SourceId id : wanted) around_.wish(status.meta.sources[id].name);
+        for (const std::string& source : wanted) around_.wish(source);
     }
 
     const std::int32_t index_;  ///< of its shard
@@ -162,6 +165,7 @@ class EngineProcess final : public Process {
     Disk disk_;
     std::unique_ptr<DiskStore> store_;
     std::unique_ptr<runtime::Shard> shard_;
+    std::unique_ptr<runtime::ShardLoop> loop_;
     std::optional<runtime::Retention> retention_;
     SteadyTime forget_again_{};
 };
@@ -338,7 +342,7 @@ std::uint64_t open_in(const runtime::Shard& shard) {
     if (open == 0) return 0;
     shard.state().subjects.each_cached([&](const Subject& subject) {
         for (const Finding& finding : subject.findings) {
-            if (!finding.dismissed && finding.reason == Reason::kOwnersChoice) --open;
+            if (!finding.dismissed && finding.reason == Reason::kReportOnly) --open;
         }
     });
     return open;

@@ -284,7 +284,7 @@ void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& b
             while (times[to].first - times[from].first >= budget.window) ++from;
             // A stretch as long as a window touches two of them.
             const std::size_t ordered = to - from + 1;
-            if (ordered <= 2 * std::size_t{budget.most}) continue;
+            if (ordered <= 2 * std::size_t{budget.max}) continue;
             const std::size_t limit = 2 * most_allowed(budget, times[to].second, served);
             if (ordered <= limit) continue;
             violate("budget", rule + " ordered more than " + std::to_string(limit) +
@@ -302,7 +302,7 @@ std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now,
     for (const auto& [name, since] : served) {
         if (since < now) there.insert(name);
     }
-    return std::max<std::uint64_t>(budget.most, there.size() * budget.percent / 100);
+    return std::max<std::uint64_t>(budget.max, there.size() * budget.percent / 100);
 }
 
 void Oracles::judge_folded(std::int32_t shard, std::uint64_t folded, std::uint64_t reached,

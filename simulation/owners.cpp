@@ -83,7 +83,7 @@ void ask_for_end(Stage& stage, Random& random) {
 /// Everything that waits for an approval, as it was looked at now.
 void approve_all(Stage& stage, Random& random) {
     RequestScope scope;
-    scope.because = random.chance(500) ? "approval" : "uncorrelated_rows";
+    scope.reason = random.chance(500) ? "approval" : "uncorrelated_rows";
     scope.finding_offset = stage.house.applied();
     ask(stage, RequestKind::kApprove, scope);
 }
@@ -131,7 +131,7 @@ Request mischief(Stage& stage, Random& random) {
     const bool one = request.kind != RequestKind::kResume && row != nullptr;
     if (one) request.scope = about(subject_of(*row));
     if (request.kind == RequestKind::kApprove) request.scope.finding_offset = stage.house.applied();
-    if (!one) request.scope.because = "approval";
+    if (!one) request.scope.reason = "approval";
     return request;
 }
 
@@ -150,7 +150,7 @@ void repeat_request(Stage& stage, Random& random) {
 }
 
 void look_again(Stage& stage, Random& random) {
-    ask(stage, random.chance(500) ? RequestKind::kPass : RequestKind::kResnapshot, {});
+    ask(stage, random.chance(500) ? RequestKind::kReconcile : RequestKind::kRelist, {});
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct HouseSettings {
     Settings policy;
     Millis pace_idle{20'000};
     Millis pace_waiting{5'000};
-    Millis resnapshot{80'000};
+    Millis relist_every{80'000};
     Millis heal_every{10'000};  ///< a source that only an epoch can heal is asked this often
     std::vector<std::string> columns = {};  ///< that the connector of rows publishes beside its own
     std::int32_t shards = 1;

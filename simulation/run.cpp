@@ -1,12 +1,12 @@
 #include "simulation/run.h"
 
-#include "apps/sandbox_wiring.h"
 #include "engine/codec/change_codec.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
 #include "engine/codec/outcome_codec.h"
 #include "engine/codec/request_codec.h"
 #include "engine/core/policy.h"
+#include "sandbox/wiring/sandbox_wiring.h"
 #include "simulation/instances.h"
 #include "simulation/replay.h"
 #include "simulation/staging.h"
@@ -53,7 +53,7 @@ Settings policy(const Plan& plan) {
         settings.windows = windows();
     }
     for (RuleSettings& rule : settings.rules) rule.budget = plan.budget;
-    settings.max_skew = Millis{1'000};
+    settings.max_broker_skew = Millis{1'000};
     if (plan.services) {
         constexpr Role kServices = 2;
         settings.sources.push_back({.name = "services",
@@ -67,7 +67,7 @@ Settings policy(const Plan& plan) {
 sandbox::WorldSettings world_settings(const Plan& plan) {
     sandbox::WorldSettings settings;
     settings.block_in_poll = false;
-    settings.evaluate_key = apps::evaluate_key;
+    settings.evaluate_key = sandbox::evaluate_key;
     settings.copy_batch = 5;  // so that a copy has several parts
     if (plan.row_holds) settings.columns.push_back({kHoldColumn});
     return settings;

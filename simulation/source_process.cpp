@@ -1,8 +1,8 @@
-#include "apps/sandbox_wiring.h"
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/connector.h"
 #include "engine/base/check.h"
 #include "engine/runtime/source_loop.h"
+#include "sandbox/wiring/sandbox_wiring.h"
 #include "simulation/process.h"
 
 #include <utility>
@@ -17,7 +17,7 @@ constexpr const char* kSources[] = {"pods", "rows", "services"};
 constexpr Topic kTopicsOf[] = {Topic::kChangesPods, Topic::kChangesRows, Topic::kChangesResources};
 
 connectors::KubernetesSettings pods_settings(const std::string& selector, std::uint64_t seed) {
-    connectors::KubernetesSettings settings = apps::sandbox_pods(selector);
+    connectors::KubernetesSettings settings = sandbox::sandbox_pods(selector);
     settings.page_limit = 5;  // so that epochs have several pages
     settings.call_timeout = Millis{5'000};
     settings.watch_slack = Millis{5'000};
@@ -51,7 +51,7 @@ class SourceProcess final : public Process {
         } else {
             database_ =
                 std::make_unique<DatabaseLink>(*around_.asked.rows, around_.network, life_, woken);
-            connectors::postgres::Settings settings = apps::sandbox_rows();
+            connectors::postgres::Settings settings = sandbox::sandbox_rows();
             settings.jitter_seed = nonce;
             const std::vector<std::string>& more = around_.settings.columns;
             settings.columns.insert(settings.columns.end(), more.begin(), more.end());
@@ -74,7 +74,7 @@ class SourceProcess final : public Process {
         settings.task.patience = 3 * house.pace_idle;
         settings.pace_idle = house.pace_idle;
         settings.pace_waiting = house.pace_waiting;
-        settings.relist_every = house.resnapshot;
+        settings.relist_every = house.relist_every;
         settings.heal_every = house.heal_every;
         return settings;
     }

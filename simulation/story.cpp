@@ -60,13 +60,13 @@ std::string told(const Command& command) {
 
 std::string told(const Outcome& outcome) {
     return "outcome " + brief(outcome.command_id) + " " + std::string(name_of(outcome.kind)) +
-           (outcome.reason.empty() ? "" : ": " + outcome.reason) + " by " + outcome.executor +
+           (outcome.detail.empty() ? "" : ": " + outcome.detail) + " by " + outcome.executor +
            " about " + outcome.subject;
 }
 
 std::string told(const Request& request) {
     return "request " + std::string(name_of(request.kind)) + " " + request.scope.subject +
-           request.scope.rule + request.scope.source + request.scope.because + " by " +
+           request.scope.rule + request.scope.source + request.scope.reason + " by " +
            request.issued_by;
 }
 

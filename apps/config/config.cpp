@@ -70,11 +70,11 @@ void read_client_file(Section& kafka, const std::string& folder, KafkaBus& bus) 
 /// Whoever answers in the brokers' place could take every fact and give every answer. Only what is
 /// known to verify does: the client has many spellings of what does not.
 void check_verification(Section& kafka, KafkaBus& bus) {
-    bus.known = kafka.texts("i-know");
+    bus.known = kafka.texts("acknowledge");
     for (const std::string& name : bus.known) {
         if (name == "verification") continue;
-        kafka.problem("i-know",
-                      fmt::format("names '{}'; kafka has verification to be sure of", name));
+        kafka.problem("acknowledge",
+                      fmt::format("names '{}'; kafka has verification to acknowledge", name));
     }
     if (!bus.known.empty()) return;
     for (const auto& [name, value] :
@@ -83,9 +83,9 @@ void check_verification(Section& kafka, KafkaBus& bus) {
         const auto set = bus.client.find(name);
         if (set == bus.client.end() || set->second == value) continue;
         kafka.problem("client",
-                      fmt::format("has {}: {}, so that whoever answers is believed to be the "
+                      fmt::format("has {}: {}, so that any server that answers is taken for the "
                                   "broker; write {} or take it out, and name the authority in "
-                                  "ssl.ca.location, or write i-know: [verification]",
+                                  "ssl.ca.location, or write acknowledge: [verification]",
                                   name, set->second, value));
     }
 }
@@ -169,17 +169,18 @@ void read_bus(Section bus, const std::string& folder, Config& config) {
         bus.refuse("embedded", "has no place beside kafka; write one of the two");
         read_kafka(bus.section("kafka"), folder, config);
         // Times of several brokers are compared.
-        config.max_skew = Millis{1'000};
+        config.max_broker_skew = Millis{1'000};
     }
     Section embedded = bus.section("embedded");
     config.fsync = embedded.flag("fsync", config.fsync);
     embedded.finish();
     read_retention(bus.section("retention"), config);
-    config.max_step = bus.duration("max_step", config.max_step);
-    if (config.max_step < Millis(100)) {
-        bus.problem("max_step", "is shorter than 100ms, so that time would hardly pass; write 10s");
+    config.max_clock_step = bus.duration("max_clock_step", config.max_clock_step);
+    if (config.max_clock_step < Millis(100)) {
+        bus.problem("max_clock_step",
+                    "is shorter than 100ms, so that time would hardly pass; write 10s");
     }
-    config.max_skew = bus.duration("max_skew", config.max_skew);
+    config.max_broker_skew = bus.duration("max_broker_skew", config.max_broker_skew);
     bus.finish();
 }
 
@@ -206,10 +207,11 @@ void read_checkpoints(Section checkpoints, const std::string& folder, Config& co
 
 void read_http(Section http, const std::string& folder, Config& config) {
     config.listen = http.text("listen", config.listen);
-    config.http_known = http.texts("i-know");
+    config.http_known = http.texts("acknowledge");
     for (const std::string& name : config.http_known) {
-        if (name == "listen") continue;
-        http.problem("i-know", fmt::format("names '{}'; http has listen to be sure of", name));
+        if (name == "plain_http") continue;
+        http.problem("acknowledge",
+                     fmt::format("names '{}'; http has plain_http to acknowledge", name));
     }
     Section tls = http.section("tls");
     HttpTls files{read_path(tls, "cert_file", "", folder), read_path(tls, "key_file", "", folder)};
@@ -222,8 +224,10 @@ void read_http(Section http, const std::string& folder, Config& config) {
     if (config.listen == "off") {
         config.listen.clear();
     } else if (!is_address(config.listen)) {
-        http.problem("listen", fmt::format("is '{}'; write host:port, as in 127.0.0.1:9464, or off",
-                                           config.listen));
+        http.problem("listen",
+                     fmt::format("is '{}'; write HOST:PORT with a port up to 65535, as in "
+                                 "127.0.0.1:9464, or off",
+                                 config.listen));
     } else if (const std::string flaw = flaw_of_listen(config, config.listen); !flaw.empty()) {
         http.problem("listen", flaw);
     }
@@ -259,7 +263,9 @@ std::string flaw_of_listen(const Config& config, const std::string& listen) {
     if (config.http_tls || is_loopback(listen) || !config.http_known.empty()) return {};
     return fmt::format(
         "is {}, which other machines reach, and tokens would travel in the clear; write tls: "
-        "{{cert_file: FILE, key_file: FILE}} beside it, or i-know: [listen] if nobody else is on "
+        "{{cert_file: FILE, key_file: FILE}} beside it, or acknowledge: [plain_http] if nobody "
+        "else is "
+        "on "
         "that network",
         listen);
 }
@@ -323,10 +329,10 @@ Settings policy_settings(const Config& config) {
     }
     settings.rules = policy.rules;
     settings.windows = policy.windows;
-    settings.pass_every = policy.pass_every;
+    settings.reconcile_every = policy.reconcile_every;
     settings.max_clock_skew = policy.max_clock_skew;
-    settings.max_step = config.max_step;
-    settings.max_skew = config.max_skew;
+    settings.max_clock_step = config.max_clock_step;
+    settings.max_broker_skew = config.max_broker_skew;
     settings.stale_after = policy.stale_after;
     settings.command_ttl = policy.command_ttl;
     settings.max_drop_percent = policy.max_drop_percent;

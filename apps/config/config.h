@@ -44,8 +44,8 @@ struct KubernetesSource : ClusterLogin {
     std::string selector;             ///< never empty for pods (S31)
     std::vector<std::string> labels;  ///< published with each object
     Fields fields;                    ///< how, where not as it is; by published name
-    std::vector<std::string> known;   ///< fields that look secret and are published (`i-know`)
-    std::string hold = "trueup.io/hold";
+    std::vector<std::string> known;   ///< fields that look secret and are published (`acknowledge`)
+    std::string veto_label = "trueup.io/hold";
     std::string key_label;  ///< empty: the object's name is its key
 };
 
@@ -56,7 +56,7 @@ enum class Conninfo : std::uint8_t { kText, kFile, kEnvironment };
 struct DatabaseLogin {
     Conninfo from = Conninfo::kText;
     std::string conninfo;            ///< the text itself, the file's path, or the variable's name
-    std::vector<std::string> known;  ///< `i-know`: `sslmode`; of a source more
+    std::vector<std::string> known;  ///< `acknowledge`: `sslmode`; of a source more
     bool any_tls = false;            ///< connects without knowing who answers
 };
 
@@ -67,18 +67,18 @@ struct PostgresSource : DatabaseLogin {
     std::string slot;                  ///< default: `trueup_<source>`
     std::vector<std::string> columns;  ///< what the policy reads, what `correlate` names, and more
     Fields fields;                     ///< how, where not as it is; by column
-    std::string hold_column;           ///< empty: there is none
+    std::string veto_column;           ///< empty: there is none
     bool emit_message = false;
 };
 
 struct SourceConfig {
     std::string name;
     std::variant<KubernetesSource, PostgresSource> world;
-    Millis idle{15'000};                        ///< between proofs of progress
-    Millis waiting{2'000};                      ///< the same while a finding waits for one
-    Millis resnapshot = std::chrono::hours(6);  ///< between full audits
-    std::uint32_t at_least = 1;                 ///< objects, or the first snapshot proves nothing
-    int line = 0;                               ///< where it stands in the file, from 1
+    Millis idle{15'000};   ///< between proofs of progress
+    Millis active{2'000};  ///< the same while a finding waits for one
+    Millis relist_every = std::chrono::hours(6);
+    std::uint32_t at_least = 1;  ///< objects, or the first snapshot proves nothing
+    int line = 0;                ///< where it stands in the file, from 1
 
     const KubernetesSource* kubernetes() const { return std::get_if<KubernetesSource>(&world); }
     const PostgresSource* postgres() const { return std::get_if<PostgresSource>(&world); }
@@ -95,8 +95,8 @@ struct PolicyConfig {
     std::string correlate;            ///< connectors/postgres/correlation.h reads it
     std::vector<RuleSettings> rules;  ///< one for each rule of the set, in its order
     std::vector<Window> windows;      ///< none: always
-    std::vector<std::string> known;   ///< brakes that were loosened knowingly (`i-know`)
-    Millis pass_every{300'000};
+    std::vector<std::string> known;   ///< brakes that were loosened knowingly (`acknowledge`)
+    Millis reconcile_every{300'000};
     Millis max_clock_skew{60'000};
     Millis stale_after{45'000};
     Millis command_ttl{60'000};
@@ -111,7 +111,7 @@ struct KafkaBus {
     std::uint32_t replicas = 3;
     std::uint32_t min_in_sync = 2;
     std::map<std::string, std::string> client;  ///< TLS and SASL; may hold secrets
-    std::vector<std::string> known;             ///< what was loosened knowingly (`i-know`)
+    std::vector<std::string> known;             ///< what was loosened knowingly (`acknowledge`)
 };
 
 /// How long the bus is kept.
@@ -140,8 +140,8 @@ struct Config {
     std::optional<KafkaBus> kafka;  ///< nullopt: the embedded bus
     bool fsync = true;              ///< of the embedded bus
     Retention retention;
-    Millis max_step{10'000};
-    Millis max_skew{0};
+    Millis max_clock_step{10'000};
+    Millis max_broker_skew{0};
     std::vector<SourceConfig> sources;   ///< in the order of the file
     std::vector<PolicyConfig> policies;  ///< exactly one in this release
     /// `delete_pod`, `update_row`, `delete_object` → sources
@@ -152,7 +152,8 @@ struct Config {
     std::map<std::string, ClusterLogin> object_writers;
     std::string listen = "127.0.0.1:9464";  ///< empty: no HTTP
     std::optional<HttpTls> http_tls;        ///< nullopt: plain HTTP
-    std::vector<std::string> http_known;    ///< `listen`: in the clear to other machines (`i-know`)
+    std::vector<std::string>
+        http_known;  ///< `listen`: in the clear to other machines (`acknowledge`)
     LogLevel log_level = LogLevel::kInfo;
     LogFormat log_format = LogFormat::kJson;
 

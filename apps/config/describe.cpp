@@ -80,13 +80,13 @@ void add_writer(Json& json, const Config& config, const std::string& executor) {
         }
     }
     if (executor == "update_row" && config.row_writer && !config.row_writer->known.empty()) {
-        json["i-know"] = config.row_writer->known;
+        json["acknowledge"] = config.row_writer->known;
     }
 }
 
 void add_fields(Json& json, const Fields& fields, const std::vector<std::string>& known) {
     for (const auto& [name, field] : fields) json["fields"][name] = name_of(field.treatment);
-    if (!known.empty()) json["i-know"] = known;
+    if (!known.empty()) json["acknowledge"] = known;
 }
 
 /// `one, two (hash)`: the names that are published, and how.
@@ -118,7 +118,7 @@ Json json_of(const KubernetesSource& source) {
     json["selector"] = source.selector;
     json["labels"] = source.labels;
     add_fields(json, source.fields, source.known);
-    json["hold"] = source.hold;
+    json["veto_label"] = source.veto_label;
     if (!source.key_label.empty()) json["key_label"] = source.key_label;
     return json;
 }
@@ -132,7 +132,7 @@ Json json_of(const PostgresSource& source) {
     json["slot"] = source.slot;
     json["columns"] = source.columns;
     add_fields(json, source.fields, source.known);
-    if (!source.hold_column.empty()) json["hold_column"] = source.hold_column;
+    if (!source.veto_column.empty()) json["veto_column"] = source.veto_column;
     json["emit_message"] = source.emit_message;
     return json;
 }
@@ -144,9 +144,9 @@ Json json_of(const SourceConfig& source) {
     } else {
         json["postgres"] = json_of(*source.postgres());
     }
-    json["progress"] = {{"idle", duration_text(source.idle)},
-                        {"waiting", duration_text(source.waiting)}};
-    json["resnapshot"] = duration_text(source.resnapshot);
+    json["heartbeat"] = {{"idle", duration_text(source.idle)},
+                         {"active", duration_text(source.active)}};
+    json["relist_every"] = duration_text(source.relist_every);
     json["expect"] = {{"at_least", source.at_least}};
     return json;
 }
@@ -180,7 +180,7 @@ Json json_of(const PolicyConfig& policy) {
     for (const RuleSettings& rule : policy.rules) {
         Json& entry = json["rules"][rule.rule];
         entry["mode"] = trueup::name_of(rule.mode);
-        entry["budget"] = {{"most", rule.budget.most},
+        entry["budget"] = {{"max", rule.budget.max},
                            {"percent", fmt::format("{}%", rule.budget.percent)},
                            {"window", duration_text(rule.budget.window)}};
         if (rule.grace_period) entry["grace_period"] = grace_period_text(rule);
@@ -191,10 +191,10 @@ Json json_of(const PolicyConfig& policy) {
     json["stale_after"] = duration_text(policy.stale_after);
     json["max_drop"] = fmt::format("{}%", policy.max_drop_percent);
     json["command_ttl"] = duration_text(policy.command_ttl);
-    json["pass_every"] = duration_text(policy.pass_every);
+    json["reconcile_every"] = duration_text(policy.reconcile_every);
     json["max_clock_skew"] = duration_text(policy.max_clock_skew);
     json["windows"] = window_texts(policy);
-    if (!policy.known.empty()) json["i-know"] = policy.known;
+    if (!policy.known.empty()) json["acknowledge"] = policy.known;
     return json;
 }
 
@@ -230,13 +230,13 @@ std::string lines_of(const PolicyConfig& policy) {
         if (rule.grace_period) {
             text += fmt::format(", pods have {} to end", grace_period_text(rule));
         }
-        text += fmt::format(", at most {} or {}% in {}\n", rule.budget.most, rule.budget.percent,
+        text += fmt::format(", at most {} or {}% in {}\n", rule.budget.max, rule.budget.percent,
                             duration_text(rule.budget.window));
     }
-    text += fmt::format("limits    stale after {}, an epoch may drop {}%, commands live {}\n",
+    text += fmt::format("limits    stale after {}, a snapshot may drop {}%, commands live {}\n",
                         duration_text(policy.stale_after), policy.max_drop_percent,
                         duration_text(policy.command_ttl));
-    text += fmt::format("passes    every {}\n", duration_text(policy.pass_every));
+    text += fmt::format("passes    every {}\n", duration_text(policy.reconcile_every));
     if (policy.windows.empty()) return text;
     return text + fmt::format("windows   {} (UTC)\n", fmt::join(window_texts(policy), "; "));
 }
@@ -253,7 +253,8 @@ bool judged_by_absence(const SourceConfig& source, const Config& config) {
 void warn_of_login(const DatabaseLogin& login, const std::string& key,
                    std::vector<std::string>& all, std::string_view inner = {}) {
     if (login.any_tls) {
-        all.push_back(fmt::format("{} connects whatever its sslmode is, and i-know says so", key));
+        all.push_back(
+            fmt::format("{} connects whatever its sslmode is, and acknowledge says so", key));
     }
     if (login.from == Conninfo::kText &&
         connectors::postgres::redact_conninfo(login.conninfo) != login.conninfo) {
@@ -277,11 +278,11 @@ void warn_of_source(const SourceConfig& source, const Config& config,
                         "judges it",
                         source.name));
     }
-    if (source.resnapshot < std::chrono::minutes(5)) {
+    if (source.relist_every < std::chrono::minutes(5)) {
         all.push_back(
-            fmt::format("sources.{}.resnapshot {} reads the whole source very often; 6h "
+            fmt::format("sources.{}.relist_every {} reads the whole source very often; 6h "
                         "is usual",
-                        source.name, duration_text(source.resnapshot)));
+                        source.name, duration_text(source.relist_every)));
     }
     if (source.at_least == 0 && judged_by_absence(source, config)) {
         all.push_back(
@@ -318,7 +319,7 @@ void warn_of_policy(const PolicyConfig& policy, std::vector<std::string>& all) {
                         duration_text(policy.command_ttl)));
     }
     for (const std::string& brake : policy.known) {
-        all.push_back(fmt::format("{} is loosened, and i-know says so", brake));
+        all.push_back(fmt::format("{} is loosened, and acknowledge says so", brake));
     }
 }
 
@@ -349,11 +350,12 @@ Json json_of(const KafkaBus& kafka) {
 
 std::string describe(const Config& config) {
     std::string text = fmt::format(
-        "bus       {}, max_step {}, max_skew {}, journal kept: {}\n"
+        "bus       {}, max_clock_step {}, max_broker_skew {}, journal kept: {}\n"
         "state     {}, {} of memory, a checkpoint every {}, {} kept\n",
-        bus_text(config), duration_text(config.max_step), duration_text(config.max_skew),
-        retention_text(config), config.state_dir, size_text(config.memory_bytes),
-        duration_text(config.checkpoint_every), config.checkpoints_kept);
+        bus_text(config), duration_text(config.max_clock_step),
+        duration_text(config.max_broker_skew), retention_text(config), config.state_dir,
+        size_text(config.memory_bytes), duration_text(config.checkpoint_every),
+        config.checkpoints_kept);
     for (const SourceConfig& source : config.sources) text += line_of(source);
     for (const PolicyConfig& policy : config.policies) text += lines_of(policy);
     for (const auto& [name, sources] : config.executors) {
@@ -367,8 +369,8 @@ std::string describe(const Config& config) {
 std::string describe_json(const Config& config) {
     Json json;
     json["version"] = 1;
-    json["bus"] = {{"max_step", duration_text(config.max_step)},
-                   {"max_skew", duration_text(config.max_skew)}};
+    json["bus"] = {{"max_clock_step", duration_text(config.max_clock_step)},
+                   {"max_broker_skew", duration_text(config.max_broker_skew)}};
     json["bus"]["retention"] = {{"journal", retention_text(config)}};
     if (config.kafka) {
         json["bus"]["kafka"] = json_of(*config.kafka);
@@ -402,7 +404,7 @@ std::string describe_json(const Config& config) {
         json["http"]["tls"] = {{"cert_file", config.http_tls->cert_file},
                                {"key_file", config.http_tls->key_file}};
     }
-    if (!config.http_known.empty()) json["http"]["i-know"] = config.http_known;
+    if (!config.http_known.empty()) json["http"]["acknowledge"] = config.http_known;
     json["log"] = {{"level", name_of(config.log_level)}, {"format", name_of(config.log_format)}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
@@ -420,7 +422,7 @@ std::vector<std::string> warnings(const Config& config) {
     }
     if (config.kafka && !config.kafka->known.empty()) {
         all.emplace_back(
-            "bus.kafka.client does not verify who answers as the broker, and i-know says so");
+            "bus.kafka.client does not verify who answers as the broker, and acknowledge says so");
     }
     if (config.kafka && config.kafka->min_in_sync < 2) {
         all.emplace_back(
@@ -431,10 +433,10 @@ std::vector<std::string> warnings(const Config& config) {
         all.emplace_back("bus.embedded.fsync is false: a power cut may take back what was decided");
     }
     if (!config.listen.empty() && !is_loopback(config.listen) && !config.http_tls) {
-        all.push_back(
-            fmt::format("http.listen {} is open to other machines without TLS, and i-know says "
-                        "so: tokens travel in the clear",
-                        config.listen));
+        all.push_back(fmt::format(
+            "http.listen {} is open to other machines without TLS, and acknowledge says "
+            "so: tokens travel in the clear",
+            config.listen));
     }
     return all;
 }

@@ -1,5 +1,6 @@
 #include "apps/config/reading.h"
 #include "apps/config/words.h"
+#include "engine/base/suggest.h"
 
 #include <fmt/format.h>
 
@@ -59,10 +60,10 @@ namespace {
 void read_row_writer(Section& executor, const std::string& folder, Config& config) {
     const bool given =
         executor.has("conninfo") || executor.has("conninfo_file") || executor.has("conninfo_env");
-    const std::vector<std::string> known = executor.texts("i-know");
+    const std::vector<std::string> known = executor.texts("acknowledge");
     for (const std::string& name : known) {
         if (name == "sslmode") continue;
-        executor.problem("i-know",
+        executor.problem("acknowledge",
                          fmt::format("names '{}'; an executor's connection has sslmode to "
                                      "be sure of",
                                      name));
@@ -70,7 +71,7 @@ void read_row_writer(Section& executor, const std::string& folder, Config& confi
     if (!given) {
         for (const char* key : {"conninfo", "conninfo_file", "conninfo_env"}) executor.text(key);
         if (!known.empty()) {
-            executor.problem("i-know",
+            executor.problem("acknowledge",
                              "is about a connection of its own; write conninfo_env, conninfo_file "
                              "or conninfo beside it, or leave it out");
         }

@@ -20,7 +20,7 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw flaw,
                    const std::vector<std::string>& others) {
     Fields fields;
-    known = section.texts("i-know");
+    known = section.texts("acknowledge");
     Section entries = section.section("fields");
     for (const std::string& name : entries.keys()) {
         FieldConfig& field = fields[name];
@@ -33,10 +33,11 @@ Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw 
         }
         const bool open = field.treatment == Treatment::kMap && ports::looks_secret(name);
         if (!open || contains(known, name)) continue;
-        entries.problem(name, fmt::format("is map, and what looks like a secret would be published "
-                                          "and kept as it is; write hash, or i-know: [{}] beside "
-                                          "fields if it is meant",
-                                          name));
+        entries.problem(name,
+                        fmt::format("is map, and what looks like a secret would be published "
+                                    "and kept as it is; write hash, or acknowledge: [{}] beside "
+                                    "fields if it is meant",
+                                    name));
     }
     entries.finish();
     for (const std::string& name : known) {
@@ -46,9 +47,10 @@ Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw 
             continue;
         }
         if (contains(others, name)) continue;
-        section.problem("i-know", fmt::format("names '{}', which is no field that looks like a "
-                                              "secret and is published as it is; leave it out",
-                                              name));
+        section.problem("acknowledge",
+                        fmt::format("names '{}', which is no field that looks like a "
+                                    "secret and is published as it is; leave it out",
+                                    name));
     }
     return fields;
 }

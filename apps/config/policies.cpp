@@ -1,6 +1,7 @@
 #include "apps/config/reading.h"
 #include "apps/config/words.h"
 #include "connectors/postgres/correlation.h"
+#include "engine/base/suggest.h"
 #include "engine/core/policy.h"
 
 #include <fmt/format.h>
@@ -109,13 +110,13 @@ Budget read_budget(Section section) {
     constexpr std::uint32_t kPercent = 50;
     constexpr Millis kShortest{60'000};
     Budget budget;
-    budget.most = section.count("most", budget.most);
-    budget.percent = section.percent("percent", budget.percent);
+    budget.max = section.count("max", budget.max);
+    budget.percent = section.percent("percent", budget.percent, kPercent);
     budget.window = section.duration("window", budget.window);
-    if (budget.most == 0 || budget.most > kMost) {
-        section.problem("most", fmt::format("is {}; write 1 to {}: so many commands of this rule "
-                                            "in one window, in any case",
-                                            budget.most, kMost));
+    if (budget.max == 0 || budget.max > kMost) {
+        section.problem("max", fmt::format("is {}; write 1 to {}: so many commands of this rule "
+                                           "in one window, in any case",
+                                           budget.max, kMost));
     }
     if (budget.percent > kPercent) {
         section.problem("percent",
@@ -141,12 +142,12 @@ void read_rule_times(Section& rule, const Config& config, RuleSettings& settings
     }
     settings.grace = rule.duration("grace", settings.grace);
     settings.create_window = rule.duration("create_window", settings.create_window);
-    if (settings.grace > config.max_step) return;
+    if (settings.grace > config.max_clock_step) return;
     rule.problem("grace",
-                 fmt::format("{} is not longer than bus.max_step {}, so that one step of "
+                 fmt::format("{} is not longer than bus.max_clock_step {}, so that one step of "
                              "the clock could use it up; write a longer grace or a shorter "
-                             "max_step",
-                             duration_text(settings.grace), duration_text(config.max_step)));
+                             "max_clock_step",
+                             duration_text(settings.grace), duration_text(config.max_clock_step)));
 }
 
 /// The time that a pod has to end which the rule deletes; nothing: the pod's own.
@@ -286,11 +287,11 @@ void read_times(Section& section, const Config& config, PolicyConfig& policy) {
     policy.stale_after = section.duration("stale_after", policy.stale_after);
     policy.command_ttl = section.duration("command_ttl", policy.command_ttl);
     policy.max_drop_percent = section.percent("max_drop", policy.max_drop_percent);
-    policy.pass_every = section.duration("pass_every", policy.pass_every);
+    policy.reconcile_every = section.duration("reconcile_every", policy.reconcile_every);
     policy.max_clock_skew = section.duration("max_clock_skew", policy.max_clock_skew);
     read_windows(section, policy);
-    if (policy.pass_every != Millis(0) && policy.pass_every < Millis(10'000)) {
-        section.problem("pass_every", "is shorter than 10s; write 5m, or 0s for none");
+    if (policy.reconcile_every != Millis(0) && policy.reconcile_every < Millis(10'000)) {
+        section.problem("reconcile_every", "is shorter than 10s; write 5m, or 0s for none");
     }
     if (policy.max_clock_skew > Millis(300'000)) {
         section.problem("max_clock_skew",
@@ -304,12 +305,13 @@ void read_times(Section& section, const Config& config, PolicyConfig& policy) {
     for (const SourceConfig& source : config.sources) {
         if (source.name != policy.pods && source.name != policy.rows) continue;
         if (policy.stale_after > source.idle) continue;
-        section.problem("stale_after",
-                        fmt::format("{} is not longer than progress.idle {} of sources.{}, so that "
-                                    "it would be stale between two proofs; write about three times "
-                                    "that",
-                                    duration_text(policy.stale_after), duration_text(source.idle),
-                                    source.name));
+        section.problem(
+            "stale_after",
+            fmt::format("{} is not longer than heartbeat.idle {} of sources.{}, so that "
+                        "it would be stale between two proofs; write about three times "
+                        "that",
+                        duration_text(policy.stale_after), duration_text(source.idle),
+                        source.name));
     }
 }
 
@@ -350,21 +352,22 @@ void check_shards(Section& section, PolicyConfig& policy, const Config& config,
     section.problem("rules",
                     fmt::format("lets {} act, and with bus.kafka.partitions {} what is counted "
                                 "over all subjects (uncorrelated_rows) holds within one shard "
-                                "only; write partitions: 1, or mode: observe, or i-know: [{}] "
+                                "only; write partitions: 1, or mode: observe, or acknowledge: [{}] "
                                 "beside rules if it is meant",
                                 acting, config.kafka->partitions, kBrake));
 }
 
 /// A brake may be loosened beyond what is safe only by naming it once more.
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
-    const std::vector<std::string> known = section.texts("i-know");
+    const std::vector<std::string> known = section.texts("acknowledge");
     check_shards(section, policy, config, known);
     const auto loosened = [&](const char* key, const std::string& brake, const std::string& what) {
         policy.known.push_back(brake);
         if (contains(known, brake)) return;
-        section.problem(key, fmt::format("loosens {0}: {1}; write i-know: [{0}] beside it if it is "
-                                         "meant",
-                                         brake, what));
+        section.problem(key,
+                        fmt::format("loosens {0}: {1}; write acknowledge: [{0}] beside it if it is "
+                                    "meant",
+                                    brake, what));
     };
     if (policy.max_drop_percent > 90) {
         loosened("max_drop", "max_drop",
@@ -385,7 +388,7 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
     }
     for (const std::string& name : known) {
         if (contains(policy.known, name)) continue;
-        section.problem("i-know",
+        section.problem("acknowledge",
                         fmt::format("names '{}', which is not loosened; leave it out", name));
     }
 }

@@ -36,7 +36,7 @@ void read_policies(Section& root, Config& config, Problems& problems);
 /// Why a field of that name cannot be chosen; empty: it can.
 using FieldFlaw = std::string (*)(std::string_view name);
 
-/// `fields: {NAME: map|hash|drop}` and `i-know: [NAME]` beside it. What looks like a secret is
+/// `fields: {NAME: map|hash|drop}` and `acknowledge: [NAME]` beside it. What looks like a secret is
 /// published as it is only if both say so. `flaw` may be nullptr: every name will do. `others`:
 /// what else may be known.
 Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw flaw,

@@ -1,6 +1,7 @@
 #include "apps/config/section.h"
 
 #include "apps/config/words.h"
+#include "engine/base/suggest.h"
 
 #include <fmt/format.h>
 
@@ -100,7 +101,7 @@ const Tree* Section::take(std::string_view key, Tree::Kind kind) {
 
 bool Section::require(std::string_view key, std::string_view example) {
     if (has(key)) return true;
-    known_.emplace_back(key);
+    if (!contains(known_, key)) known_.emplace_back(key);
     if (tree_ == nullptr) return false;
     problems_->add(line_, fmt::format("{} needs the key '{}'; write {}",
                                       path_.empty() ? "the file" : path_, key, example));
@@ -147,14 +148,15 @@ std::uint64_t Section::size(std::string_view key, std::uint64_t fallback) {
     return fallback;
 }
 
-std::uint32_t Section::percent(std::string_view key, std::uint32_t fallback) {
+std::uint32_t Section::percent(std::string_view key, std::uint32_t fallback, std::uint32_t most) {
     const std::string* value = scalar(key);
     if (value == nullptr) return fallback;
     const std::optional<std::uint32_t> parsed = parse_percent(*value);
     if (parsed) return *parsed;
     const bool bare = parse_percent(*value + "%").has_value();
-    problem(key, bare ? fmt::format("has no unit; write {0}%, not {0}", *value)
-                      : fmt::format("is '{}'; write a whole percentage from 1% to 99%", *value));
+    problem(key,
+            bare ? fmt::format("has no unit; write {0}%, not {0}", *value)
+                 : fmt::format("is '{}'; write a whole percentage from 1% to {}%", *value, most));
     return fallback;
 }
 
@@ -253,11 +255,8 @@ void Section::finish() {
                                        where));
             continue;
         }
-        const std::string meant = nearest(child.key, known_);
-        problems_->add(child.line,
-                       fmt::format("unknown key '{}' {}; {}", child.key, where,
-                                   meant.empty() ? "known are " + enumerate(known_)
-                                                 : fmt::format("did you mean '{}'?", meant)));
+        problems_->add(child.line, fmt::format("unknown key '{}' {}; {}", child.key, where,
+                                               did_you_mean(child.key, known_)));
     }
 }
 

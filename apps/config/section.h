@@ -58,7 +58,8 @@ class Section {
     bool flag(std::string_view key, bool fallback);
     Millis duration(std::string_view key, Millis fallback);
     std::uint64_t size(std::string_view key, std::uint64_t fallback);
-    std::uint32_t percent(std::string_view key, std::uint32_t fallback);
+    /// `1%` to `99%`. `most` is what its error says may be written.
+    std::uint32_t percent(std::string_view key, std::uint32_t fallback, std::uint32_t most = 99);
     std::uint32_t count(std::string_view key, std::uint32_t fallback);
     /// The index of the text in `choices`.
     std::size_t choice(std::string_view key, std::size_t fallback,

@@ -74,9 +74,11 @@ void read_namespace(Section& section, ports::Resource& resource) {
                         "is empty, which would mean every namespace of the cluster; write its "
                         "name, or all_namespaces: true where that is meant");
     } else if (!only(resource.name_space, "-") || resource.name_space.size() > 63) {
-        section.problem("namespace", fmt::format("is '{}'; write a name of small letters, digits "
-                                                 "and '-'",
-                                                 resource.name_space));
+        const bool variable = resource.name_space.find("${") != std::string::npos;
+        section.problem("namespace",
+                        fmt::format("is '{}'; write a name of lower-case letters, digits and '-'{}",
+                                    resource.name_space,
+                                    variable ? "; variables are not replaced in this file" : ""));
     }
 }
 
@@ -134,10 +136,10 @@ KubernetesSource read_kubernetes(Section section, const std::string& folder) {
     read_namespace(section, source.resource);
     read_selector(section, source);
     read_labels(section, source);
-    source.hold = section.text("hold", source.hold);
-    if (is_blank(source.hold)) {
-        section.problem("hold",
-                        "is empty; write the label or annotation that holds an object, as "
+    source.veto_label = section.text("veto_label", source.veto_label);
+    if (is_blank(source.veto_label)) {
+        section.problem("veto_label",
+                        "is empty; write the label or annotation that protects an object, as "
                         "in trueup.io/hold");
     }
     section.finish();
@@ -188,7 +190,7 @@ void read_columns(Section& section, PostgresSource& source) {
     source.fields = read_fields(section, source.known, nullptr, {"sslmode", "slot"});
     source.any_tls = contains(source.known, "sslmode");
     check_listed(section, "columns", source.columns, "", source.fields);
-    source.hold_column = section.text("hold_column");
+    source.veto_column = section.text("veto_column");
 }
 
 /// A slot of that name is made, taken over and, when it is of no use any more, dropped.
@@ -197,7 +199,7 @@ void check_slot_is_ours(Section& section, const PostgresSource& source) {
     if (!name || source.slot.starts_with("trueup") || contains(source.known, "slot")) return;
     section.problem("slot", fmt::format("is '{}', and a slot of that name would be taken over, and "
                                         "dropped, whosever it is; write one that begins with "
-                                        "trueup, or i-know: [slot] beside it",
+                                        "trueup, or acknowledge: [slot] beside it",
                                         source.slot));
 }
 
@@ -214,20 +216,21 @@ PostgresSource read_postgres(Section section, const std::string& name, const std
 }
 
 void read_pace(Section& section, SourceConfig& source) {
-    Section progress = section.section("progress");
-    source.idle = progress.duration("idle", source.idle);
-    source.waiting = progress.duration("waiting", std::min(source.waiting, source.idle));
-    if (source.waiting <= Millis(0)) {
-        progress.problem("waiting", "is 0s; write at least 500ms, as in 2s");
-    } else if (source.waiting > source.idle) {
-        progress.problem("waiting",
-                         fmt::format("{} is longer than idle {}; write at most that",
-                                     duration_text(source.waiting), duration_text(source.idle)));
+    Section heartbeat = section.section("heartbeat");
+    source.idle = heartbeat.duration("idle", source.idle);
+    source.active = heartbeat.duration("active", std::min(source.active, source.idle));
+    if (source.active <= Millis(0)) {
+        heartbeat.problem("active", "is 0s; write at least 500ms, as in 2s");
+    } else if (source.active > source.idle) {
+        heartbeat.problem("active",
+                          fmt::format("{} is longer than idle {}; write at most that",
+                                      duration_text(source.active), duration_text(source.idle)));
     }
-    progress.finish();
-    source.resnapshot = section.duration("resnapshot", source.resnapshot);
-    if (source.resnapshot <= Millis(0)) {
-        section.problem("resnapshot", "is 0s; write how often the source is read anew, as in 6h");
+    heartbeat.finish();
+    source.relist_every = section.duration("relist_every", source.relist_every);
+    if (source.relist_every <= Millis(0)) {
+        section.problem("relist_every",
+                        "is 0s; write how often the source is listed again, as in 6h");
     }
 }
 

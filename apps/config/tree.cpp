@@ -49,6 +49,9 @@ class Copier {
     Tree entry(const Pair& pair, int depth) {
         const int line = pair.first.Mark().line + 1;
         if (!pair.first.IsScalar()) throw Flaw{line, "has a key that is no plain word"};
+        if (pair.first.Scalar() == "<<") {
+            throw Flaw{line, "has a YAML merge key ('<<') here; write the keys out"};
+        }
         Tree value = copy(pair.second, line, depth + 1);
         value.key = pair.first.Scalar();
         return value;
@@ -92,6 +95,19 @@ void refuse_second_document(const std::string& text) {
     if (parser.HandleNextDocument(handler)) parser.HandleNextDocument(handler);
 }
 
+/// The first line, from 1, that is indented with a tab; 0: none is.
+int line_with_tab(std::string_view text) {
+    int number = 1;
+    for (bool indented = true; const char c : text) {
+        if (c == '\t' && indented) return number;
+        if (c != ' ') indented = false;
+        if (c != '\n') continue;
+        ++number;
+        indented = true;
+    }
+    return 0;
+}
+
 }  // namespace
 
 Result<Tree> read_tree(std::string_view text, const std::string& file_name) {
@@ -107,6 +123,9 @@ Result<Tree> read_tree(std::string_view text, const std::string& file_name) {
     } catch (const Flaw& flaw) {
         return refuse(flaw.line, "the file " + flaw.what);
     } catch (const YAML::Exception& broken) {
+        if (const int line = line_with_tab(text); line > 0) {
+            return refuse(line, "not YAML: the indentation has a tab; write spaces");
+        }
         return refuse(broken.mark.line + 1, "not YAML: " + broken.msg);
     }
 }

@@ -24,7 +24,6 @@ constexpr std::uint64_t kLargest = std::uint64_t{1} << 40U;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 template <std::size_t kCount>
 std::optional<std::uint64_t> measure(std::string_view text, const std::array<Unit, kCount>& units,
@@ -48,27 +47,6 @@ std::string print(std::uint64_t value, const std::array<Unit, kCount>& units) {
             return fmt::format("{}{}", value / factor, name);
     }
     return fmt::format("{}", value);
-}
-
-/// Insertions, deletions, changed letters and swapped neighbours between the two.
-std::size_t distance(std::string_view from, std::string_view to) {
-    std::vector<std::vector<std::size_t>> cost(from.size() + 1,
-                                               std::vector<std::size_t>(to.size() + 1));
-    for (std::size_t i = 0; i <= from.size(); ++i) {
-        for (std::size_t j = 0; j <= to.size(); ++j) {
-            if (i == 0 || j == 0) {
-                cost[i][j] = i + j;
-                continue;
-            }
-            const bool same = lower(from[i - 1]) == lower(to[j - 1]);
-            cost[i][j] = std::min(
-                {cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (same ? 0 : 1)});
-            if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1]) {
-                cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-            }
-        }
-    }
-    return cost[from.size()][to.size()];
 }
 
 }  // namespace
@@ -122,29 +100,6 @@ bool is_address(std::string_view text) {
     if (!bracketed && host.find_first_of(":[]") != std::string_view::npos) return false;
     const std::optional<std::uint64_t> port = parse_number(text.substr(colon + 1));
     return port && *port <= std::numeric_limits<std::uint16_t>::max();
-}
-
-std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-    std::string best;
-    std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-    if (word.size() > 64) return best;
-    for (const std::string& candidate : known) {
-        const std::size_t cost = distance(word, candidate);
-        // Of a short word every letter counts: `a` is not near to `b`.
-        if (cost >= least || cost >= std::min(word.size(), candidate.size())) continue;
-        least = cost;
-        best = candidate;
-    }
-    return best;
-}
-
-std::string enumerate(const std::vector<std::string>& words, std::string_view last) {
-    std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        if (i > 0) text += i + 1 == words.size() ? fmt::format(" {} ", last) : ", ";
-        text += words[i];
-    }
-    return text;
 }
 
 namespace {

@@ -34,12 +34,6 @@ bool is_name(std::string_view text);
 /// `host:port`; an IPv6 address stands in brackets.
 bool is_address(std::string_view text);
 
-/// The one of `known` that was most likely meant, or empty when none is near.
-std::string nearest(std::string_view word, const std::vector<std::string>& known);
-
-/// `a`, `a and b`, `a, b and c`.
-std::string enumerate(const std::vector<std::string>& words, std::string_view last = "and");
-
 /// `Mon-Fri 08:00-18:00` or `Sat,Sun 10:00-24:00`, UTC; nullopt: it is none, or never opens.
 std::optional<Window> window_of(std::string_view text);
 /// The same the other way round, each day by its name.

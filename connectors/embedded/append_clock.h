@@ -1,6 +1,7 @@
 // The clock that stamps appends: one for the whole log, so that a unit appended after another one,
 // in whatever partition, never carries an earlier time. Freshness compares times of different
-// partitions with no allowance for skew (design §4.5, `max_skew` 0), and this is what permits it.
+// partitions with no allowance for skew (design §4.5, `max_broker_skew` 0), and this is what
+// permits it.
 //
 //   C1  Times never descend, over all partitions and over restarts (`not_before`).
 //   C2  Units of one partition ascend strictly, until the partition is kMaxLead ahead of the clock

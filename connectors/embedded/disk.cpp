@@ -80,7 +80,7 @@ Error error_of(const rocksdb::Status& status, const std::string& path) {
 Error damaged(const std::string& path, const std::string& what) {
     return {Next::kStop, "embedded log " + path + " is damaged (" + what +
                              "); it is the only copy of what was seen and decided: restore it "
-                             "from a backup, or move it away to begin anew"};
+                             "from a backup, or move it away to start over"};
 }
 
 Error open_error(const rocksdb::Status& status, const std::string& path) {

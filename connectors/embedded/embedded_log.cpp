@@ -115,10 +115,9 @@ std::uint64_t EmbeddedLog::changes_seen() const { return writer_->changes(); }
 
 void EmbeddedLog::wait(std::uint64_t seen, Millis max_wait) { writer_->wait(seen, max_wait); }
 
-void EmbeddedLog::wake() {
-    writer_->disk().hurry();
-    writer_->wake();
-}
+void EmbeddedLog::wake() { writer_->wake(); }
+
+void EmbeddedLog::begin_stop() { writer_->disk().hurry(); }
 
 Status EmbeddedLog::truncate(ports::Partition partition, std::int64_t offset) {
     return writer_->truncate(partition, offset);

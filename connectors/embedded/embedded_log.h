@@ -55,6 +55,7 @@ class EmbeddedLog final : public ports::Log {
     std::uint64_t changes_seen() const override;
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override;
+    void begin_stop() override;
     Status truncate(ports::Partition partition, std::int64_t offset) override;
     Result<ports::Extent> describe(ports::Partition partition) override;
     /// Of the files in its folder.

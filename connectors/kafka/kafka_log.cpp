@@ -71,7 +71,7 @@ class KafkaLog::Parts {
         if (offset > extent->next_offset) {
             return {Next::kStop, where + " is behind the end " +
                                      std::to_string(extent->next_offset) +
-                                     "; the topic was made anew or lost its tail"};
+                                     "; the topic was recreated or lost its tail"};
         }
         return {Next::kRetry, where + " was outside the partition a moment ago"};
     }

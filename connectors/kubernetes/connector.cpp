@@ -53,7 +53,7 @@ KubernetesConnector::KubernetesConnector(ports::Cluster& cluster, KubernetesSett
       watch_backoff_(settings_.backoff_min, settings_.backoff_max, settings_.jitter_seed + 1) {}
 
 void KubernetesConnector::restart(SteadyTime now) {
-    relist(now);
+    give_up_stream(now);
     verifications_.clear();
     objects_.forget_versions();  // a restore in the meantime may have taken them back
     epoch_backoff_.reset();
@@ -257,7 +257,7 @@ void KubernetesConnector::close_epoch(SteadyTime now, Facts& out) {
     }
 }
 
-void KubernetesConnector::relist(SteadyTime now) {
+void KubernetesConnector::give_up_stream(SteadyTime now) {
     list_.cancel();
     end_stream(Unread{});
     verifications_.abandon_list();
@@ -290,7 +290,7 @@ void KubernetesConnector::end_stream(Stream next) {
 
 void KubernetesConnector::take_watch(const ports::ClusterEvent& event, SteadyTime now, Facts& out) {
     const auto sink = [&](const Result<WatchEvent>& line) {
-        if (away_for_too_long()) return relist(now);
+        if (away_for_too_long()) return give_up_stream(now);
         streaming()->heard = now;
         take_event(line, out);
     };
@@ -352,7 +352,7 @@ void KubernetesConnector::take_ending(const WatchStream::Ending& ending, SteadyT
         }
         case WatchStream::Ending::Kind::kExpired:
             failed(ending.what);
-            relist(now);
+            give_up_stream(now);
             return;
         case WatchStream::Ending::Kind::kTrouble:
             failed(ending.what);
@@ -362,14 +362,14 @@ void KubernetesConnector::take_ending(const WatchStream::Ending& ending, SteadyT
             // What came meanwhile is still to be had from the same version when the server is back,
             // and a whole list is the last thing that it can use then.
             stream.stuck_watches = ending.stuck ? stream.stuck_watches + 1 : 0;
-            if (stream.stuck_watches >= settings_.stuck_to_relist) relist(now);
+            if (stream.stuck_watches >= settings_.stuck_to_relist) give_up_stream(now);
             return;
     }
 }
 
 // ---- progress
 
-void KubernetesConnector::resnapshot() {
+void KubernetesConnector::relist() {
     if (!next_epoch_) next_epoch_ = epoch_began_;  // which is past: at once
 }
 
@@ -394,7 +394,7 @@ void KubernetesConnector::prove(SteadyTime now, Facts& out) {
         case ProgressProof::Verdict::kPending:
             return;
         case ProgressProof::Verdict::kProven: {
-            if (away_for_too_long()) return relist(now);
+            if (away_for_too_long()) return give_up_stream(now);
             Fact progress = plain(Fact::Kind::kProgress);
             progress.complete_as_of = proof_.as_of();
             progress.event_id = std::to_string(proof_.version());
@@ -414,7 +414,7 @@ void KubernetesConnector::prove(SteadyTime now, Facts& out) {
             [[fallthrough]];
         case ProgressProof::Verdict::kUnprovable:
             failed("progress: " + proof_.trouble());
-            relist(now);
+            give_up_stream(now);
             return;
     }
 }
@@ -422,7 +422,7 @@ void KubernetesConnector::prove(SteadyTime now, Facts& out) {
 /// A heartbeat: a proof where one is possible and none is under way, else only a sign of life.
 void KubernetesConnector::beat(SteadyTime now, Facts& out) {
     const bool due = heartbeats_.due(now);
-    if (due && watch_.up() && away_for_too_long()) relist(now);
+    if (due && watch_.up() && away_for_too_long()) give_up_stream(now);
     using Proof = Streaming::Proof;
     const Proof proof = streaming() != nullptr ? streaming()->proof : Proof::kAwaitsEpoch;
     const bool begun = proof != Proof::kAwaitsEpoch || !TRUEUP_GUARD("kubernetes_epoch_first");

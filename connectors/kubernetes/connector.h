@@ -48,7 +48,7 @@ class KubernetesConnector final : public ports::Connector {
     void step(SteadyTime now, Millis max_wait, std::vector<Fact>& out) override;
     void marker_appended(BrokerTime t, SteadyTime now) override;
     void pace_progress(Millis interval) override;
-    void resnapshot() override;
+    void relist() override;
     ports::SourceHealth health() const override;
 
     /// The server's versions went back: it was restored from a backup, and what it says now cannot
@@ -77,7 +77,7 @@ class KubernetesConnector final : public ports::Connector {
     void list_lied(const Verification& lacking, SteadyTime now);
     void close_epoch(SteadyTime now, Facts& out);
     /// Gives the stream up; only a complete epoch leads on.
-    void relist(SteadyTime now);
+    void give_up_stream(SteadyTime now);
     void rewind();
     void end_stream(kubernetes::Stream next);
 

@@ -47,7 +47,7 @@ class PostgresConnector : public ports::Connector {
     void marker_appended(BrokerTime t, SteadyTime now) override;
     void delivered(std::uint64_t confirm) override;
     void pace_progress(Millis interval) override;
-    void resnapshot() override { audit_ = true; }
+    void relist() override { audit_ = true; }
     bool needs_new_incarnation() const override { return link_.fenced(); }
     ports::SourceHealth health() const override;
 

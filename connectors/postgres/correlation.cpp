@@ -106,7 +106,9 @@ class CorrelationParser {
         if (next == '(') return fail("coalesce is the only function allowed here");
         if (next == '\'') return fail("a literal has no prefix and no type");
         if (std::find(kNotColumns.begin(), kNotColumns.end(), name) != kNotColumns.end()) {
-            return fail("'" + name + "' is a word of SQL; a column of that name needs quotes");
+            return fail("'" + name +
+                        "' is an SQL keyword, and only columns, 'literals', || and coalesce(...) "
+                        "are allowed; a column of that name needs quotes");
         }
         at_ = after;
         return column(name, start);

@@ -80,7 +80,7 @@ Status judge_tls(const Keywords& resolved) {
                          ", by which anybody on the way may answer in the server's place" +
                          (mode.starts_with("verify") ? "" : ", or read along") +
                          "; write sslmode=verify-full sslrootcert=FILE in the connection string, "
-                         "or i-know: [sslmode] beside it"};
+                         "or acknowledge: [sslmode] beside it"};
     }
     return Done{};
 }

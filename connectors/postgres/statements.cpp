@@ -211,8 +211,7 @@ Statement begin_copy_statement() {
 
 Statement create_copy_slot_statement(const std::string& slot) {
     return simple("CREATE_REPLICATION_SLOT " + quote_identifier(slot) +
-                  " TEMPORARY LOGICAL pgoutput " +
-                  (TRUEUP_GUARD("postgres_slot_snapshot") ? "USE_SNAPSHOT" : "NOEXPORT_SNAPSHOT"));
+                  " TEMPORARY LOGICAL pgoutput USE_SNAPSHOT");
 }
 
 Statement copy_statement(const ports::CopyTable& request) {

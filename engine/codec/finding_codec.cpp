@@ -26,11 +26,12 @@ constexpr std::uint32_t kAppendTime = 10;
 constexpr std::uint32_t kCommandId = 11;
 constexpr std::uint32_t kSentence = 12;
 constexpr std::uint32_t kEvidence = 13;
+constexpr std::uint32_t kOpened = 14;
 constexpr std::uint32_t kJournalId = 1;
 constexpr std::uint32_t kShard = 2;
 constexpr std::uint32_t kOffset = 3;
 constexpr std::uint32_t kIndex = 4;
-constexpr std::size_t kFields = 17;
+constexpr std::size_t kFields = 18;
 constexpr std::size_t kHexSize = 32;
 constexpr std::size_t kMaxPosition = 4 * (kMaxTag + kMaxVarint) + kHexSize;
 
@@ -82,6 +83,7 @@ std::string encode_finding(const FindingEdge& edge) {
         packed.resize(static_cast<std::size_t>(offsets.at() - packed.data()));
         out.text(kEvidence, packed);
     }
+    if (edge.opened) out.number(kOpened, 1);
     bytes.resize(static_cast<std::size_t>(out.at() - bytes.data()));
     return bytes;
 }
@@ -115,6 +117,7 @@ Result<FindingEdge> decode_finding(std::string_view bytes) {
     edge.index = m.position().index();
     edge.append_time = from_millis<BrokerTime>(m.append_time_ms());
     edge.sentence = m.sentence();
+    edge.opened = m.opened();
     edge.evidence.assign(m.evidence_offsets().begin(), m.evidence_offsets().end());
     return edge;
 }

@@ -11,7 +11,7 @@ std::string encode_outcome(const Outcome& outcome) {
     if (!outcome.subject.empty()) m.set_subject(outcome.subject);
     m.set_kind(static_cast<v1::OutcomeKind>(outcome.kind));
     if (outcome.retryable) m.set_retryable(true);
-    if (!outcome.reason.empty()) m.set_reason(outcome.reason);
+    if (!outcome.detail.empty()) m.set_detail(outcome.detail);
     if (!outcome.executor.empty()) m.set_executor(outcome.executor);
     if (outcome.check_to_write_micros != 0) {
         m.set_check_to_write_micros(outcome.check_to_write_micros);
@@ -32,7 +32,7 @@ Result<Outcome> decode_outcome(std::string_view bytes) {
     outcome.subject = m.subject();
     outcome.kind = static_cast<OutcomeKind>(m.kind());
     outcome.retryable = m.retryable();
-    outcome.reason = m.reason();
+    outcome.detail = m.detail();
     outcome.executor = m.executor();
     outcome.check_to_write_micros = m.check_to_write_micros();
     return outcome;

@@ -13,7 +13,7 @@ void write_scope(const RequestScope& scope, v1::RequestScope& m) {
     if (!scope.subject.empty()) m.set_subject(scope.subject);
     if (!scope.object_id.empty()) m.set_object_id(scope.object_id);
     if (!scope.source.empty()) m.set_source(scope.source);
-    if (!scope.because.empty()) m.set_because(scope.because);
+    if (!scope.reason.empty()) m.set_reason(scope.reason);
     if (scope.finding_id) m.set_finding_id(to_hex(*scope.finding_id));
     if (scope.finding_offset) m.set_finding_offset(*scope.finding_offset);
 }
@@ -28,7 +28,7 @@ bool read_scope(const v1::RequestScope& m, RequestScope& out) {
     out.subject = m.subject();
     out.object_id = m.object_id();
     out.source = m.source();
-    out.because = m.because();
+    out.reason = m.reason();
     return true;
 }
 
@@ -41,7 +41,7 @@ std::string encode_request(const Request& request) {
     if (!(request.scope == RequestScope{})) write_scope(request.scope, *m.mutable_scope());
     m.set_issued_ms(request.issued_ms);
     if (!request.issued_by.empty()) m.set_issued_by(request.issued_by);
-    if (!request.reason.empty()) m.set_reason(request.reason);
+    if (!request.comment.empty()) m.set_comment(request.comment);
     if (!request.role.empty()) m.set_role(request.role);
     if (request.drop) m.set_drop(true);
     return m.SerializeAsString();
@@ -61,7 +61,7 @@ Result<Request> decode_request(std::string_view bytes) {
     request.kind = static_cast<RequestKind>(m.kind());
     request.issued_ms = m.issued_ms();
     request.issued_by = m.issued_by();
-    request.reason = m.reason();
+    request.comment = m.comment();
     request.role = m.role();
     request.drop = m.drop();
     return request;

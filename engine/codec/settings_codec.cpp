@@ -10,10 +10,11 @@ namespace {
 Error broken(std::string_view what) { return {Next::kStop, std::string(what)}; }
 
 bool complete(const v1::Settings& m) {
-    return m.has_policy() && m.has_use() && m.has_max_step_ms() && m.has_max_skew_ms() &&
-           m.has_stale_after_ms() && m.has_command_ttl_ms() && m.has_emit_again_ms() &&
-           m.has_max_outbox() && m.has_sweep_step() && m.has_max_drop_percent() && m.has_logic() &&
-           m.has_max_clock_skew_ms() && m.has_pass_every_ms();
+    return m.has_policy() && m.has_use() && m.has_max_clock_step_ms() &&
+           m.has_max_broker_skew_ms() && m.has_stale_after_ms() && m.has_command_ttl_ms() &&
+           m.has_emit_again_ms() && m.has_max_outbox() && m.has_sweep_step() &&
+           m.has_max_drop_percent() && m.has_logic() && m.has_max_clock_skew_ms() &&
+           m.has_reconcile_every_ms();
 }
 
 bool read_source(const v1::SourceSettings& m, SourceSettings& out) {
@@ -33,9 +34,9 @@ bool read_rule(const v1::RuleSettings& m, RuleSettings& out) {
     out.grace = Millis(m.grace_ms());
     out.create_window = Millis(m.create_window_ms());
     if (m.has_grace_period_seconds()) out.grace_period = m.grace_period_seconds();
-    out.budget = {m.budget_most(), m.budget_percent(), Millis(m.budget_window_ms())};
+    out.budget = {m.budget_max(), m.budget_percent(), Millis(m.budget_window_ms())};
     return !out.rule.empty() && m.has_grace_ms() && m.has_create_window_ms() &&
-           m.has_budget_most() && m.has_budget_percent() && m.budget_window_ms() > 0;
+           m.has_budget_max() && m.has_budget_percent() && m.budget_window_ms() > 0;
 }
 
 bool read_window(const v1::Window& m, Window& out) {
@@ -90,20 +91,20 @@ std::string encode_settings(const Settings& settings) {
         out.set_mode(static_cast<v1::Mode>(rule.mode));
         out.set_grace_ms(rule.grace.count());
         out.set_create_window_ms(rule.create_window.count());
-        out.set_budget_most(rule.budget.most);
+        out.set_budget_max(rule.budget.max);
         out.set_budget_percent(rule.budget.percent);
         out.set_budget_window_ms(rule.budget.window.count());
         if (rule.grace_period) out.set_grace_period_seconds(*rule.grace_period);
     }
-    m.set_max_step_ms(settings.max_step.count());
-    m.set_max_skew_ms(settings.max_skew.count());
+    m.set_max_clock_step_ms(settings.max_clock_step.count());
+    m.set_max_broker_skew_ms(settings.max_broker_skew.count());
     m.set_stale_after_ms(settings.stale_after.count());
     m.set_command_ttl_ms(settings.command_ttl.count());
     m.set_emit_again_ms(settings.emit_again.count());
     m.set_max_outbox(settings.max_outbox);
     m.set_sweep_step(settings.sweep_step);
     m.set_max_clock_skew_ms(settings.max_clock_skew.count());
-    m.set_pass_every_ms(settings.pass_every.count());
+    m.set_reconcile_every_ms(settings.reconcile_every.count());
     for (const Window& window : settings.windows) {
         v1::Window& out = *m.add_windows();
         out.set_days(window.days);
@@ -138,9 +139,9 @@ Result<Settings> decode_settings(std::string_view bytes) {
     }
     settings.logic = m.logic();
     settings.max_clock_skew = Millis(m.max_clock_skew_ms());
-    settings.pass_every = Millis(m.pass_every_ms());
-    settings.max_step = Millis(m.max_step_ms());
-    settings.max_skew = Millis(m.max_skew_ms());
+    settings.reconcile_every = Millis(m.reconcile_every_ms());
+    settings.max_clock_step = Millis(m.max_clock_step_ms());
+    settings.max_broker_skew = Millis(m.max_broker_skew_ms());
     settings.stale_after = Millis(m.stale_after_ms());
     settings.command_ttl = Millis(m.command_ttl_ms());
     settings.emit_again = Millis(m.emit_again_ms());

@@ -18,11 +18,11 @@ std::uint64_t allowance(const Budget& budget, std::int64_t window, const Meta& m
     const std::uint64_t place =
         (static_cast<std::uint64_t>(meta.shard) + static_cast<std::uint64_t>(window)) % shards;
     const std::uint64_t fixed =
-        budget.most / shards + (place < budget.most % shards ? std::uint64_t{1} : 0);
+        budget.max / shards + (place < budget.max % shards ? std::uint64_t{1} : 0);
     // Why not the larger of the two: one shard's could be the fixed part and another's the share,
     // and together they would be more than the larger of the sums.
     const std::uint64_t share = meta.present * budget.percent / 100;
-    return fixed + (share > budget.most ? share - budget.most : 0);
+    return fixed + (share > budget.max ? share - budget.max : 0);
 }
 
 std::uint64_t left_of(const Budget& budget, const Spending& spending, const Meta& meta) {

@@ -114,8 +114,8 @@ Reason FoldRun::await_proof(SourceId id, BrokerTime time) {
     wait_for({std::nullopt, id, time});
     const SourceState& source = meta_.sources[id];
     if (unknown_by(source.quarantine)) return Reason::kQuarantine;
-    if (!source.known) return Reason::kUnproven;
-    if (source.complete_as_of == BrokerTime{}) return Reason::kUnseen;
+    if (!source.known) return Reason::kNotSynced;
+    if (source.complete_as_of == BrokerTime{}) return Reason::kAwaitingProgress;
     const bool silent = meta_.broker_now - source.complete_as_of > meta_.settings.stale_after;
     return silent ? Reason::kStale : Reason::kNone;
 }
@@ -199,8 +199,8 @@ void FoldRun::settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool re
     }
     const bool for_now = kind == OutcomeKind::kFailed && retryable;
     face.emit_again = {};
-    face.state = FindingState::kWaiting;
     face.reason = for_now ? Reason::kRetry : done ? Reason::kNextStep : reason_of(kind);
+    face.state = state_of(face.reason);
     note_edge(entry, face);
     face.command.reset();         // after the edge, which names the command that just ended
     if (taking && !done) return;  // another executor may have done it: its source will show
@@ -288,7 +288,7 @@ Reason FoldRun::settle_taking(Entry& entry, Finding& face) {
         state_.subjects.mark_dirty(entry);
         return Reason::kNone;
     }
-    const BrokerTime over = ending.not_after + meta_.settings.max_skew;
+    const BrokerTime over = ending.not_after + meta_.settings.max_broker_skew;
     if (!proven_past(source, over)) {  // until then a command that comes again may take it
         wait_for({std::nullopt, source, over});
         return face.reason;

@@ -109,15 +109,15 @@ void FoldRun::take_items() {
     }
 }
 
-/// Journal time is watched time: a step that is longer than max_step was not watched, so it counts
-/// as max_step only, nothing that was proven before it is fresh any more (design §4.8), and create
-/// windows begin anew at its end (docs/adr/0020).
+/// Journal time is watched time: a step that is longer than max_clock_step was not watched, so it
+/// counts as max_clock_step only, nothing that was proven before it is fresh any more (design
+/// §4.8), and create windows begin anew at its end (docs/adr/0020).
 void FoldRun::advance_time() {
     const BrokerTime before = meta_.broker_now;
     const bool first = before == BrokerTime{};
     const Millis step = first ? Millis{0} : Millis(record_.append_time - before);
-    const Millis longest = meta_.settings.max_step;
-    const bool unwatched = step < Millis{0} || (step > longest && TRUEUP_GUARD("max_step"));
+    const Millis longest = meta_.settings.max_clock_step;
+    const bool unwatched = step < Millis{0} || (step > longest && TRUEUP_GUARD("max_clock_step"));
     if (unwatched) {
         ++meta_.counters.clamped_steps;
         for (SourceState& source : meta_.sources) source.complete_as_of = BrokerTime{};
@@ -184,7 +184,8 @@ void FoldRun::take_settings(const Settings& settings) {
             meta_.settings.sources[id].role != kNoRole && ours.sources[id].role == kNoRole;
         if (leaves && TRUEUP_GUARD("who_left_says_nothing")) forget_source(id);
     }
-    if (ours.pass_every != meta_.settings.pass_every) meta_.pass.next = meta_.now + ours.pass_every;
+    if (ours.reconcile_every != meta_.settings.reconcile_every)
+        meta_.pass.next = meta_.now + ours.reconcile_every;
     meta_.settings = std::move(ours);
     judge_all();  // once under the new settings
 }

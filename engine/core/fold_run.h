@@ -98,7 +98,8 @@ class FoldRun {
     Answer release_source(const Request& request);
     Answer pause(const ItemView& item, const Request& request);
     Answer resume(const Request& request);
-    Answer resnapshot(const Request& request);
+    Answer relist(const Request& request);
+    Answer no_such_source(const Request& request) const;
     Answer terminate(const Request& request);
     Answer join_ending(Entry& entry, std::uint8_t rule);
     Answer drop_ending(Entry& entry, const Request& request, std::uint8_t rule);

@@ -53,8 +53,8 @@ void FoldRun::judge(Entry& entry) {
         if (finding.command) {
             // When it expires, if the broker's clock and the watched one go on side by side.
             const JournalTime over =
-                meta_.now + (finding.command->not_after + meta_.settings.max_skew + Millis{1} -
-                             meta_.broker_now);
+                meta_.now + (finding.command->not_after + meta_.settings.max_broker_skew +
+                             Millis{1} - meta_.broker_now);
             const bool again = !stopped(subject, finding);
             wait_for({again ? std::min(finding.emit_again, over) : over, kNoSource, {}});
         } else if (finding.emit_again > meta_.now) {
@@ -211,7 +211,7 @@ void FoldRun::renew_waits(Entry& entry) {
 
 /// May nobody carry this finding's command out any more, so that another one may follow?
 bool FoldRun::given_up(const Finding& finding) const {
-    return meta_.broker_now > finding.command->not_after + meta_.settings.max_skew;
+    return meta_.broker_now > finding.command->not_after + meta_.settings.max_broker_skew;
 }
 
 /// Emits commands without an outcome once more, and gives up those that no executor may take now.
@@ -441,7 +441,7 @@ void FoldRun::set_waiting(Entry& entry, Finding& finding, Reason reason) {
     if (!fresh && finding.reason == reason && finding.state != FindingState::kCommanded) return;
     // Backing off after a failure is the better explanation until it is over.
     if (finding.emit_again > meta_.now && !fresh) return;
-    finding.state = fresh ? FindingState::kSuspected : FindingState::kWaiting;
+    finding.state = state_of(reason);
     finding.reason = reason;
     note_edge(entry, finding);
 }
@@ -499,10 +499,12 @@ void FoldRun::resolve(Entry& entry, std::size_t index, Reason reason) {
 }
 
 void FoldRun::note_edge(Entry& entry, Finding& finding) {
+    const bool opened = finding.last_change < 0;
     finding.last_change = record_.offset;
     const Rule& rule = state_.policy->rules[finding.rule];
     FindingEdge& edge = report_.findings.add();
     fill_edge(meta_, rule, entry.subject, finding, edge);
+    edge.opened = opened;
     edge.index = index_++;
     edge.append_time = record_.append_time;
     state_.subjects.mark_dirty(entry);

@@ -74,7 +74,7 @@ struct SourceState {
 
 /// What an operator approved: whatever waits for `because` and has not changed since.
 struct Approval {
-    Reason because = Reason::kNone;
+    Reason reason = Reason::kNone;
     std::uint8_t rule = kEveryRule;
     std::int64_t offset = -1;  ///< of the journal: what had been seen
     bool operator==(const Approval&) const = default;
@@ -119,7 +119,7 @@ struct Pause {
     std::uint8_t rule = kEveryRule;
     BrokerTime since{};
     std::string by;
-    std::string reason;
+    std::string comment;  ///< the operator's own words
     bool operator==(const Pause&) const = default;
 };
 

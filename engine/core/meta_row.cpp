@@ -19,7 +19,7 @@ void fields(A& a, Of<A, RuleSettings>& rule, std::uint64_t format) {
     a.number(rule.mode);
     a.duration(rule.grace);
     a.duration(rule.create_window);
-    a.number(rule.budget.most);
+    a.number(rule.budget.max);
     a.number(rule.budget.percent);
     a.duration(rule.budget.window);
     if (format < kWithGracePeriods) return;
@@ -39,13 +39,13 @@ void fields(A& a, Of<A, Settings>& settings, std::uint64_t format) {
         a.number(source.at_least);
     });
     a.list(settings.rules, [&](auto& rule) { fields(a, rule, format); });
-    a.duration(settings.max_step);
-    a.duration(settings.max_skew);
+    a.duration(settings.max_clock_step);
+    a.duration(settings.max_broker_skew);
     a.duration(settings.stale_after);
     a.duration(settings.command_ttl);
     a.duration(settings.emit_again);
     a.duration(settings.max_clock_skew);
-    a.duration(settings.pass_every);
+    a.duration(settings.reconcile_every);
     a.number(settings.max_drop_percent);
     a.number(settings.max_outbox);
     a.number(settings.sweep_step);
@@ -93,7 +93,7 @@ void fields(A& a, Of<A, Sweep>& sweep) {
     a.number(sweep.epoch);
     a.signed_number(sweep.incarnation);
     a.version(sweep.as_of);
-    a.number(sweep.approval.because);
+    a.number(sweep.approval.reason);
     a.number(sweep.approval.rule);
     a.signed_number(sweep.approval.offset);
     a.text(sweep.cursor);
@@ -116,7 +116,7 @@ void fields(A& a, Of<A, Pause>& pause) {
     a.number(pause.rule);
     a.time(pause.since);
     a.text(pause.by);
-    a.text(pause.reason);
+    a.text(pause.comment);
 }
 
 template <typename A>

@@ -140,8 +140,8 @@ void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& out
         resolve(entry, index, Reason::kRetracted);
     } else if (outcome.kind == OutcomeKind::kFailed) {
         // Stays open and says why.
-        finding.state = FindingState::kWaiting;
         finding.reason = outcome.retryable ? Reason::kRetry : Reason::kFailed;
+        finding.state = state_of(finding.reason);
         finding.emit_again =
             meta_.now + (outcome.retryable ? backoff(finding.failures) : kAfterFinalFailure);
         ++finding.failures;
@@ -151,8 +151,8 @@ void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& out
         ++finding.steps;
         finding.more = false;
         finding.emit_again = JournalTime{};
-        finding.state = FindingState::kWaiting;
         finding.reason = Reason::kNextStep;
+        finding.state = state_of(finding.reason);
         note_edge(entry, finding);
         finding.command.reset();
     } else {

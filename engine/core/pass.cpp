@@ -7,7 +7,7 @@ namespace trueup::core {
 /// past its start. A source that stays silent keeps the pass open: it is not complete without it.
 void FoldRun::tend_pass() {
     Pass& pass = meta_.pass;
-    const Millis every = meta_.settings.pass_every;
+    const Millis every = meta_.settings.reconcile_every;
     const bool due = pass.asked || (every > Millis{0} && meta_.now >= pass.next);
     if (!pass.running && due) {
         pass.running = true;
@@ -16,7 +16,7 @@ void FoldRun::tend_pass() {
         pass.next = meta_.now + every;
     }
     if (!pass.running || pass.sweeping) return;
-    const BrokerTime beyond = pass.started + meta_.settings.max_skew;
+    const BrokerTime beyond = pass.started + meta_.settings.max_broker_skew;
     for (SourceId id = 0; id < source_count(); ++id) {
         if (meta_.settings.sources[id].role != kNoRole && !proven_past(id, beyond)) return;
     }

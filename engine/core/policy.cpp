@@ -159,6 +159,7 @@ void fill_edge(const Meta& meta, const Rule& rule, const Subject& subject, const
     edge.object_id = finding.object_id;
     edge.state = finding.state;
     edge.reason = finding.reason;
+    edge.opened = false;
     edge.since = finding.since;
     edge.journal_id = meta.journal_id;
     edge.shard = meta.shard;

@@ -53,6 +53,8 @@ struct Rule {
     Judge judge;
     /// What is wrong, in a few words that fit before "; " and a reason.
     std::string_view finds;
+    /// What is done about it, as a person says it: `delete the pod`. Empty: it only reports.
+    std::string_view does = {};
     Millis grace{0};          ///< what is usual; settings say what is in force
     Millis create_window{0};  ///< likewise
     bool on_request = false;  ///< it judges what somebody asked for, and only that

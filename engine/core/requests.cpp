@@ -2,6 +2,7 @@
 // when, and what it did or why not. One that is forged, repeated, late or about something that
 // moved on changes nothing (design §4.9, §4.15). Executors take the same ones (model/intake.h).
 #include "engine/base/guard.h"
+#include "engine/base/suggest.h"
 #include "engine/core/fold_run.h"
 #include "engine/model/intake.h"
 
@@ -31,10 +32,11 @@ bool waits_for_approval(const Finding& finding) {
 void FoldRun::take_request(const ItemView& item, const Request& request) {
     if (!item.authentic && TRUEUP_GUARD("request_authentic")) {
         ++meta_.counters.unauthenticated;
-        return park(item, "a request that nobody signed whom this engine knows");
+        return park(item, "a request that is not signed with a known key");
     }
     // An engine's own word, meant for connectors or for executors.
-    if (request.kind == RequestKind::kWish || request.kind == RequestKind::kActivation) return;
+    if (request.kind == RequestKind::kSourceHint || request.kind == RequestKind::kActivation)
+        return;
     std::vector<Answered>& answers = meta_.answered;
     if (came_before(answers, request, item.append_time) && TRUEUP_GUARD("request_once")) {
         ++meta_.counters.duplicates;
@@ -68,7 +70,10 @@ FoldRun::Answer FoldRun::answer(const ItemView& item, const Request& request) {
                 "there is no policy " + quoted(scope.policy) + "; write " + meta_.settings.policy};
     }
     if (!scope.rule.empty() && rule_number(*state_.policy, scope.rule) == kEveryRule) {
-        return {false, "there is no rule " + quoted(scope.rule)};
+        std::vector<std::string> names;
+        for (const Rule& rule : state_.policy->rules) names.emplace_back(rule.name);
+        return {false,
+                "there is no rule " + quoted(scope.rule) + "; " + did_you_mean(scope.rule, names)};
     }
     return grant(item, request);
 }
@@ -87,14 +92,14 @@ FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
             return pause(item, request);
         case RequestKind::kResume:
             return resume(request);
-        case RequestKind::kResnapshot:
-            return resnapshot(request);
-        case RequestKind::kPass:
+        case RequestKind::kRelist:
+            return relist(request);
+        case RequestKind::kReconcile:
             meta_.pass.asked = true;
-            return {true, "a pass starts"};
+            return {true, "every subject is judged again now"};
         case RequestKind::kTerminate:
             return terminate(request);
-        case RequestKind::kWish:
+        case RequestKind::kSourceHint:
         case RequestKind::kActivation:
         case RequestKind::kUnspecified:
             break;
@@ -108,9 +113,8 @@ std::uint32_t FoldRun::approve(Entry& entry, const Approval& approval,
     std::uint32_t count = 0;
     for (Finding& finding : entry.subject.findings) {
         const bool moved = finding.last_change > approval.offset;
-        const bool meant =
-            is_about(finding, approval.rule, only) &&
-            (approval.because == Reason::kNone || finding.reason == approval.because);
+        const bool meant = is_about(finding, approval.rule, only) &&
+                           (approval.reason == Reason::kNone || finding.reason == approval.reason);
         if (!meant || !waits_for_approval(finding)) continue;
         if (moved && TRUEUP_GUARD("approval_of_last_change")) continue;
         finding.approved = true;
@@ -148,10 +152,10 @@ FoldRun::Answer FoldRun::approve(const Request& request) {
 
 /// Everything that waits for one reason, in one word: it must be said which.
 FoldRun::Answer FoldRun::approve_all(const Request& request, std::uint8_t rule) {
-    const std::string& because = request.scope.because;
+    const std::string& wanted = request.scope.reason;
     Reason reason = Reason::kNone;
     for (const Reason known : {Reason::kApproval, Reason::kUncorrelatedRows}) {
-        if (because == name_of(known)) reason = known;
+        if (wanted == name_of(known)) reason = known;
     }
     if (reason == Reason::kNone) {
         return {false,
@@ -162,7 +166,7 @@ FoldRun::Answer FoldRun::approve_all(const Request& request, std::uint8_t rule) 
     sweep.what = Sweep::What::kApproval;
     sweep.approval = {reason, rule, *request.scope.finding_offset};
     meta_.sweeps.push_back(std::move(sweep));
-    return {true, "everything that waits for " + because +
+    return {true, "everything that waits for " + wanted +
                       " and has not changed since journal "
                       "offset " +
                       std::to_string(*request.scope.finding_offset) + " is approved"};
@@ -221,7 +225,7 @@ FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, std::
                            "; write --drop if it is to be left so"};
     }
     // An executor may still carry its last command out.
-    const BrokerTime quiet = ending.not_after + meta_.settings.max_skew;
+    const BrokerTime quiet = ending.not_after + meta_.settings.max_broker_skew;
     if (quiet >= meta_.broker_now) aftermath_of(entry).quiet_until = quiet;
     const std::string left = progress_of(*state_.policy, ending);
     dismiss(entry, face);
@@ -265,7 +269,7 @@ FoldRun::Answer FoldRun::pause(const ItemView& item, const Request& request) {
     if (std::any_of(meta_.pauses.begin(), meta_.pauses.end(), same)) {
         return {true, "it is paused already"};
     }
-    meta_.pauses.push_back({rule, item.append_time, request.issued_by, request.reason});
+    meta_.pauses.push_back({rule, item.append_time, request.issued_by, request.comment});
     judge_all();
     return {true, of_all ? "no rule issues a command until you resume"
                          : request.scope.rule + " issues no command until you resume"};
@@ -284,7 +288,14 @@ FoldRun::Answer FoldRun::resume(const Request& request) {
     return {true, "resumed"};
 }
 
-FoldRun::Answer FoldRun::resnapshot(const Request& request) {
+FoldRun::Answer FoldRun::no_such_source(const Request& request) const {
+    std::vector<std::string> names;
+    for (const SourceState& source : meta_.sources) names.push_back(source.name);
+    return {false, "there is no source " + quoted(request.scope.source) + "; " +
+                       did_you_mean(request.scope.source, names)};
+}
+
+FoldRun::Answer FoldRun::relist(const Request& request) {
     bool known = false;
     for (SourceId id = 0; id < source_count(); ++id) {
         const std::string& name = meta_.sources[id].name;
@@ -293,9 +304,9 @@ FoldRun::Answer FoldRun::resnapshot(const Request& request) {
         known = true;
     }
     if (!known) {
-        return {false, "there is no source " + quoted(request.scope.source)};
+        return no_such_source(request);
     }
-    return {true, "a complete epoch is taken soon"};
+    return {true, "the source is listed again soon"};
 }
 
 /// Who asks must own the instance, or have a role that may end those of others (G8).

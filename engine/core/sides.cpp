@@ -39,14 +39,15 @@ std::optional<Doubt> doubt(const Subject& subject, const References& references,
         }
     }
     if (!side.known && TRUEUP_GUARD("absence_needs_proof")) {
-        return Doubt{side.quarantine != Quarantine::kNone ? Reason::kQuarantine : Reason::kUnproven,
-                     {std::nullopt, source, proven}};
+        return Doubt{
+            side.quarantine != Quarantine::kNone ? Reason::kQuarantine : Reason::kNotSynced,
+            {std::nullopt, source, proven}};
     }
     // How long a window was that nobody watched, nobody knows: a broker's clock may have leapt.
     const BrokerTime from = std::max(evidence, references.watched_since);
-    const BrokerTime beyond = from + settings.max_skew + window;
+    const BrokerTime beyond = from + settings.max_broker_skew + window;
     if (proven <= beyond && TRUEUP_GUARD("both_sides_fresh")) {
-        return Doubt{Reason::kUnseen, {std::nullopt, source, beyond}};
+        return Doubt{Reason::kAwaitingProgress, {std::nullopt, source, beyond}};
     }
     if (references.broker_now - proven > settings.stale_after) {
         return Doubt{Reason::kStale, {std::nullopt, source, proven}};

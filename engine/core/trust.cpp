@@ -170,7 +170,7 @@ FoldRun::Answer FoldRun::release_source(const Request& request) {
         if (unknown_by(source.quarantine)) {
             source.believe_next = true;
             report_.wants_epoch.push_back(id);
-            return {true, "the next complete epoch of " + source.name + " is believed"};
+            return {true, "the next complete list of " + source.name + " is believed"};
         }
         // What one epoch makes of the world it makes together with the others.
         const Quarantine why = source.quarantine;
@@ -184,7 +184,7 @@ FoldRun::Answer FoldRun::release_source(const Request& request) {
         judge_all();
         return {true, "what " + source.name + " lists is believed"};
     }
-    return {false, "there is no source '" + request.scope.source + "'"};
+    return no_such_source(request);
 }
 
 }  // namespace trueup::core

@@ -105,7 +105,7 @@ struct Outcome {
     /// look at the world. Every outcome ends its id; after a retryable failure the same is ordered
     /// again under another.
     bool retryable = false;
-    std::string reason;  ///< one sentence; names the predicate that did not hold
+    std::string detail;  ///< one sentence; names the predicate that did not hold
     std::string executor;
     std::int64_t check_to_write_micros = 0;
     bool operator==(const Outcome&) const = default;

@@ -21,6 +21,7 @@ struct FindingEdge {
     std::string object_id;
     FindingState state = FindingState::kUnspecified;
     Reason reason = Reason::kNone;
+    bool opened = false;  ///< the first edge of the finding
     JournalTime since{};  ///< first detection
     Hash128 journal_id;
     std::int32_t shard = 0;

@@ -13,16 +13,16 @@ namespace trueup {
 
 enum class RequestKind : std::uint8_t {
     kUnspecified = 0,
-    kApprove = 1,     ///< let what the findings of the scope propose go
-    kDismiss = 2,     ///< end the findings of the scope without a command
-    kHold = 3,        ///< nothing may happen to the subject
-    kRelease = 4,     ///< ends a hold; of a source: believe its next epoch, however small
-    kPause = 5,       ///< issue no command of the rule, or of any
-    kResume = 6,      ///< ends a pause
-    kResnapshot = 7,  ///< the source takes a complete epoch soon
-    kPass = 8,        ///< starts a pass at once
-    kTerminate = 9,   ///< ends the subject's instance, if the one who asks may (G8)
-    kWish = 10,       ///< a shard's word to connectors: an epoch of the source, or else hurry
+    kApprove = 1,      ///< let what the findings of the scope propose go
+    kDismiss = 2,      ///< end the findings of the scope without a command
+    kHold = 3,         ///< nothing may happen to the subject
+    kRelease = 4,      ///< ends a hold; of a source: believe its next epoch, however small
+    kPause = 5,        ///< issue no command of the rule, or of any
+    kResume = 6,       ///< ends a pause
+    kRelist = 7,       ///< the source takes a complete snapshot soon
+    kReconcile = 8,    ///< starts a pass over all subjects at once
+    kTerminate = 9,    ///< ends the subject's instance, if the one who asks may (G8)
+    kSourceHint = 10,  ///< a shard's to connectors: relist the source, or else heartbeat often
     /// An engine's word to executors: it started with the rule in a mode that does not act, so what
     /// was ordered before is not to be carried out.
     kActivation = 11,
@@ -35,7 +35,7 @@ struct RequestScope {
     std::string subject;
     std::string object_id;
     std::string source;
-    std::string because;  ///< name of a reason: the findings that wait for it
+    std::string reason;  ///< its name: the findings that wait for it
     std::optional<Hash128> finding_id;
     /// What the operator had seen: a finding that changed after this journal offset is not meant.
     std::optional<std::int64_t> finding_offset;
@@ -48,9 +48,9 @@ struct Request {
     RequestScope scope;
     std::int64_t issued_ms = 0;  ///< by the clock of the one who asked
     std::string issued_by;
-    std::string role;  ///< of the one who asked, as the API found it: `viewer`, `ops`, `admin`
-    std::string reason;
-    bool drop = false;  ///< of kDismiss: also what would leave an ending half done
+    std::string role;     ///< of the one who asked, as the API found it: `viewer`, `ops`, `admin`
+    std::string comment;  ///< the operator's own words
+    bool drop = false;    ///< of kDismiss: also what would leave an ending half done
     bool operator==(const Request&) const = default;
 };
 
@@ -77,14 +77,14 @@ constexpr std::string_view name_of(RequestKind kind) {
             return "pause";
         case RequestKind::kResume:
             return "resume";
-        case RequestKind::kResnapshot:
-            return "resnapshot";
-        case RequestKind::kPass:
-            return "pass";
+        case RequestKind::kRelist:
+            return "relist";
+        case RequestKind::kReconcile:
+            return "reconcile";
         case RequestKind::kTerminate:
             return "terminate";
-        case RequestKind::kWish:
-            return "wish";
+        case RequestKind::kSourceHint:
+            return "source_hint";
         case RequestKind::kActivation:
             return "activation";
         case RequestKind::kUnspecified:

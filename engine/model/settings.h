@@ -50,7 +50,7 @@ struct Window {
 
 /// How many commands a rule may issue in one window, over all shards (core/budget.h).
 struct Budget {
-    std::uint32_t most = 10;     ///< in any case; divided among the shards
+    std::uint32_t max = 10;      ///< in any case; divided among the shards
     std::uint32_t percent = 20;  ///< of the subjects, where that is more
     Millis window{300'000};      ///< windows follow each other without gaps
     bool operator==(const Budget&) const = default;
@@ -94,11 +94,11 @@ struct Settings {
     std::string use;                      ///< the built-in set of rules: `graph-instances`
     std::vector<SourceSettings> sources;  ///< a SourceId is an index in here
     std::vector<RuleSettings> rules;      ///< one for each rule of the set, in its order
-    Millis max_step{10'000};              ///< the longest step of journal time per record
-    Millis max_skew{0};                   ///< between append times of different partitions
+    Millis max_clock_step{10'000};        ///< the longest step of journal time per record
+    Millis max_broker_skew{0};            ///< between append times of different partitions
     Millis stale_after{45'000};           ///< a source silent for longer holds what leans on it
     Millis max_clock_skew{60'000};        ///< of a source's clock; beyond it no TTL is judged
-    Millis pass_every{300'000};           ///< journal time between passes; 0: on request only
+    Millis reconcile_every{300'000};      ///< journal time between passes; 0: on request only
     std::vector<Window> windows;          ///< commands are issued in these only; none: always
     Millis command_ttl{60'000};           ///< from issue to not_after
     Millis emit_again{10'000};            ///< a command without an outcome is emitted once more

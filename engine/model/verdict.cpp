@@ -10,9 +10,9 @@ namespace {
 /// By number.
 constexpr std::array<std::string_view, 37> kReasons{
     "none",
-    "unproven",
+    "not_synced",
     "grace",
-    "unseen",
+    "awaiting_progress",
     "stale",
     "own_write",
     "uncorrelated_rows",
@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 37> kReasons{
     "dismissed",
     "hold",
     "next_step",
-    "owners_choice",
+    "report_only",
     "backoff",
     "transition",
     "ending",
@@ -55,12 +55,33 @@ std::string_view name_of(Reason reason) {
     return number < kReasons.size() ? kReasons[number] : "unknown";
 }
 
+std::vector<std::string> reason_names() { return {kReasons.begin() + 1, kReasons.end()}; }
+
+FindingState state_of(Reason reason) {
+    switch (reason) {
+        case Reason::kNotSynced:
+        case Reason::kGrace:
+        case Reason::kAwaitingProgress:
+        case Reason::kStale:
+        case Reason::kOwnWrite:
+        case Reason::kDuplicateClaim:
+        case Reason::kIncomplete:
+        case Reason::kQuarantine:
+        case Reason::kUnreadable:
+        case Reason::kClockSkew:
+        case Reason::kTransition:
+            return FindingState::kSuspected;
+        default:
+            return FindingState::kConfirmed;
+    }
+}
+
 std::string_view name_of(FindingState state) {
     switch (state) {
         case FindingState::kSuspected:
             return "suspected";
-        case FindingState::kWaiting:
-            return "waiting";
+        case FindingState::kConfirmed:
+            return "confirmed";
         case FindingState::kCommanded:
             return "commanded";
         case FindingState::kResolved:

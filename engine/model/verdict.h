@@ -25,9 +25,9 @@ inline constexpr TallyId kNoTally = 0xff;
 enum class Reason : std::uint8_t {
     kNone = 0,
     // A rule abstains or waits.
-    kUnproven = 1,          ///< a side is unknown: no complete epoch, or a hole
+    kNotSynced = 1,         ///< a side is unknown: no complete snapshot, or a hole
     kGrace = 2,             ///< first detection is too young
-    kUnseen = 3,            ///< the other side's progress has not passed the evidence
+    kAwaitingProgress = 3,  ///< the other side's progress has not passed the evidence
     kStale = 4,             ///< a source was silent for too long
     kOwnWrite = 5,          ///< our own last outcome is not in view yet
     kUncorrelatedRows = 6,  ///< a live row may own any pod without a row
@@ -53,28 +53,32 @@ enum class Reason : std::uint8_t {
     kExpired = 25,
     kDismissed = 26,  ///< an operator ended it without a command
     // A rule abstains or waits, once more.
-    kHold = 27,          ///< an operator's hold on the subject
-    kNextStep = 28,      ///< one part is done, the next one follows
-    kOwnersChoice = 29,  ///< reported only; what to do is left to the owner
-    kBackoff = 30,       ///< what was made anew failed before; the next try comes later
-    kTransition = 31,    ///< it is on its way from one state to another
-    kEnding = 32,        ///< another rule is ending the subject
-    kEndingStuck = 33,   ///< the ending has not gone on for 15 minutes
-    kBusy = 34,          ///< another command on the same object is under way
-    kNoObject = 35,      ///< what is to be ended is not there yet
+    kHold = 27,         ///< an operator's hold on the subject
+    kNextStep = 28,     ///< one part is done, the next one follows
+    kReportOnly = 29,   ///< reported only; what to do is left to the owner
+    kBackoff = 30,      ///< what was made anew failed before; the next try comes later
+    kTransition = 31,   ///< it is on its way from one state to another
+    kEnding = 32,       ///< another rule is ending the subject
+    kEndingStuck = 33,  ///< the ending has not gone on for 15 minutes
+    kBusy = 34,         ///< another command on the same object is under way
+    kNoObject = 35,     ///< what is to be ended is not there yet
     // How a finding ended, once more.
     kSuperseded = 36,  ///< another object came under the name of the one that was taken
 };
 std::string_view name_of(Reason reason);
+/// Of all reasons but kNone, by number.
+std::vector<std::string> reason_names();
 
 enum class FindingState : std::uint8_t {
     kUnspecified = 0,
-    kSuspected = 1,
-    kWaiting = 2,
+    kSuspected = 1,  ///< the evidence is not complete: the reason says what it lacks
+    kConfirmed = 2,  ///< it is; the reason says what else holds the command back
     kCommanded = 3,
     kResolved = 4,
 };
 std::string_view name_of(FindingState state);
+/// The state of an open finding without a command under way.
+FindingState state_of(Reason reason);
 
 /// A place in the queue of findings that wait for a rule's budget: the oldest finding is next.
 struct Turn {

@@ -54,7 +54,7 @@ class Connector {
     virtual void pace_progress(Millis interval) = 0;
 
     /// Takes a complete audit epoch soon, beside the live stream.
-    virtual void resnapshot() = 0;
+    virtual void relist() = 0;
 
     /// The source was rewound, replaced, or lost changes that nobody can fetch any more (a restored
     /// backup, a lost slot, a failover): the task must begin a new incarnation. If it went back in

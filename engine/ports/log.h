@@ -99,6 +99,8 @@ class Log {
     virtual void wait(std::uint64_t seen, Millis max_wait) = 0;
     /// Ends all waits that are under way.
     virtual void wake() = 0;
+    /// The process is about to end: from now on nothing is begun that takes long.
+    virtual void begin_stop() {}
 
     /// Forgets every record below `offset`.
     virtual Status truncate(Partition partition, std::int64_t offset) = 0;

@@ -1,6 +1,6 @@
 #include "engine/runtime/relay.h"
 
-#include "engine/base/kill_point.h"
+#include "engine/base/failpoint.h"
 #include "engine/codec/cloud_events.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
@@ -175,7 +175,7 @@ Status Relay::settle_pending() {
     const auto appended = pending_->take();
     pending_.reset();
     if (!appended) return appended.error();  // an unknown result is tried again: ids tell twins
-    if (batch_topic_ == Topic::kCommands) TRUEUP_KILL_POINT("relayed");
+    if (batch_topic_ == Topic::kCommands) TRUEUP_FAILPOINT("relayed");
     published_ += batch_.size();
     batch_.clear();
     return Done{};

@@ -1,6 +1,6 @@
 #include "engine/runtime/shard.h"
 
-#include "engine/base/kill_point.h"
+#include "engine/base/failpoint.h"
 #include "engine/codec/journal_codec.h"
 
 #include <algorithm>
@@ -72,6 +72,7 @@ void Shard::tell_findings(const Subject& subject) const {
     for (const Finding& finding : subject.findings) {
         if (finding.dismissed) continue;
         core::fill_edge(state_.meta, state_.policy->rules[finding.rule], subject, finding, edge);
+        edge.opened = true;  // for those who have heard nothing of it
         settings_.on_finding(edge, nullptr);
     }
 }
@@ -261,7 +262,7 @@ Status Shard::settle_appends() {
         appends_.pop_front();
         settings_journaled_ = settings_journaled_ || appended.ok();
         if (appended) {
-            TRUEUP_KILL_POINT("appended");  // no write-behind has this record yet
+            TRUEUP_FAILPOINT("appended");  // no write-behind has this record yet
             turns_.appended(appended->last_offset);
             continue;
         }
@@ -309,14 +310,15 @@ Result<bool> Shard::sequence() {
 bool Shard::tick_due() const {
     const Millis since = clock_.steady_now() - last_record_;
     if (!appends_.empty() || since < kTickAtLeast) return false;
-    if (more_work_ || since >= state_.meta.settings.max_step / 2) return true;
+    if (more_work_ || since >= state_.meta.settings.max_clock_step / 2) return true;
     const std::optional<JournalTime> due = state_.waits.next_due();
     return due && state_.meta.now + since >= *due;
 }
 
 Millis Shard::idle_time() const {
     if (!appends_.empty() || !relay_.idle() || more_work_) return kTickAtLeast;
-    Millis longest = std::min(settings_.write_behind_every, state_.meta.settings.max_step / 4);
+    Millis longest =
+        std::min(settings_.write_behind_every, state_.meta.settings.max_clock_step / 4);
     if (const std::optional<JournalTime> due = state_.waits.next_due()) {
         longest = std::min(longest, Millis(*due - state_.meta.now));
     }
@@ -398,7 +400,7 @@ void Shard::publish_status() {
 bool Shard::proof_awaited() const {
     const core::Meta& meta = state_.meta;
     const bool pass = meta.pass.running && !meta.pass.sweeping;
-    const BrokerTime pass_beyond = meta.pass.started + meta.settings.max_skew;
+    const BrokerTime pass_beyond = meta.pass.started + meta.settings.max_broker_skew;
     for (std::size_t i = 0; i < meta.sources.size(); ++i) {
         const auto id = static_cast<SourceId>(i);
         const core::SourceState& source = meta.sources[i];

@@ -15,6 +15,7 @@
 #include "engine/base/result.h"
 #include "engine/codec/signature.h"
 #include "engine/core/fold.h"
+#include "engine/core/look.h"
 #include "engine/ports/clock.h"
 #include "engine/ports/log.h"
 #include "engine/ports/store.h"
@@ -95,6 +96,10 @@ class Shard {
     std::vector<SourceId> take_wanted_epochs() { return std::exchange(wants_epoch_, {}); }
 
     const core::State& state() const { return state_; }
+    /// What the fold has of a subject, for a person. Of the thread that steps.
+    std::optional<core::SubjectLook> look_at(std::string_view key) {
+        return core::look_at(state_, key);
+    }
 
   private:
     Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports::Clock& clock);

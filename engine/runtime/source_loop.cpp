@@ -26,7 +26,7 @@ void SourceLoop::step(SteadyTime now, bool hurry, Millis max_wait) {
 void SourceLoop::ask_for_lists(SteadyTime now) {
     if (!next_relist_) next_relist_ = now + settings_.relist_every;
     if (now >= *next_relist_) {
-        connector_.resnapshot();
+        connector_.relist();
         next_relist_ = now + settings_.relist_every;
     }
     // In this order: a wish that comes too soon must stay (L1).

@@ -70,7 +70,7 @@ Status SourceTask::step(SteadyTime now, Millis max_wait) {
 void SourceTask::list_again() {
     // The versions still count: what a list that is under way shows may be older than the stream.
     for (auto& [place, told] : told_) told.missed = true;
-    connector_.resnapshot();
+    connector_.relist();
 }
 
 Status SourceTask::drain() {

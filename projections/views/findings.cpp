@@ -21,8 +21,8 @@ void FindingsView::take(const FindingEdge& edge) {
         known->second = edge;
     } else if (open_.size() < kMost) {
         open_.emplace(edge.id, edge);
-    } else if (edge.state == FindingState::kSuspected) {
-        ++hidden_;  // its first edge: counted once
+    } else if (edge.opened) {
+        ++hidden_;  // counted once
     }
 }
 
@@ -31,6 +31,17 @@ std::optional<FindingEdge> FindingsView::find(const Hash128& id) const {
     const auto found = open_.find(id);
     if (found == open_.end()) return std::nullopt;
     return found->second;
+}
+
+std::vector<FindingEdge> FindingsView::beginning_with(std::string_view digits) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<FindingEdge> found;
+    for (const auto& [id, edge] : open_) {
+        if (!to_hex(id).starts_with(digits)) continue;
+        found.push_back(edge);
+        if (found.size() == 2) break;
+    }
+    return found;
 }
 
 FindingsView::Page FindingsView::list(const FindingsFilter& filter) const {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup::projections {
@@ -37,6 +38,8 @@ class FindingsView {
         std::uint64_t hidden = 0;           ///< that are not kept
     };
     Page list(const FindingsFilter& filter) const;
+    /// Those whose id, in hex, begins like this; two of them where there are more.
+    std::vector<FindingEdge> beginning_with(std::string_view digits) const;
     /// nullopt: it is not open, or not kept.
     std::optional<FindingEdge> find(const Hash128& id) const;
 

@@ -20,6 +20,7 @@ TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
     snapshot.rules = {rule("orphaned_pod", 6, 5), rule("missing_pod", 4, 3),
                       rule("status_drift", 9, 2), rule("ttl_expired", 8, 7),
                       rule("inactive", 11, 10)};
+    snapshot.policy = "graph-instances";
     snapshot.passes = 12;
     snapshot.pass_seconds = 25.5;
     snapshot.pass_bounds_ms = {1'000, 10'000};
@@ -44,7 +45,7 @@ TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
           "reconciliation_pass_duration_seconds_sum 25.5\n",
           "trueup_source_slot_retained_bytes{source=\"rows\"} 16\n",
           "trueup_source_slot_wal_status{source=\"rows\",status=\"extended\"} 1\n",
-          "trueup_subjects_counted{what=\"uncorrelated_rows\"} 1\n"}) {
+          "trueup_policy_count{policy=\"graph-instances\",count=\"uncorrelated_rows\"} 1\n"}) {
         EXPECT_NE(text.find("\n" + std::string(line)), std::string::npos) << line << text;
     }
 }

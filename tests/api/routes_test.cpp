@@ -32,7 +32,7 @@ TEST_F(Routes, AReconcileStartsAPassForOperationsOnly_G15) {
     EXPECT_EQ(post("/internal/reconcile", 'o', ""),
               "202 {\"request\":\"00000000000000000000000000000001\"}\n");
     ASSERT_EQ(asked.size(), 1U);
-    EXPECT_EQ(asked[0].kind, RequestKind::kPass);
+    EXPECT_EQ(asked[0].kind, RequestKind::kReconcile);
     EXPECT_EQ(asked[0].issued_by, "olga");
     EXPECT_EQ(asked[0].role, "ops");
 }
@@ -43,7 +43,44 @@ TEST_F(Routes, AListOfFindingsNamesEachQuarantineAndTheCommandThatEndsIt) {
     pods.name = "pods";
     pods.quarantine = {Quarantine::kEmpty, 0, 1, 0};
     snapshot.sources.push_back(pods);
-    EXPECT_TRUE(has(get("/v1/findings", 'v'), "`trueup release --source pods -c …`"));
+    EXPECT_TRUE(has(get("/v1/findings", 'v'), "`trueup unquarantine pods -c …`"));
+}
+
+TEST_F(Routes, AFindingSaysHowOldItIsAndWhatIsDoneAboutItAndTheListWhatIsPaused) {
+    snapshot.shards = {{0, 5'000}, {1, 90'000}};
+    snapshot.partitions = 4;
+    RuleView rule;
+    rule.rule = "orphaned_pod";
+    rule.does = "delete the pod";
+    snapshot.rules = {rule};
+    snapshot.pauses = {{"", "olga", "a look first", 7}};
+    FindingEdge edge;
+    edge.id = {1, 2};
+    edge.rule = "orphaned_pod";
+    edge.shard = 1;
+    edge.since = from_millis<JournalTime>(60'000);
+    edge.evidence = {4, 9};
+    findings.take(edge);
+    const auto page = nlohmann::json::parse(get("/v1/findings", 'v').substr(4));
+    const auto& shown = page["findings"][0];
+    EXPECT_EQ(shown["age_seconds"], 30);
+    EXPECT_EQ(shown["does"], "delete the pod");
+    EXPECT_EQ(shown["shard"], 1);
+    EXPECT_EQ(shown["evidence"], (std::vector<int>{4, 9}));
+    EXPECT_EQ(page["shards"], 4);
+    EXPECT_EQ(page["pauses"][0]["by"], "olga");
+    EXPECT_EQ(page["pauses"][0]["comment"], "a look first");
+    EXPECT_FALSE(page["pauses"][0].contains("rule")) << "of all rules";
+}
+
+// Symptom: `findings list --rule orphan_pod` showed "0 open" while eight were.
+TEST_F(Routes, AFilterByARuleOrReasonThatDoesNotExistIsRefusedWithWhatWasMeant) {
+    RuleView rule;
+    rule.rule = "orphaned_pod";
+    snapshot.rules = {rule};
+    EXPECT_TRUE(has(get("/v1/findings?rule=orphan_pod", 'v'), "did you mean 'orphaned_pod'?"));
+    EXPECT_TRUE(has(get("/v1/findings?reason=aproval", 'v'), "did you mean 'approval'?"));
+    EXPECT_TRUE(has(get("/v1/findings?rule=orphaned_pod&reason=approval", 'v'), "200 "));
 }
 
 TEST_F(Routes, ATokenWhoseTimeIsOverSaysSo) {
@@ -57,7 +94,7 @@ TEST_F(Routes, FindingsAreShownToEverybodyWithAToken) {
     edge.id = {1, 2};
     edge.rule = "orphaned_pod";
     edge.subject = "graph-instances/wrapper-7";
-    edge.state = FindingState::kWaiting;
+    edge.state = FindingState::kConfirmed;
     edge.reason = Reason::kApproval;
     edge.offset = 17;
     edge.sentence = "a \"quoted\" word";
@@ -72,19 +109,20 @@ TEST_F(Routes, FindingsAreShownToEverybodyWithAToken) {
     EXPECT_EQ(page["findings"][0]["sentence"], edge.sentence);
     EXPECT_EQ(page["seen"], 17);
     EXPECT_TRUE(has(get("/v1/findings?rule=missing_pod", 'v'), "\"findings\":[]"));
+    EXPECT_FALSE(page["findings"][0].contains("age_seconds")) << "its shard does not run here";
     EXPECT_TRUE(has(get("/v1/findings?limit=x", 'v'), "400 "));
 }
 
 TEST_F(Routes, ARequestIsTakenWithItsScopeAndTheNameOfTheOneWhoAsks) {
     const std::string body =
         R"({"kind": "approve", "subject": "graph-instances/wrapper-7", "rule": "orphaned_pod",
-            "finding": "00000000000000010000000000000002", "seen": 17, "reason": "looked"})";
+            "finding": "00000000000000010000000000000002", "seen": 17, "comment": "looked"})";
     EXPECT_TRUE(has(post("/v1/requests", 'o', body), "202 "));
     ASSERT_EQ(asked.size(), 1U);
     EXPECT_EQ(asked[0].scope.subject, "graph-instances/wrapper-7");
     EXPECT_EQ(asked[0].scope.finding_id, (Hash128{1, 2}));
     EXPECT_EQ(asked[0].scope.finding_offset, 17);
-    EXPECT_EQ(asked[0].reason, "looked");
+    EXPECT_EQ(asked[0].comment, "looked");
     EXPECT_EQ(asked[0].issued_by, "olga") << "never what the body claims";
 }
 

@@ -25,7 +25,7 @@ inline constexpr const char* kTestTokens =
 class Served : public ::testing::Test {
   protected:
     void serve(ServerSettings settings = {}) {
-        settings.listen = "127.0.0.1:0";
+        if (settings.socket.empty()) settings.listen = "127.0.0.1:0";
         settings.limits.look = look;
         auto started = Server::start(settings, backend());
         ASSERT_TRUE(started.ok()) << started.error().what;

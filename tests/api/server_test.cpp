@@ -7,6 +7,8 @@
 #include <curl/curl.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -278,6 +280,52 @@ TEST_F(HttpServer, ASecondOneOnThePortIsRefusedInASentence) {
     settings.listen = same;
     const auto next = Server::start(settings, backend());
     EXPECT_TRUE(next.ok()) << "the port of one that has ended is free: " << next.error().what;
+}
+
+// Symptom: with `http: {listen: off}` nobody could pause, hold or approve.
+TEST_F(HttpServer, WithoutAPortItServesOnItsSocketForThisAccountAlone) {
+    const testing::TempDir dir;
+    ServerSettings settings;
+    settings.socket = dir / "trueup.sock";
+    serve(settings);
+    EXPECT_EQ(address(), "");
+    const auto mode = std::filesystem::status(settings.socket).permissions();
+    EXPECT_EQ(mode, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    EXPECT_EQ(test_support::call(settings.socket, "GET", "/healthz", {}).status, 200);
+    EXPECT_EQ(test_support::call(settings.socket, "GET", "/v1/findings", {}).status, 401)
+        << "a token is asked for there, too: what is done has a name";
+    EXPECT_EQ(test_support::call(settings.socket, "GET", "/v1/findings", token('v')).status, 200);
+    server.reset();
+    EXPECT_FALSE(std::filesystem::exists(settings.socket));
+}
+
+TEST_F(HttpServer, ASocketThatADeadProcessLeftIsTakenOverAndALivingOnesIsNot) {
+    const testing::TempDir dir;
+    ServerSettings settings;
+    settings.socket = dir / "trueup.sock";
+    const int dead = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un place{};
+    place.sun_family = AF_UNIX;
+    settings.socket.copy(place.sun_path, settings.socket.size());
+    ASSERT_EQ(::bind(dead, reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
+    ::close(dead);
+    serve(settings);
+    const auto second = Server::start(settings, backend());
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().what, "another process serves on " + settings.socket +
+                                       "; stop it, or give this one a state_dir of its own");
+    EXPECT_EQ(test_support::call(settings.socket, "GET", "/healthz", {}).status, 200);
+}
+
+TEST_F(HttpServer, APathThatIsTooLongForASocketIsToldAndThePortServes) {
+    ServerSettings settings;
+    settings.listen = "127.0.0.1:0";
+    settings.socket = "/tmp/" + std::string(200, 'x');
+    auto started = Server::start(settings, backend());
+    ASSERT_TRUE(started.ok()) << started.error().what;
+    ASSERT_EQ(warned().size(), 1U);
+    EXPECT_TRUE(has(warned()[0], "too long for a socket"));
+    EXPECT_EQ(test_support::call((*started)->address(), "GET", "/healthz", {}).status, 200);
 }
 
 // Symptom: without a file left it took no connection ever again, or asked for one all the time.

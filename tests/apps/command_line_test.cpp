@@ -1,8 +1,13 @@
 // Proves apps/command_line.h: a command line that is wrong is answered with what was meant.
 #include "apps/command_line.h"
 
+#include "apps/completion.h"
+#include "tests/support/temp_dir.h"
+
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
 #include <string>
 
 namespace trueup::apps {
@@ -33,7 +38,7 @@ struct Line {
     CLI::App app{"A program"};
     CLI::App* list = nullptr;
     int limit = 0;
-    FeedFormat format = FeedFormat::kText;
+    OutputFormat format = OutputFormat::kText;
     std::string config;
 };
 
@@ -69,7 +74,7 @@ TEST(CommandLine, AFormatIsTextOrJson) {
               std::string::npos);
     Line line;
     EXPECT_EQ(line.said("findings list -o json"), "(taken)");
-    EXPECT_EQ(line.format, FeedFormat::kJson);
+    EXPECT_EQ(line.format, OutputFormat::kJson);
     EXPECT_EQ(Line().list->help().find("ENUM"), std::string::npos);
 }
 
@@ -92,6 +97,38 @@ TEST(CommandLine, HelpEndsWithExitCodesAndExamples) {
     EXPECT_NE(help.find("Exit codes: 0 all is well\n\nExamples:\n  trueup findings list\n"),
               std::string::npos)
         << help;
+}
+
+/// What bash offers for the last word of the line.
+std::string offered(const std::string& line) {
+    const Line made;
+    const std::string script = completion_script(made.app, "bash") + "COMP_WORDS=(" + line +
+                               "\n); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _trueup; "
+                               "echo \"${COMPREPLY[@]}\"";
+    const testing::TempDir dir;
+    std::ofstream(dir / "script") << script;
+    FILE* bash = popen(("bash " + (dir / "script")).c_str(), "r");
+    std::string text;
+    for (int c = 0; (c = std::fgetc(bash)) != EOF;) text += static_cast<char>(c);
+    EXPECT_EQ(pclose(bash), 0) << script;
+    return text;
+}
+
+TEST(Completion, BashOffersTheCommandsAndOptionsThatMayStandThere) {
+    EXPECT_EQ(offered("trueup f"), "findings\n");
+    EXPECT_EQ(offered("trueup findings l"), "list\n");
+    EXPECT_EQ(offered("trueup findings list --li"), "--limit\n");
+    EXPECT_EQ(offered("trueup demo l"), "\n");
+}
+
+TEST(Completion, EveryShellHasEveryCommand) {
+    const Line made;
+    for (const std::string& shell : shells()) {
+        const std::string script = completion_script(made.app, shell);
+        for (const char* word : {"findings", "list", "demo", "limit"}) {
+            EXPECT_NE(script.find(word), std::string::npos) << shell << ' ' << word;
+        }
+    }
 }
 
 }  // namespace

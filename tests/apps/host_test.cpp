@@ -4,12 +4,12 @@
 
 #include "apps/keys.h"
 #include "apps/operate.h"
-#include "apps/quick_policy.h"
-#include "apps/sandbox_wiring.h"
 #include "connectors/embedded/embedded_log.h"
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/connector.h"
 #include "engine/codec/outcome_codec.h"
+#include "sandbox/wiring/demo_policy.h"
+#include "sandbox/wiring/sandbox_wiring.h"
 #include "sandbox/world.h"
 #include "tests/support/certificate.h"
 #include "tests/support/keys.h"
@@ -52,7 +52,7 @@ class NamedLog final : public trueup::testing::WrappedLog {
 
 sandbox::WorldSettings world_settings() {
     sandbox::WorldSettings settings;
-    settings.evaluate_key = evaluate_key;
+    settings.evaluate_key = sandbox::evaluate_key;
     return settings;
 }
 
@@ -66,7 +66,7 @@ class HostTest : public ::testing::Test {
         std::ofstream(dir / "keys/tokens") << "olga ops oooooooooooooooooooo\n"
                                               "alice user aaaaaaaaaaaaaaaaaaaa\n";
         std::filesystem::permissions(dir / "keys/tokens", std::filesystem::perms::owner_read);
-        policy = quick_policy();
+        policy = sandbox::demo_policy();
         for (RuleSettings& rule : policy.rules) rule.grace = rule.create_window = Millis{0};
         for (const char* name : {"wrapper-good", "wrapper-orphan"}) {
             world.create_pod(name, {{"app", "ryugraph-wrapper"}}, "Running");
@@ -94,8 +94,8 @@ class HostTest : public ::testing::Test {
         if (with_executors) {
             executors.clusters.push_back(world.cluster());
             executors.databases.push_back(world.database());
-            executors.sources =
-                sandbox_reach(*executors.clusters.back(), *executors.databases.back(), kSelector);
+            executors.sources = sandbox::sandbox_reach(*executors.clusters.back(),
+                                                       *executors.databases.back(), kSelector);
         }
         auto made = Host::open(std::move(settings));
         ASSERT_TRUE(made.ok()) << made.error().what;
@@ -155,13 +155,13 @@ class HostTest : public ::testing::Test {
         specs[0].topic = Topic::kChangesPods;
         specs[0].cluster = world.cluster();
         specs[0].connector = std::make_unique<connectors::KubernetesConnector>(
-            *specs[0].cluster, sandbox_pods(kSelector));
+            *specs[0].cluster, sandbox::sandbox_pods(kSelector));
         specs[1].name = "rows";
         specs[1].topic = Topic::kChangesRows;
         specs[1].database = world.database();
-        specs[1].connector =
-            connectors::postgres::PostgresConnector::open(sandbox_rows(), *specs[1].database)
-                .value();
+        specs[1].connector = connectors::postgres::PostgresConnector::open(sandbox::sandbox_rows(),
+                                                                           *specs[1].database)
+                                 .value();
         for (SourceSpec& spec : specs) spec.pace_idle = spec.pace_waiting = Millis{200};
         return specs;
     }
@@ -178,7 +178,7 @@ TEST_F(HostTest, WhatWasOrderedUnderEnforceIsNotDoneUnderObserve_S40) {
     ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
     EXPECT_EQ(outcomes()[0].kind, OutcomeKind::kRefused);
     EXPECT_TRUE(outcomes()[0].retryable);
-    EXPECT_EQ(outcomes()[0].reason, "ordered before the rule was set to observe");
+    EXPECT_EQ(outcomes()[0].detail, "ordered before the rule was set to observe");
     const sandbox::Truth truth = world.truth();
     EXPECT_EQ(truth.pods.size(), 2U);
     for (const sandbox::Pod& pod : truth.pods) EXPECT_FALSE(pod.deletion_ms) << pod.name;
@@ -194,11 +194,43 @@ TEST_F(HostTest, WhoNamesAnEngineMeansThatOneWhateverTheEnvironmentSays) {
     options.engine.state_dir = dir.path();
     EXPECT_EQ(run_request(options, "pause"), 0);
     ::unsetenv("TRUEUP_CONFIG");
-    EXPECT_TRUE(wait_until([this] { return host->snapshot().pauses == 1; }));
+    EXPECT_TRUE(wait_until([this] { return host->snapshot().pauses.size() == 1; }));
 }
 
 // Symptom: a pause that was recorded under one prefix was followed under another with the same
 // keys.
+// Symptom: before an approval nobody was shown what the two sides had said, nor what was proposed.
+TEST_F(HostTest, AFindingIsShownWithBothSidesAndWhatWouldBeDone) {
+    core::rule_settings(policy, "orphaned_pod").mode = Mode::kApprove;
+    http.socket = dir / "trueup.sock";
+    start(false);
+    ASSERT_TRUE(wait_until([this] { return host->snapshot().open_findings > 0; }));
+    EngineAddress where;
+    where.state_dir = dir.path();  // so that it goes by the socket
+    const auto engine = EngineClient::find(where);
+    ASSERT_TRUE(engine.ok()) << engine.error().what;
+    const auto page = engine->get("/v1/findings");
+    ASSERT_TRUE(page.ok()) << page.error().what;
+    const std::string id = (*page)["findings"][0]["id"];
+    const auto confirmed = [&] {
+        const auto shown = engine->get("/v1/findings/" + id.substr(0, 8));
+        return shown.ok() && (*shown)["reason"] == "approval";
+    };
+    ASSERT_TRUE(wait_until(confirmed));
+    const auto shown = engine->get("/v1/findings/" + id.substr(0, 8));
+    ASSERT_TRUE(shown.ok()) << shown.error().what;
+    EXPECT_EQ((*shown)["sources"], (std::vector<std::string>{"pods", "rows"}));
+    ASSERT_EQ((*shown)["objects"].size(), 1U) << *shown;
+    EXPECT_EQ((*shown)["objects"][0]["source"], "pods");
+    EXPECT_EQ((*shown)["objects"][0]["present"], true);
+    EXPECT_EQ((*shown)["objects"][0]["fields"]["phase"], "Running");
+    const std::string proposes = (*shown)["proposes"]["text"];
+    EXPECT_TRUE(proposes.starts_with("delete_pod wrapper-orphan (uid ")) << proposes;
+    const auto none = engine->get("/v1/findings/ffff");
+    ASSERT_FALSE(none.ok());
+    EXPECT_NE(none.error().what.find("no open finding begins with ffff"), std::string::npos);
+}
+
 TEST_F(HostTest, AWordThatIsSignedForAnotherLogIsNobodys) {
     shared = true;
     start(false);
@@ -215,10 +247,10 @@ TEST_F(HostTest, AWordThatIsSignedForAnotherLogIsNobodys) {
         ASSERT_TRUE(ports::append_now(host->log(), {Topic::kRequests, 0}, {{{}, bytes, {}}}).ok());
     };
     for (const char* other : {"", "kafka:cluster:other"}) pause_for(other);
-    EXPECT_EQ(ask("pass"), 0) << "which comes behind them";
-    EXPECT_EQ(host->snapshot().pauses, 0U);
+    EXPECT_EQ(ask("reconcile"), 0) << "which comes behind them";
+    EXPECT_EQ(host->snapshot().pauses.size(), 0U);
     pause_for(NamedLog::kName);
-    EXPECT_TRUE(wait_until([this] { return host->snapshot().pauses == 1; }));
+    EXPECT_TRUE(wait_until([this] { return host->snapshot().pauses.size() == 1; }));
 }
 
 // Nothing of the product ever called what makes the log shorter: it grew for ever.
@@ -244,7 +276,7 @@ TEST_F(HostTest, WhatIsOrderedAfterAStartUnderEnforceIsDone) {
     core::rule_settings(policy, "orphaned_pod").mode = Mode::kEnforce;
     start(true);
     ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
-    EXPECT_EQ(outcomes()[0].kind, OutcomeKind::kDone) << outcomes()[0].reason;
+    EXPECT_EQ(outcomes()[0].kind, OutcomeKind::kDone) << outcomes()[0].detail;
 }
 
 // Symptom: the clock leapt an hour ahead and was set right, and for an hour the engine refused
@@ -255,9 +287,9 @@ TEST_F(HostTest, AClockThatLeaptAheadAndWasSetRightStopsNoWord) {
     ASSERT_TRUE(wait_until([this] { return host->snapshot().journal_offset >= 1; }));
     clock.ahead = 0;
     EXPECT_EQ(ask("pause"), 0);
-    EXPECT_EQ(host->snapshot().pauses, 1U);
+    EXPECT_EQ(host->snapshot().pauses.size(), 1U);
     EXPECT_EQ(ask("resume"), 0);
-    EXPECT_EQ(ask("pass"), 0);
+    EXPECT_EQ(ask("reconcile"), 0);
 }
 
 TEST_F(HostTest, OverTlsTheCommandLineBelievesTheCertificateOfItsEngineAndNoOther) {
@@ -268,16 +300,16 @@ TEST_F(HostTest, OverTlsTheCommandLineBelievesTheCertificateOfItsEngineAndNoOthe
     OperateOptions options;
     options.engine.url = "https://" + host->address();
     options.engine.token_file = dir / "olga";
-    EXPECT_EQ(run_request(options, "pass"), 2) << "the system knows nobody who signed it";
+    EXPECT_EQ(run_request(options, "reconcile"), 2) << "the system knows nobody who signed it";
     options.engine = {};
     options.engine.state_dir = dir.path();
     std::ofstream(dir / "http.addr") << "https://" << host->address() << '\n' << http.cert_file;
-    EXPECT_EQ(run_request(options, "pass"), 0);
+    EXPECT_EQ(run_request(options, "reconcile"), 0);
     std::filesystem::create_directory(dir / "other");
     test_support::write_certificate(dir / "other", "engine");
     std::ofstream(dir / "http.addr") << "https://" << host->address() << '\n'
                                      << dir / "other/cert.pem";
-    EXPECT_EQ(run_request(options, "pass"), 2);
+    EXPECT_EQ(run_request(options, "reconcile"), 2);
 }
 
 // Symptom: 260 requests of a user's token, and an operator's pause stayed pending for ever.
@@ -307,7 +339,7 @@ TEST_F(HostTest, AFloodOfAUsersRequestsIsAnswered429AndStopsNoPause) {
     const auto more = alice("POST", "/v1/requests", R"({"kind": "terminate", "subject": "a/b"})");
     EXPECT_EQ(more.status, 429) << refused << " of 300 were";
     EXPECT_EQ(ask("pause"), 0);
-    EXPECT_EQ(host->snapshot().pauses, 1U);
+    EXPECT_EQ(host->snapshot().pauses.size(), 1U);
 }
 
 /// Of pods nothing is in doubt; of rows the server does not answer until it is told to.
@@ -359,8 +391,8 @@ TEST_F(DoubtfulHostTest, WhatLeansOnASourceThatIsNotCheckedYetIsNotDoneAndIsOrde
     ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
     EXPECT_EQ(outcomes()[0].kind, OutcomeKind::kFailed);
     EXPECT_TRUE(outcomes()[0].retryable);
-    EXPECT_NE(outcomes()[0].reason.find("source rows: "), std::string::npos)
-        << outcomes()[0].reason;
+    EXPECT_NE(outcomes()[0].detail.find("source rows: "), std::string::npos)
+        << outcomes()[0].detail;
     for (const sandbox::Pod& pod : world.truth().pods) EXPECT_FALSE(pod.deletion_ms) << pod.name;
     answers = true;
     EXPECT_TRUE(wait_until([this] { return outcomes().back().kind == OutcomeKind::kDone; }));

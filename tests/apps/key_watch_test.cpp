@@ -84,7 +84,7 @@ TEST(KeyWatch, ANewKeySignsAndTheOldOneIsBelievedUntilItIsTakenAway_Design_4_15)
     keys.write(kNewLine);
     keys.settle();
     EXPECT_FALSE(copy.authentic(codec::kCommandSignature, old_word));
-    EXPECT_EQ(keys.said, (std::vector<std::string>(2, "/keys/commands was read anew")));
+    EXPECT_EQ(keys.said, (std::vector<std::string>(2, "/keys/commands was read again")));
 }
 
 TEST(KeyWatch, AFileIsLookedAtEveryFiveSecondsAndTakenOnceItHasSettled_K2) {
@@ -119,7 +119,7 @@ TEST(KeyWatch, ABadFileChangesNothingAndIsSaidOnce_K1) {
         EXPECT_TRUE(keys.ring.authentic(codec::kCommandSignature, word));
         keys.write(kNewLine);
         keys.settle();
-        EXPECT_EQ(keys.said.back(), "/keys/commands was read anew");
+        EXPECT_EQ(keys.said.back(), "/keys/commands was read again");
         EXPECT_EQ(signer(keys.ring), "new");
     }
 }

@@ -2,8 +2,8 @@
 // first answer lacks, writes nothing, and a server that does not answer is said in one sentence.
 #include "apps/one_look.h"
 
-#include "apps/sandbox_wiring.h"
 #include "engine/core/policy.h"
+#include "sandbox/wiring/sandbox_wiring.h"
 #include "sandbox/world.h"
 #include "tests/support/manual_clock.h"
 
@@ -26,7 +26,7 @@ class OneLook : public ::testing::Test {
     static sandbox::WorldSettings settings() {
         sandbox::WorldSettings made;
         made.block_in_poll = false;
-        made.evaluate_key = evaluate_key;
+        made.evaluate_key = sandbox::evaluate_key;
         return made;
     }
 
@@ -43,11 +43,11 @@ class OneLook : public ::testing::Test {
 
     Result<Look> look_at_pods() {
         const auto cluster = world.cluster();
-        return look_at(*cluster, sandbox_pods(kSelector), watcher, clock);
+        return look_at(*cluster, sandbox::sandbox_pods(kSelector), watcher, clock);
     }
     Result<Look> look_at_rows() {
         const auto database = world.database();
-        return look_at(*database, sandbox_rows(), watcher, clock);
+        return look_at(*database, sandbox::sandbox_rows(), watcher, clock);
     }
 
     static std::set<std::string> names(const Look& look) {

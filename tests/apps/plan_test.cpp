@@ -37,7 +37,7 @@ Rehearsed found() {
                             "public.instances/3",
                             "row says running, pod has Succeeded",
                             {},
-                            {"owners_choice"}}};
+                            {"report_only"}}};
     rehearsed.subjects = 8;
     rehearsed.wrong = 2;
     return rehearsed;
@@ -55,7 +55,7 @@ TEST(Plan, EachFindingSaysWhatWouldBeDoneAndWhatWouldHoldIt) {
         "[held: mode observe, budget]\n"
         "finished_pod (enforce): 1 found\n"
         "  wrapper-3: row says running, pod has Succeeded; nothing would be done "
-        "(owners_choice)\n"
+        "(report_only)\n"
         "3 found; about 2 of 8 subjects (25 %) something would be done; nothing was written\n");
     Rehearsed nothing;
     nothing.subjects = 8;
@@ -68,8 +68,7 @@ TEST(Plan, TooMuchOfTheWorldIsSaidToBe) {
     rehearsed.wrong = 11;
     rehearsed.subjects = 20;
     const std::string text = plan_text(kSettings, rehearsed);
-    EXPECT_NE(text.find("quarantined until `trueup release --source NAME`"), std::string::npos)
-        << text;
+    EXPECT_NE(text.find("quarantined until `trueup unquarantine NAME`"), std::string::npos) << text;
 }
 
 TEST(Plan, ASourceThatShowsTooLittleIsNamed) {
@@ -79,7 +78,7 @@ TEST(Plan, ASourceThatShowsTooLittleIsNamed) {
     EXPECT_NE(text.find("source pods shows 0 objects, and at least 1 are expected"),
               std::string::npos)
         << text;
-    EXPECT_NE(text.find("`trueup release --source pods`"), std::string::npos) << text;
+    EXPECT_NE(text.find("`trueup unquarantine pods`"), std::string::npos) << text;
     EXPECT_EQ(nlohmann::json::parse(plan_json(kSettings, rehearsed))["quarantined"], true);
     rehearsed.proposals.clear();
     const std::string nothing = plan_text(kSettings, rehearsed);

@@ -13,7 +13,7 @@ namespace {
 using api::Quarantine;
 using api::sentence_of;
 
-const std::string kEnd = "; if the world is like that, `trueup release --source pods -c …` says so";
+const std::string kEnd = "; if the world is like that, `trueup unquarantine pods -c …` says so";
 
 api::SourceView pods(Quarantine kind) {
     api::SourceView view;

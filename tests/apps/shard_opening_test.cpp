@@ -112,7 +112,7 @@ TEST_F(ShardOpening, WithoutRowsTheNewestCheckpointAndItsTailAre_C8) {
     ASSERT_TRUE(tail->truncate(kJournal, newer_.offset + 1).ok());
     EXPECT_EQ(opened_at(tail.get()), newer_.offset);
     ASSERT_EQ(said_.size(), 1U);
-    expect_said(0, "made anew from checkpoint " + newer_.name());
+    expect_said(0, "rebuilt from checkpoint " + newer_.name());
     EXPECT_EQ(opened_at(), whole_.applied) << "from now on these are the rows";
 }
 
@@ -142,7 +142,7 @@ TEST_F(ShardOpening, DamagedRowsAreSetAsideAndMadeAnewFromTheCheckpoint_C2) {
     }
     EXPECT_EQ(opened_at(), newer_.offset);
     ASSERT_EQ(said_.size(), 2U);
-    expect_said(0, "it is set aside and made anew");
+    expect_said(0, "it is set aside and rebuilt");
     EXPECT_TRUE(fs::exists(place_.path + ".corrupt-1"));
 }
 
@@ -167,7 +167,7 @@ TEST_F(ShardOpening, ADamagedCheckpointIsPassedOver_C8) {
     expect_said(0, "-1000000-");
     expect_said(0, "is passed over");
     expect_said(1, "it does not hold what its name says");
-    expect_said(2, "made anew from checkpoint " + older_.name());
+    expect_said(2, "rebuilt from checkpoint " + older_.name());
 }
 
 TEST_F(ShardOpening, WhenNoneCanBeUsedTheJournalIsFoldedFromItsStart_C8) {

@@ -1,4 +1,4 @@
-// Proves apps/source_checks.h and apps/attempts.h: who does not answer is waited for, and nothing
+// Proves apps/source_checks.h and apps/retry.h: who does not answer is waited for, and nothing
 // is in order with a source before it has said so itself.
 #include "apps/source_checks.h"
 

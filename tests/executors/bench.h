@@ -125,7 +125,7 @@ class Bench : private WriteGate {
 };
 
 inline bool says(const Outcome& outcome, const std::string& part) {
-    return outcome.reason.find(part) != std::string::npos;
+    return outcome.detail.find(part) != std::string::npos;
 }
 
 }  // namespace trueup::executors::testing

@@ -28,8 +28,8 @@ constexpr std::array<const char*, 3> kPolicies{"", "graph-instances", "processor
 constexpr std::array<const char*, 4> kSubjects{
     "graph-instances/wrapper-1", "graph-instances/wrapper-2", "processors/wrapper-1", "wrapper-1"};
 constexpr std::array<RequestKind, 8> kKinds{
-    RequestKind::kPause,     RequestKind::kResume, RequestKind::kHold,    RequestKind::kRelease,
-    RequestKind::kTerminate, RequestKind::kPass,   RequestKind::kDismiss, RequestKind::kResume};
+    RequestKind::kPause,     RequestKind::kResume,    RequestKind::kHold,    RequestKind::kRelease,
+    RequestKind::kTerminate, RequestKind::kReconcile, RequestKind::kDismiss, RequestKind::kResume};
 
 /// The same records for an engine and for an executor.
 class Both {

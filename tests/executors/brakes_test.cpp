@@ -20,7 +20,7 @@ void expect_refused(Desk& desk, const std::string& part) {
     EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kRefused);
     EXPECT_TRUE(desk.outcomes()[0].retryable) << "it was an operator's word";
     EXPECT_TRUE(desk.outcomes()[0].final());
-    EXPECT_TRUE(says(desk.outcomes()[0], part)) << desk.outcomes()[0].reason;
+    EXPECT_TRUE(says(desk.outcomes()[0], part)) << desk.outcomes()[0].detail;
 }
 
 TEST(Brakes, ACommandBehindAPauseIsRefusedAndSaysWhoPaused_S40) {

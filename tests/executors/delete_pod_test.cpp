@@ -38,9 +38,9 @@ TEST(DeletePod, ThatAPodIsGoneIsTheWordOfWhoWasRead) {
     FakeCluster writer;  // has no such pod
     bench.context.sources.pods.at("pods").writer = &writer;
     const Outcome outcome = bench.run(delete_orphan());
-    EXPECT_EQ(outcome.kind, OutcomeKind::kFailed) << outcome.reason;
+    EXPECT_EQ(outcome.kind, OutcomeKind::kFailed) << outcome.detail;
     EXPECT_TRUE(outcome.retryable);
-    EXPECT_TRUE(says(outcome, "DELETE pod wrapper-a: it is not there")) << outcome.reason;
+    EXPECT_TRUE(says(outcome, "DELETE pod wrapper-a: it is not there")) << outcome.detail;
     EXPECT_FALSE(bench.cluster.pods.at("wrapper-a").deleting);
 
     Bench gone;
@@ -55,7 +55,7 @@ TEST(DeletePod, WhatIsNoPodIsDeletedOnlyByACommandThatSaysSo_G7) {
     bench.cluster.pods["wrapper-a"] = {.kind = "Service"};
     const Outcome refused = bench.run(delete_orphan());
     EXPECT_EQ(refused.kind, OutcomeKind::kFailed);
-    EXPECT_TRUE(says(refused, "the answer is a Service")) << refused.reason;
+    EXPECT_TRUE(says(refused, "the answer is a Service")) << refused.detail;
     EXPECT_FALSE(bench.cluster.pods.at("wrapper-a").deleting);
     Command command = delete_orphan();
     command.draft.action.kind = Action::Kind::kDeleteObject;
@@ -68,7 +68,7 @@ TEST(DeletePod, RefusesWhenARowOwnsThePodNow_S6) {
     bench.database.rows["7"].columns["pod_name"] = "wrapper-a";
     const Outcome outcome = bench.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
-    EXPECT_EQ(outcome.reason, "none(rows, key = wrapper-a): row 7 has it now");
+    EXPECT_EQ(outcome.detail, "none(rows, key = wrapper-a): row 7 has it now");
     EXPECT_TRUE(bench.cluster.calls.empty());
 }
 
@@ -77,7 +77,7 @@ TEST(DeletePod, RefusesAnotherUidUnderTheName_S1_S2) {
     bench.cluster.pods["wrapper-a"].uid = "uid-b";
     const Outcome outcome = bench.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
-    EXPECT_EQ(outcome.reason, "recreated: uid is now uid-b");
+    EXPECT_EQ(outcome.detail, "recreated: uid is now uid-b");
     EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
     EXPECT_EQ(bench.cluster.effects, 0U);
 }
@@ -90,7 +90,7 @@ TEST(DeletePod, ThePodRecreatedBetweenGetAndDeleteLivesOn_S1) {
     };
     const Outcome outcome = bench.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
-    EXPECT_EQ(outcome.reason, "recreated: uid is now uid-b");
+    EXPECT_EQ(outcome.detail, "recreated: uid is now uid-b");
     EXPECT_EQ(bench.cluster.effects, 0U);
     EXPECT_EQ(bench.cluster.count("DELETE"), 1U);
 }
@@ -130,7 +130,7 @@ TEST(DeletePod, AHoldIsAVetoAsLabelAndAsAnnotation_S24) {
         command.draft.read_set.resize(1);  // also when the rule forgot to name it
         const Outcome outcome = bench.run(command);
         EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
-        EXPECT_TRUE(says(outcome, "veto")) << outcome.reason;
+        EXPECT_TRUE(says(outcome, "veto")) << outcome.detail;
         EXPECT_EQ(bench.cluster.count("DELETE"), 0U);
     }
 }
@@ -140,7 +140,7 @@ TEST(DeletePod, WithoutAnyLabelNobodyCanRuleOutAHold_S23) {
     bench.context.sources.pods.at("pods").selector = *ports::Selector::parse("app");
     const Outcome outcome = bench.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
-    EXPECT_TRUE(says(outcome, "cannot be told")) << outcome.reason;
+    EXPECT_TRUE(says(outcome, "cannot be told")) << outcome.detail;
     bench.cluster.pods["wrapper-a"].label = "app";
     EXPECT_EQ(bench.run(delete_orphan()).kind, OutcomeKind::kDone);
 }
@@ -153,7 +153,7 @@ TEST(DeletePod, AHoldSetBetweenGetAndDeleteIsSeen_S24) {
     };
     const Outcome outcome = bench.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
-    EXPECT_TRUE(says(outcome, "veto")) << outcome.reason;
+    EXPECT_TRUE(says(outcome, "veto")) << outcome.detail;
     EXPECT_EQ(bench.cluster.effects, 0U);
 }
 
@@ -199,7 +199,7 @@ TEST(DeletePod, HeldByAFinalizerIsSaid_S39) {
     bench.cluster.pods["wrapper-a"].finalizer = true;
     const Outcome outcome = bench.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kDone);
-    EXPECT_EQ(outcome.reason, "accepted; held by finalizers");
+    EXPECT_EQ(outcome.detail, "accepted; held by finalizers");
 }
 
 TEST(DeletePod, WhatTheServerRejectsIsFinalOthersAreNot_S3) {
@@ -221,7 +221,7 @@ TEST(DeletePod, WhatTheServerRejectsIsFinalOthersAreNot_S3) {
         const Outcome deleted = on_delete.run(delete_orphan());
         EXPECT_EQ(deleted.kind, OutcomeKind::kFailed) << c.status;
         EXPECT_EQ(deleted.retryable, c.retryable) << c.status;
-        EXPECT_TRUE(says(deleted, "the server says Upset")) << deleted.reason;
+        EXPECT_TRUE(says(deleted, "the server says Upset")) << deleted.detail;
         EXPECT_EQ(on_delete.cluster.count("DELETE"), 1U);
     }
 }
@@ -310,7 +310,7 @@ TEST(DeletePod, ATimeoutThatWasCarriedOutIsReadBack_S38) {
         bench.cluster.upset_deletes.push_back({status, "", true});
         const Outcome outcome = bench.run(delete_orphan());
         EXPECT_EQ(outcome.kind, OutcomeKind::kDone) << status;
-        EXPECT_TRUE(says(outcome, "read back: terminating")) << outcome.reason;
+        EXPECT_TRUE(says(outcome, "read back: terminating")) << outcome.detail;
         EXPECT_EQ(bench.cluster.count("DELETE"), 1U);
         EXPECT_EQ(bench.cluster.effects, 1U);
     }
@@ -355,7 +355,7 @@ TEST(DeletePod, ReadBackFindsItGoneOrReplaced_S38) {
         };
         const Outcome outcome = bench.run(delete_orphan());
         EXPECT_EQ(outcome.kind, OutcomeKind::kDone);
-        EXPECT_TRUE(says(outcome, "it is gone")) << outcome.reason;
+        EXPECT_TRUE(says(outcome, "it is gone")) << outcome.detail;
         EXPECT_EQ(bench.cluster.count("DELETE"), 1U);
     }
 }
@@ -367,7 +367,7 @@ TEST(DeletePod, AResultThatCannotBeReadBackIsNeverAssumed_S38) {
     const Outcome outcome = bench.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
     EXPECT_TRUE(outcome.retryable);
-    EXPECT_TRUE(says(outcome, "unknown")) << outcome.reason;
+    EXPECT_TRUE(says(outcome, "unknown")) << outcome.detail;
 }
 
 TEST(DeletePod, AnOtherSideThatDoesNotAnswerIsNoAbsence_S3) {

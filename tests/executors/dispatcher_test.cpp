@@ -49,10 +49,10 @@ TEST(Dispatcher, ASourceInDoubtIsNeitherAskedNorWrittenUntilItIsFoundToBeAsConfi
         desk.step();
         EXPECT_EQ(desk.outcomes().back().kind, OutcomeKind::kFailed);
         EXPECT_TRUE(desk.outcomes().back().retryable) << "it is lost";
-        EXPECT_NE(desk.outcomes().back().reason.find("source " + std::string(doubtful) +
+        EXPECT_NE(desk.outcomes().back().detail.find("source " + std::string(doubtful) +
                                                      ": it has not answered yet"),
                   std::string::npos)
-            << desk.outcomes().back().reason;
+            << desk.outcomes().back().detail;
     }
     EXPECT_TRUE(desk.cluster.calls.empty());
     desk.dispatcher().found("pods", "", {});

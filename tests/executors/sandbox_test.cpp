@@ -112,9 +112,9 @@ TEST(ExecutorsInTheSandbox, DeletesTheOrphanAndFailsTheRow_G1_G2) {
     stage.emit_fail(2, "wrapper-b", pk);
     stage.step(12);
     ASSERT_EQ(stage.outcomes(1).size(), 1U);
-    EXPECT_EQ(stage.outcomes(1)[0].kind, OutcomeKind::kDone) << stage.outcomes(1)[0].reason;
+    EXPECT_EQ(stage.outcomes(1)[0].kind, OutcomeKind::kDone) << stage.outcomes(1)[0].detail;
     ASSERT_EQ(stage.outcomes(2).size(), 1U);
-    EXPECT_EQ(stage.outcomes(2)[0].kind, OutcomeKind::kDone) << stage.outcomes(2)[0].reason;
+    EXPECT_EQ(stage.outcomes(2)[0].kind, OutcomeKind::kDone) << stage.outcomes(2)[0].detail;
     ASSERT_EQ(stage.world.effects().size(), 2U);
     const sandbox::Truth truth = stage.world.truth();
     EXPECT_TRUE(truth.pods.empty() || truth.pods[0].deletion_ms.has_value());
@@ -128,7 +128,7 @@ TEST(ExecutorsInTheSandbox, FinalizersAreSaid_S39) {
     stage.emit_delete(1, "wrapper-a", uid);
     stage.step(12);
     ASSERT_EQ(stage.outcomes(1).size(), 1U);
-    EXPECT_EQ(stage.outcomes(1)[0].reason, "accepted; held by finalizers");
+    EXPECT_EQ(stage.outcomes(1)[0].detail, "accepted; held by finalizers");
 }
 
 TEST(ExecutorsInTheSandbox, ARecreatedPodLivesOn_S1) {
@@ -166,7 +166,7 @@ TEST(ExecutorsInTheSandbox, ARowThatMayMeanThePodSavesIt_G1) {
         stage.step(12);
         ASSERT_EQ(stage.outcomes(1).size(), 1U);
         EXPECT_EQ(stage.outcomes(1)[0].kind, OutcomeKind::kRefused) << pod_name;
-        EXPECT_EQ(stage.outcomes(1)[0].reason,
+        EXPECT_EQ(stage.outcomes(1)[0].detail,
                   "none(rows, pod_name = wrapper-a): row 1 has it now");
         EXPECT_TRUE(stage.world.effects().empty());
     }
@@ -192,7 +192,7 @@ TEST(ExecutorsInTheSandbox, APodThatCameUnderTheNameKeepsTheRowOpen_S2) {
         stage.step(12);
         ASSERT_EQ(stage.outcomes(1).size(), 1U);
         EXPECT_EQ(stage.outcomes(1)[0].kind, came ? OutcomeKind::kRefused : OutcomeKind::kDone)
-            << stage.outcomes(1)[0].reason;
+            << stage.outcomes(1)[0].detail;
         EXPECT_EQ(stage.world.effects().size(), came ? 0U : 1U);
     }
 }
@@ -250,7 +250,7 @@ void check_effects(const Stage& stage, const std::map<std::string, std::uint64_t
         const std::vector<Outcome> outcomes = stage.outcomes(id);
         ASSERT_FALSE(outcomes.empty()) << "command " << id << " never ended";
         const OutcomeKind kind = outcomes.front().kind;
-        EXPECT_TRUE(outcomes.front().final()) << outcomes.front().reason;
+        EXPECT_TRUE(outcomes.front().final()) << outcomes.front().detail;
         EXPECT_EQ(outcomes.size(), 1U) << "ended twice: " << id;
         EXPECT_TRUE(kind != OutcomeKind::kDone || deletes[id] == 1)
             << "done without an effect: " << id;

@@ -33,7 +33,7 @@ TEST(UpdateRow, ATargetInDoubtIsNotAsked) {
     const Outcome outcome = bench.run(fail_row());
     EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
     EXPECT_TRUE(outcome.retryable);
-    EXPECT_EQ(outcome.reason, "source rows: it has not answered yet");
+    EXPECT_EQ(outcome.detail, "source rows: it has not answered yet");
     EXPECT_TRUE(bench.database.calls.empty());
 }
 
@@ -45,7 +45,7 @@ TEST(UpdateRow, AnotherRoleWritesWhatTheSourceRead) {
     writer.rows = bench.database.rows;
     bench.context.sources.rows.at("rows").writer = &writer;
     const Outcome outcome = bench.run(fail_row());
-    EXPECT_EQ(outcome.kind, OutcomeKind::kDone) << outcome.reason;
+    EXPECT_EQ(outcome.kind, OutcomeKind::kDone) << outcome.detail;
     EXPECT_EQ(bench.database.calls, std::vector<std::string>{"SELECT pk=7"});
     EXPECT_EQ(writer.calls, std::vector<std::string>{"UPDATE pk=7 xmin=1"});
     EXPECT_EQ(writer.rows["7"].columns["status"], "failed");
@@ -66,7 +66,7 @@ TEST(UpdateRow, NothingIsWrittenToAnotherDatabaseThanTheOneThatWasRead) {
     EXPECT_TRUE(says(outcome,
                      "nothing was written: the connection of executors.update_row reaches "
                      "another database (7/2/graph) than the source's (7/1/graph)"))
-        << outcome.reason;
+        << outcome.detail;
     EXPECT_EQ(writer.effects + bench.database.effects, 0U);
 }
 
@@ -76,7 +76,7 @@ TEST(UpdateRow, RefusesWhenThePodIsThere_G22) {
     bench.cluster.pods["wrapper-a"].uid = "uid-z";
     const Outcome outcome = bench.run(fail_row());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
-    EXPECT_EQ(outcome.reason, "none(pods, name = wrapper-a): there is one, uid uid-z");
+    EXPECT_EQ(outcome.detail, "none(pods, name = wrapper-a): there is one, uid uid-z");
     EXPECT_TRUE(bench.database.calls.empty());
 }
 
@@ -98,7 +98,7 @@ TEST(UpdateRow, RefusesNamingThePredicateThatDoesNotHold_S36) {
     bench.database.rows["7"].columns["status"] = "stopping";
     const Outcome outcome = bench.run(fail_row());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
-    EXPECT_EQ(outcome.reason,
+    EXPECT_EQ(outcome.detail,
               "field(rows, public.instances/7, status = running): it is stopping now");
 }
 
@@ -117,7 +117,7 @@ TEST(UpdateRow, AMissingRowIsRefused_S10) {
     bench.cluster.pods.clear();
     const Outcome outcome = bench.run(fail_row());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
-    EXPECT_EQ(outcome.reason, "the row is gone");
+    EXPECT_EQ(outcome.detail, "the row is gone");
 }
 
 TEST(UpdateRow, ARepeatIsAlreadyDone_G17_S38) {
@@ -134,7 +134,7 @@ TEST(UpdateRow, AHoldOnTheRowIsAVeto_S24) {
     bench.database.rows["7"].columns["hold"] = "true";
     const Outcome outcome = bench.run(fail_row());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
-    EXPECT_TRUE(says(outcome, "veto")) << outcome.reason;
+    EXPECT_TRUE(says(outcome, "veto")) << outcome.detail;
     bench.database.rows["7"].columns["hold"] = "false";
     EXPECT_EQ(bench.run(fail_row()).kind, OutcomeKind::kDone);
 }
@@ -211,7 +211,7 @@ TEST(UpdateRow, FailuresAreTakenByTheirSqlClass) {
         const Outcome written = on_write.run(fail_row());
         EXPECT_EQ(written.kind, OutcomeKind::kFailed) << c.sqlstate;
         EXPECT_EQ(written.retryable, c.retryable) << c.sqlstate;
-        EXPECT_EQ(says(written, "GRANT"), std::string(c.sqlstate) == "42501") << written.reason;
+        EXPECT_EQ(says(written, "GRANT"), std::string(c.sqlstate) == "42501") << written.detail;
     }
     for (const Case c : {Case{"", true}, Case{"08006", true}, Case{"57P01", true},
                          Case{"42501", false}, Case{"42703", false}}) {
@@ -232,7 +232,7 @@ TEST(UpdateRow, AConnectionLostAfterTheUpdateIsReadBack_S38) {
         bench.database.upset_updates.push_back({0, "", true, false, sqlstate});
         const Outcome outcome = bench.run(fail_row());
         EXPECT_EQ(outcome.kind, OutcomeKind::kDone) << sqlstate;
-        EXPECT_TRUE(says(outcome, "read back")) << outcome.reason;
+        EXPECT_TRUE(says(outcome, "read back")) << outcome.detail;
         EXPECT_EQ(bench.database.count("UPDATE"), 1U);
         EXPECT_EQ(bench.database.effects, 1U);
     }
@@ -255,7 +255,7 @@ TEST(UpdateRow, AResultThatCannotBeReadBackIsNeverAssumed_S38) {
     const Outcome outcome = bench.run(fail_row());
     EXPECT_EQ(outcome.kind, OutcomeKind::kFailed);
     EXPECT_TRUE(outcome.retryable);
-    EXPECT_TRUE(says(outcome, "unknown")) << outcome.reason;
+    EXPECT_TRUE(says(outcome, "unknown")) << outcome.detail;
 }
 
 TEST(UpdateRow, DriftIsWrittenOnlyWhileThatVeryPodHasFailed_G3) {
@@ -267,14 +267,14 @@ TEST(UpdateRow, DriftIsWrittenOnlyWhileThatVeryPodHasFailed_G3) {
 
     bench.row_without_pod();
     bench.cluster.pods["wrapper-a"].phase = "Running";
-    EXPECT_EQ(bench.run(fail_drifted_row()).reason,
+    EXPECT_EQ(bench.run(fail_drifted_row()).detail,
               "field(pods, uid-a, phase = Failed): it is Running now");
     bench.cluster.pods["wrapper-a"].phase = "Failed";
     bench.cluster.pods["wrapper-a"].uid = "uid-b";
-    EXPECT_EQ(bench.run(fail_drifted_row()).reason,
+    EXPECT_EQ(bench.run(fail_drifted_row()).detail,
               "exists(pods, uid-a): recreated: uid is now uid-b");
     bench.cluster.pods.clear();
-    EXPECT_EQ(bench.run(fail_drifted_row()).reason, "exists(pods, uid-a): the object is gone");
+    EXPECT_EQ(bench.run(fail_drifted_row()).detail, "exists(pods, uid-a): the object is gone");
     EXPECT_EQ(bench.database.effects, 1U);
 }
 

@@ -101,7 +101,7 @@ ordered_json life() {
     TRUEUP_CHECK(relay.resume().ok());
     edge.command_id.reset();
     for (const auto& [state, reason] : {std::pair{FindingState::kSuspected, Reason::kGrace},
-                                        std::pair{FindingState::kWaiting, Reason::kBudget},
+                                        std::pair{FindingState::kConfirmed, Reason::kBudget},
                                         std::pair{FindingState::kCommanded, Reason::kNone},
                                         std::pair{FindingState::kResolved, Reason::kDone}}) {
         edge.state = state;

@@ -178,7 +178,7 @@ void add_texts(Corpus& corpus) {
     corpus.add("http", "request",
                "POST /v1/requests\nBearer oooooooooooooooooooo\n"
                R"({"kind": "approve", "rule": "orphaned_pod", "finding": )"
-               R"("00000000000000010000000000000002", "seen": 17, "reason": "looked"})");
+               R"("00000000000000010000000000000002", "seen": 17, "comment": "looked"})");
     corpus.add("http", "query",
                "HEAD /v1/findings?rule=a%20b&limit=1\nBearer vvvvvvvvvvvvvvvvvvvv\n{}");
     corpus.add("http", "answer",

@@ -75,7 +75,7 @@ class Engine:
         return self._process.returncode, self.log()
 
     def killed(self, within):
-        """True once it has killed itself (engine/base/kill_point.h), False if it still runs then."""
+        """True once it has killed itself (engine/base/failpoint.h), False if it still runs then."""
         try:
             code = self._process.wait(within)
         except subprocess.TimeoutExpired:
@@ -203,7 +203,7 @@ class Engine:
         return self.get("/readyz")
 
     def metric(self, name):
-        """One sample, as in trueup_source_answering{source="pods"}; None if there is none."""
+        """One sample, as in trueup_source_up{source="pods"}; None if there is none."""
         for line in self.get("/metrics")[1].splitlines():
             if line.startswith(name + " "):
                 return float(line.split()[-1])

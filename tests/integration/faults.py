@@ -26,10 +26,10 @@ class Faults(scenario.Scenario):
         self.start_with_nothing_wrong()
 
     def answering(self):
-        return self.engine.metric(f'trueup_source_answering{{source="{self.source}"}}') == 1
+        return self.engine.metric(f'trueup_source_up{{source="{self.source}"}}') == 1
 
     def epochs(self):
-        return self.engine.metric(f'trueup_source_epochs_total{{source="{self.source}"}}')
+        return self.engine.metric(f'trueup_source_snapshots_total{{source="{self.source}"}}')
 
     def until_ready(self):
         self.engine.until("ready", lambda: self.engine.readiness()[0] == 200, 30)

@@ -42,7 +42,7 @@ class Fleet(scenario.Scenario):
     def bus(self, partitions, bootstrap=None):
         kafka = f"bootstrap: '{bootstrap or self.bootstrap}', prefix: {self.prefix}, "
         kafka += f"partitions: {partitions}, replicas: 1"
-        return f"{{kafka: {{{kafka}}}, max_step: 1s, max_skew: 200ms}}"
+        return f"{{kafka: {{{kafka}}}, max_clock_step: 1s, max_broker_skew: 200ms}}"
 
     def second_config(self, name):
         """The same configuration with a state folder of its own and the same keys."""

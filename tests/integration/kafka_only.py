@@ -28,8 +28,8 @@ CONFIG = """\
 version: 1
 bus:
   kafka: {{bootstrap: '{bootstrap}', prefix: {prefix}, partitions: {partitions}, replicas: 1}}
-  max_step: 1s
-  max_skew: 200ms
+  max_clock_step: 1s
+  max_broker_skew: 200ms
 state_dir: {state_dir}
 keys: {keys}
 memory: 64MiB
@@ -50,7 +50,7 @@ policies:
       missing_pod: {{mode: observe, grace: 2s}}
       status_drift: {{mode: enforce}}
     stale_after: 10m
-    i-know: {known}
+    acknowledge: {known}
 executors:
   delete_pod: {{source: pods}}
   update_row: {{source: rows}}

@@ -180,7 +180,7 @@ class Scenario(unittest.TestCase):
 
     def not_believed(self, source):
         """It is not ready, and says why: the source, and what an operator may do."""
-        command = f"trueup release --source {source}"
+        command = f"trueup unquarantine {source}"
         self.engine.until(
             f"/readyz names {command}", lambda: command in self.engine.readiness()[1], 30
         )
@@ -189,7 +189,7 @@ class Scenario(unittest.TestCase):
         print(text.strip(), flush=True)
 
     def vouch(self, source):
-        code, said = self.trueup("release", "--source", source, "-o", "json")
+        code, said = self.trueup("unquarantine", source, "-o", "json")
         self.assertEqual((code, said["state"]), (0, "granted"), said)
 
     def lose_pod(self, event):

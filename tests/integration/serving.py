@@ -14,7 +14,7 @@ SOURCE = """\
       namespace: {namespace}
       resource: {resource}
       selector: "app in ({apps})"
-    progress: {{idle: {idle}, waiting: 2s}}
+    heartbeat: {{idle: {idle}, active: 2s}}
 """
 ROLES = ("rows", "services", "ingresses")
 LAST_RULE = "status_drift: {mode: enforce}"

@@ -76,7 +76,7 @@ class Churn(scenario.Scenario):
         self.assertIn(line, text)
         times = f"grace: {scenario.GRACE:g}s, create_window: 2s"
         rules = f"{line}\n      {DEADLINES}\n      untracked_record: {{mode: observe, {times}}}"
-        text = text.replace(line, rules).replace("stale_after:", "pass_every: 15s\n    stale_after:")
+        text = text.replace(line, rules).replace("stale_after:", "reconcile_every: 15s\n    stale_after:")
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(text)
 

@@ -16,7 +16,7 @@ from consumer import Consumer, bootstrap, generate, publish
 
 
 def life():
-    """The records of one finding: suspected, waiting, commanded, resolved."""
+    """The records of one finding: suspected, confirmed, commanded, resolved."""
     program = os.environ.get("TRUEUP_FORMATS", "")
     if not os.access(program, os.X_OK):
         raise SystemExit(f"TRUEUP_FORMATS must name the program formats_records; it is '{program}'")
@@ -60,7 +60,7 @@ class Findings(unittest.TestCase):
                 "rule": "orphaned_pod",
                 "subject": fields["subject"],
                 "object_id": fields["object_id"],
-                "state": "waiting",
+                "state": "confirmed",
                 "reason": "budget",
                 "sentence": fields["sentence"],
                 "finding": fields["id"],
@@ -81,7 +81,7 @@ class Findings(unittest.TestCase):
         start = (
             f"{dict(self.life[0]['headers'])['ce_time']} orphaned_pod graph-instance/wrapper-7f3a"
         )
-        endings = ["suspected: grace", "waiting: budget", "commanded", "resolved: done"]
+        endings = ["suspected: grace", "confirmed: budget", "commanded", "resolved: done"]
         self.assertEqual(consumer.lines(), [f"{start} {ending}" for ending in endings])
         self.assertEqual(consumer.end(), 0)
 
@@ -93,7 +93,7 @@ class Findings(unittest.TestCase):
         consumer = self.consumer("--from", "earliest", "--json")
         consumer.until("the last one", lambda: "resolved" in str(consumer.lines()))
         states = [f["state"] for f in consumer.findings()]
-        self.assertEqual(states, ["suspected", "waiting", "waiting", "commanded", "resolved"])
+        self.assertEqual(states, ["suspected", "confirmed", "confirmed", "commanded", "resolved"])
         self.assertEqual(consumer.end(signal.SIGTERM), 0)
         self.assertIn("2 repetitions were passed over", consumer.said())
 
@@ -144,14 +144,14 @@ class Findings(unittest.TestCase):
             return consumer.lines()
 
         consumer.until("a new finding", comes)
-        self.assertEqual({f["state"] for f in consumer.findings()}, {"waiting"})
+        self.assertEqual({f["state"] for f in consumer.findings()}, {"confirmed"})
         self.assertEqual(consumer.end(), 0)
 
     def test_all_partitions_are_read(self):
         publish(self.topic, [self.life[0], self.life[1] | {"partition": 1}])
         consumer = self.consumer("--from", "earliest", "--json")
         consumer.until("both", lambda: len(consumer.lines()) == 2)
-        self.assertEqual({f["state"] for f in consumer.findings()}, {"suspected", "waiting"})
+        self.assertEqual({f["state"] for f in consumer.findings()}, {"suspected", "confirmed"})
         self.assertEqual(consumer.end(), 0)
 
     def test_a_topic_that_is_not_there_is_said(self):

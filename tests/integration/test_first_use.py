@@ -57,7 +57,7 @@ class FirstUse(scenario.Scenario):
 
     def start(self, changes=()):
         # A budget that nothing waits for.
-        self.write_config(budget="{most: 100}")
+        self.write_config(budget="{max: 100}")
         self.edit_config(dict(changes))
         self.engine = self.make_engine()
         self.engine.start(ready_within=0)
@@ -85,7 +85,7 @@ class FirstUse(scenario.Scenario):
         self.prove(self.engine, stable=TOO_SOON)
 
     def waiting(self):
-        because = ("--because", "uncorrelated_rows")
+        because = ("--reason", "uncorrelated_rows")
         code, page = self.trueup("findings", "list", *because, "-o", "json")
         return len(page["findings"]) if code == 0 else 0
 

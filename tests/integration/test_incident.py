@@ -32,11 +32,11 @@ class Incident(scenario.Scenario):
         self.assertEqual(len(self.kube.pods(scenes.NAMESPACE)), 6, "before anybody approved")
         self.assertEqual(self.running_rows(), 3)
 
-        code, said = self.trueup("pause", "--reason", "a look first", "-o", "json")
+        code, said = self.trueup("pause", "--comment", "a look first", "-o", "json")
         self.assertEqual((code, said["state"]), (0, "granted"), said)
         engine.until("paused findings", lambda: len(self.findings("paused")) >= 9, 20)
         seen = self.page("paused")["seen"]
-        approve = ("findings", "approve", "--because", "uncorrelated_rows", "--seen", str(seen))
+        approve = ("findings", "approve", "--reason", "uncorrelated_rows", "--seen", str(seen))
         self.trueup("resume", "-o", "json")
         self.look_until(engine, 9)
         self.assertEqual(len(self.kube.pods(scenes.NAMESPACE)), 6, "a resume is no approval")
@@ -58,7 +58,7 @@ class Incident(scenario.Scenario):
         self.start_with_nothing_wrong()
         code, said = self.trueup("hold", "elsewhere/no-such", "-o", "json")
         self.assertEqual((code, said["state"]), (1, "refused"), said)
-        code, said = self.trueup("release", "--source", "pods", "-o", "json")
+        code, said = self.trueup("unquarantine", "pods", "-o", "json")
         self.assertEqual((code, said["sentence"]), (1, "pods is not in quarantine"))
         status, _ = self.engine.get("/v1/findings", known=False)
         self.assertEqual(status, 401)
@@ -133,7 +133,7 @@ class Incident(scenario.Scenario):
 
     # ---------------------------------------------------------------- looking
     def page(self, because):
-        code, page = self.trueup("findings", "list", "--because", because, "-o", "json")
+        code, page = self.trueup("findings", "list", "--reason", because, "-o", "json")
         self.assertEqual(code, 0, page)
         return page
 

@@ -25,7 +25,7 @@ from table import Table
 ROUNDS = int(os.environ.get("TRUEUP_FAULT_ROUNDS", "2"))
 SEED = int(os.environ.get("TRUEUP_FAULT_SEED", "1"))
 DOWN = int(os.environ.get("TRUEUP_BROKER_DOWN_SECONDS", "15"))
-BUDGET = "{most: 400, window: 1m}"  # divided by the shards it must not be what one waits for
+BUDGET = "{max: 400, window: 1m}"  # divided by the shards it must not be what one waits for
 MOST_RSS = 900 << 20  # of any process while the broker is down; the test build's own share is large
 
 

@@ -21,7 +21,7 @@ MOST = 48  # commands of a rule in a minute, over all shards
 class KafkaMainJob(fleet.Fleet):
     def test_repairs_what_is_wrong_and_touches_nothing_else_G1_G2_G3_G17(self):
         self.make_world(seed=1)
-        self.new_bus(partitions=4, budget="{most: 400, window: 1m}")
+        self.new_bus(partitions=4, budget="{max: 400, window: 1m}")
         engine = self.start_fleet()
         during = {"table": self.table.path, "seconds": 20, "seed": 2, "events": 40}
         options = types.SimpleNamespace(**during, grace=scenario.GRACE, without=())
@@ -65,7 +65,7 @@ class KafkaMainJob(fleet.Fleet):
         for partitions in (1, 4, 16):
             self.make_world(seed=7)
             state = os.path.join(self.folder, f"state-{partitions}")
-            budget = f"{{most: {MOST}, percent: 1%, window: 1m}}"
+            budget = f"{{max: {MOST}, percent: 1%, window: 1m}}"
             self.new_bus(partitions, state_dir=state, budget=budget)
             engine = self.start_fleet()
             self.prove(engine, seconds=150)

@@ -165,7 +165,7 @@ class KafkaRestore(KafkaOnly):
         said = self.restored("lost")
         for checkpoint in checkpoints:
             name = os.path.basename(checkpoint)
-            self.assertIn(f"the projection was made anew from checkpoint {name}", said)
+            self.assertIn(f"the projection was rebuilt from checkpoint {name}", said)
         self.assertNotIn("passed over", said)
         self.verify("lost")
         images = self.images("lost")

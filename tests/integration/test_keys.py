@@ -22,7 +22,7 @@ class Keys(scenario.Scenario):
             self.write(name, f"fresh-{name} {'5a' * 32}\n{self.read(name)}")
         self.write("tokens", "local admin " + "7b" * 16 + "\n")
         for name in ("commands", "requests", "tokens"):
-            self.until_said(f"keys/{name} was read anew")
+            self.until_said(f"keys/{name} was read again")
         self.assertEqual((self.ask(old_token), self.ask("7b" * 16)), (401, 200))
 
         lost_pod = self.pair()

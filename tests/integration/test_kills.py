@@ -1,6 +1,6 @@
 """Proves that a kill -9 at the worst moments loses nothing and does nothing twice (C1, C2, S37, S38).
 
-The engine kills itself at a named point (engine/base/kill_point.h) and leaves a marker there; it is
+The engine kills itself at a named point (engine/base/failpoint.h) and leaves a marker there; it is
 started again with new drift, TRUEUP_KILL_ROUNDS times for each point. In the end the servers are as
 the table wants them, which is what an undisturbed run makes of them, by their own logs no write was
 done twice, and what is recorded is what was accepted: each item of each topic once, in order, and
@@ -66,7 +66,7 @@ class Kills(scenario.Scenario):
             text = file.read()
         self.assertEqual(text.count("mode: enforce"), 3)
         with open(self.config, "w", encoding="utf-8") as file:
-            file.write(text.replace("mode: enforce", "mode: enforce, budget: {most: 1000}"))
+            file.write(text.replace("mode: enforce", "mode: enforce, budget: {max: 1000}"))
 
     def drift_until_killed(self, engine):
         deadline = time.monotonic() + LONGEST_ROUND

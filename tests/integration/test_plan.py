@@ -103,7 +103,7 @@ class Plan(scenario.Scenario):
             code, plan = self.plan()
             self.assertEqual((code, plan["quarantined"]), (FOUND, True))
             self.assertEqual({tuple(f["held"]) for f in plan["findings"]}, {("quarantine",)})
-            self.assertIn("`trueup release --source pods`", self.ask("plan")[1])
+            self.assertIn("`trueup unquarantine pods`", self.ask("plan")[1])
 
     def test_who_may_see_namespaces_is_told_that_there_is_none(self):
         self.make_pairs()

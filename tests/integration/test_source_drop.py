@@ -106,8 +106,8 @@ class SourceDrop(scenario.Scenario):
         self.edit_config({f"slot: {SLOT}": "slot: standby_1"})
         code, said = self.drop("--yes")
         self.assertEqual((code, self.slots()), (NOT_ASKED, ["standby_1"]))
-        self.assertIn("i-know: [slot]", said)
-        self.edit_config({"slot: standby_1": "slot: standby_1\n      i-know: [slot]"})
+        self.assertIn("acknowledge: [slot]", said)
+        self.edit_config({"slot: standby_1": "slot: standby_1\n      acknowledge: [slot]"})
         self.assertEqual((self.drop("--yes")[0], self.slots()), (DONE, []))
 
     def test_what_has_nothing_or_is_not_there_is_told(self):

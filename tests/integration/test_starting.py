@@ -32,7 +32,7 @@ class Starting(scenario.Scenario):
         code, stranger = self.engine.get("/readyz", known=False)
         self.assertEqual(code, 503)
         self.assertNotIn(source, stranger)
-        self.assertEqual(self.engine.metric(f'trueup_source_answering{{source="{source}"}}'), 0)
+        self.assertEqual(self.engine.metric(f'trueup_source_up{{source="{source}"}}'), 0)
 
     def nothing_was_done(self):
         slots = self.pg.sql("SELECT count(*) FROM pg_replication_slots").strip()

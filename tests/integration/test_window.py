@@ -30,7 +30,7 @@ class Window(scenario.Scenario):
 
     def wait_held(self, count):
         """Until so many commands were checked and wait only for the pause file to go."""
-        held = "trueup_executor_held_commands"
+        held = "trueup_executor_blocked_commands"
         self.engine.until(f"{count} held", lambda: self.engine.metric(held) == count, 20)
 
     def refusal_of(self, command):

@@ -27,7 +27,7 @@ from kube import Kube, KubeError
 from pg import SLOT, PgError, Postgres
 from table import Table
 
-EMBEDDED = "{embedded: {}, max_step: 1s, max_skew: 0s}"
+EMBEDDED = "{embedded: {}, max_clock_step: 1s, max_broker_skew: 0s}"
 
 CONFIG = """\
 version: 1
@@ -40,14 +40,14 @@ sources:
       kubeconfig: {kubeconfig}
       namespace: {namespace}
       selector: "app in ({apps})"
-    progress: {{idle: {idle}, waiting: 2s}}{expect}
+    heartbeat: {{idle: {idle}, active: 2s}}{expect}
   rows:
     postgres:
       conninfo: "{conninfo}"
       table: public.instances
       publication: trueup
       slot: {slot}
-    progress: {{idle: {idle}, waiting: 2s}}{expect}
+    heartbeat: {{idle: {idle}, active: 2s}}{expect}
 policies:
   - name: graph-instances
     use: graph-instances
@@ -195,7 +195,7 @@ def config(args, servers):
         idle=args.idle,
         stale_after=args.stale_after,
         expect="" if args.expect is None else f"\n    expect: {{at_least: {args.expect}}}",
-        known=f"\n    i-know: {args.known}" if args.known else "",
+        known=f"\n    acknowledge: {args.known}" if args.known else "",
         listen=args.listen,
     )
     with open(args.out, "w", encoding="utf-8", opener=private) as file:
@@ -254,7 +254,7 @@ def parser():
     p.add_argument("--mode", default="enforce")
     p.add_argument("--grace", default="3s")
     p.add_argument("--create-window", default="2s")
-    p.add_argument("--budget", default="", help="of each rule, as {most: 5, window: 1m}")
+    p.add_argument("--budget", default="", help="of each rule, as {max: 5, window: 1m}")
     p.add_argument("--idle", default="15s", help="pace of progress while nothing waits")
     p.add_argument("--stale-after", default="45s")
     p.add_argument("--expect", help="expect.at_least of each source (default: the product's, 1)")

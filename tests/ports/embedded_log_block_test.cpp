@@ -2,6 +2,7 @@
 // and times are given as promised.
 #include "connectors/embedded/append_clock.h"
 #include "connectors/embedded/block.h"
+#include "tests/support/manual_clock.h"
 
 #include <gtest/gtest.h>
 
@@ -46,15 +47,8 @@ TEST(Block, EveryCutAndAnyWrongPlaceIsNoticed) {
     EXPECT_FALSE(parse(good, 41).ok());
 }
 
-struct StillClock final : ports::Clock {
-    SteadyTime steady_now() override { return SteadyTime(Millis(steady)); }
-    std::int64_t wall_millis() override { return wall; }
-    std::int64_t steady = 0;
-    std::int64_t wall = 1000;
-};
-
 TEST(AppendClock, AscendsWithinAPartitionAndNeverDescendsBetweenThem) {
-    StillClock source;
+    testing::ManualClock source{1'000};
     AppendClock clock(source);
     EXPECT_EQ(to_millis(clock.next({})), 1000);
     EXPECT_EQ(to_millis(clock.next(BrokerTime(Millis(1000)))), 1001);
@@ -62,7 +56,7 @@ TEST(AppendClock, AscendsWithinAPartitionAndNeverDescendsBetweenThem) {
 }
 
 TEST(AppendClock, DoesNotRunAwayUnderLoad) {
-    StillClock source;
+    testing::ManualClock source{1'000};
     AppendClock clock(source);
     BrokerTime time{};
     for (int i = 0; i < 100'000; ++i) time = clock.next(time);
@@ -70,20 +64,20 @@ TEST(AppendClock, DoesNotRunAwayUnderLoad) {
 }
 
 TEST(AppendClock, TicksOnWhileTheWallClockIsBehind) {
-    StillClock source;
+    testing::ManualClock source{1'000};
     AppendClock clock(source);
     const BrokerTime before = clock.next({});
-    source.wall -= 3600;
-    source.steady += 500;
+    source.advance(Millis(500));
+    source.leap(-Millis(4100));
     EXPECT_EQ(clock.next(before), before + Millis(500));
 }
 
 TEST(AppendClock, StartsBehindWhatWasGivenBefore) {
-    StillClock source;
+    testing::ManualClock source{1'000};
     AppendClock clock(source);
     clock.not_before(BrokerTime(Millis(9000)));
     EXPECT_EQ(to_millis(clock.next({})), 9000);
-    source.steady += 5;
+    source.advance(Millis(5));
     EXPECT_EQ(to_millis(clock.next({})), 9005);
 }
 

@@ -14,14 +14,15 @@ FindingEdge edge(std::uint64_t id, FindingState state, Reason reason, std::int64
     made.state = state;
     made.reason = reason;
     made.offset = offset;
+    made.opened = state == FindingState::kSuspected;
     return made;
 }
 
 TEST(FindingsView, TheNewestEdgeCountsAndAResolvedFindingGoes) {
     FindingsView view;
     view.take(edge(1, FindingState::kSuspected, Reason::kGrace, 10));
-    view.take(edge(2, FindingState::kSuspected, Reason::kUnseen, 11));
-    view.take(edge(1, FindingState::kWaiting, Reason::kApproval, 12));
+    view.take(edge(2, FindingState::kSuspected, Reason::kAwaitingProgress, 11));
+    view.take(edge(1, FindingState::kConfirmed, Reason::kApproval, 12));
     FindingsView::Page page = view.list({});
     ASSERT_EQ(page.findings.size(), 2U);
     EXPECT_EQ(page.findings[0].reason, Reason::kApproval);
@@ -46,12 +47,23 @@ TEST(FindingsView, AFilterNarrowsAndALimitSaysWhatItLeftOut) {
     EXPECT_EQ(page.more, 1U);
 }
 
+TEST(FindingsView, TheFirstDigitsOfAnIdNameOneWhereNoOtherBeginsLikeThem) {
+    FindingsView view;
+    view.take(edge(1, FindingState::kSuspected, Reason::kGrace, 10));
+    view.take(edge(0x10, FindingState::kSuspected, Reason::kGrace, 11));
+    const std::string zeros(30, '0');
+    EXPECT_EQ(view.beginning_with(zeros).size(), 2U);
+    ASSERT_EQ(view.beginning_with(zeros + "1").size(), 1U);
+    EXPECT_EQ(view.beginning_with(zeros + "1")[0].id, (Hash128{0, 0x10}));
+    EXPECT_TRUE(view.beginning_with("f").empty());
+}
+
 TEST(FindingsView, BeyondItsBoundItCountsAndDoesNotGrow) {
     FindingsView view;
     const std::uint64_t many = FindingsView::kMost + 5;
     for (std::uint64_t id = 0; id < many; ++id) {
         view.take(edge(id, FindingState::kSuspected, Reason::kGrace, 1));
-        view.take(edge(id, FindingState::kWaiting, Reason::kVeto, 2));
+        view.take(edge(id, FindingState::kConfirmed, Reason::kVeto, 2));
     }
     EXPECT_EQ(view.list({.limit = many}).findings.size(), FindingsView::kMost);
     EXPECT_EQ(view.list({}).hidden, 5U);

@@ -22,9 +22,9 @@
 //     are put right; the engine may still die at each of its calls.
 //
 // It fails when one of the guards `both_sides_fresh`, `grace_outlives_restart` and
-// `outbox_until_outcome` is off, and with tests/mutants/an-offset-before-its-rows.patch. The others of docs/guards.md have
-// stories of their own: none that another one backs up can show here, since there is one death and
-// no lie.
+// `outbox_until_outcome` is off, and with tests/mutants/an-offset-before-its-rows.patch. The others
+// of docs/guards.md have stories of their own: none that another one backs up can show here, since
+// there is one death and no lie.
 #include "engine/codec/outcome_codec.h"
 #include "engine/core/row.h"
 #include "tests/engine/runtime/bench.h"
@@ -179,7 +179,7 @@ class Source {
 
 ShardSettings engine_settings() {
     ShardSettings settings;
-    settings.policy = quick_policy();
+    settings.policy = demo_policy();
     for (const char* rule : {"orphaned_pod", "missing_pod"}) {
         core::rule_settings(settings.policy, rule).grace = Millis{1'000};
         core::rule_settings(settings.policy, rule).create_window = Millis{0};

@@ -8,8 +8,9 @@ BINARY is `trueup` of a build with TRUEUP_MUTANTS=ON. A guard is switched off al
 notices, together with the guards that keep the same thing (BACKUPS). That proves something about it only if
 its backups alone are not noticed for the same reason.
 
-hunt   looks through the first N seeds of each plan; --write makes docs/mutants.md of what it found.
-check  repeats the runs that docs/mutants.md names, and hunts where one no longer fails. A guard that the page
+hunt   looks through the first N seeds of each plan; --write puts what it found into the last column of
+       docs/guards.md. Where it finds nothing, the reason stays that stands there; where none does, write one.
+check  repeats the runs that docs/guards.md names, and hunts where one no longer fails. A guard that the page
        says is noticed and that nobody notices any more, or that the page does not have, fails it.
 """
 
@@ -24,12 +25,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PAGE = os.path.join(ROOT, "docs", "mutants.md")
-GUARDS_PAGE = os.path.join(ROOT, "docs", "guards.md")
+PAGE = os.path.join(ROOT, "docs", "guards.md")
 FOLDERS = ("api", "apps", "connectors", "engine", "executors", "projections", "sandbox")
 SWITCH = re.compile(r'TRUEUP_GUARD\("([a-z_]+)"\)')
-ROW = re.compile(r"^\| `([a-z_]+)` \| ((?:`[a-z_]+`(?: )?)*) ?\| ([a-z]+) \| (\d+) \| ([a-z-]+) \|$", re.M)
-UNSEEN_ROW = re.compile(r"^\| `([a-z_]+)` \| `Guard_\w+` \|", re.M)
+# A guard's row: all up to the last cell, the guard, the last cell.
+ROW = re.compile(r"^(\| `([a-z_]+)` \|.*\| `Guard_\w+` \|) (.*) \|$", re.M)
+NOTICED = re.compile(r"([a-z]+), run (\d+) of ([a-z-]+)(?:, with ((?:`[a-z_]+` )+)off too)?")
+NO_RUN = "no run: "
 CRASH = "check"  # a TRUEUP_CHECK ended the process, and no oracle
 
 # What keeps the same thing: to be switched off together with the guard where nobody notices it alone.
@@ -58,51 +60,6 @@ BACKUPS = {
     "target_check": [("hold_check", "still_selected")],
     "tombstone_two_epochs": [("monotone_versions",), ("one_owner",), ("duplicate_dropped",)],
 }
-
-# Why nobody notices, where that is so: what no plan has, or no oracle looks at.
-_GARBLED = "no server of a plan sends what cannot be read"
-_NO_EPOCH = (
-    "the engine counts no progress before an epoch, either; without that (`epoch_before_progress`) runs fail in the"
-    " same way"
-)
-_LEFT = "to the oracles a pod that left the selector is as absent as one that is gone"
-_XMIN = "the row's `xmin` is compared as well, and no database of a plan gives one again"
-UNSEEN = {
-    "approval_of_last_change": "people approve what they have just looked at",
-    "approval_of_this_command": "to the oracles an approval is for the next command on its object, whatever that is",
-    "epoch_counted": "a hole ends the epoch before its count is read (`seq_dense`)",
-    "kubernetes_asks_after_marker": "what it would hide happens between a question and a marker, milliseconds apart",
-    "kubernetes_epoch_first": _NO_EPOCH,
-    "kubernetes_may_have_left": _LEFT,
-    "kubernetes_no_hole": _GARBLED,
-    "kubernetes_one_list": "a list must break between two pages while pods of its first part come and go",
-    "ledger_first": "outcomes can be read whenever commands can",
-    "new_owner_knows_nothing": "a new owner lists before it proves anything (`kubernetes_epoch_first`,"
-    " `postgres_epoch_first`)",
-    "outbox_until_outcome": "what expires is ordered anew, soon enough for a run; `simulation_interleavings_test` notices",
-    "owner_everywhere": "what a former owner says in a quiet partition is true, as long as both see one world",
-    "permit_check": "a brake is known before the command starts, and no write takes as long as a command lives",
-    "postgres_commit_first": "the sandbox sends no keepalive in the middle of a commit",
-    "postgres_confirms_durable": "a connector that starts again copies the whole table",
-    "postgres_epoch_first": _NO_EPOCH,
-    "postgres_no_hole": _GARBLED,
-    "postgres_same_server": "slots are gone with the old server, so that a new one is read from the start",
-    "proof_in_the_past": "no connector of a plan lies about its marker",
-    "request_once": "what is said again changes nothing by then",
-    "row_key_precondition": _XMIN,
-    "row_precondition": _XMIN,
-    "same_as_told": "a record that was lost is a hole by its number (`seq_dense`), and all is told anew",
-    "source_clock_skew": "a database's clock that is wrong is the clock by which the oracles count, too",
-    "terminate_needs_owner": "what a stranger asked for is done only while the row names him as its owner",
-    "mode_stops_commands": "executors refuse what was ordered before the change (`executor_follows_brakes`)",
-    "refusal_waits_for_news": "no plan has a selector that is narrowed, behind which a look at the world refuses",
-    "rewind_by_versions": "what a restored world lacks is not missed by the oracles, either",
-    "rewind_takes_nothing": "what a restored world lacks is not missed by the oracles, either",
-    "who_left_says_nothing": "a source that comes back has another owner (`new_owner_knows_nothing`)",
-    "unowned_pods_ask": "the slug of every row of a plan names its pod",
-    "window_is_watched": "a leap of the clock, a late row and a silent source meet once in 7,000 runs",
-}
-
 
 class Caught(NamedTuple):
     guard: str
@@ -207,22 +164,40 @@ class Simulator:
         return without is None or without[2] != failure[2]
 
 
-def tests():
-    """The test that holds each guard, by docs/guards.md."""
-    with open(GUARDS_PAGE, encoding="utf-8") as file:
-        return dict(re.findall(r"^\| `([a-z_]+)` \|.*\| `(Guard_\w+)` \|$", file.read(), re.M))
-
-
 def read_page():
-    if not os.path.exists(PAGE):
-        return [], []
+    """What docs/guards.md says is noticed, and the guards of which it says why none is needed."""
     with open(PAGE, encoding="utf-8") as file:
-        text = file.read()
-    caught = [
-        Caught(guard, tuple(re.findall(r"[a-z_]+", others)), oracle, int(run), plan)
-        for guard, others, oracle, run, plan in ROW.findall(text)
-    ]
-    return caught, [guard for guard in UNSEEN_ROW.findall(text)]
+        rows = ROW.findall(file.read())
+    caught, unseen = [], []
+    for _, guard, cell in rows:
+        if noticed := NOTICED.fullmatch(cell):
+            oracle, run, plan, others = noticed.groups()
+            caught.append(Caught(guard, tuple(re.findall(r"[a-z_]+", others or "")), oracle, int(run), plan))
+        elif cell.startswith(NO_RUN) and cell != NO_RUN + "?":
+            unseen.append(guard)
+    return caught, unseen
+
+
+def write_page(found):
+    """Of each guard that was hunted what noticed it, None: nothing."""
+
+    def cell(row):
+        before, guard, now = row.groups()
+        if guard in found and found[guard]:
+            now = noticed(found[guard])
+        elif guard in found and not now.startswith(NO_RUN):
+            now = NO_RUN + "?"
+        return f"{before} {now} |"
+
+    with open(PAGE, encoding="utf-8") as file:
+        text = ROW.sub(cell, file.read())
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def noticed(row):
+    others = "".join(f"`{other}` " for other in row.others)
+    return f"{row.oracle}, run {row.run} of {row.plan}" + (f", with {others}off too" if others else "")
 
 
 def tell(guard, found):
@@ -238,72 +213,29 @@ def summary(rows):
     return alone, len(rows) - alone, int(statistics.median(runs)), runs[-1]
 
 
-def write(rows, missed, runs, plans):
-    held = tests()
-    alone, together, median, most = summary(rows)
-    lines = [
-        "# Which oracle notices that a guard is off",
-        "",
-        "Written by `tests/simulation/mutants.py hunt BINARY --write` and held by ctest `simulation_mutants`. Each",
-        f"guard of [guards.md](guards.md) is switched off, and up to {runs} seeds of each plan of `trueup simulate`",
-        f"are run until an oracle objects: {', '.join(plans)}.",
-        "",
-        f"Of {len(rows) + len(missed)} guards {alone} are noticed alone, {together} only together with others that keep the",
-        f"same thing, and {len(missed)} in no run. Runs until then: median {median}, most {most}.",
-        "",
-        "## Noticed",
-        "",
-        "Where others had to be off too, nothing is noticed for that reason with these alone: they keep the same thing.",
-        f"`{CRASH}` is a check of the product's own that ended the process.",
-        "",
-        "| guard | only with these off too | oracle | run | plan |",
-        "|---|---|---|---|---|",
-    ]
-    for row in rows:
-        others = " ".join(f"`{other}`" for other in row.others)
-        lines.append(f"| `{row.guard}` | {others}{' ' if others else ''}| {row.oracle} | {row.run} | {row.plan} |")
-    lines += [
-        "",
-        "## Noticed in no run",
-        "",
-        "A test holds the guard; the simulator lacks a plan that needs it, or an oracle that looks.",
-        "",
-        "| guard | held by | why no run needs it |",
-        "|---|---|---|",
-    ]
-    lines += [f"| `{guard}` | `{held.get(guard, '–')}` | {UNSEEN.get(guard, '?')} |" for guard in missed]
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-
-
 def hunt(simulator, options):
     wanted = options.only or guards()
-    rows, missed = [], []
+    found = {}
     with ThreadPoolExecutor(options.jobs) as pool:
-        for guard, found in zip(wanted, pool.map(lambda g: simulator.hunt(g, options.runs), wanted)):
-            print(tell(guard, found), flush=True)
-            if found:
-                rows.append(found)
-            else:
-                missed.append(guard)
+        for guard, row in zip(wanted, pool.map(lambda g: simulator.hunt(g, options.runs), wanted)):
+            print(tell(guard, row), flush=True)
+            found[guard] = row
+    rows = [row for row in found.values() if row]
     if rows:
         print("%d alone, %d with others, median run %d, most %d" % summary(rows))
     if not options.write:
         return 0
-    if options.only:  # the others stay as they are
-        before, unseen = read_page()
-        rows = sorted(rows + [row for row in before if row.guard not in wanted])
-        missed = sorted(missed + [guard for guard in unseen if guard not in wanted])
-    write(rows, missed, options.runs, simulator.plans)
-    unsaid = [guard for guard in missed if guard not in UNSEEN]
+    write_page(found)
+    caught, unseen = read_page()
+    unsaid = [guard for guard in wanted if guard not in unseen and all(row.guard != guard for row in caught)]
     if unsaid:
-        print("no reason is given for: " + ", ".join(unsaid))
+        print("docs/guards.md gives no reason for: " + ", ".join(unsaid))
     return 1 if unsaid else 0
 
 
 def check(simulator, options):
     rows, unseen = read_page()
-    complaints = [f"{guard} is not in docs/mutants.md" for guard in guards()
+    complaints = [f"{guard} is not in docs/guards.md, or it says neither by what it is noticed nor why not" for guard in guards()
                   if guard not in unseen and all(row.guard != guard for row in rows)]
     stale = 0
 
@@ -319,7 +251,7 @@ def check(simulator, options):
                 print(f"another run now: {tell(row.guard, found)}")
     for complaint in complaints:
         print(complaint)
-    print(f"{len(rows)} guards, {stale} of them in another run than docs/mutants.md says")
+    print(f"{len(rows)} guards, {stale} of them in another run than docs/guards.md says")
     return 1 if complaints else 0
 
 

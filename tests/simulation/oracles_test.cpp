@@ -59,7 +59,7 @@ class OraclesTest : public ::testing::Test {
         Outcome outcome;
         outcome.command_id = command;
         outcome.kind = kind;
-        outcome.reason = reason;
+        outcome.detail = reason;
         oracles_.ended(outcome);
     }
     /// `takes`: from its being sent to the server.
@@ -377,7 +377,7 @@ TEST_F(OraclesTest, AnIdIsOfOneFindingOrCommand) {
     edge.rule = "some_rule";
     edge.subject = "graph-instances/w";
     oracles_.found(edge);
-    edge.state = FindingState::kWaiting;
+    edge.state = FindingState::kConfirmed;
     oracles_.found(edge);
     Command made = command("uid", 1);
     give(made);

@@ -12,7 +12,7 @@
 // the codecs, so what is tested is what travels. The records are kept for replays (replay.h).
 //
 // Times are counted from the first record. Journal time is the same number as long as no step is
-// longer than `max_step`. Not thread-safe.
+// longer than `max_clock_step`. Not thread-safe.
 #pragma once
 
 #include "engine/codec/journal_codec.h"

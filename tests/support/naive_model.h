@@ -58,11 +58,11 @@ class NaiveModel {
     void fold(const JournalView& record) {
         const Millis step = before_ == BrokerTime{} ? Millis{0} : record.append_time - before_;
         before_ = std::max(before_, record.append_time);
-        if (step < Millis{0} || step > max_step_) {
+        if (step < Millis{0} || step > max_clock_step_) {
             for (auto& [name, source] : sources) source.fresh_until = {};
         }
         if (record.settings) {
-            max_step_ = record.settings->max_step;
+            max_clock_step_ = record.settings->max_clock_step;
             for (const SourceSettings& s : record.settings->sources) {
                 sources[s.name].topic = s.topic;
             }
@@ -196,7 +196,7 @@ class NaiveModel {
         }
     }
 
-    Millis max_step_{10'000};
+    Millis max_clock_step_{10'000};
     BrokerTime before_{};
     std::map<Topic, std::int64_t> next_;
 };

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cctype>
@@ -33,19 +34,29 @@ struct RawAnswer {
     }
 };
 
-/// One connection to `127.0.0.1:PORT`. No wait is longer than 20 s, where nothing else is said.
+/// One connection to `127.0.0.1:PORT`, or to the Unix socket of that path. No wait is longer than
+/// 20 s, where nothing else is said.
 class RawHttp {
   public:
     explicit RawHttp(const std::string& address)
-        : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        : socket_(::socket(address.starts_with('/') ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC,
+                           0)) {
+        const timeval patience{20, 0};
+        wait_at_most(patience);
+        setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+        if (address.starts_with('/')) {
+            sockaddr_un to{};
+            to.sun_family = AF_UNIX;
+            TRUEUP_CHECK(address.size() < sizeof to.sun_path);
+            address.copy(to.sun_path, address.size());
+            TRUEUP_CHECK(connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0);
+            return;
+        }
         sockaddr_in to{};
         to.sin_family = AF_INET;
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         to.sin_port = htons(
             static_cast<std::uint16_t>(std::atoi(address.substr(address.rfind(':') + 1).c_str())));
-        const timeval patience{20, 0};
-        wait_at_most(patience);
-        setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
         TRUEUP_CHECK(connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0);
     }
     ~RawHttp() {

@@ -388,14 +388,14 @@ class Teller {
             {"approve", RequestKind::kApprove},     {"dismiss", RequestKind::kDismiss},
             {"hold", RequestKind::kHold},           {"release", RequestKind::kRelease},
             {"pause", RequestKind::kPause},         {"resume", RequestKind::kResume},
-            {"terminate", RequestKind::kTerminate}, {"pass", RequestKind::kPass}};
+            {"terminate", RequestKind::kTerminate}, {"pass", RequestKind::kReconcile}};
         const auto kind = kKinds.find(verb);
         if (kind == kKinds.end()) return false;
         Request request;
         request.kind = kind->second;
         request.issued_by = value("by", "operator");
         request.role = value("role", {});
-        request.scope.because = value("because", {});
+        request.scope.reason = value("because", {});
         request.scope.rule = value("rule", {});
         const std::string seen = value("seen", {});
         const bool refused = flag("refused");
@@ -441,7 +441,7 @@ class Teller {
     /// `policy pass=5m opens=10m lasts=5m`: a window that opens so long after the start, each day.
     void policy() {
         Settings settings = script_.settings();
-        settings.pass_every = time("pass", settings.pass_every);
+        settings.reconcile_every = time("pass", settings.reconcile_every);
         const std::string opens = value("opens", {});
         if (!opens.empty()) {
             // In minutes since the first record, on any day.
@@ -508,7 +508,7 @@ class Teller {
         wanted->grace = time("grace", wanted->grace);
         wanted->create_window = time("window", wanted->create_window);
         Budget& budget = wanted->budget;
-        budget.most = static_cast<std::uint32_t>(number("budget", budget.most));
+        budget.max = static_cast<std::uint32_t>(number("budget", budget.max));
         budget.percent = static_cast<std::uint32_t>(number("percent", budget.percent));
         budget.window = time("every", budget.window);
         script_.put_in_force(settings);
@@ -536,7 +536,7 @@ std::vector<std::string> split(const std::string& text) {
     return all;
 }
 
-/// `160s waiting orphaned_pod wrapper-7 a: own_write` without its state and reason.
+/// `160s suspected orphaned_pod wrapper-7 a: own_write` without its state and reason.
 std::string finding_of(const std::string& line) {
     std::istringstream words(line.substr(0, line.find(':')));
     std::string when;
@@ -549,7 +549,7 @@ std::string finding_of(const std::string& line) {
 
 bool is_passing(const std::string& line) {
     return line.find(" suspected ") != std::string::npos ||
-           line.find(" waiting ") != std::string::npos;
+           line.find(" confirmed ") != std::string::npos;
 }
 
 /// Leaves out where a finding was for less than a second: that hangs on who spoke first.

@@ -1,12 +1,12 @@
 #include "tests/support/virtual_host.h"
 
-#include "apps/sandbox_wiring.h"
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/connector.h"
 #include "engine/base/check.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
 #include "engine/codec/outcome_codec.h"
+#include "sandbox/wiring/sandbox_wiring.h"
 #include "tests/support/keys.h"
 
 #include <algorithm>
@@ -21,17 +21,16 @@ namespace postgres = connectors::postgres;
 
 constexpr const char* kSelector = "app=ryugraph-wrapper";
 constexpr Millis kStaysSettled{3'000};
-constexpr int kMostShardSteps = 1'000;  // of one round
 
 sandbox::WorldSettings world_settings() {
     sandbox::WorldSettings settings;
     settings.block_in_poll = false;
-    settings.evaluate_key = apps::evaluate_key;
+    settings.evaluate_key = sandbox::evaluate_key;
     return settings;
 }
 
 std::unique_ptr<ports::Connector> pods_connector(ports::Cluster& cluster, std::uint64_t seed) {
-    connectors::KubernetesSettings settings = apps::sandbox_pods(kSelector);
+    connectors::KubernetesSettings settings = sandbox::sandbox_pods(kSelector);
     settings.page_limit = 5;  // so that epochs have several pages
     settings.call_timeout = Millis{5'000};
     settings.watch_slack = Millis{5'000};
@@ -41,7 +40,7 @@ std::unique_ptr<ports::Connector> pods_connector(ports::Cluster& cluster, std::u
 }
 
 std::unique_ptr<ports::Connector> rows_connector(ports::Database& database, std::uint64_t seed) {
-    postgres::Settings settings = apps::sandbox_rows();
+    postgres::Settings settings = sandbox::sandbox_rows();
     settings.jitter_seed = seed;
     auto connector = postgres::PostgresConnector::open(settings, database);
     TRUEUP_CHECK(connector.ok());
@@ -73,55 +72,73 @@ void VirtualHost::start() {
     ++starts_;
     if (settings_.open_log) own_log_ = settings_.open_log(clock_);
     if (settings_.open_store) own_store_ = settings_.open_store();
-    ports::Log& log = log_in_use();
     const std::uint64_t nonce = random_();
-    runtime::ShardSettings shard;
-    shard.jobs = std::launch::deferred;  // one thread, one order
-    shard.policy = settings_.policy;
-    shard.new_journal_id = {nonce, 1};
-    shard.request_keys = shard.command_keys = test_keys();
-    auto opened = runtime::Shard::open(shard, log, rows_in_use(), clock_);
-    if (!opened) throw std::runtime_error(opened.error().what);
-    shard_ = std::move(*opened);
+    open_shard(nonce);
     executor_cluster_ = world_.cluster();
     executor_database_ = world_.database();
     executors::DispatcherSettings dispatcher;
     dispatcher.executor = "virtual";
     dispatcher.command_keys = dispatcher.request_keys = test_keys();
     dispatcher_ = std::make_unique<executors::Dispatcher>(
-        log, apps::sandbox_reach(*executor_cluster_, *executor_database_, kSelector), dispatcher);
-    for (const bool is_pods : {true, false}) {
-        auto source = std::make_unique<Source>();
-        source->name = is_pods ? "pods" : "rows";
-        if (is_pods) {
-            source->cluster = world_.cluster();
-            source->connector = pods_connector(*source->cluster, nonce);
-        } else {
-            source->database = world_.database();
-            source->connector = rows_connector(*source->database, nonce);
+        log_in_use(), sandbox::sandbox_reach(*executor_cluster_, *executor_database_, kSelector),
+        dispatcher);
+    executor_loop_ =
+        std::make_unique<executors::ExecutorLoop>(*dispatcher_, executors::ExecutorLoopSettings{});
+    for (const bool is_pods : {true, false}) add_source(is_pods, nonce);
+}
+
+void VirtualHost::open_shard(std::uint64_t nonce) {
+    runtime::ShardSettings shard;
+    shard.jobs = std::launch::deferred;  // one thread, one order
+    shard.policy = settings_.policy;
+    shard.new_journal_id = {nonce, 1};
+    shard.request_keys = shard.command_keys = test_keys();
+    auto opened = runtime::Shard::open(shard, log_in_use(), rows_in_use(), clock_);
+    if (!opened) throw std::runtime_error(opened.error().what);
+    shard_ = std::move(*opened);
+    runtime::ShardLoopSettings loop;
+    loop.on_quiet = [this](const auto&, const std::vector<std::string>& wanted) {
+        for (const auto& source : sources_) {
+            const bool meant =
+                std::find(wanted.begin(), wanted.end(), source->name) != wanted.end();
+            if (meant) source->loop->want_epoch();
         }
-        runtime::SourceLoopSettings loop;
-        loop.task.source = source->name;
-        loop.task.topic = is_pods ? Topic::kChangesPods : Topic::kChangesRows;
-        loop.task.nonce_seed = nonce;
-        loop.pace_idle = settings_.pace_idle;
-        loop.pace_waiting = settings_.pace_waiting;
-        loop.relist_every = settings_.resnapshot;
-        loop.heal_every = settings_.heal_every;
-        source->loop = std::make_unique<runtime::SourceLoop>(loop, log, *source->connector);
-        sources_.push_back(std::move(source));
+    };
+    shard_loop_ = std::make_unique<runtime::ShardLoop>(*shard_, log_in_use(), std::move(loop));
+}
+
+void VirtualHost::add_source(bool is_pods, std::uint64_t nonce) {
+    auto source = std::make_unique<Source>();
+    source->name = is_pods ? "pods" : "rows";
+    if (is_pods) {
+        source->cluster = world_.cluster();
+        source->connector = pods_connector(*source->cluster, nonce);
+    } else {
+        source->database = world_.database();
+        source->connector = rows_connector(*source->database, nonce);
     }
+    runtime::SourceLoopSettings loop;
+    loop.task.source = source->name;
+    loop.task.topic = is_pods ? Topic::kChangesPods : Topic::kChangesRows;
+    loop.task.nonce_seed = nonce;
+    loop.pace_idle = settings_.pace_idle;
+    loop.pace_waiting = settings_.pace_waiting;
+    loop.relist_every = settings_.relist_every;
+    loop.heal_every = settings_.heal_every;
+    source->loop = std::make_unique<runtime::SourceLoop>(loop, log_in_use(), *source->connector);
+    sources_.push_back(std::move(source));
 }
 
 void VirtualHost::crash() {
     sources_.clear();
+    executor_loop_.reset();
     dispatcher_.reset();
     executor_cluster_.reset();
     executor_database_.reset();
+    shard_loop_.reset();
     shard_.reset();
     own_store_.reset();
     own_log_.reset();
-    fatal_.clear();
     start();
 }
 
@@ -131,25 +148,6 @@ std::string VirtualHost::insert_row(const std::string& pod_name, const std::stri
                               {"url_slug", pod_name.substr(dash + 1)},
                               {"status", status},
                               {"pod_name", pod_name}});
-}
-
-void VirtualHost::step_source(Source& source) {
-    source.loop->step(clock_.steady_now(), shard_->status().proof_awaited, Millis{0});
-}
-
-void VirtualHost::step_shard() {
-    if (!fatal_.empty()) return;
-    for (int i = 0; i < kMostShardSteps; ++i) {
-        const Result<bool> busy = shard_->step();
-        if (!busy && busy.error().next == Next::kStop) fatal_ = busy.error().what;
-        if (!busy || !*busy) break;
-    }
-    const runtime::ShardStatus status = shard_->status();
-    for (const SourceId id : shard_->take_wanted_epochs()) {
-        for (const auto& source : sources_) {
-            if (source->name == status.meta.sources[id].name) source->loop->want_epoch();
-        }
-    }
 }
 
 /// Every part once, in an order that the seed chooses.
@@ -162,11 +160,12 @@ void VirtualHost::round() {
     std::shuffle(parts.begin(), parts.end(), random_);
     for (const int part : parts) {
         if (part < 2) {
-            step_source(*sources_[static_cast<std::size_t>(part)]);
+            sources_[static_cast<std::size_t>(part)]->loop->step(
+                clock_.steady_now(), shard_->status().proof_awaited, Millis{0});
         } else if (part == 2) {
-            step_shard();
+            shard_loop_->step(Millis{0});
         } else {
-            dispatcher_->step(clock_.steady_now(), Millis{0});
+            executor_loop_->step(clock_.steady_now(), Millis{0});
         }
     }
 }

@@ -1,7 +1,7 @@
 // The whole process in one thread and in virtual time: the sandbox's two servers, a connector and a
-// source loop for each, one shard, one dispatcher, over a log and a store in memory. It does what
-// apps/host.cpp does with threads. The interleaving of the parts is drawn from the seed, so a seed
-// repeats a run to the byte.
+// source loop for each, one shard, one dispatcher, over a log and a store in memory. It steps the
+// loops that apps/host.cpp gives threads. The interleaving of the parts is drawn from the seed, so
+// a seed repeats a run to the byte.
 //
 //     VirtualHost host(seed);
 //     host.world().create_pod("wrapper-a", host.labels(), "Running");
@@ -11,14 +11,16 @@
 // Not thread-safe.
 #pragma once
 
-#include "apps/quick_policy.h"
 #include "engine/model/command.h"
 #include "engine/model/finding_edge.h"
 #include "engine/ports/connector.h"
 #include "engine/runtime/shard.h"
+#include "engine/runtime/shard_loop.h"
 #include "engine/runtime/source_loop.h"
 #include "executors/dispatcher.h"
+#include "executors/executor_loop.h"
 #include "projections/memory_store.h"
+#include "sandbox/wiring/demo_policy.h"
 #include "sandbox/world.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_log.h"
@@ -32,11 +34,11 @@
 namespace trueup::testing {
 
 struct VirtualHostSettings {
-    Settings policy = apps::quick_policy();
+    Settings policy = sandbox::demo_policy();
     Millis tick{20};  ///< how much time passes between two rounds of all parts
     Millis pace_idle{2'000};
     Millis pace_waiting{500};
-    Millis resnapshot{std::chrono::hours(6)};
+    Millis relist_every{std::chrono::hours(6)};
     Millis heal_every{10'000};  ///< a source that only an epoch can heal is asked this often
     /// Where log and rows lie; none: in memory, where a crash leaves them. Called at each start,
     /// once the former ones are gone.
@@ -76,7 +78,7 @@ class VirtualHost {
     ports::SourceHealth health(const std::string& source) const;
     executors::DispatcherStats executor() const { return dispatcher_->stats(); }
     /// Why the shard gave up; empty while it runs.
-    const std::string& fatal() const { return fatal_; }
+    std::string fatal() const { return shard_loop_->fatal(); }
 
     // What the topics say, and what reached the servers.
     std::vector<Command> commands() const;
@@ -88,8 +90,8 @@ class VirtualHost {
     struct Source;
     void start();
     void round();
-    void step_source(Source& source);
-    void step_shard();
+    void open_shard(std::uint64_t nonce);
+    void add_source(bool is_pods, std::uint64_t nonce);
 
     const Settings settings_;
     std::mt19937_64 random_;
@@ -104,9 +106,10 @@ class VirtualHost {
     std::unique_ptr<ports::Database> executor_database_;
     std::vector<std::unique_ptr<Source>> sources_;
     std::unique_ptr<runtime::Shard> shard_;
+    std::unique_ptr<runtime::ShardLoop> shard_loop_;
     std::unique_ptr<executors::Dispatcher> dispatcher_;
+    std::unique_ptr<executors::ExecutorLoop> executor_loop_;
     core::SourceState looked_at_;
-    std::string fatal_;
 };
 
 }  // namespace trueup::testing

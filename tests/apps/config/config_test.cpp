@@ -43,16 +43,16 @@ TEST(Config, DefaultsAreThoseOfTheDocument) {
     EXPECT_EQ(config.checkpoint_every, Millis(900'000));
     EXPECT_EQ(config.checkpoints_kept, 3U);
     EXPECT_TRUE(config.fsync);
-    EXPECT_EQ(config.max_step, Millis(10'000));
-    EXPECT_EQ(config.max_skew, Millis(0));
+    EXPECT_EQ(config.max_clock_step, Millis(10'000));
+    EXPECT_EQ(config.max_broker_skew, Millis(0));
     EXPECT_EQ(config.listen, "127.0.0.1:9464");
     EXPECT_EQ(config.log_level, LogLevel::kInfo);
     EXPECT_EQ(config.log_format, LogFormat::kJson);
     ASSERT_EQ(config.sources.size(), 2U);
     for (const SourceConfig& source : config.sources) {
         EXPECT_EQ(source.idle, Millis(15'000));
-        EXPECT_EQ(source.waiting, Millis(2'000));
-        EXPECT_EQ(source.resnapshot, std::chrono::hours(6));
+        EXPECT_EQ(source.active, Millis(2'000));
+        EXPECT_EQ(source.relist_every, std::chrono::hours(6));
         EXPECT_EQ(source.at_least, 1U);
     }
     const KubernetesSource& pods = *config.sources[0].kubernetes();
@@ -61,7 +61,7 @@ TEST(Config, DefaultsAreThoseOfTheDocument) {
     EXPECT_EQ(pods.resource.plural, "pods");
     EXPECT_EQ(pods.resource.name_space, "graph");
     EXPECT_EQ(pods.selector, "app=wrapper");
-    EXPECT_EQ(pods.hold, "trueup.io/hold");
+    EXPECT_EQ(pods.veto_label, "trueup.io/hold");
     const PostgresSource& rows = *config.sources[1].postgres();
     EXPECT_EQ(rows.from, Conninfo::kEnvironment);
     EXPECT_EQ(rows.conninfo, "TRUEUP_DATABASE");
@@ -122,24 +122,25 @@ TEST(Config, RulesAreThoseOfTheCoreInItsOrder) {
 }
 
 TEST(Config, EverythingThatIsWrittenIsRead) {
-    std::string text = with(sound(), "version: 1\n",
-                            "version: 1\n"
-                            "bus: {embedded: {fsync: false}, max_step: 5s, max_skew: 1s}\n"
-                            "state_dir: state\n"
-                            "memory: 1GiB\n"
-                            "checkpoints: {every: 1h, keep: 5}\n"
-                            "http: {listen: off}\n"
-                            "log: {level: warn, format: text}\n");
-    text =
-        with(text, "  rows:\n    postgres:",
-             "    progress: {idle: 10s, waiting: 1s}\n    resnapshot: 1h\n  rows:\n    postgres:");
+    std::string text =
+        with(sound(), "version: 1\n",
+             "version: 1\n"
+             "bus: {embedded: {fsync: false}, max_clock_step: 5s, max_broker_skew: 1s}\n"
+             "state_dir: state\n"
+             "memory: 1GiB\n"
+             "checkpoints: {every: 1h, keep: 5}\n"
+             "http: {listen: off}\n"
+             "log: {level: warn, format: text}\n");
+    text = with(
+        text, "  rows:\n    postgres:",
+        "    heartbeat: {idle: 10s, active: 1s}\n    relist_every: 1h\n  rows:\n    postgres:");
     text = with(text, "      table: public.instances\n",
                 "      table: graph.Instances\n      publication: p\n      slot: trueup_s\n"
-                "      columns: [pod_name, status, ttl]\n      hold_column: hold\n"
+                "      columns: [pod_name, status, ttl]\n      veto_column: hold\n"
                 "      emit_message: true\n");
     text = with(text, "executors:",
                 "    rules: {orphaned_pod: {mode: enforce, grace: 2m, create_window: 1m,\n"
-                "      budget: {most: 3, percent: 5%, window: 10m}}}\n"
+                "      budget: {max: 3, percent: 5%, window: 10m}}}\n"
                 "    stale_after: 1m\n    max_drop: 30%\n    command_ttl: 90s\nexecutors:");
     const Config config = parsed(text);
     EXPECT_EQ(config.state_dir, "state");
@@ -151,13 +152,13 @@ TEST(Config, EverythingThatIsWrittenIsRead) {
     EXPECT_EQ(config.log_level, LogLevel::kWarn);
     EXPECT_EQ(config.log_format, LogFormat::kText);
     EXPECT_EQ(config.sources[0].idle, Millis(10'000));
-    EXPECT_EQ(config.sources[0].waiting, Millis(1'000));
-    EXPECT_EQ(config.sources[0].resnapshot, std::chrono::hours(1));
+    EXPECT_EQ(config.sources[0].active, Millis(1'000));
+    EXPECT_EQ(config.sources[0].relist_every, std::chrono::hours(1));
     const PostgresSource& rows = *config.source("rows")->postgres();
     EXPECT_EQ(rows.table.schema, "graph");
     EXPECT_EQ(rows.table.name, "Instances");
     EXPECT_EQ(rows.columns, (std::vector<std::string>{"pod_name", "status", "ttl", "url_slug"}));
-    EXPECT_EQ(rows.hold_column, "hold");
+    EXPECT_EQ(rows.veto_column, "hold");
     EXPECT_TRUE(rows.emit_message);
     const Settings settings = policy_settings(config);
     EXPECT_EQ(settings.rules[0], (RuleSettings{"orphaned_pod",
@@ -165,8 +166,8 @@ TEST(Config, EverythingThatIsWrittenIsRead) {
                                                Millis(120'000),
                                                Millis(60'000),
                                                {3, 5, Millis(600'000)}}));
-    EXPECT_EQ(settings.max_step, Millis(5'000));
-    EXPECT_EQ(settings.max_skew, Millis(1'000));
+    EXPECT_EQ(settings.max_clock_step, Millis(5'000));
+    EXPECT_EQ(settings.max_broker_skew, Millis(1'000));
     EXPECT_EQ(settings.stale_after, Millis(60'000));
     EXPECT_EQ(settings.max_drop_percent, 30U);
     EXPECT_EQ(settings.command_ttl, Millis(90'000));

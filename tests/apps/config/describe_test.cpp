@@ -20,7 +20,8 @@ std::string with_conninfo(const std::string& conninfo) {
 TEST(ConfigDescribe, SaysEverythingInAFewLines) {
     EXPECT_EQ(
         describe(parsed(sound())),
-        "bus       embedded, fsync on, max_step 10s, max_skew 0s, journal kept: forever\n"
+        "bus       embedded, fsync on, max_clock_step 10s, max_broker_skew 0s, journal kept: "
+        "forever\n"
         "state     /var/lib/trueup, 512MiB of memory, a checkpoint every 15m, 3 kept\n"
         "source    pods: pods in namespace graph, selector \"app=wrapper\", at least 1\n"
         "source    rows: rows of public.instances (status, pod_name, url_slug), at least 1, "
@@ -39,7 +40,7 @@ TEST(ConfigDescribe, SaysEverythingInAFewLines) {
         "rule      finished_pod: observe, at most 10 or 20% in 5m\n"
         "rule      duplicate_claim: observe, at most 10 or 20% in 5m\n"
         "rule      termination_requested: off\n"
-        "limits    stale after 45s, an epoch may drop 50%, commands live 1m\n"
+        "limits    stale after 45s, a snapshot may drop 50%, commands live 1m\n"
         "passes    every 5m\n"
         "executor  delete_pod: on pods\n"
         "executor  update_row: on rows\n"
@@ -51,7 +52,7 @@ TEST(ConfigDescribe, SaysWhatPodsHaveToEndWhereItIsNotTheirOwn) {
     const Config config =
         parsed(with(sound(), "executors:",
                     "    rules: {orphaned_pod: {grace_period: 90s}, ttl_expired: {grace_period: "
-                    "0s}}\n    i-know: [ttl_expired.grace_period]\nexecutors:"));
+                    "0s}}\n    acknowledge: [ttl_expired.grace_period]\nexecutors:"));
     const std::string text = describe(config);
     EXPECT_NE(text.find("create window 30s, pods have 90s to end, at most 10"), std::string::npos)
         << text;
@@ -142,21 +143,21 @@ TEST(ConfigWarnings, ASoundFileHasNone) {
 TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
     std::string text = with(sound(), "version: 1\n",
                             "version: 1\nmemory: 32MiB\nhttp: {listen: \"0.0.0.0:9464\", "
-                            "i-know: [listen]}\n"
-                            "bus: {embedded: {fsync: false}, max_step: 1s}\n");
+                            "acknowledge: [plain_http]}\n"
+                            "bus: {embedded: {fsync: false}, max_clock_step: 1s}\n");
     text = with(text, "sources:\n",
                 "sources:\n  nodes: {kubernetes: {in_cluster: true, all_namespaces: true, "
-                "resource: v1/nodes}, resnapshot: 1m}\n");
+                "resource: v1/nodes}, relist_every: 1m}\n");
     text = with(text, "      namespace: graph\n", "      all_namespaces: true\n");
     text =
         with(text, "  rows:\n    postgres:", "    expect: {at_least: 0}\n  rows:\n    postgres:");
     text = with(text, "executors:",
                 "    rules: {orphaned_pod: {mode: enforce, grace: 9s, create_window: 0s}}\n"
                 "    command_ttl: 5s\n    max_drop: 95%\n"
-                "    i-know: [max_drop, orphaned_pod.create_window]\nexecutors:");
+                "    acknowledge: [max_drop, orphaned_pod.create_window]\nexecutors:");
     const std::vector<std::string> expected{
         "sources.nodes belongs to no policy: it is watched, and nothing judges it",
-        "sources.nodes.resnapshot 1m reads the whole source very often; 6h is usual",
+        "sources.nodes.relist_every 1m reads the whole source very often; 6h is usual",
         "sources.pods.expect.at_least is 0: an empty first list of it is believed, and everything "
         "on the other side counts as wrong then",
         "sources.pods watches all namespaces: two pods of one name claim one subject, and then "
@@ -165,11 +166,11 @@ TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
         "taken "
         "for a disagreement",
         "command_ttl 5s is shorter than 10s: a command that got lost is never sent again",
-        "max_drop is loosened, and i-know says so",
-        "orphaned_pod.create_window is loosened, and i-know says so",
+        "max_drop is loosened, and acknowledge says so",
+        "orphaned_pod.create_window is loosened, and acknowledge says so",
         "memory 32MiB is little; below 64MiB the projection reads from disk all the time",
         "bus.embedded.fsync is false: a power cut may take back what was decided",
-        "http.listen 0.0.0.0:9464 is open to other machines without TLS, and i-know says so: "
+        "http.listen 0.0.0.0:9464 is open to other machines without TLS, and acknowledge says so: "
         "tokens travel in the clear"};
     EXPECT_EQ(warnings(parsed(text)), expected);
 }
@@ -179,7 +180,7 @@ TEST(ConfigDescribe, SaysWhatIsHashedAndReadsItBack_Design_4_15) {
         with(with(sound(), "public.instances\n",
                   "public.instances\n      columns: [status, pod_name, url_slug]\n"
                   "      fields: {email: hash, api_token: map, note: drop}\n"
-                  "      i-know: [api_token]\n"),
+                  "      acknowledge: [api_token]\n"),
              "selector: app=wrapper\n",
              "selector: app=wrapper\n      fields: {label.team: hash, node: drop}\n");
     const Config config = parsed(text);

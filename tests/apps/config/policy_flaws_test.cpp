@@ -98,15 +98,16 @@ TEST(ConfigPolicyFlaws, ARuleThatIsNotOffNeedsItsColumns) {
 TEST(ConfigPolicyFlaws, ABrakeIsLoosenedByNameOnly) {
     EXPECT_EQ(flaws_of_policy("    max_drop: 95%\n"),
               "trueup.yaml:18: policies[0].max_drop loosens max_drop: 95% believes a source that "
-              "lost nearly everything; write i-know: [max_drop] beside it if it is meant");
-    EXPECT_EQ(flaws_of_policy("    max_drop: 95%\n    i-know: [max_drop]\n"), "(sound)");
-    EXPECT_EQ(flaws_of_policy("    rules: {missing_pod: {create_window: 0s}}\n"),
-              "trueup.yaml:18: policies[0].rules loosens missing_pod.create_window: with 0s a pod "
-              "that is seen before its row, or a row before its pod, is at risk; write i-know: "
-              "[missing_pod.create_window] beside it if it is meant");
+              "lost nearly everything; write acknowledge: [max_drop] beside it if it is meant");
+    EXPECT_EQ(flaws_of_policy("    max_drop: 95%\n    acknowledge: [max_drop]\n"), "(sound)");
     EXPECT_EQ(
-        flaws_of_policy("    i-know: [max_drop]\n"),
-        "trueup.yaml:18: policies[0].i-know names 'max_drop', which is not loosened; leave it "
+        flaws_of_policy("    rules: {missing_pod: {create_window: 0s}}\n"),
+        "trueup.yaml:18: policies[0].rules loosens missing_pod.create_window: with 0s a pod "
+        "that is seen before its row, or a row before its pod, is at risk; write acknowledge: "
+        "[missing_pod.create_window] beside it if it is meant");
+    EXPECT_EQ(
+        flaws_of_policy("    acknowledge: [max_drop]\n"),
+        "trueup.yaml:18: policies[0].acknowledge names 'max_drop', which is not loosened; leave it "
         "out");
 }
 
@@ -134,8 +135,8 @@ TEST(ConfigPolicyFlaws, KillingPodsIsAcknowledged) {
     EXPECT_EQ(flaws_of_policy(kills),
               "trueup.yaml:18: policies[0].rules loosens orphaned_pod.grace_period: with 0s a pod "
               "is killed: its name is free, and its volumes are, while its processes may still "
-              "run; write i-know: [orphaned_pod.grace_period] beside it if it is meant");
-    EXPECT_EQ(flaws_of_policy(kills + "    i-know: [orphaned_pod.grace_period]\n"), "(sound)");
+              "run; write acknowledge: [orphaned_pod.grace_period] beside it if it is meant");
+    EXPECT_EQ(flaws_of_policy(kills + "    acknowledge: [orphaned_pod.grace_period]\n"), "(sound)");
 }
 
 // An executor found no pod by the id that the label had, and a row was failed whose pod ran.
@@ -167,14 +168,15 @@ TEST(ConfigPolicyFlaws, SeveralShardsObserveUnlessSomebodyKnows_G25) {
     EXPECT_EQ(flaws(over_kafka(4, acts)),
               "trueup.yaml:19: policies[0].rules lets status_drift act, and with "
               "bus.kafka.partitions 4 what is counted over all subjects (uncorrelated_rows) holds "
-              "within one shard only; write partitions: 1, or mode: observe, or i-know: "
+              "within one shard only; write partitions: 1, or mode: observe, or acknowledge: "
               "[partitions] beside rules if it is meant");
-    EXPECT_EQ(flaws(over_kafka(4, acts + "    i-know: [partitions]\n")), "(sound)");
-    EXPECT_EQ(flaws(over_kafka(4, "    i-know: [partitions]\n")), "(sound)")
+    EXPECT_EQ(flaws(over_kafka(4, acts + "    acknowledge: [partitions]\n")), "(sound)");
+    EXPECT_EQ(flaws(over_kafka(4, "    acknowledge: [partitions]\n")), "(sound)")
         << "the way back to observe is open";
-    EXPECT_EQ(flaws(over_kafka(1, "    i-know: [partitions]\n")),
-              "trueup.yaml:19: policies[0].i-know names 'partitions', which is not loosened; leave "
-              "it out");
+    EXPECT_EQ(
+        flaws(over_kafka(1, "    acknowledge: [partitions]\n")),
+        "trueup.yaml:19: policies[0].acknowledge names 'partitions', which is not loosened; leave "
+        "it out");
 }
 
 TEST(ConfigPolicyFlaws, Windows) {
@@ -192,10 +194,11 @@ TEST(ConfigPolicyFlaws, Windows) {
 }
 
 TEST(ConfigPolicyFlaws, PassesAndClocks) {
-    EXPECT_EQ(flaws_of_policy("    pass_every: 0s\n"), "(sound)");
-    EXPECT_EQ(flaws_of_policy("    pass_every: 5s\n"),
-              "trueup.yaml:18: policies[0].pass_every is shorter than 10s; write 5m, or 0s for "
-              "none");
+    EXPECT_EQ(flaws_of_policy("    reconcile_every: 0s\n"), "(sound)");
+    EXPECT_EQ(
+        flaws_of_policy("    reconcile_every: 5s\n"),
+        "trueup.yaml:18: policies[0].reconcile_every is shorter than 10s; write 5m, or 0s for "
+        "none");
     EXPECT_EQ(flaws_of_policy("    max_clock_skew: 10m\n"),
               "trueup.yaml:18: policies[0].max_clock_skew is 10m; write 5m at the most: a clock "
               "that is further off says nothing about a TTL");
@@ -204,16 +207,20 @@ TEST(ConfigPolicyFlaws, PassesAndClocks) {
 TEST(ConfigPolicyFlaws, MaxStepIsBelowEveryGrace) {
     const std::string rest =
         ", so that one step of the clock could use it up; write a longer grace or a shorter "
-        "max_step";
+        "max_clock_step";
     EXPECT_EQ(
         flaws_of_policy("    rules: {missing_pod: {grace: 10s}}\n"),
-        "trueup.yaml:18: rules.missing_pod.grace 10s is not longer than bus.max_step 10s" + rest);
+        "trueup.yaml:18: rules.missing_pod.grace 10s is not longer than bus.max_clock_step 10s" +
+            rest);
     EXPECT_EQ(
-        flaws_with("version: 1\n", "version: 1\nbus: {max_step: 2m}\n"),
-        "trueup.yaml:14: rules.orphaned_pod.grace 1m is not longer than bus.max_step 2m" + rest +
-            "\ntrueup.yaml:14: rules.missing_pod.grace 1m is not longer than bus.max_step 2m" +
+        flaws_with("version: 1\n", "version: 1\nbus: {max_clock_step: 2m}\n"),
+        "trueup.yaml:14: rules.orphaned_pod.grace 1m is not longer than bus.max_clock_step 2m" +
             rest +
-            "\ntrueup.yaml:14: rules.untracked_record.grace 1m is not longer than bus.max_step 2m" +
+            "\ntrueup.yaml:14: rules.missing_pod.grace 1m is not longer than bus.max_clock_step "
+            "2m" +
+            rest +
+            "\ntrueup.yaml:14: rules.untracked_record.grace 1m is not longer than "
+            "bus.max_clock_step 2m" +
             rest);
     EXPECT_EQ(flaws_of_policy("    rules: {missing_pod: {grace: 10001ms}}\n"), "(sound)");
 }
@@ -229,13 +236,14 @@ TEST(ConfigPolicyFlaws, StatusDriftHasNoTimes) {
 }
 
 TEST(ConfigPolicyFlaws, TimesFitTheSources) {
-    EXPECT_EQ(flaws_of_policy("    stale_after: 15s\n"),
-              "trueup.yaml:18: policies[0].stale_after 15s is not longer than progress.idle 15s of "
-              "sources.pods, so that it would be stale between two proofs; write about three times "
-              "that\n"
-              "trueup.yaml:18: policies[0].stale_after 15s is not longer than progress.idle 15s of "
-              "sources.rows, so that it would be stale between two proofs; write about three times "
-              "that");
+    EXPECT_EQ(
+        flaws_of_policy("    stale_after: 15s\n"),
+        "trueup.yaml:18: policies[0].stale_after 15s is not longer than heartbeat.idle 15s of "
+        "sources.pods, so that it would be stale between two proofs; write about three times "
+        "that\n"
+        "trueup.yaml:18: policies[0].stale_after 15s is not longer than heartbeat.idle 15s of "
+        "sources.rows, so that it would be stale between two proofs; write about three times "
+        "that");
     EXPECT_EQ(flaws_of_policy("    command_ttl: 500ms\n"),
               "trueup.yaml:18: policies[0].command_ttl is shorter than 1s, in which no executor "
               "acts; write 60s");
@@ -288,16 +296,18 @@ TEST(ConfigPolicyFlaws, AsWhomIsWrittenIsSaidOnceAndWhole) {
         return flaws_with("{source: pods}", "{source: pods, " + keys + "}");
     };
     EXPECT_EQ(rows("conninfo_env: W"), "(sound)");
-    EXPECT_EQ(rows("conninfo_env: W, i-know: [sslmode]"), "(sound)");
+    EXPECT_EQ(rows("conninfo_env: W, acknowledge: [sslmode]"), "(sound)");
     EXPECT_EQ(rows("conninfo_env: W, conninfo_file: w"),
               "trueup.yaml:18: executors.update_row.conninfo_env and conninfo_file exclude each "
               "other; leave one out");
-    EXPECT_EQ(rows("conninfo_env: W, i-know: [slot]"),
-              "trueup.yaml:18: executors.update_row.i-know names 'slot'; an executor's connection "
-              "has sslmode to be sure of");
-    EXPECT_EQ(rows("i-know: [sslmode]"),
-              "trueup.yaml:18: executors.update_row.i-know is about a connection of its own; write "
-              "conninfo_env, conninfo_file or conninfo beside it, or leave it out");
+    EXPECT_EQ(
+        rows("conninfo_env: W, acknowledge: [slot]"),
+        "trueup.yaml:18: executors.update_row.acknowledge names 'slot'; an executor's connection "
+        "has sslmode to be sure of");
+    EXPECT_EQ(
+        rows("acknowledge: [sslmode]"),
+        "trueup.yaml:18: executors.update_row.acknowledge is about a connection of its own; write "
+        "conninfo_env, conninfo_file or conninfo beside it, or leave it out");
     EXPECT_EQ(pods("kubeconfig: w.yaml, context: writer"), "(sound)");
     EXPECT_EQ(pods("context: writer"), "(sound)") << "of the source's kubeconfig";
     EXPECT_EQ(pods("in_cluster: true"), "(sound)");

@@ -44,8 +44,8 @@ TEST(ConfigSourceFlaws, AnEmptyNamespaceIsRefused) {
               "namespace of the cluster; write its name, or all_namespaces: true where that is "
               "meant");
     EXPECT_EQ(flaws_with("namespace: graph", "namespace: Graph"),
-              "trueup.yaml:6: sources.pods.kubernetes.namespace is 'Graph'; write a name of small "
-              "letters, digits and '-'");
+              "trueup.yaml:6: sources.pods.kubernetes.namespace is 'Graph'; write a name of "
+              "lower-case letters, digits and '-'");
     EXPECT_EQ(flaws_of_pods("all_namespaces: true"),
               "trueup.yaml:8: sources.pods.kubernetes.all_namespaces and namespace exclude each "
               "other; leave one out");
@@ -80,10 +80,13 @@ TEST(ConfigSourceFlaws, ResourcesHaveAGroupAndAVersion) {
     }
 }
 
-TEST(ConfigSourceFlaws, HoldsAndLabels) {
-    EXPECT_EQ(flaws_of_pods("hold: \"\""),
-              "trueup.yaml:8: sources.pods.kubernetes.hold is empty; write the label or annotation "
-              "that holds an object, as in trueup.io/hold");
+TEST(ConfigSourceFlaws, VetoesAndLabels) {
+    EXPECT_NE(flaws_with("namespace: graph", "namespace: ${NAMESPACE}").find("variables are not"),
+              std::string::npos);
+    EXPECT_EQ(
+        flaws_of_pods("veto_label: \"\""),
+        "trueup.yaml:8: sources.pods.kubernetes.veto_label is empty; write the label or annotation "
+        "that protects an object, as in trueup.io/hold");
     EXPECT_EQ(flaws_of_pods("labels: [app, api-token]"),
               "trueup.yaml:8: sources.pods.kubernetes.labels has 'api-token', which looks like a "
               "secret, and what is listed is published and kept; leave it out, or write fields: "
@@ -117,12 +120,13 @@ TEST(ConfigSourceFlaws, TheConnectionIsNamedOnce) {
               "other; leave one out");
     EXPECT_NE(flaws_with("conninfo_env: TRUEUP_DATABASE",
                          "conninfo_env: TRUEUP_DATABASE\n      slot: theirs")
-                  .find("write one that begins with trueup, or i-know: [slot] beside it"),
+                  .find("write one that begins with trueup, or acknowledge: [slot] beside it"),
               std::string::npos);
-    EXPECT_EQ(flaws_with("conninfo_env: TRUEUP_DATABASE",
-                         "conninfo_env: TRUEUP_DATABASE\n      slot: theirs\n      i-know: [slot, "
-                         "sslmode]"),
-              "(sound)");
+    EXPECT_EQ(
+        flaws_with("conninfo_env: TRUEUP_DATABASE",
+                   "conninfo_env: TRUEUP_DATABASE\n      slot: theirs\n      acknowledge: [slot, "
+                   "sslmode]"),
+        "(sound)");
     EXPECT_EQ(flaws_with("conninfo_env: TRUEUP_DATABASE", "conninfo: \"\""),
               "trueup.yaml:10: sources.rows.postgres.conninfo is empty; write where the database "
               "is");
@@ -187,33 +191,36 @@ TEST(ConfigSourceFlaws, ColumnsAreWhatTheRulesRead) {
 
 TEST(ConfigSourceFlaws, ProgressAndAudits) {
     EXPECT_EQ(flaws_with("  rows:\n    postgres:",
-                         "    progress: {idle: 5s, waiting: 6s}\n  rows:\n    postgres:"),
-              "trueup.yaml:8: sources.pods.progress.waiting 6s is longer than idle 5s; write at "
+                         "    heartbeat: {idle: 5s, active: 6s}\n  rows:\n    postgres:"),
+              "trueup.yaml:8: sources.pods.heartbeat.active 6s is longer than idle 5s; write at "
               "most that");
     EXPECT_EQ(
-        flaws_with("  rows:\n    postgres:", "    progress: {waiting: 0s}\n  rows:\n    postgres:"),
-        "trueup.yaml:8: sources.pods.progress.waiting is 0s; write at least 500ms, as in 2s");
-    EXPECT_EQ(flaws_with("  rows:\n    postgres:", "    resnapshot: 0s\n  rows:\n    postgres:"),
-              "trueup.yaml:8: sources.pods.resnapshot is 0s; write how often the source is read "
-              "anew, as in 6h");
+        flaws_with("  rows:\n    postgres:", "    heartbeat: {active: 0s}\n  rows:\n    postgres:"),
+        "trueup.yaml:8: sources.pods.heartbeat.active is 0s; write at least 500ms, as in 2s");
+    EXPECT_EQ(
+        flaws_with("  rows:\n    postgres:", "    relist_every: 0s\n  rows:\n    postgres:"),
+        "trueup.yaml:8: sources.pods.relist_every is 0s; write how often the source is listed "
+        "again, as in 6h");
 }
 
 TEST(ConfigSourceFlaws, ASecretInTheClearIsSaidTwice_Design_4_15) {
-    EXPECT_EQ(flaws_of_rows("fields: {api_token: map}"),
-              "trueup.yaml:12: sources.rows.postgres.fields.api_token is map, and what looks like "
-              "a secret would be published and kept as it is; write hash, or i-know: [api_token] "
-              "beside fields if it is meant");
-    EXPECT_EQ(flaws_of_rows("fields: {api_token: map}\n      i-know: [api_token]"), "(sound)");
+    EXPECT_EQ(
+        flaws_of_rows("fields: {api_token: map}"),
+        "trueup.yaml:12: sources.rows.postgres.fields.api_token is map, and what looks like "
+        "a secret would be published and kept as it is; write hash, or acknowledge: [api_token] "
+        "beside fields if it is meant");
+    EXPECT_EQ(flaws_of_rows("fields: {api_token: map}\n      acknowledge: [api_token]"), "(sound)");
     EXPECT_EQ(flaws_of_rows("fields: {api_token: hash}"), "(sound)");
     for (const char* needless :
          {"fields: {api_token: hash}", "fields: {note: map}", "slot: trueup_a"}) {
-        EXPECT_EQ(flaws_of_rows(std::string(needless) + "\n      i-know: [api_token]"),
-                  "trueup.yaml:13: sources.rows.postgres.i-know names 'api_token', which is no "
-                  "field that looks like a secret and is published as it is; leave it out");
+        EXPECT_EQ(
+            flaws_of_rows(std::string(needless) + "\n      acknowledge: [api_token]"),
+            "trueup.yaml:13: sources.rows.postgres.acknowledge names 'api_token', which is no "
+            "field that looks like a secret and is published as it is; leave it out");
     }
     EXPECT_EQ(flaws_of_pods("fields: {label.auth: map}"),
               "trueup.yaml:8: sources.pods.kubernetes.fields.label.auth is map, and what looks "
-              "like a secret would be published and kept as it is; write hash, or i-know: "
+              "like a secret would be published and kept as it is; write hash, or acknowledge: "
               "[label.auth] beside fields if it is meant");
 }
 

@@ -68,16 +68,5 @@ TEST(ConfigWords, AddressesHaveHostAndPort) {
     }
 }
 
-TEST(ConfigWords, NearestIsWhatWasProbablyMeant) {
-    const std::vector<std::string> known{"grace", "create_window", "mode"};
-    EXPECT_EQ(nearest("gracee", known), "grace");
-    EXPECT_EQ(nearest("craete_window", known), "create_window");
-    EXPECT_EQ(nearest("createwindow", known), "create_window");
-    EXPECT_EQ(nearest("Mode", known), "mode");
-    EXPECT_EQ(nearest("colour", known), "");
-    EXPECT_EQ(nearest("a", {"b"}), "");
-    EXPECT_EQ(nearest(std::string(10'000, 'x'), known), "");
-}
-
 }  // namespace
 }  // namespace trueup::config

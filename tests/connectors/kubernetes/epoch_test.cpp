@@ -130,7 +130,7 @@ TEST(KubernetesEpoch, AListBesideTheStreamThatShowsThatItBeganWronglyEndsIt_S5) 
     bench.cluster.answer(bench.list().call, 200, page(50, {}));
     EXPECT_EQ(bench.step(), (Lines{"begin@50", "end@50"}));
     EXPECT_TRUE(bench.watching());
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.wait_for(Kind::kList);
     bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}));
     EXPECT_EQ(bench.step(), (Lines{"begin@50", "upsert! g/w1@7 uid-w1"}));
@@ -311,7 +311,7 @@ TEST(KubernetesEpoch, PagesThatAreTooMuchAreHalvedAndGrowAgain_S3) {
     bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}));
     EXPECT_EQ(bench.step(), (Lines{"begin@50", "upsert! g/w1@7 uid-w1", "end@50"}));
     for (int i = 0; i < 5; ++i) {
-        bench.connector.resnapshot();
+        bench.connector.relist();
         bench.step();
         limits.push_back(bench.list().list.limit);
         bench.cluster.answer(bench.list().call, 200, page(50, {{"w1", 7}}));
@@ -383,10 +383,10 @@ TEST(KubernetesEpoch, BackoffGrowsIsBoundedAndDeterministic) {
 TEST(KubernetesEpoch, AnAuditRunsBesideTheLiveWatchAndOnlyOnce) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     const Asked audit = bench.list();
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     EXPECT_EQ(bench.list().call, audit.call);
     EXPECT_EQ(bench.say(line("ADDED", {"w2", 61})), Lines{"upsert g/w2@61 uid-w2"});
@@ -398,7 +398,7 @@ TEST(KubernetesEpoch, AnAuditRunsBesideTheLiveWatchAndOnlyOnce) {
 TEST(KubernetesEpoch, AFailedAuditLeavesTheWatchAlone) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 503, status(503, "ServiceUnavailable"));
     bench.step();
@@ -409,7 +409,7 @@ TEST(KubernetesEpoch, AFailedAuditLeavesTheWatchAlone) {
 TEST(KubernetesEpoch, AnObjectMissingFromAListIsLookedUpBeforeTheEndAndMayHaveLeft_S5) {
     Bench bench;
     bench.settle(50, {{"w1", 7}, {"w2", 8}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(60, {{"w1", 7}}));
     EXPECT_EQ(bench.step(), (Lines{"begin@60", "upsert! g/w1@7 uid-w1"}));
@@ -420,7 +420,7 @@ TEST(KubernetesEpoch, AnObjectMissingFromAListIsLookedUpBeforeTheEndAndMayHaveLe
 /// An audit's list of version 60 lacks w2, which is asked for by name and is there like this.
 Lines lacking_w2(Bench& bench, const Pod& now) {
     bench.settle(50, {{"w1", 7}, {"w2", 8}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(60, {{"w1", 7}}));
     bench.step();
@@ -471,7 +471,7 @@ TEST(KubernetesEpoch, WhatAFalseAnswerSaidOfAVersionIsTakenBackByATrueList_S4) {
     Bench bench;
     EXPECT_EQ(lacking_w2(bench, {"w2", 58, "", "Running", ""}),
               (Lines{"upsert! g/w2@58 uid-w2 out", "end@60"}));
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(61, {{"w2", 58}, {"w1", 60}}));
     EXPECT_EQ(bench.step(),
@@ -496,7 +496,7 @@ TEST(KubernetesEpoch, AnswersForAnAbandonedEpochAreNotCountedInTheNextOne) {
     bench.say(line("DELETED", {"w1", 51}));
     bench.cluster.answer(bench.get().call, 200, Pod{"w1", 51}.json());
     bench.step();
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(60, {}));
     EXPECT_EQ(bench.step(), Lines{"begin@60"});
@@ -514,7 +514,7 @@ TEST(KubernetesEpoch, AnswersForAnAbandonedEpochAreNotCountedInTheNextOne) {
 TEST(KubernetesEpoch, AnEventOlderThanTheListDoesNotAnswerForIt) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(60, {}));
     EXPECT_EQ(bench.step(), Lines{"begin@60"});
@@ -526,7 +526,7 @@ TEST(KubernetesEpoch, AnEventOlderThanTheListDoesNotAnswerForIt) {
 TEST(KubernetesEpoch, AnObjectThatALaggingWatchTellsOfLateIsNotSweptEither) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(60, {}));
     EXPECT_EQ(bench.step(), Lines{"begin@60"});
@@ -544,7 +544,7 @@ TEST(KubernetesEpoch, AThousandMissingObjectsAreLeftToTheBreaker_S4) {
     settings.max_followed = 3;
     Bench bench(settings);
     bench.settle(50, {{"w1", 11}, {"w2", 12}, {"w3", 13}, {"w4", 14}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(60, {}));
     EXPECT_EQ(bench.step(), (Lines{"begin@60", "end@60"}));
@@ -553,7 +553,7 @@ TEST(KubernetesEpoch, AThousandMissingObjectsAreLeftToTheBreaker_S4) {
 TEST(KubernetesEpoch, ARewoundServerAsksForANewIncarnation_S13) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(30, {{"w1", 7}}));
     bench.step();
@@ -589,7 +589,7 @@ void begin_restored(Bench& bench, std::uint64_t version, bool whole = true) {
 TEST(KubernetesEpoch, ARewindIsSaidUntilAnEpochWithItIsPublished_S13) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(30, {{"w1", 7}}));
     bench.step();
@@ -621,7 +621,7 @@ TEST(KubernetesEpoch, APodThatIsBackFromTheDeadIsOfARewoundServer_S13) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
     bench.say(line("DELETED", {.name = "w1", .version = 51, .more = kEnding}));
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(1'000'050, {{"w1", 7}}));
     bench.step();
@@ -664,7 +664,7 @@ TEST(KubernetesEpoch, AListOlderThanTheLastOneIsOfARewoundServer_S13) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
     for (const std::uint64_t version : {60U, 55U}) {
-        bench.connector.resnapshot();
+        bench.connector.relist();
         bench.step();
         bench.cluster.answer(bench.list().call, 200, page(version, {{"w1", 7}}));
         bench.step();
@@ -676,7 +676,7 @@ TEST(KubernetesEpoch, AListOlderThanTheLastOneIsOfARewoundServer_S13) {
 TEST(KubernetesEpoch, AnObjectThatChangedBehindTheListIsNoRewoundServer) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.say(line("MODIFIED", {"w1", 52}));
     bench.cluster.answer(bench.list().call, 200, page(51, {{"w1", 7}}));

@@ -22,7 +22,7 @@ void answer(Bench& bench, std::uint32_t limit, const std::string& body) {
 /// w1 left the selector and an audit's list lacks w2: the server is asked for both by name.
 void lose_two(Bench& bench) {
     bench.settle(50, {{"w1", 7}, {"w2", 8}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.say(line("DELETED", {"w1", 51}));
     answer(bench, kWholeList, page(60, {}));
     bench.step();
@@ -40,7 +40,7 @@ TEST(Guard, Guard_kubernetes_may_have_left_DeletedUnderASelectorIsAskedFor) {
 TEST(Guard, Guard_kubernetes_asks_for_missing_AnEpochEndsWhenTheServerWasAskedForWhatItLacks) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     answer(bench, kWholeList, page(60, {}));
     EXPECT_EQ(bench.step(), Lines{"begin@60"});
@@ -91,7 +91,7 @@ TEST(Guard, Guard_kubernetes_history_is_one_AnObjectFromBeforeWhatWasToldIsARewo
     Bench bench;
     bench.settle(50, {{"w1", 7}});
     bench.say(line("MODIFIED", {"w1", 51}));
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     answer(bench, kWholeList, page(1'000'050, {{"w1", 7}}));
     bench.step();
@@ -103,7 +103,7 @@ TEST(Guard, Guard_kubernetes_history_is_one_AnObjectFromBeforeWhatWasToldIsARewo
 TEST(Guard, Guard_kubernetes_gone_stays_gone_APageOlderThanItsEndBringsNoPodBack) {
     Bench bench;
     bench.settle(50, {{"w1", 7}, {"w2", 8}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     answer(bench, kWholeList, page(60, {{"w1", 7}}, "next"));
     bench.step();
@@ -119,7 +119,7 @@ TEST(Guard, Guard_kubernetes_labels_as_selected_APodShownWithoutThemIsNotMoved) 
     Bench bench(settings);
     bench.settle(50, {{.name = "w1", .version = 7, .labels = R"("app":"w","id":"i1")"}});
     EXPECT_EQ(bench.say(line("MODIFIED", {.name = "w1", .version = 51, .labels = ""})), Lines{});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step(Millis(60'000));
     answer(bench, kWholeList, page(60, {{.name = "w1", .version = 51, .labels = ""}}));
     EXPECT_EQ(bench.step(), Lines{});

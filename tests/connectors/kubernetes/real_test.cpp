@@ -188,7 +188,7 @@ TEST_F(RealKubernetes, ALostLabelIsNoAbsenceAndTheEndIsNoticedAllTheSame) {
     patch("a", R"({"metadata":{"labels":{"run":"other"}}})");
     ASSERT_TRUE(until_object(Fact::Kind::kUpsert, "a", "in_scope", "false"));
     remove("a");
-    connector_->resnapshot();
+    connector_->relist();
     ASSERT_TRUE(until_object(Fact::Kind::kRemove, "a"));
 }
 
@@ -224,7 +224,7 @@ TEST_F(RealKubernetes, AnAuditRunsBesideTheWatch) {
     create("a");
     begin();
     ASSERT_TRUE(until_fact(Fact::Kind::kSnapshotEnd));
-    connector_->resnapshot();
+    connector_->relist();
     ASSERT_TRUE(until_fact(Fact::Kind::kSnapshotEnd));
     create("b");
     ASSERT_TRUE(until_object(Fact::Kind::kUpsert, "b"));

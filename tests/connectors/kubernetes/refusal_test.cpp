@@ -158,7 +158,7 @@ TEST(KubernetesRefusal, AListThatExpiresBetweenItsPagesBeginsAnewAndItsOfferIsNe
 TEST(KubernetesRefusal, AnAuditThatExpiresBetweenItsPagesLeavesTheWatchAlone_S11) {
     Bench bench;
     bench.settle(50, {{"w1", 7}});
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     expire_second_page(bench);
     EXPECT_EQ(bench.say(line("ADDED", {"w2", 61})), Lines{"upsert g/w2@61 uid-w2"});

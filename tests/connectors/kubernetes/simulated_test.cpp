@@ -123,7 +123,7 @@ class Walk {
                 world_.restart_cluster();
                 return;
             case 4:
-                connector_.resnapshot();
+                connector_.relist();
                 return;
             case 5:
                 if (random_() % 4 == 0) restart();

@@ -196,13 +196,13 @@ TEST(KubernetesWatch, AnObjectOutOfTheSelectorIsFollowedThroughEpochsUntilItIsGo
     bench.say(line("DELETED", {"w1", 51}));
     bench.cluster.answer(bench.get().call, 200, Pod{"w1", 51}.json());
     bench.step();
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(60, {}));
     EXPECT_EQ(bench.step(), Lines{"begin@60"});
     bench.cluster.answer(bench.get().call, 200, Pod{"w1", 55, "", "Running", ""}.json());
     EXPECT_EQ(bench.step(), (Lines{"upsert! g/w1@51 uid-w1 out", "end@60"}));
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(70, {}));
     bench.step();
@@ -221,7 +221,7 @@ TEST(KubernetesWatch, FollowedObjectsAreBounded) {
         bench.cluster.answer(bench.get().call, 200, pod.json());
         bench.step();
     }
-    bench.connector.resnapshot();
+    bench.connector.relist();
     bench.step();
     bench.cluster.answer(bench.list().call, 200, page(60, {}));
     bench.step();

@@ -357,7 +357,7 @@ TEST(PostgresConnector, ARewindIsSaidUntilAnEpochWithItIsPublished_S14) {
     ASSERT_EQ(rig.count(Kind::kMarker), 1U);
     rig.connector->marker_appended(from_millis<BrokerTime>(1), rig.now);
     rig.facts.clear();
-    rig.connector->resnapshot();
+    rig.connector->relist();
     rig.settle();
     EXPECT_EQ(rewound(rig), false) << "the log has it";
 }
@@ -448,7 +448,7 @@ TEST(PostgresConnector, AnAuditEpochRunsBesideTheStream_S15) {
     Rig rig;
     rig.start_and_copy();
     rig.database.answer_copies = false;
-    rig.connector->resnapshot();
+    rig.connector->relist();
     rig.settle();
     EXPECT_EQ(rig.count(Kind::kSnapshotBegin), 2U);
     rig.transaction(0xa00, 0xa30, {pg_delete(9, 'O', row("4", "ab"))});

@@ -1,6 +1,7 @@
 // Proves that each guard of the PostgreSQL connector is needed: the test of its name fails without
 // it (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
-#include "tests/connectors/postgres/rig.h"
+#include "connectors/postgres/statements.h"
+#include "tests/connectors/postgres/connector_fixture.h"
 
 #include <gtest/gtest.h>
 

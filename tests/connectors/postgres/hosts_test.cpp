@@ -69,7 +69,7 @@ TEST(PostgresHosts, OnlyAServerThatProvesWhoItIsOrThisMachineIsSpokenTo) {
         flaw({{"host", "db.example.com"}, {"sslmode", "prefer"}}),
         "the connection to db.example.com has sslmode=prefer, by which anybody on the way may "
         "answer in the server's place, or read along; write sslmode=verify-full "
-        "sslrootcert=FILE in the connection string, or i-know: [sslmode] beside it");
+        "sslrootcert=FILE in the connection string, or acknowledge: [sslmode] beside it");
     for (const char* mode : {"disable", "allow", "require", "verify-ca"}) {
         EXPECT_NE(flaw({{"host", "db"}, {"sslmode", mode}}), "") << mode;
     }

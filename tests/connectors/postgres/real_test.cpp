@@ -288,7 +288,7 @@ TEST_F(PostgresReal, AnEpochWaitsForOpenTransactionsAndMissesNoCommit_Design_4_3
     ASSERT_TRUE(caught_up()) << trouble();
     sql("BEGIN");
     sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('open', 'running')");
-    connector_->resnapshot();
+    connector_->relist();
     const std::size_t epochs = connector_->health().epochs;
     for (int i = 0; i < 10; ++i) step();
     EXPECT_EQ(connector_->health().epochs, epochs);
@@ -311,7 +311,7 @@ TEST_F(PostgresReal, AnEpochThatIsGivenUpLeavesNoSlotAndNoWalsender) {
         "= 'Lock'";
     sql("BEGIN");
     sql("INSERT INTO " + name_ + " (url_slug, status) VALUES ('open', 'running')");
-    connector_->resnapshot();
+    connector_->relist();
     ASSERT_TRUE(until([&] { return count(slots) == "1" && count(waiting) == "1"; }))
         << count(slots) << " slots, " << count(waiting) << " waiting, " << trouble();
     connector_.reset();  // with the transaction still open

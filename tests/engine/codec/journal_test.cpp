@@ -289,7 +289,7 @@ TEST(JournalCodec, MalformedSettingsStopTheirReader) {
     using S = v1::Settings;
     EXPECT_FALSE(refused([](S& m) { m.mutable_sources(0)->clear_role(); }));
     EXPECT_TRUE(refused([](S& m) { m.mutable_sources(0)->set_role(255); }));
-    EXPECT_TRUE(refused([](S& m) { m.clear_max_step_ms(); }));
+    EXPECT_TRUE(refused([](S& m) { m.clear_max_clock_step_ms(); }));
     EXPECT_TRUE(refused([](S& m) { m.clear_sweep_step(); }));
     EXPECT_TRUE(refused([](S& m) { m.mutable_rules(0)->set_mode(v1::MODE_UNSPECIFIED); }));
     EXPECT_TRUE(refused([](S& m) { m.mutable_rules(0)->set_mode(static_cast<v1::Mode>(9)); }));

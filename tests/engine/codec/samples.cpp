@@ -91,7 +91,7 @@ Outcome outcome() {
     outcome.subject = "graph-instance/wrapper-7f3a";
     outcome.kind = OutcomeKind::kFailed;
     outcome.retryable = true;
-    outcome.reason = "the API server answered 503";
+    outcome.detail = "the API server answered 503";
     outcome.executor = "executor-1";
     outcome.check_to_write_micros = 1'250;
     return outcome;
@@ -104,7 +104,7 @@ FindingEdge finding() {
     edge.rule = "orphaned_pod";
     edge.subject = "graph-instance/wrapper-7f3a";
     edge.object_id = "0b0c7ab2-57a3";
-    edge.state = FindingState::kWaiting;
+    edge.state = FindingState::kConfirmed;
     edge.reason = Reason::kGrace;
     edge.since = from_millis<JournalTime>(60'000);
     edge.journal_id = {3, 4};
@@ -133,7 +133,7 @@ Request request() {
     request.issued_ms = 1'700'000'002'500;
     request.issued_by = "operator";
     request.role = "ops";
-    request.reason = "seen and wanted";
+    request.comment = "seen and wanted";
     return request;
 }
 
@@ -148,8 +148,8 @@ Settings settings() {
     settings.rules = {{"orphaned_pod", Mode::kEnforce, Millis(60'000), Millis(30'000)},
                       {"phantom_row", Mode::kObserve, Millis(90'000), Millis(0)}};
     settings.rules[0].budget = {7, 31, Millis(60'003)};
-    settings.max_step = Millis(10'001);
-    settings.max_skew = Millis(1'000);
+    settings.max_clock_step = Millis(10'001);
+    settings.max_broker_skew = Millis(1'000);
     settings.stale_after = Millis(45'001);
     settings.command_ttl = Millis(60'001);
     settings.emit_again = Millis(10'002);
@@ -157,7 +157,7 @@ Settings settings() {
     settings.max_drop_percent = 40;
     settings.sweep_step = 12;
     settings.max_clock_skew = Millis(60'002);
-    settings.pass_every = Millis(300'001);
+    settings.reconcile_every = Millis(300'001);
     settings.windows = {{0x1f, 8 * 60, 18 * 60 + 30}};
     return settings;
 }

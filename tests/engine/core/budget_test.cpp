@@ -38,7 +38,7 @@ std::uint64_t allowed(const Budget& budget, std::int64_t window, const Populatio
 /// L of the design: what one shard with all subjects would be allowed.
 std::uint64_t cap(const Budget& budget, const Populations& subjects) {
     const auto all = std::accumulate(subjects.begin(), subjects.end(), std::uint64_t{0});
-    return std::max<std::uint64_t>(budget.most, all * budget.percent / 100);
+    return std::max<std::uint64_t>(budget.max, all * budget.percent / 100);
 }
 
 Budget random_budget(std::mt19937_64& random) {
@@ -105,8 +105,8 @@ TEST(Budget, AllShardsTogetherAreNeverAllowedMoreThanOneWouldBe) {
         const std::uint64_t all = allowed(budget, window, subjects);
         ASSERT_LE(all, most) << "run " << run;
         // What is lost to the shards' silence (ADR 9); nothing with one shard.
-        ASSERT_LE(most - all, (subjects.size() - 1) * (budget.most + 1U)) << "run " << run;
-        ASSERT_GE(all, budget.most) << "run " << run;
+        ASSERT_LE(most - all, (subjects.size() - 1) * (budget.max + 1U)) << "run " << run;
+        ASSERT_GE(all, budget.max) << "run " << run;
     }
 }
 

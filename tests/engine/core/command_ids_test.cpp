@@ -90,7 +90,7 @@ TEST(CommandIds, DuplicatesAndTicksLeaveTheChainAlone_C3) {
 
 TEST(CommandIds, NoIdComesTwiceInARunOf200Orphans) {
     Settings settings = graph_settings();
-    settings.rules[0].budget.most = 200;
+    settings.rules[0].budget.max = 200;
     JournalScript s(settings);
     s.all_known();
     s.together([&] {

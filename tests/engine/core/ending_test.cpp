@@ -241,7 +241,7 @@ TEST(Endings, WhatWasEndedIsNoStuckTransition) {
     s.quiet_until(30min);
     EXPECT_EQ(s.commands().back().rule, "ttl_expired");
     EXPECT_EQ(s.findings().back().rule, "stuck_transition");
-    EXPECT_EQ(s.findings().back().reason, Reason::kOwnersChoice);
+    EXPECT_EQ(s.findings().back().reason, Reason::kReportOnly);
 }
 
 TEST(Endings, OneThatDoesNotGoOnIsSaidToBeStuckAndCountedOnce) {

@@ -68,7 +68,7 @@ TEST(Findings, RetriesBackOffFrom1To60Seconds_S38) {
         const Millis failed_at = s.now();
         s.outcome(s.commands().back(), OutcomeKind::kFailed, true);
         EXPECT_EQ(s.findings().back().reason, Reason::kRetry);
-        EXPECT_EQ(s.findings().back().state, FindingState::kWaiting);
+        EXPECT_EQ(s.findings().back().state, FindingState::kConfirmed);
         while (s.commands().size() == before) s.quiet_until(s.now() + 1s);
         delays.push_back((s.now() - failed_at).count() / 1'000);
     }
@@ -123,7 +123,7 @@ TEST(Findings, AnExpiredCommandHasASuccessorWithAnotherId) {
     const Hash128 first = s.commands().front().id;
     s.quiet_until(230s);
     EXPECT_EQ(s.news(),
-              "225s waiting orphaned_pod wrapper-7 a: expired\n"
+              "225s confirmed orphaned_pod wrapper-7 a: expired\n"
               "225s commanded orphaned_pod wrapper-7 a\n"
               "225s delete_pod wrapper-7 a\n");
     EXPECT_NE(s.commands().back().id, first);
@@ -164,7 +164,7 @@ TEST(Findings, TheOutboxIsBoundedAndTheRestWaits) {
 
 TEST(Findings, OfTimersThatEndTogetherHalfAStepIsJudgedWithEachRecord) {
     Settings settings = graph_settings();
-    settings.rules[0].budget.most = 12;
+    settings.rules[0].budget.max = 12;
     settings.sweep_step = 10;
     JournalScript s(settings);
     s.all_known();
@@ -270,7 +270,7 @@ TEST(Findings, EveryReasonHasAWordAndASentence) {
     for (int i = 1; i <= 25; ++i) {
         if (i > 13 && i < 20) continue;
         Finding finding;
-        finding.state = FindingState::kWaiting;
+        finding.state = FindingState::kConfirmed;
         finding.reason = static_cast<Reason>(i);
         EXPECT_NE(name_of(finding.reason), "unknown") << i;
         std::string text;

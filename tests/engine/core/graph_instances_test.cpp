@@ -37,7 +37,7 @@ TEST(OrphanedPod, TheCommandNamesTheUidAndWhatWasRead_G1) {
 
 TEST(OrphanedPod, SkewBetweenPartitionsWidensTheWindow) {
     Settings settings = graph_settings();
-    settings.max_skew = 1s;
+    settings.max_broker_skew = 1s;
     JournalScript s(settings);
     s.all_known();
     s.quiet_until(100s).pod({.name = "wrapper-7", .uid = "a", .version = 11});
@@ -75,7 +75,7 @@ TEST(OrphanedPod, ARowWithoutNameAndSlugIsAReferenceThatHoldsAll_G25) {
     EXPECT_EQ(s.meta().tallies[0], 1U);
     EXPECT_EQ(s.news(),
               "100s suspected orphaned_pod wrapper-7 a: grace\n"
-              "160s waiting orphaned_pod wrapper-7 a: uncorrelated_rows\n");
+              "160s confirmed orphaned_pod wrapper-7 a: uncorrelated_rows\n");
 }
 
 TEST(MissingPod, TheCommandSaysWhatTheRowIsToldAndWhatWasRead_G2) {
@@ -105,7 +105,8 @@ TEST(StatusDrift, ARunningRowWhosePodFailedIsFailedOnceBothSawEachOther_G3) {
         s.row({.pk = "7", .name = "wrapper-7", .version = 50});
         s.pod({.name = "wrapper-7", .uid = "a", .version = 11, .phase = "Failed"});
     });
-    EXPECT_EQ(s.news(), "100s suspected status_drift wrapper-7 public.instances/7: unseen\n");
+    EXPECT_EQ(s.news(),
+              "100s suspected status_drift wrapper-7 public.instances/7: awaiting_progress\n");
     s.quiet_until(105s);
     EXPECT_EQ(s.news(),
               "105s commanded status_drift wrapper-7 public.instances/7\n"

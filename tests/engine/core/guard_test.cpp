@@ -158,7 +158,7 @@ TEST(Guard, Guard_budget_clears_itself_TheNextWindowHasRoomAgain) {
 }
 
 // Design §4.8.
-TEST(Guard, Guard_max_step_ADayThatNobodyWatchedEndsNoGrace) {
+TEST(Guard, Guard_max_clock_step_ADayThatNobodyWatchedEndsNoGrace) {
     JournalScript s = quiet_world();
     s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
     s.at(24h).together([&] {

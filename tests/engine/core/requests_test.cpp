@@ -69,7 +69,7 @@ TEST(Requests, AForeignPolicyOrAnUnknownRuleIsRefused) {
     made.scope.policy.clear();
     made.scope.rule = "orphan";
     s.request(made);
-    EXPECT_EQ(s.answered().sentence, "there is no rule 'orphan'");
+    EXPECT_EQ(s.answered().sentence, "there is no rule 'orphan'; did you mean 'orphaned_pod'?");
     EXPECT_TRUE(s.meta().pauses.empty());
 }
 
@@ -81,7 +81,7 @@ TEST(Requests, OneThatIsForgedIsKeptCountedAndNotAnswered) {
     s.raw(Topic::kRequests, codec::encode_request(made));
     EXPECT_EQ(s.counted().unauthenticated, 1U);
     ASSERT_EQ(s.parked().size(), 1U);
-    EXPECT_EQ(s.parked()[0].reason, "a request that nobody signed whom this engine knows");
+    EXPECT_EQ(s.parked()[0].reason, "a request that is not signed with a known key");
     EXPECT_TRUE(s.meta().answered.empty());
 }
 
@@ -114,7 +114,7 @@ TEST(Requests, WhatOnlyRestrictsIsTakenWhateverItsAge) {
 TEST(Requests, WhatPermitsIsTakenInTimeOnly) {
     for (const RequestKind kind :
          {RequestKind::kApprove, RequestKind::kResume, RequestKind::kRelease,
-          RequestKind::kTerminate, RequestKind::kResnapshot, RequestKind::kPass}) {
+          RequestKind::kTerminate, RequestKind::kRelist, RequestKind::kReconcile}) {
         JournalScript s = approving_world();
         Request made = request(kind, "wrapper-7");
         made.issued_ms = to_millis(broker(s.now())) - 301'000;
@@ -213,7 +213,7 @@ TEST(Requests, WhatIsRememberedIsBoundedAndAFloodForgetsNobodyElsesWord) {
     s.request(resume);
     s.together([&] {
         for (int i = 0; i < 2'000; ++i) {
-            Request flood = request(i % 2 == 0 ? RequestKind::kHold : RequestKind::kPass, "w");
+            Request flood = request(i % 2 == 0 ? RequestKind::kHold : RequestKind::kReconcile, "w");
             flood.issued_by = "caller-" + std::to_string(i % 10);
             s.request(flood);
         }
@@ -287,7 +287,7 @@ TEST(Requests, APauseAndAHoldNeedNoPolicyInForce) {
     };
     say(request(RequestKind::kPause));
     say(request(RequestKind::kHold, "wrapper-7"));
-    say(request(RequestKind::kPass));
+    say(request(RequestKind::kReconcile));
     JournalView view;
     const std::string bytes = record.take();
     ASSERT_TRUE(codec::decode_journal(bytes, 0, broker(0s), view).ok());
@@ -319,7 +319,7 @@ TEST(Requests, AReleaseOfASourceThatIsNotInQuarantineIsRefused) {
     EXPECT_EQ(s.answered().sentence, "pods is not in quarantine");
     made.scope.source = "nodes";
     s.request(made);
-    EXPECT_EQ(s.answered().sentence, "there is no source 'nodes'");
+    EXPECT_EQ(s.answered().sentence, "there is no source 'nodes'; did you mean 'pods'?");
 }
 
 TEST(Requests, AReleaseHoldsForOneEpochOnly) {
@@ -341,7 +341,7 @@ TEST(Requests, AReleaseHoldsForOneEpochOnly) {
 
 TEST(Requests, AResnapshotAsksTheSource) {
     JournalScript s = approving_world();
-    Request made = request(RequestKind::kResnapshot);
+    Request made = request(RequestKind::kRelist);
     made.scope.source = "rows";
     s.request(made);
     EXPECT_EQ(s.last().wants_epoch, std::vector<SourceId>{1});
@@ -350,19 +350,19 @@ TEST(Requests, AResnapshotAsksTheSource) {
     EXPECT_EQ(s.last().wants_epoch, (std::vector<SourceId>{0, 1}));
 }
 
-// A resnapshot of a source that does not exist was granted when another one was asked for just
+// A relist of a source that does not exist was granted when another one was asked for just
 // before.
 TEST(Requests, AResnapshotOfAnUnknownSourceIsRefusedWhoeverElseIsAsked) {
     JournalScript s = approving_world();
     s.together([&] {
-        Request made = request(RequestKind::kResnapshot);
+        Request made = request(RequestKind::kRelist);
         made.scope.source = "rows";
         s.request(made);
         made.scope.source = "rose";
         s.request(made);
     });
     EXPECT_FALSE(s.answered().granted);
-    EXPECT_EQ(s.answered().sentence, "there is no source 'rose'");
+    EXPECT_EQ(s.answered().sentence, "there is no source 'rose'; did you mean 'rows'?");
 }
 
 // An approval of what was dismissed said that it was approved, and nothing happened.
@@ -389,7 +389,7 @@ TEST(Requests, AReplayGivesTheSameAnswersWithoutAnyKey) {
 TEST(Pass, OneIsCompleteWhenEachSourceWasHeardPastItsStart_G14) {
     JournalScript s = quiet_world();
     const core::Pass before = s.meta().pass;
-    s.request(request(RequestKind::kPass));
+    s.request(request(RequestKind::kReconcile));
     EXPECT_TRUE(s.meta().pass.running);
     s.at(105s).progress("pods");
     EXPECT_TRUE(s.meta().pass.running) << "the rows were not heard";
@@ -408,7 +408,7 @@ TEST(Pass, OneRunsAtTheStartAndThenEveryInterval_G14) {
 
 TEST(Pass, ASilentSourceKeepsItOpen) {
     JournalScript s = quiet_world();
-    s.request(request(RequestKind::kPass));
+    s.request(request(RequestKind::kReconcile));
     s.silent_until(400s);
     EXPECT_TRUE(s.meta().pass.running);
     EXPECT_EQ(s.meta().pass.completed, 1U);
@@ -416,7 +416,7 @@ TEST(Pass, ASilentSourceKeepsItOpen) {
 
 TEST(Pass, NoneRunsByItselfWhereTheIntervalIsZero_G14) {
     Settings settings = graph_settings();
-    settings.pass_every = 0s;
+    settings.reconcile_every = 0s;
     JournalScript s(settings);
     s.all_known();
     s.quiet_until(1'000s);
@@ -427,7 +427,7 @@ TEST(Pass, NoneRunsByItselfWhereTheIntervalIsZero_G14) {
 /// again: it waited for a source that nobody reads any more.
 TEST(Pass, ASourceThatLeftTheConfigurationIsNotWaitedFor_G14) {
     Settings without = graph_settings();
-    without.pass_every = 60s;
+    without.reconcile_every = 60s;
     Settings with = without;
     with.sources.push_back(
         {"services", Topic::kChangesResources, core::graph_instances::kServices, {}, 0});

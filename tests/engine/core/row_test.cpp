@@ -188,8 +188,8 @@ Settings random_settings(Dice& dice) {
                                   Millis(dice.any())});
         if (dice.flip()) settings.rules.back().grace_period = dice.below(3);
     }
-    settings.max_step = Millis(dice.any());
-    settings.max_skew = Millis(dice.any());
+    settings.max_clock_step = Millis(dice.any());
+    settings.max_broker_skew = Millis(dice.any());
     settings.stale_after = Millis(dice.any());
     settings.command_ttl = Millis(dice.any());
     settings.emit_again = Millis(dice.any());
@@ -198,7 +198,7 @@ Settings random_settings(Dice& dice) {
     settings.sweep_step = static_cast<std::uint32_t>(dice.number());
     settings.logic = static_cast<std::uint32_t>(dice.number());
     settings.max_clock_skew = Millis(dice.any());
-    settings.pass_every = Millis(dice.any());
+    settings.reconcile_every = Millis(dice.any());
     for (std::size_t n = dice.below(3); n > 0; --n) {
         settings.windows.push_back({static_cast<std::uint8_t>(dice.below(128)),
                                     static_cast<std::uint16_t>(dice.below(1'440)),

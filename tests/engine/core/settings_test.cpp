@@ -34,7 +34,7 @@ TEST(ShardSettings, ANewSourceGetsTheNextNumberAndAnOldOneStays) {
     EXPECT_EQ(s.meta().sources[2].name, "replica");
     EXPECT_EQ(s.meta().settings.source(1), 2);
     EXPECT_EQ(s.meta().settings.source(0), 0);
-    EXPECT_EQ(s.news(), "115s waiting orphaned_pod wrapper-7 a: unproven\n")
+    EXPECT_EQ(s.news(), "115s suspected orphaned_pod wrapper-7 a: not_synced\n")
         << "the new rows are not known yet";
 }
 

@@ -52,7 +52,7 @@ TEST(Sources, AHoleDuringTheGraceHoldsTheFinding) {
     s.quiet_until(200s);
     EXPECT_EQ(s.news(),
               "100s suspected orphaned_pod wrapper-7 a: grace\n"
-              "160s waiting orphaned_pod wrapper-7 a: unproven\n");
+              "160s suspected orphaned_pod wrapper-7 a: not_synced\n");
 }
 
 TEST(Sources, ALowerTokenIsDroppedAndCounted) {

@@ -124,7 +124,7 @@ TEST(SuspiciousDrop, AFindingThatWaitsSaysQuarantine) {
     s.pods_listed(20, {});
     s.quiet_until(60s);
     const std::string told = s.news();
-    EXPECT_NE(told.find("60s waiting orphaned_pod wrapper-0 u0: quarantine\n"), std::string::npos)
+    EXPECT_NE(told.find("60s suspected orphaned_pod wrapper-0 u0: quarantine\n"), std::string::npos)
         << told;
     EXPECT_TRUE(s.commands().empty());
 }

@@ -45,7 +45,7 @@ TEST(Time, AJumpClearsWhatWasProven_S35) {
     EXPECT_EQ(s.source("pods").complete_as_of, BrokerTime{});
     EXPECT_TRUE(s.source("rows").known) << "what was listed was listed";
     s.silent_until(300s);
-    EXPECT_EQ(s.news(), "160s waiting orphaned_pod wrapper-7 a: unseen\n");
+    EXPECT_EQ(s.news(), "160s suspected orphaned_pod wrapper-7 a: awaiting_progress\n");
 }
 
 TEST(Time, AStepBackMovesNothingAndHaltsNothing_S35) {
@@ -76,7 +76,7 @@ TEST(Time, SilenceOf46sHoldsWhatLeansOnTheSource) {
     longer.rules[0].grace = 80s;
     other.put_in_force(longer);
     while (other.now() < 180s) other.at(other.now() + 7s).progress("pods");
-    EXPECT_EQ(other.news(), "180s waiting orphaned_pod wrapper-7 a: stale\n");
+    EXPECT_EQ(other.news(), "180s suspected orphaned_pod wrapper-7 a: stale\n");
 }
 
 TEST(Time, TheGuardTimesAreStoredNotMeasured_C7) {

@@ -1,9 +1,9 @@
 #include "tests/engine/runtime/bench.h"
 
-#include "apps/quick_policy.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
 #include "engine/codec/outcome_codec.h"
+#include "sandbox/wiring/demo_policy.h"
 #include "tests/support/keys.h"
 
 #include <gtest/gtest.h>
@@ -20,9 +20,9 @@ std::string name_of_object(std::mt19937_64& random) {
 
 }  // namespace
 
-Settings quick_policy() {
-    Settings settings = apps::quick_policy();
-    settings.max_step = Millis{2'000};
+Settings demo_policy() {
+    Settings settings = sandbox::demo_policy();
+    settings.max_clock_step = Millis{2'000};
     return settings;
 }
 
@@ -79,7 +79,7 @@ Bench::Bench() {
     task.source = "rows";
     task.topic = Topic::kChangesRows;
     rows_task_ = std::make_unique<SourceTask>(task, log, rows);
-    settings.policy = quick_policy();
+    settings.policy = demo_policy();
     settings.new_journal_id = {7, 7};
     settings.jobs = std::launch::deferred;
     settings.request_keys = settings.command_keys = trueup::testing::test_keys();

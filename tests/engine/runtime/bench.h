@@ -25,8 +25,8 @@ using trueup::testing::ManualClock;
 using trueup::testing::MemoryLog;
 using trueup::testing::StoredRecord;
 
-/// The policy of apps/quick_policy.h with room for steps of 2 s.
-Settings quick_policy();
+/// The policy of sandbox/wiring/demo_policy.h with room for steps of 2 s.
+Settings demo_policy();
 
 inline ports::Partition partition(Topic topic, std::int32_t index = 0) { return {topic, index}; }
 

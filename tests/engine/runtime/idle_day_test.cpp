@@ -35,8 +35,8 @@ std::vector<Unit> units_of(const MemoryLog& log) {
 TEST(IdleDay, InObserveWithOpenFindingsItTakesLessThanTwoMegabytes) {
     VirtualHostSettings settings;
     for (RuleSettings& rule : settings.policy.rules) rule.mode = Mode::kObserve;
-    settings.policy.pass_every = Millis{300'000};
-    settings.policy.max_step = Millis{10'000};
+    settings.policy.reconcile_every = Millis{300'000};
+    settings.policy.max_clock_step = Millis{10'000};
     settings.policy.stale_after = Millis{45'000};
     settings.pace_idle = Millis{15'000};
     settings.pace_waiting = Millis{2'000};

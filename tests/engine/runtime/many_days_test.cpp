@@ -80,12 +80,12 @@ class ManyDays : public ::testing::Test {
 
     VirtualHostSettings settings() {
         VirtualHostSettings made;
-        made.policy.max_step = Millis{10'000};
+        made.policy.max_clock_step = Millis{10'000};
         made.policy.stale_after = Millis{45'000};
         made.tick = Millis{1'000};
         made.pace_idle = Millis{15'000};
         made.pace_waiting = Millis{2'000};
-        made.resnapshot = std::chrono::hours(1);
+        made.relist_every = std::chrono::hours(1);
         made.open_log = [this](ports::Clock& clock) -> std::unique_ptr<ports::Log> {
             auto log = connectors::EmbeddedLog::open({.path = dir_ / "log",
                                                       .fsync = false,

@@ -24,7 +24,7 @@ core::FoldReport report(std::int64_t offset, int findings, int commands) {
         edge.rule = "orphaned_pod";
         edge.subject = "graph-instances/a";
         edge.object_id = "uid";
-        edge.state = FindingState::kWaiting;
+        edge.state = FindingState::kConfirmed;
         edge.offset = offset;
         edge.index = static_cast<std::uint32_t>(i);
         edge.append_time = MemoryLog().now();

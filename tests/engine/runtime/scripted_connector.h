@@ -24,7 +24,7 @@ class ScriptedConnector final : public ports::Connector {
 
     int restarts = 0;
     int steps = 0;
-    int resnapshots = 0;
+    int relists = 0;
     Millis pace{0};
     ports::SourceHealth told;  ///< what it says of how it is
     std::vector<BrokerTime> markers;
@@ -44,7 +44,7 @@ class ScriptedConnector final : public ports::Connector {
     void marker_appended(BrokerTime t, SteadyTime) override { markers.push_back(t); }
     void delivered(std::uint64_t confirm) override { confirmed.push_back(confirm); }
     void pace_progress(Millis interval) override { pace = interval; }
-    void resnapshot() override { ++resnapshots; }
+    void relist() override { ++relists; }
     bool needs_new_incarnation() const override { return fenced; }
     ports::SourceHealth health() const override { return told; }
 

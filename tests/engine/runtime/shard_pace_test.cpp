@@ -33,7 +33,7 @@ TEST(ShardPace, JournalTimePassesWhileNothingComesIn_Design4_8) {
     host(bench, *shard, Millis{60'000});
     EXPECT_GE(shard->state().meta.now - before, Millis{57'000});
     EXPECT_EQ(shard->state().meta.counters.clamped_steps, 0U) << "no step was too long";
-    EXPECT_LE(journal_end(bench) - records, 90) << "half of max_step is often enough";
+    EXPECT_LE(journal_end(bench) - records, 90) << "half of max_clock_step is often enough";
 }
 
 TEST(ShardPace, AGraceEndsWithoutAnyInput_G1) {
@@ -124,7 +124,7 @@ TEST(ShardPace, IdleTimeIsBoundedAndShortWhileSomethingIsUnderWay) {
 TEST(ShardPace, SourcesHurryOnlyForWhatAProofCanEnd) {
     Bench bench;
     for (RuleSettings& rule : bench.settings.policy.rules) rule.mode = Mode::kObserve;
-    bench.settings.policy.pass_every = Millis{0};
+    bench.settings.policy.reconcile_every = Millis{0};
     auto shard = bench.open();
     bench.settle(*shard);
     bench.all_known({pod("wrapper-a", "uid-a", 5)}, {row("wrapper-b", "1", 5)});
@@ -158,7 +158,7 @@ TEST(ShardPace, ADeadlineThatIsFarHurriesNobody) {
 TEST(ShardPace, ASourceThatIsSilentHurriesNobody) {
     Bench bench;
     for (RuleSettings& rule : bench.settings.policy.rules) rule.mode = Mode::kObserve;
-    bench.settings.policy.pass_every = Millis{10'000};
+    bench.settings.policy.reconcile_every = Millis{10'000};
     auto shard = bench.open();
     bench.settle(*shard);
     bench.all_known({pod("wrapper-a", "uid-a", 5)}, {row("wrapper-a", "1", 5)});

@@ -272,7 +272,7 @@ TEST_F(ShardOpening, AMetaRowThatCannotBeReadIsSetAside_C2) {
 TEST_F(ShardOpening, AnUnknownPolicyInTheJournalHaltsTheShardAndIsSaid_C10) {
     run();
     codec::JournalRecordBuilder record;
-    Settings unknown = quick_policy();
+    Settings unknown = demo_policy();
     unknown.use = "runner-sets";
     record.set_settings(unknown);
     ASSERT_TRUE(ports::append_now(bench_.log, {Topic::kJournal, 0}, {{{}, record.take()}}).ok());

@@ -51,23 +51,23 @@ class SourceLoopTest : public ::testing::Test {
 TEST_F(SourceLoopTest, AListThatIsAskedForTooSoonFollowsLater) {
     loop->want_epoch();
     step();
-    EXPECT_EQ(connector.resnapshots, 1);
+    EXPECT_EQ(connector.relists, 1);
     loop->want_epoch();
     pass(Millis{9'999});
-    EXPECT_EQ(connector.resnapshots, 1) << "too soon";
+    EXPECT_EQ(connector.relists, 1) << "too soon";
     pass(Millis{1});
-    EXPECT_EQ(connector.resnapshots, 2) << "and not forgotten";
+    EXPECT_EQ(connector.relists, 2) << "and not forgotten";
     pass(Millis{20'000});
-    EXPECT_EQ(connector.resnapshots, 2) << "once";
+    EXPECT_EQ(connector.relists, 2) << "once";
 }
 
 TEST_F(SourceLoopTest, EverythingIsListedAgainFromTimeToTime) {
     pass(Millis{59'999});
-    EXPECT_EQ(connector.resnapshots, 0);
+    EXPECT_EQ(connector.relists, 0);
     pass(Millis{1});
-    EXPECT_EQ(connector.resnapshots, 1);
+    EXPECT_EQ(connector.relists, 1);
     pass(Millis{60'000});
-    EXPECT_EQ(connector.resnapshots, 2);
+    EXPECT_EQ(connector.relists, 2);
 }
 
 TEST_F(SourceLoopTest, ProgressIsProvenOftenWhileAFindingWaits) {

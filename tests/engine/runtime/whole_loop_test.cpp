@@ -25,7 +25,7 @@ constexpr Millis kAtLast{3'600'000};
 /// executors' own reads keep that from doing harm; the next audit corrects the view.
 VirtualHostSettings with_audits() {
     VirtualHostSettings settings;
-    settings.resnapshot = Millis{60'000};
+    settings.relist_every = Millis{60'000};
     return settings;
 }
 

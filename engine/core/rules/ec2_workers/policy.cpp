@@ -63,7 +63,7 @@ Verdict judge_terminated_externally(const Subject& subject, const References& re
     if (!name) return Verdict::abstain(Reason::kIncomplete);
     const SourceId region = settings.source(kInstances, *name);
     if (region == kNoSource) return Verdict::healthy();  // nobody looks there (W15)
-    if (Side(subject, references, region).unknown()) return Verdict::abstain(Reason::kUnproven);
+    if (Side(subject, references, region).unknown()) return Verdict::abstain(Reason::kNotSynced);
     if (vetoed(*row)) return Verdict::abstain(Reason::kVeto);
 
     // From when the row named this instance: what it says of it since then changes nothing.
@@ -91,7 +91,7 @@ Verdict judge_resurrected(const Subject& subject, const References& /*references
     for (const Facet* row : PresentFacets(subject, settings.source(kWorkers))) {
         const bool ours = row->fields().is("status", "TERMINATED") &&
                           row->fields().is("terminated_by", kMarkedBy);
-        if (ours) return Verdict::waiting(Reason::kOwnersChoice, {}, row->object_id);
+        if (ours) return Verdict::waiting(Reason::kReportOnly, {}, row->object_id);
     }
     return Verdict::healthy();
 }

@@ -39,7 +39,7 @@ Verdict judge_missing_pod(const Subject& subject, const References& references,
     const SourceId pods = settings.source(kPods);
     const Side side(subject, references, pods);
     if (!side.present().empty()) return Verdict::healthy();
-    if (side.unknown()) return Verdict::abstain(Reason::kUnproven);
+    if (side.unknown()) return Verdict::abstain(Reason::kNotSynced);
     if (vetoed(*runner)) return Verdict::abstain(Reason::kVeto);
 
     const Disagreement found{*runner, BrokerTime{}, pods, runner->first_seen,

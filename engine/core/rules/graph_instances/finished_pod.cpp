@@ -14,7 +14,7 @@ Verdict judge_finished_pod(const Subject& subject, const References& references,
     if (!pod.fields().is("phase", "Succeeded") || out_of_scope(pod)) return Verdict::healthy();
     for (const Facet* row : rows.present()) {
         if (!row->fields().is("status", "running")) continue;
-        return Verdict::waiting(Reason::kOwnersChoice, {}, row->object_id);
+        return Verdict::waiting(Reason::kReportOnly, {}, row->object_id);
     }
     return Verdict::healthy();
 }

@@ -6,7 +6,7 @@
 
 namespace trueup::core::graph_instances {
 
-/// Returns kHealthy, or kWaiting (kOwnersChoice) about the row. Never kAct.
+/// Returns kHealthy, or kWaiting (kReportOnly) about the row. Never kAct.
 ///
 /// Thread-safe: keeps no state. O(facets).
 Verdict judge_finished_pod(const Subject& subject, const References& references,

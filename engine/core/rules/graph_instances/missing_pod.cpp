@@ -29,7 +29,7 @@ Verdict judge_missing_pod(const Subject& subject, const References& references,
     if (!pods.present().empty()) return Verdict::healthy();
     const LiveRows claims = live_rows(rows.present());
     if (claims.count == 0) return Verdict::healthy();
-    if (pods.unknown()) return Verdict::abstain(Reason::kUnproven);
+    if (pods.unknown()) return Verdict::abstain(Reason::kNotSynced);
     if (claims.count > 1) return Verdict::abstain(Reason::kDuplicateClaim);
     const Facet& row = *claims.first;
     const std::optional<Field> status = row.fields().find("status");

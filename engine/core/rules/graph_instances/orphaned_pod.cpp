@@ -29,7 +29,7 @@ Verdict judge_orphaned_pod(const Subject& subject, const References& references,
     const Side pods(subject, references, settings.source(kPods));
     const Side rows(subject, references, settings.source(kRows));
     if (pods.present().empty() || !rows.present().empty()) return Verdict::healthy();
-    if (rows.unknown()) return Verdict::abstain(Reason::kUnproven);
+    if (rows.unknown()) return Verdict::abstain(Reason::kNotSynced);
     if (pods.present().size() > 1) return Verdict::abstain(Reason::kDuplicateClaim);
     const Facet& pod = *pods.present().front();
     if (deleting(pod) || out_of_scope(pod)) return Verdict::healthy();

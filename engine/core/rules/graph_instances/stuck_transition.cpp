@@ -32,7 +32,7 @@ Verdict judge_stuck_transition(const Subject& subject, const References& referen
         if (stopping == nullptr && facet->fields().is("status", "stopping")) stopping = facet;
     }
     if (stopping == nullptr) return Verdict::healthy();
-    if (pods.unknown()) return Verdict::abstain(Reason::kUnproven);
+    if (pods.unknown()) return Verdict::abstain(Reason::kNotSynced);
     if (live_rows(rows.present()).count > 0) return Verdict::abstain(Reason::kDuplicateClaim);
     const Facet& row = *stopping;
     const std::optional<Field> pod_name = row.fields().find("pod_name");
@@ -45,7 +45,7 @@ Verdict judge_stuck_transition(const Subject& subject, const References& referen
     // What we ended ourselves is no failure; whoever puts it away is late, that is all.
     const Aftermath* after = subject.aftermath ? &*subject.aftermath : nullptr;
     if (after != nullptr && after->ended && after->ended->object_id == row.object_id) {
-        return Verdict::waiting(Reason::kOwnersChoice, {}, row.object_id);
+        return Verdict::waiting(Reason::kReportOnly, {}, row.object_id);
     }
     return Verdict::act(row.object_id, close_row(subject, references, settings, row));
 }

@@ -86,7 +86,7 @@ Verdict end(const Subject& subject, const References& references, const Settings
             std::uint8_t self, JournalTime now, const Facet& row, Columns columns) {
     const Side pods(subject, references, settings.source(kPods));
     if (pods.present().size() > 1) return Verdict::abstain(Reason::kDuplicateClaim);
-    if (pods.unknown()) return Verdict::abstain(Reason::kUnproven);
+    if (pods.unknown()) return Verdict::abstain(Reason::kNotSynced);
     if (pods.present().empty()) return Verdict::healthy();
     const Facet& pod = *pods.present().front();
     if (out_of_scope(pod)) return Verdict::healthy();

@@ -61,7 +61,7 @@ Verdict judge_untracked_record(const Subject& subject, const References& referen
     // Its key is none, so nobody can tell its pod: it is reported, and holds the deletion of
     // orphans.
     if (subject.reference()) return Verdict::waiting(Reason::kUncorrelatedRows, {}, row.object_id);
-    if (pods.unknown()) return Verdict::abstain(Reason::kUnproven);
+    if (pods.unknown()) return Verdict::abstain(Reason::kNotSynced);
     const Facet* pod = pods.present().empty() ? nullptr : pods.present().front();
     if (pod != nullptr && deleting(*pod)) return Verdict::healthy();  // it will be gone soon
     if (vetoed(row)) return Verdict::abstain(Reason::kVeto);

@@ -79,7 +79,7 @@ Verdict judge_missing_pod(const Subject& subject, const References& references,
     const SourceId pods = settings.source(kPods);
     const Side side(subject, references, pods);
     if (!side.present().empty()) return Verdict::healthy();
-    if (side.unknown()) return Verdict::abstain(Reason::kUnproven);
+    if (side.unknown()) return Verdict::abstain(Reason::kNotSynced);
     const Facet& row = *wish.row;
     const std::optional<std::string_view> name = row.fields().text("name");
     if (!name || !row.fields().text("spec")) return Verdict::abstain(Reason::kIncomplete);
@@ -102,7 +102,7 @@ Verdict judge_unwanted_pod(const Subject& subject, const References& references,
     if (pods.count == 0 || wish.kind != Wish::Kind::kNothing) return Verdict::healthy();
     const SourceId wanted = settings.source(kWanted);
     const Side rows(subject, references, wanted);
-    if (rows.unknown()) return Verdict::abstain(Reason::kUnproven);
+    if (rows.unknown()) return Verdict::abstain(Reason::kNotSynced);
     const Facet& pod = *pods.first;
     if (!rows.present().empty()) {
         return replace(subject, references, settings, self, now, pod, *rows.present().front(),
@@ -173,7 +173,7 @@ Verdict judge_no_active_version(const Subject& subject, const References& /*refe
                                 JournalTime /*now*/) {
     const Wish wish = wish_of(subject, settings);
     if (wish.kind != Wish::Kind::kNobody) return Verdict::healthy();
-    return Verdict::waiting(Reason::kOwnersChoice, {}, wish.row->object_id);
+    return Verdict::waiting(Reason::kReportOnly, {}, wish.row->object_id);
 }
 
 namespace {

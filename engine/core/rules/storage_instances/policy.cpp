@@ -46,7 +46,7 @@ Standing by_place(const References& references, const Settings& settings, const 
     const SourceId nodes = settings.source(kNodes);
     const Side manager(references.about(managers, text(instance, "manager")), references, managers);
     const Side node(references.about(nodes, text(instance, "node")), references, nodes);
-    if (manager.unknown() || node.unknown()) return undecided(Reason::kUnproven);
+    if (manager.unknown() || node.unknown()) return undecided(Reason::kNotSynced);
     if (manager.absent() || node.absent()) return kOurs;
     if (text(*manager.present().front(), "state") != "running") return kOurs;
     return node.present().front()->fields().is("evicted", "true") ? kOurs : kOrphaned;
@@ -105,7 +105,7 @@ Standing standing_of(const Subject& subject, const References& references, const
                      const Facet& instance) {
     if (!candidate(instance)) return kOurs;
     const Side objects(subject, references, settings.source(kObjects));
-    if (objects.unknown()) return undecided(Reason::kUnproven);
+    if (objects.unknown()) return undecided(Reason::kNotSynced);
     if (objects.present().size() > 1) return undecided(Reason::kDuplicateClaim);
     const Standing standing =
         objects.present().empty() ? kOrphaned : by_object(*objects.present().front(), instance);
@@ -144,7 +144,7 @@ Verdict judge_stale_record(const Subject& subject, const References& references,
     const Side instances(subject, references, settings.source(kInstances));
     for (const Facet* record : PresentFacets(subject, settings.source(kOrphans))) {
         if (deleting(*record)) continue;
-        if (instances.unknown()) return Verdict::abstain(Reason::kUnproven);
+        if (instances.unknown()) return Verdict::abstain(Reason::kNotSynced);
         Standing standing = kOurs;
         for (const Facet* instance : instances.present()) {
             if (!records(*record, *instance)) continue;
@@ -180,7 +180,7 @@ constexpr std::array<RoleKind, 5> kRoles{
 constexpr std::array<Rule, 2> kRules{{
     {.name = "orphaned_instance",
      .judge = judge_orphaned_instance,
-     .finds = "instance that nobody should run there"},
+     .finds = "instance that should not run there"},
     {.name = "stale_record", .judge = judge_stale_record, .finds = "record of no orphan any more"},
 }};
 

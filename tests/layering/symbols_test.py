@@ -28,9 +28,9 @@ ALLOWED = {"check.cpp.o": {"fprintf", "fwrite", "stderr", "abort"}}
 # In a test build a test may switch a guard off, or have the process killed, by the environment.
 ALLOWED_MUTANTS = {
     "guard.cpp.o": {"getenv"},
-    "kill_point.cpp.o": {"getenv", "fopen"},
+    "failpoint.cpp.o": {"getenv", "fopen"},
 }
-# What the environment of a test build can throw: engine/base/guard.h and kill_point.h.
+# What the environment of a test build can throw: engine/base/guard.h and failpoint.h.
 SWITCHES = (b"TRUEUP_MUTANT", b"TRUEUP_KILL")
 MUTABLE = re.compile(r"\.(?:bss|tbss|tdata|data)(?:\.(?!rel\.ro)|$)")
 FOLDER = tempfile.TemporaryDirectory(prefix="trueup-symbols-")

@@ -3,7 +3,7 @@
 
 import unittest
 
-from house import tidy
+from layers import tidy
 
 CORE, OTHER = "engine/core/planted.cpp", "executors/planted.cpp"
 

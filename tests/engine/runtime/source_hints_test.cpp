@@ -1,14 +1,16 @@
-// Proves apps/wishes.h: what shards wish reaches connectors of other processes, and only theirs.
-#include "apps/wishes.h"
+// Proves engine/runtime/source_hints.h: what shards need reaches connectors of other processes, and
+// only theirs.
+#include "engine/runtime/source_hints.h"
 
 #include "engine/codec/request_codec.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/memory_log.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-namespace trueup::apps {
+namespace trueup::runtime {
 namespace {
 
 const codec::KeyRing kKeys(std::vector<codec::Key>{{"k", "a secret of sixteen bytes"}});
@@ -16,9 +18,9 @@ const codec::KeyRing kForeign(std::vector<codec::Key>{{"k", "somebody else's own
 
 SteadyTime at(std::int64_t ms) { return SteadyTime(Millis(ms)); }
 
-class WishesTest : public ::testing::Test {
+class SourceHintsTest : public ::testing::Test {
   protected:
-    WishesTest() { read(at(0)); }
+    SourceHintsTest() { read(at(0)); }
 
     std::set<std::string> read(SteadyTime now) {
         std::set<std::string> epochs;
@@ -27,38 +29,46 @@ class WishesTest : public ::testing::Test {
         return epochs;
     }
 
-    testing::MemoryLog log_;
-    WishReader reader_{log_, 2, kKeys};
+    SourceHintSender sender(std::int32_t shard, const codec::KeyRing& keys = kKeys) {
+        return {log_, shard, keys, clock_, 1};
+    }
+
+    trueup::testing::ManualClock clock_;
+    trueup::testing::MemoryLog log_;
+    SourceHintReader reader_{log_, 2, kKeys};
 };
 
-TEST_F(WishesTest, AWishForAnEpochNamesItsSource) {
-    WishSender(log_, 1, kKeys).say(at(0), false, {"pods"});
+TEST_F(SourceHintsTest, AHintForAnEpochNamesItsSource) {
+    sender(1).say(false, {"pods"});
     EXPECT_EQ(read(at(1)), std::set<std::string>{"pods"});
     EXPECT_EQ(read(at(2)), std::set<std::string>{});
     EXPECT_FALSE(reader_.hurry(at(2)));
 }
 
-TEST_F(WishesTest, HurryLastsAWhileAndIsRepeatedWhileItIsMeant) {
-    WishSender sender(log_, 0, kKeys);
-    for (const std::int64_t ms : {0, 1'000, 2'000, 3'000}) sender.say(at(ms), true, {});
+TEST_F(SourceHintsTest, HurryLastsAWhileAndIsRepeatedWhileItIsMeant) {
+    SourceHintSender shard = sender(0);
+    for (int second = 0; second <= 3; ++second) {
+        shard.say(true, {});
+        clock_.advance(Millis{1'000});
+    }
     EXPECT_EQ(log_.records({Topic::kRequests, 0}).size(), 2U);  // at 0 s and at 3 s
     read(at(3'000));
     EXPECT_TRUE(reader_.hurry(at(12'999)));
     EXPECT_FALSE(reader_.hurry(at(13'000)));
 }
 
-TEST_F(WishesTest, NobodyElseIsHeeded) {
-    WishSender(log_, 0, kForeign).say(at(0), true, {"pods"});
+TEST_F(SourceHintsTest, NobodyElseIsHeeded) {
+    sender(0, kForeign).say(true, {"pods"});
     EXPECT_EQ(read(at(1)), std::set<std::string>{});
     EXPECT_FALSE(reader_.hurry(at(1)));
 }
 
-TEST_F(WishesTest, WhatWasWishedBeforeTheReaderIsOver) {
-    WishSender(log_, 0, kKeys).say(at(0), true, {"pods"});
-    WishReader late(log_, 2, kKeys);
+TEST_F(SourceHintsTest, WhatWasSaidBeforeTheReaderIsOver) {
+    sender(0).say(true, {"pods"});
+    SourceHintReader late(log_, 2, kKeys);
     ASSERT_TRUE(late.step(at(1), [](const auto&) { ADD_FAILURE(); }).ok());
     EXPECT_FALSE(late.hurry(at(1)));
 }
 
 }  // namespace
-}  // namespace trueup::apps
+}  // namespace trueup::runtime

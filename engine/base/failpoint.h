@@ -1,4 +1,4 @@
-// Places at which a test has the process killed. In a product build TRUEUP_KILL_POINT(name) is
+// Places at which a test has the process killed. In a product build TRUEUP_FAILPOINT(name) is
 // nothing. In a test build (TRUEUP_MUTANTS) the environment names one point and a pass through it:
 // TRUEUP_KILL=write_behind:3 sends SIGKILL in the third pass, after one line "write_behind 3" was
 // added to the file TRUEUP_KILL_MARKERS: the proof that it was there that the process died.
@@ -9,10 +9,10 @@ namespace trueup::base {
 
 #ifdef TRUEUP_MUTANTS
 /// Does not return in the pass that the environment names. Thread-safe.
-void pass_kill_point(const char* name);
-#define TRUEUP_KILL_POINT(name) (::trueup::base::pass_kill_point(name))
+void pass_failpoint(const char* name);
+#define TRUEUP_FAILPOINT(name) (::trueup::base::pass_failpoint(name))
 #else
-#define TRUEUP_KILL_POINT(name) (static_cast<void>(0))
+#define TRUEUP_FAILPOINT(name) (static_cast<void>(0))
 #endif
 
 }  // namespace trueup::base

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Proves that the code keeps to the arrows and the libraries of docs/ARCHITECTURE.md."""
+"""Proves that the code keeps to the allowed includes and libraries of docs/ARCHITECTURE.md."""
 
 import os
 import re
 import unittest
 
-import house
-from house import tidy
+import layers
+from layers import tidy
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', flags=re.M)
 STANDARD = re.compile(r"[a-z_0-9]+")  # <vector>: no dot, no folder
@@ -14,49 +14,49 @@ POSIX = ("fcntl.h", "netinet/", "poll.h", "signal.h", "spawn.h", "sys/", "unistd
 GENERATED = "trueup/v1/"  # by protoc, from schemas/
 
 
-def read_arrows():
+def read_allowed():
     """{folder: the folders that it may include, or None for anything}"""
-    arrows = {}
-    for line in house.block("arrows"):
+    allowed_by = {}
+    for line in layers.block("includes"):
         left, right = line.split("→")
-        allowed = None if right.strip() == "anything" else house.words(right)
-        for folder in house.words(left):
-            arrows[folder] = allowed
-    return arrows
+        allowed = None if right.strip() == "anything" else layers.words(right)
+        for folder in layers.words(left):
+            allowed_by[folder] = allowed
+    return allowed_by
 
 
 def read_libraries():
     """{folder: the prefixes of headers that it may include, or None for anything}"""
     libraries = {}
-    for line in house.block("libraries"):
+    for line in layers.block("libraries"):
         left, right = line.split(":")
-        allowed = None if right.strip() == "anything" else house.words(right)
-        for folder in house.words(left):
+        allowed = None if right.strip() == "anything" else layers.words(right)
+        for folder in layers.words(left):
             libraries[folder] = allowed
     return libraries
 
 
-def wrong_arrow(arrows, path, included):
+def wrong_include(allowed_by, path, included):
     """One sentence if `path` may not include "included", else nothing."""
-    own = house.folders(arrows, os.path.dirname(path))
+    own = layers.folders(allowed_by, os.path.dirname(path))
     if own is None:
-        return f"{path}: its folder stands in no arrow of {house.DOCUMENT}"
+        return f"{path}: its folder has no line among the allowed includes of {layers.DOCUMENT}"
     rule, folder = own
-    if arrows[rule] is None:
+    if allowed_by[rule] is None:
         return None
     target = "schemas" if included.startswith(GENERATED) else os.path.dirname(included)
-    for allowed in [folder, *arrows[rule]]:
+    for allowed in [folder, *allowed_by[rule]]:
         if target == allowed or target.startswith(allowed + "/"):
             return None
-    may = ", ".join(arrows[rule]) or "nothing but itself"
-    return f'{path}: "{included}" goes against the arrows; {rule} may include {may}'
+    may = ", ".join(allowed_by[rule]) or "nothing but itself"
+    return f'{path}: "{included}" is not an allowed include; {rule} may include {may}'
 
 
 def wrong_library(libraries, path, header):
     """One sentence if `path` may not include <header>, else nothing."""
     if STANDARD.fullmatch(header):
         return None
-    own = house.folders(libraries, os.path.dirname(path))
+    own = layers.folders(libraries, os.path.dirname(path))
     allowed = libraries[own[0]] if own else []
     if allowed is None:
         return None
@@ -69,15 +69,15 @@ def wrong_library(libraries, path, header):
 
 class Includes(unittest.TestCase):
     def setUp(self):
-        self.arrows = read_arrows()
+        self.allowed_by = read_allowed()
         self.libraries = read_libraries()
 
-    def test_the_code_keeps_to_the_arrows(self):
+    def test_the_code_keeps_to_the_allowed_includes(self):
         wrong = []
         for path in tidy.product_files():
             for quoted, angled in INCLUDE.findall(tidy.read(path)):
                 if quoted:
-                    wrong.append(wrong_arrow(self.arrows, path, quoted))
+                    wrong.append(wrong_include(self.allowed_by, path, quoted))
                 else:
                     wrong.append(wrong_library(self.libraries, path, angled))
         wrong = [sentence for sentence in wrong if sentence]
@@ -88,13 +88,13 @@ class Includes(unittest.TestCase):
         for path in tidy.product_files():
             for quoted, _ in INCLUDE.findall(tidy.read(path)):
                 if quoted and not quoted.startswith(GENERATED):
-                    if not os.path.isfile(os.path.join(house.ROOT, quoted)):
+                    if not os.path.isfile(os.path.join(layers.ROOT, quoted)):
                         wrong.append(f'{path}: "{quoted}"')
         self.assertEqual(wrong, [])
 
     def test_every_folder_of_the_block_exists(self):
-        for name in {*self.arrows, *self.libraries} - {"benchmarks"}:
-            self.assertTrue(os.path.isdir(os.path.join(house.ROOT, name.split("/<")[0])), name)
+        for name in {*self.allowed_by, *self.libraries} - {"benchmarks"}:
+            self.assertTrue(os.path.isdir(os.path.join(layers.ROOT, name.split("/<")[0])), name)
 
     def test_a_planted_wrong_include_is_found(self):
         for path, included in (
@@ -108,7 +108,7 @@ class Includes(unittest.TestCase):
             ("elsewhere/new.cpp", "engine/base/check.h"),
         ):
             with self.subTest(path=path, included=included):
-                self.assertIsNotNone(wrong_arrow(self.arrows, path, included))
+                self.assertIsNotNone(wrong_include(self.allowed_by, path, included))
 
     def test_a_planted_library_is_found(self):
         for path, header in (
@@ -122,8 +122,8 @@ class Includes(unittest.TestCase):
                 self.assertIsNotNone(wrong_library(self.libraries, path, header))
 
     def test_what_is_allowed_is_not_found(self):
-        self.assertIsNone(wrong_arrow(self.arrows, "engine/codec/text.h", "trueup/v1/change.pb.h"))
-        self.assertIsNone(wrong_arrow(self.arrows, "apps/host.cpp", "sandbox/world.h"))
+        self.assertIsNone(wrong_include(self.allowed_by, "engine/codec/text.h", "trueup/v1/change.pb.h"))
+        self.assertIsNone(wrong_include(self.allowed_by, "apps/host.cpp", "sandbox/world.h"))
         self.assertIsNone(wrong_library(self.libraries, "engine/core/fold.cpp", "string_view"))
         self.assertIsNone(wrong_library(self.libraries, "sandbox/json.h", "sys/stat.h"))
 

@@ -1,12 +1,11 @@
-#include "apps/wishes.h"
+#include "engine/runtime/source_hints.h"
 
-#include "apps/keys.h"
+#include "engine/base/id.h"
 #include "engine/codec/request_codec.h"
-#include "engine/ports/clock.h"
 
 #include <utility>
 
-namespace trueup::apps {
+namespace trueup::runtime {
 
 namespace {
 
@@ -14,35 +13,39 @@ constexpr std::size_t kReadBytes = std::size_t{1} << 20U;
 
 }  // namespace
 
-WishSender::WishSender(ports::Log& log, std::int32_t shard, const codec::KeyRing& keys)
-    : log_(log), shard_(shard), keys_(keys) {}
+SourceHintSender::SourceHintSender(ports::Log& log, std::int32_t shard, const codec::KeyRing& keys,
+                                   ports::Clock& clock, std::uint64_t id_seed)
+    : log_(log), shard_(shard), keys_(keys), clock_(clock), next_id_(id_seed) {}
 
-void WishSender::say(SteadyTime now, bool hurry, const std::vector<std::string>& epochs) {
-    if (hurry) send(now, {});
-    for (const std::string& source : epochs) send(now, source);
+void SourceHintSender::say(bool hurry, const std::vector<std::string>& epochs) {
+    if (hurry) send({});
+    for (const std::string& source : epochs) send(source);
 }
 
-void WishSender::send(SteadyTime now, const std::string& source) {
+void SourceHintSender::send(const std::string& source) {
+    const SteadyTime now = clock_.steady_now();
     const auto said = said_.find(source);
     if (said != said_.end() && now - said->second < kAgain) return;
     said_[source] = now;
-    Request wish;
-    wish.id = hash128(random_hex(16));
-    wish.kind = RequestKind::kWish;
-    wish.scope.source = source;
-    wish.issued_ms = ports::system_clock().wall_millis();
-    wish.issued_by = "shard " + std::to_string(shard_);
-    std::string bytes = codec::encode_request(wish);
+    Request hint;
+    hint.id = hash128("hint", next_id_++);
+    hint.kind = RequestKind::kSourceHint;
+    hint.scope.source = source;
+    hint.issued_ms = clock_.wall_millis();
+    hint.issued_by = "shard " + std::to_string(shard_);
+    std::string bytes = codec::encode_request(hint);
     keys_.sign(codec::kRequestSignature, bytes);
     std::vector<ports::Entry> entries;
-    entries.push_back({"!wish", std::move(bytes), {}});
+    entries.push_back({"!hint", std::move(bytes), {}});
     log_.append({Topic::kRequests, shard_}, entries);
 }
 
-WishReader::WishReader(ports::Log& log, std::int32_t partitions, const codec::KeyRing& keys)
+SourceHintReader::SourceHintReader(ports::Log& log, std::int32_t partitions,
+                                   const codec::KeyRing& keys)
     : log_(log), keys_(keys), next_(static_cast<std::size_t>(partitions), -1) {}
 
-Status WishReader::step(SteadyTime now, const std::function<void(const std::string&)>& epoch) {
+Status SourceHintReader::step(SteadyTime now,
+                              const std::function<void(const std::string&)>& epoch) {
     for (std::size_t i = 0; i < next_.size(); ++i) {
         const ports::Partition partition{Topic::kRequests, static_cast<std::int32_t>(i)};
         if (next_[i] < 0) {
@@ -59,7 +62,7 @@ Status WishReader::step(SteadyTime now, const std::function<void(const std::stri
         for (const ports::Record& record : fetched->records) {
             if (!keys_.authentic(codec::kRequestSignature, record.value)) continue;
             const Result<Request> request = codec::decode_request(record.value);
-            if (!request || request->kind != RequestKind::kWish) continue;
+            if (!request || request->kind != RequestKind::kSourceHint) continue;
             if (request->scope.source.empty()) {
                 hurry_until_ = now + kLasts;
             } else {
@@ -70,4 +73,4 @@ Status WishReader::step(SteadyTime now, const std::function<void(const std::stri
     return Done{};
 }
 
-}  // namespace trueup::apps
+}  // namespace trueup::runtime

@@ -1,10 +1,10 @@
-#include "apps/sandbox_wiring.h"
+#include "sandbox/wiring/sandbox_wiring.h"
 
 #include "engine/base/check.h"
 
 #include <vector>
 
-namespace trueup::apps {
+namespace trueup::sandbox {
 
 namespace {
 
@@ -76,4 +76,4 @@ executors::Sources sandbox_reach(ports::Cluster& cluster, ports::Database& datab
     return sources;
 }
 
-}  // namespace trueup::apps
+}  // namespace trueup::sandbox

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-namespace trueup::apps {
+namespace trueup::sandbox {
 
 /// For WorldSettings::evaluate_key: a correlation expression over a row, the way PostgreSQL would.
 std::optional<std::string> evaluate_key(const std::string& expression,
@@ -30,4 +30,4 @@ connectors::postgres::Settings sandbox_rows();
 executors::Sources sandbox_reach(ports::Cluster& cluster, ports::Database& database,
                                  const std::string& label_selector);
 
-}  // namespace trueup::apps
+}  // namespace trueup::sandbox

@@ -10,7 +10,7 @@ do. Internal types stand in an anonymous namespace, or bear the name of what the
 import re
 import unittest
 
-from house import tidy
+from layers import tidy
 
 OPEN = re.compile(
     r"\b(?P<kind>namespace|class|struct|union|enum(?:\s+(?:class|struct))?)\b"

@@ -1,4 +1,4 @@
-#include "engine/base/kill_point.h"
+#include "engine/base/failpoint.h"
 
 #ifdef TRUEUP_MUTANTS
 #include <atomic>
@@ -18,7 +18,7 @@ std::string of_environment(const char* name) {
 
 }  // namespace
 
-void pass_kill_point(const char* name) {
+void pass_failpoint(const char* name) {
     static const std::string kWanted = of_environment("TRUEUP_KILL");  // <point>:<pass>
     static std::atomic<unsigned> passes{0};
     const std::string point = std::string(name) + ':';

@@ -14,13 +14,13 @@
 
 namespace trueup::apps {
 
-enum class FeedFormat : std::uint8_t { kText, kJson };
+enum class OutputFormat : std::uint8_t { kText, kJson };
 
-class Feed {
+class EventPrinter {
   public:
     /// Shows what is appended to these partitions from now on. `colours`: for a terminal.
-    Feed(ports::Log& log, const std::vector<std::int32_t>& partitions, FeedFormat format,
-         bool colours);
+    EventPrinter(ports::Log& log, const std::vector<std::int32_t>& partitions, OutputFormat format,
+                 bool colours);
 
     /// Prints what came in since the last call.
     void show_new();
@@ -46,7 +46,7 @@ class Feed {
     void line(BrokerTime at, std::string_view word, std::string_view colour, std::string_view text);
 
     ports::Log& log_;
-    FeedFormat format_;
+    OutputFormat format_;
     bool colours_;
     std::map<ports::Partition, std::int64_t> next_;
     std::map<std::string, std::string> ordered_;  ///< command id → what it was to do

@@ -1,4 +1,4 @@
-#include "apps/feed.h"
+#include "apps/event_printer.h"
 
 #include "apps/rehearsal.h"
 #include "engine/codec/command_codec.h"
@@ -39,8 +39,8 @@ void print_json(const nlohmann::json& object) {
 
 }  // namespace
 
-Feed::Feed(ports::Log& log, const std::vector<std::int32_t>& partitions, FeedFormat format,
-           bool colours)
+EventPrinter::EventPrinter(ports::Log& log, const std::vector<std::int32_t>& partitions,
+                           OutputFormat format, bool colours)
     : log_(log), format_(format), colours_(colours) {
     for (const std::int32_t index : partitions) {
         for (const Topic topic : {Topic::kFindings, Topic::kCommands, Topic::kOutcomes}) {
@@ -50,7 +50,7 @@ Feed::Feed(ports::Log& log, const std::vector<std::int32_t>& partitions, FeedFor
     }
 }
 
-void Feed::show_new() {
+void EventPrinter::show_new() {
     struct Line {
         Topic topic;
         ports::Record record;
@@ -72,22 +72,22 @@ void Feed::show_new() {
     for (const Line& line : lines) show(line.topic, line.record);
 }
 
-void Feed::show(Topic topic, const ports::Record& record) {
+void EventPrinter::show(Topic topic, const ports::Record& record) {
     if (topic == Topic::kFindings) show_finding(record);
     if (topic == Topic::kCommands) show_command(record);
     if (topic == Topic::kOutcomes) show_outcome(record);
 }
 
-void Feed::note(std::string_view sentence) {
+void EventPrinter::note(std::string_view sentence) {
     const auto now = from_millis<BrokerTime>(ports::system_clock().wall_millis());
-    if (format_ == FeedFormat::kJson) {
+    if (format_ == OutputFormat::kJson) {
         return print_json({{"kind", "world"}, {"text", sentence}, {"time_ms", to_millis(now)}});
     }
     line(now, "world", kBlue, sentence);
 }
 
-void Feed::line(BrokerTime at, std::string_view word, std::string_view colour,
-                std::string_view text) {
+void EventPrinter::line(BrokerTime at, std::string_view word, std::string_view colour,
+                        std::string_view text) {
     if (colours_) {
         fmt::print("{}{}{}  {}{:<9}{} {}\n", kGrey, clock_text(at), kPlain, colour, word, kPlain,
                    text);
@@ -97,13 +97,13 @@ void Feed::line(BrokerTime at, std::string_view word, std::string_view colour,
     std::fflush(stdout);
 }
 
-void Feed::show_finding(const ports::Record& record) {
+void EventPrinter::show_finding(const ports::Record& record) {
     const auto edge = codec::decode_finding(record.value);
     if (!edge) return;
     const bool resolved = edge->state == FindingState::kResolved;
-    if (edge->state == FindingState::kSuspected) ++counts_.found;
+    if (edge->opened) ++counts_.found;
     if (resolved) ++(edge->reason == Reason::kDone ? counts_.repaired : counts_.gone);
-    if (format_ == FeedFormat::kJson) {
+    if (format_ == OutputFormat::kJson) {
         nlohmann::json object{{"kind", "finding"},
                               {"id", to_hex(edge->id)},
                               {"rule", edge->rule},
@@ -119,19 +119,18 @@ void Feed::show_finding(const ports::Record& record) {
         return print_json(object);
     }
     if (edge->state == FindingState::kCommanded) return;  // the command says it better
-    const std::string_view word =
-        resolved ? "resolved" : (edge->state == FindingState::kSuspected ? "found" : "waiting");
+    const std::string_view word = edge->opened && !resolved ? "found" : name_of(edge->state);
     line(edge->append_time, word, resolved ? kGreen : kYellow,
          fmt::format("{:<13} {}", edge->rule, edge->sentence));
 }
 
-void Feed::show_command(const ports::Record& record) {
+void EventPrinter::show_command(const ports::Record& record) {
     const auto command = codec::decode_command(record.value);
     if (!command) return;
     ++counts_.commands;
     if (ordered_.size() >= kMostOrdered) ordered_.clear();
     ordered_[to_hex(command->id)] = text_of(command->draft);
-    if (format_ == FeedFormat::kJson) {
+    if (format_ == OutputFormat::kJson) {
         return print_json({{"kind", "command"},
                            {"id", to_hex(command->id)},
                            {"rule", command->rule},
@@ -148,7 +147,7 @@ void Feed::show_command(const ports::Record& record) {
          fmt::format("{:<13} {}", command->rule, text_of(command->draft)));
 }
 
-void Feed::show_outcome(const ports::Record& record) {
+void EventPrinter::show_outcome(const ports::Record& record) {
     if (record.value.empty()) return;  // a heartbeat
     const auto outcome = codec::decode_outcome(record.value);
     if (!outcome) return;
@@ -156,25 +155,25 @@ void Feed::show_outcome(const ports::Record& record) {
         outcome->kind == OutcomeKind::kDone || outcome->kind == OutcomeKind::kAlreadyDone;
     ++(good ? counts_.done : counts_.not_done);
     const std::string id = to_hex(outcome->command_id);
-    if (format_ == FeedFormat::kJson) {
+    if (format_ == OutputFormat::kJson) {
         return print_json({{"kind", "outcome"},
                            {"command_id", id},
                            {"subject", outcome->subject},
                            {"outcome", name_of(outcome->kind)},
                            {"retryable", outcome->retryable},
-                           {"text", outcome->reason},
+                           {"text", outcome->detail},
                            {"check_to_write_us", outcome->check_to_write_micros},
                            {"time_ms", to_millis(record.append_time)}});
     }
     std::string text = fmt::format("{:<13} {}", name_of(outcome->kind),
                                    ordered_.count(id) != 0 ? ordered_[id] : outcome->subject);
-    if (!outcome->reason.empty()) text += "; " + outcome->reason;
+    if (!outcome->detail.empty()) text += "; " + outcome->detail;
     line(record.append_time, good ? "done" : "not done", good ? kGreen : kRed, text);
 }
 
-void Feed::summarise(std::int64_t seconds, std::uint64_t open_findings) {
+void EventPrinter::summarise(std::int64_t seconds, std::uint64_t open_findings) {
     const Counts& c = counts_;
-    if (format_ == FeedFormat::kJson) {
+    if (format_ == OutputFormat::kJson) {
         return print_json({{"kind", "summary"},
                            {"seconds", seconds},
                            {"found", c.found},

@@ -1,4 +1,4 @@
-"""What the house tests share: the repository's files and the blocks of docs/ARCHITECTURE.md."""
+"""What the layering tests share: the repository's files and the blocks of docs/ARCHITECTURE.md."""
 
 import os
 import re

@@ -1,0 +1,93 @@
+#include "apps/completion.h"
+
+#include <fmt/format.h>
+
+namespace trueup::apps {
+
+namespace {
+
+struct Command {
+    std::string path;  ///< ` findings list`; empty: the program itself
+    std::vector<std::string> words;
+    std::vector<std::string> commands;
+};
+
+void collect(const CLI::App& app, const std::string& path, std::vector<Command>& all) {
+    Command command{path, {}, {}};
+    for (const CLI::App* child : app.get_subcommands({})) {
+        command.commands.push_back(child->get_name());
+    }
+    command.words = command.commands;
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) command.words.push_back("--" + name);
+    }
+    all.push_back(std::move(command));
+    for (const CLI::App* child : app.get_subcommands({})) {
+        collect(*child, path + " " + child->get_name(), all);
+    }
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    return fmt::format("{}", fmt::join(words, " "));
+}
+
+/// zsh runs it, too, by its bashcompinit.
+std::string bash_script(const std::vector<Command>& commands) {
+    std::string steps;
+    std::string words;
+    for (const Command& command : commands) {
+        if (!command.path.empty())
+            steps += fmt::format("      '{}') path=$next ;;\n", command.path);
+        words += fmt::format("    '{}') words='{}' ;;\n", command.path, joined(command.words));
+    }
+    return fmt::format(
+        "_trueup() {{\n"
+        "  local path='' words='' next i\n"
+        "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+        "    next=\"$path ${{COMP_WORDS[i]}}\"\n"
+        "    case $next in\n{}    esac\n"
+        "  done\n"
+        "  case $path in\n{}  esac\n"
+        "  COMPREPLY=($(compgen -W \"$words\" -- \"${{COMP_WORDS[COMP_CWORD]}}\"))\n"
+        "}}\n"
+        "complete -o default -F _trueup trueup\n",
+        steps, words);
+}
+
+std::string fish_script(const CLI::App& app, const std::string& path) {
+    std::string script;
+    std::string here = "__fish_use_subcommand";
+    if (!path.empty()) {
+        here = "__fish_seen_subcommand_from" + path.substr(path.rfind(' '));
+        std::vector<std::string> deeper;
+        for (const CLI::App* child : app.get_subcommands({})) deeper.push_back(child->get_name());
+        if (!deeper.empty()) here += "; and not __fish_seen_subcommand_from " + joined(deeper);
+    }
+    for (const CLI::App* child : app.get_subcommands({})) {
+        script += fmt::format("complete -c trueup -f -n '{}' -a {}\n", here, child->get_name());
+        script += fish_script(*child, path + " " + child->get_name());
+    }
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) {
+            script += fmt::format("complete -c trueup -n '{}' -l {}\n", here, name);
+        }
+    }
+    return script;
+}
+
+}  // namespace
+
+const std::vector<std::string>& shells() {
+    static const std::vector<std::string> all{"bash", "zsh", "fish"};
+    return all;
+}
+
+std::string completion_script(const CLI::App& app, const std::string& shell) {
+    if (shell == "fish") return fish_script(app, "");
+    std::vector<Command> commands;
+    collect(app, "", commands);
+    const std::string script = bash_script(commands);
+    return shell == "zsh" ? "autoload -U +X bashcompinit && bashcompinit\n" + script : script;
+}
+
+}  // namespace trueup::apps

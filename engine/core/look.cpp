@@ -1,0 +1,54 @@
+#include "engine/core/look.h"
+
+#include "engine/core/policy.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace trueup::core {
+
+namespace {
+
+/// As the fold's own (FoldRun::references), but that nothing is brought up to date on the way.
+References references_of(State& state) {
+    const bool sweeping =
+        std::any_of(state.meta.sweeps.begin(), state.meta.sweeps.end(),
+                    [](const Sweep& sweep) { return sweep.what == Sweep::What::kEpoch; });
+    return {state.meta.sources,
+            state.meta.broker_now,
+            state.meta.watched_since,
+            state.meta.tallies,
+            sweeping,
+            [&state](SourceId source, std::string_view name) -> const Subject& {
+                static const Subject kNone{};
+                const std::string key =
+                    "!" + state.meta.sources[source].name + "/" + std::string(name);
+                const SubjectTable::Entry* entry = state.subjects.find(key);
+                return entry == nullptr ? kNone : entry->subject;
+            }};
+}
+
+}  // namespace
+
+std::optional<SubjectLook> look_at(State& state, std::string_view key) {
+    const SubjectTable::Entry* entry = state.subjects.find(key);
+    if (entry == nullptr || entry->erased) return std::nullopt;
+    SubjectLook look{entry->subject, {}};
+    look.proposals.resize(look.subject.findings.size());
+    if (state.policy == nullptr || look.subject.ending) return look;
+    const References references = references_of(state);
+    for (std::size_t i = 0; i < look.subject.findings.size(); ++i) {
+        const Finding& finding = look.subject.findings[i];
+        if (finding.command) continue;
+        Verdict verdict = state.policy->rules[finding.rule].judge(
+            look.subject, references, state.meta.settings, finding.rule, state.meta.now);
+        const bool acts = verdict.kind == Verdict::Kind::kAct && verdict.command;
+        if (acts && verdict.object_id == finding.object_id) {
+            look.proposals[i] = std::move(*verdict.command);
+        }
+    }
+    return look;
+}
+
+}  // namespace trueup::core

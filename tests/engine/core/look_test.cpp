@@ -1,0 +1,64 @@
+// Proves engine/core/look.h: what a person is shown of a subject, and that showing it changes
+// nothing.
+#include "engine/core/look.h"
+
+#include "tests/support/journal_script.h"
+
+#include <gtest/gtest.h>
+
+namespace trueup::testing {
+namespace {
+
+constexpr const char* kKey = "graph-instances/wrapper-7";
+
+JournalScript orphan_at(Millis until, Mode mode) {
+    JournalScript s(graph_settings(mode));
+    s.all_known();
+    s.quiet_until(100s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(until);
+    return s;
+}
+
+TEST(Look, AConfirmedFindingShowsWhatItsRuleWouldOrder) {
+    JournalScript s = orphan_at(170s, Mode::kApprove);
+    const auto look = core::look_at(s.state(), kKey);
+    ASSERT_TRUE(look.has_value());
+    ASSERT_EQ(look->proposals.size(), 1U);
+    ASSERT_TRUE(look->proposals[0].has_value());
+    EXPECT_EQ(look->proposals[0]->action.kind, Action::Kind::kDeletePod);
+    EXPECT_EQ(look->proposals[0]->target.object_id, "a");
+    ASSERT_EQ(look->subject.facets.size(), 1U);
+    EXPECT_EQ(look->subject.facets[0].object_id, "a");
+}
+
+TEST(Look, WithoutCompleteEvidenceNothingIsProposed) {
+    JournalScript s = orphan_at(120s, Mode::kEnforce);
+    const auto look = core::look_at(s.state(), kKey);
+    ASSERT_TRUE(look.has_value());
+    ASSERT_EQ(look->proposals.size(), 1U);
+    EXPECT_FALSE(look->proposals[0].has_value()) << "its grace is not over";
+}
+
+TEST(Look, ACommandUnderWayIsNoProposal) {
+    JournalScript s = orphan_at(170s, Mode::kEnforce);
+    const auto look = core::look_at(s.state(), kKey);
+    ASSERT_TRUE(look.has_value());
+    ASSERT_EQ(look->subject.findings.size(), 1U);
+    EXPECT_TRUE(look->subject.findings[0].command.has_value());
+    EXPECT_FALSE(look->proposals[0].has_value());
+}
+
+TEST(Look, ItChangesNothingOfWhatAReplayComesTo) {
+    JournalScript looked = orphan_at(170s, Mode::kApprove);
+    JournalScript other = orphan_at(170s, Mode::kApprove);
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(core::look_at(looked.state(), kKey).has_value());
+    EXPECT_FALSE(core::look_at(looked.state(), "graph-instances/nobody").has_value());
+    looked.quiet_until(400s);
+    other.quiet_until(400s);
+    EXPECT_EQ(looked.state().meta, other.state().meta);
+    EXPECT_EQ(*looked.subject("wrapper-7"), *other.subject("wrapper-7"));
+}
+
+}  // namespace
+}  // namespace trueup::testing

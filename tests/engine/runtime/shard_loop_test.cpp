@@ -1,0 +1,108 @@
+// Proves engine/runtime/shard_loop.h.
+#include "engine/runtime/shard_loop.h"
+
+#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/wrapped_store.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trueup::runtime::testing {
+namespace {
+
+class ShardLoopTest : public ::testing::Test {
+  protected:
+    void open() {
+        shard = bench.open(&store);
+        ShardLoopSettings settings;
+        settings.on_quiet = [this](const ShardStatus& status, const auto& wanted) {
+            awaited.push_back(status.proof_awaited);
+            for (const std::string& source : wanted) listed_again.push_back(source);
+        };
+        settings.on_failure = [this](const Error& error) { failures.push_back(error.next); };
+        loop = std::make_unique<ShardLoop>(*shard, bench.log, std::move(settings));
+    }
+    void steps(int n) {
+        for (int i = 0; i < n; ++i) loop->step(Millis{0});
+    }
+
+    void live() {
+        for (int i = 0; i < 5; ++i) {
+            bench.pass(Millis{100});
+            steps(1);
+        }
+    }
+
+    WrappedStore store;
+    Bench bench;
+    std::unique_ptr<Shard> shard;
+    std::unique_ptr<ShardLoop> loop;
+    std::vector<bool> awaited;
+    std::vector<std::string> listed_again;
+    std::vector<Next> failures;
+};
+
+TEST_F(ShardLoopTest, ARoundGoesOnUntilNothingIsLeftToDo) {
+    open();
+    bench.all_known({pod("wrapper-a", "u1", 5)}, {});
+    bench.settle(*shard);
+    bench.pass(Millis{1'000});
+    bench.pods.say(pod("wrapper-b", "u2", 6));
+    bench.publish();
+    steps(2);  // what is in the log is journaled by the first one and folded by the second
+    EXPECT_EQ(shard->status().meta.subjects, 2U);
+    EXPECT_FALSE(awaited.empty());
+}
+
+TEST_F(ShardLoopTest, ASourceThatOnlyAnEpochCanHealIsNamedOnce_S4) {
+    open();
+    std::vector<Fact> many;
+    for (int i = 0; i < 20; ++i) {
+        many.push_back(pod("w" + std::to_string(i), "u" + std::to_string(i), 5));
+    }
+    bench.all_known(many, {});
+    live();
+    EXPECT_EQ(listed_again, std::vector<std::string>{});
+    bench.pods.say(epoch_begins(30)).say(epoch_ends());
+    bench.publish();
+    live();
+    EXPECT_EQ(listed_again, std::vector<std::string>{"pods"});
+}
+
+TEST_F(ShardLoopTest, AfterAFailureItTriesAgain) {
+    open();
+    steps(3);
+    bench.log.fail_reads(1);
+    steps(1);
+    EXPECT_EQ(failures, std::vector<Next>{Next::kRetry});
+    EXPECT_EQ(loop->fatal(), "");
+    bench.all_known({pod("wrapper-a", "u1", 5)}, {});
+    live();
+    EXPECT_EQ(shard->status().meta.subjects, 1U);
+}
+
+TEST_F(ShardLoopTest, AfterAFinalFailureItDoesNothingAndNeedsNothing) {
+    open();
+    live();
+    store.before_apply = [] { return Status(Error{Next::kStop, "the disk is gone"}); };
+    bench.all_known({pod("wrapper-a", "u1", 5)}, {});
+    for (int i = 0; i < 10 && loop->fatal().empty(); ++i) {
+        bench.pass(Millis{1'000});
+        steps(1);
+    }
+    ASSERT_NE(loop->fatal(), "");
+    EXPECT_EQ(failures, std::vector<Next>{Next::kStop});
+    ASSERT_FALSE(awaited.empty());
+    EXPECT_FALSE(awaited.back());
+    const std::size_t rounds = awaited.size();
+    bench.all_progress();
+    live();
+    EXPECT_EQ(awaited.size(), rounds);
+    EXPECT_EQ(failures.size(), 1U);
+}
+
+}  // namespace
+}  // namespace trueup::runtime::testing
