@@ -9,7 +9,7 @@ Once, to have what it needs (from the repository's root):
 Then:
 
     PYTHONPATH=venv venv/bin/python docs/examples/findings.py --bootstrap localhost:9092
-    2026-11-22T08:15:30.120Z orphaned_pod graph-instances/wrapper-7f3a waiting: grace
+    2026-11-22T08:15:30.120Z orphaned_pod graph-instances/wrapper-7f3a suspected: grace
 
 Several of them with the same --group share the partitions. What was printed is committed, at the end
 and every 5 s, so that the next one of the group goes on from there; after a crash some lines come
