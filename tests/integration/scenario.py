@@ -263,6 +263,8 @@ class Scenario(unittest.TestCase):
                 path = os.path.join(folder, name)
                 if path in (*self.configs, self.up.env["KUBE_ENGINE_CONFIG"]):
                     continue
+                if not os.path.isfile(path):
+                    continue  # the engine's socket keeps nothing
                 with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
                     data = file.read()
                     self.assertFalse(any(s.encode() in data for s in secrets), f"secret in {path}")
