@@ -11,7 +11,8 @@ namespace trueup::core {
 namespace {
 
 /// As the fold's own (FoldRun::references), but that nothing is brought up to date on the way.
-References references_of(State& state) {
+/// `none` outlives them: it stands for a reference that has no facets.
+References references_of(State& state, const Subject& none) {
     const bool sweeping =
         std::any_of(state.meta.sweeps.begin(), state.meta.sweeps.end(),
                     [](const Sweep& sweep) { return sweep.what == Sweep::What::kEpoch; });
@@ -20,12 +21,11 @@ References references_of(State& state) {
             state.meta.watched_since,
             state.meta.tallies,
             sweeping,
-            [&state](SourceId source, std::string_view name) -> const Subject& {
-                static const Subject kNone{};
+            [&state, &none](SourceId source, std::string_view name) -> const Subject& {
                 const std::string key =
                     "!" + state.meta.sources[source].name + "/" + std::string(name);
                 const SubjectTable::Entry* entry = state.subjects.find(key);
-                return entry == nullptr ? kNone : entry->subject;
+                return entry == nullptr ? none : entry->subject;
             }};
 }
 
@@ -37,7 +37,8 @@ std::optional<SubjectLook> look_at(State& state, std::string_view key) {
     SubjectLook look{entry->subject, {}};
     look.proposals.resize(look.subject.findings.size());
     if (state.policy == nullptr || look.subject.ending) return look;
-    const References references = references_of(state);
+    const Subject none;
+    const References references = references_of(state, none);
     for (std::size_t i = 0; i < look.subject.findings.size(); ++i) {
         const Finding& finding = look.subject.findings[i];
         if (finding.command) continue;
