@@ -210,7 +210,7 @@ void add_tallies(Page& page, const std::string& policy, const std::vector<NamedC
                        "Pods by phase; a gauge, by the name that its dashboards know.", value,
                        {{"phase", phase}});
         } else {
-            page.gauge("trueup_policy_count", "Subjects that the policy counts.", value,
+            page.gauge("trueup_policy_subjects", "Subjects that the policy counts.", value,
                        {{"policy", policy}, {"count", tally.name}});
         }
     }

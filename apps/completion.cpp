@@ -78,8 +78,8 @@ std::string fish_script(const CLI::App& app, const std::string& path) {
 }  // namespace
 
 const std::vector<std::string>& shells() {
-    static const std::vector<std::string> all{"bash", "zsh", "fish"};
-    return all;
+    static const std::vector<std::string> kShells{"bash", "zsh", "fish"};
+    return kShells;
 }
 
 std::string completion_script(const CLI::App& app, const std::string& shell) {

@@ -110,11 +110,14 @@ Result<Json> list(const EngineClient& engine, const OperateOptions& options) {
 std::string age_text(const Json& finding) {
     const auto found = finding.find("age_seconds");
     if (found == finding.end()) return "-";
+    constexpr std::int64_t kMinute = 60;
+    constexpr std::int64_t kHour = 60 * kMinute;
+    constexpr std::int64_t kDay = 24 * kHour;
     const auto seconds = found->get<std::int64_t>();
-    if (seconds < 120) return fmt::format("{}s", seconds);
-    if (seconds < 120 * 60) return fmt::format("{}m", seconds / 60);
-    if (seconds < 48 * 3'600) return fmt::format("{}h", seconds / 3'600);
-    return fmt::format("{}d", seconds / 86'400);
+    if (seconds < 2 * kMinute) return fmt::format("{}s", seconds);
+    if (seconds < 2 * kHour) return fmt::format("{}m", seconds / kMinute);
+    if (seconds < 2 * kDay) return fmt::format("{}h", seconds / kHour);
+    return fmt::format("{}d", seconds / kDay);
 }
 
 void print_brakes(const Json& page) {

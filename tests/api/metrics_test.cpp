@@ -45,7 +45,7 @@ TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
           "reconciliation_pass_duration_seconds_sum 25.5\n",
           "trueup_source_slot_retained_bytes{source=\"rows\"} 16\n",
           "trueup_source_slot_wal_status{source=\"rows\",status=\"extended\"} 1\n",
-          "trueup_policy_count{policy=\"graph-instances\",count=\"uncorrelated_rows\"} 1\n"}) {
+          "trueup_policy_subjects{policy=\"graph-instances\",count=\"uncorrelated_rows\"} 1\n"}) {
         EXPECT_NE(text.find("\n" + std::string(line)), std::string::npos) << line << text;
     }
 }
