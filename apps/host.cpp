@@ -63,6 +63,8 @@ Status Host::begin(std::unique_ptr<ports::Log> log, std::vector<SourceSpec> sour
                    ExecutorSpec executors, std::unique_ptr<SourceChecks> checks) {
     checks_ = std::move(checks);
     log_ = std::move(log);
+    // What is signed is signed for this log alone: a record that was copied from another one, with
+    // the same keys, is believed by no one here.
     for (codec::KeyRing* keys : {&request_keys_, &command_keys_}) {
         *keys = keys->for_log(log_->name());
     }
@@ -72,6 +74,7 @@ Status Host::begin(std::unique_ptr<ports::Log> log, std::vector<SourceSpec> sour
     if (Status said = say_what_does_not_act(); !said) return said.error();
     add_sources(std::move(sources));
     add_executors(std::move(executors));
+    // Before the threads: from here on HTTP may look at everything above, which no longer moves.
     begun_ = true;
     start_threads();
     return Done{};
@@ -101,6 +104,8 @@ void Host::add_sources(std::vector<SourceSpec> specs) {
         loop.task.topic = spec.topic;
         loop.task.partitions = settings_.partitions;
         loop.task.nonce_seed = nonce;
+        // Another connector of the source must have been silent for so long before this one takes
+        // it over, or two that are merely slow would take it from each other for ever.
         loop.task.patience = kSilentBeats * spec.pace_idle;
         loop.pace_idle = spec.pace_idle;
         loop.pace_waiting = spec.pace_waiting;
@@ -239,11 +244,13 @@ Status Host::open_shards() {
         shard.policy = settings_.policy;
         shard.cache_bytes = memory.subjects;
         shard.write_behind_bytes = memory.write_behind;
+        // Over Kafka `topics create` has begun the journals: an empty one there is a lost one.
         if (settings_.alone) shard.new_journal_id = {fresh_number(), fresh_number()};
         shard.request_keys = request_keys_;
         shard.command_keys = command_keys_;
         shard.on_finding = [this](const FindingEdge& edge, const Subject* subject) {
             findings_.take(edge);
+            // Told once more at a start, of a finding that was found by an earlier process.
             if (subject == nullptr) return;
             log_finding(edge, subject, ports::system_clock().wall_millis());
         };
@@ -289,7 +296,9 @@ void Host::heed(std::size_t slot, const runtime::ShardStatus& status,
                 const std::vector<std::string>& wanted) {
     *proof_awaited_[slot] = status.proof_awaited;
     for (const std::string& name : wanted) want_epoch(name);
+    // A follower's needs are its leader's, too: told twice they would only cost lists.
     if (hints_.empty() || !settings_.lead) return;
+    // A source that stands by here is another process's: it has to be told like any other.
     const auto owned = [](const auto& source) { return source->loop->status().owned; };
     const auto owned_here = [&](const std::string& name) {
         return std::any_of(sources_.begin(), sources_.end(), [&](const auto& source) {
@@ -341,6 +350,7 @@ void Host::run_source(Source& source) {
     if (!await_admission(source)) return;
     ports::Clock& clock = ports::system_clock();
     while (!stopping_) source.loop->step(clock.steady_now(), hurry_sources(), kSourceWait);
+    // What the connector has delivered must be in the log, or the next start lists it all again.
     source.loop->drain();
 }
 
@@ -387,10 +397,11 @@ void Host::settle_writes(executors::ExecutorLoop& loop) {
     }
 }
 
-/// It walks the log's folder, so a snapshot does not wait for it.
+/// Asks the log for its ends, over Kafka the brokers: nothing that a snapshot could wait for.
 void Host::measure_lags() {
     std::vector<api::LagView> found;
     for (const auto& shard : shards_) {
+        if (stopping_) return;
         for (const ShardHost::Lag& lag : shard->lags()) {
             found.push_back({std::string(name_of(lag.topic)), shard->index(), lag.records});
         }
@@ -399,6 +410,7 @@ void Host::measure_lags() {
     lags_ = std::move(found);
 }
 
+/// It walks the log's folder, so a snapshot does not wait for it.
 void Host::measure_room() {
     const auto bytes = log_->stored_bytes();
     log_bytes_ = bytes ? static_cast<std::int64_t>(*bytes) : -1;

@@ -117,17 +117,19 @@ Millis ShardHost::make_checkpoint() {
 std::vector<ShardHost::Lag> ShardHost::lags() const {
     const runtime::ShardStatus status = shard_->status();
     std::vector<Lag> found;
+    // False: the log does not answer, and each further question would wait for it as long.
     const auto add = [&](Topic topic, std::int64_t taken) {
         const auto extent = log_.describe({topic, index()});
-        if (!extent) return;
+        if (!extent) return false;
         // What retention took is not waited for.
         const std::int64_t next = std::max(taken + 1, extent->first_offset);
         found.push_back({topic, std::max<std::int64_t>(0, extent->next_offset - next)});
+        return true;
     };
-    add(Topic::kJournal, status.meta.applied);
+    if (!add(Topic::kJournal, status.meta.applied)) return {};
     if (!status.in_turn) return found;  // another engine moves them into the journal
     for (const Topic topic : kInputTopics) {
-        add(topic, status.meta.last[static_cast<std::size_t>(topic)]);
+        if (stopping_ || !add(topic, status.meta.last[static_cast<std::size_t>(topic)])) break;
     }
     return found;
 }

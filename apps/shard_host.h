@@ -73,7 +73,8 @@ class ShardHost {
         std::int64_t records = 0;
     };
     /// How many records of the journal, and of the topics that it is made of, are still to be
-    /// folded. Asks the log; what does not answer is left out.
+    /// folded. Asks the log; empty, or
+    /// a part, where that does not answer.
     std::vector<Lag> lags() const;
     /// The oldest offset of the journal, as of the last `shorten_log`; -1: not looked at yet.
     std::int64_t journal_begin() const { return journal_begin_; }
