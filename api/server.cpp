@@ -26,6 +26,7 @@
 #include <boost/beast/http/status.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -729,6 +730,7 @@ struct Server::Http : Side {
     using Side::Side;
     Status bind_local();
     ~Http();
+    std::uint64_t local_inode = 0;  ///< of the socket that was bound here
 };
 
 Server::Server(std::unique_ptr<Http> http) : http_(std::move(http)) {}
@@ -797,12 +799,24 @@ Status bind_to(tcp::acceptor& acceptor, const Place& place, const std::string& l
                                    "; set http.listen to a free one, or to port 0"};
 }
 
-/// Another process listens there; what a dead one left behind refuses.
-bool is_served(asio::io_context& io, const local::endpoint& endpoint) {
+/// May the path be bound? What a dead process left behind refuses a connection, and is removed;
+/// anything else belongs to a living one, or cannot be judged.
+bool is_free(asio::io_context& io, const local::endpoint& endpoint) {
     local::socket socket(io);
     Code code;
     socket.connect(endpoint, code);
-    return !code;
+    if (code == asio::error::connection_refused) {
+        std::error_code ignored;
+        std::filesystem::remove(endpoint.path(), ignored);
+        return true;
+    }
+    return code == boost::system::errc::no_such_file_or_directory;
+}
+
+/// Which file it is; another one of that name has another number.
+std::uint64_t inode_of(const std::string& path) {
+    struct stat found {};
+    return ::lstat(path.c_str(), &found) == 0 ? found.st_ino : 0;
 }
 
 }  // namespace
@@ -819,14 +833,13 @@ Status Server::Http::bind_local() {
                      " is too long for a socket: commands of this machine go by http.listen");
         return Done{};
     }
-    if (is_served(io, endpoint)) {
+    if (!is_free(io, endpoint)) {
         return Error{Next::kRetry, "another process serves on " + path +
                                        "; stop it, or give this one a state_dir of its own"};
     }
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
     local_acceptor.open(endpoint.protocol(), code);
     if (!code) local_acceptor.bind(endpoint, code);
+    if (!code) local_inode = inode_of(path);
     // Before it listens: who may connect is decided by the file's mode.
     if (!code) {
         std::error_code refused;
@@ -843,7 +856,8 @@ Status Server::Http::bind_local() {
 }
 
 Server::Http::~Http() {
-    if (!local_acceptor.is_open()) return;
+    // Another process may have taken the name over.
+    if (!local_acceptor.is_open() || inode_of(settings.socket) != local_inode) return;
     std::error_code ignored;
     std::filesystem::remove(settings.socket, ignored);
 }

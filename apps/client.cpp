@@ -179,6 +179,12 @@ std::string socket_of(const std::string& state_dir) { return state_dir + "/trueu
 
 void write_address(const std::string& state_dir, const std::string& address,
                    const std::string& certificate) {
+    if (address.empty()) {
+        // A former one may be anybody's port by now, and a token would be sent there.
+        std::error_code none;
+        std::filesystem::remove(state_dir + "/http.addr", none);
+        return;
+    }
     std::ofstream file(state_dir + "/http.addr", std::ios::trunc);
     if (certificate.empty()) {
         file << address << '\n';

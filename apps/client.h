@@ -57,7 +57,8 @@ class EngineClient {
 std::string socket_of(const std::string& state_dir);
 
 /// Tells scripts, and commands where there is no socket, where the engine of this state folder
-/// answers; with TLS as an https address, and below it the certificate that it shows.
+/// answers, or that it does not (empty); with TLS as an https address, and below it the certificate
+/// that it shows.
 void write_address(const std::string& state_dir, const std::string& address,
                    const std::string& certificate = {});
 

@@ -15,7 +15,8 @@ constexpr std::size_t kFewestDigits = 4;
 
 api::FacetView view_of(const Facet& facet, const core::Meta& meta) {
     api::FacetView view;
-    view.source = meta.sources[facet.source].name;
+    // The status may be a moment older than the look.
+    if (facet.source < meta.sources.size()) view.source = meta.sources[facet.source].name;
     view.object = facet.object_id;
     if (!facet.present()) {
         view.absence = facet.absence == Absence::kRemoved ? "removed" : "not in a complete list";

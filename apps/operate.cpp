@@ -29,6 +29,7 @@ constexpr Millis kPatience{15'000};
 constexpr Millis kSaySo{2'000};
 constexpr Millis kPoll{100};
 constexpr int kWrong = 2;
+constexpr std::size_t kOneByOne = 100;  // findings that are approved by a request each
 constexpr std::uint64_t kAll = 20'000;  // more are never kept
 
 int complain(const std::string& sentence) {
@@ -163,6 +164,14 @@ void print_findings(const Json& page) {
     fmt::print("{} open{}\n", page["findings"].size() + more, offset);
 }
 
+/// Without control characters: what a column holds must not draw lines of its own.
+std::string plain(std::string value) {
+    for (char& c : value) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    }
+    return value;
+}
+
 /// `2026-11-25 08:30:12`, of this machine's time zone; `-`: no time.
 std::string time_text(const Json& json, const char* name) {
     const auto millis = json.value(name, std::int64_t{0});
@@ -173,11 +182,12 @@ std::string time_text(const Json& json, const char* name) {
 void print_object(const Json& object) {
     const bool present = object.value("present", true);
     fmt::print("  {:<9} {}{}, changed {}, journal offset {}\n", text(object, "source"),
-               text(object, "object"), present ? "" : " is gone (" + text(object, "absence") + ")",
+               plain(text(object, "object")),
+               present ? "" : " is gone (" + text(object, "absence") + ")",
                time_text(object, "changed_ms"), object.value("offset", std::int64_t{-1}));
     for (const auto& [name, value] : object["fields"].items()) {
         fmt::print("            {} = {}\n", name,
-                   value.is_string() ? value.get<std::string>() : "null");
+                   value.is_string() ? plain(value.get<std::string>()) : "null");
     }
     for (const Json& name : object.value("not_sent", Json::array())) {
         fmt::print("            {}: not sent with the last change\n", name.get<std::string>());
@@ -187,10 +197,11 @@ void print_object(const Json& object) {
 /// Both sides, the evidence and the command: what an operator looks at before an approval.
 void print_finding(const Json& finding) {
     const auto line = [](const char* name, const std::string& value) {
-        if (!value.empty()) fmt::print("{:<10} {}\n", name, value);
+        if (!value.empty()) fmt::print("{:<10} {}\n", name, plain(value));
     };
     line("finding", handle_of(finding));
-    line("rule", text(finding, "rule") + " -> " + text(finding, "does"));
+    const std::string does = text(finding, "does");
+    line("rule", text(finding, "rule") + (does.empty() ? " (only reports)" : " -> " + does));
     line("subject", text(finding, "subject"));
     line("state",
          text(finding, "state") + ", " + text(finding, "reason") + ", for " + age_text(finding));
@@ -293,8 +304,10 @@ std::vector<Json> approvable(const Json& page) {
 int approve_seen(const EngineClient& engine, const Json& page, const std::vector<Json>& waiting,
                  const OperateOptions& options) {
     int code = 0;
-    // One request for each reason, where there is one journal; each of several shards has its own.
-    if (page.value("shards", 1) == 1) {
+    // One by one, each by the offset that was shown: a page may show the newest record in part, so
+    // that its offset alone could let in what was not on it. Of very many one request for each
+    // reason, where there is one journal: a caller has a quota.
+    if (page.value("shards", 1) == 1 && waiting.size() > kOneByOne) {
         std::set<std::string> reasons;
         for (const Json& finding : waiting) reasons.insert(text(finding, "reason"));
         OperateOptions all = options;

@@ -221,7 +221,7 @@ std::optional<Refusal> start_host(const config::Config& config, const ProcessOpt
     auto opened = Host::open(std::move(parts.settings));
     if (!opened) return refusal_of(opened.error());
     host = std::move(*opened);
-    if (!host->address().empty() && runs(options.part, Part::kEngine)) {
+    if (runs(options.part, Part::kEngine)) {
         write_address(config.state_dir, host->address(),
                       config.http_tls ? config.http_tls->cert_file : "");
     }

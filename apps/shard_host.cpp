@@ -76,6 +76,12 @@ Status ShardHost::stop() {
     return stopped_;
 }
 
+Result<std::optional<core::SubjectLook>> ShardHost::look(const std::string& key, Millis timeout) {
+    // What a shard has that gave up is not what it would decide by.
+    if (const std::string why = fatal(); !why.empty()) return Error{Next::kRetry, why};
+    return looks_.ask(key, timeout);
+}
+
 ShardHost::Made ShardHost::checkpoint() const {
     const std::lock_guard lock(mutex_);
     return checkpoint_;

@@ -54,7 +54,7 @@ class ShardHost {
     std::string fatal() const { return loop_->fatal(); }
 
     /// What the fold has of a subject, for a person; waits for the shard's thread. Thread-safe.
-    auto look(const std::string& key, Millis timeout) { return looks_.ask(key, timeout); }
+    Result<std::optional<core::SubjectLook>> look(const std::string& key, Millis timeout);
 
     /// Makes a checkpoint if it is time. How long to wait before the next call.
     Millis make_checkpoint();

@@ -56,7 +56,7 @@ class Seen:
 
 
 def word(enum, number, prefix):
-    """`waiting` of FINDING_STATE_WAITING; a value that this program does not know is its number."""
+    """`confirmed` of FINDING_STATE_CONFIRMED; a value that this program does not know is its number."""
     try:
         return enum.Name(number).removeprefix(prefix).lower()
     except ValueError:

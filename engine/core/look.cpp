@@ -1,6 +1,7 @@
 #include "engine/core/look.h"
 
 #include "engine/core/policy.h"
+#include "engine/core/rules/objects.h"
 
 #include <algorithm>
 #include <string>
@@ -41,11 +42,15 @@ std::optional<SubjectLook> look_at(State& state, std::string_view key) {
     const References references = references_of(state, none);
     for (std::size_t i = 0; i < look.subject.findings.size(); ++i) {
         const Finding& finding = look.subject.findings[i];
-        if (finding.command) continue;
-        Verdict verdict = state.policy->rules[finding.rule].judge(
-            look.subject, references, state.meta.settings, finding.rule, state.meta.now);
+        const Rule& rule = state.policy->rules[finding.rule];
+        const bool judged = state.meta.settings.rules[finding.rule].mode != Mode::kOff &&
+                            (!look.subject.reference() || rule.references);
+        if (finding.command || !judged) continue;
+        Verdict verdict =
+            rule.judge(look.subject, references, state.meta.settings, finding.rule, state.meta.now);
         const bool acts = verdict.kind == Verdict::Kind::kAct && verdict.command;
         if (acts && verdict.object_id == finding.object_id) {
+            give_time(state.meta.settings, finding.rule, *verdict.command);
             look.proposals[i] = std::move(*verdict.command);
         }
     }

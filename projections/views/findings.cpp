@@ -21,6 +21,7 @@ void FindingsView::take(const FindingEdge& edge) {
         known->second = edge;
     } else if (open_.size() < kMost) {
         open_.emplace(edge.id, edge);
+        if (!edge.opened && hidden_ > 0) --hidden_;  // it was counted, and has room now
     } else if (edge.opened) {
         ++hidden_;  // counted once
     }

@@ -197,8 +197,6 @@ TEST_F(HostTest, WhoNamesAnEngineMeansThatOneWhateverTheEnvironmentSays) {
     EXPECT_TRUE(wait_until([this] { return host->snapshot().pauses.size() == 1; }));
 }
 
-// Symptom: a pause that was recorded under one prefix was followed under another with the same
-// keys.
 // Symptom: before an approval nobody was shown what the two sides had said, nor what was proposed.
 TEST_F(HostTest, AFindingIsShownWithBothSidesAndWhatWouldBeDone) {
     core::rule_settings(policy, "orphaned_pod").mode = Mode::kApprove;
@@ -231,6 +229,8 @@ TEST_F(HostTest, AFindingIsShownWithBothSidesAndWhatWouldBeDone) {
     EXPECT_NE(none.error().what.find("no open finding begins with ffff"), std::string::npos);
 }
 
+// Symptom: a pause that was recorded under one prefix was followed under another with the same
+// keys.
 TEST_F(HostTest, AWordThatIsSignedForAnotherLogIsNobodys) {
     shared = true;
     start(false);

@@ -189,7 +189,7 @@ class KafkaRestore(KafkaOnly):
                 for checkpoint in checkpoints:
                     words = f"checkpoint {os.path.basename(checkpoint)} is passed over: "
                     self.assertIn(words, said)
-                self.assertNotIn("made anew from checkpoint", said)
+                self.assertNotIn("rebuilt from checkpoint", said)
                 self.assertEqual(self.images(name), kept)
 
     def test_a_checkpoint_of_another_journal_is_passed_over_with_a_sentence_C8(self):
@@ -203,7 +203,7 @@ class KafkaRestore(KafkaOnly):
         for there in self.names_in(theirs):
             for name in there:
                 self.assertIn(f"checkpoint {name} is passed over: ", said)
-        self.assertNotIn("made anew from checkpoint", said)
+        self.assertNotIn("rebuilt from checkpoint", said)
         self.assertEqual(self.images("mixed"), self.images("first"))
 
     def test_one_that_follows_comes_to_the_same_rows_and_says_nothing_in_public(self):

@@ -32,6 +32,20 @@ TEST(Look, AConfirmedFindingShowsWhatItsRuleWouldOrder) {
     EXPECT_EQ(look->subject.facets[0].object_id, "a");
 }
 
+// Symptom: a rule that kills its pods at once proposed what looked like the pod's own time to end.
+TEST(Look, AProposalHasTheTimeToEndThatTheCommandWillHave) {
+    Settings settings = graph_settings(Mode::kApprove);
+    core::rule_settings(settings, "orphaned_pod").grace_period = 0U;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.quiet_until(170s);
+    const auto look = core::look_at(s.state(), kKey);
+    ASSERT_TRUE(look && look->proposals.size() == 1 && look->proposals[0]);
+    EXPECT_EQ(look->proposals[0]->action.grace_seconds, 0U);
+}
+
 TEST(Look, WithoutCompleteEvidenceNothingIsProposed) {
     JournalScript s = orphan_at(120s, Mode::kEnforce);
     const auto look = core::look_at(s.state(), kKey);
