@@ -105,6 +105,7 @@ std::optional<Answer> flaw_of(const projections::FindingsFilter& filter, const S
 
 Answer list_findings(const Backend& backend, const Plan& plan) {
     projections::FindingsFilter filter;
+    filter.id = value_of(plan, "id");
     filter.rule = value_of(plan, "rule");
     filter.reason = value_of(plan, "reason");
     filter.subject = value_of(plan, "subject");

@@ -23,6 +23,13 @@ std::string path_of(const CLI::App& command) {
     return parent == nullptr ? "trueup" : path_of(*parent) + " " + command.get_name();
 }
 
+std::string meant(const std::string& word, const std::vector<std::string>& known) {
+    const std::string near = nearest(word, known);
+    return near.empty() ? "" : fmt::format("did you mean '{}'? ", near);
+}
+
+}  // namespace
+
 std::vector<std::string> commands_of(const CLI::App& command) {
     std::vector<std::string> names;
     for (const CLI::App* one : command.get_subcommands({})) names.push_back(one->get_name());
@@ -36,13 +43,6 @@ std::vector<std::string> options_of(const CLI::App& command) {
     }
     return names;
 }
-
-std::string meant(const std::string& word, const std::vector<std::string>& known) {
-    const std::string near = nearest(word, known);
-    return near.empty() ? "" : fmt::format("did you mean '{}'? ", near);
-}
-
-}  // namespace
 
 void add_output(CLI::App& command, OutputFormat& format) {
     const auto take = [&format](const std::string& word) {

@@ -19,6 +19,10 @@ CLI::Option* add_config(CLI::App& command, std::string& path, const std::string&
 void add_examples(CLI::App& command, const std::string& exit_codes,
                   const std::vector<std::string>& examples);
 
+/// The names of the commands below this one, and of its own long options, as `--limit`.
+std::vector<std::string> commands_of(const CLI::App& command);
+std::vector<std::string> options_of(const CLI::App& command);
+
 /// What a command line that CLI11 refused is answered with: help that was asked for, or a sentence
 /// with what was meant. Returns the exit code: 0 after help and version, else 2.
 int answer_refused(const CLI::App& app, const CLI::ParseError& error);

@@ -1,26 +1,23 @@
 #include "apps/completion.h"
 
+#include "apps/command_line.h"
+
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace trueup::apps {
 
 namespace {
 
 struct Command {
-    std::string path;  ///< ` findings list`; empty: the program itself
-    std::vector<std::string> words;
-    std::vector<std::string> commands;
+    std::string path;                ///< ` findings list`; empty: the program itself
+    std::vector<std::string> words;  ///< that may stand there
 };
 
 void collect(const CLI::App& app, const std::string& path, std::vector<Command>& all) {
-    Command command{path, {}, {}};
-    for (const CLI::App* child : app.get_subcommands({})) {
-        command.commands.push_back(child->get_name());
-    }
-    command.words = command.commands;
-    for (const CLI::Option* option : app.get_options()) {
-        for (const std::string& name : option->get_lnames()) command.words.push_back("--" + name);
-    }
+    Command command{path, commands_of(app)};
+    for (std::string& option : options_of(app)) command.words.push_back(std::move(option));
     all.push_back(std::move(command));
     for (const CLI::App* child : app.get_subcommands({})) {
         collect(*child, path + " " + child->get_name(), all);
@@ -36,8 +33,9 @@ std::string bash_script(const std::vector<Command>& commands) {
     std::string steps;
     std::string words;
     for (const Command& command : commands) {
-        if (!command.path.empty())
+        if (!command.path.empty()) {
             steps += fmt::format("      '{}') path=$next ;;\n", command.path);
+        }
         words += fmt::format("    '{}') words='{}' ;;\n", command.path, joined(command.words));
     }
     return fmt::format(
@@ -59,18 +57,15 @@ std::string fish_script(const CLI::App& app, const std::string& path) {
     std::string here = "__fish_use_subcommand";
     if (!path.empty()) {
         here = "__fish_seen_subcommand_from" + path.substr(path.rfind(' '));
-        std::vector<std::string> deeper;
-        for (const CLI::App* child : app.get_subcommands({})) deeper.push_back(child->get_name());
+        const std::vector<std::string> deeper = commands_of(app);
         if (!deeper.empty()) here += "; and not __fish_seen_subcommand_from " + joined(deeper);
     }
     for (const CLI::App* child : app.get_subcommands({})) {
         script += fmt::format("complete -c trueup -f -n '{}' -a {}\n", here, child->get_name());
         script += fish_script(*child, path + " " + child->get_name());
     }
-    for (const CLI::Option* option : app.get_options()) {
-        for (const std::string& name : option->get_lnames()) {
-            script += fmt::format("complete -c trueup -n '{}' -l {}\n", here, name);
-        }
+    for (const std::string& option : options_of(app)) {
+        script += fmt::format("complete -c trueup -n '{}' -l {}\n", here, option.substr(2));
     }
     return script;
 }

@@ -59,7 +59,7 @@ Result<std::pair<FindingEdge, api::SubjectView>> Host::finding(const std::string
     if (id.size() < kFewestDigits) {
         return Error{Next::kSkip, "write at least 4 digits of a finding's id"};
     }
-    const std::vector<FindingEdge> found = findings_.beginning_with(id);
+    const std::vector<FindingEdge> found = findings_.list({.id = id, .limit = 2}).findings;
     if (found.empty()) {
         return Error{Next::kSkip, "no open finding begins with " + id + "; it may be over already"};
     }

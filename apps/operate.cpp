@@ -234,14 +234,9 @@ void print_finding(const Json& finding) {
 Result<Json> find(const EngineClient& engine, const std::string& handle) {
     const std::string id = handle.substr(0, handle.find('@'));
     if (id.size() < 4) return wrong("write a finding as `trueup findings list` shows it");
-    OperateOptions all;
-    all.limit = kAll;
-    const Result<Json> page = list(engine, all);
+    const Result<Json> page = engine.get("/v1/findings", {{"id", id}, {"limit", "2"}});
     if (!page) return page.error();
-    std::vector<Json> found;
-    for (const Json& finding : (*page)["findings"]) {
-        if (text(finding, "id").starts_with(id)) found.push_back(finding);
-    }
+    const Json& found = (*page)["findings"];
     if (found.size() == 1) return found.front();
     return wrong(found.empty() ? "no open finding begins with " + id + "; it may be over already"
                                : id + " means several findings; write more of its digits");

@@ -44,7 +44,8 @@ void Execution::advance(SteadyTime now) {
                 break;
 
             // Permit, brakes and age are asked with nothing between them and the write. The age
-            // comes last, since the write may have been blocked for long.
+            // comes last, by the time after the permit: the write may have been blocked for long,
+            // and the permit itself waits for the log.
             case Step::kWrite: {
                 const Permit permit = context_.gate->permit(command_, partition_, now);
                 if (permit != Permit::kGo && TRUEUP_GUARD("permit_check")) {

@@ -32,7 +32,7 @@ class LogWriteGate final : public WriteGate {
     void close() { closed_ = true; }
     bool closed() const { return closed_; }
 
-    Permit permit(const Command& command, std::int32_t partition, SteadyTime now) override;
+    Permit permit(const Command& command, std::int32_t partition, SteadyTime& now) override;
     std::optional<std::string> objection(const Command& command, std::int32_t partition) override;
 
   private:

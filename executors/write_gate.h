@@ -25,7 +25,9 @@ enum class Permit : std::uint8_t {
 class WriteGate {
   public:
     virtual ~WriteGate() = default;
-    virtual Permit permit(const Command& command, std::int32_t partition, SteadyTime now) = 0;
+    /// Finding it out may take a while: `now` is what the time is then, by which the caller judges
+    /// how old its own checks are.
+    virtual Permit permit(const Command& command, std::int32_t partition, SteadyTime& now) = 0;
     /// Why an operator does not want this done; nullopt: nobody objects. Valid right after kGo.
     virtual std::optional<std::string> objection(const Command& command,
                                                  std::int32_t partition) = 0;

@@ -264,9 +264,7 @@ std::string flaw_of_listen(const Config& config, const std::string& listen) {
     return fmt::format(
         "is {}, which other machines reach, and tokens would travel in the clear; write tls: "
         "{{cert_file: FILE, key_file: FILE}} beside it, or acknowledge: [plain_http] if nobody "
-        "else is "
-        "on "
-        "that network",
+        "else is on that network",
         listen);
 }
 

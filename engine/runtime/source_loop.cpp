@@ -29,7 +29,7 @@ void SourceLoop::ask_for_lists(SteadyTime now) {
         connector_.relist();
         next_relist_ = now + settings_.relist_every;
     }
-    // In this order: a wish that comes too soon must stay (L1).
+    // In this order: what is asked for too soon must stay (L1).
     if (now >= next_heal_ && wants_epoch_.exchange(false)) {
         task_.list_again();
         next_heal_ = now + settings_.heal_every;

@@ -34,17 +34,6 @@ std::optional<FindingEdge> FindingsView::find(const Hash128& id) const {
     return found->second;
 }
 
-std::vector<FindingEdge> FindingsView::beginning_with(std::string_view digits) const {
-    const std::lock_guard lock(mutex_);
-    std::vector<FindingEdge> found;
-    for (const auto& [id, edge] : open_) {
-        if (!to_hex(id).starts_with(digits)) continue;
-        found.push_back(edge);
-        if (found.size() == 2) break;
-    }
-    return found;
-}
-
 FindingsView::Page FindingsView::list(const FindingsFilter& filter) const {
     const std::lock_guard lock(mutex_);
     Page page;
@@ -52,7 +41,8 @@ FindingsView::Page FindingsView::list(const FindingsFilter& filter) const {
     page.hidden = hidden_;
     std::vector<const FindingEdge*> meant;
     for (const auto& [id, edge] : open_) {
-        const bool matches = (filter.rule.empty() || edge.rule == filter.rule) &&
+        const bool matches = (filter.id.empty() || to_hex(id).starts_with(filter.id)) &&
+                             (filter.rule.empty() || edge.rule == filter.rule) &&
                              (filter.reason.empty() || name_of(edge.reason) == filter.reason) &&
                              (filter.subject.empty() || edge.subject == filter.subject);
         if (matches) meant.push_back(&edge);

@@ -11,13 +11,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace trueup::projections {
 
 /// An empty member narrows nothing.
 struct FindingsFilter {
+    std::string id = {};  ///< its first digits, in hex
     std::string rule = {};
     std::string reason = {};
     std::string subject = {};
@@ -38,8 +38,6 @@ class FindingsView {
         std::uint64_t hidden = 0;           ///< that are not kept
     };
     Page list(const FindingsFilter& filter) const;
-    /// Those whose id, in hex, begins like this; two of them where there are more.
-    std::vector<FindingEdge> beginning_with(std::string_view digits) const;
     /// nullopt: it is not open, or not kept.
     std::optional<FindingEdge> find(const Hash128& id) const;
 

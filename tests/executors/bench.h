@@ -118,7 +118,7 @@ class Bench : private WriteGate {
     }
 
   private:
-    Permit permit(const Command&, std::int32_t, SteadyTime) override { return permitted; }
+    Permit permit(const Command&, std::int32_t, SteadyTime&) override { return permitted; }
     std::optional<std::string> objection(const Command&, std::int32_t) override { return objected; }
 
     AsyncCalls calls_{Millis(15'000)};

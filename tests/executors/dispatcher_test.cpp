@@ -226,6 +226,27 @@ TEST(Dispatcher, AStepThatStoodStillBeforeTheWriteWritesNothing_S38) {
     EXPECT_EQ(desk.outcomes()[0].kind, OutcomeKind::kExpired);
 }
 
+// Symptom: the permit waited three seconds for the brokers, and the write went out on reads of the
+// other side from before, whose age was taken from the step's begin.
+TEST(Dispatcher, APermitThatWaitedForTheLogMakesTheChecksOlder_S24) {
+    Desk desk;
+    Millis stood{0};
+    desk.settings.steady_now = [&] { return desk.now + stood; };
+    bool open = false;
+    desk.settings.before_write = [&](const Command&) { return open; };
+    desk.emit(delete_orphan());
+    desk.step();
+    ASSERT_EQ(desk.dispatcher().stats().blocked, 1U) << "checked";
+    open = true;
+    stood = Millis(3'000);  // longer than checks hold, shorter than a heartbeat does
+    desk.step(1);
+    EXPECT_EQ(desk.cluster.effects, 0U) << "it is checked again first";
+    desk.pass(stood);
+    stood = Millis(0);
+    desk.step();
+    EXPECT_EQ(desk.cluster.effects, 1U);
+}
+
 TEST(Dispatcher, AHeldCommandExpiresAtTheMillisecond_S38) {
     Desk desk;
     desk.settings.before_write = [](const Command&) { return false; };

@@ -52,10 +52,13 @@ TEST(FindingsView, TheFirstDigitsOfAnIdNameOneWhereNoOtherBeginsLikeThem) {
     view.take(edge(1, FindingState::kSuspected, Reason::kGrace, 10));
     view.take(edge(0x10, FindingState::kSuspected, Reason::kGrace, 11));
     const std::string zeros(30, '0');
-    EXPECT_EQ(view.beginning_with(zeros).size(), 2U);
-    ASSERT_EQ(view.beginning_with(zeros + "1").size(), 1U);
-    EXPECT_EQ(view.beginning_with(zeros + "1")[0].id, (Hash128{0, 0x10}));
-    EXPECT_TRUE(view.beginning_with("f").empty());
+    const auto named = [&](const std::string& digits) {
+        return view.list({.id = digits}).findings;
+    };
+    EXPECT_EQ(named(zeros).size(), 2U);
+    ASSERT_EQ(named(zeros + "1").size(), 1U);
+    EXPECT_EQ(named(zeros + "1")[0].id, (Hash128{0, 0x10}));
+    EXPECT_TRUE(named("f").empty());
 }
 
 TEST(FindingsView, BeyondItsBoundItCountsAndDoesNotGrow) {

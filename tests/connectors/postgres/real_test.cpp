@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 #include <libpq-fe.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,9 +62,21 @@ class PostgresReal : public ::testing::Test {
         PQfinish(owner_);
     }
 
-    /// Runs a statement; the first value of its first row, if there is one.
+    /// Runs a statement; the first value of its first row, if there is one. One that waits may wait
+    /// for the lock of a copy that our connector left open: the task would go on stepping, too.
     std::string sql(const std::string& statement) {
-        PGresult* result = PQexec(owner_, statement.c_str());
+        PQsendQuery(owner_, statement.c_str());
+        const SteadyTime patience = clock_.steady_now() + Millis(1000);
+        while (PQconsumeInput(owner_) == 1 && PQisBusy(owner_) == 1) {
+            pollfd answer{PQsocket(owner_), POLLIN, 0};
+            poll(&answer, 1, 20);
+            if (connector_ != nullptr && clock_.steady_now() > patience) step();
+        }
+        PGresult* result = PQgetResult(owner_);
+        while (PGresult* next = PQgetResult(owner_)) {
+            PQclear(result);
+            result = next;
+        }
         const ExecStatusType status = PQresultStatus(result);
         EXPECT_TRUE(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
             << statement << ": " << PQerrorMessage(owner_);

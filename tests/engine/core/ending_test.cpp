@@ -207,6 +207,10 @@ void expect_nothing_else(JournalScript& s, std::size_t from, const std::string& 
         });
         const bool lives = ending(s) != nullptr;
         EXPECT_FALSE(lives && failed) << where;
+        if (lives && command.draft.action.kind == Action::Kind::kUpdateRow) {
+            const std::vector<Assignment> closes{{"status", "stopping"}};
+            EXPECT_EQ(sets, closes) << where;
+        }
         EXPECT_TRUE(!lives || command.rule == "ttl_expired" ||
                     command.rule == "termination_requested")
             << where << ": " << command.rule;

@@ -11,17 +11,8 @@ namespace {
 
 constexpr const char* kKey = "graph-instances/wrapper-7";
 
-JournalScript orphan_at(Millis until, Mode mode) {
-    JournalScript s(graph_settings(mode));
-    s.all_known();
-    s.quiet_until(100s);
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.quiet_until(until);
-    return s;
-}
-
 TEST(Look, AConfirmedFindingShowsWhatItsRuleWouldOrder) {
-    JournalScript s = orphan_at(170s, Mode::kApprove);
+    JournalScript s = orphan_at(170s, graph_settings(Mode::kApprove));
     const auto look = core::look_at(s.state(), kKey);
     ASSERT_TRUE(look.has_value());
     ASSERT_EQ(look->proposals.size(), 1U);
@@ -36,18 +27,14 @@ TEST(Look, AConfirmedFindingShowsWhatItsRuleWouldOrder) {
 TEST(Look, AProposalHasTheTimeToEndThatTheCommandWillHave) {
     Settings settings = graph_settings(Mode::kApprove);
     core::rule_settings(settings, "orphaned_pod").grace_period = 0U;
-    JournalScript s(settings);
-    s.all_known();
-    s.quiet_until(100s);
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.quiet_until(170s);
+    JournalScript s = orphan_at(170s, settings);
     const auto look = core::look_at(s.state(), kKey);
     ASSERT_TRUE(look && look->proposals.size() == 1 && look->proposals[0]);
     EXPECT_EQ(look->proposals[0]->action.grace_seconds, 0U);
 }
 
 TEST(Look, WithoutCompleteEvidenceNothingIsProposed) {
-    JournalScript s = orphan_at(120s, Mode::kEnforce);
+    JournalScript s = orphan_at(120s, graph_settings(Mode::kEnforce));
     const auto look = core::look_at(s.state(), kKey);
     ASSERT_TRUE(look.has_value());
     ASSERT_EQ(look->proposals.size(), 1U);
@@ -55,7 +42,7 @@ TEST(Look, WithoutCompleteEvidenceNothingIsProposed) {
 }
 
 TEST(Look, ACommandUnderWayIsNoProposal) {
-    JournalScript s = orphan_at(170s, Mode::kEnforce);
+    JournalScript s = orphan_at(170s, graph_settings(Mode::kEnforce));
     const auto look = core::look_at(s.state(), kKey);
     ASSERT_TRUE(look.has_value());
     ASSERT_EQ(look->subject.findings.size(), 1U);
@@ -64,8 +51,8 @@ TEST(Look, ACommandUnderWayIsNoProposal) {
 }
 
 TEST(Look, ItChangesNothingOfWhatAReplayComesTo) {
-    JournalScript looked = orphan_at(170s, Mode::kApprove);
-    JournalScript other = orphan_at(170s, Mode::kApprove);
+    JournalScript looked = orphan_at(170s, graph_settings(Mode::kApprove));
+    JournalScript other = orphan_at(170s, graph_settings(Mode::kApprove));
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(core::look_at(looked.state(), kKey).has_value());
     EXPECT_FALSE(core::look_at(looked.state(), "graph-instances/nobody").has_value());
     looked.quiet_until(400s);
