@@ -140,7 +140,7 @@ void slow_lists(Stage& stage, Random& random) {
     constexpr Millis kPage{600};
     constexpr Millis kList = 10 * kPage;
     stage.network.page = kPage;
-    for (const char* source : {"pods", "rows"}) stage.house.list_again(source);
+    stage.house.list_again();
     const std::uint64_t leave = 1 + random.below(3);
     for (std::uint64_t i = 0; i < leave; ++i) {
         later(stage, random.between(Millis{1'000}, kList), [&stage, draw = random.next()] {

@@ -4,6 +4,7 @@
 #include "engine/codec/request_codec.h"
 #include "engine/runtime/retention.h"
 #include "engine/runtime/shard_loop.h"
+#include "engine/runtime/source_hints.h"
 
 #include <algorithm>
 #include <limits>
@@ -53,6 +54,7 @@ class EngineProcess final : public Process {
     void end() override {
         retention_.reset();
         loop_.reset();
+        hints_.reset();
         shard_.reset();  // what is still to be applied fails: the process is dead
         store_.reset();
         disk_.crash(around_.random);
@@ -85,8 +87,10 @@ class EngineProcess final : public Process {
 
     void add_loop() {
         runtime::ShardLoopSettings settings;
+        hints_ = std::make_unique<runtime::SourceHintSender>(
+            *log_, index_, around_.keys, around_.scheduler, around_.random.next());
         settings.on_quiet = [this](const auto& status, const auto& wanted) {
-            tell(status, wanted);
+            hints_->say(status.proof_awaited, wanted);
         };
         settings.on_failure = [this](const Error& error) {
             if (error.next == Next::kStop) note(error.what);
@@ -147,17 +151,6 @@ class EngineProcess final : public Process {
         (void)retention_->tend(status.meta, {}, [this] { return !life_.alive(); });
     }
 
-    /// What the product says over the topic of requests.
-    void tell(const runtime::ShardStatus& status, const std::vector<std::string>& wanted) {
-        if (!status.in_turn || !life_.alive()) return;
-        if (status.proof_awaited) {
-            around_.proof_awaited.insert(index_);
-        } else {
-            around_.proof_awaited.erase(index_);
-        }
-        for (const std::string& source : wanted) around_.wish(source);
-    }
-
     const std::int32_t index_;  ///< of its shard
     Settings policy_;
     bool told_ = false;  ///< what it has to tell executors at its start
@@ -165,6 +158,7 @@ class EngineProcess final : public Process {
     Disk disk_;
     std::unique_ptr<DiskStore> store_;
     std::unique_ptr<runtime::Shard> shard_;
+    std::unique_ptr<runtime::SourceHintSender> hints_;
     std::unique_ptr<runtime::ShardLoop> loop_;
     std::optional<runtime::Retention> retention_;
     SteadyTime forget_again_{};
@@ -280,7 +274,7 @@ void House::delay_executors(Millis time) {
     }
 }
 
-void House::list_again(std::string_view source) { parts_->around.wish(source); }
+void House::list_again() { ++parts_->around.relists; }
 
 void House::second_connector(Random& random, Millis time) {
     const bool pods = random.chance(500);

@@ -1,8 +1,7 @@
 // The processes of a simulation: two engines on each shard, two executors, a connector for each
 // source and now and then a second one beside it. All of it is the shipped code; only what lies
 // below its ports is simulated. Processes meet in the log and in the world, as they do over Kafka,
-// and in one word that the product sends over the log too: whether findings wait, and which sources
-// should list again.
+// and nowhere else.
 #pragma once
 
 #include "engine/model/request.h"
@@ -35,8 +34,8 @@ class House {
     const Settings& settings() const;
     /// Both executors stand still for so long.
     void delay_executors(Millis time);
-    /// Connectors of that source list everything soon.
-    void list_again(std::string_view source);
+    /// All connectors list everything soon.
+    void list_again();
     /// A second connector of a source for so long.
     void second_connector(Random& random, Millis time);
     /// The projection of an engine is lost, and its process dies.

@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,16 +50,11 @@ struct Surroundings {
     Random random;
     codec::KeyRing keys;
     HouseSettings settings;
-    std::set<std::int32_t> proof_awaited = {};  ///< on which shards
     Asked asked = {};
-    bool serves = true;                   ///< the source of services is in somebody's configuration
-    std::uint64_t wishes[3] = {0, 0, 0};  ///< for a complete epoch of pods, of rows, of services
-    std::uint64_t refusals = 0;           ///< of shards that stopped emitting, but for a full disk
-    std::string refused = {};             ///< why the last one did
-
-    void wish(std::string_view source) {
-        ++wishes[source == "pods" ? 0 : source == "rows" ? 1 : 2];
-    }
+    bool serves = true;          ///< the source of services is in somebody's configuration
+    std::uint64_t relists = 0;   ///< how often all sources were to list everything again
+    std::uint64_t refusals = 0;  ///< of shards that stopped emitting, but for a full disk
+    std::string refused = {};    ///< why the last one did
 };
 
 class Process {

@@ -1,10 +1,12 @@
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/connector.h"
 #include "engine/base/check.h"
+#include "engine/runtime/source_hints.h"
 #include "engine/runtime/source_loop.h"
 #include "sandbox/wiring/sandbox_wiring.h"
 #include "simulation/process.h"
 
+#include <optional>
 #include <utility>
 
 namespace trueup::simulation {
@@ -34,7 +36,8 @@ class SourceProcess final : public Process {
   private:
     void start() override {
         const std::uint64_t nonce = around_.random.next();
-        connect({});
+        connect({Topic::kRequests});
+        hints_.emplace(*log_, around_.settings.shards, around_.keys);
         const auto woken = [this] { wake(); };
         if (kind_ == Kind::kServices) {
             connectors::KubernetesSettings settings = pods_settings({}, nonce);
@@ -61,7 +64,7 @@ class SourceProcess final : public Process {
             connector_ = std::move(*opened);
         }
         loop_ = std::make_unique<runtime::SourceLoop>(loop_settings(nonce), *log_, *connector_);
-        wishes_ = around_.wishes[index()];
+        relists_ = around_.relists;
     }
 
     runtime::SourceLoopSettings loop_settings(std::uint64_t nonce) const {
@@ -81,6 +84,7 @@ class SourceProcess final : public Process {
 
     void end() override {
         loop_.reset();
+        hints_.reset();
         connector_.reset();
         cluster_.reset();
         database_.reset();
@@ -88,11 +92,14 @@ class SourceProcess final : public Process {
 
     Millis step() override {
         if (kind_ == Kind::kServices && !around_.serves) return kConnectorNap;
-        if (std::exchange(wishes_, around_.wishes[index()]) != around_.wishes[index()]) {
-            loop_->want_epoch();
-        }
+        const SteadyTime now = around_.scheduler.steady_now();
+        // What is not read now is read by the next step.
+        (void)hints_->step(now, [this](const std::string& source) {
+            if (source == kSources[index()]) loop_->want_epoch();
+        });
+        if (std::exchange(relists_, around_.relists) != around_.relists) loop_->want_epoch();
         const std::uint64_t before = loop_->task().published();
-        loop_->step(around_.scheduler.steady_now(), !around_.proof_awaited.empty(), Millis{0});
+        loop_->step(now, hints_->hurry(now), Millis{0});
         return loop_->task().published() != before ? kBusyNap : kConnectorNap;
     }
 
@@ -111,7 +118,8 @@ class SourceProcess final : public Process {
     std::unique_ptr<DatabaseLink> database_;
     std::unique_ptr<ports::Connector> connector_;
     std::unique_ptr<runtime::SourceLoop> loop_;
-    std::uint64_t wishes_ = 0;
+    std::optional<runtime::SourceHintReader> hints_;
+    std::uint64_t relists_ = 0;
 };
 
 }  // namespace
