@@ -251,7 +251,7 @@ std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
                {{"version", snapshot.version}});
     page.gauge("trueup_ready", "1 if /readyz answers ready.", flag(snapshot.not_ready().empty()));
     page.gauge("trueup_engine_active_shards", "Shards for which this process is the active engine.",
-               static_cast<double>(snapshot.in_turn));
+               static_cast<double>(snapshot.active_shards));
     page.gauge("trueup_emitting",
                "1 if the shards publish findings and commands, 0 if one has stopped.",
                flag(snapshot.refused.empty()));

@@ -131,7 +131,7 @@ struct Snapshot {
     std::string log_trouble;       ///< why the log does not answer; empty: it does
     std::string executor_trouble;  ///< why the executors read nothing; empty: they do
     bool caught_up = false;
-    std::uint64_t in_turn = 0;  ///< shards that are sequenced and published here
+    std::uint64_t active_shards = 0;  ///< shards that are sequenced and published here
     std::int64_t journal_offset = -1;
     double journal_time_seconds = 0;
     std::uint64_t subjects = 0;

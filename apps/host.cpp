@@ -106,7 +106,7 @@ void Host::add_sources(std::vector<SourceSpec> specs) {
         loop.task.nonce_seed = nonce;
         // Another connector of the source must have been silent for so long before this one takes
         // it over, or two that are merely slow would take it from each other for ever.
-        loop.task.patience = kSilentBeats * spec.pace_idle;
+        loop.task.timeout = kSilentBeats * spec.pace_idle;
         loop.pace_idle = spec.pace_idle;
         loop.pace_waiting = spec.pace_waiting;
         loop.relist_every = spec.relist_every;

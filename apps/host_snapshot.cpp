@@ -117,7 +117,7 @@ api::Snapshot shard_view(const ShardHost& shard) {
     api::Snapshot view;
     view.refused = status.refused.empty() ? shard.fatal() : status.refused;
     view.caught_up = status.caught_up;
-    view.in_turn = status.in_turn ? 1 : 0;
+    view.active_shards = status.active ? 1 : 0;
     view.journal_offset = meta.applied;
     view.journal_time_seconds = in_seconds(meta.now.time_since_epoch());
     view.subjects = meta.subjects;
@@ -168,7 +168,7 @@ void merge(api::SourceView& into, const api::SourceView& from) {
 void merge(api::Snapshot& into, const api::Snapshot& from) {
     if (into.refused.empty()) into.refused = from.refused;
     into.caught_up = into.caught_up && from.caught_up;
-    into.in_turn += from.in_turn;
+    into.active_shards += from.active_shards;
     into.journal_offset = std::max(into.journal_offset, from.journal_offset);
     into.journal_time_seconds = std::min(into.journal_time_seconds, from.journal_time_seconds);
     into.subjects += from.subjects;

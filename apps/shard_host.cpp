@@ -133,7 +133,7 @@ std::vector<ShardHost::Lag> ShardHost::lags() const {
         return true;
     };
     if (!add(Topic::kJournal, status.meta.applied)) return {};
-    if (!status.in_turn) return found;  // another engine moves them into the journal
+    if (!status.active) return found;  // another engine moves them into the journal
     for (const Topic topic : kInputTopics) {
         if (stopping_ || !add(topic, status.meta.last[static_cast<std::size_t>(topic)])) break;
     }
@@ -142,7 +142,7 @@ std::vector<ShardHost::Lag> ShardHost::lags() const {
 
 ShardHost::Shortened ShardHost::shorten_log() {
     const runtime::ShardStatus status = shard_->status();
-    if (!settings_.shard.lead || !status.in_turn || !status.caught_up) {
+    if (!settings_.shard.lead || !status.active || !status.caught_up) {
         const auto extent = log_.describe({Topic::kJournal, index()});
         if (!extent) return Shortened::kNoAnswer;
         journal_begin_ = extent->first_offset;

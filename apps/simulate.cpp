@@ -134,10 +134,10 @@ class Runs {
 void tell(const SimulateOptions& options, const Plan& plan, std::uint64_t seed,
           const Schedule& schedule) {
     if (options.tell.empty()) return;
-    simulation::Story story(options.tell);
-    (void)simulation::run(seed, plan, schedule, &story);
+    simulation::Trace trace(options.tell);
+    (void)simulation::run(seed, plan, schedule, &trace);
     fmt::print("around {}:\n", options.tell);
-    for (const std::string& line : story.lines()) fmt::print("  {}\n", line);
+    for (const std::string& line : trace.lines()) fmt::print("  {}\n", line);
 }
 
 /// What failed, how to see it again, and the least that is needed for it.

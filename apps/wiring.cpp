@@ -124,7 +124,7 @@ Result<postgres::Settings> table_settings(const Config& config, const SourceConf
     postgres::Settings settings{rows.table,   rows.slot,  rows.publication,
                                 rows.columns, *correlate, policy_of(config).name + "/",
                                 source.name};
-    settings.hold_column = rows.veto_column;
+    settings.veto_column = rows.veto_column;
     settings.emit_message = rows.emit_message;
     settings.fields = policy_for(rows.fields);
     return settings;
@@ -139,7 +139,7 @@ connectors::KubernetesSettings cluster_settings(const Config& config, const Sour
     settings.source_name = source.name;
     settings.key_label = pods.key_label;
     settings.mapped_labels = pods.labels;
-    settings.hold_key = pods.veto_label;
+    settings.veto_label = pods.veto_label;
     settings.fields = policy_for(pods.fields);
     return settings;
 }
@@ -193,7 +193,7 @@ Status add_pods(const Config& config, const SourceConfig& source, ExecutorSpec& 
     executors::PodSource pods;
     pods.cluster = spec.clusters.back().get();
     pods.resource = source.kubernetes()->resource;
-    pods.hold_key = source.kubernetes()->veto_label;
+    pods.veto_label = source.kubernetes()->veto_label;
     pods.key_label = source.kubernetes()->key_label;
     const auto selector = ports::Selector::parse(source.kubernetes()->selector);
     TRUEUP_CHECK(selector.has_value());  // the configuration was read
@@ -214,7 +214,7 @@ Status add_rows(const Config& config, const SourceConfig& source, ExecutorSpec& 
     rows.table = source.postgres()->table;
     rows.key_expression = correlate->sql();
     rows.key_columns = correlate->columns();
-    rows.hold_column = source.postgres()->veto_column;
+    rows.veto_column = source.postgres()->veto_column;
     rows.doubt = kNotAsked;
     spec.sources.rows.emplace(source.name, std::move(rows));
     return Done{};

@@ -64,7 +64,7 @@ StepResult DeletePod::read(SteadyTime now) {
 StepResult DeletePod::vetoes(const Pod& pod) const {
     if (pod.held && TRUEUP_GUARD("hold_check")) {
         return StepResult::ended(OutcomeKind::kRefused,
-                                 "veto: " + source_.hold_key + " is set on it");
+                                 "veto: " + source_.veto_label + " is set on it");
     }
     const bool by_labels = !source_.selector.empty();
     if (by_labels && pod.labels.empty() && TRUEUP_GUARD("hold_check")) {
@@ -86,7 +86,7 @@ StepResult DeletePod::check(Answer answer) {
     if (answer.failed || answer.status != 200) {
         return StepResult::stopped(failure_of(answer, what("GET")));
     }
-    const Result<Pod> pod = decode_pod(answer.body, source_.hold_key);
+    const Result<Pod> pod = decode_pod(answer.body, source_.veto_label);
     if (!pod) {
         return StepResult::ended(OutcomeKind::kFailed, what("GET") + ": " + pod.error().what, true);
     }

@@ -310,8 +310,8 @@ void Dispatcher::State::wait(std::uint64_t seen, Millis max_wait) {
         return;
     }
     const bool awaiting = !under_way.empty() || clock.waiting() || !reader.ended_known();
-    const Millis patience = awaiting ? std::min(max_wait, kNap) : max_wait;
-    if (patience > Millis(0)) log.wait(seen, patience);
+    const Millis limit = awaiting ? std::min(max_wait, kNap) : max_wait;
+    if (limit > Millis(0)) log.wait(seen, limit);
 }
 
 void Dispatcher::State::publish_stats(SteadyTime now) {

@@ -35,7 +35,7 @@ std::optional<std::optional<std::string>> Pod::field(std::string_view which) con
     return label == labels.end() ? std::nullopt : std::optional<std::string>(label->second);
 }
 
-Result<Pod> decode_pod(std::string_view body, std::string_view hold_key) {
+Result<Pod> decode_pod(std::string_view body, std::string_view veto_label) {
     world::Json json;
     const world::Node root = json.read(body);
     if (!root) return Error{Next::kSkip, "the answer is not JSON: " + one_line(body)};
@@ -50,7 +50,7 @@ Result<Pod> decode_pod(std::string_view body, std::string_view hold_key) {
     pod.node = seen.node();
     pod.deleting = seen.deleting();
     pod.finalizers = seen.has_finalizers();
-    pod.held = seen.held(hold_key);
+    pod.held = seen.held(veto_label);
     seen.each_label(
         [&pod](std::string_view key, std::string_view value) { pod.labels.emplace(key, value); });
     // What says why there is no object is none.

@@ -31,9 +31,9 @@ struct Pod {
     std::optional<std::optional<std::string>> field(std::string_view name) const;
 };
 
-/// kSkip when the bytes are no object with name, uid and resourceVersion. `hold_key`: of the label
-/// or annotation that holds it; empty: none does.
-Result<Pod> decode_pod(std::string_view body, std::string_view hold_key = {});
+/// kSkip when the bytes are no object with name, uid and resourceVersion. `veto_label`: of the
+/// label or annotation that holds it; empty: none does.
+Result<Pod> decode_pod(std::string_view body, std::string_view veto_label = {});
 
 /// Is this the body of a 404 by which the API server says that the object `name` of a resource
 /// (`pods`) is not there?

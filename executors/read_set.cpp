@@ -43,7 +43,7 @@ Standing judge_on_pod(const Predicate& predicate, const PodSource& source, const
             return Standing::holds();
         case Kind::kNoVeto:
             if (!pod.held) return Standing::holds();
-            return Standing::refused(describe(predicate) + ": veto: " + source.hold_key +
+            return Standing::refused(describe(predicate) + ": veto: " + source.veto_label +
                                      " is set on the pod");
         case Kind::kField: {
             const auto value = pod.field(predicate.field);
@@ -64,7 +64,7 @@ Standing judge_on_row(const Predicate& predicate, const RowSource& source, const
             return Standing::holds();
         case Kind::kNoVeto:
             if (!row_held(source, row)) return Standing::holds();
-            return Standing::refused(describe(predicate) + ": veto: " + source.hold_column +
+            return Standing::refused(describe(predicate) + ": veto: " + source.veto_column +
                                      " is set on the row");
         case Kind::kField: {
             const auto column = row.columns.find(predicate.field);
@@ -157,8 +157,8 @@ std::optional<std::string> pk_of(const RowSource& source, std::string_view objec
 }
 
 bool row_held(const RowSource& source, const Row& row) {
-    if (source.hold_column.empty()) return false;
-    const auto column = row.columns.find(source.hold_column);
+    if (source.veto_column.empty()) return false;
+    const auto column = row.columns.find(source.veto_column);
     if (column == row.columns.end()) return true;  // Not read: unknown is a veto (S23).
     return world::column_holds(column->second);
 }
@@ -309,7 +309,7 @@ std::vector<std::string> ReadSet::other_columns(const RowSource& source,
             predicate.source == about.source && predicate.object_id == about.object_id;
         if (same && predicate.kind == Kind::kField) add_once(columns, predicate.field);
     }
-    add_once(columns, source.hold_column);
+    add_once(columns, source.veto_column);
     return columns;
 }
 
@@ -320,7 +320,7 @@ std::vector<std::string> ReadSet::target_columns(const RowSource& source) const 
             add_once(columns, predicate.field);
         }
     }
-    add_once(columns, source.hold_column);
+    add_once(columns, source.veto_column);
     return columns;
 }
 
@@ -369,7 +369,7 @@ Standing ReadSet::judge_pod(const Predicate& predicate, const PodSource& source,
         failure.reason = describe(predicate) + ": " + failure.reason;
         return failure;
     }
-    const Result<Pod> pod = decode_pod(answer.body, source.hold_key);
+    const Result<Pod> pod = decode_pod(answer.body, source.veto_label);
     if (!pod) return Standing::failed(true, describe(predicate) + ": " + pod.error().what);
     const std::string uid = (*pod).uid;
     if (predicate.kind == Kind::kNone) {

@@ -18,7 +18,7 @@ struct PodSource {
     /// With an empty namespace a command's target says which one is meant.
     ports::Resource resource;
     /// A label or an annotation of this key is a veto (engine/world/hold.h).
-    std::string hold_key = "trueup.io/hold";
+    std::string veto_label = "trueup.io/hold";
     /// Of what the source sees: an object that it does not match is none of ours, and one that
     /// comes without any label was not sent whole. Nothing is done to either.
     ports::Selector selector = {};
@@ -36,7 +36,7 @@ struct RowSource {
     std::vector<std::string> pk_columns;
     std::string key_expression;            ///< the correlation key as SQL over the row
     std::vector<std::string> key_columns;  ///< the columns that it reads
-    std::string hold_column;               ///< a veto (engine/world/hold.h); empty: there is none
+    std::string veto_column;               ///< a veto (engine/world/hold.h); empty: there is none
     std::string doubt = {};                ///< as of pods; the primary key is not known meanwhile
     /// To write through, where that is another role's; nullptr: `database`. Nothing is written
     /// unless it is the database that was read, which the statement itself asks.

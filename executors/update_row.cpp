@@ -115,7 +115,7 @@ StepResult UpdateRow::check(Answer answer) {
     }
     if (row_held(source_, row_) && TRUEUP_GUARD("hold_check")) {
         return StepResult::ended(OutcomeKind::kRefused,
-                                 "veto: " + source_.hold_column + " is set on the row");
+                                 "veto: " + source_.veto_column + " is set on the row");
     }
     Standing standing = access_.read_set.holds_on_row(source_, row_);
     if (!standing.ok() && TRUEUP_GUARD("target_check"))

@@ -73,7 +73,7 @@ RequestScope about(const std::string& subject) {
 void put(Stage& stage, const std::string& subject, const std::string& request) {
     std::vector<ports::Entry> entries;
     entries.push_back({subject, request});
-    const std::int32_t shards = stage.house.shards();
+    const std::int32_t shards = stage.fleet.shards();
     for (std::int32_t shard = 0; shard < shards; ++shard) {
         const bool concerned = subject.empty() || partition_of(subject, shards) == shard;
         for (int i = 0; concerned && i < 20; ++i) {
@@ -129,9 +129,9 @@ bool seen(const Stage& stage, const Hash128& request, const RequestScope& scope)
     const auto placed = stage.placed.find(request);
     if (placed == stage.placed.end()) return false;
     const std::size_t concerned =
-        scope.subject.empty() ? static_cast<std::size_t>(stage.house.shards()) : 1;
+        scope.subject.empty() ? static_cast<std::size_t>(stage.fleet.shards()) : 1;
     const auto read = [&](const Place& place) {
-        return stage.house.has_read(place.shard, place.offset);
+        return stage.fleet.has_read(place.shard, place.offset);
     };
     const std::vector<Place>& places = placed->second;
     return places.size() >= concerned && std::all_of(places.begin(), places.end(), read);
@@ -157,14 +157,14 @@ void brake(Stage& stage, Random& random, const RequestScope& scope) {
 
 void set_database_clock(Stage& stage, Millis ahead) {
     stage.world.set_database_clock(ahead);
-    stage.oracles.consent().database_clock(ahead);
+    stage.oracles.approvals().database_clock(ahead);
 }
 
 const std::vector<ActKind>& act_kinds() {
     static const std::vector<ActKind> kKinds = [] {
-        std::vector<ActKind> all = people();
+        std::vector<ActKind> all = workload();
         for (const std::vector<ActKind>& others :
-             {meddlers(), owners(), odd_people(), dying(), faults()}) {
+             {meddlers(), operators(), odd_people(), dying(), faults()}) {
             all.insert(all.end(), others.begin(), others.end());
         }
         return all;
@@ -192,7 +192,7 @@ void commit(Stage& stage, const std::shared_ptr<sandbox::Transaction>& open) {
 }
 
 void vouch(Stage& stage, bool of_drops) {
-    for (const std::string& name : stage.house.quarantined(of_drops)) {
+    for (const std::string& name : stage.fleet.quarantined(of_drops)) {
         RequestScope scope;
         scope.source = name;
         ask(stage, RequestKind::kRelease, scope);
@@ -205,7 +205,7 @@ void put_away(Stage& stage) {
         if (has_pod(stage, name)) continue;
         const bool closed =
             row.view.text("status") == "stopping" && stage.oracles.closed_by_us(name, row.pk);
-        const bool left = stage.oracles.consent().dismissed(subject_of(row));
+        const bool left = stage.oracles.approvals().dismissed(subject_of(row));
         if (closed || left) stage.world.delete_row(row.pk);
     }
 }
@@ -214,12 +214,12 @@ void approve(Stage& stage) {
     for (const char* because : {"approval", "uncorrelated_rows"}) {
         RequestScope scope;
         scope.reason = because;
-        scope.finding_offset = stage.house.applied();
+        scope.finding_offset = stage.fleet.applied();
         ask(stage, RequestKind::kApprove, scope);
     }
 }
 
-void make_peace(Stage& stage) {
+void quiesce(Stage& stage) {
     stage.over = true;
     stage.broker.troubles() = BrokerTroubles();
     stage.network.longest = Millis{10};
@@ -228,8 +228,8 @@ void make_peace(Stage& stage) {
     stage.world.leave_second_behind(false);
     stage.world.fail_no_more();
     stage.host_ahead = Millis{0};
-    if (stage.reconfigured) stage.house.configure(settings_now(stage), Millis{0});
-    stage.house.heal();
+    if (stage.reconfigured) stage.fleet.configure(settings_now(stage), Millis{0});
+    stage.fleet.heal();
     for (const auto& [bound, brake] : stage.brakes) release(stage, bound);
     for (const auto& open : std::vector(stage.open)) commit(stage, open);
     for (const sandbox::PodPtr& pod : pods(stage)) {

@@ -6,8 +6,8 @@
 #include "engine/model/command.h"
 #include "engine/model/request.h"
 #include "simulation/broker.h"
+#include "simulation/fleet.h"
 #include "simulation/history.h"
-#include "simulation/house.h"
 #include "simulation/oracles.h"
 #include "simulation/random.h"
 #include "simulation/scheduler.h"
@@ -42,7 +42,7 @@ struct Stage {
     History& history;
     Broker& broker;
     Network& network;
-    House& house;
+    Fleet& fleet;
     Oracles& oracles;
     Broker::Client& operators;  ///< the log, for what people ask
     const codec::KeyRing& keys;
@@ -52,7 +52,7 @@ struct Stage {
     std::vector<std::string> said = {};                            ///< requests, as they were sent
     std::vector<std::shared_ptr<sandbox::Transaction>> open = {};  ///< not committed yet
     /// For each of the next commands: somebody changes what it is about, just then.
-    std::deque<std::uint64_t> ambushes = {};
+    std::deque<std::uint64_t> toctous = {};
     /// The same for each of the next ends of an instance.
     std::deque<std::uint64_t> last_words = {};
     std::map<Hash128, std::vector<Place>> placed = {};  ///< requests, once they are in the log
@@ -89,7 +89,7 @@ const ActKind* find_act(std::string_view name);
 void populate(Stage& stage, std::uint64_t count);
 /// Somebody changes what a command is about, between its being given and its being carried out, or
 /// right after.
-void ambush(Stage& stage, const Command& command, Random random);
+void toctou(Stage& stage, const Command& command, Random random);
 /// The same, once it was ordered that an instance ends: what its pod, its owner and operators do
 /// between the steps of its end.
 void last_word(Stage& stage, const Command& command, Random random);
@@ -112,6 +112,6 @@ void put_away(Stage& stage);
 void approve(Stage& stage);
 /// People finish what they had begun and leave things so that they can be put right; everything
 /// that failed works again.
-void make_peace(Stage& stage);
+void quiesce(Stage& stage);
 
 }  // namespace trueup::simulation

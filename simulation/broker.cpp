@@ -47,7 +47,7 @@ BrokerTime Broker::now() const {
     return from_millis<BrokerTime>(scheduler_.wall_millis() + ahead_.count());
 }
 
-std::unique_ptr<Broker::Client> Broker::client(Lifeline& life, std::vector<Topic> news,
+std::unique_ptr<Broker::Client> Broker::client(CrashPoint& life, std::vector<Topic> news,
                                                std::function<void()> wake) {
     return std::make_unique<Client>(*this, life, std::move(news), std::move(wake));
 }
@@ -107,7 +107,7 @@ void Broker::cut_tail(ports::Partition partition, std::size_t count) {
     }
 }
 
-Broker::Client::Client(Broker& broker, Lifeline& life, std::vector<Topic> news,
+Broker::Client::Client(Broker& broker, CrashPoint& life, std::vector<Topic> news,
                        std::function<void()> wake)
     : broker_(broker), life_(life), topics_(std::move(news)), wake_(std::move(wake)) {
     broker_.clients_.push_back(this);

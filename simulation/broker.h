@@ -12,7 +12,7 @@
 #pragma once
 
 #include "engine/ports/log.h"
-#include "simulation/lifeline.h"
+#include "simulation/crash_point.h"
 #include "simulation/scheduler.h"
 
 #include <array>
@@ -75,7 +75,7 @@ class Broker {
 
     /// A port for one process, which `wake` tells of answers and of news on these topics. Lives as
     /// long as the process.
-    std::unique_ptr<Client> client(Lifeline& life, std::vector<Topic> news,
+    std::unique_ptr<Client> client(CrashPoint& life, std::vector<Topic> news,
                                    std::function<void()> wake);
 
     /// Sees each record as it is stored.
@@ -127,7 +127,7 @@ class Broker {
 /// Not thread-safe, as all of a simulation.
 class Broker::Client final : public ports::Log {
   public:
-    Client(Broker& broker, Lifeline& life, std::vector<Topic> news, std::function<void()> wake);
+    Client(Broker& broker, CrashPoint& life, std::vector<Topic> news, std::function<void()> wake);
     ~Client() override;
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
@@ -163,7 +163,7 @@ class Broker::Client final : public ports::Log {
     void finish_up_to(const Append& append);
 
     Broker& broker_;
-    Lifeline& life_;
+    CrashPoint& life_;
     const std::vector<Topic> topics_;  ///< that it wants to hear of
     std::function<void()> wake_;
     std::uint64_t news_ = 0;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/ports/store.h"
-#include "simulation/lifeline.h"
+#include "simulation/crash_point.h"
 #include "simulation/random.h"
 
 #include <deque>
@@ -42,7 +42,7 @@ class Disk {
 /// Lives as long as its process. Not thread-safe.
 class DiskStore final : public ports::Store {
   public:
-    DiskStore(Disk& disk, Lifeline& life) : disk_(disk), life_(life) {}
+    DiskStore(Disk& disk, CrashPoint& life) : disk_(disk), life_(life) {}
 
     Result<std::optional<std::string>> get(std::string_view key) override;
     Result<std::vector<std::optional<std::string>>> get_many(
@@ -55,7 +55,7 @@ class DiskStore final : public ports::Store {
 
   private:
     Disk& disk_;
-    Lifeline& life_;
+    CrashPoint& life_;
 };
 
 }  // namespace trueup::simulation

@@ -107,7 +107,7 @@ void Oracles::promised(const Request& request, Moment asked) {
 /// of the promise?
 bool Oracles::kept(const Request& request, Moment asked) const {
     const std::string& subject = request.scope.subject;
-    if (told_.count(subject) != 0 || consent_.dismissed(subject)) return true;
+    if (told_.count(subject) != 0 || approvals_.dismissed(subject)) return true;
     const bool may = request.role == "ops" || request.role == "admin";
     for (Moment moment = asked; moment <= history_.moment(); ++moment) {
         const auto named = history_.rows_of(name_in(subject), moment);

@@ -111,7 +111,7 @@ std::string Oracles::against_delete(const sandbox::Effect& effect, const std::st
     const auto row = history_.row(pk, looks.row);
     if (!row || row->key() != effect.name) return "it was not the row's pod";
     if (!wants_pod(*row)) return "its row wanted no pod any more: " + row->text("status");
-    return consent_.to_end(*row) ? "" : "nobody wanted its instance to end";
+    return approvals_.to_end(*row) ? "" : "nobody wanted its instance to end";
 }
 
 /// The same for a row that is written.
@@ -143,7 +143,7 @@ std::string Oracles::against_stopping(const History::RowView& row, const std::st
     if (ended_.count(name) == 0) return "its pod had not ended";
     if (lives_again(name, pods)) return "another pod ran under its name";
     // What was begun goes on, whatever its owner wants by now.
-    const bool wanted = end_ordered_.count(name) != 0 || consent_.to_end(row);
+    const bool wanted = end_ordered_.count(name) != 0 || approvals_.to_end(row);
     return wanted ? "" : "nobody wanted its instance to end";
 }
 

@@ -16,19 +16,19 @@ constexpr Millis kUntilAList{200'000};  // one is read each 80 s, and may fail
 
 void crash(Stage& stage, Random& random) {
     const std::uint64_t calls = 1 + random.below(random.chance(500) ? 4 : 60);
-    stage.house.pick(random).crash_at(calls, random.delay(Millis{30'000}));
+    stage.fleet.pick(random).crash_at(calls, random.delay(Millis{30'000}));
 }
 
 void sleep(Stage& stage, Random& random) {
-    stage.house.pick(random).sleep(random.delay(Millis{150'000}));
+    stage.fleet.pick(random).sleep(random.delay(Millis{150'000}));
 }
 
 void cut_off(Stage& stage, Random& random) {
-    stage.house.pick(random).cut_off(random.delay(Millis{40'000}));
+    stage.fleet.pick(random).cut_off(random.delay(Millis{40'000}));
 }
 
 void lag(Stage& stage, Random& random) {
-    stage.house.pick(random).lag(random.delay(Millis{3'000}));
+    stage.fleet.pick(random).lag(random.delay(Millis{3'000}));
 }
 
 void broker_down(Stage& stage, Random& random) {
@@ -59,12 +59,12 @@ void network_slow(Stage& stage, Random& random) {
     later(stage, random.delay(Millis{30'000}), [&stage] { stage.network.longest = Millis{10}; });
 }
 
-void lose_disk(Stage& stage, Random& random) { stage.house.lose_disk(random); }
+void lose_disk(Stage& stage, Random& random) { stage.fleet.lose_disk(random); }
 void fill_disk(Stage& stage, Random& random) {
-    stage.house.fill_disk(random, random.delay(Millis{30'000}));
+    stage.fleet.fill_disk(random, random.delay(Millis{30'000}));
 }
 void second_connector(Stage& stage, Random& random) {
-    stage.house.second_connector(random, random.delay(Millis{60'000}));
+    stage.fleet.second_connector(random, random.delay(Millis{60'000}));
 }
 
 void broker_clock(Stage& stage, Random& random) {
@@ -111,7 +111,7 @@ bool may_cut(const Stage& stage) {
 void short_page(Stage& stage, Random& random) {
     if (!may_cut(stage)) return;
     stage.world.fail_next(Op::kList, Failure::of(Failure::Kind::kShortPage));
-    if (random.chance(700)) stage.house.restart("pods");
+    if (random.chance(700)) stage.fleet.restart("pods");
     stage.world.cut_watch();
 }
 
@@ -120,7 +120,7 @@ void false_lists(Stage& stage, Random& /*random*/) {
     if (!may_cut(stage)) return;
     stage.world.fail_next(Op::kList, Failure::of(Failure::Kind::kEmptyList));
     stage.world.fail_next(Op::kList, Failure::of(Failure::Kind::kShortPage));
-    stage.house.restart("pods");
+    stage.fleet.restart("pods");
     stage.world.cut_watch();
 }
 
@@ -131,7 +131,7 @@ void bare_answers(Stage& stage, Random& random) {
     stage.world.fail_next(Op::kList, bare, 1 + static_cast<int>(random.below(4)));
     stage.world.fail_next(Op::kGet, bare, static_cast<int>(random.below(4)));
     stage.world.fail_next(Op::kWatch, bare, static_cast<int>(random.below(3)));
-    if (random.chance(300)) stage.house.restart("pods");
+    if (random.chance(300)) stage.fleet.restart("pods");
     if (random.chance(700)) stage.world.cut_watch();
 }
 
@@ -140,7 +140,7 @@ void slow_lists(Stage& stage, Random& random) {
     constexpr Millis kPage{600};
     constexpr Millis kList = 10 * kPage;
     stage.network.page = kPage;
-    stage.house.list_again();
+    stage.fleet.list_again();
     const std::uint64_t leave = 1 + random.below(3);
     for (std::uint64_t i = 0; i < leave; ++i) {
         later(stage, random.between(Millis{1'000}, kList), [&stage, draw = random.next()] {
@@ -226,7 +226,7 @@ void lossy_fail_over(Stage& stage, Random& random) {
 }
 
 std::int32_t any_shard(Stage& stage, Random& random) {
-    const auto shards = static_cast<std::uint64_t>(stage.house.shards());
+    const auto shards = static_cast<std::uint64_t>(stage.fleet.shards());
     return shards == 1 ? 0 : static_cast<std::int32_t>(random.below(shards));
 }
 

@@ -40,7 +40,7 @@ void collect(Wire<Port, Event>& wire, Network& network) {
 /// Something that the process sends reaches the server a while later, also when the process is dead
 /// by then.
 template <typename Port, typename Event, typename What>
-void send(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Lifeline& life,
+void send(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, CrashPoint& life,
           Connection& connection, What what) {
     if (!life.call()) return;
     const SteadyTime sent = network.scheduler.steady_now() + network.random.delay(network.longest);
@@ -55,7 +55,7 @@ void send(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Life
 
 /// The same for a read that the oracles want to know of. It is carried out when it arrives.
 template <typename Port, typename Event, typename What>
-void send_read(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Lifeline& life,
+void send_read(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, CrashPoint& life,
                Connection& connection, CallId call, std::string about, What what) {
     send(wire, network, life, connection,
          [&line = *wire, &network, call, about = std::move(about),
@@ -70,7 +70,7 @@ void send_read(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network,
 }
 
 template <typename Port, typename Event>
-void receive(Wire<Port, Event>& wire, Network& network, Lifeline& life, std::vector<Event>& out) {
+void receive(Wire<Port, Event>& wire, Network& network, CrashPoint& life, std::vector<Event>& out) {
     if (!life.alive()) return;
     collect(wire, network);
     auto& events = wire.on_its_way;
@@ -94,7 +94,7 @@ void receive(Wire<Port, Event>& wire, Network& network, Lifeline& life, std::vec
 }
 
 template <typename Port, typename Event>
-void end_call(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, Lifeline& life,
+void end_call(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network, CrashPoint& life,
               CallId call) {
     const auto found = wire->calls.find(call);
     if (found == wire->calls.end()) return;  // it was answered
@@ -112,7 +112,7 @@ void cut(const std::shared_ptr<Wire<Port, Event>>& wire, Network& network) {
 
 }  // namespace
 
-ClusterLink::ClusterLink(std::unique_ptr<ports::Cluster> server, Network& network, Lifeline& life,
+ClusterLink::ClusterLink(std::unique_ptr<ports::Cluster> server, Network& network, CrashPoint& life,
                          std::function<void()> wake, std::shared_ptr<Mind> mind)
     : network_(network), life_(life), wire_(std::make_shared<Line>()) {
     wire_->server = std::move(server);
@@ -157,7 +157,7 @@ void ClusterLink::poll(Millis /*max_wait*/, std::vector<ClusterEvent>& out) {
     receive(*wire_, network_, life_, out);
 }
 
-DatabaseLink::DatabaseLink(sandbox::World& world, Network& network, Lifeline& life,
+DatabaseLink::DatabaseLink(sandbox::World& world, Network& network, CrashPoint& life,
                            std::function<void()> wake, std::shared_ptr<Mind> mind)
     : network_(network), life_(life), wire_(std::make_shared<Line>()) {
     wire_->server = world.database();

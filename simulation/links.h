@@ -10,7 +10,7 @@
 #include "engine/ports/cluster.h"
 #include "engine/ports/database.h"
 #include "sandbox/world.h"
-#include "simulation/lifeline.h"
+#include "simulation/crash_point.h"
 #include "simulation/random.h"
 #include "simulation/scheduler.h"
 
@@ -87,7 +87,7 @@ struct Wire {
 
 class ClusterLink final : public ports::Cluster {
   public:
-    ClusterLink(std::unique_ptr<ports::Cluster> server, Network& network, Lifeline& life,
+    ClusterLink(std::unique_ptr<ports::Cluster> server, Network& network, CrashPoint& life,
                 std::function<void()> wake, std::shared_ptr<Mind> mind = nullptr);
     ~ClusterLink() override;
     ClusterLink(const ClusterLink&) = delete;
@@ -105,13 +105,13 @@ class ClusterLink final : public ports::Cluster {
     Connection& connect(ports::CallId call, Millis answers_take = Millis{0});
 
     Network& network_;
-    Lifeline& life_;
+    CrashPoint& life_;
     std::shared_ptr<Line> wire_;
 };
 
 class DatabaseLink final : public ports::Database {
   public:
-    DatabaseLink(sandbox::World& world, Network& network, Lifeline& life,
+    DatabaseLink(sandbox::World& world, Network& network, CrashPoint& life,
                  std::function<void()> wake, std::shared_ptr<Mind> mind = nullptr);
     ~DatabaseLink() override;
     DatabaseLink(const DatabaseLink&) = delete;
@@ -135,7 +135,7 @@ class DatabaseLink final : public ports::Database {
     Connection& use(const std::shared_ptr<Connection>& connection, ports::CallId call);
 
     Network& network_;
-    Lifeline& life_;
+    CrashPoint& life_;
     std::shared_ptr<Line> wire_;
     const std::shared_ptr<Connection> sql_ = std::make_shared<Connection>();
     const std::shared_ptr<Connection> stream_ = std::make_shared<Connection>();

@@ -112,7 +112,7 @@ void flood(Stage& stage, Random& random) {
         stage.keys.sign(codec::kRequestSignature, bytes);
         entries.push_back({request.scope.subject, std::move(bytes)});
     }
-    for (std::int32_t shard = 0; shard < stage.house.shards(); ++shard) {
+    for (std::int32_t shard = 0; shard < stage.fleet.shards(); ++shard) {
         (void)ports::append_now(stage.operators, {Topic::kRequests, shard}, entries);
     }
     RequestScope scope;
@@ -157,11 +157,11 @@ void change_mode(Stage& stage, Random& random) {
     const Millis apart = random.delay(Millis{40'000});
     // What was ordered before is then still to be carried out.
     if (random.chance(500))
-        stage.house.delay_executors(random.between(Millis{10'000}, Millis{50'000}));
+        stage.fleet.delay_executors(random.between(Millis{10'000}, Millis{50'000}));
     stage.reconfigured = true;
-    stage.house.configure(changed, apart);
+    stage.fleet.configure(changed, apart);
     later(stage, apart + random.between(Millis{10'000}, Millis{90'000}),
-          [&stage, apart] { stage.house.configure(settings_now(stage), apart); });
+          [&stage, apart] { stage.fleet.configure(settings_now(stage), apart); });
 }
 
 /// Somebody makes what serves an instance.
@@ -181,12 +181,12 @@ void drop_source(Stage& stage, Random& random) {
     const Millis apart = random.delay(Millis{20'000});
     stage.dropped = true;
     stage.oracles.services_known(false);
-    stage.house.configure(settings_now(stage), apart);
+    stage.fleet.configure(settings_now(stage), apart);
     if (random.chance(300)) return;
     later(stage, apart + random.between(Millis{30'000}, Millis{120'000}), [&stage, apart] {
         constexpr Millis kKnown{60'000};
         stage.dropped = false;
-        stage.house.configure(settings_now(stage), apart);
+        stage.fleet.configure(settings_now(stage), apart);
         later(stage, apart + kKnown, [&stage] {
             if (!stage.dropped) stage.oracles.services_known(true);
         });
@@ -195,7 +195,7 @@ void drop_source(Stage& stage, Random& random) {
 
 /// Both are late by more than a command lives.
 void late_executors(Stage& stage, Random& random) {
-    stage.house.delay_executors(random.between(Millis{20'000}, Millis{100'000}));
+    stage.fleet.delay_executors(random.between(Millis{20'000}, Millis{100'000}));
 }
 
 /// The row goes and another one comes under its key, in one commit.
@@ -241,7 +241,7 @@ void many_orphans(Stage& stage, Random& /*random*/) {
 }  // namespace
 
 Settings settings_now(const Stage& stage) {
-    Settings settings = stage.house.settings();
+    Settings settings = stage.fleet.settings();
     if (stage.dropped) {
         std::erase_if(settings.sources,
                       [](const SourceSettings& source) { return source.name == "services"; });

@@ -82,7 +82,7 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     if (bound(command, issued)) {
         violate("brakes", "a command about " + command.subject + " against a pause or a hold");
     }
-    const bool agreed = consent_.to_order(command, issued);
+    const bool agreed = approvals_.to_order(command, issued);
     if (!agreed && asks(command, issued)) {
         violate("approval", command.rule + " about " + command.subject + " was not approved");
     }
@@ -404,7 +404,7 @@ void Oracles::judge_refused(std::uint64_t refusals, const std::string& why) {
 void Oracles::judge_world(const std::function<std::string(const std::string&)>& explain) {
     const Moment now = history_.moment();
     const auto wrong = [&](const std::string& name, const std::string& what) {
-        if (consent_.dismissed("graph-instances/" + name)) return;
+        if (approvals_.dismissed("graph-instances/" + name)) return;
         violate("repaired", what + "; " + explain("graph-instances/" + name));
     };
     for (const sandbox::PodPtr& pod : history_.pods(now)) {
@@ -435,7 +435,7 @@ void Oracles::judge_row(
     if (pod->phase == "Failed") wrong(name, what + " does not know that its pod has failed");
     if (!every_rule) return;
     if (row.view.untracked()) wrong(name, what + " does not name its pod");
-    if (consent_.overdue(row.view)) wrong(name, what + " outlived its deadline");
+    if (approvals_.overdue(row.view)) wrong(name, what + " outlived its deadline");
 }
 
 }  // namespace trueup::simulation

@@ -38,7 +38,7 @@
 #include "engine/model/command.h"
 #include "engine/model/finding_edge.h"
 #include "engine/model/settings.h"
-#include "simulation/consent.h"
+#include "simulation/approvals.h"
 #include "simulation/disk.h"
 #include "simulation/history.h"
 #include "simulation/links.h"
@@ -64,7 +64,7 @@ struct Violation {
 class Oracles final : public Witness {
   public:
     Oracles(Scheduler& scheduler, History& history)
-        : scheduler_(scheduler), history_(history), consent_(scheduler) {}
+        : scheduler_(scheduler), history_(history), approvals_(scheduler) {}
 
     // What happens, as it happens.
     Moment moment() const override { return history_.moment(); }
@@ -107,7 +107,7 @@ class Oracles final : public Witness {
     /// What a pause or a hold binds: `rule NAME`, a subject, or (empty) everything.
     static std::string bound_by(const RequestScope& scope);
     /// What people agreed to.
-    Consent& consent() { return consent_; }
+    Approvals& approvals() { return approvals_; }
 
     void violate(const std::string& oracle, std::string what);
     /// In the order in which they were noticed; a run with none was good.
@@ -211,7 +211,7 @@ class Oracles final : public Witness {
     std::map<Hash128, SteadyTime> effects_of_;      ///< the first one
     std::map<std::string, Command> last_;           ///< that was given, by object
     std::map<Hash128, SteadyTime> ended_commands_;  ///< when their first outcome was there
-    Consent consent_;
+    Approvals approvals_;
     std::map<std::string, SteadyTime> brakes_;  ///< since when; by what they bind
     std::set<std::string> ended_;               ///< names of pods that ended, or were about to
     std::map<Hash128, SteadyTime> given_;       ///< when they were issued

@@ -20,10 +20,10 @@ namespace {
 /// What the world may do to any installation.
 std::vector<Plan> plans_of_the_world() {
     return {
-        {"standard", "20 instances, 10 minutes, people and faults for half of it"},
-        {"people", "the same without faults", 20, Millis{300'000}, Millis{480'000}, Millis{4'000},
+        {"standard", "20 instances, 10 minutes, workload and faults for half of it"},
+        {"workload", "the same without faults", 20, Millis{300'000}, Millis{480'000}, Millis{4'000},
          Millis{0}},
-        {"faults", "the same without people", 20, Millis{300'000}, Millis{480'000}, Millis{0},
+        {"faults", "the same without a workload", 20, Millis{300'000}, Millis{480'000}, Millis{0},
          Millis{5'000}},
         {.name = "calm",
          .about = "the standard one, but nobody writes between an executor's "
@@ -48,9 +48,9 @@ std::vector<Plan> plans_of_the_world() {
         {.name = "labels",
          .about = "the standard one, with answers that lack the labels of pods",
          .with = {"bare-answers"}},
-        {.name = "ambush",
+        {.name = "toctou",
          .about = "the standard one, and somebody changes what a command is about just then",
-         .with = {"ambush"}},
+         .with = {"toctou"}},
         {.name = "rules",
          .about = "every rule, windows and approvals; owners and operators act "
                   "as well",
@@ -79,7 +79,7 @@ std::vector<Plan> plans_of_the_world() {
 }
 
 /// What people may do that nobody expects, and what becomes of ends.
-std::vector<Plan> plans_of_people() {
+std::vector<Plan> workload_plans() {
     return {
         {.name = "first",
          .about = "the standard one, but a source asks in the wrong place first: an empty "
@@ -152,7 +152,7 @@ std::vector<Plan> plans_of_people() {
 const std::vector<Plan>& plans() {
     static const std::vector<Plan> kPlans = [] {
         std::vector<Plan> all = plans_of_the_world();
-        std::vector<Plan> more = plans_of_people();
+        std::vector<Plan> more = workload_plans();
         std::move(more.begin(), more.end(), std::back_inserter(all));
         return all;
     }();

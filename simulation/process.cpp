@@ -30,7 +30,7 @@ void Process::run() {
     if (now < asleep_until_) return wake_at(asleep_until_);
     if (!running_) {
         running_ = true;
-        life_ = Lifeline();
+        life_ = CrashPoint();
         start();
     }
     const Millis nap = step();
@@ -74,7 +74,7 @@ void Process::lag(Millis longest) {
 
 void Process::heal() {
     asleep_until_ = std::min(asleep_until_, around_.scheduler.steady_now());
-    if (life_.alive()) life_ = Lifeline();
+    if (life_.alive()) life_ = CrashPoint();
     ++cuts_;
     if (log_) log_->cut_off(false);
     lag(around_.broker.troubles().longest_lag);

@@ -28,7 +28,7 @@ struct HouseSettings {
     std::int32_t shards = 1;
     bool second_server = false;  ///< a connector may be served by the API server that falls behind
     bool tells_modes = false;    ///< engines tell executors at their start which rules do not act
-    std::string hold_column = {};  ///< of the table; empty: there is none
+    std::string veto_column = {};  ///< of the table; empty: there is none
     bool services = false;         ///< there is a source of them
     Millis forgets{0};             ///< how long topics but the journal are kept; 0: for ever
 };
@@ -91,7 +91,7 @@ class Process {
     void connect(const std::vector<Topic>& news);
 
     Surroundings& around_;
-    Lifeline life_;
+    CrashPoint life_;
     std::unique_ptr<Broker::Client> log_;
 
   private:

@@ -99,7 +99,7 @@ class Proofs {
 
 }  // namespace
 
-Replayed replay(std::int32_t shard, Broker& broker, const std::vector<House::Image>& images,
+Replayed replay(std::int32_t shard, Broker& broker, const std::vector<Fleet::Image>& images,
                 Oracles& oracles, SteadyTime now) {
     Replayed made;
     projections::MemoryStore store;
@@ -123,7 +123,7 @@ Replayed replay(std::int32_t shard, Broker& broker, const std::vector<House::Ima
         if (proven_by(state.meta) != before) proofs.judge(state, before, record->stored_at);
         if (state.meta.last[kOutcomes] != told) note_done(view, told, made);
         std::move(folded.parked.begin(), folded.parked.end(), std::back_inserter(parked));
-        for (const House::Image& image : images) {
+        for (const Fleet::Image& image : images) {
             if (image.shard != shard || image.applied != record->offset) continue;
             (void)projection.write_behind(state, parked);
             (void)projection.settle();

@@ -5,7 +5,7 @@
 #include "engine/base/id.h"
 #include "engine/base/time.h"
 #include "simulation/broker.h"
-#include "simulation/house.h"
+#include "simulation/fleet.h"
 #include "simulation/oracles.h"
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Replayed {
 
 /// Folds a shard's journal, and holds the images of its engines against what that makes, each where
 /// its engine stopped.
-Replayed replay(std::int32_t shard, Broker& broker, const std::vector<House::Image>& images,
+Replayed replay(std::int32_t shard, Broker& broker, const std::vector<Fleet::Image>& images,
                 Oracles& oracles, SteadyTime now);
 
 }  // namespace trueup::simulation

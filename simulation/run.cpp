@@ -79,14 +79,14 @@ const codec::KeyRing& keys() {
     return kKeys;
 }
 
-HouseSettings house_settings(const Plan& plan) {
+HouseSettings fleet_settings(const Plan& plan) {
     HouseSettings settings{.policy = policy(plan)};
     settings.shards = plan.shards;
     settings.second_server = plan.second_server;
     settings.tells_modes = plan.modes;
     settings.services = plan.services;
     settings.forgets = plan.forgets;
-    if (plan.row_holds) settings.hold_column = kHoldColumn;
+    if (plan.row_holds) settings.veto_column = kHoldColumn;
     if (plan.every_rule) {
         settings.columns = {"owner_username", "created_at", "ttl", "last_activity_at",
                             "inactivity_timeout"};
@@ -97,9 +97,9 @@ HouseSettings house_settings(const Plan& plan) {
 /// All that one run consists of, in the order in which it can go again.
 class Run {
   public:
-    Run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Story* story)
+    Run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Trace* trace)
         : plan_(plan),
-          story_(story),
+          trace_(trace),
           scheduler_(seed ^ 0x5c4edU),
           broker_(scheduler_, seed ^ 0xb40ceU),
           network_{scheduler_, Random(seed ^ 0x4e7U)},
@@ -110,10 +110,10 @@ class Run {
           around_{scheduler_, broker_,
                   network_,   world_,
                   oracles_,   Random(seed ^ 0x40e5U),
-                  keys(),     house_settings(plan)},
-          house_(around_),
+                  keys(),     fleet_settings(plan)},
+          fleet_(around_),
           stage_{scheduler_, world_,   history_,   broker_, network_,
-                 house_,     oracles_, operators_, keys()} {
+                 fleet_,     oracles_, operators_, keys()} {
         oracles_.races_forbidden = plan.races_forbidden;
         oracles_.every_rule = plan.every_rule;
         oracles_.shards = plan.shards;
@@ -125,7 +125,7 @@ class Run {
                 std::make_unique<sandbox::World>(seed ^ 0x5e41U, scheduler_, world_settings(plan));
             around_.asked.services = stage_.services = services_.get();
             services_->observe([this](const std::vector<sandbox::Record>&) {
-                scheduler_.after(Millis{0}, [this] { house_.world_changed(); });
+                scheduler_.after(Millis{0}, [this] { fleet_.world_changed(); });
             });
         }
         world_.observe([this](const std::vector<sandbox::Record>& act) { happened(act); });
@@ -135,7 +135,7 @@ class Run {
             if (at.topic == Topic::kOutcomes) see_outcome(record);
             if (at.topic == Topic::kFindings) see_finding(record);
             if (at.topic == Topic::kChangesRows && oracles_.any_reinserted()) see_row(record);
-            if (story_ != nullptr) story_->stored(scheduler_.since(), at, record);
+            if (trace_ != nullptr) trace_->stored(scheduler_.since(), at, record);
         });
         broker_.observe_truncation([this](ports::Partition at, std::int64_t offset) {
             if (offset == 0) return;
@@ -160,7 +160,7 @@ class Run {
             scheduler_.run_until(scheduler_.since() + kLook);
         }
         if (asks_wrongly_) ask_rightly();
-        make_peace(stage_);
+        quiesce(stage_);
         const Millis since = scheduler_.since();
         Report report;
         const bool settled = settle(plan_.rest);
@@ -175,11 +175,11 @@ class Run {
         report.events = scheduler_.events();
         each_record(Topic::kJournal, [&](const Broker::Record& record) {
             ++report.records;
-            trace_ = combine(
-                trace_,
+            hash_ = combine(
+                hash_,
                 hash128(record.value, static_cast<std::uint64_t>(to_millis(record.append_time))));
         });
-        report.trace = trace_;
+        report.trace = hash_;
         return report;
     }
 
@@ -221,15 +221,15 @@ class Run {
         const std::string source = *std::exchange(asks_wrongly_, std::nullopt);
         oracles_.asks_wrongly(false);
         around_.asked = {.rows = &world_, .services = services_.get()};
-        house_.ask_elsewhere(source);
-        vouch_later(source, house_.owner(source));
+        fleet_.ask_elsewhere(source);
+        vouch_later(source, fleet_.owner(source));
     }
 
     /// Somebody vouches for it once its list is one of the right place. Of one that lost too much
     /// there comes another list.
     void vouch_later(const std::string& source, Incarnation before) {
         later(stage_, kVouchEvery / 4, [this, source, before] {
-            if (house_.owner(source) > before) vouch(stage_, false);
+            if (fleet_.owner(source) > before) vouch(stage_, false);
             vouch_later(source, before);
         });
     }
@@ -247,10 +247,10 @@ class Run {
             stage_.last_words.pop_front();
             last_word(stage_, *command, Random(draw));
         }
-        if (stage_.ambushes.empty()) return;
-        const std::uint64_t draw = stage_.ambushes.front();
-        stage_.ambushes.pop_front();
-        ambush(stage_, *command, Random(draw));
+        if (stage_.toctous.empty()) return;
+        const std::uint64_t draw = stage_.toctous.front();
+        stage_.toctous.pop_front();
+        toctou(stage_, *command, Random(draw));
     }
 
     void see_row(const Broker::Record& record) {
@@ -283,7 +283,7 @@ class Run {
             stage_.placed[request->id].push_back({at.index, record.offset});
         }
         const bool meant = request && request->id.hi == kMeant;
-        if (meant && seen_.insert(request->id).second) oracles_.consent().asked(*request);
+        if (meant && seen_.insert(request->id).second) oracles_.approvals().asked(*request);
         // One that comes late may end what was asked for after it.
         const bool ends =
             request && (request->kind == RequestKind::kResume ||
@@ -292,17 +292,17 @@ class Run {
     }
 
     void happened(const std::vector<sandbox::Record>& act) {
-        if (story_ != nullptr) story_->happened(scheduler_.since(), act);
+        if (trace_ != nullptr) trace_->happened(scheduler_.since(), act);
         oracles_.act(act);
         hear_answers(stage_);
-        trace_ =
-            combine(trace_, {act.size(), static_cast<std::uint64_t>(scheduler_.since().count())});
-        scheduler_.after(Millis{0}, [this] { house_.world_changed(); });
+        hash_ =
+            combine(hash_, {act.size(), static_cast<std::uint64_t>(scheduler_.since().count())});
+        scheduler_.after(Millis{0}, [this] { fleet_.world_changed(); });
     }
 
     bool settle(Millis at_most) {
         const Millis end = scheduler_.since() + at_most;
-        house_.begin_rest();
+        fleet_.begin_rest();
         Millis since = scheduler_.since();
         while (scheduler_.since() - since < plan_.settled_for) {
             if (scheduler_.since() >= end) return false;
@@ -315,21 +315,21 @@ class Run {
                     approve(stage_);
                 }
             }
-            if (!house_.settled()) since = scheduler_.since();
+            if (!fleet_.settled()) since = scheduler_.since();
         }
         return true;
     }
 
     /// Everything that can be said once nothing happens any more.
     void judge_rest() {
-        oracles_.judge_world([this](const std::string& name) { return house_.view_of(name); });
+        oracles_.judge_world([this](const std::string& name) { return fleet_.view_of(name); });
         oracles_.judge_duties([this](const std::string& name, SteadyTime before) {
             return !stage_.dropped && served_since(stage_, name, before);
         });
         const SteadyTime since = scheduler_.steady_now();
         const BrokerTime then = broker_.now();
         scheduler_.run_until(scheduler_.since() + kSilence);
-        oracles_.judge_passes(house_.passes_since(then));
+        oracles_.judge_passes(fleet_.passes_since(then));
         oracles_.judge_silence(commands(since));
         const std::vector<Command> all = commands();
         const Budget budget = policy(plan_).rules.front().budget;
@@ -360,11 +360,11 @@ class Run {
         return all;
     }
 
-    std::string open() const { return house_.trouble(); }
+    std::string open() const { return fleet_.trouble(); }
 
     /// O6, O7: each journal is folded once more.
     void judge_replays() {
-        const std::vector<House::Image> images = house_.stop_engines();
+        const std::vector<Fleet::Image> images = fleet_.stop_engines();
         const std::int32_t engines = kEnginesOfAShard * plan_.shards;
         if (std::ssize(images) != engines) {
             oracles_.violate("replay", "an engine does not run");
@@ -379,7 +379,7 @@ class Run {
     }
 
     const Plan& plan_;
-    Story* const story_;  ///< nullptr: nobody wants to know
+    Trace* const trace_;  ///< nullptr: nobody wants to know
     Scheduler scheduler_;
     Broker broker_;
     Network network_;
@@ -388,21 +388,21 @@ class Run {
     sandbox::World world_;
     std::unique_ptr<sandbox::World> services_;   ///< what serves instances; nullptr: nothing does
     std::unique_ptr<sandbox::World> elsewhere_;  ///< where a source asks wrongly
-    Lifeline life_of_operators_;
+    CrashPoint life_of_operators_;
     Broker::Client operators_;
     Surroundings around_;
-    House house_;
+    Fleet fleet_;
     Stage stage_;
     std::optional<std::string> asks_wrongly_;  ///< the source that does so now
-    Hash128 trace_;
+    Hash128 hash_;
     std::set<Hash128> seen_;              ///< requests
     std::map<Hash128, BrokerTime> done_;  ///< commands, by when their journal knew it
 };
 
 }  // namespace
 
-Report run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Story* story) {
-    return Run(seed, plan, schedule, story).carry_out();
+Report run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Trace* trace) {
+    return Run(seed, plan, schedule, trace).carry_out();
 }
 
 Schedule shrink(std::uint64_t seed, const Plan& plan, const Schedule& schedule, int most) {

@@ -5,7 +5,7 @@
 #include "engine/base/id.h"
 #include "simulation/acts.h"
 #include "simulation/oracles.h"
-#include "simulation/story.h"
+#include "simulation/trace.h"
 
 #include <cstdint>
 #include <optional>
@@ -94,7 +94,7 @@ struct Report {
 };
 
 /// Into `story`, where there is one, goes what happened.
-Report run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Story* story = nullptr);
+Report run(std::uint64_t seed, const Plan& plan, const Schedule& schedule, Trace* trace = nullptr);
 inline Report run(std::uint64_t seed, const Plan& plan) {
     return run(seed, plan, make_schedule(seed, plan));
 }

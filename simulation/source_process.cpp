@@ -58,7 +58,7 @@ class SourceProcess final : public Process {
             settings.jitter_seed = nonce;
             const std::vector<std::string>& more = around_.settings.columns;
             settings.columns.insert(settings.columns.end(), more.begin(), more.end());
-            settings.hold_column = around_.settings.hold_column;
+            settings.veto_column = around_.settings.veto_column;
             auto opened = connectors::postgres::PostgresConnector::open(settings, *database_);
             TRUEUP_CHECK(opened.ok());
             connector_ = std::move(*opened);
@@ -68,17 +68,17 @@ class SourceProcess final : public Process {
     }
 
     runtime::SourceLoopSettings loop_settings(std::uint64_t nonce) const {
-        const HouseSettings& house = around_.settings;
+        const HouseSettings& fleet = around_.settings;
         runtime::SourceLoopSettings settings;
         settings.task.source = kSources[index()];
         settings.task.topic = kTopicsOf[index()];
-        settings.task.partitions = house.shards;
+        settings.task.partitions = fleet.shards;
         settings.task.nonce_seed = nonce;
-        settings.task.patience = 3 * house.pace_idle;
-        settings.pace_idle = house.pace_idle;
-        settings.pace_waiting = house.pace_waiting;
-        settings.relist_every = house.relist_every;
-        settings.heal_every = house.heal_every;
+        settings.task.timeout = 3 * fleet.pace_idle;
+        settings.pace_idle = fleet.pace_idle;
+        settings.pace_waiting = fleet.pace_waiting;
+        settings.relist_every = fleet.relist_every;
+        settings.heal_every = fleet.heal_every;
         return settings;
     }
 

@@ -68,9 +68,9 @@ void lose_pod(Stage& stage, Random& random);
 void lose_row(Stage& stage, Random& random);
 
 /// What people do, and what goes wrong, for `act_kinds`.
-std::vector<ActKind> people();
+std::vector<ActKind> workload();
 std::vector<ActKind> meddlers();
-std::vector<ActKind> owners();
+std::vector<ActKind> operators();
 std::vector<ActKind> odd_people();
 std::vector<ActKind> dying();
 std::vector<ActKind> faults();

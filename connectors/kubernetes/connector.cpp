@@ -41,7 +41,7 @@ Fact border(Fact::Kind kind, std::uint64_t version) {
 KubernetesConnector::KubernetesConnector(ports::Cluster& cluster, KubernetesSettings settings)
     : cluster_(cluster),
       settings_(std::move(settings)),
-      decoder_(Mapping{settings_.mapped_labels, settings_.hold_key, settings_.key_label,
+      decoder_(Mapping{settings_.mapped_labels, settings_.veto_label, settings_.key_label,
                        ports::Selector::parse(settings_.label_selector).value_or(ports::Selector{}),
                        settings_.fields}),
       objects_(settings_),

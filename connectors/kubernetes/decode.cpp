@@ -48,7 +48,7 @@ std::string encode(const KubeView& seen, const Mapping& mapping, bool in_scope) 
     };
     if (!seen.created().empty()) publish("created", seen.created());
     if (seen.deleting()) fields.add("deleting", "true");
-    if (seen.held(mapping.hold_key)) {
+    if (seen.held(mapping.veto_label)) {
         fields.add("hold", "true");
     } else if (!mapping.selector.empty() && !seen.has_labels()) {
         fields.add_unchanged("hold");  // nobody can say that there is none (S23)

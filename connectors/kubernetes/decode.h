@@ -20,7 +20,7 @@ namespace trueup::connectors {
 /// Which parts of an object are published, and how it is keyed.
 struct Mapping {
     std::vector<std::string> labels;
-    std::string hold_key;
+    std::string veto_label;
     std::string key_label;
     /// An object in scope that comes without the labels it asks for was not sent whole.
     ports::Selector selector = {};

@@ -20,9 +20,9 @@ struct KubernetesSettings {
     std::string source_name;     ///< in keys of objects whose names are too long for one
     std::string key_label;       ///< its value stands for the name in the key; empty: the name.
                                  ///< An object without that label is keyed by its name.
-    std::vector<std::string> mapped_labels;   ///< published as `label.<key>`
-    ports::FieldPolicy fields;                ///< how labels, `created` and `node` are published
-    std::string hold_key = "trueup.io/hold";  ///< label or annotation that vetoes
+    std::vector<std::string> mapped_labels;     ///< published as `label.<key>`
+    ports::FieldPolicy fields;                  ///< how labels, `created` and `node` are published
+    std::string veto_label = "trueup.io/hold";  ///< label or annotation that vetoes
     std::uint32_t page_limit = 500;
     std::uint32_t watch_seconds = 290;  ///< how long one watch is asked to last
     std::uint32_t probe_seconds = 5;    ///< the same for a probe; below 3 none has a bookmark

@@ -139,13 +139,12 @@ void PostgresConnector::start_due(SteadyTime now, std::vector<Fact>& out) {
 /// What the server leaves unanswered is given up and tried again: a connection that died without a
 /// word must not keep the source stale for ever.
 void PostgresConnector::end_silence(SteadyTime now) {
-    const Millis patience = link_.asks() ? kAnswerLimit : silence_;
-    if (now - last_message_ >= patience && !link_.fenced()) {
+    const Millis limit = link_.asks() ? kAnswerLimit : silence_;
+    if (now - last_message_ >= limit && !link_.fenced()) {
         last_message_ = now;
         // A connection that never spoke tells nothing of how long this server is busy.
         if (!link_.asks() && heard_) silence_ = std::min(2 * silence_, kLongestSilence);
-        link_.drop("the server was silent for " + std::to_string(patience.count() / 1000) + " s",
-                   now);
+        link_.drop("the server was silent for " + std::to_string(limit.count() / 1000) + " s", now);
         stream_ended();
     }
     if (epoch_.running() && now - last_copied_ >= kSilence) {

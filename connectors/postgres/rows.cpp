@@ -35,7 +35,7 @@ std::vector<std::string> RowMap::needed(const Settings& settings,
     all.insert(all.end(), pk_columns.begin(), pk_columns.end());
     const std::vector<std::string>& correlated = settings.correlate.columns();
     all.insert(all.end(), correlated.begin(), correlated.end());
-    if (!settings.hold_column.empty()) all.push_back(settings.hold_column);
+    if (!settings.veto_column.empty()) all.push_back(settings.veto_column);
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
@@ -60,12 +60,12 @@ Result<RowMap> RowMap::make(const Settings& settings, const std::vector<std::str
         map.correlated_.push_back(place(column));
     }
     for (const std::string& column : settings.columns) {
-        if (column == kHoldField && !settings.hold_column.empty()) continue;
+        if (column == kHoldField && !settings.veto_column.empty()) continue;
         map.mapped_.push_back({column, place(column), settings.fields.of(column)});
     }
-    if (!settings.hold_column.empty()) {
+    if (!settings.veto_column.empty()) {
         map.mapped_.push_back(
-            {std::string(kHoldField), place(settings.hold_column), ports::Treatment::kMap, true});
+            {std::string(kHoldField), place(settings.veto_column), ports::Treatment::kMap, true});
     }
     std::sort(map.mapped_.begin(), map.mapped_.end(),
               [](const Mapped& a, const Mapped& b) { return a.field < b.field; });

@@ -28,7 +28,7 @@ struct Settings {
     std::string source_name;
     /// A column whose value, when it is not null, empty, f, false, off, no, n or 0, is a veto: the
     /// object then carries the field `hold` = "true". Empty: there is none.
-    std::string hold_column = {};
+    std::string veto_column = {};
     ports::FieldPolicy fields = {};  ///< how each of the columns is published
     bool emit_message = false;       ///< prove progress with a WAL message of our own
     Backoff backoff = {};

@@ -40,7 +40,7 @@ Shard::Shard(ShardSettings settings, ports::Log& log, ports::Store& store, ports
       sequencer_(log, settings_.shard, settings_.request_keys),
       relay_(log, settings_.shard, settings_.command_keys, settings_.jobs),
       lineage_(log, settings_.shard),
-      turns_(settings_.patience) {}
+      active_(settings_.timeout) {}
 
 Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& log,
                                            ports::Store& store, ports::Clock& clock) {
@@ -156,10 +156,10 @@ Result<bool> Shard::round() {
 /// What has an answer by now, and what can be published.
 Status Shard::lead() {
     if (Status settled = settle_appends(); !settled) return settled;
-    turns_.look(!appends_.empty());
-    relay_.defer(!turns_.ours());
+    active_.look(!appends_.empty());
+    relay_.defer(!active_.ours());
     const SteadyTime now = clock_.steady_now();
-    if (!turns_.ours() && !relay_.idle() && now >= next_look_) {
+    if (!active_.ours() && !relay_.idle() && now >= next_look_) {
         next_look_ = now + kLookEvery;
         if (Status looked = relay_.look(); !looked) return looked;
     }
@@ -171,7 +171,7 @@ bool Shard::write_due() const {
     const std::size_t dirty = state_.subjects.dirty_bytes();
     const bool heavy = dirty > settings_.write_behind_bytes;
     // What another engine publishes is there in a moment; writing now would publish it twice.
-    const bool soon = settings_.lead && !turns_.ours() && !relay_.idle();
+    const bool soon = settings_.lead && !active_.ours() && !relay_.idle();
     const Millis every = settings_.write_behind_every * (soon ? kPutOff : 1);
     if (!heavy && clock_.steady_now() - last_write_ < every) return false;
     // With twice as much, it waits for the batch that is being applied.
@@ -229,7 +229,7 @@ Status Shard::fold_record(const ports::Record& record) {
     if (Status ours = check_partitions(); view_.genesis && !ours) return ours;
     more_work_ = report_.more_work;
     if (sequencing_ && (view_.items.empty() || state_.meta.last != before)) {
-        turns_.accepted(record.offset, clock_.steady_now());
+        active_.accepted(record.offset, clock_.steady_now());
     }
     for (const SourceId id : report_.wants_epoch) {
         const bool known =
@@ -263,7 +263,7 @@ Status Shard::settle_appends() {
         settings_journaled_ = settings_journaled_ || appended.ok();
         if (appended) {
             TRUEUP_FAILPOINT("appended");  // no write-behind has this record yet
-            turns_.appended(appended->last_offset);
+            active_.appended(appended->last_offset);
             continue;
         }
         if (appended.error().next == Next::kStop) return appended.error();
@@ -275,10 +275,10 @@ Status Shard::settle_appends() {
 
 /// False: another engine sequences. What it leaves lying for too long makes it our turn.
 Result<bool> Shard::our_turn() {
-    if (turns_.ours()) return true;
+    if (active_.ours()) return true;
     const Result<bool> behind = sequencer_.follow(state_.meta);
     if (!behind) return behind.error();
-    return turns_.step_in(*behind || tick_due(), clock_.steady_now());
+    return active_.step_in(*behind || tick_due(), clock_.steady_now());
 }
 
 Result<bool> Shard::sequence() {
@@ -322,7 +322,7 @@ Millis Shard::idle_time() const {
     if (const std::optional<JournalTime> due = state_.waits.next_due()) {
         longest = std::min(longest, Millis(*due - state_.meta.now));
     }
-    if (!turns_.ours()) longest = std::min(longest, settings_.patience / 4);
+    if (!active_.ours()) longest = std::min(longest, settings_.timeout / 4);
     return std::clamp(longest, kTickAtLeast, Millis{500});
 }
 
@@ -330,7 +330,7 @@ Millis Shard::idle_time() const {
 /// it led to is published again.
 Status Shard::write_behind() {
     if (settings_.lead) {
-        if (!turns_.ours()) {
+        if (!active_.ours()) {
             if (Status looked = relay_.look(); !looked) return looked;
         }
         if (Status drained = relay_.drain(); !drained) return drained;
@@ -373,11 +373,11 @@ Status Shard::stop() {
 /// Does the status say what is no more? Nobody but this thread writes it.
 bool Shard::has_news() const {
     return status_.meta.applied != state_.meta.applied || status_.caught_up != caught_up_ ||
-           status_.refused != refused_ || status_.in_turn != in_turn() ||
+           status_.refused != refused_ || status_.active != active() ||
            status_.published != relay_.published() || status_.rewinds != sequencer_.rewinds();
 }
 
-bool Shard::in_turn() const { return settings_.lead && refused_.empty() && turns_.ours(); }
+bool Shard::active() const { return settings_.lead && refused_.empty() && active_.ours(); }
 
 void Shard::publish_status() {
     last_status_ = clock_.steady_now();
@@ -385,7 +385,7 @@ void Shard::publish_status() {
     status_.meta = state_.meta;
     status_.refused = refused_;
     status_.caught_up = caught_up_;
-    status_.in_turn = in_turn();
+    status_.active = active();
     status_.published = relay_.published();
     status_.rewinds = sequencer_.rewinds();
     status_.cached_bytes = state_.subjects.bytes();

@@ -6,7 +6,7 @@
 // the journal's tail.
 //
 // Of two engines on one shard the one whose record the fold accepted last goes on sequencing and
-// publishing; the other one steps in as soon as something has waited for `patience`. That saves
+// publishing; the other one steps in as soon as something has waited for `timeout`. That saves
 // duplicates and decides nothing: both at once do no harm (docs/adr/0017).
 //
 // Not thread-safe: one thread calls `open`, `step` and `stop`; `status` may be read from others.
@@ -19,11 +19,11 @@
 #include "engine/ports/clock.h"
 #include "engine/ports/log.h"
 #include "engine/ports/store.h"
+#include "engine/runtime/active_hint.h"
 #include "engine/runtime/continuity.h"
 #include "engine/runtime/projection.h"
 #include "engine/runtime/relay.h"
 #include "engine/runtime/sequencer.h"
-#include "engine/runtime/turns.h"
 
 #include <deque>
 #include <functional>
@@ -47,7 +47,7 @@ struct ShardSettings {
     std::size_t record_bytes = 950ULL << 10U;  ///< of a journal record, about
     std::size_t in_flight = 2;                 ///< journal appends at once
     bool lead = true;                          ///< false: fold only, emit nothing
-    Millis patience{200};                      ///< how long another engine may let something wait
+    Millis timeout{200};                       ///< how long another engine may let something wait
     /// Where rows are written and backlogs encoded: beside the shard's thread, or (deferred) by it.
     std::launch jobs = std::launch::async;
     /// For the Genesis of an empty journal; none: an empty journal is refused.
@@ -64,7 +64,7 @@ struct ShardStatus {
     core::Meta meta;
     std::string refused;  ///< why the shard does not emit; empty: it does
     bool caught_up = false;
-    bool in_turn = false;  ///< sequences and publishes, as far as it knows alone on the shard
+    bool active = false;  ///< sequences and publishes, as far as it knows alone on the shard
     std::uint64_t published = 0;
     std::uint64_t rewinds = 0;
     std::uint64_t cached_bytes = 0;
@@ -122,7 +122,7 @@ class Shard {
     Status write_behind();
     Status check_rows();
     void refuse(std::string why);
-    bool in_turn() const;
+    bool active() const;
     bool has_news() const;
     bool proof_awaited() const;
     void publish_status();
@@ -141,7 +141,7 @@ class Shard {
     std::vector<core::Parked> parked_;
     std::vector<core::Gap> gaps_;
     std::deque<std::unique_ptr<ports::PendingAppend>> appends_;
-    Turns turns_;
+    ActiveHint active_;
     SteadyTime next_look_{};
     std::string refused_;
     bool caught_up_ = false;

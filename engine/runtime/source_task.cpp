@@ -183,7 +183,7 @@ Status SourceTask::listen(SteadyTime now, Millis max_wait) {
     const auto extent = log_.describe({settings_.topic, 0});
     if (!extent) return extent.error();
     if (Status read = read_others(extent->next_offset, now); !read) return read;
-    if (now - heard_ >= settings_.patience) {
+    if (now - heard_ >= settings_.timeout) {
         owner_ = -1;
         return Done{};
     }
@@ -208,7 +208,7 @@ Status SourceTask::read_others(std::int64_t end, SteadyTime now) {
             owner_ = says;
             // Nobody uses a token of ours that came late, and everybody obeys it.
             const bool ours = token && is_ours(change->nonce);
-            heard_ = ours ? now - settings_.patience : now;
+            heard_ = ours ? now - settings_.timeout : now;
         }
         if (fetched->next_offset <= read_from_) break;  // the rest is not to be read yet
         read_from_ = std::min(fetched->next_offset, end);

@@ -7,7 +7,7 @@
 //
 // Several tasks may publish for one source. The one that began last owns it. Another one finds that
 // out by the records between its own, and stands by: it reads nothing of the source, and begins
-// anew once the owner has said nothing for `patience`. So a source is silent no longer than that,
+// anew once the owner has said nothing for `timeout`. So a source is silent no longer than that,
 // also when the token that counts is one that nobody uses, of an append that came late.
 //
 // What an epoch lists as this incarnation told it last is told as the same: two ids and two
@@ -38,7 +38,7 @@ struct SourceTaskSettings {
     std::int32_t partitions = 1;
     std::uint64_t nonce_seed = 0;     ///< makes this process's nonces its own
     Millis backoff{500};              ///< before a new incarnation after a failed append
-    Millis patience{45'000};          ///< how long an owner may be silent: three of its heartbeats
+    Millis timeout{45'000};           ///< how long an owner may be silent: three of its heartbeats
     std::size_t most_told = 500'000;  ///< objects that it remembers having told, 90 bytes each
 };
 

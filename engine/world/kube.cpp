@@ -33,10 +33,10 @@ bool KubeView::ending() const {
     return deleting() && grace == 0 && !has_finalizers();
 }
 
-bool KubeView::held(std::string_view hold_key) const {
-    if (hold_key.empty()) return false;
+bool KubeView::held(std::string_view veto_label) const {
+    if (veto_label.empty()) return false;
     for (const Node* marks : {&labels_, &annotations_}) {
-        const std::optional<std::string_view> said = text(*marks, hold_key);
+        const std::optional<std::string_view> said = text(*marks, veto_label);
         if (said && mark_holds(*said)) return true;
     }
     return false;

@@ -55,7 +55,7 @@ class KubeView {
     bool ending() const;
 
     /// Somebody's hold of that key, as a label or as an annotation, holds (hold.h).
-    bool held(std::string_view hold_key) const;
+    bool held(std::string_view veto_label) const;
 
   private:
     Node object_;

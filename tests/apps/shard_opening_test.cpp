@@ -5,7 +5,7 @@
 #include "engine/core/row.h"
 #include "engine/runtime/projection.h"
 #include "projections/rocksdb_store.h"
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 #include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 using projections::RocksdbStore;
 using runtime::Checkpoint;
 using runtime::Checkpoints;
-using runtime::testing::Bench;
 using runtime::testing::MemoryLog;
+using runtime::testing::ShardFixture;
 using runtime::testing::StoredRecord;
 
 constexpr ports::Partition kJournal{Topic::kJournal, 0};
@@ -30,34 +30,35 @@ class ShardOpening : public ::testing::Test {
   protected:
     /// A journal, its rows and two checkpoints, the rows and the journal ahead of both.
     ShardOpening() {
-        bench_.settings.write_behind_every = Millis{0};
+        fixture_.settings.write_behind_every = Millis{0};
         auto opened = open();
         if (!opened.ok()) throw std::runtime_error(opened.error().what);
         runtime::Shard& shard = *opened->shard;
-        bench_.settle(shard);
-        bench_.all_known({runtime::testing::pod("a", "u", 5)},
-                         {runtime::testing::row("b", "1", 5)});
+        fixture_.settle(shard);
+        fixture_.all_known({runtime::testing::pod("a", "u", 5)},
+                           {runtime::testing::row("b", "1", 5)});
         std::mt19937_64 random(7);
         for (int i = 0; i < 30; ++i) {
-            bench_.random_act(random);
-            bench_.settle(shard);
+            fixture_.random_act(random);
+            fixture_.settle(shard);
             if (i != 10 && i != 20) continue;
             const auto made = place_.checkpoints.make(*opened->store, [] { return false; });
             if (!made.ok() || !*made) throw std::runtime_error("no checkpoint");
             (i == 10 ? older_ : newer_) = **made;
         }
         whole_ = runtime::testing::settled_meta(shard);
-        journal_ = bench_.log.records(kJournal);
+        journal_ = fixture_.log.records(kJournal);
     }
 
     Result<OpenedShard> open(MemoryLog* other = nullptr) {
         said_.clear();
-        return open_shard(place_, bench_.settings, other != nullptr ? *other : bench_.log,
-                          bench_.clock, [this](const std::string& what) { said_.push_back(what); });
+        return open_shard(place_, fixture_.settings, other != nullptr ? *other : fixture_.log,
+                          fixture_.clock,
+                          [this](const std::string& what) { said_.push_back(what); });
     }
     /// Opens as a follower and folds the rest of the journal. Where it began to fold.
     std::int64_t opened_at(MemoryLog* other = nullptr) {
-        bench_.settings.lead = false;
+        fixture_.settings.lead = false;
         auto opened = open(other);
         EXPECT_TRUE(opened.ok()) << opened.error().what;
         if (!opened.ok()) return -2;
@@ -91,7 +92,7 @@ class ShardOpening : public ::testing::Test {
     testing::TempDir dir_;
     RowsPlace place_{dir_ / "projection", std::size_t{4} << 20U,
                      Checkpoints(dir_ / "checkpoints", 0, 3)};
-    Bench bench_;
+    ShardFixture fixture_;
     Checkpoint older_;
     Checkpoint newer_;
     core::Meta whole_;
@@ -108,7 +109,7 @@ TEST_F(ShardOpening, RowsThatAreThereAreUsed) {
 
 TEST_F(ShardOpening, WithoutRowsTheNewestCheckpointAndItsTailAre_C8) {
     fs::remove_all(place_.path);
-    auto tail = runtime::testing::copy_of(bench_.log);  // nothing else could be folded
+    auto tail = runtime::testing::copy_of(fixture_.log);  // nothing else could be folded
     ASSERT_TRUE(tail->truncate(kJournal, newer_.offset + 1).ok());
     EXPECT_EQ(opened_at(tail.get()), newer_.offset);
     ASSERT_EQ(said_.size(), 1U);
@@ -121,8 +122,8 @@ TEST_F(ShardOpening, WithoutRowsTheNewestCheckpointAndItsTailAre_C8) {
 TEST_F(ShardOpening, AJournalThatDoesNotAnswerIsNoReasonToPassOverACheckpoint_C8) {
     for (std::size_t n = 1; n < 20; ++n) {
         fs::remove_all(place_.path);
-        bench_.settings.lead = false;
-        bench_.log.fail_read(n);
+        fixture_.settings.lead = false;
+        fixture_.log.fail_read(n);
         auto opened = open();
         for (int again = 0; !opened.ok() && again < 3; ++again) {
             EXPECT_EQ(opened.error().next, Next::kRetry) << opened.error().what;
@@ -183,7 +184,7 @@ TEST_F(ShardOpening, WhenNoneCanBeUsedTheJournalIsFoldedFromItsStart_C8) {
 TEST_F(ShardOpening, AheadOfTheJournalOrOfATailThatWasLostItIsPassedOver_C11) {
     fs::remove_all(place_.path);
     auto other = another_tail(static_cast<std::size_t>(older_.offset) + 3);
-    bench_.settings.lead = false;
+    fixture_.settings.lead = false;
     auto opened = open(other.get());
     ASSERT_TRUE(opened.ok()) << opened.error().what;
     EXPECT_EQ(opened->shard->state().meta.applied, older_.offset);
@@ -213,7 +214,7 @@ TEST_F(ShardOpening, OneOfAnotherJournalIsPassedOver_C11) {
         const std::string& value = i == 0 ? first : journal_[i].value;
         ASSERT_TRUE(ports::append_now(other, kJournal, {{{}, value}}).ok());
     }
-    bench_.settings.lead = false;
+    fixture_.settings.lead = false;
     auto opened = open(&other);
     ASSERT_TRUE(opened.ok()) << opened.error().what;
     EXPECT_EQ(opened->shard->state().meta.applied, -1);
@@ -223,7 +224,7 @@ TEST_F(ShardOpening, OneOfAnotherJournalIsPassedOver_C11) {
 
 TEST_F(ShardOpening, WhereRetentionTookWhatIsMissingItIsRefusedEachTime_C11) {
     fs::remove_all(place_.path);
-    ASSERT_TRUE(bench_.log.truncate(kJournal, newer_.offset + 2).ok());
+    ASSERT_TRUE(fixture_.log.truncate(kJournal, newer_.offset + 2).ok());
     for (int start = 0; start < 2; ++start) {
         const auto opened = open();
         ASSERT_FALSE(opened.ok()) << "it started empty";
@@ -235,14 +236,14 @@ TEST_F(ShardOpening, WhereRetentionTookWhatIsMissingItIsRefusedEachTime_C11) {
             << opened.error().what;
         EXPECT_EQ(said_.size(), 2U) << "of each checkpoint why it does not help";
     }
-    EXPECT_EQ(bench_.log.records(kJournal).back().offset, journal_.back().offset);
+    EXPECT_EQ(fixture_.log.records(kJournal).back().offset, journal_.back().offset);
 }
 
 TEST_F(ShardOpening, TheWayOutThatIsNamedIsOne_C11) {
     const std::string saved = dir_ / "saved";
     fs::rename(place_.checkpoints.path_of(newer_), saved);
     fs::remove_all(place_.path);
-    ASSERT_TRUE(bench_.log.truncate(kJournal, newer_.offset + 1).ok());
+    ASSERT_TRUE(fixture_.log.truncate(kJournal, newer_.offset + 1).ok());
     ASSERT_FALSE(open().ok());
     fs::rename(saved, place_.checkpoints.path_of(newer_));
     EXPECT_EQ(opened_at(), newer_.offset) << "an empty database of the first try is in no way";

@@ -1,7 +1,7 @@
 // Proves details 4 and design §4.1: the closed list of predicates, each over a fresh read.
 #include "executors/read_set.h"
 
-#include "tests/executors/bench.h"
+#include "tests/executors/execution_fixture.h"
 
 #include <gtest/gtest.h>
 

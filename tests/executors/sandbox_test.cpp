@@ -3,7 +3,7 @@
 #include "engine/codec/outcome_codec.h"
 #include "executors/dispatcher.h"
 #include "sandbox/world.h"
-#include "tests/executors/bench.h"
+#include "tests/executors/execution_fixture.h"
 #include "tests/support/keys.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_log.h"

@@ -5,7 +5,7 @@
 #include "engine/codec/limits.h"
 #include "engine/runtime/relay.h"
 #include "tests/engine/codec/samples.h"
-#include "tests/executors/desk.h"
+#include "tests/executors/dispatcher_fixture.h"
 #include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 #include "trueup/v1/change.pb.h"
@@ -81,11 +81,11 @@ ordered_json public_records() {
     relay.offer(edge.journal_id, edge.offset, report);
     TRUEUP_CHECK(relay.drain().ok());
 
-    executors::testing::Desk desk;
-    desk.emit(executors::testing::delete_orphan());
-    desk.step();
-    const StoredRecord heartbeat = desk.log.records(executors::testing::kOutcomes).front();
-    const StoredRecord outcome = desk.log.records(executors::testing::kOutcomes).back();
+    executors::testing::DispatcherFixture fixture;
+    fixture.emit(executors::testing::delete_orphan());
+    fixture.step();
+    const StoredRecord heartbeat = fixture.log.records(executors::testing::kOutcomes).front();
+    const StoredRecord outcome = fixture.log.records(executors::testing::kOutcomes).back();
     TRUEUP_CHECK(heartbeat.key != outcome.key);
     return {{"findings", record_of<v1::Finding>(log.records({Topic::kFindings, edge.shard})[0])},
             {"commands", record_of<v1::Command>(log.records({Topic::kCommands, edge.shard})[0])},

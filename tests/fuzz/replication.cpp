@@ -17,7 +17,7 @@ Settings settings() {
             .columns = {"pod_name", "status", "url_slug"},
             .correlate = *Correlation::parse("coalesce(pod_name, 'wrapper-' || url_slug)"),
             .source_name = "rows",
-            .hold_column = "keep"};
+            .veto_column = "keep"};
 }
 
 /// The server sends UTF-8, for the connection asked for it (transport.cpp); nothing else is stated.

@@ -27,7 +27,7 @@
 // there is one death and no lie.
 #include "engine/codec/outcome_codec.h"
 #include "engine/core/row.h"
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 #include "tests/engine/runtime/wrapped_store.h"
 #include "tests/support/keys.h"
 #include "tests/support/wrapped_log.h"

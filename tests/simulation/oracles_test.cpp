@@ -198,7 +198,7 @@ TEST_F(OraclesTest, HarmIsARowThatWantsNoPod) {
 
 TEST_F(OraclesTest, AnInstanceEndsAfterItsDeadlineByTheDatabasesClock) {
     oracles_.every_rule = true;
-    const std::int64_t begins = oracles_.consent().database_millis();
+    const std::int64_t begins = oracles_.approvals().database_millis();
     pod("w");
     const std::string pk = row("w");
     world_.update_row(pk, {{"created_at", to_timestamp(begins)}, {"ttl", "60"}});
@@ -206,7 +206,7 @@ TEST_F(OraclesTest, AnInstanceEndsAfterItsDeadlineByTheDatabasesClock) {
     read("w", pk);
     erase("w", 1, pk);
     EXPECT_EQ(oracles_.violations().size(), 1U) << "it had time left";
-    oracles_.consent().database_clock(Millis{20'000});
+    oracles_.approvals().database_clock(Millis{20'000});
     world_.recreate_pod("w");
     read("w", pk);
     erase("w", 2, pk);
@@ -236,7 +236,7 @@ TEST_F(OraclesTest, AnInstanceEndsForWhoMayAskForIt_G8) {
         request.scope.subject = "graph-instances/" + name;
         request.issued_by = who;
         request.role = role;
-        oracles_.consent().asked(request);
+        oracles_.approvals().asked(request);
         pod(name);
         const std::string pk = row(name);
         world_.update_row(pk, {{"owner_username", "ada"}});
@@ -299,12 +299,12 @@ TEST_F(OraclesTest, AnApprovalIsOfOneCommand) {
     Request request;
     request.kind = RequestKind::kApprove;
     request.scope.subject = closing.subject;
-    oracles_.consent().asked(request);
+    oracles_.approvals().asked(request);
     scheduler_.run_until(scheduler_.since() + Millis{1'000});
     EXPECT_EQ(given(2), 1U);
     EXPECT_EQ(given(3), 2U) << "that was for the last one";
     request.scope.subject.clear();
-    oracles_.consent().asked(request);
+    oracles_.approvals().asked(request);
     scheduler_.run_until(scheduler_.since() + Millis{1'000});
     EXPECT_EQ(given(4), 2U) << "of everything";
     EXPECT_EQ(violated(), Names{"approval"});
@@ -726,7 +726,7 @@ TEST_F(OraclesTest, RepairedIsAWorldInWhichNothingIsWrong) {
     Request dismissal;
     dismissal.kind = RequestKind::kDismiss;
     dismissal.scope.subject = "graph-instances/stuck";
-    oracles_.consent().asked(dismissal);
+    oracles_.approvals().asked(dismissal);
     EXPECT_EQ(judge(), 18U) << "is left alone if somebody says so";
     EXPECT_EQ(violated(), Names{"repaired"});
 }

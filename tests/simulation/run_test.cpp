@@ -78,7 +78,7 @@ TEST(Simulation, PlansGoTogetherUnlessTheProductRefusesIt) {
     EXPECT_FALSE(find_plan("rules+nothing"));
     std::set<std::string> names;
     for (const Plan& pair : pairs_of_plans()) names.insert(pair.name);
-    EXPECT_EQ(names.count("standard+people"), 1U);
+    EXPECT_EQ(names.count("standard+workload"), 1U);
     EXPECT_EQ(names.count("shards+rules"), 0U);
     EXPECT_EQ(names.size(), pairs_of_plans().size());
 }

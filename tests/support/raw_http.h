@@ -41,9 +41,9 @@ class RawHttp {
     explicit RawHttp(const std::string& address)
         : socket_(::socket(address.starts_with('/') ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC,
                            0)) {
-        const timeval patience{20, 0};
-        wait_at_most(patience);
-        setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+        const timeval limit{20, 0};
+        wait_at_most(limit);
+        setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
         if (address.starts_with('/')) {
             sockaddr_un to{};
             to.sun_family = AF_UNIX;
@@ -92,17 +92,17 @@ class RawHttp {
         buffer_.erase(0, answer.body.size());
         return answer;
     }
-    /// Until the other side has ended the connection. False: it was silent for all the patience.
-    bool ended(std::chrono::milliseconds patience = std::chrono::seconds(20)) {
-        wait_at_most({patience.count() / 1000, patience.count() % 1000 * 1000});
+    /// Until the other side has ended the connection. False: it was silent for all the limit.
+    bool ended(std::chrono::milliseconds limit = std::chrono::seconds(20)) {
+        wait_at_most({limit.count() / 1000, limit.count() % 1000 * 1000});
         while (more()) {
         }
         return ended_;
     }
 
   private:
-    void wait_at_most(const timeval& patience) const {
-        setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    void wait_at_most(const timeval& limit) const {
+        setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     }
     bool more() {
         char bytes[4096];

@@ -309,7 +309,7 @@ class Teller {
              "`; known are pod, pod-gone, row, row-gone, known, own, begin, end, progress, alive, "
              "hole, clock, expect, quiet, silent, tick, outcome, rule, policy, approve, dismiss, "
              "hold, "
-             "release, pause, resume, terminate, pass");
+             "release, pause, resume, terminate, reconcile");
     }
 
     void pod() {
@@ -382,26 +382,26 @@ class Teller {
         script_.put_in_force(settings);
     }
 
-    /// `approve wrapper-7`, `approve all because=uncorrelated_rows`, `pause orphaned_pod`, …
+    /// `approve wrapper-7`, `approve all reason=uncorrelated_rows`, `pause orphaned_pod`, …
     bool asks(const std::string& verb) {
         static const std::map<std::string, RequestKind> kKinds{
             {"approve", RequestKind::kApprove},     {"dismiss", RequestKind::kDismiss},
             {"hold", RequestKind::kHold},           {"release", RequestKind::kRelease},
             {"pause", RequestKind::kPause},         {"resume", RequestKind::kResume},
-            {"terminate", RequestKind::kTerminate}, {"pass", RequestKind::kReconcile}};
+            {"terminate", RequestKind::kTerminate}, {"reconcile", RequestKind::kReconcile}};
         const auto kind = kKinds.find(verb);
         if (kind == kKinds.end()) return false;
         Request request;
         request.kind = kind->second;
         request.issued_by = value("by", "operator");
         request.role = value("role", {});
-        request.scope.reason = value("because", {});
+        request.scope.reason = value("reason", {});
         request.scope.rule = value("rule", {});
         const std::string seen = value("seen", {});
         const bool refused = flag("refused");
         const bool forged = flag("forged");
         request.drop = verb == "dismiss" && flag("drop");
-        const bool names_subject = verb != "pause" && verb != "resume" && verb != "pass";
+        const bool names_subject = verb != "pause" && verb != "resume" && verb != "reconcile";
         if (names_subject) {
             const std::string name = word("the name that it is about, or `all`");
             if (is_source(name)) {
@@ -438,10 +438,11 @@ class Teller {
         return offset;
     }
 
-    /// `policy pass=5m opens=10m lasts=5m`: a window that opens so long after the start, each day.
+    /// `policy reconcile=5m opens=10m lasts=5m`: a window that opens so long after the start, each
+    /// day.
     void policy() {
         Settings settings = script_.settings();
-        settings.reconcile_every = time("pass", settings.reconcile_every);
+        settings.reconcile_every = time("reconcile", settings.reconcile_every);
         const std::string opens = value("opens", {});
         if (!opens.empty()) {
             // In minutes since the first record, on any day.

@@ -3,7 +3,7 @@
 #include "connectors/kubernetes/access_check.h"
 #include "connectors/kubernetes/kubeconfig.h"
 #include "connectors/kubernetes/paths.h"
-#include "tests/connectors/kubernetes/bench.h"
+#include "tests/connectors/kubernetes/connector_fixture.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

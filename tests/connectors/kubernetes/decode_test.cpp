@@ -2,7 +2,7 @@
 #include "connectors/kubernetes/decode.h"
 
 #include "engine/model/object.h"
-#include "tests/connectors/kubernetes/bench.h"
+#include "tests/connectors/kubernetes/connector_fixture.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // own.
 #include "connectors/kubernetes/connector.h"
 #include "connectors/kubernetes/transport.h"
-#include "tests/connectors/kubernetes/bench.h"
+#include "tests/connectors/kubernetes/connector_fixture.h"
 #include "tests/support/certificate.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/temp_dir.h"

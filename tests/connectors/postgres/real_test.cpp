@@ -66,11 +66,11 @@ class PostgresReal : public ::testing::Test {
     /// for the lock of a copy that our connector left open: the task would go on stepping, too.
     std::string sql(const std::string& statement) {
         PQsendQuery(owner_, statement.c_str());
-        const SteadyTime patience = clock_.steady_now() + Millis(1000);
+        const SteadyTime limit = clock_.steady_now() + Millis(1000);
         while (PQconsumeInput(owner_) == 1 && PQisBusy(owner_) == 1) {
             pollfd answer{PQsocket(owner_), POLLIN, 0};
             poll(&answer, 1, 20);
-            if (connector_ != nullptr && clock_.steady_now() > patience) step();
+            if (connector_ != nullptr && clock_.steady_now() > limit) step();
         }
         PGresult* result = PQgetResult(owner_);
         while (PGresult* next = PQgetResult(owner_)) {

@@ -398,7 +398,7 @@ TEST(PostgresStream, WhatBreaksTheProtocolEndsTheStream) {
 
 TEST(PostgresStream, AHoldColumnIsAVeto) {
     Settings settings = instances();
-    settings.hold_column = "status";
+    settings.veto_column = "status";
     Feed feed(settings);
     feed.begin();
     ASSERT_TRUE(feed.take(pg_insert(9, row("1", "a", "t"))));

@@ -3,7 +3,7 @@
 #include "connectors/postgres/connector.h"
 #include "sandbox/world.h"
 #include "tests/connectors/postgres/connector_fixture.h"
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace trueup::connectors::postgres {
 namespace {
 
 using runtime::SourceTask;
-using runtime::testing::Bench;
+using runtime::testing::ShardFixture;
 using sandbox::World;
 
 World::Settings world_settings() {
@@ -35,20 +35,20 @@ std::string add_row(World& world, const std::string& slug) {
 /// One process: a connector on the world's database and the task that publishes for it.
 class Reader {
   public:
-    Reader(World& world, Bench& bench, std::uint64_t nonce)
-        : bench_(bench),
+    Reader(World& world, ShardFixture& fixture, std::uint64_t nonce)
+        : fixture_(fixture),
           database_(world.database()),
           connector_(PostgresConnector::open(instances(), *database_).value()) {
         runtime::SourceTaskSettings task;
         task.source = "rows";
         task.topic = Topic::kChangesRows;
         task.nonce_seed = nonce;
-        task_ = std::make_unique<SourceTask>(task, bench.log, *connector_);
+        task_ = std::make_unique<SourceTask>(task, fixture.log, *connector_);
         connector_->pace_progress(Millis(1'000));
     }
 
     void step() {
-        const Status stepped = task_->step(bench_.clock.steady_now(), Millis(0));
+        const Status stepped = task_->step(fixture_.clock.steady_now(), Millis(0));
         ASSERT_TRUE(stepped.ok()) << stepped.error().what;
     }
     Incarnation incarnation() const { return task_->incarnation(); }
@@ -56,7 +56,7 @@ class Reader {
     std::string trouble() const { return connector_->health().trouble; }
 
   private:
-    Bench& bench_;
+    ShardFixture& fixture_;
     std::unique_ptr<ports::Database> database_;
     std::unique_ptr<PostgresConnector> connector_;
     std::unique_ptr<SourceTask> task_;
@@ -73,16 +73,16 @@ class PostgresTwoReaders : public ::testing::Test {
         for (int i = 0; i < 10 * seconds; ++i) {
             if (first_) first_->step();
             if (second_) second_->step();
-            if (i % 10 == 9) bench_.settle(*shard_);
-            bench_.pass(Millis(100));
+            if (i % 10 == 9) fixture_.settle(*shard_);
+            fixture_.pass(Millis(100));
         }
     }
     const core::SourceState& rows() const { return shard_->state().meta.sources[1]; }
 
-    Bench bench_;
-    std::unique_ptr<runtime::Shard> shard_ = bench_.open();
-    World world_{3, bench_.clock, world_settings()};
-    std::unique_ptr<Reader> first_ = std::make_unique<Reader>(world_, bench_, 1);
+    ShardFixture fixture_;
+    std::unique_ptr<runtime::Shard> shard_ = fixture_.open();
+    World world_{3, fixture_.clock, world_settings()};
+    std::unique_ptr<Reader> first_ = std::make_unique<Reader>(world_, fixture_, 1);
     std::unique_ptr<Reader> second_;
 };
 
@@ -92,7 +92,7 @@ TEST_F(PostgresTwoReaders, TheSecondOwnsTheSourceAndTheFirstLeavesItTheSlot_S12_
     EXPECT_EQ(rows().population, 2U);
     const BrokerTime proven = rows().complete_as_of;
 
-    second_ = std::make_unique<Reader>(world_, bench_, 2);
+    second_ = std::make_unique<Reader>(world_, fixture_, 2);
     live(2);
     world_.delete_row(add_row(world_, "c"));
     add_row(world_, "d");
@@ -108,7 +108,7 @@ TEST_F(PostgresTwoReaders, TheSecondOwnsTheSourceAndTheFirstLeavesItTheSlot_S12_
 
 TEST_F(PostgresTwoReaders, TheFirstTakesOverFromASecondThatDied_S12_S14) {
     live(5);
-    second_ = std::make_unique<Reader>(world_, bench_, 2);
+    second_ = std::make_unique<Reader>(world_, fixture_, 2);
     live(40);
     ASSERT_TRUE(first_->stands_by());
     const Incarnation seconds = second_->incarnation();
@@ -125,7 +125,7 @@ TEST_F(PostgresTwoReaders, TheFirstTakesOverFromASecondThatDied_S12_S14) {
 
 TEST_F(PostgresTwoReaders, TheSecondTakesOneTokenHoweverLongItWaits_S14) {
     live(5);
-    second_ = std::make_unique<Reader>(world_, bench_, 2);
+    second_ = std::make_unique<Reader>(world_, fixture_, 2);
     live(2);
     const Incarnation token = second_->incarnation();
     for (int i = 0; i < 10; ++i) {

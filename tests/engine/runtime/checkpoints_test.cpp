@@ -6,7 +6,7 @@
 #include "engine/core/row.h"
 #include "engine/runtime/projection.h"
 #include "projections/rocksdb_store.h"
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 #include "tests/support/temp_dir.h"
 
 #include <fcntl.h>
@@ -61,7 +61,7 @@ TEST(CheckpointName, SaysWhatIsInItAndIsReadBack) {
 
 class CheckpointsOfAShard : public ::testing::Test {
   protected:
-    CheckpointsOfAShard() { bench_.settings.write_behind_every = Millis{0}; }
+    CheckpointsOfAShard() { fixture_.settings.write_behind_every = Millis{0}; }
 
     Checkpoints keeping(std::size_t keep) { return {dir_ / "checkpoints", 0, keep}; }
     Checkpoint make(Checkpoints& checkpoints) {
@@ -72,11 +72,11 @@ class CheckpointsOfAShard : public ::testing::Test {
     }
     /// Something that changes the rows.
     void go_on(Shard& shard) {
-        bench_.pods.say(pod("a", "u", ++version_));
-        bench_.publish();
-        bench_.settle(shard);
-        bench_.pass(bench_.settings.patience);  // it may be another engine's turn
-        bench_.settle(shard);
+        fixture_.pods.say(pod("a", "u", ++version_));
+        fixture_.publish();
+        fixture_.settle(shard);
+        fixture_.pass(fixture_.settings.timeout);  // it may be another engine's turn
+        fixture_.settle(shard);
     }
     std::set<std::string> names() {
         std::set<std::string> names;
@@ -89,26 +89,26 @@ class CheckpointsOfAShard : public ::testing::Test {
     /// The rows of another engine on this shard, which has come as far as this one by now.
     std::unique_ptr<RocksdbStore> other_engine() {
         auto store = must_open(dir_ / "other-projection");
-        bench_.settle(*bench_.open(store.get()));
+        fixture_.settle(*fixture_.open(store.get()));
         return store;
     }
 
     TempDir dir_;
     std::unique_ptr<RocksdbStore> store_ = must_open(dir_ / "projection");
-    Bench bench_;
+    ShardFixture fixture_;
     std::uint64_t version_ = 10;
 };
 
 TEST_F(CheckpointsOfAShard, EachWithItsTailIsTheFoldOfTheWhole_C8) {
     Checkpoints checkpoints = keeping(100);
     std::mt19937_64 random(23);
-    auto shard = bench_.open(store_.get());
-    bench_.settle(*shard);
-    bench_.all_known({pod("wrapper-0", "uid-wrapper-0", 5)}, {row("wrapper-1", "1", 5)});
+    auto shard = fixture_.open(store_.get());
+    fixture_.settle(*shard);
+    fixture_.all_known({pod("wrapper-0", "uid-wrapper-0", 5)}, {row("wrapper-1", "1", 5)});
     std::vector<Checkpoint> made;
     for (int i = 0; i < 60; ++i) {
-        bench_.random_act(random);
-        bench_.settle(*shard);
+        fixture_.random_act(random);
+        fixture_.settle(*shard);
         if (i % 6 == 0) made.push_back(make(checkpoints));
     }
     const core::Meta whole = settled_meta(*shard);
@@ -121,9 +121,9 @@ TEST_F(CheckpointsOfAShard, EachWithItsTailIsTheFoldOfTheWhole_C8) {
         const auto image = Projection(*store, 0).meta();
         EXPECT_EQ(Checkpoint::of(**image), checkpoint);
         // The journal begins right behind it, so that nothing else can be folded than its tail.
-        auto log = copy_of(bench_.log);
+        auto log = copy_of(fixture_.log);
         ASSERT_TRUE(log->truncate({Topic::kJournal, 0}, checkpoint.offset + 1).ok());
-        EXPECT_EQ(folded(bench_.settings, *log, *store, bench_.clock), whole);
+        EXPECT_EQ(folded(fixture_.settings, *log, *store, fixture_.clock), whole);
         store.reset();
         fs::remove_all(place);
     }
@@ -132,8 +132,8 @@ TEST_F(CheckpointsOfAShard, EachWithItsTailIsTheFoldOfTheWhole_C8) {
 TEST_F(CheckpointsOfAShard, ThereIsNoneOfNothingAndNoneTwice) {
     Checkpoints checkpoints = keeping(3);
     EXPECT_EQ(checkpoints.make(*store_, never).value(), std::nullopt) << "nothing was written";
-    auto shard = bench_.open(store_.get());
-    bench_.settle(*shard);
+    auto shard = fixture_.open(store_.get());
+    fixture_.settle(*shard);
     EXPECT_EQ(checkpoints.newest({7, 7}, 1'000'000), std::nullopt);
     const Checkpoint made = make(checkpoints);
     EXPECT_EQ(checkpoints.make(*store_, never).value(), std::nullopt) << "it is there already";
@@ -150,8 +150,8 @@ TEST_F(CheckpointsOfAShard, TheNewestOfThisJournalStayAndOthersAreLeftAlone) {
     for (const std::string& name : {other, std::string("mine")}) {
         fs::create_directories(dir_ / "checkpoints" + ("/" + name));
     }
-    auto shard = bench_.open(store_.get());
-    bench_.settle(*shard);
+    auto shard = fixture_.open(store_.get());
+    fixture_.settle(*shard);
     std::vector<std::string> made;
     for (int i = 0; i < 4; ++i) {
         go_on(*shard);
@@ -165,8 +165,8 @@ TEST_F(CheckpointsOfAShard, TheNewestOfThisJournalStayAndOthersAreLeftAlone) {
 // rows.
 TEST_F(CheckpointsOfAShard, WhatIsAheadIsAnotherEnginesAndStaysUntilTheRowsPassedIt_C8) {
     Checkpoints checkpoints = keeping(1);
-    auto shard = bench_.open(store_.get());
-    bench_.settle(*shard);
+    auto shard = fixture_.open(store_.get());
+    fixture_.settle(*shard);
     go_on(*shard);
     auto late = other_engine();
     go_on(*shard);
@@ -183,8 +183,8 @@ TEST_F(CheckpointsOfAShard, WhatIsAheadIsAnotherEnginesAndStaysUntilTheRowsPasse
 
 TEST_F(CheckpointsOfAShard, WhatAnotherEngineMadeOfTheSameRowsIsThereAlready) {
     Checkpoints checkpoints = keeping(3);
-    auto shard = bench_.open(store_.get());
-    bench_.settle(*shard);
+    auto shard = fixture_.open(store_.get());
+    fixture_.settle(*shard);
     go_on(*shard);
     shard.reset();
     const Checkpoint made = make(checkpoints);
@@ -198,8 +198,8 @@ TEST_F(CheckpointsOfAShard, WhatAnotherEngineMadeOfTheSameRowsIsThereAlready) {
 
 TEST_F(CheckpointsOfAShard, WhileAnotherEngineMakesOneNothingIsMadeOrRemoved) {
     Checkpoints checkpoints = keeping(1);
-    auto shard = bench_.open(store_.get());
-    bench_.settle(*shard);
+    auto shard = fixture_.open(store_.get());
+    fixture_.settle(*shard);
     go_on(*shard);
     const Checkpoint made = make(checkpoints);
     go_on(*shard);
@@ -215,8 +215,8 @@ TEST_F(CheckpointsOfAShard, WhileAnotherEngineMakesOneNothingIsMadeOrRemoved) {
 }
 
 TEST_F(CheckpointsOfAShard, TwoEnginesAtOnceLeaveNothingButWhatCanBeUsed_C8) {
-    auto shard = bench_.open(store_.get());
-    bench_.settle(*shard);
+    auto shard = fixture_.open(store_.get());
+    fixture_.settle(*shard);
     go_on(*shard);
     auto other = other_engine();
     std::atomic<int> made{0};
@@ -254,8 +254,8 @@ TEST_F(CheckpointsOfAShard, TwoEnginesAtOnceLeaveNothingButWhatCanBeUsed_C8) {
 
 TEST_F(CheckpointsOfAShard, AFolderThatCannotBeLockedIsSaid) {
     Checkpoints checkpoints = keeping(1);
-    auto shard = bench_.open(store_.get());
-    bench_.settle(*shard);
+    auto shard = fixture_.open(store_.get());
+    fixture_.settle(*shard);
     fs::create_directories(dir_ / "checkpoints/lock");
     const auto made = checkpoints.make(*store_, never);
     ASSERT_FALSE(made.ok());
@@ -265,8 +265,8 @@ TEST_F(CheckpointsOfAShard, AFolderThatCannotBeLockedIsSaid) {
 
 TEST_F(CheckpointsOfAShard, RowsThatDoNotAddUpGetNoName_C8) {
     Checkpoints checkpoints = keeping(1);
-    auto shard = bench_.open(store_.get());
-    bench_.settle(*shard);
+    auto shard = fixture_.open(store_.get());
+    fixture_.settle(*shard);
     go_on(*shard);
     const Checkpoint good = make(checkpoints);
     go_on(*shard);
@@ -281,8 +281,8 @@ TEST_F(CheckpointsOfAShard, RowsThatDoNotAddUpGetNoName_C8) {
 
 TEST_F(CheckpointsOfAShard, OneThatIsStoppedGetsNoName) {
     Checkpoints checkpoints = keeping(1);
-    auto shard = bench_.open(store_.get());
-    bench_.settle(*shard);
+    auto shard = fixture_.open(store_.get());
+    fixture_.settle(*shard);
     ports::StoreBatch many;
     for (int i = 0; i < 10'000; ++i) many.put(std::string("\0\0s", 3) + std::to_string(i), "x");
     ASSERT_TRUE(store_->apply(many).ok());

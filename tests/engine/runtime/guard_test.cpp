@@ -5,8 +5,8 @@
 #include "engine/runtime/continuity.h"
 #include "engine/runtime/sequencer.h"
 #include "engine/runtime/source_task.h"
-#include "tests/engine/runtime/bench.h"
 #include "tests/engine/runtime/scripted_connector.h"
+#include "tests/engine/runtime/shard_fixture.h"
 #include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 

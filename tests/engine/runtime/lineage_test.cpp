@@ -1,7 +1,7 @@
 // Proves docs/adr/0027 (C11): a journal that lost its tail and grew another one is noticed by
 // whoever folded the tail that was lost, at its start and while it runs, and by nobody else.
 #include "engine/runtime/continuity.h"
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -16,9 +16,9 @@ class Lineages : public ::testing::Test {
     void append(std::optional<RecordMark> folded) {
         codec::JournalRecordBuilder record;
         if (folded) record.set_folded(*folded);
-        ASSERT_TRUE(ports::append_now(bench_.log, kJournal, {{{}, record.take()}}).ok());
+        ASSERT_TRUE(ports::append_now(fixture_.log, kJournal, {{{}, record.take()}}).ok());
     }
-    std::int64_t end() { return bench_.log.describe(kJournal)->next_offset; }
+    std::int64_t end() { return fixture_.log.describe(kJournal)->next_offset; }
     static std::int64_t applied(const Shard& shard) { return shard.state().meta.applied; }
     static RecordMark last(const Shard& shard) {
         return {shard.state().meta.applied, shard.state().meta.record};
@@ -32,34 +32,35 @@ class Lineages : public ::testing::Test {
         }
     }
 
-    Bench bench_;
+    ShardFixture fixture_;
 };
 
 /// A journal, and an engine that has folded all of it and leads no more.
 class ALostTail : public Lineages {
   protected:
     void SetUp() override {
-        first_ = bench_.open();
-        bench_.settle(*first_);
-        bench_.all_known({pod("wrapper-a", "uid-a", 5)}, {row("wrapper-a", "1", 5)});
-        bench_.live(*first_, Millis{12'000});
-        late_ = bench_.follow(other_);
-        bench_.settle(*late_);
+        first_ = fixture_.open();
+        fixture_.settle(*first_);
+        fixture_.all_known({pod("wrapper-a", "uid-a", 5)}, {row("wrapper-a", "1", 5)});
+        fixture_.live(*first_, Millis{12'000});
+        late_ = fixture_.follow(other_);
+        fixture_.settle(*late_);
         folded_ = applied(*late_);
         ASSERT_GT(folded_, 10);
     }
 
     /// The journal loses its last records; an engine that never saw them goes on from there.
     void grow_another(std::int64_t lost) {
-        bench_.log.lose_from(kJournal, end() - lost);
+        fixture_.log.lose_from(kJournal, end() - lost);
         projections::MemoryStore rows;
-        auto next = bench_.open(&rows);
-        bench_.settle(*next);
-        while (end() <= folded_ + 3) bench_.live(*next, Millis{2'000});
+        auto next = fixture_.open(&rows);
+        fixture_.settle(*next);
+        while (end() <= folded_ + 3) fixture_.live(*next, Millis{2'000});
     }
 
     std::uint64_t mark_of(std::int64_t offset) {
-        const StoredRecord record = bench_.log.records(kJournal)[static_cast<std::size_t>(offset)];
+        const StoredRecord record =
+            fixture_.log.records(kJournal)[static_cast<std::size_t>(offset)];
         return codec::record_digest(record.value, record.append_time);
     }
 
@@ -95,8 +96,8 @@ TEST_F(ALostTail, IsNoticedThoughTheNextRecordNamesOneFromBeforeIt_C11) {
     // Of two appends under way the second names no more than the first: behind a record that was
     // lost, such a pair was taken for what follows it, and with it all that came after.
     const RecordMark before{folded_ - 1, mark_of(folded_ - 1)};
-    bench_.log.lose_from(kJournal, folded_);
-    bench_.pass(Millis{1'500});
+    fixture_.log.lose_from(kJournal, folded_);
+    fixture_.pass(Millis{1'500});
     append(before);
     append(before);
     expect_noticed();
@@ -104,7 +105,7 @@ TEST_F(ALostTail, IsNoticedThoughTheNextRecordNamesOneFromBeforeIt_C11) {
 
 TEST_F(ALostTail, IsAskedForAgainWhileTheJournalCannotBeRead) {
     grow_another(4);
-    bench_.log.fail_read(2);  // the first one brings the records
+    fixture_.log.fail_read(2);  // the first one brings the records
     const Status unsure = fold_all(*late_);
     ASSERT_FALSE(unsure.ok());
     EXPECT_EQ(unsure.error().next, Next::kRetry);
@@ -116,12 +117,12 @@ TEST_F(ALostTail, IsNoticedAtTheStartThoughTheNextOneIsOfTheSameMoment_C11) {
     // Rows and journal were compared by the time of one record: a tail that grew again within the
     // same millisecond, or of which a broker's clock said so, was taken for the one that was lost.
     ASSERT_TRUE(late_->stop().ok());
-    const BrokerTime then = bench_.log.records(kJournal).back().append_time;
-    bench_.log.lose_from(kJournal, folded_);
-    bench_.log.set_now(then);
+    const BrokerTime then = fixture_.log.records(kJournal).back().append_time;
+    fixture_.log.lose_from(kJournal, folded_);
+    fixture_.log.set_now(then);
     append(RecordMark{folded_ - 1, 1});
-    ASSERT_EQ(bench_.log.records(kJournal).back().append_time, then);
-    const auto opened = Shard::open(bench_.settings, bench_.log, other_, bench_.clock);
+    ASSERT_EQ(fixture_.log.records(kJournal).back().append_time, then);
+    const auto opened = Shard::open(fixture_.settings, fixture_.log, other_, fixture_.clock);
     ASSERT_FALSE(opened.ok());
     EXPECT_EQ(opened.error().next, Next::kStop);
 }
@@ -130,25 +131,25 @@ TEST_F(Lineages, ABrokersClockThatWentBackMakesNoOtherJournal) {
     // The time of the last record was compared with the latest time of all: after a fail-over to a
     // broker whose clock was behind, a sound journal was refused.
     append(std::nullopt);
-    const StoredRecord only = bench_.log.records(kJournal).back();
+    const StoredRecord only = fixture_.log.records(kJournal).back();
     core::Meta rows;
     rows.applied = only.offset;
     rows.record = codec::record_digest(only.value, only.append_time);
     rows.broker_now = only.append_time + Millis{700};
-    EXPECT_TRUE(check_continuity(bench_.log, 0, rows).ok());
+    EXPECT_TRUE(check_continuity(fixture_.log, 0, rows).ok());
 }
 
 // Rows of the build before, which know the time of their last record and no digest, were taken for
 // those of any journal.
 TEST_F(Lineages, RowsThatKnowNoDigestAreHeldAgainstTheirTime) {
     append(std::nullopt);
-    const StoredRecord only = bench_.log.records(kJournal).back();
+    const StoredRecord only = fixture_.log.records(kJournal).back();
     core::Meta rows;
     rows.applied = only.offset;
     rows.broker_now = only.append_time;
-    EXPECT_TRUE(check_continuity(bench_.log, 0, rows).ok());
+    EXPECT_TRUE(check_continuity(fixture_.log, 0, rows).ok());
     rows.broker_now = only.append_time + Millis{1};
-    const Status other = check_continuity(bench_.log, 0, rows);
+    const Status other = check_continuity(fixture_.log, 0, rows);
     ASSERT_FALSE(other.ok());
     EXPECT_EQ(other.error().next, Next::kStop);
 }
@@ -156,61 +157,61 @@ TEST_F(Lineages, RowsThatKnowNoDigestAreHeldAgainstTheirTime) {
 // The way out of a journal whose beginning was cut is a checkpoint from just before it. A record of
 // two that were under way names one that is gone: the engine stopped, and advised that checkpoint.
 TEST_F(Lineages, WhatIsGoneFromTheJournalIsNoQuestion) {
-    auto shard = bench_.open();
-    bench_.settle(*shard);
-    bench_.live(*shard, Millis{20'000}, Millis{1'000});
+    auto shard = fixture_.open();
+    fixture_.settle(*shard);
+    fixture_.live(*shard, Millis{20'000}, Millis{1'000});
     const core::Meta rows = shard->state().meta;
     append(RecordMark{rows.applied - 1, 7});
-    const StoredRecord next = bench_.log.records(kJournal).back();
+    const StoredRecord next = fixture_.log.records(kJournal).back();
     ASSERT_EQ(next.offset, rows.applied + 1);
     JournalView view;
     ASSERT_TRUE(codec::decode_journal(next.value, next.offset, next.append_time, view).ok());
-    Lineage lineage(bench_.log, 0);
+    Lineage lineage(fixture_.log, 0);
     lineage.resume(rows);
-    ASSERT_TRUE(bench_.log.truncate({Topic::kJournal, 0}, next.offset).ok());
+    ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, 0}, next.offset).ok());
     EXPECT_TRUE(lineage.admit(view).ok());
 }
 
 TEST_F(Lineages, WhoWasMistakenOrLateStopsNobody) {
-    auto shard = bench_.open();
-    bench_.settle(*shard);
+    auto shard = fixture_.open();
+    fixture_.settle(*shard);
     const RecordMark early = last(*shard);
-    bench_.live(*shard, Millis{80'000}, Millis{1'000});
+    fixture_.live(*shard, Millis{80'000}, Millis{1'000});
     ASSERT_GT(applied(*shard), early.offset + static_cast<std::int64_t>(Lineage::kKept));
     append(early);                               // long under way
     append(RecordMark{applied(*shard) - 1, 1});  // of another history
     append(RecordMark{applied(*shard) + 1'000'000, 1});
     append(std::nullopt);  // of a build that names none
     const std::int64_t all = end();
-    bench_.settle(*shard);
+    fixture_.settle(*shard);
     EXPECT_GE(applied(*shard) + 1, all);
     EXPECT_TRUE(shard->status().refused.empty()) << shard->status().refused;
 }
 
 TEST_F(Lineages, WhatComesInOrderCostsNoLook) {
-    auto shard = bench_.open();
-    bench_.settle(*shard);
-    bench_.live(*shard, Millis{20'000}, Millis{1'000});
+    auto shard = fixture_.open();
+    fixture_.settle(*shard);
+    fixture_.live(*shard, Millis{20'000}, Millis{1'000});
     for (int pair = 0; pair < 20; ++pair) {  // two under way at once, as under load
-        bench_.pass(Millis{100});
+        fixture_.pass(Millis{100});
         const RecordMark folded = last(*shard);
         append(folded);
         append(folded);
-        bench_.settle(*shard);
+        fixture_.settle(*shard);
     }
     projections::MemoryStore rows;
-    auto follower = bench_.follow(rows);
-    const std::uint64_t before = bench_.log.reads();
+    auto follower = fixture_.follow(rows);
+    const std::uint64_t before = fixture_.log.reads();
     ASSERT_TRUE(fold_all(*follower).ok());
-    EXPECT_EQ(bench_.log.reads() - before, 2U) << "one page, and the end";
+    EXPECT_EQ(fixture_.log.reads() - before, 2U) << "one page, and the end";
 }
 
 TEST_F(Lineages, EachRecordNamesTheOneThatItsWriterFoldedLast) {
-    auto shard = bench_.open();
-    bench_.settle(*shard);
-    bench_.live(*shard, Millis{20'000}, Millis{1'000});
+    auto shard = fixture_.open();
+    fixture_.settle(*shard);
+    fixture_.live(*shard, Millis{20'000}, Millis{1'000});
     std::vector<RecordMark> marks;
-    for (const StoredRecord& record : bench_.log.records(kJournal)) {
+    for (const StoredRecord& record : fixture_.log.records(kJournal)) {
         JournalView view;
         ASSERT_TRUE(
             codec::decode_journal(record.value, record.offset, record.append_time, view).ok());

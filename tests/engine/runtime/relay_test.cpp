@@ -2,7 +2,7 @@
 // from the record that the last finding names.
 #include "engine/runtime/relay.h"
 
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 #include "tests/support/keys.h"
 
 #include <gtest/gtest.h>

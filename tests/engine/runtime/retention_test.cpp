@@ -2,7 +2,7 @@
 // start from the oldest checkpoint that is kept finds all that it folds.
 #include "engine/runtime/retention.h"
 
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -17,10 +17,10 @@ constexpr Millis kDay = std::chrono::hours(24);
 /// second.
 class TwoDays {
   public:
-    TwoDays() : shard(bench.open()) {
-        bench.settle(*shard);
-        bench.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
-        bench.settle(*shard);
+    TwoDays() : shard(fixture.open()) {
+        fixture.settle(*shard);
+        fixture.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
+        fixture.settle(*shard);
         first = checkpoint();
         day();
         second = checkpoint();
@@ -29,16 +29,16 @@ class TwoDays {
 
     Checkpoint checkpoint() {
         EXPECT_TRUE(shard->stop().ok());
-        images.push_back(copy_of(bench.store));
+        images.push_back(copy_of(fixture.store));
         return Checkpoint::of(shard->state().meta);
     }
     void day() {
         for (int hour = 0; hour < 24; ++hour) {
-            bench.pass(std::chrono::hours(1));
-            bench.all_progress();
-            bench.pods.say(pod("a", "u", 6 + versions++));
-            bench.publish();
-            bench.settle(*shard);
+            fixture.pass(std::chrono::hours(1));
+            fixture.all_progress();
+            fixture.pods.say(pod("a", "u", 6 + versions++));
+            fixture.publish();
+            fixture.settle(*shard);
         }
     }
     /// One call, which takes a share at most.
@@ -48,7 +48,7 @@ class TwoDays {
     }
     Result<Retention::Tended> tend_with(const RetentionSettings& settings, const core::Meta& meta,
                                         const std::vector<Checkpoint>& checkpoints) {
-        return Retention(settings, bench.log, bench.clock).tend(meta, checkpoints, [] {
+        return Retention(settings, fixture.log, fixture.clock).tend(meta, checkpoints, [] {
             return false;
         });
     }
@@ -68,9 +68,9 @@ class TwoDays {
             all.cuts.insert(all.cuts.end(), tended->cuts.begin(), tended->cuts.end());
         }
     }
-    ports::Extent extent(Topic topic) { return *bench.log.describe(partition(topic)); }
+    ports::Extent extent(Topic topic) { return *fixture.log.describe(partition(topic)); }
 
-    Bench bench;
+    ShardFixture fixture;
     std::unique_ptr<Shard> shard;
     std::vector<std::unique_ptr<projections::MemoryStore>> images;
     Checkpoint first;
@@ -88,7 +88,8 @@ TEST(Retention, TopicsForgetWhatIsOlderThanTheirTime) {
     const ports::Extent pods = world.extent(Topic::kChangesPods);
     EXPECT_GT(pods.first_offset, 0);
     EXPECT_LT(pods.first_offset, pods.next_offset);
-    const auto oldest = world.bench.log.read(partition(Topic::kChangesPods), pods.first_offset, 1);
+    const auto oldest =
+        world.fixture.log.read(partition(Topic::kChangesPods), pods.first_offset, 1);
     ASSERT_TRUE(oldest.ok());
     EXPECT_GE(oldest->records.front().append_time, world.shard->state().meta.broker_now - kDay);
     EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "the journal has a time of its own";
@@ -134,8 +135,8 @@ TEST(Retention, AStartFromTheOldestCheckpointFoldsTheRest_C8) {
         world.tend({.topics = kDay, .journal = std::chrono::hours(1)}, {world.second, world.first})
             .ok());
     ASSERT_GT(world.extent(Topic::kJournal).first_offset, 0);
-    auto again = world.bench.follow(*world.images.front());
-    world.bench.settle(*again);
+    auto again = world.fixture.follow(*world.images.front());
+    world.fixture.settle(*again);
     EXPECT_EQ(again->state().meta.applied, world.shard->state().meta.applied);
     EXPECT_EQ(again->state().meta.chain, world.shard->state().meta.chain);
     EXPECT_EQ(again->state().meta.subjects, world.shard->state().meta.subjects);
@@ -155,10 +156,10 @@ TEST(Retention, ALogThatIsTooLargeLosesTheOldestOfItsJournalBitByBit) {
     const ports::Extent before = world.extent(Topic::kJournal);
     ASSERT_TRUE(world.once(small, kept).ok());
     EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "nobody knows how large it is";
-    world.bench.log.say_stored(1'000);
+    world.fixture.log.say_stored(1'000);
     ASSERT_TRUE(world.once(small, kept).ok());
     EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "it is not too large";
-    world.bench.log.say_stored(1'001);
+    world.fixture.log.say_stored(1'001);
     ASSERT_TRUE(world.once(small, kept).ok());
     EXPECT_EQ(world.extent(Topic::kJournal).first_offset,
               (before.next_offset - before.first_offset) / Retention::kShare + 1);
@@ -170,7 +171,7 @@ TEST(Retention, ALogThatIsTooLargeLosesTheOldestOfItsJournalBitByBit) {
 // A log that its topics alone made too large lost its whole journal, and was as large as before.
 TEST(Retention, WhatSharesItsFilesWithTheTopicsStaysHoweverLargeTheLogIs) {
     TwoDays world;
-    world.bench.log.say_stored(1'001);
+    world.fixture.log.say_stored(1'001);
     const RetentionSettings small{.topics = kDay, .log_bytes = 1'000};
     Result<Retention::Tended> last = Retention::Tended{};
     const Checkpoint third = world.checkpoint();
@@ -179,12 +180,12 @@ TEST(Retention, WhatSharesItsFilesWithTheTopicsStaysHoweverLargeTheLogIs) {
     EXPECT_TRUE(last->too_large) << "somebody must be told";
     const std::int64_t first = world.extent(Topic::kJournal).first_offset;
     EXPECT_LT(first, third.offset);
-    const auto oldest = world.bench.log.read(partition(Topic::kJournal), first, 1);
+    const auto oldest = world.fixture.log.read(partition(Topic::kJournal), first, 1);
     ASSERT_TRUE(oldest.ok());
     const Millis kept = world.shard->state().meta.broker_now - oldest->records.front().append_time;
     EXPECT_GE(kept, kDay - std::chrono::hours(1));
     TwoDays without;
-    without.bench.log.say_stored(1'001);
+    without.fixture.log.say_stored(1'001);
     const auto none = without.tend(small, {});
     ASSERT_TRUE(none.ok());
     EXPECT_TRUE(none->too_large) << "without checkpoints nothing of the journal may go";
@@ -205,11 +206,11 @@ class LeapingClock final : public ports::Clock {
 // A clock that leapt ahead by 30 days made everything old, and all of it went.
 TEST(Retention, AClockThatLeapsMakesNothingOld) {
     TwoDays world;
-    LeapingClock machine(world.bench.clock);
+    LeapingClock machine(world.fixture.clock);
     const RetentionSettings settings{.topics = 7 * kDay, .journal = 7 * kDay};
-    Retention retention(settings, world.bench.log, machine);
+    Retention retention(settings, world.fixture.log, machine);
     const std::vector<Checkpoint> kept{world.second, world.second};
-    world.bench.log.advance(30 * kDay);  // that of the brokers
+    world.fixture.log.advance(30 * kDay);  // that of the brokers
     world.day();
     const auto tend = [&] {
         auto tended = retention.tend(world.shard->state().meta, kept, [] { return false; });
@@ -220,7 +221,7 @@ TEST(Retention, AClockThatLeapsMakesNothingOld) {
     EXPECT_EQ(tend().ahead, 30 * kDay);
     machine.ahead = 30 * kDay;  // and that of this machine, which may be the log's
     EXPECT_TRUE(tend().cuts.empty());
-    world.bench.clock.advance(7 * kDay);
+    world.fixture.clock.advance(7 * kDay);
     EXPECT_FALSE(tend().cuts.empty()) << "what passed here makes it old";
 }
 
@@ -237,7 +238,7 @@ TEST(Retention, NoMoreThanAShareGoesInOneCall) {
 TEST(Retention, AStopIsNotKeptWaiting) {
     TwoDays world;
     int asked = 0;
-    const auto tended = Retention({.topics = Millis{1}}, world.bench.log, world.bench.clock)
+    const auto tended = Retention({.topics = Millis{1}}, world.fixture.log, world.fixture.clock)
                             .tend(world.shard->state().meta, {}, [&] { return ++asked > 2; });
     ASSERT_TRUE(tended.ok());
     EXPECT_LE(tended->cuts.size(), 2U);
@@ -246,7 +247,7 @@ TEST(Retention, AStopIsNotKeptWaiting) {
 
 TEST(Retention, ALogThatDoesNotAnswerIsAskedAgain) {
     TwoDays world;
-    world.bench.log.fail_reads(1);
+    world.fixture.log.fail_reads(1);
     const auto cuts = world.tend({.topics = kDay}, {});
     ASSERT_FALSE(cuts.ok());
     EXPECT_EQ(cuts.error().next, Next::kRetry);

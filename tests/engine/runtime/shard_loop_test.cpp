@@ -1,7 +1,7 @@
 // Proves engine/runtime/shard_loop.h.
 #include "engine/runtime/shard_loop.h"
 
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 #include "tests/engine/runtime/wrapped_store.h"
 
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@ namespace {
 class ShardLoopTest : public ::testing::Test {
   protected:
     void open() {
-        shard = bench.open(&store);
+        shard = fixture.open(&store);
         ShardLoopSettings settings;
         settings.on_quiet = [this](const ShardStatus& status, const auto& wanted) {
             awaited.push_back(status.proof_awaited);
             for (const std::string& source : wanted) listed_again.push_back(source);
         };
         settings.on_failure = [this](const Error& error) { failures.push_back(error.next); };
-        loop = std::make_unique<ShardLoop>(*shard, bench.log, std::move(settings));
+        loop = std::make_unique<ShardLoop>(*shard, fixture.log, std::move(settings));
     }
     void steps(int n) {
         for (int i = 0; i < n; ++i) loop->step(Millis{0});
@@ -31,13 +31,13 @@ class ShardLoopTest : public ::testing::Test {
 
     void live() {
         for (int i = 0; i < 5; ++i) {
-            bench.pass(Millis{100});
+            fixture.pass(Millis{100});
             steps(1);
         }
     }
 
     WrappedStore store;
-    Bench bench;
+    ShardFixture fixture;
     std::unique_ptr<Shard> shard;
     std::unique_ptr<ShardLoop> loop;
     std::vector<bool> awaited;
@@ -47,11 +47,11 @@ class ShardLoopTest : public ::testing::Test {
 
 TEST_F(ShardLoopTest, ARoundGoesOnUntilNothingIsLeftToDo) {
     open();
-    bench.all_known({pod("wrapper-a", "u1", 5)}, {});
-    bench.settle(*shard);
-    bench.pass(Millis{1'000});
-    bench.pods.say(pod("wrapper-b", "u2", 6));
-    bench.publish();
+    fixture.all_known({pod("wrapper-a", "u1", 5)}, {});
+    fixture.settle(*shard);
+    fixture.pass(Millis{1'000});
+    fixture.pods.say(pod("wrapper-b", "u2", 6));
+    fixture.publish();
     steps(2);  // what is in the log is journaled by the first one and folded by the second
     EXPECT_EQ(shard->status().meta.subjects, 2U);
     EXPECT_FALSE(awaited.empty());
@@ -63,11 +63,11 @@ TEST_F(ShardLoopTest, ASourceThatOnlyAnEpochCanHealIsNamedOnce_S4) {
     for (int i = 0; i < 20; ++i) {
         many.push_back(pod("w" + std::to_string(i), "u" + std::to_string(i), 5));
     }
-    bench.all_known(many, {});
+    fixture.all_known(many, {});
     live();
     EXPECT_EQ(listed_again, std::vector<std::string>{});
-    bench.pods.say(epoch_begins(30)).say(epoch_ends());
-    bench.publish();
+    fixture.pods.say(epoch_begins(30)).say(epoch_ends());
+    fixture.publish();
     live();
     EXPECT_EQ(listed_again, std::vector<std::string>{"pods"});
 }
@@ -75,11 +75,11 @@ TEST_F(ShardLoopTest, ASourceThatOnlyAnEpochCanHealIsNamedOnce_S4) {
 TEST_F(ShardLoopTest, AfterAFailureItTriesAgain) {
     open();
     steps(3);
-    bench.log.fail_reads(1);
+    fixture.log.fail_reads(1);
     steps(1);
     EXPECT_EQ(failures, std::vector<Next>{Next::kRetry});
     EXPECT_EQ(loop->fatal(), "");
-    bench.all_known({pod("wrapper-a", "u1", 5)}, {});
+    fixture.all_known({pod("wrapper-a", "u1", 5)}, {});
     live();
     EXPECT_EQ(shard->status().meta.subjects, 1U);
 }
@@ -88,9 +88,9 @@ TEST_F(ShardLoopTest, AfterAFinalFailureItDoesNothingAndNeedsNothing) {
     open();
     live();
     store.before_apply = [] { return Status(Error{Next::kStop, "the disk is gone"}); };
-    bench.all_known({pod("wrapper-a", "u1", 5)}, {});
+    fixture.all_known({pod("wrapper-a", "u1", 5)}, {});
     for (int i = 0; i < 10 && loop->fatal().empty(); ++i) {
-        bench.pass(Millis{1'000});
+        fixture.pass(Millis{1'000});
         steps(1);
     }
     ASSERT_NE(loop->fatal(), "");
@@ -98,7 +98,7 @@ TEST_F(ShardLoopTest, AfterAFinalFailureItDoesNothingAndNeedsNothing) {
     ASSERT_FALSE(awaited.empty());
     EXPECT_FALSE(awaited.back());
     const std::size_t rounds = awaited.size();
-    bench.all_progress();
+    fixture.all_progress();
     live();
     EXPECT_EQ(awaited.size(), rounds);
     EXPECT_EQ(failures.size(), 1U);

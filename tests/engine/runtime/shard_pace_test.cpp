@@ -1,144 +1,144 @@
 // Proves design §4.8 at the shard: while nothing comes in, journal time passes by records of its
 // own, in steps that are not clamped and not too many; and what `status` tells.
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 
 #include <gtest/gtest.h>
 
 namespace trueup::runtime::testing {
 namespace {
 
-std::int64_t journal_end(Bench& bench) {
-    return bench.log.describe({Topic::kJournal, 0})->next_offset;
+std::int64_t journal_end(ShardFixture& fixture) {
+    return fixture.log.describe({Topic::kJournal, 0})->next_offset;
 }
 
 /// Steps as a host does: waits for as long as the shard says, at least `least`.
-void host(Bench& bench, Shard& shard, Millis time, Millis least = Millis{1}) {
+void host(ShardFixture& fixture, Shard& shard, Millis time, Millis least = Millis{1}) {
     for (Millis passed{0}; passed < time;) {
-        bench.settle(shard);
+        fixture.settle(shard);
         const Millis nap = std::max(least, shard.idle_time());
-        bench.pass(nap);
+        fixture.pass(nap);
         passed += nap;
     }
-    bench.settle(shard);
+    fixture.settle(shard);
 }
 
 TEST(ShardPace, JournalTimePassesWhileNothingComesIn_Design4_8) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({}, {});
-    bench.settle(*shard);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({}, {});
+    fixture.settle(*shard);
     const JournalTime before = shard->state().meta.now;
-    const std::int64_t records = journal_end(bench);
-    host(bench, *shard, Millis{60'000});
+    const std::int64_t records = journal_end(fixture);
+    host(fixture, *shard, Millis{60'000});
     EXPECT_GE(shard->state().meta.now - before, Millis{57'000});
     EXPECT_EQ(shard->state().meta.counters.clamped_steps, 0U) << "no step was too long";
-    EXPECT_LE(journal_end(bench) - records, 90) << "half of max_clock_step is often enough";
+    EXPECT_LE(journal_end(fixture) - records, 90) << "half of max_clock_step is often enough";
 }
 
 TEST(ShardPace, AGraceEndsWithoutAnyInput_G1) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({pod("a", "uid-a", 5)}, {});
-    bench.settle(*shard);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({pod("a", "uid-a", 5)}, {});
+    fixture.settle(*shard);
     ASSERT_EQ(shard->state().meta.open_findings, 1U);
-    host(bench, *shard, Millis{4'900});
-    bench.all_progress();
-    EXPECT_TRUE(commands_in(bench.log).empty());
-    host(bench, *shard, Millis{200});
-    EXPECT_EQ(commands_in(bench.log).size(), 1U) << "the timer is not kept waiting for a beat";
+    host(fixture, *shard, Millis{4'900});
+    fixture.all_progress();
+    EXPECT_TRUE(commands_in(fixture.log).empty());
+    host(fixture, *shard, Millis{200});
+    EXPECT_EQ(commands_in(fixture.log).size(), 1U) << "the timer is not kept waiting for a beat";
 }
 
 // An idle shard with a timer that was due appended 400 ticks a second.
 TEST(ShardPace, NoMoreThanFiftyTicksASecondWhateverIsDue) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({pod("a", "uid-a", 5)}, {row("c", "2", 5)});
-    bench.settle(*shard);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({pod("a", "uid-a", 5)}, {row("c", "2", 5)});
+    fixture.settle(*shard);
     for (int second = 0; second < 20; ++second) {
-        const std::int64_t before = journal_end(bench);
+        const std::int64_t before = journal_end(fixture);
         for (int i = 0; i < 1'000; ++i) {
-            bench.pass(Millis{1});
+            fixture.pass(Millis{1});
             ASSERT_TRUE(shard->step().ok());
         }
-        EXPECT_LE(journal_end(bench) - before, 51) << "in second " << second;
+        EXPECT_LE(journal_end(fixture) - before, 51) << "in second " << second;
     }
 }
 
 // The same while the journal's clock stands still: the timer never comes due, the ticks go on.
 TEST(ShardPace, NoMoreThanFiftyTicksASecondWhileTheBrokersClockStands) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({pod("a", "uid-a", 5)}, {row("c", "2", 5)});
-    bench.settle(*shard);
-    bench.clock.advance(Millis{10'000});
-    const std::int64_t before = journal_end(bench);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({pod("a", "uid-a", 5)}, {row("c", "2", 5)});
+    fixture.settle(*shard);
+    fixture.clock.advance(Millis{10'000});
+    const std::int64_t before = journal_end(fixture);
     for (int i = 0; i < 1'000; ++i) {
-        bench.clock.advance(Millis{1});
+        fixture.clock.advance(Millis{1});
         ASSERT_TRUE(shard->step().ok());
     }
-    EXPECT_LE(journal_end(bench) - before, 51);
+    EXPECT_LE(journal_end(fixture) - before, 51);
 }
 
 TEST(ShardPace, ALongSweepGoesOnByItself) {
-    Bench bench;
-    bench.settings.policy.sweep_step = 3;
-    auto shard = bench.open();
-    bench.settle(*shard);
+    ShardFixture fixture;
+    fixture.settings.policy.sweep_step = 3;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
     std::vector<Fact> many;
     for (int i = 0; i < 40; ++i) {
         many.push_back(pod("w" + std::to_string(i), "u" + std::to_string(i), 5));
     }
-    bench.all_known(many, {});
-    bench.settle(*shard);
+    fixture.all_known(many, {});
+    fixture.settle(*shard);
     EXPECT_FALSE(shard->state().meta.sweeps.empty());
     EXPECT_LE(shard->idle_time(), Millis{20});
-    host(bench, *shard, Millis{2'000});
+    host(fixture, *shard, Millis{2'000});
     EXPECT_TRUE(shard->state().meta.sweeps.empty());
 }
 
 TEST(ShardPace, IdleTimeIsBoundedAndShortWhileSomethingIsUnderWay) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({}, {});
-    bench.settle(*shard);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({}, {});
+    fixture.settle(*shard);
     EXPECT_GT(shard->idle_time(), Millis{100});
     EXPECT_LE(shard->idle_time(), Millis{500});
-    bench.pods.say(pod("a", "u", 5));
-    bench.publish();
-    bench.log.hold_appends();
+    fixture.pods.say(pod("a", "u", 5));
+    fixture.publish();
+    fixture.log.hold_appends();
     ASSERT_TRUE(shard->step().ok());
     EXPECT_LE(shard->idle_time(), Millis{20}) << "an append is under way";
-    bench.log.release_appends();
-    bench.settle(*shard);
-    host(bench, *shard, Millis{4'500}, Millis{5});
+    fixture.log.release_appends();
+    fixture.settle(*shard);
+    host(fixture, *shard, Millis{4'500}, Millis{5});
     EXPECT_LE(shard->idle_time(), Millis{500}) << "the grace ends soon";
 }
 
 // One finding that was only observed kept every source at its hurried pace for good: 48 MB of
 // proofs a day, and of LISTs seven times as many as needed.
 TEST(ShardPace, SourcesHurryOnlyForWhatAProofCanEnd) {
-    Bench bench;
-    for (RuleSettings& rule : bench.settings.policy.rules) rule.mode = Mode::kObserve;
-    bench.settings.policy.reconcile_every = Millis{0};
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({pod("wrapper-a", "uid-a", 5)}, {row("wrapper-b", "1", 5)});
-    bench.settle(*shard);
-    bench.live(*shard, Millis{12'000});
+    ShardFixture fixture;
+    for (RuleSettings& rule : fixture.settings.policy.rules) rule.mode = Mode::kObserve;
+    fixture.settings.policy.reconcile_every = Millis{0};
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({pod("wrapper-a", "uid-a", 5)}, {row("wrapper-b", "1", 5)});
+    fixture.settle(*shard);
+    fixture.live(*shard, Millis{12'000});
     ASSERT_EQ(shard->state().meta.open_findings, 2U);
     EXPECT_FALSE(shard->status().proof_awaited) << "they are observed, and stay so";
-    bench.pods.say(pod("wrapper-c", "uid-c", 6));
-    bench.publish();
-    bench.settle(*shard);
+    fixture.pods.say(pod("wrapper-c", "uid-c", 6));
+    fixture.publish();
+    fixture.settle(*shard);
     bool asked = false;
     for (int i = 0; i < 60; ++i) {
-        bench.pass(Millis{100});
-        bench.settle(*shard);
+        fixture.pass(Millis{100});
+        fixture.settle(*shard);
         asked = asked || shard->status().proof_awaited;
     }
     EXPECT_TRUE(asked) << "another pod without a row";
@@ -156,30 +156,30 @@ TEST(ShardPace, ADeadlineThatIsFarHurriesNobody) {
 
 // A pass that waited for a source that is down hurried all the others for as long.
 TEST(ShardPace, ASourceThatIsSilentHurriesNobody) {
-    Bench bench;
-    for (RuleSettings& rule : bench.settings.policy.rules) rule.mode = Mode::kObserve;
-    bench.settings.policy.reconcile_every = Millis{10'000};
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({pod("wrapper-a", "uid-a", 5)}, {row("wrapper-a", "1", 5)});
-    bench.settle(*shard);
-    const Millis silent = bench.settings.policy.stale_after + Millis{1'000};
+    ShardFixture fixture;
+    for (RuleSettings& rule : fixture.settings.policy.rules) rule.mode = Mode::kObserve;
+    fixture.settings.policy.reconcile_every = Millis{10'000};
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({pod("wrapper-a", "uid-a", 5)}, {row("wrapper-a", "1", 5)});
+    fixture.settle(*shard);
+    const Millis silent = fixture.settings.policy.stale_after + Millis{1'000};
     for (Millis passed{0}; passed < silent + Millis{20'000}; passed += Millis{1'000}) {
-        bench.pass(Millis{1'000});
-        bench.pods.say(progress(bench.log.now()));
-        bench.publish();
-        bench.settle(*shard);
+        fixture.pass(Millis{1'000});
+        fixture.pods.say(progress(fixture.log.now()));
+        fixture.publish();
+        fixture.settle(*shard);
     }
     ASSERT_TRUE(shard->state().meta.pass.running) << "it waits for the rows";
     EXPECT_FALSE(shard->status().proof_awaited);
 }
 
 TEST(ShardPace, StatusTellsWhereTheShardIs) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({pod("a", "u", 5)}, {});
-    bench.settle(*shard);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({pod("a", "u", 5)}, {});
+    fixture.settle(*shard);
     const ShardStatus status = shard->status();
     EXPECT_EQ(status.meta.applied, shard->state().meta.applied);
     EXPECT_TRUE(status.caught_up);

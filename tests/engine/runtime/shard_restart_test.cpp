@@ -2,7 +2,7 @@
 // whole journal; and where they cannot be, the shard refuses and says the way out.
 #include "engine/core/row.h"
 #include "engine/runtime/projection.h"
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -25,11 +25,11 @@ struct Wreck {
     std::unique_ptr<projections::MemoryStore> store;
 };
 
-void expect_recovers(Bench& bench, const Wreck& wreck) {
+void expect_recovers(ShardFixture& fixture, const Wreck& wreck) {
     projections::MemoryStore empty;
-    const core::Meta whole = folded(bench.settings, *copy_of(*wreck.log), empty, bench.clock);
+    const core::Meta whole = folded(fixture.settings, *copy_of(*wreck.log), empty, fixture.clock);
     const core::Meta tail =
-        folded(bench.settings, *copy_of(*wreck.log), *copy_of(*wreck.store), bench.clock);
+        folded(fixture.settings, *copy_of(*wreck.log), *copy_of(*wreck.store), fixture.clock);
     EXPECT_EQ(tail, whole);
     // As a leader it publishes what may be missing, and only what the journal says.
     const std::vector<FindingEdge> before = findings_in(*wreck.log);
@@ -37,7 +37,7 @@ void expect_recovers(Bench& bench, const Wreck& wreck) {
     auto log = copy_of(*wreck.log);
     auto store = copy_of(*wreck.store);
     const std::int64_t end = log->describe({Topic::kJournal, 0})->next_offset;
-    auto shard = Shard::open(bench.settings, *log, *store, bench.clock);
+    auto shard = Shard::open(fixture.settings, *log, *store, fixture.clock);
     ASSERT_TRUE(shard.ok()) << shard.error().what;
     while ((*shard)->state().meta.applied + 1 < end) ASSERT_TRUE((*shard)->step().ok());
     ASSERT_TRUE((*shard)->stop().ok());
@@ -49,7 +49,7 @@ void expect_recovers(Bench& bench, const Wreck& wreck) {
     auto all = copy_of(*wreck.log);
     ASSERT_TRUE(all->truncate({Topic::kFindings, 0}, 1'000'000).ok());
     ASSERT_TRUE(all->truncate({Topic::kCommands, 0}, 1'000'000).ok());
-    auto replay = Shard::open(bench.settings, *all, fresh, bench.clock);
+    auto replay = Shard::open(fixture.settings, *all, fresh, fixture.clock);
     ASSERT_TRUE(replay.ok());
     while ((*replay)->state().meta.applied + 1 < end) ASSERT_TRUE((*replay)->step().ok());
     ASSERT_TRUE((*replay)->stop().ok());
@@ -66,21 +66,21 @@ TEST(ShardRestart, AtEveryJournalOffsetRowsAndTailAreTheFoldOfTheWhole_C1_C2_C8)
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         std::mt19937_64 random(seed);
-        Bench bench;
-        bench.settings.cache_bytes = seed % 2 == 0 ? 1 : 1 << 20;  // every row cold, or none
-        bench.settings.write_behind_every = Millis{700};
-        auto shard = bench.open();
-        bench.settle(*shard);
-        bench.all_known({pod("wrapper-0", "uid-wrapper-0", 5)}, {row("wrapper-1", "1", 5)});
+        ShardFixture fixture;
+        fixture.settings.cache_bytes = seed % 2 == 0 ? 1 : 1 << 20;  // every row cold, or none
+        fixture.settings.write_behind_every = Millis{700};
+        auto shard = fixture.open();
+        fixture.settle(*shard);
+        fixture.all_known({pod("wrapper-0", "uid-wrapper-0", 5)}, {row("wrapper-1", "1", 5)});
         std::vector<Wreck> wrecks;
         for (int i = 0; i < 40; ++i) {
-            bench.random_act(random);
-            bench.settle(*shard);
-            wrecks.push_back({copy_of(bench.log), copy_of(bench.store)});
+            fixture.random_act(random);
+            fixture.settle(*shard);
+            wrecks.push_back({copy_of(fixture.log), copy_of(fixture.store)});
         }
-        commands += commands_in(bench.log).size();
+        commands += commands_in(fixture.log).size();
         for (const Wreck& wreck : wrecks) {
-            expect_recovers(bench, wreck);
+            expect_recovers(fixture, wreck);
             if (::testing::Test::HasFailure()) return;
         }
     }
@@ -89,16 +89,16 @@ TEST(ShardRestart, AtEveryJournalOffsetRowsAndTailAreTheFoldOfTheWhole_C1_C2_C8)
 
 TEST(ShardRestart, ACheckpointAtEveryOffsetPlusTailIsTheFullFold_C8) {
     std::mt19937_64 random(11);
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({pod("wrapper-0", "uid-wrapper-0", 5)}, {});
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({pod("wrapper-0", "uid-wrapper-0", 5)}, {});
     for (int i = 0; i < 40; ++i) {
-        bench.random_act(random);
-        bench.settle(*shard);
+        fixture.random_act(random);
+        fixture.settle(*shard);
     }
     const core::Meta whole = settled_meta(*shard);
-    const auto journal = bench.log.records({Topic::kJournal, 0});
+    const auto journal = fixture.log.records({Topic::kJournal, 0});
     for (std::size_t k = 0; k <= journal.size(); ++k) {
         // A log that ends at k gives the image; the same log in full goes on from it.
         MemoryLog log;
@@ -109,33 +109,34 @@ TEST(ShardRestart, ACheckpointAtEveryOffsetPlusTailIsTheFullFold_C8) {
                 ports::append_now(log, {Topic::kJournal, 0}, {{{}, journal[i].value}}).ok());
         };
         for (std::size_t i = 0; i < k; ++i) append(i);
-        if (k > 0) folded(bench.settings, log, store, bench.clock);
+        if (k > 0) folded(fixture.settings, log, store, fixture.clock);
         for (std::size_t i = k; i < journal.size(); ++i) append(i);
-        EXPECT_EQ(folded(bench.settings, log, store, bench.clock), whole) << "checkpoint at " << k;
+        EXPECT_EQ(folded(fixture.settings, log, store, fixture.clock), whole)
+            << "checkpoint at " << k;
         if (::testing::Test::HasFailure()) return;
     }
 }
 
 TEST(ShardRestart, TheImageIsNeverAheadOfTheRelay) {
-    Bench bench;
-    bench.settings.write_behind_every = Millis{1};
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({}, {row("wrapper-c", "2", 5)});
-    for (int i = 0; i < 120 && commands_in(bench.log).empty(); ++i) {
-        bench.pass(Millis{100});
-        if (i % 10 == 0) bench.all_progress();
+    ShardFixture fixture;
+    fixture.settings.write_behind_every = Millis{1};
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({}, {row("wrapper-c", "2", 5)});
+    for (int i = 0; i < 120 && commands_in(fixture.log).empty(); ++i) {
+        fixture.pass(Millis{100});
+        if (i % 10 == 0) fixture.all_progress();
         // The relay's append fails each time; the image must wait for it.
-        bench.log.fail_next_append(false, Topic::kCommands);
-        bench.log.fail_next_append(false, Topic::kFindings);
+        fixture.log.fail_next_append(false, Topic::kCommands);
+        fixture.log.fail_next_append(false, Topic::kFindings);
         for (int k = 0; k < 4; ++k) (void)shard->step();
-        const auto store = copy_of(bench.store);
+        const auto store = copy_of(fixture.store);
         core::NoRows none;
         core::State image(none);
         Projection projection(*store, 0);
         ASSERT_TRUE(projection.load(image, 1 << 20).ok());
         std::set<std::string> published;
-        for (const FindingEdge& edge : findings_in(bench.log)) published.insert(to_hex(edge.id));
+        for (const FindingEdge& edge : findings_in(fixture.log)) published.insert(to_hex(edge.id));
         EXPECT_GE(published.size(), image.meta.open_findings) << "an image without its findings";
     }
 }
@@ -144,29 +145,29 @@ class ShardOpening : public ::testing::Test {
   protected:
     /// A journal of some records with a stored image at its end.
     void run() {
-        auto shard = bench_.open();
-        bench_.settle(*shard);
-        bench_.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
-        bench_.live(*shard, Millis{4'000});
+        auto shard = fixture_.open();
+        fixture_.settle(*shard);
+        fixture_.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
+        fixture_.live(*shard, Millis{4'000});
         settled_meta(*shard);
     }
     Error refusal(MemoryLog& log, ports::Store& store) {
-        auto shard = Shard::open(bench_.settings, log, store, bench_.clock);
+        auto shard = Shard::open(fixture_.settings, log, store, fixture_.clock);
         EXPECT_FALSE(shard.ok());
         return shard ? Error{} : shard.error();
     }
-    Bench bench_;
+    ShardFixture fixture_;
 };
 
 TEST_F(ShardOpening, AJournalThatLostItsTailIsRefused_C11) {
     run();
     MemoryLog shorter;
-    const auto journal = bench_.log.records({Topic::kJournal, 0});
+    const auto journal = fixture_.log.records({Topic::kJournal, 0});
     for (std::size_t i = 0; i + 1 < journal.size(); ++i) {
         ASSERT_TRUE(
             ports::append_now(shorter, {Topic::kJournal, 0}, {{{}, journal[i].value}}).ok());
     }
-    const Error error = refusal(shorter, bench_.store);
+    const Error error = refusal(shorter, fixture_.store);
     EXPECT_EQ(error.next, Next::kStop);
     EXPECT_NE(error.what.find("the journal lost its tail"), std::string::npos) << error.what;
     EXPECT_NE(error.what.find("move the shard's projection folder away"), std::string::npos)
@@ -177,16 +178,16 @@ TEST_F(ShardOpening, AJournalThatLostItsTailIsRefused_C11) {
 // journal was another one, it said.
 TEST_F(ShardOpening, AJournalThatCannotBeReadYetIsAskedAgain_C11) {
     run();
-    bench_.log.hide_from(1);
-    EXPECT_EQ(refusal(bench_.log, bench_.store).next, Next::kRetry);
-    bench_.log.hide_from(std::numeric_limits<std::int64_t>::max());
-    EXPECT_TRUE(Shard::open(bench_.settings, bench_.log, bench_.store, bench_.clock).ok());
+    fixture_.log.hide_from(1);
+    EXPECT_EQ(refusal(fixture_.log, fixture_.store).next, Next::kRetry);
+    fixture_.log.hide_from(std::numeric_limits<std::int64_t>::max());
+    EXPECT_TRUE(Shard::open(fixture_.settings, fixture_.log, fixture_.store, fixture_.clock).ok());
 }
 
 TEST_F(ShardOpening, AnEmptyLogBesideAnImageIsRefusedNotBegunAnew_C11) {
     run();
     MemoryLog empty;
-    EXPECT_EQ(refusal(empty, bench_.store).next, Next::kStop);
+    EXPECT_EQ(refusal(empty, fixture_.store).next, Next::kStop);
     EXPECT_TRUE(empty.records({Topic::kJournal, 0}).empty());
 }
 
@@ -194,7 +195,7 @@ TEST_F(ShardOpening, AnEmptyLogBesideAnImageIsRefusedNotBegunAnew_C11) {
 TEST_F(ShardOpening, AJournalThatDoesNotNameItselfIsRefused_C11) {
     run();
     MemoryLog headless;
-    const auto journal = bench_.log.records({Topic::kJournal, 0});
+    const auto journal = fixture_.log.records({Topic::kJournal, 0});
     for (std::size_t i = 1; i < journal.size(); ++i) {
         ASSERT_TRUE(
             ports::append_now(headless, {Topic::kJournal, 0}, {{{}, journal[i].value}}).ok());
@@ -208,17 +209,17 @@ TEST_F(ShardOpening, AJournalThatDoesNotNameItselfIsRefused_C11) {
 
 TEST_F(ShardOpening, RetentionPastTheAppliedOffsetIsRefused_C11) {
     run();
-    const auto old_store = copy_of(bench_.store);
-    auto shard = bench_.open();
-    bench_.live(*shard, Millis{4'000});
-    const std::int64_t end = bench_.log.describe({Topic::kJournal, 0})->next_offset;
+    const auto old_store = copy_of(fixture_.store);
+    auto shard = fixture_.open();
+    fixture_.live(*shard, Millis{4'000});
+    const std::int64_t end = fixture_.log.describe({Topic::kJournal, 0})->next_offset;
     settled_meta(*shard);
-    ASSERT_TRUE(bench_.log.truncate({Topic::kJournal, 0}, end - 1).ok());
-    const Error error = refusal(bench_.log, *old_store);
+    ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, 0}, end - 1).ok());
+    const Error error = refusal(fixture_.log, *old_store);
     EXPECT_EQ(error.next, Next::kStop);
     EXPECT_NE(error.what.find("retention took what lies between"), std::string::npos) << error.what;
     projections::MemoryStore nothing;
-    const Error from_nothing = refusal(bench_.log, nothing);
+    const Error from_nothing = refusal(fixture_.log, nothing);
     EXPECT_EQ(from_nothing.next, Next::kStop);
     EXPECT_NE(from_nothing.what.find("there are no rows"), std::string::npos) << from_nothing.what;
     EXPECT_NE(from_nothing.what.find("the checkpoints' folder"), std::string::npos)
@@ -227,11 +228,11 @@ TEST_F(ShardOpening, RetentionPastTheAppliedOffsetIsRefused_C11) {
 
 TEST_F(ShardOpening, DamagedRowsAreSetAsideNotBelieved_C2) {
     run();
-    const auto rows = bench_.store.scan({}, {}, 1'000).value();
+    const auto rows = fixture_.store.scan({}, {}, 1'000).value();
     int tried = 0;
     for (const auto& [key, value] : rows) {
         for (const bool cut : {false, true}) {
-            auto store = copy_of(bench_.store);
+            auto store = copy_of(fixture_.store);
             ports::StoreBatch damage;
             std::string bytes = value;
             if (cut) {
@@ -241,7 +242,7 @@ TEST_F(ShardOpening, DamagedRowsAreSetAsideNotBelieved_C2) {
             }
             damage.put(key, bytes);
             ASSERT_TRUE(store->apply(damage).ok());
-            auto shard = Shard::open(bench_.settings, bench_.log, *store, bench_.clock);
+            auto shard = Shard::open(fixture_.settings, fixture_.log, *store, fixture_.clock);
             if (key[2] == 's') {
                 ASSERT_FALSE(shard.ok()) << "a damaged subject was believed";
                 EXPECT_EQ(shard.error().next, Next::kSkip);
@@ -249,11 +250,11 @@ TEST_F(ShardOpening, DamagedRowsAreSetAsideNotBelieved_C2) {
             }
         }
         if (key[2] != 's') continue;
-        auto store = copy_of(bench_.store);
+        auto store = copy_of(fixture_.store);
         ports::StoreBatch loss;
         loss.erase(key);
         ASSERT_TRUE(store->apply(loss).ok());
-        EXPECT_EQ(refusal(bench_.log, *store).next, Next::kSkip) << "a lost row was not missed";
+        EXPECT_EQ(refusal(fixture_.log, *store).next, Next::kSkip) << "a lost row was not missed";
     }
     EXPECT_GT(tried, 0);
 }
@@ -262,11 +263,11 @@ TEST_F(ShardOpening, AMetaRowThatCannotBeReadIsSetAside_C2) {
     run();
     ports::StoreBatch damage;
     damage.put(std::string("\0\0m", 3), "rubbish");
-    ASSERT_TRUE(bench_.store.apply(damage).ok());
-    EXPECT_EQ(refusal(bench_.log, bench_.store).next, Next::kSkip);
+    ASSERT_TRUE(fixture_.store.apply(damage).ok());
+    EXPECT_EQ(refusal(fixture_.log, fixture_.store).next, Next::kSkip);
     // Rebuilt from the journal it is the same again.
     projections::MemoryStore fresh;
-    EXPECT_GT(folded(bench_.settings, bench_.log, fresh, bench_.clock).subjects, 0U);
+    EXPECT_GT(folded(fixture_.settings, fixture_.log, fresh, fixture_.clock).subjects, 0U);
 }
 
 TEST_F(ShardOpening, AnUnknownPolicyInTheJournalHaltsTheShardAndIsSaid_C10) {
@@ -275,17 +276,18 @@ TEST_F(ShardOpening, AnUnknownPolicyInTheJournalHaltsTheShardAndIsSaid_C10) {
     Settings unknown = demo_policy();
     unknown.use = "runner-sets";
     record.set_settings(unknown);
-    ASSERT_TRUE(ports::append_now(bench_.log, {Topic::kJournal, 0}, {{{}, record.take()}}).ok());
-    auto shard = bench_.open();
+    ASSERT_TRUE(ports::append_now(fixture_.log, {Topic::kJournal, 0}, {{{}, record.take()}}).ok());
+    auto shard = fixture_.open();
     const auto stepped = shard->step();
     ASSERT_FALSE(stepped.ok());
     EXPECT_EQ(stepped.error().next, Next::kStop);
     EXPECT_NE(stepped.error().what.find("'runner-sets'"), std::string::npos)
         << stepped.error().what;
     EXPECT_EQ(shard->status().refused, stepped.error().what);
-    const auto before = bench_.log.records({Topic::kJournal, 0}).size();
+    const auto before = fixture_.log.records({Topic::kJournal, 0}).size();
     EXPECT_TRUE(shard->stop().ok());
-    EXPECT_EQ(bench_.log.records({Topic::kJournal, 0}).size(), before) << "it writes nothing more";
+    EXPECT_EQ(fixture_.log.records({Topic::kJournal, 0}).size(), before)
+        << "it writes nothing more";
 }
 
 // A build without the stored policy opened the projection, wrote its own settings into the journal
@@ -295,7 +297,7 @@ TEST_F(ShardOpening, AnImageOfAnUnknownPolicyIsRefusedBeforeAnythingIsWritten_C1
     core::NoRows none;
     core::State state(none);
     {
-        Projection projection(bench_.store, 0);
+        Projection projection(fixture_.store, 0);
         ASSERT_TRUE(projection.load(state, 1 << 20).ok());
         core::Meta meta = state.meta;
         meta.settings.use = "runner-sets";
@@ -303,20 +305,20 @@ TEST_F(ShardOpening, AnImageOfAnUnknownPolicyIsRefusedBeforeAnythingIsWritten_C1
         core::encode_meta(meta, bytes);
         ports::StoreBatch batch;
         batch.put(std::string("\0\0m", 3), bytes);
-        ASSERT_TRUE(bench_.store.apply(batch).ok());
+        ASSERT_TRUE(fixture_.store.apply(batch).ok());
     }
-    const auto before = bench_.log.records({Topic::kJournal, 0}).size();
-    const Error error = refusal(bench_.log, bench_.store);
+    const auto before = fixture_.log.records({Topic::kJournal, 0}).size();
+    const Error error = refusal(fixture_.log, fixture_.store);
     EXPECT_EQ(error.next, Next::kStop);
     EXPECT_NE(error.what.find("'runner-sets'"), std::string::npos) << error.what;
-    EXPECT_EQ(bench_.log.records({Topic::kJournal, 0}).size(), before);
+    EXPECT_EQ(fixture_.log.records({Topic::kJournal, 0}).size(), before);
 }
 
 TEST_F(ShardOpening, AJournalRecordThatCannotBeReadStopsTheShard_C11) {
     run();
     ASSERT_TRUE(
-        ports::append_now(bench_.log, {Topic::kJournal, 0}, {{{}, "\xff\xff rubbish"}}).ok());
-    auto shard = bench_.open();
+        ports::append_now(fixture_.log, {Topic::kJournal, 0}, {{{}, "\xff\xff rubbish"}}).ok());
+    auto shard = fixture_.open();
     const auto stepped = shard->step();
     ASSERT_FALSE(stepped.ok());
     EXPECT_EQ(stepped.error().next, Next::kStop);
@@ -325,11 +327,12 @@ TEST_F(ShardOpening, AJournalRecordThatCannotBeReadStopsTheShard_C11) {
 
 TEST_F(ShardOpening, InputThatRetentionTookStopsEmissionAndIsSaid_C11) {
     run();
-    for (int i = 0; i < 5; ++i) bench_.pods.say(pod("b", "v", 20 + static_cast<std::uint64_t>(i)));
-    bench_.publish();
-    const std::int64_t end = bench_.log.describe({Topic::kChangesPods, 0})->next_offset;
-    ASSERT_TRUE(bench_.log.truncate({Topic::kChangesPods, 0}, end - 1).ok());
-    auto shard = bench_.open();
+    for (int i = 0; i < 5; ++i)
+        fixture_.pods.say(pod("b", "v", 20 + static_cast<std::uint64_t>(i)));
+    fixture_.publish();
+    const std::int64_t end = fixture_.log.describe({Topic::kChangesPods, 0})->next_offset;
+    ASSERT_TRUE(fixture_.log.truncate({Topic::kChangesPods, 0}, end - 1).ok());
+    auto shard = fixture_.open();
     for (int i = 0; i < 10; ++i) {
         const auto stepped = shard->step();
         if (stepped.ok()) continue;
@@ -342,19 +345,19 @@ TEST_F(ShardOpening, InputThatRetentionTookStopsEmissionAndIsSaid_C11) {
 
 // A gap that retention had taken ended the process's shard without a word in its status.
 TEST(ShardRestart, AFailedAppendWhoseInputIsGoneStopsAndIsSaid_C11) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({pod("a", "u", 5)}, {});
-    bench.settle(*shard);
-    bench.pods.say(pod("b", "v", 6));
-    bench.publish();
-    bench.log.fail_next_append(false, Topic::kJournal);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({pod("a", "u", 5)}, {});
+    fixture.settle(*shard);
+    fixture.pods.say(pod("b", "v", 6));
+    fixture.publish();
+    fixture.log.fail_next_append(false, Topic::kJournal);
     ASSERT_TRUE(shard->step().ok());
-    bench.pods.say(pod("c", "w", 7));
-    bench.publish();
-    const std::int64_t end = bench.log.describe({Topic::kChangesPods, 0})->next_offset;
-    ASSERT_TRUE(bench.log.truncate({Topic::kChangesPods, 0}, end - 1).ok());
+    fixture.pods.say(pod("c", "w", 7));
+    fixture.publish();
+    const std::int64_t end = fixture.log.describe({Topic::kChangesPods, 0})->next_offset;
+    ASSERT_TRUE(fixture.log.truncate({Topic::kChangesPods, 0}, end - 1).ok());
     const auto told = shard->step();
     ASSERT_FALSE(told.ok());
     EXPECT_EQ(told.error().next, Next::kRetry) << "an append failed";

@@ -1,6 +1,6 @@
 // Proves C3, C4 and design §5: whatever becomes of an append, no item is folded twice and none is
 // lost; two engines on one journal are one.
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +12,10 @@ namespace trueup::runtime::testing {
 namespace {
 
 /// Everything that came in was folded once, and in the order of its topic.
-void expect_all_folded_once(const Bench& bench, const core::Meta& meta) {
-    EXPECT_EQ(meta.counters.items, bench.inputs());
+void expect_all_folded_once(const ShardFixture& fixture, const core::Meta& meta) {
+    EXPECT_EQ(meta.counters.items, fixture.inputs());
     for (const Topic topic : kInputTopics) {
-        const auto records = bench.log.records({topic, 0});
+        const auto records = fixture.log.records({topic, 0});
         const std::int64_t last = records.empty() ? -1 : records.back().offset;
         EXPECT_EQ(meta.last[static_cast<std::size_t>(topic)], last) << name_of(topic);
     }
@@ -28,17 +28,17 @@ void expect_all_folded_once(const Bench& bench, const core::Meta& meta) {
 }
 
 TEST(Shard, AnEmptyJournalGetsItsGenesisOnce) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
     EXPECT_EQ(shard->state().meta.journal_id, (Hash128{7, 7}));
-    bench.settings.new_journal_id = {8, 8};
+    fixture.settings.new_journal_id = {8, 8};
     EXPECT_EQ(settled_meta(*shard).journal_id, (Hash128{7, 7}));
-    auto again = bench.open();
-    bench.settle(*again);
+    auto again = fixture.open();
+    fixture.settle(*again);
     EXPECT_EQ(again->state().meta.journal_id, (Hash128{7, 7}));
     int geneses = 0;
-    for (const StoredRecord& record : bench.log.records({Topic::kJournal, 0})) {
+    for (const StoredRecord& record : fixture.log.records({Topic::kJournal, 0})) {
         JournalView view;
         ASSERT_TRUE(
             codec::decode_journal(record.value, record.offset, record.append_time, view).ok());
@@ -50,17 +50,17 @@ TEST(Shard, AnEmptyJournalGetsItsGenesisOnce) {
 TEST(Shard, AJournalOfOtherPartitionsIsNotOurs) {
     // The number of shards was held against the topics alone: once somebody had added partitions to
     // them and written that number, an engine looked for subjects where none of them are.
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
     ASSERT_TRUE(shard->stop().ok());
-    bench.settings.partitions = 4;
-    const auto opened = Shard::open(bench.settings, bench.log, bench.store, bench.clock);
+    fixture.settings.partitions = 4;
+    const auto opened = Shard::open(fixture.settings, fixture.log, fixture.store, fixture.clock);
     ASSERT_FALSE(opened.ok());
     EXPECT_EQ(opened.error().next, Next::kStop);
     EXPECT_NE(opened.error().what.find("write bus.kafka.partitions: 1"), std::string::npos);
     projections::MemoryStore empty;
-    auto anew = bench.open(&empty);
+    auto anew = fixture.open(&empty);
     const Result<bool> folded = anew->step();
     ASSERT_FALSE(folded.ok());
     EXPECT_EQ(folded.error().what, opened.error().what);
@@ -68,23 +68,23 @@ TEST(Shard, AJournalOfOtherPartitionsIsNotOurs) {
 }
 
 TEST(Shard, AFollowerOfAnEmptyJournalWritesNothing) {
-    Bench bench;
-    auto follower = bench.follow(bench.store);
-    bench.settle(*follower);
-    bench.all_known({pod("a", "u", 5)}, {});
-    bench.settle(*follower);
-    EXPECT_TRUE(bench.log.records({Topic::kJournal, 0}).empty());
+    ShardFixture fixture;
+    auto follower = fixture.follow(fixture.store);
+    fixture.settle(*follower);
+    fixture.all_known({pod("a", "u", 5)}, {});
+    fixture.settle(*follower);
+    EXPECT_TRUE(fixture.log.records({Topic::kJournal, 0}).empty());
     EXPECT_EQ(follower->state().meta.applied, -1);
 }
 
 TEST(Shard, FromTheWireToTheCommandAndItsEnd) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({pod("wrapper-a", "uid-a", 5), pod("wrapper-b", "uid-b", 6)},
-                    {row("wrapper-b", "1", 5), row("wrapper-c", "2", 5)});
-    bench.live(*shard, Millis{12'000});
-    const std::vector<Command> commands = commands_in(bench.log);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({pod("wrapper-a", "uid-a", 5), pod("wrapper-b", "uid-b", 6)},
+                      {row("wrapper-b", "1", 5), row("wrapper-c", "2", 5)});
+    fixture.live(*shard, Millis{12'000});
+    const std::vector<Command> commands = commands_in(fixture.log);
     ASSERT_EQ(commands.size(), 2U);
     std::map<std::string, std::string> targets;
     for (const Command& command : commands) targets[command.rule] = command.draft.target.object_id;
@@ -92,15 +92,15 @@ TEST(Shard, FromTheWireToTheCommandAndItsEnd) {
     EXPECT_EQ(targets["missing_pod"], "public.instances/2");
     EXPECT_FALSE(shard->status().proof_awaited)
         << "outcomes are awaited, no proof could bring them";
-    for (const Command& command : commands) bench.answer(command);
-    bench.pods.say(gone(pod("wrapper-a", "uid-a", 9), 9));
-    bench.rows.say(row("wrapper-c", "2", 9, "failed"));
-    bench.publish();
-    bench.live(*shard, Millis{5'000});
+    for (const Command& command : commands) fixture.answer(command);
+    fixture.pods.say(gone(pod("wrapper-a", "uid-a", 9), 9));
+    fixture.rows.say(row("wrapper-c", "2", 9, "failed"));
+    fixture.publish();
+    fixture.live(*shard, Millis{5'000});
     EXPECT_EQ(shard->state().meta.open_findings, 0U);
     EXPECT_EQ(shard->state().meta.outbox, 0U);
-    EXPECT_EQ(commands_in(bench.log).size(), 2U);
-    expect_all_folded_once(bench, settled_meta(*shard));
+    EXPECT_EQ(commands_in(fixture.log).size(), 2U);
+    expect_all_folded_once(fixture, settled_meta(*shard));
 }
 
 /// One failure of a journal append and what is in the journal after it.
@@ -112,25 +112,25 @@ struct AppendCase {
 class ShardAppends : public ::testing::TestWithParam<AppendCase> {};
 
 TEST_P(ShardAppends, NoItemIsFoldedTwiceAndNoneIsLost_C3) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
-    bench.settle(*shard);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
+    fixture.settle(*shard);
     for (int i = 0; i < 20; ++i) {
         if (i % 4 == 1) {
             for (const bool stored : GetParam().stored) {
-                bench.log.fail_next_append(stored, Topic::kJournal);
+                fixture.log.fail_next_append(stored, Topic::kJournal);
             }
         }
-        bench.pods.say(pod("a", "u", 10 + static_cast<std::uint64_t>(i)));
-        bench.rows.say(row("a", "1", 10 + static_cast<std::uint64_t>(i)));
-        bench.publish();
-        bench.settle(*shard);
-        bench.pass(Millis{50});
+        fixture.pods.say(pod("a", "u", 10 + static_cast<std::uint64_t>(i)));
+        fixture.rows.say(row("a", "1", 10 + static_cast<std::uint64_t>(i)));
+        fixture.publish();
+        fixture.settle(*shard);
+        fixture.pass(Millis{50});
     }
-    bench.live(*shard, Millis{3'000});
-    expect_all_folded_once(bench, settled_meta(*shard));
+    fixture.live(*shard, Millis{3'000});
+    expect_all_folded_once(fixture, settled_meta(*shard));
 }
 
 INSTANTIATE_TEST_SUITE_P(Shard, ShardAppends,
@@ -143,25 +143,25 @@ INSTANTIATE_TEST_SUITE_P(Shard, ShardAppends,
 TEST(Shard, TheFirstOfSeveralInFlightFails_C3) {
     for (const bool stored : {false, true}) {
         SCOPED_TRACE(stored ? "stored" : "not stored");
-        Bench bench;
-        bench.settings.record_bytes = 400;
-        bench.settings.in_flight = 3;
-        auto shard = bench.open();
-        bench.settle(*shard);
-        bench.all_known({}, {});
-        bench.settle(*shard);
+        ShardFixture fixture;
+        fixture.settings.record_bytes = 400;
+        fixture.settings.in_flight = 3;
+        auto shard = fixture.open();
+        fixture.settle(*shard);
+        fixture.all_known({}, {});
+        fixture.settle(*shard);
         for (int i = 0; i < 12; ++i) {
-            bench.pods.say(pod("w" + std::to_string(i), "u" + std::to_string(i), 9));
+            fixture.pods.say(pod("w" + std::to_string(i), "u" + std::to_string(i), 9));
         }
-        bench.publish();
-        bench.log.hold_appends();
+        fixture.publish();
+        fixture.log.hold_appends();
         for (int i = 0; i < 5; ++i) EXPECT_TRUE(shard->step().ok());
-        EXPECT_EQ(bench.log.held_appends(), 3U) << "no more than in_flight";
-        bench.log.fail_next_append(stored, Topic::kJournal);
-        bench.log.release_appends();
-        bench.live(*shard, Millis{3'000});
+        EXPECT_EQ(fixture.log.held_appends(), 3U) << "no more than in_flight";
+        fixture.log.fail_next_append(stored, Topic::kJournal);
+        fixture.log.release_appends();
+        fixture.live(*shard, Millis{3'000});
         const core::Meta meta = settled_meta(*shard);
-        expect_all_folded_once(bench, meta);
+        expect_all_folded_once(fixture, meta);
         EXPECT_EQ(meta.sources[0].population, 12U);
         EXPECT_EQ(meta.counters.gaps > 0, !stored);
     }
@@ -171,29 +171,29 @@ TEST(Shard, TheFirstOfSeveralInFlightFails_C3) {
 // topic": the settings went down with that append and were never sent again.
 TEST(Shard, SettingsOfAFailedAppendAreSentAgain_C3) {
     for (const bool stored : {false, true}) {
-        Bench bench;
-        auto shard = bench.open();
-        bench.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
-        bench.log.fail_next_append(stored, Topic::kJournal);
-        bench.live(*shard, Millis{3'000});
+        ShardFixture fixture;
+        auto shard = fixture.open();
+        fixture.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
+        fixture.log.fail_next_append(stored, Topic::kJournal);
+        fixture.live(*shard, Millis{3'000});
         const core::Meta meta = settled_meta(*shard);
         EXPECT_EQ(meta.settings.use, "graph-instances");
-        expect_all_folded_once(bench, meta);
+        expect_all_folded_once(fixture, meta);
     }
 }
 
 TEST(Shard, SettingsSurviveAReadThatFailed) {
-    Bench bench;
-    auto shard = bench.open();
+    ShardFixture fixture;
+    auto shard = fixture.open();
     ASSERT_TRUE(shard->step().ok());  // folds the genesis
     for (std::size_t failing = 1; failing <= 3; ++failing) {
-        bench.log.fail_reads(failing);
+        fixture.log.fail_reads(failing);
         while (!shard->step().ok()) {
         }
     }
-    bench.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
-    bench.settle(*shard);
-    expect_all_folded_once(bench, settled_meta(*shard));
+    fixture.all_known({pod("a", "u", 5)}, {row("a", "1", 5)});
+    fixture.settle(*shard);
+    expect_all_folded_once(fixture, settled_meta(*shard));
 }
 
 // A read that failed in the middle of a round lost what the round had read before it, until the
@@ -201,51 +201,51 @@ TEST(Shard, SettingsSurviveAReadThatFailed) {
 TEST(Shard, AReadThatFailsHalfWayThroughTheTopicsLosesNothing) {
     for (std::size_t failing = 1; failing <= 12; ++failing) {
         SCOPED_TRACE("read " + std::to_string(failing));
-        Bench bench;
-        auto shard = bench.open();
-        bench.settle(*shard);
-        bench.all_known({pod("a", "u", 5)}, {});
-        bench.settle(*shard);
-        bench.pods.say(pod("b", "v", 6));
-        bench.rows.say(row("b", "1", 6));
-        bench.publish();
-        bench.log.fail_read(failing);
-        bench.settle(*shard);
-        expect_all_folded_once(bench, settled_meta(*shard));
+        ShardFixture fixture;
+        auto shard = fixture.open();
+        fixture.settle(*shard);
+        fixture.all_known({pod("a", "u", 5)}, {});
+        fixture.settle(*shard);
+        fixture.pods.say(pod("b", "v", 6));
+        fixture.rows.say(row("b", "1", 6));
+        fixture.publish();
+        fixture.log.fail_read(failing);
+        fixture.settle(*shard);
+        expect_all_folded_once(fixture, settled_meta(*shard));
     }
 }
 
 TEST(Shard, ChangedSettingsComeIntoForceAndAreJournaled) {
-    Bench bench;
+    ShardFixture fixture;
     {
-        auto shard = bench.open();
-        bench.settle(*shard);
-        bench.all_known({pod("a", "u", 5)}, {});
-        bench.live(*shard, Millis{2'000});
+        auto shard = fixture.open();
+        fixture.settle(*shard);
+        fixture.all_known({pod("a", "u", 5)}, {});
+        fixture.live(*shard, Millis{2'000});
         EXPECT_EQ(shard->state().meta.settings.rules[0].grace, Millis{5'000});
         ASSERT_TRUE(shard->stop().ok());
     }
-    bench.settings.policy.rules[0].grace = Millis{50'000};
-    bench.settings.policy.rules[1].mode = Mode::kObserve;
-    auto shard = bench.open();
-    bench.live(*shard, Millis{8'000});
+    fixture.settings.policy.rules[0].grace = Millis{50'000};
+    fixture.settings.policy.rules[1].mode = Mode::kObserve;
+    auto shard = fixture.open();
+    fixture.live(*shard, Millis{8'000});
     EXPECT_EQ(shard->state().meta.settings.rules[0].grace, Millis{50'000});
-    EXPECT_TRUE(commands_in(bench.log).empty()) << "the longer grace holds";
+    EXPECT_TRUE(commands_in(fixture.log).empty()) << "the longer grace holds";
     projections::MemoryStore elsewhere;
-    auto follower = bench.follow(elsewhere);
-    bench.settle(*follower);
+    auto follower = fixture.follow(elsewhere);
+    fixture.settle(*follower);
     EXPECT_EQ(follower->state().meta.settings, shard->state().meta.settings);
 }
 
 TEST(Shard, ARestartWithEqualSettingsChangesNothing) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
-    bench.all_known({pod("a", "u", 5)}, {});
-    bench.settle(*shard);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
+    fixture.all_known({pod("a", "u", 5)}, {});
+    fixture.settle(*shard);
     const core::Meta before = settled_meta(*shard);
-    auto again = bench.open();
-    bench.settle(*again);
+    auto again = fixture.open();
+    fixture.settle(*again);
     EXPECT_TRUE(again->state().meta.sweeps.empty());
     core::Meta after = settled_meta(*again);
     EXPECT_EQ(after.chain, before.chain);
@@ -271,47 +271,47 @@ TEST(Shard, TwoLeadersOfOneJournalAreOne_C4) {
     for (std::uint64_t seed = 1; seed <= 25; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         std::mt19937_64 random(seed);
-        Bench bench;
+        ShardFixture fixture;
         projections::MemoryStore other;
-        auto a = bench.open();
-        bench.settings.new_journal_id = {9, 9};
-        auto b = bench.open(&other);
-        bench.settle(*a);
-        bench.settle(*b);
-        bench.all_known({pod("wrapper-0", "uid-wrapper-0", 5)}, {});
+        auto a = fixture.open();
+        fixture.settings.new_journal_id = {9, 9};
+        auto b = fixture.open(&other);
+        fixture.settle(*a);
+        fixture.settle(*b);
+        fixture.all_known({pod("wrapper-0", "uid-wrapper-0", 5)}, {});
         for (int i = 0; i < 60; ++i) {
-            bench.random_act(random);
+            fixture.random_act(random);
             if (random() % 4 == 0) {
-                bench.log.fail_next_append(random() % 2 == 0, Topic::kJournal);
+                fixture.log.fail_next_append(random() % 2 == 0, Topic::kJournal);
             }
             // Any of them sleeps for some acts, or takes only a step.
-            if (random() % 3 == 0) bench.settle(*a);
-            if (random() % 3 == 0) bench.settle(*b);
+            if (random() % 3 == 0) fixture.settle(*a);
+            if (random() % 3 == 0) fixture.settle(*b);
             for (Shard* shard : {a.get(), b.get()}) {
                 if (random() % 2 == 0) (void)shard->step();
             }
             if (::testing::Test::HasFatalFailure()) return;
         }
         for (int i = 0; i < 3; ++i) {
-            bench.live(*a, Millis{1'000});
-            bench.settle(*b);
+            fixture.live(*a, Millis{1'000});
+            fixture.settle(*b);
         }
-        bench.settle(*a);
+        fixture.settle(*a);
         const core::Meta of_a = settled_meta(*a);
         const core::Meta of_b = settled_meta(*b);
         EXPECT_EQ(of_a, of_b);
-        EXPECT_EQ(of_a.counters.items, bench.inputs());
+        EXPECT_EQ(of_a.counters.items, fixture.inputs());
         // Each of them published everything, so every id is there; none is known to one only.
         projections::MemoryStore third;
-        auto copy = copy_of(bench.log);
+        auto copy = copy_of(fixture.log);
         ASSERT_TRUE(copy->truncate({Topic::kFindings, 0}, 1'000'000).ok());
         ASSERT_TRUE(copy->truncate({Topic::kCommands, 0}, 1'000'000).ok());
-        auto alone = Shard::open(bench.settings, *copy, third, bench.clock);
+        auto alone = Shard::open(fixture.settings, *copy, third, fixture.clock);
         ASSERT_TRUE(alone.ok());
         while ((*alone)->step().ok() && !(*alone)->status().caught_up) {
         }
         ASSERT_TRUE((*alone)->stop().ok());
-        const auto both = ids_in(bench.log, true);
+        const auto both = ids_in(fixture.log, true);
         const auto once = ids_in(*copy, true);
         EXPECT_TRUE(std::includes(once.begin(), once.end(), both.begin(), both.end()));
         if (::testing::Test::HasFailure()) return;
@@ -319,15 +319,15 @@ TEST(Shard, TwoLeadersOfOneJournalAreOne_C4) {
 }
 
 TEST(Shard, ItemsThatNobodyCanReadAreParkedInTheStore_Details19) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
     ASSERT_TRUE(
-        ports::append_now(bench.log, {Topic::kChangesEc2, 0}, {{"k", "\xff rubbish"}}).ok());
-    bench.settle(*shard);
+        ports::append_now(fixture.log, {Topic::kChangesEc2, 0}, {{"k", "\xff rubbish"}}).ok());
+    fixture.settle(*shard);
     EXPECT_EQ(settled_meta(*shard).counters.parked, 1U);
     int parked = 0;
-    const auto rows = bench.store.scan({}, {}, 1'000);
+    const auto rows = fixture.store.scan({}, {}, 1'000);
     for (const auto& [key, value] : *rows) {
         if (key.size() < 3 || key[2] != 'p') continue;
         ++parked;
@@ -339,26 +339,26 @@ TEST(Shard, ItemsThatNobodyCanReadAreParkedInTheStore_Details19) {
 }
 
 TEST(Shard, WhatOnlyAnEpochCanHealIsSaid_S4) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.settle(*shard);
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.settle(*shard);
     std::vector<Fact> many;
     for (int i = 0; i < 20; ++i) {
         many.push_back(pod("w" + std::to_string(i), "u" + std::to_string(i), 5));
     }
-    bench.all_known(many, {});
-    bench.settle(*shard);
+    fixture.all_known(many, {});
+    fixture.settle(*shard);
     EXPECT_TRUE(shard->take_wanted_epochs().empty());
-    bench.pods.say(epoch_begins(30)).say(epoch_ends());
-    bench.publish();
-    bench.settle(*shard);
+    fixture.pods.say(epoch_begins(30)).say(epoch_ends());
+    fixture.publish();
+    fixture.settle(*shard);
     EXPECT_EQ(shard->take_wanted_epochs(), (std::vector<SourceId>{0}));
     EXPECT_EQ(shard->status().meta.sources[0].quarantined_at, 20U);
-    bench.pods.say(epoch_begins(31));
-    for (Fact& each : many) bench.pods.say(listed(each));
-    bench.pods.say(epoch_ends());
-    bench.publish();
-    bench.settle(*shard);
+    fixture.pods.say(epoch_begins(31));
+    for (Fact& each : many) fixture.pods.say(listed(each));
+    fixture.pods.say(epoch_ends());
+    fixture.publish();
+    fixture.settle(*shard);
     EXPECT_TRUE(shard->take_wanted_epochs().empty());
     EXPECT_TRUE(shard->status().meta.sources[0].known);
     EXPECT_EQ(shard->status().meta.sources[0].population, 20U);
@@ -366,12 +366,12 @@ TEST(Shard, WhatOnlyAnEpochCanHealIsSaid_S4) {
 
 // Design §5: the fold's time is the journal's.
 TEST(Shard, ARecordIsAsOldWhoeverFoldsIt_C9) {
-    Bench bench;
-    auto shard = bench.open();
-    bench.all_known({pod("a", "u", 5)}, {});
-    bench.clock.advance(Millis{60'000});  // ours; the log's stands still
-    bench.settle(*shard);
-    EXPECT_EQ(shard->state().meta.broker_now, bench.log.now());
+    ShardFixture fixture;
+    auto shard = fixture.open();
+    fixture.all_known({pod("a", "u", 5)}, {});
+    fixture.clock.advance(Millis{60'000});  // ours; the log's stands still
+    fixture.settle(*shard);
+    EXPECT_EQ(shard->state().meta.broker_now, fixture.log.now());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Proves design §6: rows are written behind the fold, on another thread, and nobody reads older
 // ones meanwhile.
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 #include "tests/engine/runtime/wrapped_store.h"
 
 #include <gtest/gtest.h>
@@ -40,20 +40,20 @@ class Gate {
 };
 
 TEST(WriteBehind, TheFoldGoesOnWhileABatchIsApplied) {
-    Bench bench;
+    ShardFixture fixture;
     Gate gate;
     WrappedStore store;
-    bench.settings.jobs = std::launch::async;
-    bench.settings.write_behind_every = Millis{100};
-    auto shard = bench.open(&store);
+    fixture.settings.jobs = std::launch::async;
+    fixture.settings.write_behind_every = Millis{100};
+    auto shard = fixture.open(&store);
     store.before_apply = [&] { return gate.pass(); };
-    bench.all_known({pod("a", "u", 5)}, {});
-    bench.pass(Millis{150});
-    bench.settle(*shard);
+    fixture.all_known({pod("a", "u", 5)}, {});
+    fixture.pass(Millis{150});
+    fixture.settle(*shard);
     gate.wait_for_batch();
-    bench.pods.say(pod("a", "u", 6));
-    bench.publish();
-    bench.settle(*shard);
+    fixture.pods.say(pod("a", "u", 6));
+    fixture.publish();
+    fixture.settle(*shard);
     EXPECT_EQ(shard->state().meta.subjects, 1U);
     EXPECT_EQ(shard->state().meta.counters.holes, 0U);
     const std::int64_t folded_to = shard->state().meta.applied;
@@ -62,28 +62,28 @@ TEST(WriteBehind, TheFoldGoesOnWhileABatchIsApplied) {
     ASSERT_TRUE(shard->stop().ok());
     EXPECT_GE(shard->state().meta.applied, folded_to);
     projections::MemoryStore fresh;
-    EXPECT_EQ(folded(bench.settings, bench.log, store.below, bench.clock),
-              folded(bench.settings, bench.log, fresh, bench.clock));
+    EXPECT_EQ(folded(fixture.settings, fixture.log, store.below, fixture.clock),
+              folded(fixture.settings, fixture.log, fresh, fixture.clock));
 }
 
 TEST(WriteBehind, ARowThatIsBeingWrittenIsReadOnceItIsThere_C2) {
-    Bench bench;
+    ShardFixture fixture;
     WrappedStore store;
     std::mutex mutex;
     std::condition_variable read;
     bool asked = false;
     bool applying = false;
-    bench.settings.jobs = std::launch::async;
-    bench.settings.cache_bytes = 1;  // nothing stays in memory that is in the store
-    bench.settings.write_behind_every = Millis{0};
-    auto shard = bench.open(&store);
+    fixture.settings.jobs = std::launch::async;
+    fixture.settings.cache_bytes = 1;  // nothing stays in memory that is in the store
+    fixture.settings.write_behind_every = Millis{0};
+    auto shard = fixture.open(&store);
     const auto say = [&](const char* name, const char* uid, std::uint64_t version) {
-        bench.pods.say(pod(name, uid, version));
-        bench.publish();
-        bench.settle(*shard);
+        fixture.pods.say(pod(name, uid, version));
+        fixture.publish();
+        fixture.settle(*shard);
     };
-    bench.all_known({pod("a", "u", 5), pod("b", "v", 5)}, {});
-    bench.settle(*shard);
+    fixture.all_known({pod("a", "u", 5), pod("b", "v", 5)}, {});
+    fixture.settle(*shard);
     // Gives whoever would read too early the time to do so.
     store.before_apply = [&]() -> Status {
         std::unique_lock lock(mutex);
@@ -106,18 +106,18 @@ TEST(WriteBehind, ARowThatIsBeingWrittenIsReadOnceItIsThere_C2) {
     }
     ASSERT_TRUE(shard->stop().ok());
     projections::MemoryStore fresh;
-    EXPECT_EQ(folded(bench.settings, bench.log, store.below, bench.clock),
-              folded(bench.settings, bench.log, fresh, bench.clock));
+    EXPECT_EQ(folded(fixture.settings, fixture.log, store.below, fixture.clock),
+              folded(fixture.settings, fixture.log, fresh, fixture.clock));
 }
 
 // Design §6: rows and the offset that they belong to go down in one step.
 TEST(WriteBehind, OneBatchHasRowsAndTheirOffset_C2) {
-    Bench bench;
+    ShardFixture fixture;
     WrappedStore store;
     std::size_t batches = 0;
-    auto shard = bench.open(&store);
-    bench.all_known({pod("a", "u", 5)}, {});
-    bench.settle(*shard);
+    auto shard = fixture.open(&store);
+    fixture.all_known({pod("a", "u", 5)}, {});
+    fixture.settle(*shard);
     store.before_apply = [&]() -> Status {
         ++batches;
         return Done{};
@@ -129,20 +129,20 @@ TEST(WriteBehind, OneBatchHasRowsAndTheirOffset_C2) {
 // A write of rows that failed once was followed by an image whose meta row counted them: the next
 // start found rows that did not add up and threw the projection away.
 TEST(WriteBehind, ABatchThatFailedEndsTheShardAndLeavesTheOldImage_C2) {
-    Bench bench;
+    ShardFixture fixture;
     WrappedStore store;
-    bench.settings.write_behind_every = Millis{100};
-    auto shard = bench.open(&store);
-    bench.settle(*shard);
-    bench.all_known({pod("a", "u", 5)}, {});
-    bench.settle(*shard);
-    bench.pass(Millis{150});
-    bench.settle(*shard);
-    bench.pods.say(pod("b", "v", 6));
-    bench.publish();
-    bench.settle(*shard);
+    fixture.settings.write_behind_every = Millis{100};
+    auto shard = fixture.open(&store);
+    fixture.settle(*shard);
+    fixture.all_known({pod("a", "u", 5)}, {});
+    fixture.settle(*shard);
+    fixture.pass(Millis{150});
+    fixture.settle(*shard);
+    fixture.pods.say(pod("b", "v", 6));
+    fixture.publish();
+    fixture.settle(*shard);
     store.before_apply = [] { return Error{Next::kRetry, "no space left on device"}; };
-    bench.pass(Millis{150});
+    fixture.pass(Millis{150});
     const auto stepped = shard->step();
     ASSERT_FALSE(stepped.ok());
     EXPECT_EQ(stepped.error().next, Next::kStop);
@@ -150,64 +150,65 @@ TEST(WriteBehind, ABatchThatFailedEndsTheShardAndLeavesTheOldImage_C2) {
     store.before_apply = [] { return Done{}; };
     shard.reset();  // a process that stops does not write over it
     projections::MemoryStore fresh;
-    const core::Meta whole = folded(bench.settings, bench.log, fresh, bench.clock);
-    EXPECT_EQ(folded(bench.settings, bench.log, store.below, bench.clock), whole);
+    const core::Meta whole = folded(fixture.settings, fixture.log, fresh, fixture.clock);
+    EXPECT_EQ(folded(fixture.settings, fixture.log, store.below, fixture.clock), whole);
 }
 
 /// Symptom: one disk error while the projection was read ended the whole process, connectors and
 /// executors with it. `news` needs a row that is in the store only.
-void expect_a_failed_read_ends_the_shard_alone(const std::function<void(Bench&)>& news) {
-    Bench bench;
+void expect_a_failed_read_ends_the_shard_alone(const std::function<void(ShardFixture&)>& news) {
+    ShardFixture fixture;
     WrappedStore store;
-    bench.settings.cache_bytes = 1;  // nothing stays in memory that is in the store
-    bench.settings.write_behind_every = Millis{0};
-    auto shard = bench.open(&store);
-    bench.all_known({pod("a", "u", 5), pod("b", "v", 5)}, {});
-    bench.settle(*shard);
-    bench.pods.say(pod("b", "v", 6));
-    bench.publish();
-    bench.settle(*shard);
-    const std::size_t commands = commands_in(bench.log).size();
-    const std::size_t findings = findings_in(bench.log).size();
+    fixture.settings.cache_bytes = 1;  // nothing stays in memory that is in the store
+    fixture.settings.write_behind_every = Millis{0};
+    auto shard = fixture.open(&store);
+    fixture.all_known({pod("a", "u", 5), pod("b", "v", 5)}, {});
+    fixture.settle(*shard);
+    fixture.pods.say(pod("b", "v", 6));
+    fixture.publish();
+    fixture.settle(*shard);
+    const std::size_t commands = commands_in(fixture.log).size();
+    const std::size_t findings = findings_in(fixture.log).size();
     store.read_fails = Error{Next::kSkip, "projection /p is damaged (000009.sst: mismatch)"};
-    news(bench);
+    news(fixture);
     Result<bool> stepped = true;
     for (int i = 0; stepped && i < 1'000; ++i) {
         stepped = shard->step();
-        bench.pass(Millis{10});
+        fixture.pass(Millis{10});
     }
     ASSERT_FALSE(stepped) << "it went on";
     EXPECT_EQ(stepped.error().next, Next::kStop);
     EXPECT_EQ(stepped.error().what,
               "the projection cannot be read: projection /p is damaged (000009.sst: mismatch)");
     EXPECT_EQ(shard->status().refused, stepped.error().what);
-    EXPECT_EQ(commands_in(bench.log).size(), commands);
-    EXPECT_EQ(findings_in(bench.log).size(), findings) << "it spoke of what it could not read";
+    EXPECT_EQ(commands_in(fixture.log).size(), commands);
+    EXPECT_EQ(findings_in(fixture.log).size(), findings) << "it spoke of what it could not read";
     store.read_fails.reset();
     EXPECT_FALSE(shard->stop().ok());
     shard.reset();
     projections::MemoryStore fresh;
-    EXPECT_EQ(folded(bench.settings, bench.log, store.below, bench.clock),
-              folded(bench.settings, bench.log, fresh, bench.clock))
+    EXPECT_EQ(folded(fixture.settings, fixture.log, store.below, fixture.clock),
+              folded(fixture.settings, fixture.log, fresh, fixture.clock))
         << "what was folded over a failed read was written";
 }
 
 TEST(FailedRead, OfARowThatAChangeNamesEndsTheShardAlone) {
-    expect_a_failed_read_ends_the_shard_alone([](Bench& bench) {
-        bench.pods.say(pod("a", "u", 7));
-        bench.publish();
+    expect_a_failed_read_ends_the_shard_alone([](ShardFixture& fixture) {
+        fixture.pods.say(pod("a", "u", 7));
+        fixture.publish();
     });
 }
 
 TEST(FailedRead, OfWhatAnEpochSweepsEndsTheShardAlone) {
-    expect_a_failed_read_ends_the_shard_alone([](Bench& bench) { bench.all_known({}, {}); });
+    expect_a_failed_read_ends_the_shard_alone(
+        [](ShardFixture& fixture) { fixture.all_known({}, {}); });
 }
 
 TEST(FailedRead, OfWhatAWaitWakesEndsTheShardAlone) {
-    expect_a_failed_read_ends_the_shard_alone([](Bench& bench) {
+    expect_a_failed_read_ends_the_shard_alone([](ShardFixture& fixture) {
         for (int second = 0; second < 300; ++second) {
-            bench.pass(Millis{1'000});
-            if (second % 10 == 0) bench.all_progress();
+            fixture.pass(Millis{1'000});
+            if (second % 10 == 0) fixture.all_progress();
         }
     });
 }

@@ -88,7 +88,7 @@ bool connector_reads_column(const std::optional<std::string_view>& value) {
                                       .columns = {"name"},
                                       .correlate = *postgres::Correlation::parse("name"),
                                       .source_name = "rows",
-                                      .hold_column = "hold"};
+                                      .veto_column = "hold"};
     const auto map = postgres::RowMap::make(settings, {"id"}, {"id", "name", "hold"});
     EXPECT_TRUE(map.ok());
     using Cell = postgres::Cell;
@@ -100,7 +100,7 @@ bool connector_reads_column(const std::optional<std::string_view>& value) {
 
 bool executor_reads_column(const std::optional<std::string_view>& value) {
     executors::RowSource source;
-    source.hold_column = "hold";
+    source.veto_column = "hold";
     executors::Row row;
     row.columns["hold"] = value ? std::optional<std::string>(*value) : std::nullopt;
     return executors::row_held(source, row);

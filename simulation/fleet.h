@@ -16,10 +16,10 @@ namespace trueup::simulation {
 
 constexpr std::int32_t kEnginesOfAShard = 2;
 
-class House {
+class Fleet {
   public:
-    explicit House(Surroundings& around);
-    ~House();
+    explicit Fleet(Surroundings& around);
+    ~Fleet();
 
     std::vector<Process*> processes();
     Process& pick(Random& random);

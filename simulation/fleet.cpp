@@ -1,4 +1,4 @@
-#include "simulation/house.h"
+#include "simulation/fleet.h"
 
 #include "engine/base/id.h"
 #include "engine/codec/request_codec.h"
@@ -68,7 +68,7 @@ class EngineProcess final : public Process {
         settings.partitions = around_.settings.shards;
         settings.policy = policy_;
         settings.jobs = std::launch::deferred;  // one thread, one order
-        settings.patience = Millis{2'000};
+        settings.timeout = Millis{2'000};
         settings.write_behind_every = Millis{5'000};
         settings.cache_bytes = 64U << 10U;
         settings.new_journal_id = {around_.random.next() | 1U, 1};
@@ -147,7 +147,7 @@ class EngineProcess final : public Process {
         if (!retention_ || around_.scheduler.steady_now() < forget_again_) return;
         forget_again_ = around_.scheduler.steady_now() + kForgetEvery;
         const runtime::ShardStatus status = shard_->status();
-        if (!status.in_turn || !status.caught_up) return;
+        if (!status.active || !status.caught_up) return;
         (void)retention_->tend(status.meta, {}, [this] { return !life_.alive(); });
     }
 
@@ -180,7 +180,7 @@ std::string view_of_one(const Subject& seen) {
 
 }  // namespace
 
-struct House::Parts {
+struct Fleet::Parts {
     Surroundings& around;
     std::vector<std::unique_ptr<EngineProcess>> engines;
     std::vector<std::unique_ptr<Process>> others;
@@ -204,7 +204,7 @@ struct House::Parts {
     }
 };
 
-House::House(Surroundings& around) : parts_(new Parts{around, {}, {}, {}, 0, 0, {}, {}}) {
+Fleet::Fleet(Surroundings& around) : parts_(new Parts{around, {}, {}, {}, 0, 0, {}, {}}) {
     for (std::int32_t engine = 0; engine < kEnginesOfAShard * around.settings.shards; ++engine) {
         parts_->engines.push_back(std::make_unique<EngineProcess>(
             "engine-" + std::to_string(engine + 1), engine / kEnginesOfAShard, around));
@@ -220,27 +220,27 @@ House::House(Surroundings& around) : parts_(new Parts{around, {}, {}, {}, 0, 0, 
     for (Process* process : processes()) process->wake();
 }
 
-House::~House() = default;
+Fleet::~Fleet() = default;
 
-std::vector<Process*> House::processes() {
+std::vector<Process*> Fleet::processes() {
     std::vector<Process*> all;
     for (const auto& engine : parts_->engines) all.push_back(engine.get());
     for (const auto& process : parts_->others) all.push_back(process.get());
     return all;
 }
 
-Process& House::pick(Random& random) {
+Process& Fleet::pick(Random& random) {
     const std::vector<Process*> all = processes();
     return *all[random.below(all.size())];
 }
 
-void House::restart(std::string_view name) {
+void Fleet::restart(std::string_view name) {
     for (Process* process : processes()) {
         if (process->name() == name) process->crash_at(1, kBeginAgain);
     }
 }
 
-void House::ask_elsewhere(std::string_view source) {
+void Fleet::ask_elsewhere(std::string_view source) {
     for (Process* process : processes()) {
         if (process->name().starts_with(source) || process->name().starts_with("executor")) {
             process->kill();
@@ -248,7 +248,7 @@ void House::ask_elsewhere(std::string_view source) {
     }
 }
 
-void House::configure(const Settings& settings, Millis apart) {
+void Fleet::configure(const Settings& settings, Millis apart) {
     Millis after{0};
     ++parts_->configured;
     const auto& sources = settings.sources;
@@ -266,17 +266,17 @@ void House::configure(const Settings& settings, Millis apart) {
     }
 }
 
-const Settings& House::settings() const { return parts_->around.settings.policy; }
+const Settings& Fleet::settings() const { return parts_->around.settings.policy; }
 
-void House::delay_executors(Millis time) {
+void Fleet::delay_executors(Millis time) {
     for (Process* process : processes()) {
         if (process->name().starts_with("executor")) process->sleep(time);
     }
 }
 
-void House::list_again() { ++parts_->around.relists; }
+void Fleet::list_again() { ++parts_->around.relists; }
 
-void House::second_connector(Random& random, Millis time) {
+void Fleet::second_connector(Random& random, Millis time) {
     const bool pods = random.chance(500);
     const std::string name =
         std::string(pods ? "pods" : "rows") + "-" + std::to_string(++parts_->seconds);
@@ -286,7 +286,7 @@ void House::second_connector(Random& random, Millis time) {
     parts_->around.scheduler.after(time, [this, second] { retire(*second); });
 }
 
-void House::retire(Process& process) {
+void Fleet::retire(Process& process) {
     const auto found = std::find_if(parts_->others.begin(), parts_->others.end(),
                                     [&](const auto& other) { return other.get() == &process; });
     if (found == parts_->others.end()) return;
@@ -296,28 +296,28 @@ void House::retire(Process& process) {
     parts_->others.erase(found);
 }
 
-void House::lose_disk(Random& random) {
+void Fleet::lose_disk(Random& random) {
     EngineProcess& engine = *parts_->engines[random.below(parts_->engines.size())];
     engine.kill();
     engine.disk().wipe();
 }
 
-void House::fill_disk(Random& random, Millis time) {
+void Fleet::fill_disk(Random& random, Millis time) {
     EngineProcess& engine = *parts_->engines[random.below(parts_->engines.size())];
     engine.disk().fill_up(true);
     parts_->around.scheduler.after(time, [&engine] { engine.disk().fill_up(false); });
 }
 
-void House::heal() {
+void Fleet::heal() {
     for (const auto& engine : parts_->engines) engine->disk().fill_up(false);
     for (Process* process : processes()) process->heal();
 }
 
-void House::world_changed() {
+void Fleet::world_changed() {
     for (const auto& process : parts_->others) process->wake();
 }
 
-void House::begin_rest() {
+void Fleet::begin_rest() {
     parts_->rest_begins = parts_->around.broker.now();
     for (const auto& engine : parts_->engines) {
         if (engine->shard() == nullptr) continue;
@@ -344,7 +344,7 @@ std::uint64_t open_in(const runtime::Shard& shard) {
 
 }  // namespace
 
-bool House::settled() const {
+bool Fleet::settled() const {
     return std::all_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
         const runtime::Shard* shard = engine->shard();
         if (shard == nullptr) return false;
@@ -361,7 +361,7 @@ bool House::settled() const {
     });
 }
 
-std::vector<std::string> House::quarantined(bool drops_too) const {
+std::vector<std::string> Fleet::quarantined(bool drops_too) const {
     std::set<std::string> names;
     for (const runtime::Shard* shard : parts_->shards()) {
         for (const core::SourceState& source : shard->state().meta.sources) {
@@ -373,7 +373,7 @@ std::vector<std::string> House::quarantined(bool drops_too) const {
     return {names.begin(), names.end()};
 }
 
-Incarnation House::owner(std::string_view source) const {
+Incarnation Fleet::owner(std::string_view source) const {
     Incarnation owner = std::numeric_limits<Incarnation>::max();
     std::size_t shards_heard = 0;
     for (const runtime::Shard* shard : parts_->shards()) {
@@ -386,7 +386,7 @@ Incarnation House::owner(std::string_view source) const {
     return shards_heard == static_cast<std::size_t>(shards()) ? owner : Incarnation{-1};
 }
 
-std::vector<std::string> House::passes_since(BrokerTime then) const {
+std::vector<std::string> Fleet::passes_since(BrokerTime then) const {
     std::vector<std::string> open;
     for (const runtime::Shard* shard : parts_->shards()) {
         const core::Pass& pass = shard->state().meta.pass;
@@ -398,7 +398,7 @@ std::vector<std::string> House::passes_since(BrokerTime then) const {
     return open;
 }
 
-std::vector<std::string> House::found() const {
+std::vector<std::string> Fleet::found() const {
     std::set<std::string> subjects;  // a cache has no order of its own
     for (const runtime::Shard* shard : parts_->shards()) {
         shard->state().subjects.each_cached([&](const Subject& subject) {
@@ -408,14 +408,14 @@ std::vector<std::string> House::found() const {
     return {subjects.begin(), subjects.end()};
 }
 
-std::int64_t House::applied() const {
+std::int64_t Fleet::applied() const {
     const runtime::Shard* shard = parts_->engines.front()->shard();
     return shard == nullptr ? -1 : shard->state().meta.applied;
 }
 
-std::int32_t House::shards() const { return parts_->around.settings.shards; }
+std::int32_t Fleet::shards() const { return parts_->around.settings.shards; }
 
-bool House::granted(const Hash128& request, const RequestScope& scope) const {
+bool Fleet::granted(const Hash128& request, const RequestScope& scope) const {
     std::set<std::int32_t> by;
     for (const auto& engine : parts_->engines) {
         if (engine->shard() == nullptr) continue;
@@ -427,7 +427,7 @@ bool House::granted(const Hash128& request, const RequestScope& scope) const {
     return by.size() == static_cast<std::size_t>(shards());
 }
 
-bool House::has_read(std::int32_t shard, std::int64_t offset) const {
+bool Fleet::has_read(std::int32_t shard, std::int64_t offset) const {
     constexpr auto kRequests = static_cast<std::size_t>(Topic::kRequests);
     return std::any_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
         return engine->index() == shard && engine->shard() != nullptr &&
@@ -435,7 +435,7 @@ bool House::has_read(std::int32_t shard, std::int64_t offset) const {
     });
 }
 
-std::string House::trouble() const {
+std::string Fleet::trouble() const {
     std::string said;
     for (const auto& engine : parts_->engines) {
         const runtime::Shard* shard = engine->shard();
@@ -472,7 +472,7 @@ std::string House::trouble() const {
     return said;
 }
 
-std::string House::view_of(const std::string& subject) const {
+std::string Fleet::view_of(const std::string& subject) const {
     std::string said = "the engine sees";
     for (const runtime::Shard* shard : parts_->shards()) {
         shard->state().subjects.each_cached([&](const Subject& seen) {
@@ -482,7 +482,7 @@ std::string House::view_of(const std::string& subject) const {
     return said;
 }
 
-std::vector<House::Image> House::stop_engines() {
+std::vector<Fleet::Image> Fleet::stop_engines() {
     std::vector<Image> images;
     for (const auto& engine : parts_->engines) {
         if (engine->shard() == nullptr || !engine->shard()->status().refused.empty()) continue;

@@ -3,7 +3,7 @@
 
 #include "engine/codec/outcome_codec.h"
 #include "executors/dispatcher.h"
-#include "tests/executors/bench.h"
+#include "tests/executors/execution_fixture.h"
 #include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 
@@ -21,7 +21,7 @@ using trueup::testing::MemoryLog;
 inline constexpr ports::Partition kCommands{Topic::kCommands, 0};
 inline constexpr ports::Partition kOutcomes{Topic::kOutcomes, 0};
 
-class Desk {
+class DispatcherFixture {
   public:
     MemoryLog log;
     FakeCluster cluster;
@@ -30,8 +30,8 @@ class Desk {
     std::vector<ParkedCommand> parked;
     SteadyTime now = from_millis<SteadyTime>(5'000);
 
-    Desk() {
-        settings.executor = "desk";
+    DispatcherFixture() {
+        settings.executor = "fixture";
         settings.command_keys = settings.request_keys = trueup::testing::test_keys();
         settings.on_parked = [this](const ParkedCommand& what) { parked.push_back(what); };
         cluster.pods["wrapper-a"] = {};

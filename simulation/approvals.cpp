@@ -1,4 +1,4 @@
-#include "simulation/consent.h"
+#include "simulation/approvals.h"
 
 #include <algorithm>
 #include <chrono>
@@ -62,7 +62,7 @@ std::optional<std::int64_t> from_timestamp(const std::string& text) {
     return duration_cast<milliseconds>(at.time_since_epoch()).count();
 }
 
-void Consent::asked(const Request& request) {
+void Approvals::asked(const Request& request) {
     const std::string& subject = request.scope.subject;
     const bool may = request.role == "ops" || request.role == "admin";
     if (request.kind == RequestKind::kApprove) approved_[subject] = scheduler_.steady_now();
@@ -72,9 +72,11 @@ void Consent::asked(const Request& request) {
     }
 }
 
-void Consent::database_clock(Millis ahead) { clocks_.emplace_back(scheduler_.steady_now(), ahead); }
+void Approvals::database_clock(Millis ahead) {
+    clocks_.emplace_back(scheduler_.steady_now(), ahead);
+}
 
-bool Consent::to_end(const History::RowView& row) const {
+bool Approvals::to_end(const History::RowView& row) const {
     Millis most = ahead();
     for (std::size_t i = 1; i < clocks_.size(); ++i) {
         const bool shown_lately = clocks_[i].first + kClockAge > scheduler_.steady_now();
@@ -88,9 +90,11 @@ bool Consent::to_end(const History::RowView& row) const {
     return who.count("") != 0 || (!owner.empty() && who.count(owner) != 0);
 }
 
-bool Consent::overdue(const History::RowView& row) const { return passed(row, database_millis()); }
+bool Approvals::overdue(const History::RowView& row) const {
+    return passed(row, database_millis());
+}
 
-bool Consent::to_order(const Command& command, SteadyTime issued) {
+bool Approvals::to_order(const Command& command, SteadyTime issued) {
     SteadyTime& last = orders_[command.rule + " " + command.draft.target.object_id];
     const bool agreed = [&] {
         for (const std::string& scope : {std::string(), command.subject}) {

@@ -12,10 +12,10 @@
 namespace trueup::simulation {
 
 /// Not thread-safe.
-class Story {
+class Trace {
   public:
     /// `about`: a part of the name of what it is about (`wrapper-s7`); empty: everything.
-    explicit Story(std::string about) : about_(std::move(about)) {}
+    explicit Trace(std::string about) : about_(std::move(about)) {}
 
     void stored(Millis since, ports::Partition at, const Broker::Record& record);
     void happened(Millis since, const std::vector<sandbox::Record>& act);

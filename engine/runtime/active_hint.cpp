@@ -1,16 +1,16 @@
-#include "engine/runtime/turns.h"
+#include "engine/runtime/active_hint.h"
 
 namespace trueup::runtime {
 
-void Turns::appended(std::int64_t offset) { own_.push_back(offset); }
+void ActiveHint::appended(std::int64_t offset) { own_.push_back(offset); }
 
-void Turns::accepted(std::int64_t offset, SteadyTime now) {
+void ActiveHint::accepted(std::int64_t offset, SteadyTime now) {
     newest_ = offset;
     open_ = true;
     quiet_ = now;
 }
 
-void Turns::look(bool under_way) {
+void ActiveHint::look(bool under_way) {
     if (!open_) return;
     while (!own_.empty() && own_.front() < newest_) own_.pop_front();
     // A record may be read before its append is answered; answers come in the order of the offsets.
@@ -19,9 +19,9 @@ void Turns::look(bool under_way) {
     open_ = false;
 }
 
-bool Turns::step_in(bool waits, SteadyTime now) {
+bool ActiveHint::step_in(bool waits, SteadyTime now) {
     if (!waits) quiet_ = now;
-    ours_ = ours_ || now - quiet_ >= patience_;
+    ours_ = ours_ || now - quiet_ >= timeout_;
     return ours_;
 }
 

@@ -84,7 +84,7 @@ void ask_for_end(Stage& stage, Random& random) {
 void approve_all(Stage& stage, Random& random) {
     RequestScope scope;
     scope.reason = random.chance(500) ? "approval" : "uncorrelated_rows";
-    scope.finding_offset = stage.house.applied();
+    scope.finding_offset = stage.fleet.applied();
     ask(stage, RequestKind::kApprove, scope);
 }
 
@@ -94,13 +94,13 @@ void approve_one(Stage& stage, Random& random) {
     const auto* row = pick(all, random);
     if (row == nullptr) return;
     RequestScope scope = about(subject_of(*row));
-    scope.finding_offset = stage.house.applied();
+    scope.finding_offset = stage.fleet.applied();
     later(stage, random.delay(Millis{20'000}),
           [&stage, scope] { ask(stage, RequestKind::kApprove, scope); });
 }
 
 void dismiss(Stage& stage, Random& random) {
-    for (const std::string& subject : stage.house.found()) {
+    for (const std::string& subject : stage.fleet.found()) {
         if (random.chance(700)) continue;
         ask(stage, RequestKind::kDismiss, about(subject));
         return;
@@ -130,7 +130,7 @@ Request mischief(Stage& stage, Random& random) {
     const auto* row = pick(all, random);
     const bool one = request.kind != RequestKind::kResume && row != nullptr;
     if (one) request.scope = about(subject_of(*row));
-    if (request.kind == RequestKind::kApprove) request.scope.finding_offset = stage.house.applied();
+    if (request.kind == RequestKind::kApprove) request.scope.finding_offset = stage.fleet.applied();
     if (!one) request.scope.reason = "approval";
     return request;
 }
@@ -156,7 +156,7 @@ void look_again(Stage& stage, Random& random) {
 }  // namespace
 
 std::string database_time(const Stage& stage) {
-    return to_timestamp(stage.oracles.consent().database_millis());
+    return to_timestamp(stage.oracles.approvals().database_millis());
 }
 
 std::string subject_of(const History::Row& row) { return kPolicy + row.view.key(); }
@@ -175,7 +175,7 @@ void terminate(Stage& stage, Request request) {
 void hear_answers(Stage& stage) {
     std::erase_if(stage.ends_asked, [&](const auto& waits) {
         const auto& [request, asked] = waits;
-        const bool granted = stage.house.granted(request.id, request.scope);
+        const bool granted = stage.fleet.granted(request.id, request.scope);
         if (granted) stage.oracles.promised(request, asked);
         return granted;
     });
@@ -191,14 +191,14 @@ void settle_deadlines(Stage& stage) {
         stage, stage.broker.now().time_since_epoch() - Millis(stage.scheduler.wall_millis()));
     for (const History::Row& row : with) {
         // One that is to be ended goes by itself, unless somebody said that it shall stay.
-        Consent& consent = stage.oracles.consent();
-        if (consent.overdue(row.view) && !consent.dismissed(subject_of(row))) continue;
+        Approvals& approvals = stage.oracles.approvals();
+        if (approvals.overdue(row.view) && !approvals.dismissed(subject_of(row))) continue;
         stage.world.update_row(row.pk,
                                {{"ttl", std::nullopt}, {"inactivity_timeout", std::nullopt}});
     }
 }
 
-std::vector<ActKind> owners() {
+std::vector<ActKind> operators() {
     return {
         {"set-deadline", Actor::kOwners, 5, set_deadline},
         {"odd-deadline", Actor::kOwners, 1, odd_deadline},

@@ -1,4 +1,4 @@
-#include "simulation/story.h"
+#include "simulation/trace.h"
 
 #include "engine/codec/change_codec.h"
 #include "engine/codec/command_codec.h"
@@ -100,13 +100,13 @@ std::string told(const sandbox::Effect& effect) {
 
 }  // namespace
 
-void Story::tell(Millis since, const std::string& what) {
+void Trace::tell(Millis since, const std::string& what) {
     char time[32];
     std::snprintf(time, sizeof time, "%8.3f ", static_cast<double>(since.count()) / 1000.0);
     lines_.push_back(time + what);
 }
 
-void Story::stored(Millis since, ports::Partition at, const Broker::Record& record) {
+void Trace::stored(Millis since, ports::Partition at, const Broker::Record& record) {
     if (record.value.empty()) return;  // a heartbeat
     if (at.topic == Topic::kChangesPods || at.topic == Topic::kChangesRows) {
         const auto change = codec::decode_change(record.value);
@@ -129,7 +129,7 @@ void Story::stored(Millis since, ports::Partition at, const Broker::Record& reco
     }
 }
 
-void Story::happened(Millis since, const std::vector<sandbox::Record>& act) {
+void Trace::happened(Millis since, const std::vector<sandbox::Record>& act) {
     for (const sandbox::Record& record : act) {
         if (const auto* pod = std::get_if<sandbox::PodEvent>(&record)) {
             if (concerns(pod->subject().name)) tell(since, told(*pod));

@@ -9,7 +9,7 @@
 namespace trueup::simulation {
 
 /// Not thread-safe.
-class Lifeline {
+class CrashPoint {
   public:
     /// One more call on the outside. False: the process is dead, and the call has no effect.
     bool call() {

@@ -38,9 +38,9 @@ std::vector<FindingEdge> findings_in(const MemoryLog& log);
 std::unique_ptr<MemoryLog> copy_of(const MemoryLog& log);
 std::unique_ptr<projections::MemoryStore> copy_of(projections::MemoryStore& store);
 
-class Bench {
+class ShardFixture {
   public:
-    Bench();
+    ShardFixture();
 
     ManualClock clock;
     MemoryLog log;
@@ -50,7 +50,7 @@ class Bench {
     ShardSettings settings;
 
     void pass(Millis by);
-    /// Opens a shard over the bench's log; over its store unless another one is given. Fails the
+    /// Opens a shard over the fixture's log; over its store unless another one is given. Fails the
     /// test if it cannot be opened.
     std::unique_ptr<Shard> open(ports::Store* other_store = nullptr);
     /// The same as a follower.

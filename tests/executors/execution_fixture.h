@@ -68,7 +68,7 @@ inline Command fail_drifted_row() {
     return command;
 }
 
-class Bench : private WriteGate {
+class ExecutionFixture : private WriteGate {
   public:
     FakeCluster cluster;
     FakeDatabase database;
@@ -77,11 +77,11 @@ class Bench : private WriteGate {
     SteadyTime now = from_millis<SteadyTime>(1'000);
     Millis per_answer{1};  ///< how long each round trip takes
 
-    Bench() {
+    ExecutionFixture() {
         context.sources = sources_of(cluster, database);
         context.calls = &calls_;
         context.gate = this;
-        context.executor = "bench";
+        context.executor = "fixture";
         cluster.pods["wrapper-a"] = {};
     }
 

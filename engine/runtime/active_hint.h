@@ -16,9 +16,9 @@
 
 namespace trueup::runtime {
 
-class Turns {
+class ActiveHint {
   public:
-    explicit Turns(Millis patience) : patience_(patience) {}
+    explicit ActiveHint(Millis timeout) : timeout_(timeout) {}
 
     /// An append of ours was acknowledged at this journal offset. Offsets ascend.
     void appended(std::int64_t offset);
@@ -35,7 +35,7 @@ class Turns {
     bool step_in(bool waits, SteadyTime now);
 
   private:
-    Millis patience_;
+    Millis timeout_;
     bool ours_ = true;              ///< until another engine's record comes
     bool open_ = false;             ///< whose `newest_` is was not found out yet
     std::int64_t newest_ = -1;      ///< accepted

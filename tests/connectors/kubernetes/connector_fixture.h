@@ -98,14 +98,14 @@ inline std::string show(const Fact& fact) {
 
 using Lines = std::vector<std::string>;
 
-class Bench {
+class ConnectorFixture {
   public:
     enum class Begin {
         kAtTheStart,  ///< the list that it reads for itself, before its first epoch, is to come
         kAtTheEpoch,  ///< it has shown nothing, and the epoch's is asked for
     };
-    explicit Bench(connectors::KubernetesSettings settings = usual(),
-                   Begin begin = Begin::kAtTheEpoch)
+    explicit ConnectorFixture(connectors::KubernetesSettings settings = usual(),
+                              Begin begin = Begin::kAtTheEpoch)
         : connector(cluster, std::move(settings)) {
         connector.restart(now);
         if (begin == Begin::kAtTheEpoch) read_first();

@@ -1,4 +1,4 @@
-#include "tests/engine/runtime/bench.h"
+#include "tests/engine/runtime/shard_fixture.h"
 
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
@@ -71,7 +71,7 @@ std::unique_ptr<projections::MemoryStore> copy_of(projections::MemoryStore& stor
     return copy;
 }
 
-Bench::Bench() {
+ShardFixture::ShardFixture() {
     SourceTaskSettings task;
     task.source = "pods";
     task.topic = Topic::kChangesPods;
@@ -85,19 +85,19 @@ Bench::Bench() {
     settings.request_keys = settings.command_keys = trueup::testing::test_keys();
 }
 
-void Bench::pass(Millis by) {
+void ShardFixture::pass(Millis by) {
     clock.advance(by);
     log.advance(by);
 }
 
-std::unique_ptr<Shard> Bench::open(ports::Store* other_store) {
+std::unique_ptr<Shard> ShardFixture::open(ports::Store* other_store) {
     ports::Store& over = other_store != nullptr ? *other_store : store;
     auto shard = Shard::open(settings, log, over, clock);
     EXPECT_TRUE(shard.ok()) << shard.error().what;
     return shard ? std::move(*shard) : nullptr;
 }
 
-std::unique_ptr<Shard> Bench::follow(ports::Store& other_store) {
+std::unique_ptr<Shard> ShardFixture::follow(ports::Store& other_store) {
     ShardSettings follower = settings;
     follower.lead = false;
     auto shard = Shard::open(follower, log, other_store, clock);
@@ -105,7 +105,7 @@ std::unique_ptr<Shard> Bench::follow(ports::Store& other_store) {
     return shard ? std::move(*shard) : nullptr;
 }
 
-void Bench::publish() {
+void ShardFixture::publish() {
     for (SourceTask* task : {pods_task_.get(), rows_task_.get()}) {
         // The second round takes the answers of the first.
         for (int i = 0; i < 2; ++i) {
@@ -115,7 +115,7 @@ void Bench::publish() {
     }
 }
 
-void Bench::all_known(std::vector<Fact> pods_listed, std::vector<Fact> rows_listed) {
+void ShardFixture::all_known(std::vector<Fact> pods_listed, std::vector<Fact> rows_listed) {
     const auto epoch = [&](ScriptedConnector& source, std::vector<Fact>& facts) {
         source.say(epoch_begins(version_));
         for (Fact& each : facts) source.say(listed(std::move(each)));
@@ -126,24 +126,24 @@ void Bench::all_known(std::vector<Fact> pods_listed, std::vector<Fact> rows_list
     publish();
 }
 
-void Bench::all_progress() {
+void ShardFixture::all_progress() {
     pods.say(progress(log.now()));
     rows.say(progress(log.now()));
     publish();
 }
 
-void Bench::answer(const Command& command, OutcomeKind kind) {
+void ShardFixture::answer(const Command& command, OutcomeKind kind) {
     Outcome outcome;
     outcome.command_id = command.id;
     outcome.subject = command.subject;
     outcome.kind = kind;
-    outcome.executor = "bench";
+    outcome.executor = "fixture";
     EXPECT_TRUE(ports::append_now(log, {Topic::kOutcomes, 0},
                                   {{command.subject, codec::encode_outcome(outcome)}})
                     .ok());
 }
 
-void Bench::settle(Shard& shard) {
+void ShardFixture::settle(Shard& shard) {
     for (int i = 0; i < kMostRounds; ++i) {
         const auto busy = shard.step();
         if (!busy) {
@@ -157,7 +157,7 @@ void Bench::settle(Shard& shard) {
     FAIL() << "the shard never comes to rest";
 }
 
-void Bench::live(Shard& shard, Millis time, Millis per_step) {
+void ShardFixture::live(Shard& shard, Millis time, Millis per_step) {
     Millis said{0};
     for (Millis passed{0}; passed < time && !::testing::Test::HasFatalFailure();
          passed += per_step) {
@@ -170,7 +170,7 @@ void Bench::live(Shard& shard, Millis time, Millis per_step) {
     }
 }
 
-void Bench::random_object(std::mt19937_64& random) {
+void ShardFixture::random_object(std::mt19937_64& random) {
     const std::string name = name_of_object(random);
     const bool is_pod = random() % 2 == 0;
     std::set<std::string>& there = is_pod ? pods_there_ : rows_there_;
@@ -188,7 +188,7 @@ void Bench::random_object(std::mt19937_64& random) {
     publish();
 }
 
-void Bench::random_epoch(std::mt19937_64& random) {
+void ShardFixture::random_epoch(std::mt19937_64& random) {
     const bool of_pods = random() % 2 == 0;
     ScriptedConnector& source = of_pods ? pods : rows;
     source.say(epoch_begins(++version_));
@@ -200,7 +200,7 @@ void Bench::random_epoch(std::mt19937_64& random) {
     publish();
 }
 
-void Bench::random_act(std::mt19937_64& random) {
+void ShardFixture::random_act(std::mt19937_64& random) {
     switch (random() % 8) {
         case 0:
         case 1:
@@ -221,13 +221,13 @@ void Bench::random_act(std::mt19937_64& random) {
     }
 }
 
-std::uint64_t Bench::inputs() const {
+std::uint64_t ShardFixture::inputs() const {
     std::uint64_t count = 0;
     for (const Topic topic : kInputTopics) count += log.records({topic, 0}).size();
     return count;
 }
 
-const StoredRecord& Bench::last_of(Topic topic) {
+const StoredRecord& ShardFixture::last_of(Topic topic) {
     looked_at_ = log.records({topic, 0});
     EXPECT_FALSE(looked_at_.empty());
     return looked_at_.back();

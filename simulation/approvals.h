@@ -26,9 +26,9 @@ std::string to_timestamp(std::int64_t wall_millis);
 std::optional<std::int64_t> from_timestamp(const std::string& text);
 
 /// Not thread-safe.
-class Consent {
+class Approvals {
   public:
-    explicit Consent(Scheduler& scheduler) : scheduler_(scheduler) {}
+    explicit Approvals(Scheduler& scheduler) : scheduler_(scheduler) {}
 
     /// A request that somebody signed is in its topic, for the first time.
     void asked(const Request& request);

@@ -175,7 +175,7 @@ void lose_pod(Stage& stage, Random& random) {
     if (const auto* pod = pick(all, random)) stage.world.delete_pod((*pod)->name, 0);
 }
 
-std::vector<ActKind> people() {
+std::vector<ActKind> workload() {
     return {
         {"start-row-first", Actor::kPeople, 3, start_row_first},
         {"start-pod-first", Actor::kPeople, 3, start_pod_first},

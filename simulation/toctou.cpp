@@ -71,12 +71,12 @@ void change_row(Stage& stage, const std::string& name, std::uint64_t how) {
 }
 
 void lie_in_wait(Stage& stage, Random& random) {
-    for (int i = 0; i < kCommands; ++i) stage.ambushes.push_back(random.next());
+    for (int i = 0; i < kCommands; ++i) stage.toctous.push_back(random.next());
 }
 
 }  // namespace
 
-void ambush(Stage& stage, const Command& command, Random random) {
+void toctou(Stage& stage, const Command& command, Random random) {
     const std::string name = command.subject.substr(command.subject.find('/') + 1);
     const bool pod = random.chance(500);
     const std::uint64_t how = random.below(5);
@@ -89,6 +89,6 @@ void ambush(Stage& stage, const Command& command, Random random) {
     });
 }
 
-std::vector<ActKind> meddlers() { return {{"ambush", Actor::kPeople, 0, lie_in_wait}}; }
+std::vector<ActKind> meddlers() { return {{"toctou", Actor::kPeople, 0, lie_in_wait}}; }
 
 }  // namespace trueup::simulation
