@@ -99,6 +99,11 @@ const Tree* Section::take(std::string_view key, Tree::Kind kind) {
     return nullptr;
 }
 
+const Tree* Section::take_tree(std::string_view key) {
+    known_.emplace_back(key);
+    return find(key);
+}
+
 bool Section::require(std::string_view key, std::string_view example) {
     if (has(key)) return true;
     if (!contains(known_, key)) known_.emplace_back(key);

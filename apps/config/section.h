@@ -72,6 +72,9 @@ class Section {
     std::vector<Section> entries();
     std::vector<Section> items(std::string_view key);
 
+    /// The value of `key` as it stands, of whatever kind; nullptr: there is none.
+    const Tree* take_tree(std::string_view key);
+
     /// `key` has no place here, and the sentence says why; nobody is told to write it.
     void refuse(std::string_view key, std::string_view sentence);
     /// Something is wrong with the value of `key`; the sentence follows the key's name.

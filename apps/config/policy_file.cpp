@@ -1,0 +1,934 @@
+#include "apps/config/policy_file.h"
+
+#include "apps/config/policy_lines.h"
+#include "apps/config/policy_terms.h"
+#include "apps/config/words.h"
+#include "engine/base/suggest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace trueup::config {
+
+namespace {
+
+using policy::Kind;
+using policy::Verb;
+using Type = policy::Field::Type;
+
+constexpr std::size_t kMostRules = 254;  // of a policy over its life, as numbers in a journal
+constexpr std::size_t kMostCounts = 16;
+constexpr std::size_t kMostLines = 16;  // of a condition, steps, cases
+constexpr Millis kUsualGrace{30'000};
+constexpr Millis kUsualWindow{30'000};
+
+const std::vector<std::string>& type_names() {
+    static const std::vector<std::string> kNames{"text", "number",   "boolean", "timestamp",
+                                                 "date", "duration", "ends"};
+    return kNames;
+}
+
+struct VerbUse {
+    Verb verb;
+    std::string_view name;
+    std::array<bool, 4> of;  ///< pod, object, row, ec2
+};
+// What executors of each kind of role offer.
+constexpr std::array<VerbUse, 8> kVerbs{{{Verb::kDelete, "delete", {true, true, true, true}},
+                                         {Verb::kUpdate, "update", {false, true, true, false}},
+                                         {Verb::kInsert, "insert", {false, false, true, false}},
+                                         {Verb::kCreate, "create", {true, true, false, false}},
+                                         {Verb::kVerify, "verify", {false, false, false, true}},
+                                         {Verb::kRetract, "retract", {false, true, false, false}},
+                                         {Verb::kStop, "stop", {false, true, false, true}},
+                                         {Verb::kFollow, "follow", {true, false, false, false}}}};
+
+bool offers(Kind kind, const VerbUse& verb) { return verb.of[static_cast<std::size_t>(kind) - 1]; }
+
+/// Everything but the notes is in the policy that is being made.
+class PolicyReader {
+  public:
+    PolicyReader(policy::Policy& policy, PolicyLines& lines, Problems& problems)
+        : policy_(policy), lines_(lines), problems_(problems), terms_(policy, problems) {}
+
+    void read(const Tree& tree);
+
+  private:
+    void read_role(const Tree& tree);
+    void read_live(const Tree& tree);
+    void read_as_of(const Tree& tree, policy::Role& role);
+    void read_fields(const Tree& tree, policy::Role& role, const std::string& path);
+    policy::Field read_field(const Tree& tree, const policy::Role& role, const std::string& path);
+    void read_type(const Tree& tree, policy::Field& field, const std::string& path);
+    void read_type_options(const Tree& tree, const policy::Role& role, policy::Field& field,
+                           const std::string& path);
+    void read_key(Section& section, policy::Role& role);
+    void declare_key(Section& section, policy::Role& role);
+    void read_condition(const Tree& tree);
+    void read_line(const Tree& tree, policy::NamedCondition& made, const std::string& path);
+    void read_count(const Tree& tree);
+    void begin_ledger(const Tree& tree);
+    void read_ledger(const Tree& tree);
+    void read_requests(const Tree& tree);
+    void read_rule(const Tree& tree);
+    void read_case(const Tree& tree, policy::Rule& rule, const std::string& path, bool alone);
+    void read_times(Section& section, policy::Rule& rule);
+    void read_past(const Tree& tree, policy::Case& made, const std::string& path);
+    std::vector<policy::Step> read_steps(const Tree& tree, const std::string& path);
+    std::optional<policy::Step> read_step(const Tree& tree, const std::string& path);
+    void read_step_options(const Tree& tree, policy::Step& step, const policy::Role& role,
+                           const std::string& path);
+    void read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
+                   const std::string& path);
+    policy::Template read_template(const Tree& tree, const std::string& path);
+    const Tree* child(const Tree& tree, std::string_view key) const;
+    /// The entries of the map under `key`; notes what has no name that a policy may use.
+    std::vector<const Tree*> named(const Tree& tree, std::string_view key);
+    bool flag(const Tree& tree, const std::string& path);
+    Section section(const Tree& tree, const std::string& path) {
+        return {&tree, path, tree.line, problems_};
+    }
+
+    policy::Policy& policy_;
+    PolicyLines& lines_;
+    Problems& problems_;
+    PolicyTerms terms_;
+};
+
+const Tree* PolicyReader::child(const Tree& tree, std::string_view key) const {
+    for (const Tree& each : tree.children) {
+        if (each.key == key) return &each;
+    }
+    return nullptr;
+}
+
+std::vector<const Tree*> PolicyReader::named(const Tree& tree, std::string_view key) {
+    std::vector<const Tree*> all;
+    const Tree* map = child(tree, key);
+    if (map == nullptr || !terms_.is_map(*map, std::string(key))) return all;
+    for (const Tree& each : map->children) {
+        const bool plain = !each.key.empty() &&
+                           each.key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
+                               std::string::npos &&
+                           each.key.front() > '9';
+        if (!plain || each.key.size() > 63) {
+            terms_.flaw(each.line, fmt::format("{}: '{}' is no name; write small letters, digits "
+                                               "and _, a letter first, 63 at most",
+                                               key, each.key));
+        } else if (child(*map, each.key) == &each) {
+            all.push_back(&each);
+        }
+    }
+    return all;
+}
+
+bool PolicyReader::flag(const Tree& tree, const std::string& path) {
+    const std::string value = terms_.word(tree, path);
+    if (value != "true" && value != "false") {
+        terms_.flaw(tree.line, fmt::format("{} is '{}'; write true or false", path, value));
+    }
+    return value == "true";
+}
+
+void PolicyReader::read(const Tree& tree) {
+    Section top = section(tree, "");
+    if (!top.present()) return;
+    top.require("policy", "policy: my-policy");
+    policy_.name = top.text("policy");
+    if (!policy_.name.empty() && !is_name(policy_.name)) {
+        top.problem("policy", fmt::format("is '{}', which is no name; write letters, digits and -",
+                                          policy_.name));
+    }
+    top.require("language", "language: 1");
+    policy_.language = top.count("language", policy::kLanguage);
+    if (policy_.language != policy::kLanguage) {
+        top.problem("language", "is one that this build does not know; write language: 1");
+    }
+    policy_.subject = top.text("subject");
+    policy_.stale_after = top.duration("stale_after", policy_.stale_after);
+    top.require("roles", "roles: {pods: {kind: pod, key: name}}");
+    top.require("rules", "rules: {my_rule: {finds: …, when: {…}, do: report}}");
+    for (const char* key : {"roles", "conditions", "counts", "ledger", "requests", "rules"}) {
+        top.take_tree(key);
+    }
+    top.finish();
+    for (const Tree* role : named(tree, "roles")) read_role(*role);
+    // What a role's `live` may ask for is declared by all roles and the ledger.
+    if (const Tree* ledger = child(tree, "ledger")) begin_ledger(*ledger);
+    for (const Tree* role : named(tree, "roles")) read_live(*role);
+    for (const Tree* condition : named(tree, "conditions")) read_condition(*condition);
+    if (const Tree* ledger = child(tree, "ledger")) read_ledger(*ledger);
+    for (const Tree* count : named(tree, "counts")) read_count(*count);
+    if (policy_.counts.size() > kMostCounts) {
+        terms_.flaw(tree.line,
+                    fmt::format("counts: {} are more than {}", policy_.counts.size(), kMostCounts));
+    }
+    read_requests(tree);
+    for (const Tree* rule : named(tree, "rules")) read_rule(*rule);
+    if (policy_.rules.size() > kMostRules) {
+        terms_.flaw(tree.line,
+                    fmt::format("rules: {} are more than {}", policy_.rules.size(), kMostRules));
+    }
+}
+
+// ------------------------------------------------------------------ roles
+
+void PolicyReader::read_role(const Tree& tree) {
+    policy::Role role;
+    role.name = tree.key;
+    lines_.roles[role.name] = tree.line;
+    Section at = section(tree, "roles." + role.name);
+    if (!at.present()) return;
+    at.require("kind", "kind: pod");
+    role.kind = static_cast<Kind>(at.choice("kind", 2, {"pod", "object", "row", "ec2"}) + 1);
+    at.require("key", "key: name");
+    read_key(at, role);
+    role.several = at.flag("several", false);
+    role.optional = at.flag("optional", false);
+    role.reference = at.flag("reference", false);
+    role.scope = at.text("scope");
+    at.take_tree("live");
+    at.take_tree("as_of");
+    if (const Tree* fields = at.take_tree("fields")) {
+        read_fields(*fields, role, at.path() + ".fields");
+    }
+    at.finish();
+    declare_key(at, role);
+    policy_.roles.push_back(std::move(role));
+}
+
+void PolicyReader::read_key(Section& section, policy::Role& role) {
+    const std::string text = section.text("key");
+    if (text.empty()) return;
+    const Result<policy::Key> key = policy::parse_key(text);
+    if (key) {
+        role.key = *key;
+    } else {
+        section.problem("key", "is no key: " + key.error().what);
+    }
+}
+
+/// A column that only the key reads needs no declaration: it is a text.
+void PolicyReader::declare_key(Section& section, policy::Role& role) {
+    std::vector<std::string> declared;
+    for (const policy::Field& field : role.fields) declared.push_back(field.name);
+    for (const std::string& name : policy::fields_of(role.key)) {
+        if (terms_.field_of(role, name)) continue;
+        const std::string meant = nearest(name, declared);
+        if (role.kind != Kind::kRow || !meant.empty()) {
+            section.problem(
+                "key", meant.empty()
+                           ? fmt::format("reads '{}', which is no field of {}; declare it under "
+                                         "fields",
+                                         name, role.name)
+                           : fmt::format("reads '{}'; did you mean '{}'? Else declare it under "
+                                         "fields",
+                                         name, meant));
+            continue;
+        }
+        policy::Field field;
+        field.name = name;
+        role.fields.push_back(std::move(field));
+    }
+    std::sort(role.fields.begin(), role.fields.end(),
+              [](const policy::Field& a, const policy::Field& b) { return a.name < b.name; });
+}
+
+void PolicyReader::read_live(const Tree& tree) {
+    const auto role = std::find_if(policy_.roles.begin(), policy_.roles.end(),
+                                   [&](const policy::Role& each) { return each.name == tree.key; });
+    if (role == policy_.roles.end()) return;
+    const std::string path = "roles." + role->name;
+    if (const Tree* live = child(tree, "live")) {
+        role->live = terms_.condition(*live, *role, path + ".live");
+    }
+    if (const Tree* as_of = child(tree, "as_of")) read_as_of(*as_of, *role);
+}
+
+/// `as_of: {field: ROLE.FIELD, at: NAME}`.
+void PolicyReader::read_as_of(const Tree& tree, policy::Role& role) {
+    Section at = section(tree, "roles." + role.name + ".as_of");
+    if (!at.present()) return;
+    at.require("field", "field: ROLE.FIELD");
+    at.require("at", "at: NAME");
+    const std::string field = at.text("field");
+    role.as_of_at = at.text("at");
+    at.finish();
+    if (field.empty()) return;
+    const auto from = terms_.reference(field, at.line_of("field"), at.path() + ".field");
+    if (!from) return;
+    if (terms_.type_of(*from) != Type::kTimestamp) {
+        at.problem("field", fmt::format("is {}, which is a {}; write the timestamp of the last "
+                                        "complete filling",
+                                        field, name_of(terms_.type_of(*from))));
+    }
+    role.as_of = *from;
+}
+
+void PolicyReader::read_fields(const Tree& tree, policy::Role& role, const std::string& path) {
+    if (!terms_.is_map(tree, path)) return;
+    for (const Tree& each : tree.children) {
+        const std::string where = path + '.' + each.key;
+        if (each.key == "any" || each.key == "is" || each.key == "is_not") {
+            terms_.flaw(each.line, fmt::format("{}: '{}' is a word of conditions and cannot be a "
+                                               "field's name",
+                                               path, each.key));
+            continue;
+        }
+        if (child(tree, each.key) == &each) role.fields.push_back(read_field(each, role, where));
+    }
+}
+
+policy::Field PolicyReader::read_field(const Tree& tree, const policy::Role& role,
+                                       const std::string& path) {
+    policy::Field field;
+    field.name = tree.key;
+    if (tree.kind == Tree::Kind::kMap) {
+        read_type_options(tree, role, field, path);
+    } else {
+        read_type(tree, field, path);
+    }
+    return field;
+}
+
+/// A type's name, or the list of the words that the field may have.
+void PolicyReader::read_type(const Tree& tree, policy::Field& field, const std::string& path) {
+    if (tree.kind == Tree::Kind::kList) {
+        field.words = terms_.words(tree, path);
+        std::sort(field.words.begin(), field.words.end());
+        if (std::adjacent_find(field.words.begin(), field.words.end()) != field.words.end()) {
+            terms_.flaw(tree.line, fmt::format("{} lists a word twice", path));
+        }
+        return;
+    }
+    const std::string name = terms_.word(tree, path);
+    const auto found = std::find(type_names().begin(), type_names().end(), name);
+    if (found == type_names().end()) {
+        terms_.flaw(tree.line, fmt::format("{}: '{}' is neither a type nor a list of values; {}",
+                                           path, name, did_you_mean(name, type_names())));
+        return;
+    }
+    field.type = static_cast<Type>(found - type_names().begin() + 1);
+}
+
+/// `{TYPE: PATH, required: true}` of an object's field, `{TYPE: COLUMN?, null: unequal}` of a
+/// row's.
+void PolicyReader::read_type_options(const Tree& tree, const policy::Role& role,
+                                     policy::Field& field, const std::string& path) {
+    const bool row = role.kind == Kind::kRow;
+    bool typed = false;
+    for (const Tree& each : tree.children) {
+        const std::string where = path + '.' + each.key;
+        const auto type = std::find(type_names().begin(), type_names().end(), each.key);
+        if (type != type_names().end() || each.key == "words") {
+            typed = true;
+            if (each.key == "words") {
+                read_type(each, field, where);
+                continue;
+            }
+            field.type = static_cast<Type>(type - type_names().begin() + 1);
+            if (each.kind != Tree::Kind::kNull) field.path = terms_.word(each, where);
+            if (row && !field.path.empty()) {
+                terms_.flaw(each.line, fmt::format("{} is a path, and a row's field is its column; "
+                                                   "write {}: {}",
+                                                   where, field.name, each.key));
+            }
+        } else if (each.key == "required" && !row) {
+            field.required = flag(each, where);
+        } else if (each.key == "null" && row && each.text == "unequal") {
+            field.null_unequal = true;
+        } else if (each.key == "blank" && row && each.text == "value") {
+            field.blank_is_value = true;
+        } else if (each.key == "zone") {
+            field.zone = terms_.word(each, where);
+        } else {
+            terms_.flaw(each.line,
+                        fmt::format("{}: '{}' has no place here; a field of a {} has {}", path,
+                                    each.key, name_of(role.kind),
+                                    row ? "TYPE, words, null: unequal, blank: value and zone"
+                                        : "TYPE: PATH, words, required and zone"));
+        }
+    }
+    if (!typed) {
+        terms_.flaw(tree.line, fmt::format("{} has no type; write {{text: …}}", path));
+    }
+    if (field.type == Type::kDate && field.zone.empty()) {
+        terms_.flaw(tree.line, fmt::format("{} is a date, which begins at another moment in each "
+                                           "zone; write zone: UTC beside it",
+                                           path));
+    }
+}
+
+// ------------------------------------------------------------------ conditions, counts, ledger
+
+void PolicyReader::read_condition(const Tree& tree) {
+    policy::NamedCondition made;
+    made.name = tree.key;
+    const std::string path = "conditions." + made.name;
+    Section at = section(tree, path);
+    if (!at.present()) return;
+    at.require("about", "about: ROLE");
+    made.about = at.text("about");
+    at.require("first", "first: [{if: {…}, then: true}, {then: false}]");
+    const Tree* first = at.take_tree("first");
+    at.finish();
+    const policy::Role* about =
+        made.about.empty() ? nullptr : terms_.role(made.about, at.line_of("about"), path);
+    if (about == nullptr || first == nullptr) return;
+    if (first->kind != Tree::Kind::kList || first->children.empty() ||
+        first->children.size() > kMostLines) {
+        terms_.flaw(first->line,
+                    fmt::format("{}.first is no list of 1 to {} lines", path, kMostLines));
+        return;
+    }
+    for (const Tree& line : first->children) read_line(line, made, path + ".first");
+    if (!made.lines.empty() && !made.lines.back().when.empty()) {
+        terms_.flaw(first->children.back().line,
+                    fmt::format("{}: the last line has an `if`, and what fits none of them is not "
+                                "decided; end with {{then: false}}",
+                                path));
+    }
+    policy_.conditions.push_back(std::move(made));
+}
+
+/// `{if: {ROLE: …}, then: WORD}`: a condition for the role that it is about, patterns for others.
+void PolicyReader::read_line(const Tree& tree, policy::NamedCondition& made,
+                             const std::string& path) {
+    Section at = section(tree, path);
+    if (!at.present()) return;
+    policy::NamedCondition::Line line;
+    using Then = policy::NamedCondition::Line::Then;
+    at.require("then", "then: true");
+    const std::string then = at.text("then");
+    line.then = then == "true" ? Then::kTrue : then == "false" ? Then::kFalse : Then::kUnknown;
+    if (line.then == Then::kUnknown) line.because = then;
+    const Tree* when = at.take_tree("if");
+    at.finish();
+    if (when != nullptr && terms_.is_map(*when, path + ".if")) {
+        Tree others = *when;
+        std::erase_if(others.children, [&](const Tree& each) { return each.key == made.about; });
+        line.when = terms_.patterns(others, path + ".if");
+        if (const Tree* own = child(*when, made.about)) {
+            policy::Pattern itself;
+            itself.role = made.about;
+            itself.condition = terms_.condition(*own, *policy::find_role(policy_, made.about),
+                                                path + ".if." + made.about);
+            line.when.insert(line.when.begin(), std::move(itself));
+        }
+        if (line.when.empty()) {
+            terms_.flaw(when->line, fmt::format("{}.if asks nothing; leave it out", path));
+        }
+    }
+    made.lines.push_back(std::move(line));
+}
+
+void PolicyReader::read_count(const Tree& tree) {
+    policy::Count count;
+    count.name = tree.key;
+    const std::string path = "counts." + count.name;
+    Section at = section(tree, path);
+    if (!at.present()) return;
+    const Tree* subjects = at.take_tree("subjects");
+    const Tree* objects = at.take_tree("objects");
+    count.reason = at.text("reason");
+    const std::string by = at.text("by");
+    at.finish();
+    if ((subjects == nullptr) == (objects == nullptr)) {
+        terms_.flaw(tree.line, fmt::format("{} counts {}; write subjects: {{ROLE: PATTERN}} or "
+                                           "objects: {{ROLE: CONDITION}}",
+                                           path, subjects == nullptr ? "nothing" : "two things"));
+        return;
+    }
+    if (subjects != nullptr) count.subjects = terms_.patterns(*subjects, path + ".subjects");
+    if (objects != nullptr && terms_.is_map(*objects, path + ".objects")) {
+        if (objects->children.size() != 1) {
+            terms_.flaw(objects->line, fmt::format("{}.objects names {} roles; write one", path,
+                                                   objects->children.size()));
+            return;
+        }
+        const Tree& one = objects->children.front();
+        if (const policy::Role* role = terms_.role(one.key, one.line, path)) {
+            count.role = role->name;
+            count.objects = terms_.condition(one, *role, path + ".objects." + one.key);
+        }
+    }
+    if (!by.empty()) {
+        const auto field = terms_.reference(by, at.line_of("by"), path + ".by");
+        if (field && field->role != count.role) {
+            at.problem("by", "names a field of another role than is counted");
+        } else if (field) {
+            count.by = field->field;
+        }
+    }
+    policy_.counts.push_back(std::move(count));
+}
+
+/// Whose it is must be known before conditions may ask for `failures`.
+void PolicyReader::begin_ledger(const Tree& tree) {
+    if (tree.kind != Tree::Kind::kMap) return;
+    const Tree* of = child(tree, "of");
+    if (of == nullptr || of->kind != Tree::Kind::kText) return;
+    policy::Ledger ledger;
+    ledger.of.role = of->text.substr(0, of->text.find('.'));
+    policy_.ledger = std::move(ledger);
+}
+
+void PolicyReader::read_ledger(const Tree& tree) {
+    Section at = section(tree, "ledger");
+    if (!at.present()) return;
+    at.require("of", "of: ROLE");
+    at.require("objects", "objects: ROLE");
+    at.require("failed", "failed: {phase: Failed}");
+    const std::string of = at.text("of");
+    const std::string objects = at.text("objects");
+    const std::string gone = at.text("gone");
+    const std::string known = at.text("known");
+    if (!gone.empty() && gone != "failed") at.problem("gone", "knows one word: gone: failed");
+    const Tree* belongs = at.take_tree("belongs");
+    const Tree* failed = at.take_tree("failed");
+    const Tree* succeeded = at.take_tree("succeeded");
+    at.finish();
+    if (of.empty() || objects.empty()) return;
+    policy::Ledger ledger;
+    ledger.gone_failed = gone == "failed";
+    if (of.find('.') == std::string::npos) {
+        const policy::Role* role = terms_.role(of, at.line_of("of"), "ledger.of");
+        if (role != nullptr) ledger.of.role = role->name;
+    } else if (const auto field = terms_.reference(of, at.line_of("of"), "ledger.of")) {
+        ledger.of = *field;
+    }
+    const policy::Role* role = terms_.role(objects, at.line_of("objects"), "ledger.objects");
+    if (role == nullptr) return;
+    ledger.objects = role->name;
+    if (belongs) ledger.belongs = terms_.condition(*belongs, *role, "ledger.belongs");
+    if (failed) ledger.failed = terms_.condition(*failed, *role, "ledger.failed");
+    if (succeeded) {
+        ledger.succeeded = terms_.condition(*succeeded, *role, "ledger.succeeded");
+    } else {
+        ledger.succeeded.kind = policy::Condition::Kind::kAny;  // of nothing: never
+    }
+    if (!known.empty()) {
+        const auto field = terms_.reference(known, at.line_of("known"), "ledger.known");
+        if (field && terms_.type_of(*field) != Type::kEnds) {
+            at.problem("known", fmt::format("is a {}; write a field of type ends",
+                                            name_of(terms_.type_of(*field))));
+        } else if (field) {
+            ledger.known = *field;
+        }
+    }
+    policy_.ledger = std::move(ledger);
+}
+
+void PolicyReader::read_requests(const Tree& tree) {
+    for (const Tree* request : named(tree, "requests")) {
+        const std::string path = "requests." + request->key;
+        Section at = section(*request, path);
+        if (!at.present()) continue;
+        at.require("owner", "owner: ROLE.FIELD");
+        const std::string owner = at.text("owner");
+        at.finish();
+        if (owner.empty()) continue;
+        if (const auto field = terms_.reference(owner, at.line_of("owner"), path + ".owner")) {
+            policy_.requests[request->key] = *field;
+        }
+    }
+}
+
+// ------------------------------------------------------------------ rules
+
+void PolicyReader::read_rule(const Tree& tree) {
+    policy::Rule rule;
+    rule.name = tree.key;
+    const std::string path = "rules." + rule.name;
+    Section at = section(tree, path);
+    if (!at.present()) return;
+    at.require("finds", "finds: what is wrong, in a few words");
+    rule.finds = at.text("finds");
+    const std::string mode = at.text("mode");
+    if (!mode.empty() && mode != "off") {
+        at.problem("mode",
+                   "may be off in a policy's file; other modes are the configuration's: "
+                   "policies[].rules");
+    }
+    rule.off = mode == "off";
+    const std::string since = at.text("since");
+    if (!since.empty() && since != "first_seen") {
+        at.problem("since", "knows one word: since: first_seen");
+    }
+    rule.since_first_seen = since == "first_seen";
+    const std::string keyless = at.text("keyless");
+    if (!keyless.empty() && keyless != "report") {
+        at.problem("keyless", "knows one word: keyless: report");
+    }
+    rule.keyless = keyless == "report";
+    rule.requested = at.text("requested");
+    if (!rule.requested.empty() && policy_.requests.count(rule.requested) == 0) {
+        std::vector<std::string> known;
+        for (const auto& [name, owner] : policy_.requests) known.push_back(name);
+        at.problem("requested",
+                   known.empty() ? fmt::format("is '{}', and there is no request; write requests: "
+                                               "{{{}: {{owner: ROLE.FIELD}}}} above",
+                                               rule.requested, rule.requested)
+                                 : fmt::format("is '{}', which is no request; {}", rule.requested,
+                                               did_you_mean(rule.requested, known)));
+    }
+    rule.acknowledge = at.texts("acknowledge");
+    std::sort(rule.acknowledge.begin(), rule.acknowledge.end());
+    const Tree* cases = at.take_tree("cases");
+    if (cases == nullptr) {
+        read_case(tree, rule, path, true);
+        for (const char* key : {"when", "past", "ask_while", "do"}) at.take_tree(key);
+        at.require("when", "when: {ROLE: one}");
+        at.require("do", "do: report");
+    } else if (cases->kind != Tree::Kind::kList || cases->children.empty() ||
+               cases->children.size() > kMostLines) {
+        at.problem("cases", fmt::format("is no list of 1 to {} cases", kMostLines));
+    } else {
+        for (const Tree& each : cases->children) read_case(each, rule, path + ".cases", false);
+    }
+    read_times(at, rule);
+    at.finish();
+    policy_.rules.push_back(std::move(rule));
+}
+
+/// Defaults wait: a rule that takes away gives the owner time, and one that rests on `none` a
+/// window.
+void PolicyReader::read_times(Section& section, policy::Rule& rule) {
+    bool takes = false;
+    bool writes = false;
+    bool past = false;
+    bool none = false;
+    for (const policy::Case& each : rule.cases) {
+        past = past || each.past.has_value();
+        for (const policy::Step& step : each.steps) {
+            takes = takes || policy::takes_away(step.verb);
+            writes = writes || step.verb == Verb::kUpdate;
+        }
+        for (const policy::Pattern& pattern : each.when) {
+            none = none || pattern.quantifier == policy::Quantifier::kNone;
+        }
+    }
+    rule.grace = section.duration("grace", takes && !past ? kUsualGrace : Millis{0});
+    rule.create_window =
+        section.duration("create_window", none && (takes || writes) ? kUsualWindow : Millis{0});
+    if (const Tree* ladder = section.take_tree("backoff")) {
+        for (const std::string& step : terms_.words(*ladder, section.path() + ".backoff")) {
+            const auto pause = parse_duration(step);
+            if (!pause) {
+                section.problem("backoff", fmt::format("holds '{}', which is no duration; write "
+                                                       "[0s, 5s, 10s]",
+                                                       step));
+                break;
+            }
+            rule.backoff.push_back(*pause);
+        }
+        if (!policy_.ledger) {
+            section.problem("backoff",
+                            "counts failures, and there is no ledger; write one: "
+                            "{of: ROLE, objects: ROLE, failed: {…}}");
+        }
+    }
+}
+
+void PolicyReader::read_case(const Tree& tree, policy::Rule& rule, const std::string& path,
+                             bool alone) {
+    policy::Case made;
+    lines_.cases[rule.name].push_back(tree.line);
+    if (!alone) {
+        Section at = section(tree, path);
+        if (!at.present()) return;
+        for (const char* key : {"when", "past", "ask_while", "do"}) at.take_tree(key);
+        at.require("when", "when: {ROLE: one}");
+        at.require("do", "do: report");
+        at.finish();
+    }
+    if (const Tree* when = child(tree, "when")) {
+        made.duplicates = when->kind == Tree::Kind::kText && when->text == "duplicates";
+        if (!made.duplicates) made.when = terms_.patterns(*when, path + ".when");
+        if (!made.duplicates && made.when.empty() && when->kind == Tree::Kind::kMap) {
+            terms_.flaw(when->line, fmt::format("{}.when asks nothing; write {{ROLE: one}}", path));
+        }
+    }
+    if (const Tree* past = child(tree, "past")) read_past(*past, made, path + ".past");
+    if (const Tree* counts = child(tree, "ask_while")) {
+        std::vector<std::string> known;
+        for (const policy::Count& count : policy_.counts) known.push_back(count.name);
+        for (const std::string& name : terms_.words(*counts, path + ".ask_while")) {
+            if (std::find(known.begin(), known.end(), name) == known.end()) {
+                terms_.flaw(counts->line,
+                            fmt::format("{}.ask_while: '{}' is no count; {}", path, name,
+                                        known.empty() ? "there is none, write counts: {…} above"
+                                                      : did_you_mean(name, known)));
+                continue;
+            }
+            made.ask_while.push_back(name);
+        }
+    }
+    if (const Tree* steps = child(tree, "do")) made.steps = read_steps(*steps, path + ".do");
+    rule.cases.push_back(std::move(made));
+}
+
+/// `ROLE.TIMESTAMP + ROLE.DURATION`, or `+ 15m`.
+void PolicyReader::read_past(const Tree& tree, policy::Case& made, const std::string& path) {
+    const std::string text = terms_.word(tree, path);
+    const std::size_t plus = text.find('+');
+    if (plus == std::string::npos) {
+        terms_.flaw(tree.line, fmt::format("{} is '{}'; write ROLE.TIMESTAMP + ROLE.DURATION, or "
+                                           "ROLE.TIMESTAMP + 15m",
+                                           path, text));
+        return;
+    }
+    const auto trimmed = [](std::string_view part) {
+        const std::size_t first = part.find_first_not_of(' ');
+        if (first == std::string_view::npos) return std::string_view();
+        return part.substr(first, part.find_last_not_of(' ') - first + 1);
+    };
+    const std::string_view length = trimmed(std::string_view(text).substr(plus + 1));
+    const auto from =
+        terms_.reference(trimmed(std::string_view(text).substr(0, plus)), tree.line, path);
+    if (!from) return;
+    const Type type = terms_.type_of(*from);
+    if (type != Type::kTimestamp && type != Type::kDate) {
+        terms_.flaw(tree.line, fmt::format("{} begins with {}.{}, which is a {}; write a timestamp",
+                                           path, from->role, from->field, name_of(type)));
+        return;
+    }
+    if (const auto fixed = parse_duration(length)) {
+        made.past = policy::Deadline{*from, *fixed};
+        return;
+    }
+    const auto field = terms_.reference(length, tree.line, path);
+    if (!field) return;
+    if (terms_.type_of(*field) != Type::kDuration) {
+        terms_.flaw(tree.line,
+                    fmt::format("{} adds {}.{}, which is a {}; write a duration", path, field->role,
+                                field->field, name_of(terms_.type_of(*field))));
+        return;
+    }
+    made.past = policy::Deadline{*from, *field};
+}
+
+// ------------------------------------------------------------------ steps
+
+std::vector<policy::Step> PolicyReader::read_steps(const Tree& tree, const std::string& path) {
+    std::vector<policy::Step> steps;
+    if (tree.kind != Tree::Kind::kList) {
+        if (auto step = read_step(tree, path)) steps.push_back(std::move(*step));
+        return steps;
+    }
+    if (tree.children.empty() || tree.children.size() > kMostLines) {
+        terms_.flaw(tree.line, fmt::format("{} is no list of 1 to {} steps", path, kMostLines));
+    }
+    for (const Tree& each : tree.children) {
+        if (auto step = read_step(each, path)) steps.push_back(std::move(*step));
+    }
+    return steps;
+}
+
+std::optional<policy::Step> PolicyReader::read_step(const Tree& tree, const std::string& path) {
+    policy::Step step;
+    if (tree.kind == Tree::Kind::kText && tree.text == "report") return step;
+    if (tree.kind != Tree::Kind::kMap) {
+        terms_.flaw(tree.line, fmt::format("{} is no step; write report, or {{VERB: ROLE}} as in "
+                                           "{{delete: pods}}",
+                                           path));
+        return std::nullopt;
+    }
+    const VerbUse* used = nullptr;
+    const Tree* target = nullptr;
+    for (const VerbUse& verb : kVerbs) {
+        const Tree* at = child(tree, verb.name);
+        if (at == nullptr) continue;
+        if (used != nullptr) {
+            terms_.flaw(tree.line, fmt::format("{} has two verbs, {} and {}; write a list of two "
+                                               "steps",
+                                               path, used->name, verb.name));
+            return std::nullopt;
+        }
+        used = &verb;
+        target = at;
+    }
+    if (used == nullptr) {
+        std::vector<std::string> known{"report"};
+        for (const VerbUse& verb : kVerbs) known.emplace_back(verb.name);
+        const std::string first = tree.children.empty() ? "" : tree.children.front().key;
+        terms_.flaw(tree.line, fmt::format("{}: '{}' is no verb; {}", path, first,
+                                           did_you_mean(first, known)));
+        return std::nullopt;
+    }
+    step.verb = used->verb;
+    const policy::Role* role =
+        terms_.role(terms_.word(*target, path), target->line, path + '.' + target->key);
+    if (role == nullptr) return std::nullopt;
+    step.role = role->name;
+    if (!offers(role->kind, *used)) {
+        std::vector<std::string> offered;
+        for (const VerbUse& verb : kVerbs) {
+            if (offers(role->kind, verb)) offered.emplace_back(verb.name);
+        }
+        terms_.flaw(
+            target->line,
+            fmt::format("{}: nothing can {} a {}; of {} (kind {}) there are {}", path, used->name,
+                        name_of(role->kind), role->name, name_of(role->kind), enumerate(offered)));
+    }
+    read_step_options(tree, step, *role, path);
+    return step;
+}
+
+void PolicyReader::read_step_options(const Tree& tree, policy::Step& step, const policy::Role& role,
+                                     const std::string& path) {
+    const bool pod = role.kind == Kind::kPod;
+    const bool kubernetes = pod || role.kind == Kind::kObject;
+    const bool sets =
+        step.verb == Verb::kUpdate || step.verb == Verb::kInsert || step.verb == Verb::kCreate;
+    for (const Tree& each : tree.children) {
+        const std::string where = path + '.' + each.key;
+        if (each.key == policy::name_of(step.verb)) continue;
+        if (each.key == "grace_period" && step.verb == Verb::kDelete && pod) {
+            const auto period = parse_duration(terms_.word(each, where));
+            if (!period || period->count() % 1000 != 0) {
+                terms_.flaw(each.line, fmt::format("{} is '{}'; write whole seconds, as in 30s",
+                                                   where, each.text));
+            } else {
+                step.grace_period = static_cast<std::uint32_t>(period->count() / 1000);
+            }
+        } else if (each.key == "propagation" && step.verb == Verb::kDelete && kubernetes) {
+            step.propagation = terms_.word(each, where);
+            if (step.propagation != "background" && step.propagation != "foreground" &&
+                step.propagation != "orphan") {
+                terms_.flaw(each.line, fmt::format("{} is '{}'; write background, foreground or "
+                                                   "orphan",
+                                                   where, step.propagation));
+            }
+        } else if (each.key == "set" && sets) {
+            read_sets(each, step, role, where);
+        } else if (each.key == "name" && step.verb == Verb::kCreate) {
+            step.name = terms_.text(each, where);
+        } else if (each.key == "from" && step.verb == Verb::kCreate) {
+            step.from = terms_.word(each, where);
+        } else if (each.key == "object" && step.verb == Verb::kCreate) {
+            step.object = read_template(each, where);
+        } else if (each.key == "reads" && step.verb == Verb::kCreate) {
+            for (const std::string& name : terms_.words(each, where)) {
+                if (const auto field = terms_.reference(name, each.line, where)) {
+                    step.reads.push_back(*field);
+                }
+            }
+        } else if (each.key == "subresource" && step.verb == Verb::kUpdate && kubernetes) {
+            step.subresource = terms_.word(each, where);
+            if (step.subresource != "status") {
+                terms_.flaw(each.line,
+                            fmt::format("{} knows one word: subresource: status", where));
+            }
+        } else {
+            terms_.flaw(each.line,
+                        fmt::format("{}: '{}' has no place beside {}: {} (kind {})", path, each.key,
+                                    policy::name_of(step.verb), role.name, name_of(role.kind)));
+        }
+    }
+    if (step.verb == Verb::kDelete && kubernetes && step.propagation.empty()) {
+        step.propagation = "background";
+    }
+    if ((step.verb == Verb::kUpdate || step.verb == Verb::kInsert) && step.sets.empty()) {
+        terms_.flaw(tree.line, fmt::format("{} sets nothing; write set: {{FIELD: TEXT}}", path));
+    }
+    if (step.verb != Verb::kCreate) return;
+    if (step.from.empty() == !step.object.has_value()) {
+        terms_.flaw(tree.line,
+                    fmt::format("{} needs what to create; write from: BUILDER or object: "
+                                "{{…}}, one of them",
+                                path));
+    }
+    if (step.from.empty() && step.name.empty()) {
+        terms_.flaw(tree.line, fmt::format("{} needs a name; write name: \"{{subject}}\"", path));
+    }
+}
+
+void PolicyReader::read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
+                             const std::string& path) {
+    if (!terms_.is_map(tree, path)) return;
+    for (const Tree& each : tree.children) {
+        if (child(tree, each.key) != &each) continue;
+        const std::string where = path + '.' + each.key;
+        policy::Assigned set;
+        set.field = each.key;
+        if (each.kind != Tree::Kind::kNull) set.value = terms_.text(each, where);
+        const auto field = terms_.field_of(role, each.key);
+        const bool literal = set.value && set.value->size() == 1 &&
+                             set.value->front().kind == policy::Piece::Kind::kLiteral;
+        if (field && literal && !field->words.empty() &&
+            !std::binary_search(field->words.begin(), field->words.end(),
+                                set.value->front().literal)) {
+            terms_.flaw(each.line,
+                        fmt::format("{}: {} is one of {}, and '{}' is none of them; {}", where,
+                                    each.key, enumerate(field->words), set.value->front().literal,
+                                    did_you_mean(set.value->front().literal, field->words)));
+        }
+        step.sets.push_back(std::move(set));
+    }
+    std::sort(
+        step.sets.begin(), step.sets.end(),
+        [](const policy::Assigned& a, const policy::Assigned& b) { return a.field < b.field; });
+}
+
+policy::Template PolicyReader::read_template(const Tree& tree, const std::string& path) {
+    policy::Template made;
+    made.key = tree.key;
+    switch (tree.kind) {
+        case Tree::Kind::kNull:
+            made.kind = policy::Template::Kind::kNull;
+            break;
+        case Tree::Kind::kText:
+            made.kind = policy::Template::Kind::kText;
+            made.text = terms_.text(tree, path);
+            break;
+        case Tree::Kind::kList:
+            made.kind = policy::Template::Kind::kList;
+            break;
+        case Tree::Kind::kMap:
+            (void)terms_.is_map(tree, path);
+            break;
+    }
+    for (const Tree& each : tree.children) {
+        made.parts.push_back(read_template(each, path + '.' + each.key));
+    }
+    return made;
+}
+
+}  // namespace
+
+Result<PolicyFile> parse_policy(std::string_view text, const std::string& file_name) {
+    if (text.size() > kMostPolicyBytes) {
+        return Error{Next::kStop,
+                     fmt::format("{}: the file has {} KiB; a policy has {} at most", file_name,
+                                 text.size() / 1024, kMostPolicyBytes / 1024)};
+    }
+    const Result<Tree> tree = read_tree(text, file_name);
+    if (!tree) return tree.error();
+    PolicyFile made;
+    PolicyLines lines;
+    Problems problems(file_name);
+    Problems warnings(file_name);
+    PolicyReader(made.policy, lines, problems).read(*tree);
+    // What rests on a part that could not be read would be said of something that is not there.
+    if (problems.none()) check_policy(made.policy, lines, problems, warnings);
+    if (!problems.none()) return Error{Next::kStop, problems.text()};
+    made.warnings = warnings.text();
+    return made;
+}
+
+Result<PolicyFile> load_policy(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return Error{Next::kStop, path + ": cannot be opened; check the path"};
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    return parse_policy(text, path);
+}
+
+}  // namespace trueup::config

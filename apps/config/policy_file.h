@@ -1,0 +1,26 @@
+// A policy file, read and checked: YAML to the policy that it means, every default written down.
+// docs/policies has the language.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/model/rule.h"
+
+#include <string>
+#include <string_view>
+
+namespace trueup::config {
+
+/// A larger file, or one that is nested more than 32 deep, is refused.
+inline constexpr std::size_t kMostPolicyBytes = std::size_t{256} * 1024;
+
+struct PolicyFile {
+    policy::Policy policy;
+    std::string warnings;  ///< `file:line: sentence`, one a line; may be empty
+};
+
+/// The error has every flaw, `file:line: sentence`, one a line. Pure.
+Result<PolicyFile> parse_policy(std::string_view text, const std::string& file_name);
+
+Result<PolicyFile> load_policy(const std::string& path);
+
+}  // namespace trueup::config

@@ -1,0 +1,127 @@
+// A policy as its author means it: roles, conditions, counts and rules by name, every default
+// written down. Equal meaning is an equal value. The journal holds this, never what is compiled
+// from it, so that a replay needs no build's own tables.
+//
+// Plain values; const access is thread-safe. Read from YAML by apps/config/policy_file.h.
+#pragma once
+
+#include "engine/base/time.h"
+#include "engine/model/condition.h"
+#include "engine/model/key.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::policy {
+
+inline constexpr std::uint32_t kLanguage = 1;
+
+/// What an object is: its topic, its connector, and what can be done with it.
+enum class Kind : std::uint8_t { kPod = 1, kObject = 2, kRow = 3, kEc2 = 4 };
+
+struct Field {
+    enum class Type : std::uint8_t {
+        kText = 1,
+        kNumber = 2,  ///< 64 bits, signed
+        kBoolean = 3,
+        kTimestamp = 4,
+        kDate = 5,  ///< a day in `zone`
+        kDuration = 6,
+        kEnds = 7,  ///< `uid=time …`: how objects ended
+    };
+    std::string name;
+    Type type = Type::kText;
+    std::vector<std::string> words;  ///< ascending: the values that are known; empty: any text
+    std::string path;                ///< in the object; empty: the source's mapping of that name
+    std::string zone;                ///< of kDate, and of times without one
+    bool required = false;           ///< not there is unknown, not false
+    bool null_unequal = false;       ///< a comparison with NULL is false, not unknown
+    bool blank_is_value = false;     ///< white space is a value, not NULL
+    bool operator==(const Field&) const = default;
+};
+
+/// What a policy needs to know of one part of the world.
+struct Role {
+    std::string name;
+    Kind kind = Kind::kRow;
+    Key key;                    ///< which subject an object belongs to
+    std::vector<Field> fields;  ///< by name
+    Condition live;             ///< which of its objects claim their subject
+    bool several = false;       ///< two claims are normal
+    bool optional = false;      ///< the policy does without it where no source plays it
+    bool reference = false;     ///< looked up by name from other subjects
+    std::string scope;          ///< what its sources share it out by, as `region`
+    std::string as_of_field;    ///< `as_of`: when its table was last filled from elsewhere ...
+    FieldRef as_of;             ///< ... is said by this field of a reference ...
+    std::string as_of_at;       ///< ... of this name
+    bool operator==(const Role&) const = default;
+};
+
+/// A text that is made of fields: what a step writes.
+struct Piece {
+    enum class Kind : std::uint8_t { kLiteral = 1, kField = 2, kSubject = 3, kNow = 4 };
+    Kind kind = Kind::kLiteral;
+    std::string literal;
+    FieldRef field;
+    bool operator==(const Piece&) const = default;
+};
+using Text = std::vector<Piece>;
+
+/// What a rule keeps of several objects, best first: a condition, or the latest of a field.
+struct Ranking {
+    Condition condition;
+    std::string latest;  ///< a field; empty: `condition`
+    bool operator==(const Ranking&) const = default;
+};
+
+struct Pattern {
+    std::string role;
+    Quantifier quantifier = Quantifier::kOne;
+    Condition condition;
+    std::vector<Ranking> keep;  ///< of kSurplus
+    FieldRef named;             ///< a reference is looked up by this name ...
+    std::string named_literal;  ///< ... or by this one
+    FieldRef in;                ///< the source of this scope must prove it
+    bool operator==(const Pattern&) const = default;
+};
+
+/// A condition of a name, decided by the first line that fits.
+struct NamedCondition {
+    struct Line {
+        std::vector<Pattern> when;
+        enum class Then : std::uint8_t { kFalse = 1, kTrue = 2, kUnknown = 3 };
+        Then then = Then::kTrue;
+        std::string because;  ///< of kUnknown
+        bool operator==(const Line&) const = default;
+    };
+    std::string name;
+    std::string about;  ///< the role of the object that it is asked of
+    std::vector<Line> lines;
+    bool operator==(const NamedCondition&) const = default;
+};
+
+/// Counted over all subjects of a shard.
+struct Count {
+    std::string name;
+    std::vector<Pattern> subjects;  ///< subjects for which all of these hold; or ...
+    std::string role;               ///< ... the present objects of this role ...
+    Condition objects;              ///< ... of which this is not false ...
+    std::string by;                 ///< ... one series for each value of this field
+    std::string reason;             ///< what findings that wait for it say; empty: its name
+    bool operator==(const Count&) const = default;
+};
+
+/// What became of objects that are made anew.
+struct Ledger {
+    FieldRef of;  ///< another value begins an empty one; an empty field: another identity does
+    std::string objects;
+    Condition belongs, failed, succeeded;
+    bool gone_failed = false;  ///< one that was taken away counts as failed
+    FieldRef known;            ///< ends that an object's own status lists
+    bool operator==(const Ledger&) const = default;
+};
+
+}  // namespace trueup::policy
