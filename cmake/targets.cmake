@@ -4,7 +4,8 @@
 add_library(trueup_flags INTERFACE)
 target_include_directories(trueup_flags INTERFACE "${CMAKE_SOURCE_DIR}")
 target_compile_options(trueup_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                                              -Wsign-conversion)
+                                              -Wsign-conversion
+                                              $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
 if(TRUEUP_MUTANTS)
     target_compile_definitions(trueup_flags INTERFACE TRUEUP_MUTANTS=1)
 endif()

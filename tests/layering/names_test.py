@@ -14,7 +14,7 @@ from layers import tidy
 
 OPEN = re.compile(
     r"\b(?P<kind>namespace|class|struct|union|enum(?:\s+(?:class|struct))?)\b"
-    r"(?:\s*\[\[[^\]]*\]\])?\s*(?P<name>[\w:]*)[^;{}()=<>]*(?:<[^;{}()]*>[^;{}()=]*)?\{"
+    r"(?:\s*(?:\[\[[^\]]*\]\]|TRUEUP_\w+(?:\([^()]*\))?))?\s*(?P<name>[\w:]*)[^;{}()=<>]*(?:<[^;{}()]*>[^;{}()=]*)?\{"
 )
 
 
@@ -75,6 +75,8 @@ class Names(unittest.TestCase):
             "namespace a { namespace b { class Answer final : public Base { int y; }; } }",
             "namespace a::b { struct [[nodiscard]] Answer { std::string s = R\"(})\"; }; }",
             "namespace a::b { enum class Answer : unsigned char { kYes }; }",
+            "namespace a::b { class TRUEUP_SCOPED_CAPABILITY Answer { int y; }; }",
+            "namespace a::b { class TRUEUP_CAPABILITY(\"mutex\") Answer { int y; }; }",
         ):
             with self.subTest(second=second):
                 self.assertEqual(
