@@ -3,6 +3,7 @@
 #include "api/attempts.h"
 #include "api/metrics.h"
 #include "api/routes.h"
+#include "engine/base/mutex.h"
 #include "engine/ports/private_file.h"
 
 // gcc's thread sanitizer knows no fences; its queues are behind mutexes anyway.
@@ -32,13 +33,11 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <condition_variable>
 #include <ctime>
 #include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <type_traits>
@@ -232,10 +231,10 @@ struct Side {
     std::size_t waiting = 0;
     std::size_t unread = 0;
 
-    std::mutex looks_mutex;
-    std::condition_variable looks_there;
-    std::vector<Look> looks;
-    bool ending = false;
+    Mutex looks_mutex;
+    CondVar looks_there;
+    std::vector<Look> looks TRUEUP_GUARDED_BY(looks_mutex);
+    bool ending TRUEUP_GUARDED_BY(looks_mutex) = false;
     std::optional<Snapshot> seen;
     std::chrono::steady_clock::time_point seen_at;
 
@@ -610,7 +609,7 @@ void Side::drop(Connection& connection) {
 }
 
 void Side::look(Look look) {
-    const std::lock_guard lock(looks_mutex);
+    const MutexLock lock(looks_mutex);
     // Nobody waits any more on those that gave way.
     if (looks.size() >= 2 * settings.limits.connections) {
         std::erase_if(looks, [](const Look& one) { return one.connection->gone.load(); });
@@ -640,8 +639,8 @@ void Side::run_looks() {
     for (;;) {
         std::vector<Look> taken;
         {
-            std::unique_lock lock(looks_mutex);
-            looks_there.wait(lock, [this] { return ending || !looks.empty(); });
+            const MutexLock lock(looks_mutex);
+            while (!ending && looks.empty()) looks_there.wait(looks_mutex);
             if (ending) return;
             taken.swap(looks);
         }
@@ -738,7 +737,7 @@ Server::Server(std::unique_ptr<Http> http) : http_(std::move(http)) {}
 Server::~Server() {
     http_->io.stop();
     {
-        const std::lock_guard lock(http_->looks_mutex);
+        const MutexLock lock(http_->looks_mutex);
         http_->ending = true;
     }
     http_->looks_there.notify_one();

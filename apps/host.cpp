@@ -85,13 +85,13 @@ Waiting Host::waiting() {
 }
 
 void Host::wait_for(const std::string& what) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waits_for_ = what.empty() ? "what is kept in the state folder is read" : what;
 }
 
 std::string Host::starting() const {
     if (begun_) return {};
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return waits_for_;
 }
 
@@ -406,7 +406,7 @@ void Host::measure_lags() {
             found.push_back({std::string(name_of(lag.topic)), shard->index(), lag.records});
         }
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     lags_ = std::move(found);
 }
 
@@ -424,7 +424,7 @@ void Host::run_maintenance() {
     SteadyTime next_checkpoint{};
     SteadyTime next_shortening{};
     SteadyTime next_measure{};
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (!stopping_) {
         lock.unlock();
         key_watch_.look(clock.steady_now());
@@ -448,7 +448,9 @@ void Host::run_maintenance() {
         const SteadyTime next = std::min(next_checkpoint, next_shortening);
         const Millis pause = std::min(KeyWatch::kEvery, next - clock.steady_now());
         lock.lock();
-        stop_asked_.wait_for(lock, pause, [this] { return stopping_.load(); });
+        const CondVar::Deadline until = CondVar::in(pause);
+        while (!stopping_ && stop_asked_.wait_until(mutex_, until)) {
+        }
     }
 }
 
@@ -466,7 +468,7 @@ Millis Host::shorten_log() {
 
 void Host::begin_stop() {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (stopping_) return;
         settling_ = executor_thread_.joinable();
         stopping_ = true;

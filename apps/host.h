@@ -10,6 +10,7 @@
 #include "apps/quarantine_news.h"
 #include "apps/shard_host.h"
 #include "apps/source_checks.h"
+#include "engine/base/mutex.h"
 #include "engine/model/settings.h"
 #include "engine/ports/cluster.h"
 #include "engine/ports/connector.h"
@@ -23,11 +24,9 @@
 #include "projections/views/findings.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -102,13 +101,13 @@ class Host {
     /// in their outcome.
     Status stop();
     /// What `stop` begins with, for who has something to do meanwhile.
-    void begin_stop();
+    void begin_stop() TRUEUP_EXCLUDES(mutex_);
     /// After `begin_stop`: some write that went out has no outcome yet.
     bool settling() const { return settling_; }
     /// No longer waits for such writes: the next start finds out what became of them.
     void hurry() { hurried_ = true; }
 
-    api::Snapshot snapshot() const;
+    api::Snapshot snapshot() const TRUEUP_EXCLUDES(mutex_);
     ports::Log& log() { return *log_; }
     /// The shards that run here.
     std::vector<std::int32_t> shards() const { return settings_.shards; }
@@ -137,24 +136,24 @@ class Host {
     Status serve();
     void start_threads();
     api::Backend backend();
-    Result<Hash128> ask(Request request);
+    Result<Hash128> ask(Request request) TRUEUP_EXCLUDES(mutex_);
     std::optional<std::string> too_much(const Request& request) const;
     std::int64_t log_millis() const;
     std::string signed_bytes(const Request& request) const;
     Result<std::vector<std::int32_t>> shards_of(Request& request) const;
     bool runs(std::int32_t shard) const;
-    std::optional<api::AnswerView> answer(const Hash128& id) const;
+    std::optional<api::AnswerView> answer(const Hash128& id) const TRUEUP_EXCLUDES(mutex_);
     Result<std::pair<FindingEdge, api::SubjectView>> finding(const std::string& id) const;
-    void wait_for(const std::string& what);
-    std::string starting() const;
+    void wait_for(const std::string& what) TRUEUP_EXCLUDES(mutex_);
+    std::string starting() const TRUEUP_EXCLUDES(mutex_);
     bool await_admission(const Source& source);
     void admit_to_executors(std::vector<std::string>& in_doubt);
     void run_source(Source& source);
     void run_executor();
     void settle_writes(executors::ExecutorLoop& loop);
-    void run_maintenance();
+    void run_maintenance() TRUEUP_EXCLUDES(mutex_);
     void measure_room();
-    void measure_lags();
+    void measure_lags() TRUEUP_EXCLUDES(mutex_);
     Millis shorten_log();
     void run_hints();
     void heed(std::size_t slot, const runtime::ShardStatus& status,
@@ -177,9 +176,8 @@ class Host {
     std::vector<std::unique_ptr<Source>> sources_;
     ExecutorSpec executors_;
     std::unique_ptr<executors::Dispatcher> dispatcher_;
-    std::unique_ptr<SourceChecks> checks_;         ///< null: nothing is in doubt
-    std::atomic<bool> begun_{false};               ///< what is above is there
-    std::string waits_for_ = "it has just begun";  ///< until then; under the mutex
+    std::unique_ptr<SourceChecks> checks_;  ///< null: nothing is in doubt
+    std::atomic<bool> begun_{false};        ///< what is above is there
     std::unique_ptr<api::Server> server_;
     std::thread executor_thread_;
     std::thread maintenance_thread_;
@@ -190,10 +188,13 @@ class Host {
     std::atomic<std::int64_t> log_bytes_{-1};         ///< as last measured; -1: not known
     std::atomic<std::int64_t> state_free_bytes_{-1};  ///< likewise
     std::atomic<bool> hurried_by_others_{false};      ///< shards elsewhere have findings that wait
-    mutable std::mutex mutex_;
-    std::condition_variable stop_asked_;
-    std::vector<api::LagView> lags_;        ///< as last measured
-    std::map<Hash128, std::size_t> asked_;  ///< how many answers each request gets
+    mutable Mutex mutex_;
+    CondVar stop_asked_;
+    /// What it waits for, until it has begun.
+    std::string waits_for_ TRUEUP_GUARDED_BY(mutex_) = "it has just begun";
+    std::vector<api::LagView> lags_ TRUEUP_GUARDED_BY(mutex_);  ///< as last measured
+    /// How many answers each request gets.
+    std::map<Hash128, std::size_t> asked_ TRUEUP_GUARDED_BY(mutex_);
 };
 
 }  // namespace trueup::apps

@@ -116,7 +116,7 @@ Result<Hash128> Host::ask(Request request) {
     request.issued_ms = log_millis();
     const std::string bytes = signed_bytes(request);
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         asked_[request.id] = static_cast<std::size_t>(
             std::count_if(shards->begin(), shards->end(), [this](auto one) { return runs(one); }));
         if (asked_.size() > kMostAsked) asked_.erase(asked_.begin());
@@ -144,7 +144,7 @@ std::optional<api::AnswerView> Host::answer(const Hash128& id) const {
         }
     }
     // A request for one subject has one answer, one for every shard as many.
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto asked = asked_.find(id);
     if (asked != asked_.end() && count < asked->second) return std::nullopt;
     return all;

@@ -261,7 +261,7 @@ api::Snapshot Host::snapshot() const {
     view.log_bytes = log_bytes_;
     view.state_free_bytes = state_free_bytes_;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         view.lags = lags_;
     }
     if (dispatcher_) add_executor(view, dispatcher_->stats());

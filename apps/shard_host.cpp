@@ -83,7 +83,7 @@ Result<std::optional<core::SubjectLook>> ShardHost::look(const std::string& key,
 }
 
 ShardHost::Made ShardHost::checkpoint() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return checkpoint_;
 }
 
@@ -105,7 +105,7 @@ Millis ShardHost::make_checkpoint() {
     const auto newest = checkpoints_.newest(meta.journal_id, reached_);
     const std::int64_t made_at = newest ? checkpoints_.made_at(*newest) : 0;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         checkpoint_ = {newest ? newest->offset : -1, made_at};
     }
     const Millis every = settings_.checkpoint_every;

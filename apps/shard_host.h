@@ -5,6 +5,7 @@
 
 #include "apps/events.h"
 #include "apps/shard_looks.h"
+#include "engine/base/mutex.h"
 #include "engine/ports/log.h"
 #include "engine/ports/store.h"
 #include "engine/runtime/checkpoints.h"
@@ -15,7 +16,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -57,12 +57,12 @@ class ShardHost {
     Result<std::optional<core::SubjectLook>> look(const std::string& key, Millis timeout);
 
     /// Makes a checkpoint if it is time. How long to wait before the next call.
-    Millis make_checkpoint();
+    Millis make_checkpoint() TRUEUP_EXCLUDES(mutex_);
     struct Made {
         std::int64_t offset = -1;  ///< of the newest one; -1: there is none
         std::int64_t at = 0;       ///< in milliseconds since 1970
     };
-    Made checkpoint() const;
+    Made checkpoint() const TRUEUP_EXCLUDES(mutex_);
 
     /// Forgets what is older than it has to be (engine/runtime/retention.h), if it is this engine's
     /// turn. Of the same thread as `make_checkpoint`.
@@ -99,8 +99,8 @@ class ShardHost {
     PassLog passes_;  ///< of the shard's thread
     ShardLooks looks_{[this] { log_.wake(); }};
     std::atomic<bool> stopping_{false};
-    mutable std::mutex mutex_;
-    Made checkpoint_;
+    mutable Mutex mutex_;
+    Made checkpoint_ TRUEUP_GUARDED_BY(mutex_);
     Status stopped_ = Done{};
     std::thread thread_;
 };

@@ -8,7 +8,7 @@ Result<std::optional<core::SubjectLook>> ShardLooks::ask(const std::string& key,
     const Error late{Next::kRetry, "the shard does not answer now; ask again in a moment"};
     std::future<Answer> answered;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (closed_ || questions_.size() >= kMost) return late;
         Question question{key, {}};
         answered = question.answer.get_future();
@@ -30,7 +30,7 @@ Result<std::optional<core::SubjectLook>> ShardLooks::ask(const std::string& key,
 }
 
 std::vector<ShardLooks::Question> ShardLooks::take() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(questions_, {});
 }
 
@@ -42,7 +42,7 @@ void ShardLooks::answer(runtime::Shard& shard) {
 
 void ShardLooks::close() {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         closed_ = true;
     }
     take();  // their promises are broken with it

@@ -4,6 +4,7 @@
 // `ask` is for any thread, `answer` and `close` for the shard's.
 #pragma once
 
+#include "engine/base/mutex.h"
 #include "engine/base/result.h"
 #include "engine/core/look.h"
 #include "engine/runtime/shard.h"
@@ -11,7 +12,6 @@
 #include <cstddef>
 #include <functional>
 #include <future>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,12 +25,13 @@ class ShardLooks {
 
     /// Waits for at most `timeout`. nullopt: there is no such subject. kRetry: the shard did not
     /// come to it, or has ended.
-    Result<std::optional<core::SubjectLook>> ask(const std::string& key, Millis timeout);
+    Result<std::optional<core::SubjectLook>> ask(const std::string& key, Millis timeout)
+        TRUEUP_EXCLUDES(mutex_);
 
     /// Answers what was asked so far.
-    void answer(runtime::Shard& shard);
+    void answer(runtime::Shard& shard) TRUEUP_EXCLUDES(mutex_);
     /// Whoever asks from now on is told that the shard has ended.
-    void close();
+    void close() TRUEUP_EXCLUDES(mutex_);
 
   private:
     static constexpr std::size_t kMost = 64;  ///< questions that wait at once
@@ -39,12 +40,12 @@ class ShardLooks {
         std::string key;
         std::promise<Answer> answer;
     };
-    std::vector<Question> take();
+    std::vector<Question> take() TRUEUP_EXCLUDES(mutex_);
 
     const std::function<void()> wake_;
-    std::mutex mutex_;
-    std::vector<Question> questions_;
-    bool closed_ = false;
+    Mutex mutex_;
+    std::vector<Question> questions_ TRUEUP_GUARDED_BY(mutex_);
+    bool closed_ TRUEUP_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace trueup::apps

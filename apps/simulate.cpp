@@ -1,5 +1,6 @@
 #include "apps/simulate.h"
 
+#include "engine/base/mutex.h"
 #include "simulation/run.h"
 
 #include <fmt/core.h>
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
@@ -71,7 +71,7 @@ class Runs {
     Runs(const SimulateOptions& options, const std::vector<Plan>& plans, StopSignal& stop)
         : options_(options), plans_(plans), stop_(stop) {}
 
-    Sums carry_out() {
+    Sums carry_out() TRUEUP_EXCLUDES(mutex_) {
         std::vector<std::thread> threads;
         for (std::uint64_t job = 0; job < std::max<std::uint64_t>(options_.jobs, 1); ++job) {
             ++busy_;
@@ -86,26 +86,27 @@ class Runs {
             if (stop_.wait(kLook) || over) ended_ = true;
         }
         for (std::thread& thread : threads) thread.join();
+        const MutexLock lock(mutex_);
         return sums_;
     }
 
     double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
   private:
-    void work() {
+    void work() TRUEUP_EXCLUDES(mutex_) {
         while (!ended_) {
             const std::uint64_t n = next_++;
             if (options_.seconds == 0 && n >= options_.runs) return;
             const auto [plan, seed] = which(options_, plans_, n);
             const Report report = simulation::run(seed, plan);
-            const std::lock_guard lock(mutex_);
+            const MutexLock lock(mutex_);
             add(sums_, n, report);
             if (!report.good() && !options_.keep_going) ended_ = true;
             tell(plan, seed, report);
         }
     }
 
-    void tell(const Plan& plan, std::uint64_t seed, const Report& report) {
+    void tell(const Plan& plan, std::uint64_t seed, const Report& report) TRUEUP_REQUIRES(mutex_) {
         if (!report.good() && options_.format == OutputFormat::kText) {
             fmt::print("{}seed {}: {}: {}\n", plans_.size() == 1 ? "" : plan.name + ", ", seed,
                        report.violations.front().oracle, report.violations.front().what);
@@ -123,12 +124,12 @@ class Runs {
     const std::vector<Plan>& plans_;
     StopSignal& stop_;
     const Clock::time_point begin_ = Clock::now();
-    Clock::time_point next_word_ = begin_ + kProgressEvery;
     std::atomic<std::uint64_t> next_{0};
     std::atomic<int> busy_{0};
     std::atomic<bool> ended_{false};
-    std::mutex mutex_;
-    Sums sums_;
+    Mutex mutex_;
+    Clock::time_point next_word_ TRUEUP_GUARDED_BY(mutex_) = begin_ + kProgressEvery;
+    Sums sums_ TRUEUP_GUARDED_BY(mutex_);
 };
 
 void tell(const SimulateOptions& options, const Plan& plan, std::uint64_t seed,

@@ -41,14 +41,14 @@ SourceChecks::~SourceChecks() {
 }
 
 void SourceChecks::stop() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
     news_.notify_all();
 }
 
 void SourceChecks::run(One& one) {
     Pauses pauses = pauses_;
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (!stopping_) {
         lock.unlock();
         const auto answer = one.check.ask();
@@ -56,8 +56,8 @@ void SourceChecks::run(One& one) {
         const bool admitted = take(one, answer);
         news_.notify_all();
         if (admitted) return;
-        const auto until = std::chrono::steady_clock::now() + pauses.next();
-        while (!stopping_ && news_.wait_until(lock, until) != std::cv_status::timeout) {
+        const CondVar::Deadline until = CondVar::in(pauses.next());
+        while (!stopping_ && news_.wait_until(mutex_, until)) {
         }
     }
 }
@@ -95,14 +95,14 @@ std::vector<std::string> SourceChecks::first_answers(const std::function<bool(Mi
     const SteadyTime limit = clock.steady_now() + kFirstAnswers;
     for (;;) {
         {
-            const std::lock_guard lock(mutex_);
+            const MutexLock lock(mutex_);
             const bool all = std::all_of(all_.begin(), all_.end(),
                                          [](const auto& entry) { return entry.second.asked; });
             if (all || clock.steady_now() >= limit) break;
         }
         if (pause(kLookEvery)) break;
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<std::string> flaws;
     for (const auto& [name, one] : all_) {
         if (!one.flaw.empty()) flaws.push_back(one.flaw);
@@ -115,14 +115,14 @@ std::vector<std::string> SourceChecks::first_answers(const std::function<bool(Mi
 }
 
 Admission SourceChecks::look(const std::string& name) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto one = all_.find(name);
     if (one == all_.end()) return {"nobody asks whether it can be read as configured", {}};
     return one->second.admission;
 }
 
 std::vector<std::pair<std::string, std::string>> SourceChecks::doubts() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<std::pair<std::string, std::string>> doubts;
     for (const auto& [name, one] : all_) {
         if (!one.admission.doubt.empty()) doubts.emplace_back(name, one.admission.doubt);
@@ -131,8 +131,8 @@ std::vector<std::pair<std::string, std::string>> SourceChecks::doubts() const {
 }
 
 void SourceChecks::wait(Millis at_most) const {
-    std::unique_lock lock(mutex_);
-    if (!stopping_) news_.wait_for(lock, at_most);
+    const MutexLock lock(mutex_);
+    if (!stopping_) news_.wait_until(mutex_, CondVar::in(at_most));
 }
 
 }  // namespace trueup::apps

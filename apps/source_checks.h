@@ -4,13 +4,12 @@
 #pragma once
 
 #include "apps/retry.h"
+#include "engine/base/mutex.h"
 #include "engine/base/result.h"
 #include "engine/base/time.h"
 
-#include <condition_variable>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -53,15 +52,16 @@ class SourceChecks {
     /// Waits until each was answered once, or nobody answered within its time; `pause` waits, true:
     /// no longer. One sentence for each where a server said what is wrong: the caller ends then. Is
     /// none, what happens from now on is logged.
-    std::vector<std::string> first_answers(const std::function<bool(Millis)>& pause);
+    std::vector<std::string> first_answers(const std::function<bool(Millis)>& pause)
+        TRUEUP_EXCLUDES(mutex_);
     /// A source that is not asked stays in doubt.
-    Admission look(const std::string& name) const;
+    Admission look(const std::string& name) const TRUEUP_EXCLUDES(mutex_);
     /// The sources in doubt, each with why.
-    std::vector<std::pair<std::string, std::string>> doubts() const;
+    std::vector<std::pair<std::string, std::string>> doubts() const TRUEUP_EXCLUDES(mutex_);
     /// Waits for news, at most so long; not at all once stopped.
-    void wait(Millis at_most) const;
+    void wait(Millis at_most) const TRUEUP_EXCLUDES(mutex_);
     /// Asks nobody any more.
-    void stop();
+    void stop() TRUEUP_EXCLUDES(mutex_);
 
   private:
     struct One {
@@ -71,17 +71,17 @@ class SourceChecks {
         Admission admission;
         WaitNews news;
     };
-    void run(One& one);
-    /// Under the mutex: takes an answer, and logs what is news.
-    bool take(One& one, const Result<std::vector<std::string>>& answer);
-    void log(One& one);
+    void run(One& one) TRUEUP_EXCLUDES(mutex_);
+    /// Takes an answer, and logs what is news.
+    bool take(One& one, const Result<std::vector<std::string>>& answer) TRUEUP_REQUIRES(mutex_);
+    void log(One& one) TRUEUP_REQUIRES(mutex_);
 
     const Pauses pauses_;
-    mutable std::mutex mutex_;
-    mutable std::condition_variable news_;
-    bool stopping_ = false;
-    bool talks_ = false;
-    std::map<std::string, One> all_;
+    mutable Mutex mutex_;
+    mutable CondVar news_;
+    bool stopping_ TRUEUP_GUARDED_BY(mutex_) = false;
+    bool talks_ TRUEUP_GUARDED_BY(mutex_) = false;
+    std::map<std::string, One> all_ TRUEUP_GUARDED_BY(mutex_);
     std::vector<std::thread> threads_;
 };
 

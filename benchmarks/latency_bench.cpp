@@ -15,6 +15,7 @@
 #include "benchmarks/engine.h"
 #include "benchmarks/kafka.h"
 #include "benchmarks/report.h"
+#include "engine/base/mutex.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/outcome_codec.h"
 
@@ -25,7 +26,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -71,7 +71,7 @@ class Sources {
     /// All of them in one append.
     std::unique_ptr<ports::PendingAppend> put(Side side, const std::vector<std::uint32_t>& subjects,
                                               const char* status) {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         std::vector<Input> inputs;
         inputs.reserve(subjects.size());
         for (const std::uint32_t subject : subjects) {
@@ -80,12 +80,12 @@ class Sources {
         return send(std::move(inputs));
     }
     std::unique_ptr<ports::PendingAppend> prove(Side side, BrokerTime complete_as_of) {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         return send({load_.progress(side, complete_as_of)});
     }
 
   private:
-    std::unique_ptr<ports::PendingAppend> send(std::vector<Input> inputs) {
+    std::unique_ptr<ports::PendingAppend> send(std::vector<Input> inputs) TRUEUP_REQUIRES(mutex_) {
         std::vector<ports::Entry> entries;
         entries.reserve(inputs.size());
         for (Input& input : inputs) {
@@ -94,8 +94,8 @@ class Sources {
         return log_.append({inputs.front().topic, 0}, entries);
     }
     ports::Log& log_;
-    std::mutex mutex_;
-    Load load_;
+    Mutex mutex_;
+    Load load_ TRUEUP_GUARDED_BY(mutex_);
 };
 
 BrokerTime must(Result<ports::Appended> appended) {

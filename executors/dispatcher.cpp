@@ -3,6 +3,7 @@
 #include "engine/base/check.h"
 #include "engine/base/failpoint.h"
 #include "engine/base/guard.h"
+#include "engine/base/mutex.h"
 #include "engine/codec/cloud_events.h"
 #include "engine/codec/outcome_codec.h"
 #include "executors/brakes.h"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
@@ -73,7 +73,7 @@ struct Dispatcher::State {
     void ended(Task& task);
     void release(const Command& command);
     void wait(std::uint64_t seen, Millis max_wait);
-    void publish_stats(SteadyTime now);
+    void publish_stats(SteadyTime now) TRUEUP_EXCLUDES(published_mutex);
     bool ours(std::int32_t partition) const {
         return !settings.assignment || settings.assignment->has(partition);
     }
@@ -97,8 +97,8 @@ struct Dispatcher::State {
     std::map<Owner, Task> tasks;  ///< after `calls`: executions cancel theirs when they go
 
     DispatcherStats counts;
-    mutable std::mutex published_mutex;
-    DispatcherStats published;
+    mutable Mutex published_mutex;
+    DispatcherStats published TRUEUP_GUARDED_BY(published_mutex);
 };
 
 Dispatcher::State::State(ports::Log& the_log, Sources sources, DispatcherSettings the_settings)
@@ -329,7 +329,7 @@ void Dispatcher::State::publish_stats(SteadyTime now) {
     counts.trouble = reader.trouble().empty() ? brakes.trouble() : reader.trouble();
     if (counts.trouble.empty() && settings.assignment)
         counts.trouble = settings.assignment->trouble();
-    const std::lock_guard lock(published_mutex);
+    const MutexLock lock(published_mutex);
     published = counts;
 }
 
@@ -376,7 +376,7 @@ std::size_t Dispatcher::unsettled() const {
 }
 
 DispatcherStats Dispatcher::stats() const {
-    const std::lock_guard lock(state_->published_mutex);
+    const MutexLock lock(state_->published_mutex);
     return state_->published;
 }
 

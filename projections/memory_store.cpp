@@ -1,6 +1,5 @@
 #include "projections/memory_store.h"
 
-#include <mutex>
 #include <utility>
 
 namespace trueup::projections {
@@ -12,13 +11,13 @@ std::optional<std::string> MemoryStore::find(std::string_view key) const {
 }
 
 Result<std::optional<std::string>> MemoryStore::get(std::string_view key) {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     return find(key);
 }
 
 Result<std::vector<std::optional<std::string>>> MemoryStore::get_many(
     const std::vector<std::string_view>& keys) {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     std::vector<std::optional<std::string>> values;
     values.reserve(keys.size());
     for (const std::string_view key : keys) values.push_back(find(key));
@@ -27,7 +26,7 @@ Result<std::vector<std::optional<std::string>>> MemoryStore::get_many(
 
 Status MemoryStore::each(std::string_view prefix, std::string_view after, std::size_t limit,
                          const Visit& visit) {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     auto row = after < prefix ? rows_.lower_bound(prefix) : rows_.upper_bound(after);
     // An empty `after` is below every key, the empty one included.
     if (after.empty()) row = rows_.lower_bound(prefix);
@@ -38,7 +37,7 @@ Status MemoryStore::each(std::string_view prefix, std::string_view after, std::s
 }
 
 Status MemoryStore::apply(const ports::StoreBatch& batch) {
-    const std::unique_lock lock(mutex_);
+    const WriterLock lock(mutex_);
     for (std::size_t i = 0; i < batch.size(); ++i) {
         const auto [key, value] = batch[i];
         if (value) {

@@ -3,11 +3,11 @@
 // there are no checkpoints.
 #pragma once
 
+#include "engine/base/mutex.h"
 #include "engine/ports/store.h"
 
 #include <functional>
 #include <map>
-#include <shared_mutex>
 #include <string>
 
 namespace trueup::projections {
@@ -15,20 +15,20 @@ namespace trueup::projections {
 /// Thread-safe.
 class MemoryStore final : public ports::Store {
   public:
-    Result<std::optional<std::string>> get(std::string_view key) override;
+    Result<std::optional<std::string>> get(std::string_view key) override TRUEUP_EXCLUDES(mutex_);
     Result<std::vector<std::optional<std::string>>> get_many(
-        const std::vector<std::string_view>& keys) override;
+        const std::vector<std::string_view>& keys) override TRUEUP_EXCLUDES(mutex_);
     Status each(std::string_view prefix, std::string_view after, std::size_t limit,
-                const Visit& visit) override;
-    Status apply(const ports::StoreBatch& batch) override;
+                const Visit& visit) override TRUEUP_EXCLUDES(mutex_);
+    Status apply(const ports::StoreBatch& batch) override TRUEUP_EXCLUDES(mutex_);
     Status flush() override { return Done{}; }
     Result<std::string> checkpoint(const std::string& folder, const NameImage& name) override;
 
   private:
-    std::optional<std::string> find(std::string_view key) const;
+    std::optional<std::string> find(std::string_view key) const TRUEUP_REQUIRES_SHARED(mutex_);
 
-    std::shared_mutex mutex_;
-    std::map<std::string, std::string, std::less<>> rows_;
+    SharedMutex mutex_;
+    std::map<std::string, std::string, std::less<>> rows_ TRUEUP_GUARDED_BY(mutex_);
 };
 
 }  // namespace trueup::projections

@@ -4,8 +4,9 @@
 // Thread-safe.
 #pragma once
 
+#include "engine/base/mutex.h"
+
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace trueup {
@@ -18,19 +19,19 @@ class Current {
 
     /// Never nullptr.
     std::shared_ptr<const T> get() const {
-        const std::lock_guard lock(cell_->mutex);
+        const MutexLock lock(cell_->mutex);
         return cell_->value;
     }
     void set(std::shared_ptr<const T> value) const {
-        const std::lock_guard lock(cell_->mutex);
-        cell_->value = std::move(value);
+        const MutexLock lock(cell_->mutex);
+        cell_->value.swap(value);  // what is let go ends outside the lock
     }
 
   private:
     struct Cell {
         explicit Cell(std::shared_ptr<const T> first) : value(std::move(first)) {}
-        std::mutex mutex;
-        std::shared_ptr<const T> value;
+        Mutex mutex;
+        std::shared_ptr<const T> value TRUEUP_GUARDED_BY(mutex);
     };
     std::shared_ptr<Cell> cell_;
 };

@@ -22,7 +22,7 @@ class Pending final : public PendingAppend {
 
 void AppendAnswer::give(Result<Appended> result) {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         result_ = std::move(result);
         ready_.store(true, std::memory_order_release);
     }
@@ -30,8 +30,8 @@ void AppendAnswer::give(Result<Appended> result) {
 }
 
 Result<Appended> AppendAnswer::take() {
-    std::unique_lock lock(mutex_);
-    given_.wait(lock, [&] { return ready(); });
+    const MutexLock lock(mutex_);
+    while (!ready()) given_.wait(mutex_);
     TRUEUP_CHECK(result_.has_value());  // taken once
     Result<Appended> result = std::move(*result_);
     result_.reset();

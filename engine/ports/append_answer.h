@@ -2,13 +2,12 @@
 // taken once by the caller. Thread-safe.
 #pragma once
 
+#include "engine/base/mutex.h"
 #include "engine/base/result.h"
 #include "engine/ports/log.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 namespace trueup::ports {
@@ -16,15 +15,15 @@ namespace trueup::ports {
 class AppendAnswer {
   public:
     bool ready() const { return ready_.load(std::memory_order_acquire); }
-    void give(Result<Appended> result);
+    void give(Result<Appended> result) TRUEUP_EXCLUDES(mutex_);
     /// Waits until it is given.
-    Result<Appended> take();
+    Result<Appended> take() TRUEUP_EXCLUDES(mutex_);
 
   private:
     std::atomic<bool> ready_ = false;
-    std::mutex mutex_;
-    std::condition_variable given_;
-    std::optional<Result<Appended>> result_;
+    Mutex mutex_;
+    CondVar given_;
+    std::optional<Result<Appended>> result_ TRUEUP_GUARDED_BY(mutex_);
 };
 
 /// What the caller of `Log::append` holds of it.

@@ -370,8 +370,9 @@ Status Shard::stop() {
     return store_.flush();
 }
 
-/// Does the status say what is no more? Nobody but this thread writes it.
+/// Does the status say what is no more?
 bool Shard::has_news() const {
+    const MutexLock lock(status_mutex_);
     return status_.meta.applied != state_.meta.applied || status_.caught_up != caught_up_ ||
            status_.refused != refused_ || status_.active != active() ||
            status_.published != relay_.published() || status_.rewinds != sequencer_.rewinds();
@@ -381,7 +382,7 @@ bool Shard::active() const { return settings_.lead && refused_.empty() && active
 
 void Shard::publish_status() {
     last_status_ = clock_.steady_now();
-    const std::lock_guard lock(status_mutex_);
+    const MutexLock lock(status_mutex_);
     status_.meta = state_.meta;
     status_.refused = refused_;
     status_.caught_up = caught_up_;
@@ -414,7 +415,7 @@ bool Shard::proof_awaited() const {
 }
 
 ShardStatus Shard::status() const {
-    const std::lock_guard lock(status_mutex_);
+    const MutexLock lock(status_mutex_);
     return status_;
 }
 

@@ -12,6 +12,7 @@
 // Not thread-safe: one thread calls `open`, `step` and `stop`; `status` may be read from others.
 #pragma once
 
+#include "engine/base/mutex.h"
 #include "engine/base/result.h"
 #include "engine/codec/signature.h"
 #include "engine/core/fold.h"
@@ -29,7 +30,6 @@
 #include <functional>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -90,7 +90,7 @@ class Shard {
     Status stop();
 
     /// A copy, at most as old as the last step. Thread-safe.
-    ShardStatus status() const;
+    ShardStatus status() const TRUEUP_EXCLUDES(status_mutex_);
 
     /// The sources that were asked for a complete epoch since the last call, each once.
     std::vector<SourceId> take_wanted_epochs() { return std::exchange(wants_epoch_, {}); }
@@ -123,9 +123,9 @@ class Shard {
     Status check_rows();
     void refuse(std::string why);
     bool active() const;
-    bool has_news() const;
+    bool has_news() const TRUEUP_EXCLUDES(status_mutex_);
     bool proof_awaited() const;
-    void publish_status();
+    void publish_status() TRUEUP_EXCLUDES(status_mutex_);
 
     ShardSettings settings_;
     ports::Log& log_;
@@ -154,8 +154,8 @@ class Shard {
     SteadyTime last_status_{};
     std::int64_t written_ = -1;  ///< journal offset of the last write-behind, also one under way
 
-    mutable std::mutex status_mutex_;
-    ShardStatus status_;
+    mutable Mutex status_mutex_;
+    ShardStatus status_ TRUEUP_GUARDED_BY(status_mutex_);
 };
 
 }  // namespace trueup::runtime

@@ -41,7 +41,7 @@ void ShardLoop::fail(const Error& error) {
     if (error.next != Next::kStop) return;
     alive_ = false;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         fatal_ = error.what;
     }
     if (settings_.on_quiet) settings_.on_quiet({}, {});  // it hurries nobody any more
@@ -58,7 +58,7 @@ void ShardLoop::tell() {
 }
 
 std::string ShardLoop::fatal() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return fatal_;
 }
 

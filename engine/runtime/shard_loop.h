@@ -5,13 +5,13 @@
 // One thread calls `step`; the rest is for any thread.
 #pragma once
 
+#include "engine/base/mutex.h"
 #include "engine/base/result.h"
 #include "engine/ports/log.h"
 #include "engine/runtime/shard.h"
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -42,12 +42,12 @@ class ShardLoop {
     void begin_stop() { stopping_ = true; }
 
     /// Why it gave up; empty while it runs.
-    std::string fatal() const;
+    std::string fatal() const TRUEUP_EXCLUDES(mutex_);
 
   private:
     enum class Round : unsigned char { kBusy, kQuiet, kFailed };
     Round round(std::uint64_t& seen);
-    void fail(const Error& error);
+    void fail(const Error& error) TRUEUP_EXCLUDES(mutex_);
     void tell();
 
     Shard& shard_;
@@ -55,8 +55,8 @@ class ShardLoop {
     const ShardLoopSettings settings_;
     std::atomic<bool> stopping_{false};
     bool alive_ = true;
-    mutable std::mutex mutex_;
-    std::string fatal_;
+    mutable Mutex mutex_;
+    std::string fatal_ TRUEUP_GUARDED_BY(mutex_);
 };
 
 }  // namespace trueup::runtime

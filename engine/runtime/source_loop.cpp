@@ -19,7 +19,7 @@ void SourceLoop::step(SteadyTime now, bool hurry, Millis max_wait) {
     status.published = task_.published();
     status.owned = task_.incarnation() >= 0 && !task_.stands_by();
     tell_news(status.health);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     status_ = std::move(status);
 }
 
@@ -41,7 +41,7 @@ void SourceLoop::drain() {
 }
 
 SourceStatus SourceLoop::status() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return status_;
 }
 

@@ -9,6 +9,7 @@
 // One thread calls `step` and `drain`, and owns connector and port; the rest is for any thread.
 #pragma once
 
+#include "engine/base/mutex.h"
 #include "engine/ports/connector.h"
 #include "engine/ports/log.h"
 #include "engine/runtime/source_task.h"
@@ -16,7 +17,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -49,13 +49,13 @@ class SourceLoop {
 
     /// One round. `hurry`: a shard has findings that wait for progress. Waits for at most
     /// `max_wait`, and for the source or the log only.
-    void step(SteadyTime now, bool hurry, Millis max_wait);
+    void step(SteadyTime now, bool hurry, Millis max_wait) TRUEUP_EXCLUDES(mutex_);
 
     /// Waits for what is on its way to the log. For a clean stop.
     void drain();
 
     /// As of the end of the last step; before the first one nothing is known.
-    SourceStatus status() const;
+    SourceStatus status() const TRUEUP_EXCLUDES(mutex_);
 
     /// For the thread that steps.
     const SourceTask& task() const { return task_; }
@@ -75,8 +75,8 @@ class SourceLoop {
     std::string trouble_;
     bool remarked_ = false;
 
-    mutable std::mutex mutex_;
-    SourceStatus status_;
+    mutable Mutex mutex_;
+    SourceStatus status_ TRUEUP_GUARDED_BY(mutex_);
 };
 
 }  // namespace trueup::runtime

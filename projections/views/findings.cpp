@@ -6,7 +6,7 @@
 namespace trueup::projections {
 
 void FindingsView::take(const FindingEdge& edge) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     seen_ = std::max(seen_, edge.offset);
     const auto known = open_.find(edge.id);
     if (edge.state == FindingState::kResolved) {
@@ -28,14 +28,14 @@ void FindingsView::take(const FindingEdge& edge) {
 }
 
 std::optional<FindingEdge> FindingsView::find(const Hash128& id) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = open_.find(id);
     if (found == open_.end()) return std::nullopt;
     return found->second;
 }
 
 FindingsView::Page FindingsView::list(const FindingsFilter& filter) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Page page;
     page.seen = seen_;
     page.hidden = hidden_;

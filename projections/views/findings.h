@@ -4,11 +4,11 @@
 // million findings is no reason to run out of memory. Thread-safe.
 #pragma once
 
+#include "engine/base/mutex.h"
 #include "engine/model/finding_edge.h"
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ class FindingsView {
     static constexpr std::size_t kMost = 20'000;
 
     /// Takes over where a finding is now; a resolved one goes.
-    void take(const FindingEdge& edge);
+    void take(const FindingEdge& edge) TRUEUP_EXCLUDES(mutex_);
 
     struct Page {
         std::vector<FindingEdge> findings;  ///< by subject, then rule
@@ -37,15 +37,15 @@ class FindingsView {
         std::uint64_t more = 0;             ///< that match but are beyond the limit
         std::uint64_t hidden = 0;           ///< that are not kept
     };
-    Page list(const FindingsFilter& filter) const;
+    Page list(const FindingsFilter& filter) const TRUEUP_EXCLUDES(mutex_);
     /// nullopt: it is not open, or not kept.
-    std::optional<FindingEdge> find(const Hash128& id) const;
+    std::optional<FindingEdge> find(const Hash128& id) const TRUEUP_EXCLUDES(mutex_);
 
   private:
-    mutable std::mutex mutex_;
-    std::map<Hash128, FindingEdge> open_;
-    std::uint64_t hidden_ = 0;
-    std::int64_t seen_ = -1;
+    mutable Mutex mutex_;
+    std::map<Hash128, FindingEdge> open_ TRUEUP_GUARDED_BY(mutex_);
+    std::uint64_t hidden_ TRUEUP_GUARDED_BY(mutex_) = 0;
+    std::int64_t seen_ TRUEUP_GUARDED_BY(mutex_) = -1;
 };
 
 }  // namespace trueup::projections

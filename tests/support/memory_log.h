@@ -9,19 +9,17 @@
 #pragma once
 
 #include "engine/base/check.h"
+#include "engine/base/mutex.h"
 #include "engine/ports/log.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -44,74 +42,87 @@ class MemoryLog final : public ports::Log {
     // The clock. Append times are max(previous of the partition, clock): they never descend, also
     // when the clock is set back.
     void set_now(BrokerTime now) {
-        with_lock([&] { now_ = now; });
+        const MutexLock lock(mutex_);
+        now_ = now;
     }
     void advance(Millis by) {
-        with_lock([&] { now_ += by; });
+        const MutexLock lock(mutex_);
+        now_ += by;
     }
     BrokerTime now() const {
-        return with_lock([&] { return now_; });
+        const MutexLock lock(mutex_);
+        return now_;
     }
 
     // Failures.
     /// The next append to `topic` (kUnspecified: to any) fails with kRetry; `stored` says whether
     /// its records are there all the same. Several calls queue up.
     void fail_next_append(bool stored, Topic topic = Topic::kUnspecified) {
-        with_lock([&] { append_failures_.push_back({topic, stored, Next::kRetry}); });
+        const MutexLock lock(mutex_);
+        append_failures_.push_back({topic, stored, Next::kRetry});
     }
     /// The same with another error.
     void fail_next_append_with(Next next, bool stored, Topic topic = Topic::kUnspecified) {
-        with_lock([&] { append_failures_.push_back({topic, stored, next}); });
+        const MutexLock lock(mutex_);
+        append_failures_.push_back({topic, stored, next});
     }
     /// The next `count` reads and describes fail with kRetry.
     void fail_reads(std::size_t count) {
-        with_lock([&] { failing_reads_ = count; });
+        const MutexLock lock(mutex_);
+        failing_reads_ = count;
     }
     /// The n-th read or describe from now on (from 1) fails with kRetry.
     void fail_read(std::size_t n) {
-        with_lock([&] { reads_to_failure_ = n; });
+        const MutexLock lock(mutex_);
+        reads_to_failure_ = n;
     }
     /// Reads find nothing from this offset on, as those of a consumer that is behind.
     void hide_from(std::int64_t offset) {
-        with_lock([&] { hidden_from_ = offset; });
+        const MutexLock lock(mutex_);
+        hidden_from_ = offset;
     }
     /// From now on appends stay pending (neither readable nor answered) until `release_appends`.
     void hold_appends() {
-        with_lock([&] { holding_ = true; });
+        const MutexLock lock(mutex_);
+        holding_ = true;
     }
     /// Carries out what is held, in order, and ends holding.
     void release_appends();
     /// The next record of the partition gets an offset that is higher by `count` (Kafka skips).
     void skip_offsets(ports::Partition partition, std::int64_t count) {
-        with_lock([&] { partitions_[partition].next_offset += count; });
+        const MutexLock lock(mutex_);
+        partitions_[partition].next_offset += count;
     }
     /// What was stored from this offset on is gone, and the next records take its place.
     void lose_from(ports::Partition partition, std::int64_t offset) {
-        with_lock([&] {
-            PartitionState& state = partitions_[partition];
-            while (!state.records.empty() && state.records.back()->offset >= offset) {
-                state.records.pop_back();
-            }
-            state.next_offset = offset;
-            const bool none = state.records.empty();
-            state.last_append = none ? BrokerTime{} : state.records.back()->append_time;
-        });
+        const MutexLock lock(mutex_);
+        PartitionState& state = partitions_[partition];
+        while (!state.records.empty() && state.records.back()->offset >= offset) {
+            state.records.pop_back();
+        }
+        state.next_offset = offset;
+        const bool none = state.records.empty();
+        state.last_append = none ? BrokerTime{} : state.records.back()->append_time;
     }
     /// What the log says that it takes; nothing until then.
     void say_stored(std::uint64_t bytes) {
-        with_lock([&] { stored_ = bytes; });
+        const MutexLock lock(mutex_);
+        stored_ = bytes;
     }
     void block_in_wait(bool block) {
-        with_lock([&] { block_in_wait_ = block; });
+        const MutexLock lock(mutex_);
+        block_in_wait_ = block;
     }
 
     // What a test looks at.
     std::vector<StoredRecord> records(ports::Partition partition) const;
     std::size_t held_appends() const {
-        return with_lock([&] { return held_.size(); });
+        const MutexLock lock(mutex_);
+        return held_.size();
     }
     std::uint64_t reads() const {
-        return with_lock([&] { return reads_; });
+        const MutexLock lock(mutex_);
+        return reads_;
     }
 
     // The port.
@@ -121,32 +132,34 @@ class MemoryLog final : public ports::Log {
                                 std::size_t max_bytes) override;
     Result<Headers> headers(ports::Partition partition, std::int64_t offset);
     std::uint64_t changes_seen() const override {
-        return with_lock([&] { return changes_seen_; });
+        const MutexLock lock(mutex_);
+        return changes_seen_;
     }
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override;
     Status truncate(ports::Partition partition, std::int64_t offset) override;
     std::optional<std::uint64_t> stored_bytes() const override {
-        return with_lock([&] { return stored_; });
+        const MutexLock lock(mutex_);
+        return stored_;
     }
     Result<ports::Extent> describe(ports::Partition partition) override;
 
   private:
     struct Answer {
-        std::mutex mutex;
-        std::condition_variable given;
-        std::optional<Result<ports::Appended>> result;
+        Mutex mutex;
+        CondVar given;
+        std::optional<Result<ports::Appended>> result TRUEUP_GUARDED_BY(mutex);
     };
     class Pending final : public ports::PendingAppend {
       public:
         explicit Pending(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
         bool ready() const override {
-            const std::lock_guard lock(answer_->mutex);
+            const MutexLock lock(answer_->mutex);
             return answer_->result.has_value();
         }
         Result<ports::Appended> take() override {
-            std::unique_lock lock(answer_->mutex);
-            answer_->given.wait(lock, [&] { return answer_->result.has_value(); });
+            const MutexLock lock(answer_->mutex);
+            while (!answer_->result) answer_->given.wait(answer_->mutex);
             return *answer_->result;
         }
 
@@ -170,46 +183,41 @@ class MemoryLog final : public ports::Log {
         BrokerTime last_append{};
     };
 
-    template <typename Body>
-    std::invoke_result_t<Body> with_lock(Body&& body) const {
-        const std::lock_guard lock(mutex_);
-        return body();
-    }
-    void carry_out(Held append);
-    bool read_fails() {
+    void carry_out(Held append) TRUEUP_REQUIRES(mutex_);
+    bool read_fails() TRUEUP_REQUIRES(mutex_) {
         if (reads_to_failure_ > 0 && --reads_to_failure_ == 0) return true;
         if (failing_reads_ == 0) return false;
         --failing_reads_;
         return true;
     }
-    ports::Appended store(const Held& append);
+    ports::Appended store(const Held& append) TRUEUP_REQUIRES(mutex_);
     static Error below_start(std::int64_t offset, std::int64_t first) {
         return {Next::kStop, "offset " + std::to_string(offset) + " is below the first one, " +
                                  std::to_string(first)};
     }
 
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
-    std::map<ports::Partition, PartitionState> partitions_;
-    std::deque<Failure> append_failures_;
-    std::deque<Held> held_;
-    BrokerTime now_;
-    std::size_t failing_reads_ = 0;
-    std::int64_t hidden_from_ = std::numeric_limits<std::int64_t>::max();
-    std::size_t reads_to_failure_ = 0;  ///< 0: none is to fail
-    std::optional<std::uint64_t> stored_;
-    std::uint64_t reads_ = 0;
-    std::uint64_t changes_seen_ = 0;
-    std::uint64_t wakes_ = 0;
-    bool holding_ = false;
-    bool block_in_wait_ = false;
+    mutable Mutex mutex_;
+    CondVar changed_;
+    std::map<ports::Partition, PartitionState> partitions_ TRUEUP_GUARDED_BY(mutex_);
+    std::deque<Failure> append_failures_ TRUEUP_GUARDED_BY(mutex_);
+    std::deque<Held> held_ TRUEUP_GUARDED_BY(mutex_);
+    BrokerTime now_ TRUEUP_GUARDED_BY(mutex_);
+    std::size_t failing_reads_ TRUEUP_GUARDED_BY(mutex_) = 0;
+    std::int64_t hidden_from_ TRUEUP_GUARDED_BY(mutex_) = std::numeric_limits<std::int64_t>::max();
+    std::size_t reads_to_failure_ TRUEUP_GUARDED_BY(mutex_) = 0;  ///< 0: none is to fail
+    std::optional<std::uint64_t> stored_ TRUEUP_GUARDED_BY(mutex_);
+    std::uint64_t reads_ TRUEUP_GUARDED_BY(mutex_) = 0;
+    std::uint64_t changes_seen_ TRUEUP_GUARDED_BY(mutex_) = 0;
+    std::uint64_t wakes_ TRUEUP_GUARDED_BY(mutex_) = 0;
+    bool holding_ TRUEUP_GUARDED_BY(mutex_) = false;
+    bool block_in_wait_ TRUEUP_GUARDED_BY(mutex_) = false;
 };
 
 inline std::unique_ptr<ports::PendingAppend> MemoryLog::append(
     ports::Partition partition, const std::vector<ports::Entry>& entries) {
     TRUEUP_CHECK(!entries.empty());
     auto answer = std::make_shared<Answer>();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Held append{partition, std::move(entries), answer};
     if (holding_) {
         held_.push_back(std::move(append));
@@ -220,7 +228,7 @@ inline std::unique_ptr<ports::PendingAppend> MemoryLog::append(
 }
 
 inline void MemoryLog::release_appends() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     holding_ = false;
     while (!held_.empty()) {
         carry_out(std::move(held_.front()));
@@ -241,7 +249,7 @@ inline void MemoryLog::carry_out(Held append) {
         result.emplace(Error{failure->next, "the append failed, as the test wanted"});
         append_failures_.erase(failure);
     }
-    const std::lock_guard lock(append.answer->mutex);
+    const MutexLock lock(append.answer->mutex);
     append.answer->result = std::move(result);
     append.answer->given.notify_all();
 }
@@ -262,7 +270,7 @@ inline ports::Appended MemoryLog::store(const Held& append) {
 
 inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::int64_t offset,
                                               std::size_t max_bytes) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++reads_;
     if (read_fails()) {
         return Error{Next::kRetry, "the read failed, as the test wanted"};
@@ -288,7 +296,7 @@ inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::i
 }
 
 inline Result<Headers> MemoryLog::headers(ports::Partition partition, std::int64_t offset) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& record : partitions_[partition].records) {
         if (record->offset == offset) return record->headers;
     }
@@ -296,20 +304,22 @@ inline Result<Headers> MemoryLog::headers(ports::Partition partition, std::int64
 }
 
 inline void MemoryLog::wait(std::uint64_t seen, Millis max_wait) {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!block_in_wait_) return;
     const std::uint64_t wakes = wakes_;
-    changed_.wait_for(lock, max_wait, [&] { return changes_seen_ > seen || wakes_ != wakes; });
+    const CondVar::Deadline until = CondVar::in(max_wait);
+    while (changes_seen_ <= seen && wakes_ == wakes && changed_.wait_until(mutex_, until)) {
+    }
 }
 
 inline void MemoryLog::wake() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++wakes_;
     changed_.notify_all();
 }
 
 inline Status MemoryLog::truncate(ports::Partition partition, std::int64_t offset) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     PartitionState& state = partitions_[partition];
     state.first_offset = std::max(state.first_offset, std::min(offset, state.next_offset));
     while (!state.records.empty() && state.records.front()->offset < state.first_offset) {
@@ -319,7 +329,7 @@ inline Status MemoryLog::truncate(ports::Partition partition, std::int64_t offse
 }
 
 inline Result<ports::Extent> MemoryLog::describe(ports::Partition partition) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (read_fails()) {
         return Error{Next::kRetry, "the log does not answer, as the test wanted"};
     }
@@ -328,7 +338,7 @@ inline Result<ports::Extent> MemoryLog::describe(ports::Partition partition) {
 }
 
 inline std::vector<StoredRecord> MemoryLog::records(ports::Partition partition) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<StoredRecord> copies;
     const auto found = partitions_.find(partition);
     if (found == partitions_.end()) return copies;
