@@ -16,9 +16,9 @@ ClusterPort::ClusterPort(std::shared_ptr<Realm> realm, bool second)
 }
 
 std::uint64_t ClusterPort::newest() const {
-    const ApiServer& api = realm_->api;
+    const std::uint64_t last = realm_->api.newest();
     const bool behind = second_ && realm_->second_knows;
-    return behind ? std::clamp(*realm_->second_knows, api.oldest(), api.newest()) : api.newest();
+    return behind ? std::clamp(*realm_->second_knows, realm_->api.oldest(), last) : last;
 }
 
 PodPtr ClusterPort::find(const ApiServer::Key& key) const {
@@ -227,7 +227,10 @@ void ClusterPort::collect(const Act& act, std::vector<ClusterEvent>& out) {
         outbox_.clear();
         for (const auto& [call, watch] : open_) fail(call, "connection reset by peer");
     }
-    std::erase_if(watches_, [&](Watch& watch) { return !feed(watch, act); });
+    std::erase_if(watches_, [&](Watch& watch) {
+        realm_->mutex.assert_held();
+        return !feed(watch, act);
+    });
     while (!outbox_.empty() && outbox_.begin()->first <= now_) {
         ClusterEvent event = std::move(outbox_.begin()->second);
         outbox_.erase(outbox_.begin());

@@ -39,8 +39,8 @@ class ClusterPort final : public ports::Cluster {
     };
 
     /// The newest version that its server knows.
-    std::uint64_t newest() const;
-    PodPtr find(const ApiServer::Key& key) const;
+    std::uint64_t newest() const TRUEUP_REQUIRES(realm_->mutex);
+    PodPtr find(const ApiServer::Key& key) const TRUEUP_REQUIRES(realm_->mutex);
 
     // Answers, in pieces.
     void head(ports::CallId call, int status, std::int64_t retry_after_ms = 0, Millis after = {});
@@ -53,21 +53,24 @@ class ClusterPort final : public ports::Cluster {
 
     /// The call meets a prepared failure. True: it is dealt with and does nothing else.
     bool fails(ports::CallId call, Op op, bool& lose_reply,
-               std::optional<Failure::Kind>* flaw = nullptr);
+               std::optional<Failure::Kind>* flaw = nullptr) TRUEUP_REQUIRES(realm_->mutex);
     bool served(ports::CallId call, const ports::Resource& resource);
     /// The failures that answer with HTTP.
-    void answer_with(ports::CallId call, Op op, const Failure& failure);
+    void answer_with(ports::CallId call, Op op, const Failure& failure)
+        TRUEUP_REQUIRES(realm_->mutex);
 
     void list_snapshot(ports::CallId call, const ports::ListPage& request,
-                       const ports::Selector& selector, std::optional<Failure::Kind> flaw);
+                       const ports::Selector& selector, std::optional<Failure::Kind> flaw)
+        TRUEUP_REQUIRES(realm_->mutex);
     Effect attempt(const ports::DeleteObject& request, const Act& act, StatusObject& refusal,
-                   PodPtr& deleted);
+                   PodPtr& deleted) TRUEUP_REQUIRES(realm_->mutex);
 
-    void collect(const Act& act, std::vector<ports::ClusterEvent>& out);
+    void collect(const Act& act, std::vector<ports::ClusterEvent>& out)
+        TRUEUP_REQUIRES(realm_->mutex);
     /// Returns false when the watch ended.
-    bool feed(Watch& watch, const Act& act);
-    void feed_bookmarks(Watch& watch, SteadyTime now);
-    std::optional<SteadyTime> next_due() const;
+    bool feed(Watch& watch, const Act& act) TRUEUP_REQUIRES(realm_->mutex);
+    void feed_bookmarks(Watch& watch, SteadyTime now) TRUEUP_REQUIRES(realm_->mutex);
+    std::optional<SteadyTime> next_due() const TRUEUP_REQUIRES(realm_->mutex);
 
     std::shared_ptr<Realm> realm_;
     const bool second_;

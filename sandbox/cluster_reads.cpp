@@ -95,14 +95,13 @@ void ClusterPort::list_page(CallId call, const ports::ListPage& request) {
 void ClusterPort::list_snapshot(CallId call, const ports::ListPage& request,
                                 const ports::Selector& selector,
                                 std::optional<Failure::Kind> flaw) {
-    const ApiServer& api = realm_->api;
     ContinueToken from{newest(), {}};
     if (!request.continue_token.empty()) {
         const std::optional<ContinueToken> token = ContinueToken::parse(request.continue_token);
         if (!token || token->version.value_or(0) > newest()) {
             return answer(call, bad_request("continue key is not valid"));
         }
-        if (token->version && *token->version < api.oldest()) {
+        if (token->version && *token->version < realm_->api.oldest()) {
             return answer(call, expired_list(*token));
         }
         from = *token;
@@ -118,7 +117,7 @@ void ClusterPort::list_snapshot(CallId call, const ports::ListPage& request,
     const std::size_t limit = request.resource_version == "0" ? 0 : request.limit;
     std::vector<PodPtr> page;
     std::size_t remaining = 0;
-    for (PodPtr& pod : api.as_of(version)) {
+    for (PodPtr& pod : realm_->api.as_of(version)) {
         const bool behind = ApiServer::Key{pod->name_space, pod->name} > from.after;
         if (!behind || !in_scope(*pod, request.resource.name_space, selector)) continue;
         if (limit != 0 && page.size() == limit) {

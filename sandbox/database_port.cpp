@@ -139,6 +139,7 @@ std::optional<std::optional<std::string>> DatabasePort::key_of(CallId call,
     }
     if (realm_->settings.evaluate_key) {
         const auto column_of = [&](const std::string& column) {
+            realm_->mutex.assert_held();
             const std::optional<std::size_t> at = realm_->table.column(column);
             return at ? &values[*at] : nullptr;
         };
@@ -151,6 +152,7 @@ std::optional<std::optional<std::string>> DatabasePort::key_of(CallId call,
 
 void DatabasePort::inspect(CallId call, const ports::Inspect& request) {
     on_sql_session(call, Op::kInspect, [=, this](const Act&, bool lose_reply) {
+        realm_->mutex.assert_held();
         if (lose_reply) return fail(call, {}, "connection lost");
         if (!is_our_table(call, request.table)) return;
         const WorldSettings& settings = realm_->settings;
@@ -169,6 +171,7 @@ void DatabasePort::inspect(CallId call, const ports::Inspect& request) {
 
 void DatabasePort::drop_slot(CallId call, const std::string& slot) {
     on_sql_session(call, Op::kDropSlot, [=, this](const Act&, bool lose_reply) {
+        realm_->mutex.assert_held();
         if (realm_->slot_users.contains(slot)) {
             return fail(call, "55006", "replication slot \"" + slot + "\" is active for PID 4711");
         }
@@ -180,6 +183,7 @@ void DatabasePort::drop_slot(CallId call, const std::string& slot) {
 
 void DatabasePort::insert_lsn(CallId call, const ports::AskInsertLsn& request) {
     on_sql_session(call, Op::kInsertLsn, [=, this](const Act& act, bool lose_reply) {
+        realm_->mutex.assert_held();
         if (request.emit_message) realm_->table.write_elsewhere(40);
         if (lose_reply) return fail(call, {}, "connection lost");
         // On a page boundary the insert position lies behind the header of a page that nothing was
@@ -193,6 +197,7 @@ void DatabasePort::insert_lsn(CallId call, const ports::AskInsertLsn& request) {
 
 void DatabasePort::read_rows(CallId call, const ports::ReadRows& request) {
     on_sql_session(call, Op::kRead, [=, this](const Act&, bool lose_reply) {
+        realm_->mutex.assert_held();
         if (lose_reply) return fail(call, {}, "connection lost");
         if (!is_our_table(call, request.table)) return;
         const auto positions = columns(call, request.columns);
@@ -248,6 +253,7 @@ Effect DatabasePort::attempt(const ports::UpdateRow& request, const Act& act) {
 void DatabasePort::update_row(CallId call, const ports::UpdateRow& request) {
     const SteadyTime asked = Act(*realm_).now();
     on_sql_session(call, Op::kUpdate, [=, this](const Act& act, bool lose_reply) {
+        realm_->mutex.assert_held();
         if (act.now() - asked > request.send_within) return fail(call, {}, "not sent in time");
         if (!is_our_table(call, request.table)) return;
         std::vector<std::string> names;
@@ -297,9 +303,10 @@ void DatabasePort::collect(const Act& act, std::vector<DatabaseEvent>& out) {
             fail(call, "57P01", "terminating connection due to administrator command");
         }
     }
-    const std::set<std::uint64_t>& running = realm_->open_transactions;
+    const std::uint64_t oldest =
+        realm_->open_transactions.empty() ? UINT64_MAX : *realm_->open_transactions.begin();
     for (std::size_t i = 0; i < waiting_.size();) {
-        if (!running.empty() && *running.begin() < waiting_[i].horizon) {
+        if (oldest < waiting_[i].horizon) {
             ++i;
             continue;
         }
@@ -307,7 +314,10 @@ void DatabasePort::collect(const Act& act, std::vector<DatabaseEvent>& out) {
         waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
         ready.work(act, ready.lose_reply);
     }
-    end_streams([&](Stream& one) { return !feed(one, act); });
+    end_streams([&](Stream& one) {
+        realm_->mutex.assert_held();
+        return !feed(one, act);
+    });
     for (DatabaseEvent& event : outbox_) {
         const bool last =
             event.kind == DatabaseEvent::Kind::kEnd || event.kind == DatabaseEvent::Kind::kFailed;

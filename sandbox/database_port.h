@@ -69,30 +69,36 @@ class DatabasePort final : public ports::Database {
 
     /// Runs `work` on the SQL session, behind whatever hangs there.
     void on_sql_session(ports::CallId call, Op op, Work work);
-    void run(const Queued& queued, const Act& act);
+    void run(const Queued& queued, const Act& act) TRUEUP_REQUIRES(realm_->mutex);
     /// The call meets a prepared failure. True: it is dealt with and does nothing else.
-    bool fails(ports::CallId call, Op op, bool& lose_reply);
-    void when_quiet(ports::CallId call, Work work, const Act& act, bool lose_reply);
+    bool fails(ports::CallId call, Op op, bool& lose_reply) TRUEUP_REQUIRES(realm_->mutex);
+    void when_quiet(ports::CallId call, Work work, const Act& act, bool lose_reply)
+        TRUEUP_REQUIRES(realm_->mutex);
 
     bool is_our_table(ports::CallId call, const ports::Table& table);
     std::optional<std::vector<std::size_t>> columns(ports::CallId call,
-                                                    const std::vector<std::string>& names);
+                                                    const std::vector<std::string>& names)
+        TRUEUP_REQUIRES(realm_->mutex);
     /// The value of a key expression over a row; nullopt: the expression is none (call failed).
     std::optional<std::optional<std::string>> key_of(ports::CallId call,
                                                      const std::string& expression,
-                                                     const ports::SqlRow& values);
-    Effect attempt(const ports::UpdateRow& request, const Act& act);
-    std::string why_refused(const ports::UpdateRow& request) const;
-    void send_copy(ports::CallId call, const ports::CopyTable& request, bool cut);
-    void begin_stream(ports::CallId call, const ports::StartWal& request, bool dies_soon);
+                                                     const ports::SqlRow& values)
+        TRUEUP_REQUIRES(realm_->mutex);
+    Effect attempt(const ports::UpdateRow& request, const Act& act) TRUEUP_REQUIRES(realm_->mutex);
+    std::string why_refused(const ports::UpdateRow& request) const TRUEUP_REQUIRES(realm_->mutex);
+    void send_copy(ports::CallId call, const ports::CopyTable& request, bool cut)
+        TRUEUP_REQUIRES(realm_->mutex);
+    void begin_stream(ports::CallId call, const ports::StartWal& request, bool dies_soon)
+        TRUEUP_REQUIRES(realm_->mutex);
 
-    void collect(const Act& act, std::vector<ports::DatabaseEvent>& out);
+    void collect(const Act& act, std::vector<ports::DatabaseEvent>& out)
+        TRUEUP_REQUIRES(realm_->mutex);
     /// Returns false when the stream ended.
-    bool feed(Stream& stream, const Act& act);
-    void send_commit(Stream& stream, const Commit& commit);
-    bool keep_alive(Stream& stream, const Act& act);
-    void end_streams(const std::function<bool(Stream&)>& which);
-    std::optional<SteadyTime> next_due() const;
+    bool feed(Stream& stream, const Act& act) TRUEUP_REQUIRES(realm_->mutex);
+    void send_commit(Stream& stream, const Commit& commit) TRUEUP_REQUIRES(realm_->mutex);
+    bool keep_alive(Stream& stream, const Act& act) TRUEUP_REQUIRES(realm_->mutex);
+    void end_streams(const std::function<bool(Stream&)>& which) TRUEUP_REQUIRES(realm_->mutex);
+    std::optional<SteadyTime> next_due() const TRUEUP_REQUIRES(realm_->mutex);
 
     std::shared_ptr<Realm> realm_;
     std::uint64_t restarts_seen_ = 0;

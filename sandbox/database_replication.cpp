@@ -16,6 +16,7 @@ void DatabasePort::when_quiet(CallId call, Work work, const Act& act, bool lose_
 
 void DatabasePort::ensure_slot(CallId call, const ports::EnsureSlot& request) {
     const auto report = [=, this](const Act&, bool lose_reply) {
+        realm_->mutex.assert_held();
         const auto found = realm_->table.slots().find(request.slot);
         const Slot& slot = found != realm_->table.slots().end()
                                ? found->second
@@ -25,6 +26,7 @@ void DatabasePort::ensure_slot(CallId call, const ports::EnsureSlot& request) {
         end(call);
     };
     on_sql_session(call, Op::kEnsureSlot, [=, this](const Act& act, bool lose_reply) {
+        realm_->mutex.assert_held();
         if (realm_->table.slots().contains(request.slot)) return report(act, lose_reply);
         when_quiet(call, report, act, lose_reply);
     });
@@ -36,6 +38,7 @@ void DatabasePort::copy(CallId call, const ports::CopyTable& request) {
     bool cut = false;
     if (fails(call, Op::kCopy, cut)) return;
     const auto send = [=, this](const Act&, bool lose_reply) {
+        realm_->mutex.assert_held();
         send_copy(call, request, lose_reply);
     };
     when_quiet(call, send, act, cut);
@@ -112,6 +115,7 @@ void DatabasePort::begin_stream(CallId call, const ports::StartWal& request, boo
 void DatabasePort::end_streams(const std::function<bool(Stream&)>& which) {
     std::erase_if(streams_, [&](Stream& stream) {
         if (!which(stream)) return false;
+        realm_->mutex.assert_held();
         const auto user = realm_->slot_users.find(stream.slot);
         if (user != realm_->slot_users.end() && user->second == stream.number) {
             realm_->slot_users.erase(user);

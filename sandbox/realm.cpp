@@ -18,9 +18,16 @@ void Realm::add_effect(Effect effect) {
     effects.push_back(std::move(effect));
 }
 
-Act::Act(Realm& realm) : realm_(realm), lock_(realm.mutex), now_{}, wall_ms_(0) { settle(); }
+Act::Act(Realm& realm) : realm_(realm), now_{}, wall_ms_(0) {
+    realm.mutex.lock();
+    realm_.mutex.assert_held();
+    settle();
+}
 
-Act::~Act() { save(); }
+Act::~Act() {
+    save();
+    realm_.mutex.unlock();
+}
 
 void Act::settle() {
     now_ = realm_.clock.steady_now();
@@ -43,10 +50,11 @@ void Act::save() {
 }
 
 void Act::wait(Millis max_wait, std::optional<SteadyTime> wake_at) {
+    realm_.mutex.assert_held();
     save();
     if (wake_at) max_wait = std::min(max_wait, std::max(Millis(1), *wake_at - now_));
     if (realm_.settings.block_in_poll && max_wait.count() > 0) {
-        realm_.changed.wait_for(lock_, max_wait);
+        realm_.changed.wait_until(realm_.mutex, CondVar::in(max_wait));
     }
     settle();
 }

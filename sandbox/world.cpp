@@ -22,7 +22,8 @@ ports::Clock& World::clock() const { return realm_->clock; }
 
 namespace {
 
-void take_past(Realm& realm, const Record& record, std::optional<std::uint64_t>& born) {
+void take_past(Realm& realm, const Record& record, std::optional<std::uint64_t>& born)
+    TRUEUP_REQUIRES(realm.mutex) {
     if (const auto* one = std::get_if<Born>(&record)) born = one->seed;
     if (const auto* one = std::get_if<PodEvent>(&record)) realm.api.apply(*one);
     if (const auto* one = std::get_if<ClusterMark>(&record)) realm.api.apply(*one);
@@ -38,8 +39,10 @@ void take_past(Realm& realm, const Record& record, std::optional<std::uint64_t>&
 Status World::restore(const std::string& path) {
     const Act act(*realm_);
     std::optional<std::uint64_t> born;
-    Result<WorldFile> file =
-        WorldFile::open(path, [&](const Record& record) { take_past(*realm_, record, born); });
+    Result<WorldFile> file = WorldFile::open(path, [&](const Record& record) {
+        realm_->mutex.assert_held();
+        take_past(*realm_, record, born);
+    });
     if (!file) return file.error();
     if (born && *born != realm_->seed) {
         return Error{Next::kStop, path + ": a world of seed " + std::to_string(*born) +

@@ -8,7 +8,7 @@ namespace trueup::sandbox {
 
 namespace {
 
-std::string pk_for(Realm& realm, const Row& columns) {
+std::string pk_for(Realm& realm, const Row& columns) TRUEUP_REQUIRES(realm.mutex) {
     const auto given = columns.find(realm.settings.pk_column);
     const bool named = given != columns.end() && given->second;
     return named ? *given->second : realm.table.next_pk();
