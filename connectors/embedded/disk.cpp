@@ -1,6 +1,7 @@
 #include "connectors/embedded/disk.h"
 
 #include "connectors/embedded/write_ahead.h"
+#include "engine/base/mutex.h"
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
@@ -12,9 +13,7 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string_view>
 #include <system_error>
 
@@ -154,16 +153,17 @@ struct Disk::Rocks {
     std::string path;
     std::size_t memory_bytes;
     bool fsync;
-    std::shared_mutex mutex;  ///< exclusive: the database is being closed and opened
-    std::unique_ptr<rocksdb::DB> db;
+    SharedMutex mutex;  ///< exclusive: the database is being closed and opened
+    std::unique_ptr<rocksdb::DB> db TRUEUP_GUARDED_BY(mutex);
     std::atomic<bool> hurried{false};  ///< ends a compaction that is asked for
 
-    Status open();
+    Status open() TRUEUP_REQUIRES(mutex);
     Error closed() const { return {Next::kRetry, "embedded log " + path + " is not open"}; }
     rocksdb::WriteOptions write_options() const;
     Result<BlockRef> parse_at(const rocksdb::Iterator& it) const;
-    Status truncated_extents(Extents& extents);
-    rocksdb::Status free_range(const std::string& begin, const std::string& end);
+    Status truncated_extents(Extents& extents) TRUEUP_REQUIRES_SHARED(mutex);
+    rocksdb::Status free_range(const std::string& begin, const std::string& end)
+        TRUEUP_REQUIRES_SHARED(mutex);
 };
 
 rocksdb::WriteOptions Disk::Rocks::write_options() const {
@@ -256,19 +256,22 @@ Result<std::unique_ptr<Disk>> Disk::open(std::string path, std::size_t memory_by
     rocks->path = std::move(path);
     rocks->memory_bytes = memory_bytes;
     rocks->fsync = fsync;
-    if (Status opened = rocks->open(); !opened.ok()) return opened.error();
+    {
+        const WriterLock lock(rocks->mutex);
+        if (Status opened = rocks->open(); !opened.ok()) return opened.error();
+    }
     return std::unique_ptr<Disk>(new Disk(std::move(rocks)));
 }
 
 Status Disk::reopen() {
     hurry();
-    const std::unique_lock lock(rocks_->mutex);
+    const WriterLock lock(rocks_->mutex);
     rocks_->hurried = false;
     return rocks_->open();
 }
 
 Result<Extents> Disk::extents() {
-    const std::shared_lock lock(rocks_->mutex);
+    const ReaderLock lock(rocks_->mutex);
     if (!rocks_->db) return rocks_->closed();
     Extents extents;
     if (Status read = rocks_->truncated_extents(extents); !read.ok()) return read.error();
@@ -291,7 +294,7 @@ Result<Extents> Disk::extents() {
 }
 
 Status Disk::write(const std::vector<std::pair<ports::Partition, BlockRef>>& blocks) {
-    const std::shared_lock lock(rocks_->mutex);
+    const ReaderLock lock(rocks_->mutex);
     if (!rocks_->db) return rocks_->closed();
     std::size_t size = 64;
     for (const auto& [partition, block] : blocks) size += block->bytes.size() + 32;
@@ -308,7 +311,7 @@ Status Disk::write(const std::vector<std::pair<ports::Partition, BlockRef>>& blo
 
 Result<std::vector<BlockRef>> Disk::read(ports::Partition partition, std::int64_t offset,
                                          std::int64_t end, std::size_t max_bytes) {
-    const std::shared_lock lock(rocks_->mutex);
+    const ReaderLock lock(rocks_->mutex);
     if (!rocks_->db) return rocks_->closed();
     const std::unique_ptr<rocksdb::Iterator> it(rocks_->db->NewIterator(read_options()));
     const std::string prefix = partition_key(kBlockTag, partition);
@@ -338,7 +341,7 @@ Result<std::vector<BlockRef>> Disk::read(ports::Partition partition, std::int64_
 }
 
 Status Disk::truncate(ports::Partition partition, const TimedExtent& extent) {
-    const std::shared_lock lock(rocks_->mutex);
+    const ReaderLock lock(rocks_->mutex);
     if (!rocks_->db) return rocks_->closed();
     rocksdb::DB& db = *rocks_->db;
     std::string end = block_key(partition, extent.first_offset);
@@ -360,7 +363,7 @@ Status Disk::truncate(ports::Partition partition, const TimedExtent& extent) {
 }
 
 Status Disk::free(ports::Partition partition) {
-    const std::shared_lock lock(rocks_->mutex);
+    const ReaderLock lock(rocks_->mutex);
     if (!rocks_->db) return rocks_->closed();
     const rocksdb::Status status =
         rocks_->free_range(block_key(partition, 0), block_key(partition, kNoOffset));

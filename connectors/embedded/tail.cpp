@@ -8,7 +8,7 @@
 namespace trueup::connectors {
 
 void Tail::reset(const Extents& extents) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     order_.clear();
     states_.clear();
     bytes_ = 0;
@@ -16,13 +16,13 @@ void Tail::reset(const Extents& extents) {
 }
 
 TimedExtent Tail::extent(ports::Partition partition) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = states_.find(partition);
     return found == states_.end() ? TimedExtent{} : found->second.extent;
 }
 
 void Tail::publish(ports::Partition partition, BlockRef block) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     State& state = states_[partition];
     TRUEUP_CHECK(block->first_offset == state.extent.next_offset);
     state.extent.next_offset = block->next_offset();
@@ -43,13 +43,13 @@ void Tail::evict() {
 }
 
 void Tail::set_first(ports::Partition partition, std::int64_t first_offset) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     states_[partition].extent.first_offset = first_offset;
 }
 
 Tail::View Tail::view(ports::Partition partition, std::int64_t offset,
                       std::size_t max_bytes) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = states_.find(partition);
     if (found == states_.end()) return {};
     const State& state = found->second;

@@ -6,11 +6,11 @@
 #pragma once
 
 #include "connectors/embedded/block.h"
+#include "engine/base/mutex.h"
 #include "engine/ports/log.h"
 
 #include <deque>
 #include <map>
-#include <mutex>
 #include <vector>
 
 namespace trueup::connectors {
@@ -26,22 +26,23 @@ class Tail {
     explicit Tail(std::size_t cache_bytes) : capacity_(cache_bytes) {}
 
     /// Takes what the disk says, after an open; drops the blocks.
-    void reset(const Extents& extents);
+    void reset(const Extents& extents) TRUEUP_EXCLUDES(mutex_);
 
     /// All zero for a partition that nobody wrote to.
-    TimedExtent extent(ports::Partition partition) const;
+    TimedExtent extent(ports::Partition partition) const TRUEUP_EXCLUDES(mutex_);
 
     /// The block follows the partition's last one.
-    void publish(ports::Partition partition, BlockRef block);
+    void publish(ports::Partition partition, BlockRef block) TRUEUP_EXCLUDES(mutex_);
 
-    void set_first(ports::Partition partition, std::int64_t first_offset);
+    void set_first(ports::Partition partition, std::int64_t first_offset) TRUEUP_EXCLUDES(mutex_);
 
     struct View {
         ports::Extent extent;
         std::vector<BlockRef> blocks;  ///< from the one that holds `offset` on; empty: ask the disk
     };
     /// Blocks of about `max_bytes`.
-    View view(ports::Partition partition, std::int64_t offset, std::size_t max_bytes) const;
+    View view(ports::Partition partition, std::int64_t offset, std::size_t max_bytes) const
+        TRUEUP_EXCLUDES(mutex_);
 
   private:
     struct State {
@@ -49,13 +50,14 @@ class Tail {
         std::deque<BlockRef> blocks;  ///< adjacent; the last one ends the partition
     };
 
-    void evict();
+    void evict() TRUEUP_REQUIRES(mutex_);
 
     const std::size_t capacity_;
-    mutable std::mutex mutex_;
-    std::map<ports::Partition, State> states_;
-    std::deque<State*> order_;  ///< whose front block is the oldest of all; a map's nodes stay put
-    std::size_t bytes_ = 0;
+    mutable Mutex mutex_;
+    std::map<ports::Partition, State> states_ TRUEUP_GUARDED_BY(mutex_);
+    /// Whose front block is the oldest of all; a map's nodes stay put.
+    std::deque<State*> order_ TRUEUP_GUARDED_BY(mutex_);
+    std::size_t bytes_ TRUEUP_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace trueup::connectors

@@ -21,7 +21,7 @@ EmbeddedLog::Writer::Writer(std::unique_ptr<Disk> disk, Settings settings)
 
 EmbeddedLog::Writer::~Writer() {
     {
-        const std::lock_guard lock(queue_mutex_);
+        const MutexLock lock(queue_mutex_);
         stopping_ = true;
     }
     queued_.notify_all();
@@ -39,9 +39,9 @@ Status EmbeddedLog::Writer::load() {
 
 void EmbeddedLog::Writer::enqueue(Unit unit) {
     {
-        std::unique_lock lock(queue_mutex_);
+        const MutexLock lock(queue_mutex_);
         const std::size_t room = settings_.memory_bytes / 4;
-        room_.wait(lock, [&] { return queue_.empty() || queued_bytes_ < room; });
+        while (!queue_.empty() && queued_bytes_ >= room) room_.wait(queue_mutex_);
         queued_bytes_ += unit.packed.size();
         queue_.push_back(std::move(unit));
     }
@@ -50,8 +50,8 @@ void EmbeddedLog::Writer::enqueue(Unit unit) {
 
 bool EmbeddedLog::Writer::take_group(std::vector<Unit>& group) {
     group.clear();
-    std::unique_lock lock(queue_mutex_);
-    queued_.wait(lock, [&] { return !queue_.empty() || stopping_; });
+    MutexLock lock(queue_mutex_);
+    while (queue_.empty() && !stopping_) queued_.wait(queue_mutex_);
     std::size_t bytes = 0;
     while (!queue_.empty() && (group.empty() || bytes < kGroupBytes)) {
         bytes += queue_.front().packed.size();
@@ -129,7 +129,7 @@ void EmbeddedLog::Writer::publish(const std::vector<Unit>& group) {
 
 Status EmbeddedLog::Writer::settle() {
     if (!doubtful_.load(std::memory_order_acquire)) return Done{};
-    const std::lock_guard lock(settle_mutex_);
+    const MutexLock lock(settle_mutex_);
     if (!doubtful_.load(std::memory_order_acquire)) return Done{};
     if (Status opened = disk_->reopen(); !opened.ok()) return opened;
     if (Status loaded = load(); !loaded.ok()) return loaded;
@@ -140,7 +140,7 @@ Status EmbeddedLog::Writer::settle() {
 
 Status EmbeddedLog::Writer::truncate(ports::Partition partition, std::int64_t offset) {
     if (Status settled = settle(); !settled.ok()) return settled;
-    std::unique_lock lock(settle_mutex_);
+    MutexLock lock(settle_mutex_);
     TimedExtent extent = tail_.extent(partition);
     if (offset <= extent.first_offset) return Done{};
     if (offset > extent.next_offset) {
@@ -159,21 +159,23 @@ Status EmbeddedLog::Writer::truncate(ports::Partition partition, std::int64_t of
 
 void EmbeddedLog::Writer::signal_change() {
     {
-        const std::lock_guard lock(wait_mutex_);
+        const MutexLock lock(wait_mutex_);
         changes_.fetch_add(1, std::memory_order_release);
     }
     waits_.notify_all();
 }
 
 void EmbeddedLog::Writer::wait(std::uint64_t seen, Millis max_wait) {
-    std::unique_lock lock(wait_mutex_);
+    const CondVar::Deadline until = CondVar::in(max_wait);
+    const MutexLock lock(wait_mutex_);
     const std::uint64_t wakes = wakes_;
-    waits_.wait_for(lock, max_wait, [&] { return changes() > seen || wakes_ != wakes; });
+    while (changes() <= seen && wakes_ == wakes && waits_.wait_until(wait_mutex_, until)) {
+    }
 }
 
 void EmbeddedLog::Writer::wake() {
     {
-        const std::lock_guard lock(wait_mutex_);
+        const MutexLock lock(wait_mutex_);
         ++wakes_;
     }
     waits_.notify_all();

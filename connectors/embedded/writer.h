@@ -7,14 +7,13 @@
 #include "connectors/embedded/disk.h"
 #include "connectors/embedded/embedded_log.h"
 #include "connectors/embedded/tail.h"
+#include "engine/base/mutex.h"
 #include "engine/ports/append_answer.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -42,30 +41,30 @@ class EmbeddedLog::Writer {
     /// Reads the extents; called once, before anything else.
     Status load();
 
-    void enqueue(Unit unit);
+    void enqueue(Unit unit) TRUEUP_EXCLUDES(queue_mutex_);
 
     /// Settles what a failed write left open; at once when there is nothing to settle.
-    Status settle();
+    Status settle() TRUEUP_EXCLUDES(settle_mutex_);
 
     /// Extent and newest blocks; `settle` came before.
     const Tail& tail() const { return tail_; }
     Disk& disk() { return *disk_; }
     const std::string& path() const { return settings_.path; }
 
-    Status truncate(ports::Partition partition, std::int64_t offset);
+    Status truncate(ports::Partition partition, std::int64_t offset) TRUEUP_EXCLUDES(settle_mutex_);
 
     std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
-    void wait(std::uint64_t seen, Millis max_wait);
-    void wake();
+    void wait(std::uint64_t seen, Millis max_wait) TRUEUP_EXCLUDES(wait_mutex_);
+    void wake() TRUEUP_EXCLUDES(wait_mutex_);
 
   private:
     void run();
-    bool take_group(std::vector<Unit>& group);
+    bool take_group(std::vector<Unit>& group) TRUEUP_EXCLUDES(queue_mutex_);
     void commit(std::vector<Unit>& group);
     void seal_group(std::vector<Unit>& group);
     Status write_group(const std::vector<Unit>& group);
     void publish(const std::vector<Unit>& group);
-    void signal_change();
+    void signal_change() TRUEUP_EXCLUDES(wait_mutex_);
 
     const Settings settings_;
     const std::unique_ptr<Disk> disk_;
@@ -73,20 +72,20 @@ class EmbeddedLog::Writer {
     AppendClock clock_;          ///< the writer thread's, or the settling one's
     std::uint64_t commits_ = 0;  ///< the writer thread's
 
-    std::mutex queue_mutex_;
-    std::condition_variable queued_;
-    std::condition_variable room_;
-    std::deque<Unit> queue_;
-    std::size_t queued_bytes_ = 0;
-    bool stopping_ = false;
+    Mutex queue_mutex_;
+    CondVar queued_;
+    CondVar room_;
+    std::deque<Unit> queue_ TRUEUP_GUARDED_BY(queue_mutex_);
+    std::size_t queued_bytes_ TRUEUP_GUARDED_BY(queue_mutex_) = 0;
+    bool stopping_ TRUEUP_GUARDED_BY(queue_mutex_) = false;
 
-    std::mutex settle_mutex_;  ///< one settles; also keeps truncations apart
+    Mutex settle_mutex_;  ///< one settles; also keeps truncations apart
     std::atomic<bool> doubtful_ = false;
 
-    std::mutex wait_mutex_;
-    std::condition_variable waits_;
+    Mutex wait_mutex_;
+    CondVar waits_;
     std::atomic<std::uint64_t> changes_ = 0;
-    std::uint64_t wakes_ = 0;
+    std::uint64_t wakes_ TRUEUP_GUARDED_BY(wait_mutex_) = 0;
 
     std::thread thread_;
 };

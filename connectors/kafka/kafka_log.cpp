@@ -4,10 +4,10 @@
 #include "connectors/kafka/producer.h"
 #include "connectors/kafka/streams.h"
 #include "engine/base/check.h"
+#include "engine/base/mutex.h"
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -29,7 +29,7 @@ class KafkaLog::Parts {
             settings,
             [this](ports::Partition partition, const ports::Appended& appended) {
                 {
-                    const std::lock_guard lock(mutex);
+                    const MutexLock lock(mutex);
                     std::int64_t& end = ends[partition];
                     end = std::max(end, appended.last_offset + 1);
                     trouble.clear();
@@ -37,7 +37,7 @@ class KafkaLog::Parts {
                 changed();
             },
             [this](const std::string& why) {
-                const std::lock_guard lock(mutex);
+                const MutexLock lock(mutex);
                 trouble = "kafka at " + settings.bootstrap + ": " + why;
             });
         if (!started) return started.error();
@@ -45,16 +45,16 @@ class KafkaLog::Parts {
         return Done{};
     }
 
-    void changed() {
+    void changed() TRUEUP_EXCLUDES(mutex) {
         {
-            const std::lock_guard lock(mutex);
+            const MutexLock lock(mutex);
             ++changes;
         }
         news.notify_all();
     }
 
-    std::int64_t end_of(ports::Partition partition) {
-        const std::lock_guard lock(mutex);
+    std::int64_t end_of(ports::Partition partition) TRUEUP_EXCLUDES(mutex) {
+        const MutexLock lock(mutex);
         const auto found = ends.find(partition);
         return found == ends.end() ? 0 : found->second;
     }
@@ -77,12 +77,14 @@ class KafkaLog::Parts {
     }
 
     const Settings settings;
-    mutable std::mutex mutex;
-    std::condition_variable news;
-    std::map<ports::Partition, std::int64_t> ends;  ///< behind what was acknowledged to us
-    std::uint64_t changes = 0;
-    std::uint64_t wakes = 0;
-    std::string trouble;  ///< until the next append that is acknowledged
+    mutable Mutex mutex;
+    CondVar news;
+    /// Behind what was acknowledged to us.
+    std::map<ports::Partition, std::int64_t> ends TRUEUP_GUARDED_BY(mutex);
+    std::uint64_t changes TRUEUP_GUARDED_BY(mutex) = 0;
+    std::uint64_t wakes TRUEUP_GUARDED_BY(mutex) = 0;
+    /// Until the next append that is acknowledged.
+    std::string trouble TRUEUP_GUARDED_BY(mutex);
     std::unique_ptr<Admin> admin;
     Streams streams;
     std::unique_ptr<Producer> producer;  ///< first to go: it reports to all of the above
@@ -112,20 +114,23 @@ Result<ports::Fetched> KafkaLog::read(ports::Partition partition, std::int64_t o
 }
 
 std::uint64_t KafkaLog::changes_seen() const {
-    const std::lock_guard lock(parts_->mutex);
+    const MutexLock lock(parts_->mutex);
     return parts_->changes;
 }
 
 void KafkaLog::wait(std::uint64_t seen, Millis max_wait) {
-    std::unique_lock lock(parts_->mutex);
-    const std::uint64_t wakes = parts_->wakes;
-    parts_->news.wait_for(lock, max_wait,
-                          [&] { return parts_->changes > seen || parts_->wakes != wakes; });
+    const CondVar::Deadline until = CondVar::in(max_wait);
+    Parts& parts = *parts_;
+    const MutexLock lock(parts.mutex);
+    const std::uint64_t wakes = parts.wakes;
+    while (parts.changes <= seen && parts.wakes == wakes &&
+           parts.news.wait_until(parts.mutex, until)) {
+    }
 }
 
 void KafkaLog::wake() {
     {
-        const std::lock_guard lock(parts_->mutex);
+        const MutexLock lock(parts_->mutex);
         ++parts_->wakes;
     }
     parts_->news.notify_all();
@@ -152,7 +157,7 @@ std::string KafkaLog::name() const {
 }
 
 std::string KafkaLog::trouble() const {
-    const std::lock_guard lock(parts_->mutex);
+    const MutexLock lock(parts_->mutex);
     return parts_->trouble;
 }
 

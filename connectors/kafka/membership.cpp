@@ -44,17 +44,17 @@ Membership::~Membership() {
 }
 
 bool Membership::has(std::int32_t partition) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return ours_.contains(partition);
 }
 
 std::string Membership::trouble() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return trouble_;
 }
 
 void Membership::note(std::string trouble) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     trouble_ = std::move(trouble);
 }
 
@@ -83,7 +83,7 @@ void Membership::rebalanced(rd_kafka_resp_err_t error,
     std::set<std::int32_t> ours = ours_after(error, *partitions);
     if (error != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         {
-            const std::lock_guard lock(mutex_);
+            const MutexLock lock(mutex_);
             ours_ = std::move(ours);
         }
         rd_kafka_assign(client_.get(), nullptr);
@@ -92,7 +92,7 @@ void Membership::rebalanced(rd_kafka_resp_err_t error,
     for (int i = 0; i < partitions->cnt; ++i) partitions->elems[i].offset = RD_KAFKA_OFFSET_END;
     rd_kafka_assign(client_.get(), partitions);
     rd_kafka_pause_partitions(client_.get(), partitions);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ours_ = std::move(ours);
     trouble_.clear();
 }

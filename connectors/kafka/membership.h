@@ -9,13 +9,13 @@
 #pragma once
 
 #include "connectors/kafka/client.h"
+#include "engine/base/mutex.h"
 #include "engine/base/result.h"
 #include "engine/model/topic.h"
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -37,23 +37,24 @@ class Membership {
     Membership(const Membership&) = delete;
     Membership& operator=(const Membership&) = delete;
 
-    bool has(std::int32_t partition) const;
+    bool has(std::int32_t partition) const TRUEUP_EXCLUDES(mutex_);
     /// Why the group cannot be joined; empty while nothing is wrong.
-    std::string trouble() const;
+    std::string trouble() const TRUEUP_EXCLUDES(mutex_);
 
   private:
     explicit Membership(Settings settings);
     void run();
-    void rebalanced(rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t* partitions);
-    void note(std::string trouble);
+    void rebalanced(rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t* partitions)
+        TRUEUP_EXCLUDES(mutex_);
+    void note(std::string trouble) TRUEUP_EXCLUDES(mutex_);
 
     const Settings settings_;
     Callbacks callbacks_;
     Client client_;
     std::string group_;
-    mutable std::mutex mutex_;
-    std::set<std::int32_t> ours_;
-    std::string trouble_;
+    mutable Mutex mutex_;
+    std::set<std::int32_t> ours_ TRUEUP_GUARDED_BY(mutex_);
+    std::string trouble_ TRUEUP_GUARDED_BY(mutex_);
     std::atomic<bool> leaving_ = false;
     std::thread thread_;
 };

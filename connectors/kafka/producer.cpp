@@ -48,15 +48,18 @@ Producer::Producer(const Settings& settings, OnAppended told, OnTrouble worried)
 Result<std::unique_ptr<Producer>> Producer::start(const Settings& settings, OnAppended told,
                                                   OnTrouble worried) {
     std::unique_ptr<Producer> producer(new Producer(settings, std::move(told), std::move(worried)));
-    if (Status made = producer->renew(); !made) return made.error();
+    {
+        const MutexLock lock(producer->mutex_);
+        if (Status made = producer->renew(); !made) return made.error();
+    }
     producer->thread_ = std::thread([raw = producer.get()] { raw->run(); });
     return producer;
 }
 
 Producer::~Producer() {
     {
-        std::unique_lock lock(mutex_);
-        idle_.wait(lock, [&] { return turns_.empty() && sent_.empty(); });
+        const MutexLock lock(mutex_);
+        while (!turns_.empty() || !sent_.empty()) idle_.wait(mutex_);
         stopping_ = true;
     }
     if (thread_.joinable()) thread_.join();
@@ -107,8 +110,8 @@ std::shared_ptr<ports::AppendAnswer> Producer::append(ports::Partition partition
     }
     std::vector<UnitRef> pieces = cut(partition, std::move(entries));
     std::shared_ptr<ports::AppendAnswer> answer = pieces.front()->whole->answer;
-    std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return queued_bytes_ <= settings_.memory_bytes / 4; });
+    const MutexLock lock(mutex_);
+    while (queued_bytes_ > settings_.memory_bytes / 4) room_.wait(mutex_);
     Line& line = lines_[partition];
     if (line.queue.empty()) turns_.push_back(partition);
     for (UnitRef& piece : pieces) {
@@ -121,7 +124,7 @@ std::shared_ptr<ports::AppendAnswer> Producer::append(ports::Partition partition
     return answer;
 }
 
-/// Batches that may go out now; partitions take turns. Under the lock.
+/// Batches that may go out now; partitions take turns.
 std::vector<Producer::Unit*> Producer::next_units() {
     std::vector<Unit*> out;
     std::size_t passed = 0;  // partitions in a row that have to wait
@@ -208,7 +211,7 @@ void Producer::doom() {
 }
 
 void Producer::delivered(const rd_kafka_message_t& message) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto& unit = *static_cast<Unit*>(message._private);
     --unit.outstanding;
     Whole& whole = *unit.whole;
@@ -229,7 +232,7 @@ void Producer::delivered(const rd_kafka_message_t& message) {
     settle(unit);
 }
 
-/// Takes leave of a piece whose last report is in. Under the lock.
+/// Takes leave of a piece whose last report is in.
 void Producer::settle(Unit& unit) {
     if (unit.outstanding > 0) return;
     const auto found = sent_.find(&unit);
@@ -243,7 +246,7 @@ void Producer::settle(Unit& unit) {
     finish(unit);
 }
 
-/// Answers the append whose last piece this is. Under the lock.
+/// Answers the append whose last piece this is.
 void Producer::finish(const Unit& unit) {
     Whole& whole = *unit.whole;
     queued_bytes_ -= unit.bytes;
@@ -271,7 +274,7 @@ void Producer::run() {
         rd_kafka_poll(client_.get(), kPollMs);
         std::vector<Unit*> units;
         {
-            const std::lock_guard lock(mutex_);
+            const MutexLock lock(mutex_);
             if (doomed_) settle_unsent();
             if (doomed_ && sent_.empty()) {
                 ++renewals_;

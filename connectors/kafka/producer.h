@@ -13,17 +13,16 @@
 #pragma once
 
 #include "connectors/kafka/client.h"
+#include "engine/base/mutex.h"
 #include "engine/ports/append_answer.h"
 #include "engine/ports/log.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -49,7 +48,8 @@ class Producer {
     Producer& operator=(const Producer&) = delete;
 
     std::shared_ptr<ports::AppendAnswer> append(ports::Partition partition,
-                                                std::vector<ports::Entry> entries);
+                                                std::vector<ports::Entry> entries)
+        TRUEUP_EXCLUDES(mutex_);
 
     /// How many producers were thrown away.
     std::uint64_t renewals() const { return renewals_; }
@@ -86,17 +86,17 @@ class Producer {
     };
 
     Producer(const Settings& settings, OnAppended told, OnTrouble worried);
-    Status renew();
-    void run();
-    std::vector<Unit*> next_units();
-    void take_batch(Line& line, std::vector<Unit*>& out);
+    Status renew() TRUEUP_REQUIRES(mutex_);
+    void run() TRUEUP_EXCLUDES(mutex_);
+    std::vector<Unit*> next_units() TRUEUP_REQUIRES(mutex_);
+    void take_batch(Line& line, std::vector<Unit*>& out) TRUEUP_REQUIRES(mutex_);
     static std::vector<std::unique_ptr<Unit>> cut(ports::Partition partition,
                                                   std::vector<ports::Entry> entries);
     void send(Unit& unit);
-    void delivered(const rd_kafka_message_t& message);
-    void settle(Unit& unit);
-    void finish(const Unit& unit);
-    void settle_unsent();
+    void delivered(const rd_kafka_message_t& message) TRUEUP_EXCLUDES(mutex_);
+    void settle(Unit& unit) TRUEUP_REQUIRES(mutex_);
+    void finish(const Unit& unit) TRUEUP_REQUIRES(mutex_);
+    void settle_unsent() TRUEUP_REQUIRES(mutex_);
     void doom();
     rd_kafka_topic_t* topic(Topic topic);
 
@@ -105,20 +105,22 @@ class Producer {
     const OnTrouble worried_;
     Callbacks callbacks_;
 
-    std::mutex mutex_;
-    std::condition_variable room_;
-    std::condition_variable idle_;
-    std::map<ports::Partition, Line> lines_;
-    std::deque<ports::Partition> turns_;  ///< partitions with something queued, each once
-    std::size_t queued_bytes_ = 0;
-    std::map<Unit*, UnitRef> sent_;
-    std::vector<std::size_t> batches_;  ///< units without an answer, per batch under way
-    std::size_t open_batches_ = 0;
-    bool stopping_ = false;
+    Mutex mutex_;
+    CondVar room_;
+    CondVar idle_;
+    std::map<ports::Partition, Line> lines_ TRUEUP_GUARDED_BY(mutex_);
+    /// Partitions with something queued, each once.
+    std::deque<ports::Partition> turns_ TRUEUP_GUARDED_BY(mutex_);
+    std::size_t queued_bytes_ TRUEUP_GUARDED_BY(mutex_) = 0;
+    std::map<Unit*, UnitRef> sent_ TRUEUP_GUARDED_BY(mutex_);
+    /// Units without an answer, per batch under way.
+    std::vector<std::size_t> batches_ TRUEUP_GUARDED_BY(mutex_);
+    std::size_t open_batches_ TRUEUP_GUARDED_BY(mutex_) = 0;
+    bool stopping_ TRUEUP_GUARDED_BY(mutex_) = false;
     bool doomed_ = false;  ///< of `thread_`, as are the topics
     std::map<Topic, TopicHandle> topics_;
     Client client_;
-    Queue reports_;  ///< what `thread_` polls
+    Queue reports_ TRUEUP_GUARDED_BY(mutex_);  ///< what `thread_` polls
     std::atomic<std::uint64_t> renewals_ = 0;
     std::thread thread_;
 };

@@ -41,11 +41,12 @@ Streams::Stream::~Stream() {
 /// One client, a partition of which is in one stream at most, and the thread that polls it.
 class Streams::Lane {
   public:
-    static Result<std::unique_ptr<Lane>> start(Streams& owner) {
+    static Result<std::unique_ptr<Lane>> start(Streams& owner) TRUEUP_REQUIRES(owner.opening_) {
         std::unique_ptr<Lane> lane(new Lane(owner));
         Result<Client> made = make_reader(lane->callbacks_);
         if (!made) return made.error();
         lane->client_ = std::move(*made);
+        lane->owner_.opening_.assert_held();
         lane->meet_all();
         lane->thread_ = std::thread([raw = lane.get()] { raw->run(); });
         return lane;
@@ -58,22 +59,27 @@ class Streams::Lane {
         known_.clear();
     }
 
-    /// Under the owner's lock.
+    /// Under the owner's lock, as `size` and `pause`.
     StreamRef at(ports::Partition partition) const {
+        owner_.mutex_.assert_held();
         const auto found = streams_.find(partition);
         return found == streams_.end() ? nullptr : found->second;
     }
-    std::size_t size() const { return streams_.size(); }
+    std::size_t size() const {
+        owner_.mutex_.assert_held();
+        return streams_.size();
+    }
 
-    /// Outside the owner's lock: it waits for the client.
-    Status open(ports::Partition partition, std::int64_t offset) {
+    /// Outside the owner's lock: it waits for the client. One at a time.
+    Status open(ports::Partition partition, std::int64_t offset) TRUEUP_EXCLUDES(owner_.mutex_) {
+        owner_.opening_.assert_held();
         if (Status met = meet(partition.topic); !met) return met;
         auto stream = std::make_shared<Stream>();
         stream->partition = partition;
         stream->position = stream->expected = offset;
         stream->used = ports::system_clock().steady_now();
         {
-            const std::lock_guard lock(owner_.mutex_);
+            const MutexLock lock(owner_.mutex_);
             streams_[partition] = std::move(stream);
         }
         const Partitions list = one_partition(owner_.settings_, partition, offset);
@@ -83,16 +89,16 @@ class Streams::Lane {
             ask_for_end(partition);
             return Done{};
         }
-        const std::lock_guard lock(owner_.mutex_);
+        const MutexLock lock(owner_.mutex_);
         streams_.erase(partition);
         return error_of(rd_kafka_error_code(error.get()), "read " + partition_name(partition));
     }
 
-    void close(ports::Partition partition) {
+    void close(ports::Partition partition) TRUEUP_EXCLUDES(owner_.mutex_) {
         const Partitions list = one_partition(owner_.settings_, partition, RD_KAFKA_OFFSET_INVALID);
         const Owned<rd_kafka_error_t, rd_kafka_error_destroy> error(
             rd_kafka_incremental_unassign(client_.get(), list.get()));
-        const std::lock_guard lock(owner_.mutex_);
+        const MutexLock lock(owner_.mutex_);
         streams_.erase(partition);
     }
 
@@ -127,7 +133,7 @@ class Streams::Lane {
     }
 
     /// In one question, before there is a fetch that the answer would have to wait for.
-    void meet_all() {
+    void meet_all() TRUEUP_REQUIRES(owner_.opening_) {
         for (std::size_t i = 1; i < kTopics; ++i) {
             known_.emplace(static_cast<Topic>(i), handle_of(static_cast<Topic>(i)));
         }
@@ -139,7 +145,7 @@ class Streams::Lane {
         }
     }
 
-    Status meet(Topic topic) {
+    Status meet(Topic topic) TRUEUP_REQUIRES(owner_.opening_) {
         if (met_.contains(topic)) return Done{};
         const Result<Metadata> answer = ask_where(known_.at(topic).get());
         if (!answer) return answer.error();
@@ -149,9 +155,9 @@ class Streams::Lane {
 
     /// Is there anything to read at all? A fetch says so only after it has waited for more, behind
     /// the one that was under way. Without an answer here it has to.
-    void ask_for_end(ports::Partition partition) {
+    void ask_for_end(ports::Partition partition) TRUEUP_EXCLUDES(owner_.mutex_) {
         const Result<ports::Extent> extent = owner_.describe_(partition);
-        const std::lock_guard lock(owner_.mutex_);
+        const MutexLock lock(owner_.mutex_);
         const StreamRef stream = at(partition);
         if (!extent || !stream || stream->expected != extent->next_offset) return;
         stream->at_end = true;
@@ -172,10 +178,10 @@ class Streams::Lane {
         }
     }
 
-    void deliver(const std::vector<rd_kafka_message_t*>& came) {
+    void deliver(const std::vector<rd_kafka_message_t*>& came) TRUEUP_EXCLUDES(owner_.mutex_) {
         bool news = false;
         {
-            const std::lock_guard lock(owner_.mutex_);
+            const MutexLock lock(owner_.mutex_);
             for (rd_kafka_message_t* message : came) news = take(message) || news;
             for (auto& [partition, stream] : streams_) look_for_end(*stream);
         }
@@ -183,7 +189,7 @@ class Streams::Lane {
         if (news) owner_.arrived_();
     }
 
-    Stream* stream_of(const rd_kafka_message_t& message) {
+    Stream* stream_of(const rd_kafka_message_t& message) TRUEUP_REQUIRES(owner_.mutex_) {
         if (message.rkt == nullptr) return nullptr;
         if (message.rkt != last_topic_) {
             last_topic_ = message.rkt;
@@ -194,7 +200,7 @@ class Streams::Lane {
     }
 
     /// Takes the message over. True: a record that nobody has seen.
-    bool take(rd_kafka_message_t* raw) {
+    bool take(rd_kafka_message_t* raw) TRUEUP_REQUIRES(owner_.mutex_) {
         Message message(raw);
         Stream* stream = stream_of(*message);
         if (stream == nullptr) return false;
@@ -218,7 +224,7 @@ class Streams::Lane {
     }
 
     /// An answer with records names the end too: no need to wait for the next, empty one.
-    void look_for_end(Stream& stream) {
+    void look_for_end(Stream& stream) TRUEUP_REQUIRES(owner_.mutex_) {
         if (!std::exchange(stream.moved, false)) return;
         std::int64_t low = 0;
         std::int64_t high = 0;
@@ -247,24 +253,24 @@ class Streams::Lane {
         }
     }
 
-    void close_unused() {
+    void close_unused() TRUEUP_EXCLUDES(owner_.mutex_, owner_.opening_) {
         const SteadyTime now = ports::system_clock().steady_now();
         if (now < next_look_) return;
         next_look_ = now + std::chrono::seconds(1);
         std::vector<ports::Partition> unused;
         {
-            const std::lock_guard lock(owner_.mutex_);
+            const MutexLock lock(owner_.mutex_);
             for (const auto& [partition, stream] : streams_) {
                 if (now - stream->used > kUnused) unused.push_back(partition);
             }
         }
         if (unused.empty()) return;
-        const std::unique_lock opening(owner_.opening_, std::try_to_lock);
-        if (!opening) return;  // one that is just being opened may be among them
+        if (!owner_.opening_.try_lock()) return;  // one that is just being opened may be among them
+        const MutexLock opening(owner_.opening_, std::adopt_lock);
         for (const ports::Partition partition : unused) {
             bool still = false;
             {
-                const std::lock_guard lock(owner_.mutex_);
+                const MutexLock lock(owner_.mutex_);
                 const StreamRef stream = at(partition);
                 still = stream && now - stream->used > kUnused;
             }
@@ -275,10 +281,11 @@ class Streams::Lane {
     Streams& owner_;
     Callbacks callbacks_;
     Client client_;
-    std::map<ports::Partition, StreamRef> streams_;  ///< under the owner's lock
-    std::map<Topic, TopicHandle> known_;             ///< whoever opens, with the next one
-    std::set<Topic> met_;                            ///< the client knows where they lie
-    const rd_kafka_topic_t* last_topic_ = nullptr;   ///< of the polling thread, with the next two
+    std::map<ports::Partition, StreamRef> streams_ TRUEUP_GUARDED_BY(owner_.mutex_);
+    std::map<Topic, TopicHandle> known_ TRUEUP_GUARDED_BY(owner_.opening_);
+    /// The client knows where they lie.
+    std::set<Topic> met_ TRUEUP_GUARDED_BY(owner_.opening_);
+    const rd_kafka_topic_t* last_topic_ = nullptr;  ///< of the polling thread, with the next two
     Topic last_ = Topic::kUnspecified;
     SteadyTime next_look_{};
     std::atomic<bool> stopping_ = false;
@@ -291,7 +298,7 @@ Streams::Streams(const Settings& settings, std::function<void()> arrived, Descri
 Streams::~Streams() = default;
 
 std::size_t Streams::open() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::size_t count = 0;
     for (const auto& lane : lanes_) count += lane->size();
     return count;
@@ -299,7 +306,7 @@ std::size_t Streams::open() const {
 
 void Streams::wake() {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         ++wakes_;
     }
     news_.notify_all();
@@ -313,46 +320,53 @@ bool Streams::goes_on_at(const Stream& stream, std::int64_t offset) {
     return stream.position == offset || skipped;
 }
 
+Streams::StreamRef Streams::known(ports::Partition partition, std::int64_t offset) {
+    const MutexLock lock(mutex_);
+    for (const auto& lane : lanes_) {
+        StreamRef stream = lane->at(partition);
+        if (stream && goes_on_at(*stream, offset)) {
+            stream->position = offset;
+            stream->used = ports::system_clock().steady_now();
+            return stream;
+        }
+    }
+    return nullptr;
+}
+
 /// The stream that goes on at `offset`, opened where there is none.
 Result<Streams::StreamRef> Streams::find(ports::Partition partition, std::int64_t offset) {
-    const auto there = [&]() -> StreamRef {
-        const std::lock_guard lock(mutex_);
-        for (const auto& lane : lanes_) {
-            StreamRef stream = lane->at(partition);
-            if (stream && goes_on_at(*stream, offset)) {
-                stream->position = offset;
-                stream->used = ports::system_clock().steady_now();
-                return stream;
-            }
-        }
-        return nullptr;
-    };
-    if (StreamRef stream = there()) return stream;
-    const std::lock_guard opening(opening_);
-    if (StreamRef stream = there()) return stream;
-    Lane* free = nullptr;
-    for (const auto& lane : lanes_) {
-        StreamRef stream;
-        {
-            const std::lock_guard lock(mutex_);
-            stream = lane->at(partition);
-        }
-        // A stream that failed makes room; nobody can read on in it.
-        if (stream && stream->error) lane->close(partition);
-        if ((!stream || stream->error) && free == nullptr) free = lane.get();
-    }
-    if (free == nullptr) {
-        Result<std::unique_ptr<Lane>> lane = Lane::start(*this);
-        if (!lane) return lane.error();
-        const std::lock_guard lock(mutex_);
-        lanes_.push_back(std::move(*lane));
-        free = lanes_.back().get();
-    }
-    if (Status opened = free->open(partition, offset); !opened) return opened.error();
-    const std::lock_guard lock(mutex_);
-    StreamRef stream = free->at(partition);
+    if (StreamRef stream = known(partition, offset)) return stream;
+    const MutexLock opening(opening_);
+    if (StreamRef stream = known(partition, offset)) return stream;
+    const Result<Lane*> free = make_room(partition);
+    if (!free) return free.error();
+    if (Status opened = (*free)->open(partition, offset); !opened) return opened.error();
+    const MutexLock lock(mutex_);
+    StreamRef stream = (*free)->at(partition);
     if (stream) return stream;  // it may have failed by now: `read` says how
     return Error{Next::kRetry, "read " + partition_name(partition) + ": it was closed at once"};
+}
+
+Result<Streams::Lane*> Streams::make_room(ports::Partition partition) {
+    Lane* free = nullptr;
+    std::vector<Lane*> failed;
+    {
+        const MutexLock lock(mutex_);
+        for (const auto& lane : lanes_) {
+            const StreamRef stream = lane->at(partition);
+            if (stream && !stream->error) continue;
+            if (stream) failed.push_back(lane.get());
+            if (free == nullptr) free = lane.get();
+        }
+    }
+    // A stream that failed makes room; nobody can read on in it.
+    for (Lane* lane : failed) lane->close(partition);
+    if (free != nullptr) return free;
+    Result<std::unique_ptr<Lane>> lane = Lane::start(*this);
+    if (!lane) return lane.error();
+    const MutexLock lock(mutex_);
+    lanes_.push_back(std::move(*lane));
+    return lanes_.back().get();
 }
 
 Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t offset,
@@ -363,14 +377,16 @@ Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t of
         const Result<StreamRef> found = find(partition, offset);
         if (!found) return found.error();
         Stream& stream = **found;
-        std::unique_lock lock(mutex_);
+        const CondVar::Deadline until = CondVar::in(kAnswer);
+        const MutexLock lock(mutex_);
         const std::uint64_t wakes = wakes_;
         const auto settled = [&] {
             const bool end = stream.at_end && stream.end >= at_least;
-            return !stream.waiting.empty() || stream.error || end || wakes_ != wakes ||
-                   stream.position != offset;
+            return !stream.waiting.empty() || stream.error || end || stream.position != offset;
         };
-        if (!news_.wait_for(lock, kAnswer, settled) || wakes_ != wakes) {
+        while (!settled() && wakes_ == wakes && news_.wait_until(mutex_, until)) {
+        }
+        if (!settled() || wakes_ != wakes) {
             return Error{Next::kRetry,
                          "read " + partition_name(partition) + ": no answer from the brokers"};
         }
@@ -383,7 +399,6 @@ Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t of
     }
 }
 
-/// Under the lock.
 void Streams::take(Stream& stream, std::size_t max_bytes, ports::Fetched& out) {
     if (stream.waiting.empty()) return;
     auto kept = std::make_shared<Kept>();

@@ -9,16 +9,15 @@
 #pragma once
 
 #include "connectors/kafka/client.h"
+#include "engine/base/mutex.h"
 #include "engine/ports/log.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -42,15 +41,17 @@ class Streams {
     /// What `Log::read` promises; `at_least` is an offset below which the end cannot be. Waits
     /// until something is there or the end was seen. kRefresh: the offset is outside the partition.
     Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
-                                std::size_t max_bytes, std::int64_t at_least);
+                                std::size_t max_bytes, std::int64_t at_least)
+        TRUEUP_EXCLUDES(mutex_, opening_);
 
     /// Ends the waits of `read` that are under way with kRetry.
-    void wake();
+    void wake() TRUEUP_EXCLUDES(mutex_);
 
     /// How many there are; for tests.
-    std::size_t open() const;
+    std::size_t open() const TRUEUP_EXCLUDES(mutex_);
 
   private:
+    /// Under `mutex_` once others know of it.
     struct Stream {
         ports::Partition partition;
         std::int64_t position = 0;  ///< what the next read begins with
@@ -68,18 +69,24 @@ class Streams {
     class Lane;
     using StreamRef = std::shared_ptr<Stream>;
 
-    Result<StreamRef> find(ports::Partition partition, std::int64_t offset);
+    Result<StreamRef> find(ports::Partition partition, std::int64_t offset)
+        TRUEUP_EXCLUDES(mutex_, opening_);
+    /// One that is known to go on there; null: none is.
+    StreamRef known(ports::Partition partition, std::int64_t offset) TRUEUP_EXCLUDES(mutex_);
+    /// A lane that is free for the partition.
+    Result<Lane*> make_room(ports::Partition partition) TRUEUP_REQUIRES(opening_)
+        TRUEUP_EXCLUDES(mutex_);
     static bool goes_on_at(const Stream& stream, std::int64_t offset);
-    void take(Stream& stream, std::size_t max_bytes, ports::Fetched& out);
+    void take(Stream& stream, std::size_t max_bytes, ports::Fetched& out) TRUEUP_REQUIRES(mutex_);
 
     const Settings& settings_;
     const std::function<void()> arrived_;
     const Describe describe_;
-    mutable std::mutex mutex_;
-    std::condition_variable news_;
-    std::uint64_t wakes_ = 0;
-    std::mutex opening_;  ///< one at a time opens streams, outside `mutex_`: it takes a moment
-    std::vector<std::unique_ptr<Lane>> lanes_;
+    mutable Mutex mutex_;
+    CondVar news_;
+    std::uint64_t wakes_ TRUEUP_GUARDED_BY(mutex_) = 0;
+    Mutex opening_;  ///< one at a time opens streams, outside `mutex_`: it takes a moment
+    std::vector<std::unique_ptr<Lane>> lanes_ TRUEUP_GUARDED_BY(mutex_);
 };
 
 }  // namespace trueup::connectors::kafka
