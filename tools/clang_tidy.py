@@ -1,5 +1,6 @@
 #!/usr/bin/env -S python3 -B
 """Runs clang-tidy-14 on the product's sources, each only when it or a header of ours changed.
+Which remarks it makes, and that locks are held (engine/base/mutex.h), is said in .clang-tidy.
 
   clang_tidy.py --build build/asan [--jobs 2] [--limit SECONDS] [FILE...]
 

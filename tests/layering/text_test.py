@@ -42,6 +42,15 @@ class Text(unittest.TestCase):
         for line in (
             "// FIXME: later",
             "int x = 1;  // TODO(me) why",
+            "mutable std::mutex mutex_;",
+            "std::recursive_mutex mutex_;",
+            "std::shared_mutex mutex_;",
+            "std::condition_variable changed_;",
+            "std::condition_variable_any changed_;",
+            "const std::lock_guard lock(mutex_);",
+            "std::unique_lock<Mutex> lock(mutex_);",
+            "const std::shared_lock lock(mutex_);",
+            "const std::scoped_lock lock(a, b);",
             "// return verdict;",
             "    // if (ready) {",
             "// offset = next + 1;",
@@ -64,6 +73,11 @@ class Text(unittest.TestCase):
         ):
             with self.subTest(line=line):
                 self.assertEqual(forbidden(CORE, line + "\n"), [])
+
+    def test_the_locks_home_may_name_the_standard_librarys(self):
+        line = "std::mutex native_;\n"
+        self.assertEqual(forbidden("engine/base/mutex.h", line), [])
+        self.assertEqual(len(forbidden("engine/base/current.h", line)), 1)
 
     def test_long_functions(self):
         body = "    step();\n"
