@@ -1,0 +1,603 @@
+#include "tests/naive/naive_policy.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace trueup::testing::naive {
+
+namespace {
+
+using policy::Condition;
+using policy::Op;
+using policy::Quantifier;
+using policy::Verb;
+
+// ------------------------------------------------------------------ three values
+
+struct Truth {
+    enum class Is : unsigned char { kFalse, kUnknown, kTrue };
+    Is is = Is::kTrue;
+    Reason why = Reason::kNone;  ///< of kUnknown
+
+    bool no() const { return is == Is::kFalse; }
+    bool yes() const { return is == Is::kTrue; }
+    bool unknown() const { return is == Is::kUnknown; }
+};
+const Truth kYes{Truth::Is::kTrue, Reason::kNone};
+const Truth kNo{Truth::Is::kFalse, Reason::kNone};
+Truth unknown(Reason why) { return {Truth::Is::kUnknown, why}; }
+Truth truth(bool value) { return value ? kYes : kNo; }
+
+Truth opposite(Truth value) {
+    if (value.unknown()) return value;
+    return truth(value.no());
+}
+Truth both(Truth a, Truth b) {
+    if (a.no() || b.no()) return kNo;
+    if (a.unknown()) return a;
+    return b;
+}
+Truth either(Truth a, Truth b) { return opposite(both(opposite(a), opposite(b))); }
+
+// ------------------------------------------------------------------ values
+
+struct Value {
+    enum class Kind : unsigned char { kText, kNull, kNotThere, kUnsent };
+    Kind kind = Kind::kNotThere;
+    std::string text;
+    bool operator==(const Value&) const = default;
+};
+
+bool blank(std::string_view text) {
+    return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
+}
+
+bool in_kubernetes(const policy::Role& role) {
+    return role.kind == policy::Kind::kPod || role.kind == policy::Kind::kObject;
+}
+
+Value value_of(const policy::Role& role, const Facet& facet, const std::string& name) {
+    using Kind = Value::Kind;
+    const std::optional<Field> sent = facet.fields().find(name);
+    const policy::Field* field = policy::find_field(role, name);
+    if (field == nullptr && in_kubernetes(role)) {
+        // What is not said of a standing is the usual.
+        if (name == "deleting")
+            return {Kind::kText, facet.fields().is(name, "true") ? "true" : "false"};
+        if (name == "in_scope")
+            return {Kind::kText, facet.fields().is(name, "false") ? "false" : "true"};
+        if (name == "uid") return {Kind::kText, facet.object_id};
+    }
+    if (!sent) return {role.kind == policy::Kind::kRow ? Kind::kUnsent : Kind::kNotThere, {}};
+    if (sent->unchanged) return {Kind::kUnsent, {}};
+    if (!sent->value) return {Kind::kNull, {}};
+    const bool nothing = role.kind == policy::Kind::kRow && blank(*sent->value) &&
+                         (field == nullptr || !field->blank_is_value);
+    if (nothing) return {Kind::kNull, {}};
+    return {Kind::kText, std::string(*sent->value)};
+}
+
+std::optional<std::int64_t> number(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// `*` is any text.
+bool matches(std::string_view text, std::string_view pattern) {
+    if (pattern.empty()) return text.empty();
+    if (pattern.front() == '*') {
+        for (std::size_t skip = 0; skip <= text.size(); ++skip) {
+            if (matches(text.substr(skip), pattern.substr(1))) return true;
+        }
+        return false;
+    }
+    return !text.empty() && text.front() == pattern.front() &&
+           matches(text.substr(1), pattern.substr(1));
+}
+
+// ------------------------------------------------------------------ a judgement
+
+using Bound = std::map<std::string, const Facet*>;  ///< role → the object that its pattern binds
+
+class Judgement {
+  public:
+    Judgement(const policy::Policy& policy, const policy::Rule& rule, const Subject& subject,
+              const Moment& moment)
+        : policy_(policy), rule_(rule), subject_(subject), moment_(moment) {}
+
+    Judged run() {
+        if (subject_.ending) return abstain(Reason::kEnding);
+        if (subject_.reference() && !rule_.keyless) return {};
+        if (!rule_.requested.empty() && !asked_for()) return {};
+        for (const policy::Case& each : rule_.cases) {
+            const Judged verdict = each.duplicates ? duplicates() : judge_case(each);
+            if (verdict.kind != Verdict::Kind::kHealthy) return verdict;
+        }
+        return {};
+    }
+
+  private:
+    static Judged abstain(Reason why) {
+        Judged judged;
+        judged.kind = Verdict::Kind::kAbstain;
+        judged.reason = why;
+        return judged;
+    }
+    static Judged waiting(Reason why, const Facet& about) {
+        Judged judged = abstain(why);
+        judged.kind = Verdict::Kind::kWaiting;
+        judged.object_id = about.object_id;
+        return judged;
+    }
+
+    const policy::Role& role(const std::string& name) const {
+        return *policy::find_role(policy_, name);
+    }
+    const std::vector<Source>& sources(const std::string& name) const {
+        static const std::vector<Source> kNone;
+        const auto found = moment_.roles.find(name);
+        return found == moment_.roles.end() ? kNone : found->second;
+    }
+    /// Its present objects, by source and id.
+    std::vector<const Facet*> facets(const std::string& name) const {
+        std::vector<const Facet*> all;
+        for (const Facet& facet : subject_.facets) {
+            for (const Source& source : sources(name)) {
+                if (source.id == facet.source && facet.present()) all.push_back(&facet);
+            }
+        }
+        return all;
+    }
+
+    /// By who may still ask.
+    bool asked_for() const {
+        if (!subject_.termination) return false;
+        if (!subject_.termination->owners) return true;
+        const policy::FieldRef& owner = policy_.requests.at(rule_.requested);
+        const std::vector<const Facet*> all = facets(owner.role);
+        return std::any_of(all.begin(), all.end(), [&](const Facet* facet) {
+            const Value now = value_of(role(owner.role), *facet, owner.field);
+            return now.kind == Value::Kind::kUnsent || now.text == subject_.termination->by;
+        });
+    }
+
+    Truth test(const policy::Test& test, const policy::Role& of, const Facet& object,
+               const Bound& bound) const {
+        const Truth plain = plain_test(test, of, object, bound);
+        return test.negated ? opposite(plain) : plain;
+    }
+
+    Truth plain_test(const policy::Test& test, const policy::Role& of, const Facet& object,
+                     const Bound& bound) const {
+        using Kind = Value::Kind;
+        if (test.op == Op::kIs) return named(test.values.front(), object);
+        const Value value = value_of(of, object, test.field);
+        if (value.kind == Kind::kUnsent) return unknown(Reason::kIncomplete);
+        if (test.op == Op::kSet) return truth(value.kind == Kind::kText);
+        const policy::Field* field = policy::find_field(of, test.field);
+        if (value.kind == Kind::kNull && (field == nullptr || !field->null_unequal)) {
+            return unknown(Reason::kIncomplete);
+        }
+        if (value.kind == Kind::kNotThere && field != nullptr && field->required) {
+            return unknown(Reason::kIncomplete);
+        }
+        if (test.op == Op::kSame || test.op == Op::kBefore || test.op == Op::kAfter) {
+            return against_other(test, value, of, object, bound);
+        }
+        if (value.kind != Kind::kText) return kNo;
+        const bool closed = field != nullptr && !field->words.empty();
+        if (closed &&
+            std::find(field->words.begin(), field->words.end(), value.text) == field->words.end()) {
+            return unknown(Reason::kIncomplete);  // a word that nobody listed
+        }
+        return against_constants(test, value.text);
+    }
+
+    static Truth against_constants(const policy::Test& test, const std::string& text) {
+        const std::string& first = test.values.front();
+        if (test.op == Op::kIn) {
+            return truth(std::find(test.values.begin(), test.values.end(), text) !=
+                         test.values.end());
+        }
+        if (test.op == Op::kStarts) return truth(text.starts_with(first));
+        if (test.op == Op::kLike) return truth(matches(text, first));
+        const auto is = number(text);
+        const auto limit = number(first);
+        if (!is || !limit) return unknown(Reason::kUnreadable);
+        if (test.op == Op::kOver) return truth(*is > *limit);
+        if (test.op == Op::kUnder) return truth(*is < *limit);
+        if (test.op == Op::kAtLeast) return truth(*is >= *limit);
+        return truth(*is <= *limit);
+    }
+
+    Truth against_other(const policy::Test& test, const Value& value, const policy::Role& of,
+                        const Facet& object, const Bound& bound) const {
+        const bool own = test.other.role == of.name;
+        const auto other = bound.find(test.other.role);
+        if (!own && (other == bound.end() || other->second == nullptr)) {
+            return unknown(Reason::kIncomplete);
+        }
+        const Facet& on = own ? object : *other->second;
+        const Value against = value_of(role(test.other.role), on, test.other.field);
+        if (against.kind == Value::Kind::kUnsent || against.kind == Value::Kind::kNull) {
+            return unknown(Reason::kIncomplete);
+        }
+        if (test.op == Op::kSame) return truth(value == against);
+        const auto left = number(value.text);
+        const auto right = number(against.text);
+        if (!left || !right) return unknown(Reason::kUnreadable);
+        return truth(test.op == Op::kBefore ? *left < *right : *left > *right);
+    }
+
+    Truth holds(const Condition& condition, const policy::Role& of, const Facet& object,
+                const Bound& bound) const {
+        if (condition.kind == Condition::Kind::kTest) {
+            return test(condition.test, of, object, bound);
+        }
+        const bool all = condition.kind == Condition::Kind::kAll;
+        Truth sum = truth(all);
+        for (const Condition& part : condition.parts) {
+            const Truth one = holds(part, of, object, bound);
+            sum = all ? both(sum, one) : either(sum, one);
+        }
+        return sum;
+    }
+
+    /// The first line that fits decides; one that may fit ends it as unknown.
+    Truth named(const std::string& name, const Facet& about) const {
+        using Then = policy::NamedCondition::Line::Then;
+        for (const policy::NamedCondition& condition : policy_.conditions) {
+            if (condition.name != name) continue;
+            for (const auto& line : condition.lines) {
+                Truth fits = kYes;
+                for (const policy::Pattern& pattern : line.when) {
+                    const Bound bound{{condition.about, &about}};
+                    fits =
+                        both(fits, pattern.role == condition.about
+                                       ? holds(pattern.condition, role(pattern.role), about, bound)
+                                       : match(pattern, bound).truth);
+                }
+                if (fits.no()) continue;
+                if (fits.unknown()) return fits;
+                if (line.then == Then::kUnknown) return unknown(Reason::kTransition);
+                return truth(line.then == Then::kTrue);
+            }
+        }
+        return kNo;
+    }
+
+    /// Objects that left the selector are none that a rule is about.
+    Truth wanted(const policy::Pattern& pattern, const Facet& object, const Bound& bound) const {
+        const policy::Role& of = role(pattern.role);
+        Truth fits = holds(pattern.condition, of, object, bound);
+        if (pattern.quantifier != Quantifier::kNone && in_kubernetes(of)) {
+            fits = both(truth(value_of(of, object, "in_scope").text == "true"), fits);
+        }
+        return fits;
+    }
+
+    struct Match {
+        Truth truth;
+        std::vector<const Facet*> candidates;  ///< that may be bound, in turn
+    };
+
+    Match match(const policy::Pattern& pattern, const Bound& bound) const {
+        const std::vector<const Facet*> all = facets(pattern.role);
+        std::vector<const Facet*> fit;
+        std::set<const Facet*> claims;
+        const policy::Role& of = role(pattern.role);
+        for (const Facet* facet : all) {
+            if (!wanted(pattern, *facet, bound).no()) fit.push_back(facet);
+            if (!holds(of.live, of, *facet, {}).no()) claims.insert(facet);
+        }
+        const bool known = proven(pattern, bound);
+        if (pattern.quantifier == Quantifier::kNone) return {none(pattern, all, bound, known), {}};
+        if (fit.empty()) {
+            return {!all.empty() || known ? kNo : unknown(Reason::kNotSynced), {}};
+        }
+        if (pattern.quantifier == Quantifier::kSome) {
+            return {wanted(pattern, *fit.front(), bound), fit};
+        }
+        claims.insert(fit.begin(), fit.end());
+        if (claims.size() > 1) {
+            return {of.several ? kNo : unknown(Reason::kDuplicateClaim), {fit.front()}};
+        }
+        return {wanted(pattern, *fit.front(), bound), {fit.front()}};
+    }
+
+    Truth none(const policy::Pattern& pattern, const std::vector<const Facet*>& all,
+               const Bound& bound, bool known) const {
+        if (all.empty()) return known ? kYes : unknown(Reason::kNotSynced);
+        Truth sum = kYes;
+        for (const Facet* facet : all) sum = both(sum, opposite(wanted(pattern, *facet, bound)));
+        return sum;
+    }
+
+    /// Has what would have to have it listed everything?
+    bool proven(const policy::Pattern& pattern, const Bound& bound) const {
+        for (const Source& source : asked(pattern, bound)) {
+            if (!source.known) return false;
+        }
+        return true;
+    }
+    /// The sources that must prove what the pattern says.
+    std::vector<Source> asked(const policy::Pattern& pattern, const Bound& bound) const {
+        if (pattern.in.role.empty()) return sources(pattern.role);
+        const auto by = bound.find(pattern.in.role);
+        if (by == bound.end()) return {};
+        const Value scope = value_of(role(pattern.in.role), *by->second, pattern.in.field);
+        std::vector<Source> all;
+        for (const Source& source : sources(pattern.role)) {
+            if (source.scope == scope.text) all.push_back(source);
+        }
+        return all;
+    }
+
+    // -------------------------------------------------------------- one case
+
+    std::vector<const policy::Pattern*> in_order(const policy::Case& found) const {
+        std::vector<const policy::Pattern*> order;
+        for (const bool none : {false, true}) {
+            for (const policy::Pattern& pattern : found.when) {
+                if ((pattern.quantifier == Quantifier::kNone) == none) order.push_back(&pattern);
+            }
+        }
+        return order;
+    }
+
+    Judged judge_case(const policy::Case& found) {
+        Bound bound;
+        Truth all = kYes;
+        std::vector<const policy::Pattern*> patterns = in_order(found);
+        if (subject_.reference()) {
+            std::erase_if(patterns, [&](const policy::Pattern* pattern) {
+                return facets(pattern->role).empty();
+            });
+        }
+        bool somewhere = false;
+        for (const policy::Pattern* pattern : patterns) {
+            const Match match = this->match(*pattern, bound);
+            const Facet* binds = match.candidates.empty() ? nullptr : match.candidates.front();
+            if (pattern->quantifier != Quantifier::kNone) {
+                bound[pattern->role] = binds;
+                somewhere = somewhere || binds != nullptr;
+            }
+            if (match.truth.no()) return {};
+            all = worse(all, match.truth);
+        }
+        if (all.unknown()) return abstain(all.why);
+        if (!somewhere) return {};
+        const Facet& about = *object_of(found, bound);
+        if (subject_.reference()) return waiting(Reason::kReportOnly, about);
+        if (found.past) {
+            if (const auto early = before_deadline(*found.past, bound)) return *early;
+        }
+        const policy::Step* step = next_step(found, bound);
+        if (step == nullptr) return {};
+        if (found.steps.front().verb == Verb::kReport) return waiting(Reason::kReportOnly, about);
+        return believed(found, bound, about, *step);
+    }
+
+    /// What is said of several unknown patterns: the first of these.
+    static Truth worse(Truth a, Truth b) {
+        const auto rank = [](const Truth& each) {
+            if (!each.unknown()) return 3;
+            if (each.why == Reason::kNotSynced) return 0;
+            return each.why == Reason::kDuplicateClaim ? 1 : 2;
+        };
+        return rank(b) < rank(a) ? b : a;
+    }
+
+    /// What the last step writes, unless one before takes it away; else what `when` names first.
+    const Facet* object_of(const policy::Case& found, const Bound& bound) const {
+        const auto taken = [&](const std::string& name) {
+            return std::any_of(found.steps.begin(), found.steps.end() - 1,
+                               [&](const policy::Step& step) {
+                                   return step.role == name && step.verb == Verb::kDelete;
+                               });
+        };
+        const policy::Step& last = found.steps.back();
+        const auto target = bound.find(last.role);
+        const bool makes = last.verb == Verb::kCreate || last.verb == Verb::kInsert;
+        if (target != bound.end() && target->second != nullptr && !makes && !taken(last.role)) {
+            return target->second;
+        }
+        for (const policy::Pattern& pattern : found.when) {
+            const auto at = bound.find(pattern.role);
+            if (at != bound.end() && at->second != nullptr && !taken(pattern.role)) {
+                return at->second;
+            }
+        }
+        return nullptr;
+    }
+
+    /// The objects that a step is still to take.
+    std::vector<const Facet*> left(const policy::Step& step) const {
+        std::vector<const Facet*> all = facets(step.role);
+        const policy::Role& of = role(step.role);
+        std::erase_if(all, [&](const Facet* facet) {
+            return in_kubernetes(of) && (value_of(of, *facet, "deleting").text == "true" ||
+                                         value_of(of, *facet, "in_scope").text == "false");
+        });
+        return all;
+    }
+
+    const policy::Step* next_step(const policy::Case& found, const Bound& bound) const {
+        for (const policy::Step& step : found.steps) {
+            if (step.verb != Verb::kDelete) return &step;
+            const auto at = bound.find(step.role);
+            const std::vector<const Facet*> rest = left(step);
+            const bool its_own = at == bound.end() || found.steps.size() > 1 ||
+                                 std::find(rest.begin(), rest.end(), at->second) != rest.end();
+            if (!rest.empty() && its_own) return &step;
+        }
+        return nullptr;
+    }
+
+    Judged believed(const policy::Case& found, const Bound& bound, const Facet& about,
+                    const policy::Step& step) const {
+        if (vetoed(found, bound)) return abstain(Reason::kVeto);
+        std::vector<std::pair<SourceId, Reason>> doubts;
+        const auto doubt = [&](const Source& source, BrokerTime beyond, Millis window) {
+            if (const auto why = reason_to_doubt(source, beyond, window)) {
+                doubts.emplace_back(source.id, *why);
+            }
+        };
+        BrokerTime last_word{};
+        for (const auto& [name, object] : bound) {
+            if (object != nullptr && object != &about) {
+                last_word = std::max(last_word, object->evidence);
+            }
+        }
+        for (const auto& [name, own] : moment_.roles) {
+            for (const Source& source : own) {
+                if (source.id == about.source) doubt(source, last_word, Millis{0});
+            }
+        }
+        const BrokerTime since = rule_.since_first_seen ? about.first_seen : about.evidence;
+        for (const policy::Pattern& pattern : found.when) {
+            for (const Source& source : asked(pattern, bound)) {
+                if (source.id != about.source) doubt(source, since, moment_.create_window);
+            }
+        }
+        for (const auto& [source, why] : doubts) {
+            if (why == Reason::kOwnWrite) return abstain(why);
+        }
+        const JournalTime first = moment_.detected(about.object_id).value_or(moment_.now);
+        if (moment_.now < first + moment_.grace) return waiting(Reason::kGrace, about);
+        if (!doubts.empty()) return waiting(doubts.front().second, about);
+        Judged act{Verdict::Kind::kAct, Reason::kNone, about.object_id, step.verb, {}, false};
+        act.target = target_of(step, bound);
+        for (const std::string& count : found.ask_while) {
+            const auto counted = moment_.counts.find(count);
+            const bool some = counted != moment_.counts.end() && counted->second > 0;
+            if (!some && !moment_.counting) continue;
+            act.asks = true;
+            act.reason = Reason::kUncorrelatedRows;
+        }
+        return act;
+    }
+
+    std::string target_of(const policy::Step& step, const Bound& bound) const {
+        const auto at = bound.find(step.role);
+        if (step.verb == Verb::kDelete) {
+            const std::vector<const Facet*> rest = left(step);
+            return rest.empty() ? std::string() : rest.front()->object_id;
+        }
+        return at == bound.end() || at->second == nullptr ? std::string() : at->second->object_id;
+    }
+
+    /// On what is bound, or on what a `none` looked past.
+    bool vetoed(const policy::Case& found, const Bound& bound) const {
+        const auto vetoes = [](const Facet& facet) {
+            const std::optional<Field> veto = facet.fields().find("hold");
+            return veto && (veto->unchanged || veto->value == "true");
+        };
+        for (const auto& [name, object] : bound) {
+            if (object != nullptr && !role(name).reference && vetoes(*object)) return true;
+        }
+        for (const policy::Pattern& pattern : found.when) {
+            if (pattern.quantifier != Quantifier::kNone) continue;
+            for (const Facet* facet : facets(pattern.role)) {
+                if (vetoes(*facet)) return true;
+            }
+        }
+        return false;
+    }
+
+    std::optional<Reason> reason_to_doubt(const Source& source, BrokerTime evidence,
+                                          Millis window) const {
+        for (const auto& [written, time] : subject_.own_writes) {
+            if (written == source.id && source.complete_as_of <= time) return Reason::kOwnWrite;
+        }
+        if (!source.known) return source.quarantined ? Reason::kQuarantine : Reason::kNotSynced;
+        const BrokerTime from = std::max(evidence, moment_.watched_since);
+        if (source.complete_as_of <= from + moment_.max_broker_skew + window) {
+            return Reason::kAwaitingProgress;
+        }
+        if (moment_.broker_now - source.complete_as_of > moment_.stale_after) {
+            return Reason::kStale;
+        }
+        return std::nullopt;
+    }
+
+    std::optional<Judged> before_deadline(const policy::Deadline& past, const Bound& bound);
+    Judged duplicates() const;
+
+    const policy::Policy& policy_;
+    const policy::Rule& rule_;
+    const Subject& subject_;
+    const Moment& moment_;
+};
+
+Judged Judgement::duplicates() const {
+    const Facet* last = nullptr;
+    for (const policy::Role& of : policy_.roles) {
+        std::size_t claims = 0;
+        if (of.several || of.reference) continue;
+        for (const Facet* facet : facets(of.name)) {
+            const bool goes = in_kubernetes(of) && value_of(of, *facet, "deleting").text == "true";
+            if (goes || holds(of.live, of, *facet, {}).no()) continue;
+            if (++claims > 1) last = facet;
+        }
+    }
+    return last == nullptr ? Judged{} : waiting(Reason::kReportOnly, *last);
+}
+
+/// What to say until the source's own clock has passed it.
+std::optional<Judged> Judgement::before_deadline(const policy::Deadline& past, const Bound& bound) {
+    const Facet& object = *bound.at(past.from.role);
+    const auto read = [&](const policy::FieldRef& field) {
+        return value_of(role(field.role), *bound.at(field.role), field.field);
+    };
+    const auto* field = std::get_if<policy::FieldRef>(&past.length);
+    const Value from = read(past.from);
+    const Value length = field == nullptr ? Value{Value::Kind::kText, {}} : read(*field);
+    for (const Value& value : {from, length}) {
+        if (value.kind == Value::Kind::kUnsent) return abstain(Reason::kIncomplete);
+    }
+    if (from.kind != Value::Kind::kText || length.kind != Value::Kind::kText) return Judged{};
+    const auto begins = moment_.timestamp(from.text);
+    const auto lasts = field == nullptr ? std::optional(std::get<Millis>(past.length))
+                                        : moment_.duration(length.text);
+    if (!begins || !lasts) return waiting(Reason::kUnreadable, object);
+    if (*lasts <= Millis{0}) return Judged{};
+    for (const Source& source : sources(past.from.role)) {
+        if (source.id != object.source) continue;
+        if (const auto why = reason_to_doubt(source, BrokerTime{}, Millis{0})) return abstain(*why);
+        const Millis ahead =
+            source.clock.time_since_epoch() - source.complete_as_of.time_since_epoch();
+        if (ahead > moment_.max_clock_skew || ahead < -moment_.max_clock_skew) {
+            return abstain(Reason::kClockSkew);
+        }
+        if (source.clock <= *begins + *lasts) return Judged{};
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Judged judge(const policy::Policy& policy, const policy::Rule& rule, const Subject& subject,
+             const Moment& moment) {
+    return Judgement(policy, rule, subject, moment).run();
+}
+
+std::string told(const Judged& judged) {
+    switch (judged.kind) {
+        case Verdict::Kind::kHealthy:
+            return "healthy";
+        case Verdict::Kind::kAbstain:
+            return "abstain " + std::string(name_of(judged.reason));
+        case Verdict::Kind::kWaiting:
+            return "waiting " + std::string(name_of(judged.reason)) + ' ' + judged.object_id;
+        case Verdict::Kind::kAct:
+            break;
+    }
+    return std::string(judged.asks ? "ask " : "act ") + std::string(policy::name_of(judged.verb)) +
+           ' ' + judged.target + " about " + judged.object_id;
+}
+
+}  // namespace trueup::testing::naive

@@ -1,0 +1,66 @@
+// A second reader of what a policy's text means: one rule, one subject, one moment. Written by the
+// truth tables, as slow and as plain as they are, to hold the engine's own judges against. It knows
+// nothing of engine/core (tests/layering holds that).
+//
+// Three values throughout; an unknown one carries the reason of the first thing that was not known.
+#pragma once
+
+#include "engine/model/rule.h"
+#include "engine/model/subject.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trueup::testing::naive {
+
+/// A source, as its own words prove it.
+struct Source {
+    SourceId id = kNoSource;
+    std::string scope;
+    bool known = false;
+    bool quarantined = false;
+    BrokerTime complete_as_of{};
+    SourceTime clock{};
+};
+
+/// What is the case beside the subject.
+struct Moment {
+    std::map<std::string, std::vector<Source>> roles;
+    std::map<std::string, std::uint64_t> counts;
+    bool counting = false;  ///< a snapshot is on its way: the counts are not final
+    JournalTime now{};
+    BrokerTime broker_now{};
+    BrokerTime watched_since{};
+    Millis max_broker_skew{0};
+    Millis stale_after{0};
+    Millis max_clock_skew{0};
+    Millis grace{0};
+    Millis create_window{0};
+    /// When this rule first found something about the object; nullopt: it does so now.
+    std::function<std::optional<JournalTime>(std::string_view object_id)> detected;
+    // How times are written is not what is asked here: the product's own readers.
+    std::function<std::optional<SourceTime>(std::string_view text)> timestamp;
+    std::function<std::optional<Millis>(std::string_view text)> duration;
+};
+
+struct Judged {
+    Verdict::Kind kind = Verdict::Kind::kHealthy;
+    Reason reason = Reason::kNone;
+    std::string object_id;
+    // Of kAct: the first step that is not behind us.
+    policy::Verb verb = policy::Verb::kReport;
+    std::string target;
+    bool asks = false;  ///< it wants an approval first
+    bool operator==(const Judged&) const = default;
+};
+
+Judged judge(const policy::Policy& policy, const policy::Rule& rule, const Subject& subject,
+             const Moment& moment);
+
+/// As one line: `act delete a`, `abstain not_synced`, `waiting grace a`, `healthy`.
+std::string told(const Judged& judged);
+
+}  // namespace trueup::testing::naive
