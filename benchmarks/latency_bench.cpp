@@ -59,7 +59,8 @@ class Sources {
   public:
     Sources(ports::Log& log, std::uint32_t subjects) : log_(log), load_(subjects) {}
 
-    void fill() {
+    void fill() TRUEUP_EXCLUDES(mutex_) {
+        const MutexLock lock(mutex_);
         Feeder feeder(log_);
         for (Input& input : load_.opening()) feeder.add(std::move(input));
         for (std::uint32_t subject = 0; subject < load_.subjects(); ++subject) {
