@@ -5,7 +5,7 @@ A round is what a day brings: the API server's authority, certificates and token
 both sides drift. Their number is TRUEUP_ROTATIONS. In the first ones the engine is stopped and killed.
 
 What it gets wrong: a day has minutes; what grows with the time alone is tried in virtual time
-(engine_runtime_many_days_test).
+(engine_runtime_days_test).
 """
 
 import os
