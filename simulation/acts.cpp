@@ -164,7 +164,7 @@ const std::vector<ActKind>& act_kinds() {
     static const std::vector<ActKind> kKinds = [] {
         std::vector<ActKind> all = workload();
         for (const std::vector<ActKind>& others :
-             {meddlers(), operators(), odd_people(), dying(), faults()}) {
+             {meddlers(), operators(), odd_workload(), dying(), faults()}) {
             all.insert(all.end(), others.begin(), others.end());
         }
         return all;

@@ -68,14 +68,14 @@ struct Stage {
 
 /// Who, or what, acts.
 enum class Actor : std::uint8_t {
-    kPeople,     ///< who start, stop, break and mend instances
-    kOwners,     ///< who set deadlines, and operators, who ask and approve
+    kWorkload,   ///< who start, stop, break and mend instances
+    kOperators,  ///< owners, who set deadlines, and operators, who ask and approve
     kMisfortune  ///< what goes wrong
 };
 
 struct ActKind {
     std::string_view name;
-    Actor actor = Actor::kPeople;
+    Actor actor = Actor::kWorkload;
     unsigned weight = 1;  ///< 0: only in plans that name it
     void (*carry_out)(Stage& stage, Random& random) = nullptr;
 };

@@ -89,9 +89,9 @@ void last_word(Stage& stage, const Command& command, Random random) {
 
 std::vector<ActKind> dying() {
     return {
-        {"ten-deadlines", Actor::kOwners, 0, ten_deadlines},
-        {"two-deadlines", Actor::kOwners, 0, two_deadlines},
-        {"last-words", Actor::kOwners, 0, wait_for_ends},
+        {"ten-deadlines", Actor::kOperators, 0, ten_deadlines},
+        {"two-deadlines", Actor::kOperators, 0, two_deadlines},
+        {"last-words", Actor::kOperators, 0, wait_for_ends},
     };
 }
 

@@ -257,25 +257,25 @@ bool served_since(const Stage& stage, const std::string& name, SteadyTime before
                        [&](const sandbox::Pod& service) { return service.name == name; });
 }
 
-std::vector<ActKind> odd_people() {
+std::vector<ActKind> odd_workload() {
     return {
-        {"blank-name", Actor::kPeople, 0, blank_name},
-        {"odd-name", Actor::kPeople, 0, odd_names},
-        {"odd-slug", Actor::kPeople, 0, odd_slug},
-        {"odd-start", Actor::kPeople, 0, odd_start},
-        {"hold-row", Actor::kPeople, 0, hold_row},
-        {"odd-hold", Actor::kPeople, 0, odd_hold},
-        {"host-clock", Actor::kPeople, 0, host_clock},
-        {"flood", Actor::kPeople, 0, flood},
-        {"hold-early", Actor::kPeople, 0, hold_early},
-        {"end-early", Actor::kPeople, 0, end_early},
-        {"change-mode", Actor::kPeople, 0, change_mode},
-        {"serve", Actor::kPeople, 0, serve},
-        {"drop-source", Actor::kPeople, 0, drop_source},
-        {"late-executors", Actor::kPeople, 0, late_executors},
-        {"reinsert-row", Actor::kPeople, 0, reinsert_row},
-        {"come-and-go", Actor::kPeople, 0, come_and_go},
-        {"many-orphans", Actor::kPeople, 0, many_orphans},
+        {"blank-name", Actor::kWorkload, 0, blank_name},
+        {"odd-name", Actor::kWorkload, 0, odd_names},
+        {"odd-slug", Actor::kWorkload, 0, odd_slug},
+        {"odd-start", Actor::kWorkload, 0, odd_start},
+        {"hold-row", Actor::kWorkload, 0, hold_row},
+        {"odd-hold", Actor::kWorkload, 0, odd_hold},
+        {"host-clock", Actor::kWorkload, 0, host_clock},
+        {"flood", Actor::kWorkload, 0, flood},
+        {"hold-early", Actor::kWorkload, 0, hold_early},
+        {"end-early", Actor::kWorkload, 0, end_early},
+        {"change-mode", Actor::kWorkload, 0, change_mode},
+        {"serve", Actor::kWorkload, 0, serve},
+        {"drop-source", Actor::kWorkload, 0, drop_source},
+        {"late-executors", Actor::kWorkload, 0, late_executors},
+        {"reinsert-row", Actor::kWorkload, 0, reinsert_row},
+        {"come-and-go", Actor::kWorkload, 0, come_and_go},
+        {"many-orphans", Actor::kWorkload, 0, many_orphans},
     };
 }
 

@@ -200,21 +200,21 @@ void settle_deadlines(Stage& stage) {
 
 std::vector<ActKind> operators() {
     return {
-        {"set-deadline", Actor::kOwners, 5, set_deadline},
-        {"odd-deadline", Actor::kOwners, 1, odd_deadline},
-        {"extend", Actor::kOwners, 2, extend},
-        {"untrack", Actor::kOwners, 3, untrack},
-        {"start-without-pod", Actor::kOwners, 2, start_without_pod},
-        {"finish-pod", Actor::kOwners, 1, finish_pod},
-        {"terminate", Actor::kOwners, 4, ask_for_end},
-        {"approve-all", Actor::kOwners, 4, approve_all},
-        {"approve-one", Actor::kOwners, 3, approve_one},
-        {"dismiss", Actor::kOwners, 1, dismiss},
-        {"pause-rule", Actor::kOwners, 3, pause_rule},
-        {"forge-request", Actor::kOwners, 3, forge_request},
-        {"late-request", Actor::kOwners, 2, late_request},
-        {"repeat-request", Actor::kOwners, 3, repeat_request},
-        {"look-again", Actor::kOwners, 1, look_again},
+        {"set-deadline", Actor::kOperators, 5, set_deadline},
+        {"odd-deadline", Actor::kOperators, 1, odd_deadline},
+        {"extend", Actor::kOperators, 2, extend},
+        {"untrack", Actor::kOperators, 3, untrack},
+        {"start-without-pod", Actor::kOperators, 2, start_without_pod},
+        {"finish-pod", Actor::kOperators, 1, finish_pod},
+        {"terminate", Actor::kOperators, 4, ask_for_end},
+        {"approve-all", Actor::kOperators, 4, approve_all},
+        {"approve-one", Actor::kOperators, 3, approve_one},
+        {"dismiss", Actor::kOperators, 1, dismiss},
+        {"pause-rule", Actor::kOperators, 3, pause_rule},
+        {"forge-request", Actor::kOperators, 3, forge_request},
+        {"late-request", Actor::kOperators, 2, late_request},
+        {"repeat-request", Actor::kOperators, 3, repeat_request},
+        {"look-again", Actor::kOperators, 1, look_again},
     };
 }
 

@@ -55,17 +55,17 @@ std::vector<Plan> plans_of_the_world() {
          .about = "every rule, windows and approvals; owners and operators act "
                   "as well",
          .rest = Millis{720'000},
-         .people_every = Millis{8'000},
+         .workload_every = Millis{8'000},
          .faults_every = Millis{14'000},
          // A row that was just written is not judged before its source has shown it.
          .settled_for = Millis{30'000},
          .every_rule = true,
-         .owners_every = Millis{6'000},
+         .operators_every = Millis{6'000},
          .counts = true},
         {.name = "retention",
          .about = "the standard one for 40 minutes, and the log forgets what is older than ten",
          .unrest = Millis{2'400'000},
-         .people_every = Millis{12'000},
+         .workload_every = Millis{12'000},
          .faults_every = Millis{20'000},
          .with = {"broker-clock", "second-connector"},
          .forgets = Millis{600'000}},
@@ -90,12 +90,12 @@ std::vector<Plan> workload_plans() {
         {.name = "names",
          .about = "every rule, with blank and odd names, and slugs that do not name the pod",
          .rest = Millis{720'000},
-         .people_every = Millis{10'000},
+         .workload_every = Millis{10'000},
          .faults_every = Millis{20'000},
          .settled_for = Millis{30'000},
          .with = {"blank-name", "odd-name", "odd-slug", "odd-start"},
          .every_rule = true,
-         .owners_every = Millis{6'000},
+         .operators_every = Millis{6'000},
          .counts = true},
         {.name = "holds",
          .about = "the standard one, with holds in rows and on pods in all their spellings, and "
@@ -113,35 +113,35 @@ std::vector<Plan> workload_plans() {
          .about = "every rule; operators whose host has another time, floods of requests, holds "
                   "and ends of what is not there yet",
          .rest = Millis{720'000},
-         .people_every = Millis{8'000},
+         .workload_every = Millis{8'000},
          .faults_every = Millis{20'000},
          .settled_for = Millis{30'000},
          .with = {"host-clock", "flood", "hold-early", "end-early"},
          .every_rule = true,
-         .owners_every = Millis{6'000},
+         .operators_every = Millis{6'000},
          .counts = true},
         {.name = "endings",
          .about = "every rule, and many instances that end at once, of which something comes in "
                   "between each",
          .rest = Millis{1'200'000},
-         .people_every = Millis{12'000},
+         .workload_every = Millis{12'000},
          .faults_every = Millis{25'000},
          .settled_for = Millis{30'000},
          .with = {"ten-deadlines", "two-deadlines", "last-words", "late-executors", "reinsert-row"},
          .every_rule = true,
-         .owners_every = Millis{10'000},
+         .operators_every = Millis{10'000},
          .budget = {1, 5, Millis{20'000}},
          .counts = true},
         {.name = "services",
          .about = "every rule; instances have services, whose source leaves the configuration and "
                   "comes back",
          .rest = Millis{1'200'000},
-         .people_every = Millis{12'000},
+         .workload_every = Millis{12'000},
          .faults_every = Millis{25'000},
          .settled_for = Millis{30'000},
          .with = {"serve", "serve", "drop-source", "ten-deadlines", "two-deadlines"},
          .every_rule = true,
-         .owners_every = Millis{6'000},
+         .operators_every = Millis{6'000},
          .counts = true,
          .services = true},
     };
@@ -186,9 +186,9 @@ Plan both(const Plan& a, const Plan& b) {
     plan.subjects = std::max(a.subjects, b.subjects);
     plan.unrest = std::max(a.unrest, b.unrest);
     plan.rest = a.rest + b.rest;
-    plan.people_every = sooner(a.people_every, b.people_every);
+    plan.workload_every = sooner(a.workload_every, b.workload_every);
     plan.faults_every = sooner(a.faults_every, b.faults_every);
-    plan.owners_every = sooner(a.owners_every, b.owners_every);
+    plan.operators_every = sooner(a.operators_every, b.operators_every);
     plan.settled_for = std::max(a.settled_for, b.settled_for);
     plan.with.insert(plan.with.end(), b.with.begin(), b.with.end());
     plan.without.insert(plan.without.end(), b.without.begin(), b.without.end());
@@ -252,9 +252,9 @@ std::vector<Plan> pairs_of_plans() {
 Schedule make_schedule(std::uint64_t seed, const Plan& plan) {
     Random random(seed ^ 0xac75U);
     Schedule schedule;
-    const std::pair<Actor, Millis> actors[] = {{Actor::kPeople, plan.people_every},
+    const std::pair<Actor, Millis> actors[] = {{Actor::kWorkload, plan.workload_every},
                                                {Actor::kMisfortune, plan.faults_every},
-                                               {Actor::kOwners, plan.owners_every}};
+                                               {Actor::kOperators, plan.operators_every}};
     for (const auto& [actor, every] : actors) {
         if (every <= Millis{0}) continue;
         std::vector<const ActKind*> bag;

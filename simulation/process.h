@@ -18,7 +18,7 @@
 
 namespace trueup::simulation {
 
-struct HouseSettings {
+struct FleetSettings {
     Settings policy;
     Millis pace_idle{20'000};
     Millis pace_waiting{5'000};
@@ -49,7 +49,7 @@ struct Surroundings {
     Oracles& oracles;
     Random random;
     codec::KeyRing keys;
-    HouseSettings settings;
+    FleetSettings settings;
     Asked asked = {};
     bool serves = true;          ///< the source of services is in somebody's configuration
     std::uint64_t relists = 0;   ///< how often all sources were to list everything again

@@ -79,8 +79,8 @@ const codec::KeyRing& keys() {
     return kKeys;
 }
 
-HouseSettings fleet_settings(const Plan& plan) {
-    HouseSettings settings{.policy = policy(plan)};
+FleetSettings fleet_settings(const Plan& plan) {
+    FleetSettings settings{.policy = policy(plan)};
     settings.shards = plan.shards;
     settings.second_server = plan.second_server;
     settings.tells_modes = plan.modes;

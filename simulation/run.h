@@ -23,7 +23,7 @@ struct Plan {
     Millis unrest{300'000};  ///< acts happen until then; after that all must be put right
     /// As long as it may take: two epochs, the longest grace, and what follows a final failure.
     Millis rest{480'000};
-    Millis people_every{6'000};  ///< on average; 0: never
+    Millis workload_every{6'000};  ///< on average; 0: never
     Millis faults_every{9'000};
     Millis settled_for{5'000};  ///< that nothing is open, before the world is looked at
     std::vector<std::string_view> with =
@@ -32,7 +32,7 @@ struct Plan {
     bool races_forbidden = false;
     /// The rules beyond G1 to G3 too, with windows and one that asks; owners and operators act.
     bool every_rule = false;
-    Millis owners_every{0};
+    Millis operators_every{0};
     Budget budget{3, 20, Millis{60'000}};  ///< of each rule
     std::int32_t shards = 1;
     /// A connector's API server may be the one that falls behind: what a command relies on is as

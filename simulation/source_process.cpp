@@ -68,7 +68,7 @@ class SourceProcess final : public Process {
     }
 
     runtime::SourceLoopSettings loop_settings(std::uint64_t nonce) const {
-        const HouseSettings& fleet = around_.settings;
+        const FleetSettings& fleet = around_.settings;
         runtime::SourceLoopSettings settings;
         settings.task.source = kSources[index()];
         settings.task.topic = kTopicsOf[index()];

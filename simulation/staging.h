@@ -71,7 +71,7 @@ void lose_row(Stage& stage, Random& random);
 std::vector<ActKind> workload();
 std::vector<ActKind> meddlers();
 std::vector<ActKind> operators();
-std::vector<ActKind> odd_people();
+std::vector<ActKind> odd_workload();
 std::vector<ActKind> dying();
 std::vector<ActKind> faults();
 

@@ -89,6 +89,6 @@ void toctou(Stage& stage, const Command& command, Random random) {
     });
 }
 
-std::vector<ActKind> meddlers() { return {{"toctou", Actor::kPeople, 0, lie_in_wait}}; }
+std::vector<ActKind> meddlers() { return {{"toctou", Actor::kWorkload, 0, lie_in_wait}}; }
 
 }  // namespace trueup::simulation
