@@ -111,11 +111,21 @@ Result<Headers> EmbeddedLog::headers(ports::Partition partition, std::int64_t of
     return headers_of(*blocks->front(), offset);
 }
 
-std::uint64_t EmbeddedLog::changes_seen() const { return writer_->changes(); }
+bool EmbeddedLog::may_have(ports::Partition partition, std::int64_t offset) {
+    return writer_->doubtful() || offset < writer_->tail().extent(partition).next_offset;
+}
 
-void EmbeddedLog::wait(std::uint64_t seen, Millis max_wait) { writer_->wait(seen, max_wait); }
+std::uint64_t EmbeddedLog::changes_seen() const { return writer_->changes().seen(); }
 
-void EmbeddedLog::wake() { writer_->wake(); }
+void EmbeddedLog::wait(std::uint64_t seen, Millis max_wait) {
+    writer_->changes().wait(seen, max_wait);
+}
+
+void EmbeddedLog::wake() { writer_->changes().signal(); }
+
+std::unique_ptr<ports::Wakeup::Listener> EmbeddedLog::listen(std::function<void()> heard) {
+    return writer_->changes().listen(std::move(heard));
+}
 
 void EmbeddedLog::begin_stop() { writer_->disk().hurry(); }
 

@@ -17,6 +17,7 @@
 #include "engine/ports/log.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,9 +53,11 @@ class EmbeddedLog final : public ports::Log {
                                                  const std::vector<ports::Entry>& entries) override;
     Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
                                 std::size_t max_bytes) override;
+    bool may_have(ports::Partition partition, std::int64_t offset) override;
     std::uint64_t changes_seen() const override;
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override;
+    std::unique_ptr<ports::Wakeup::Listener> listen(std::function<void()> heard) override;
     void begin_stop() override;
     Status truncate(ports::Partition partition, std::int64_t offset) override;
     Result<ports::Extent> describe(ports::Partition partition) override;

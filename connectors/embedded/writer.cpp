@@ -92,6 +92,8 @@ void EmbeddedLog::Writer::commit(std::vector<Unit>& group) {
                 unit.block->first_offset, unit.block->next_offset() - 1, unit.block->append_time});
         }
     }
+    // Once for both: whoever waits finds the records, and its own answer.
+    changes_.signal();
 }
 
 void EmbeddedLog::Writer::seal_group(std::vector<Unit>& group) {
@@ -124,7 +126,6 @@ void EmbeddedLog::Writer::publish(const std::vector<Unit>& group) {
     for (const Unit& unit : group) {
         if (!unit.refused) tail_.publish(unit.partition, unit.block);
     }
-    signal_change();
 }
 
 Status EmbeddedLog::Writer::settle() {
@@ -134,7 +135,7 @@ Status EmbeddedLog::Writer::settle() {
     if (Status opened = disk_->reopen(); !opened.ok()) return opened;
     if (Status loaded = load(); !loaded.ok()) return loaded;
     doubtful_.store(false, std::memory_order_release);
-    signal_change();
+    changes_.signal();
     return Done{};
 }
 
@@ -155,30 +156,6 @@ Status EmbeddedLog::Writer::truncate(ports::Partition partition, std::int64_t of
     if (Status truncated = disk_->truncate(partition, extent); !truncated.ok()) return truncated;
     lock.unlock();  // or who settles would wait for as long as the room takes to be given back
     return disk_->free(partition);
-}
-
-void EmbeddedLog::Writer::signal_change() {
-    {
-        const MutexLock lock(wait_mutex_);
-        changes_.fetch_add(1, std::memory_order_release);
-    }
-    waits_.notify_all();
-}
-
-void EmbeddedLog::Writer::wait(std::uint64_t seen, Millis max_wait) {
-    const CondVar::Deadline until = CondVar::in(max_wait);
-    const MutexLock lock(wait_mutex_);
-    const std::uint64_t wakes = wakes_;
-    while (changes() <= seen && wakes_ == wakes && waits_.wait_until(wait_mutex_, until)) {
-    }
-}
-
-void EmbeddedLog::Writer::wake() {
-    {
-        const MutexLock lock(wait_mutex_);
-        ++wakes_;
-    }
-    waits_.notify_all();
 }
 
 }  // namespace trueup::connectors

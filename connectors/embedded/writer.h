@@ -9,6 +9,7 @@
 #include "connectors/embedded/tail.h"
 #include "engine/base/mutex.h"
 #include "engine/ports/append_answer.h"
+#include "engine/ports/wakeup.h"
 
 #include <atomic>
 #include <cstdint>
@@ -53,9 +54,11 @@ class EmbeddedLog::Writer {
 
     Status truncate(ports::Partition partition, std::int64_t offset) TRUEUP_EXCLUDES(settle_mutex_);
 
-    std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
-    void wait(std::uint64_t seen, Millis max_wait) TRUEUP_EXCLUDES(wait_mutex_);
-    void wake() TRUEUP_EXCLUDES(wait_mutex_);
+    /// What was read may not be what the disk has: the next one who asks settles it.
+    bool doubtful() const { return doubtful_.load(std::memory_order_acquire); }
+
+    /// Signalled when appends became readable and were answered.
+    ports::Wakeup& changes() { return changes_; }
 
   private:
     void run();
@@ -64,7 +67,6 @@ class EmbeddedLog::Writer {
     void seal_group(std::vector<Unit>& group);
     Status write_group(const std::vector<Unit>& group);
     void publish(const std::vector<Unit>& group);
-    void signal_change() TRUEUP_EXCLUDES(wait_mutex_);
 
     const Settings settings_;
     const std::unique_ptr<Disk> disk_;
@@ -82,10 +84,7 @@ class EmbeddedLog::Writer {
     Mutex settle_mutex_;  ///< one settles; also keeps truncations apart
     std::atomic<bool> doubtful_ = false;
 
-    Mutex wait_mutex_;
-    CondVar waits_;
-    std::atomic<std::uint64_t> changes_ = 0;
-    std::uint64_t wakes_ TRUEUP_GUARDED_BY(wait_mutex_) = 0;
+    ports::Wakeup changes_;
 
     std::thread thread_;
 };

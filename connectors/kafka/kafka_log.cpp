@@ -18,7 +18,7 @@ class KafkaLog::Parts {
     explicit Parts(Settings given)
         : settings(std::move(given)),
           streams(
-              settings, [this] { changed(); },
+              settings, [this] { changes.signal(); },
               [this](ports::Partition partition) { return admin->extent(partition); }) {}
 
     Status start() {
@@ -28,14 +28,12 @@ class KafkaLog::Parts {
         auto started = Producer::start(
             settings,
             [this](ports::Partition partition, const ports::Appended& appended) {
-                {
-                    const MutexLock lock(mutex);
-                    std::int64_t& end = ends[partition];
-                    end = std::max(end, appended.last_offset + 1);
-                    trouble.clear();
-                }
-                changed();
+                const std::lock_guard lock(mutex);
+                std::int64_t& end = ends[partition];
+                end = std::max(end, appended.last_offset + 1);
+                trouble.clear();
             },
+            [this] { changes.signal(); },
             [this](const std::string& why) {
                 const MutexLock lock(mutex);
                 trouble = "kafka at " + settings.bootstrap + ": " + why;
@@ -45,16 +43,8 @@ class KafkaLog::Parts {
         return Done{};
     }
 
-    void changed() TRUEUP_EXCLUDES(mutex) {
-        {
-            const MutexLock lock(mutex);
-            ++changes;
-        }
-        news.notify_all();
-    }
-
-    std::int64_t end_of(ports::Partition partition) TRUEUP_EXCLUDES(mutex) {
-        const MutexLock lock(mutex);
+    std::int64_t end_of(ports::Partition partition) {
+        const std::lock_guard lock(mutex);
         const auto found = ends.find(partition);
         return found == ends.end() ? 0 : found->second;
     }
@@ -77,14 +67,10 @@ class KafkaLog::Parts {
     }
 
     const Settings settings;
-    mutable Mutex mutex;
-    CondVar news;
-    /// Behind what was acknowledged to us.
-    std::map<ports::Partition, std::int64_t> ends TRUEUP_GUARDED_BY(mutex);
-    std::uint64_t changes TRUEUP_GUARDED_BY(mutex) = 0;
-    std::uint64_t wakes TRUEUP_GUARDED_BY(mutex) = 0;
-    /// Until the next append that is acknowledged.
-    std::string trouble TRUEUP_GUARDED_BY(mutex);
+    mutable std::mutex mutex;
+    std::map<ports::Partition, std::int64_t> ends;  ///< behind what was acknowledged to us
+    ports::Wakeup changes;
+    std::string trouble;  ///< until the next append that is acknowledged
     std::unique_ptr<Admin> admin;
     Streams streams;
     std::unique_ptr<Producer> producer;  ///< first to go: it reports to all of the above
@@ -113,28 +99,21 @@ Result<ports::Fetched> KafkaLog::read(ports::Partition partition, std::int64_t o
     return parts_->outside(partition, offset);
 }
 
-std::uint64_t KafkaLog::changes_seen() const {
-    const MutexLock lock(parts_->mutex);
-    return parts_->changes;
+bool KafkaLog::may_have(ports::Partition partition, std::int64_t offset) {
+    return parts_->streams.may_have(partition, offset, parts_->end_of(partition));
 }
 
-void KafkaLog::wait(std::uint64_t seen, Millis max_wait) {
-    const CondVar::Deadline until = CondVar::in(max_wait);
-    Parts& parts = *parts_;
-    const MutexLock lock(parts.mutex);
-    const std::uint64_t wakes = parts.wakes;
-    while (parts.changes <= seen && parts.wakes == wakes &&
-           parts.news.wait_until(parts.mutex, until)) {
-    }
-}
+std::uint64_t KafkaLog::changes_seen() const { return parts_->changes.seen(); }
+
+void KafkaLog::wait(std::uint64_t seen, Millis max_wait) { parts_->changes.wait(seen, max_wait); }
 
 void KafkaLog::wake() {
-    {
-        const MutexLock lock(parts_->mutex);
-        ++parts_->wakes;
-    }
-    parts_->news.notify_all();
+    parts_->changes.signal();
     parts_->streams.wake();
+}
+
+std::unique_ptr<ports::Wakeup::Listener> KafkaLog::listen(std::function<void()> heard) {
+    return parts_->changes.listen(std::move(heard));
 }
 
 Status KafkaLog::truncate(ports::Partition partition, std::int64_t offset) {

@@ -16,6 +16,7 @@
 #include "engine/ports/log.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -32,9 +33,11 @@ class KafkaLog final : public ports::Log {
                                                  const std::vector<ports::Entry>& entries) override;
     Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
                                 std::size_t max_bytes) override;
+    bool may_have(ports::Partition partition, std::int64_t offset) override;
     std::uint64_t changes_seen() const override;
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override;
+    std::unique_ptr<ports::Wakeup::Listener> listen(std::function<void()> heard) override;
     /// By the cluster's DeleteRecords.
     Status truncate(ports::Partition partition, std::int64_t offset) override;
     Result<ports::Extent> describe(ports::Partition partition) override;

@@ -29,9 +29,11 @@ rd_kafka_headers_t* headers_of(const ports::Entry& entry) {
 
 }  // namespace
 
-Producer::Producer(const Settings& settings, OnAppended told, OnTrouble worried)
+Producer::Producer(const Settings& settings, OnAppended told, OnAnswered answered,
+                   OnTrouble worried)
     : settings_(settings),
       told_(std::move(told)),
+      answered_(std::move(answered)),
       worried_(std::move(worried)),
       batches_(kMostBatches, 0) {
     callbacks_.settings = &settings_;
@@ -46,12 +48,10 @@ Producer::Producer(const Settings& settings, OnAppended told, OnTrouble worried)
 }
 
 Result<std::unique_ptr<Producer>> Producer::start(const Settings& settings, OnAppended told,
-                                                  OnTrouble worried) {
-    std::unique_ptr<Producer> producer(new Producer(settings, std::move(told), std::move(worried)));
-    {
-        const MutexLock lock(producer->mutex_);
-        if (Status made = producer->renew(); !made) return made.error();
-    }
+                                                  OnAnswered answered, OnTrouble worried) {
+    std::unique_ptr<Producer> producer(
+        new Producer(settings, std::move(told), std::move(answered), std::move(worried)));
+    if (Status made = producer->renew(); !made) return made.error();
     producer->thread_ = std::thread([raw = producer.get()] { raw->run(); });
     return producer;
 }
@@ -258,6 +258,7 @@ void Producer::finish(const Unit& unit) {
         told_(unit.partition, whole.appended);
         whole.answer->give(whole.appended);
     }
+    answered_();
 }
 
 /// A record that could not even be queued has no report.

@@ -36,12 +36,15 @@ class Producer {
     /// Told of each append that was acknowledged, before its answer is given.
     using OnAppended = std::function<void(ports::Partition, const ports::Appended&)>;
 
+    /// Told after an append was answered, whatever became of it.
+    using OnAnswered = std::function<void()>;
+
     /// Told that no broker answers. Appends under way go on waiting.
     using OnTrouble = std::function<void(const std::string& why)>;
 
     /// `settings` outlive it.
     static Result<std::unique_ptr<Producer>> start(const Settings& settings, OnAppended told,
-                                                   OnTrouble worried);
+                                                   OnAnswered answered, OnTrouble worried);
     /// Waits for what was appended, as long as a delivery may take.
     ~Producer();
     Producer(const Producer&) = delete;
@@ -85,11 +88,11 @@ class Producer {
         std::size_t batches = 0;  ///< under way
     };
 
-    Producer(const Settings& settings, OnAppended told, OnTrouble worried);
-    Status renew() TRUEUP_REQUIRES(mutex_);
-    void run() TRUEUP_EXCLUDES(mutex_);
-    std::vector<Unit*> next_units() TRUEUP_REQUIRES(mutex_);
-    void take_batch(Line& line, std::vector<Unit*>& out) TRUEUP_REQUIRES(mutex_);
+    Producer(const Settings& settings, OnAppended told, OnAnswered answered, OnTrouble worried);
+    Status renew();
+    void run();
+    std::vector<Unit*> next_units();
+    void take_batch(Line& line, std::vector<Unit*>& out);
     static std::vector<std::unique_ptr<Unit>> cut(ports::Partition partition,
                                                   std::vector<ports::Entry> entries);
     void send(Unit& unit);
@@ -102,6 +105,7 @@ class Producer {
 
     const Settings& settings_;
     const OnAppended told_;
+    const OnAnswered answered_;
     const OnTrouble worried_;
     Callbacks callbacks_;
 

@@ -199,8 +199,8 @@ class Streams::Lane {
         return found == streams_.end() ? nullptr : found->second.get();
     }
 
-    /// Takes the message over. True: a record that nobody has seen.
-    bool take(rd_kafka_message_t* raw) TRUEUP_REQUIRES(owner_.mutex_) {
+    /// Takes the message over. True: something that nobody has seen, a record or an error.
+    bool take(rd_kafka_message_t* raw) {
         Message message(raw);
         Stream* stream = stream_of(*message);
         if (stream == nullptr) return false;
@@ -211,7 +211,7 @@ class Streams::Lane {
         }
         if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
             stream->error = read_error(*message, stream->partition);
-            return false;
+            return true;
         }
         if (message->offset < stream->expected) return false;
         stream->expected = message->offset + 1;
@@ -399,6 +399,18 @@ Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t of
     }
 }
 
+bool Streams::may_have(ports::Partition partition, std::int64_t offset, std::int64_t at_least) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& lane : lanes_) {
+        const StreamRef stream = lane->at(partition);
+        if (!stream || !goes_on_at(*stream, offset)) continue;
+        stream->used = ports::system_clock().steady_now();
+        return !stream->waiting.empty() || !stream->at_end || stream->end < at_least;
+    }
+    return true;
+}
+
+/// Under the lock.
 void Streams::take(Stream& stream, std::size_t max_bytes, ports::Fetched& out) {
     if (stream.waiting.empty()) return;
     auto kept = std::make_shared<Kept>();

@@ -44,6 +44,10 @@ class Streams {
                                 std::size_t max_bytes, std::int64_t at_least)
         TRUEUP_EXCLUDES(mutex_, opening_);
 
+    /// False: `read` would answer at once that there is nothing. Keeps the stream, for it tells of
+    /// what comes.
+    bool may_have(ports::Partition partition, std::int64_t offset, std::int64_t at_least);
+
     /// Ends the waits of `read` that are under way with kRetry.
     void wake() TRUEUP_EXCLUDES(mutex_);
 

@@ -7,6 +7,8 @@
 #include "engine/ports/log.h"
 
 #include <atomic>
+#include <condition_variable>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -17,13 +19,17 @@ class AppendAnswer {
     bool ready() const { return ready_.load(std::memory_order_acquire); }
     void give(Result<Appended> result) TRUEUP_EXCLUDES(mutex_);
     /// Waits until it is given.
-    Result<Appended> take() TRUEUP_EXCLUDES(mutex_);
+    Result<Appended> take();
+    /// As PendingAppend::tell, until `forget`.
+    void tell(std::function<void()> heard);
+    void forget();
 
   private:
     std::atomic<bool> ready_ = false;
-    Mutex mutex_;
-    CondVar given_;
-    std::optional<Result<Appended>> result_ TRUEUP_GUARDED_BY(mutex_);
+    std::mutex mutex_;
+    std::condition_variable given_;
+    std::optional<Result<Appended>> result_;
+    std::function<void()> heard_;
 };
 
 /// What the caller of `Log::append` holds of it.

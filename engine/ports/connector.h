@@ -3,7 +3,7 @@
 // topics; the task knows incarnations, seq, epochs and delivery, and nothing of protocols.
 //
 // A machine does no I/O itself: it starts calls on a world port (cluster.h, database.h) and handles
-// their answers in `step`. Not thread-safe; one thread owns machine, port and task.
+// their answers in `step`. Not thread-safe, but for `wake`; one thread owns machine, port and task.
 #pragma once
 
 #include "engine/base/time.h"
@@ -42,6 +42,10 @@ class Connector {
     /// Handles answers and due timers, starts calls, and appends to `out` what is to be published,
     /// in order. Waits for at most `max_wait` for answers; returns early when there is something.
     virtual void step(SteadyTime now, Millis max_wait, std::vector<Fact>& out) = 0;
+
+    /// Ends the wait of the `step` that is under way, or of the next one (wakeup.h). For any
+    /// thread.
+    virtual void wake() {}
 
     /// The marker that this machine asked for (Fact::kMarker, one at a time) was appended at `t`.
     /// Only now may the machine ask its source how far it is (design §4.4).

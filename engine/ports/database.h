@@ -151,6 +151,10 @@ class Database {
 
     /// Appends what came in to `out`; waits at most `max_wait` when there is nothing yet.
     virtual void poll(Millis max_wait, std::vector<DatabaseEvent>& out) = 0;
+
+    /// Ends the wait of the `poll` that is under way, or of the next one (wakeup.h). For any
+    /// thread. A port whose `poll` never waits need not.
+    virtual void wake() {}
 };
 
 }  // namespace trueup::ports

@@ -19,8 +19,10 @@
 #include "engine/base/time.h"
 #include "engine/model/headers.h"
 #include "engine/model/topic.h"
+#include "engine/ports/wakeup.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +58,9 @@ class PendingAppend {
     virtual bool ready() const = 0;
     /// Waits for the answer and returns it. Call once.
     virtual Result<Appended> take() = 0;
+    /// Calls `heard` once it is ready, now if it is, and never after this is gone. By any thread:
+    /// it is short, and calls nothing of the log. A log whose callers never wait need not.
+    virtual void tell(std::function<void()> heard) { (void)heard; }
 };
 
 struct Record {
@@ -93,12 +98,26 @@ class Log {
     virtual Result<Fetched> read(Partition partition, std::int64_t offset,
                                  std::size_t max_bytes) = 0;
 
-    /// A number that grows with each append that became readable.
+    /// False: a read there would find nothing now, and what comes is told by `changes_seen`. Asks
+    /// nobody. A log that does not know says true.
+    virtual bool may_have(Partition partition, std::int64_t offset) {
+        (void)partition, (void)offset;
+        return true;
+    }
+
+    /// A number that grows whenever an append became readable, one of this process was answered, or
+    /// `wake` was called.
     virtual std::uint64_t changes_seen() const = 0;
-    /// Waits until `changes_seen()` exceeds `seen`, `wake` is called, or `max_wait` is over.
+    /// Waits until `changes_seen()` exceeds `seen` or `max_wait` is over.
     virtual void wait(std::uint64_t seen, Millis max_wait) = 0;
-    /// Ends all waits that are under way.
+    /// Ends all waits for what was seen up to now.
     virtual void wake() = 0;
+    /// For who waits elsewhere: `heard` is called whenever `changes_seen` has grown (wakeup.h).
+    /// Nullptr: a log whose callers never wait.
+    virtual std::unique_ptr<Wakeup::Listener> listen(std::function<void()> heard) {
+        (void)heard;
+        return nullptr;
+    }
     /// The process is about to end: from now on nothing is begun that takes long.
     virtual void begin_stop() {}
 

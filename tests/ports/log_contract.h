@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -310,14 +311,57 @@ TEST_P(LogContract, WaitEndsWithAnAppend) {
 
 TEST_P(LogContract, WakeEndsAWait) {
     const std::uint64_t seen = log().changes_seen();
-    std::atomic<bool> returned = false;
-    std::thread waiter([&] {
-        log().wait(seen, kForEver);
-        returned = true;
-    });
-    while (!returned) log().wake();  // only waits under way are ended, and it may not be yet
+    std::thread waiter([&] { log().wait(seen, kForEver); });
+    log().wake();  // once: also where it comes before the wait
     waiter.join();
-    EXPECT_EQ(log().changes_seen(), seen);
+}
+
+TEST_P(LogContract, AWaitIsEndedByTheAnswerOfAnAppendThatItsCallerAwaits) {
+    std::uint64_t seen = log().changes_seen();
+    const auto pending = log().append(kJournal0, unit_of("a", 1));
+    while (!pending->ready()) {
+        log().wait(seen, kForEver);
+        seen = log().changes_seen();
+        // Nothing else happens in this log: a change that is not the answer is followed by it.
+    }
+    EXPECT_TRUE(pending->take().ok());
+}
+
+TEST_P(LogContract, AnAppendTellsWhoAskedOnceItIsReady) {
+    std::promise<void> told;
+    const auto pending = log().append(kJournal0, unit_of("a", 1));
+    pending->tell([&] { told.set_value(); });
+    told.get_future().wait();
+    EXPECT_TRUE(pending->ready());
+    bool at_once = false;
+    pending->tell([&] { at_once = true; });
+    EXPECT_TRUE(at_once);
+}
+
+TEST_P(LogContract, WhoListensHearsOfAnAppendAndOfAWakeUntilItStops) {
+    std::atomic<int> heard = 0;
+    auto listener = log().listen([&] { ++heard; });
+    ASSERT_NE(listener, nullptr);
+    const std::uint64_t seen = log().changes_seen();
+    append(kJournal0, unit_of("a", 1));
+    log().wait(seen, kForEver);
+    log().wake();
+    EXPECT_GE(heard, 1);
+    listener.reset();
+    const int before = heard;
+    log().wake();
+    EXPECT_EQ(heard, before);
+}
+
+TEST_P(LogContract, WhereNothingIsNewAReaderNeedNotLook) {
+    append(kJournal0, unit_of("a", 2));
+    EXPECT_TRUE(log().may_have(kJournal0, 0));
+    const std::vector<Seen> all = read_all(log(), kJournal0, 0);
+    ASSERT_EQ(all.size(), 2U);
+    const std::int64_t end = all.back().offset + 1;
+    while (log().may_have(kJournal0, end)) ASSERT_TRUE(log().read(kJournal0, end, 1).ok());
+    append(kJournal0, unit_of("b", 1));
+    EXPECT_TRUE(log().may_have(kJournal0, end));
 }
 
 }  // namespace trueup::ports

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -131,12 +132,19 @@ class MemoryLog final : public ports::Log {
     Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
                                 std::size_t max_bytes) override;
     Result<Headers> headers(ports::Partition partition, std::int64_t offset);
-    std::uint64_t changes_seen() const override {
-        const MutexLock lock(mutex_);
-        return changes_seen_;
+    /// True for all that a test has made fail or hidden.
+    bool may_have(ports::Partition partition, std::int64_t offset) override {
+        const std::lock_guard lock(mutex_);
+        const bool meddled = failing_reads_ != 0 || reads_to_failure_ != 0 ||
+                             hidden_from_ != std::numeric_limits<std::int64_t>::max();
+        return meddled || offset < partitions_[partition].next_offset;
     }
+    std::uint64_t changes_seen() const override { return changes_.seen(); }
     void wait(std::uint64_t seen, Millis max_wait) override;
-    void wake() override;
+    void wake() override { changes_.signal(); }
+    std::unique_ptr<ports::Wakeup::Listener> listen(std::function<void()> heard) override {
+        return changes_.listen(std::move(heard));
+    }
     Status truncate(ports::Partition partition, std::int64_t offset) override;
     std::optional<std::uint64_t> stored_bytes() const override {
         const MutexLock lock(mutex_);
@@ -146,9 +154,10 @@ class MemoryLog final : public ports::Log {
 
   private:
     struct Answer {
-        Mutex mutex;
-        CondVar given;
-        std::optional<Result<ports::Appended>> result TRUEUP_GUARDED_BY(mutex);
+        std::mutex mutex;
+        std::condition_variable given;
+        std::optional<Result<ports::Appended>> result;
+        std::function<void()> heard;
     };
     class Pending final : public ports::PendingAppend {
       public:
@@ -162,6 +171,17 @@ class MemoryLog final : public ports::Log {
             while (!answer_->result) answer_->given.wait(answer_->mutex);
             return *answer_->result;
         }
+        void tell(std::function<void()> heard) override {
+            const std::lock_guard lock(answer_->mutex);
+            answer_->heard = std::move(heard);
+            if (answer_->result) answer_->heard();
+        }
+        ~Pending() override {
+            const std::lock_guard lock(answer_->mutex);
+            answer_->heard = nullptr;
+        }
+        Pending(const Pending&) = delete;
+        Pending& operator=(const Pending&) = delete;
 
       private:
         std::shared_ptr<Answer> answer_;
@@ -196,21 +216,19 @@ class MemoryLog final : public ports::Log {
                                  std::to_string(first)};
     }
 
-    mutable Mutex mutex_;
-    CondVar changed_;
-    std::map<ports::Partition, PartitionState> partitions_ TRUEUP_GUARDED_BY(mutex_);
-    std::deque<Failure> append_failures_ TRUEUP_GUARDED_BY(mutex_);
-    std::deque<Held> held_ TRUEUP_GUARDED_BY(mutex_);
-    BrokerTime now_ TRUEUP_GUARDED_BY(mutex_);
-    std::size_t failing_reads_ TRUEUP_GUARDED_BY(mutex_) = 0;
-    std::int64_t hidden_from_ TRUEUP_GUARDED_BY(mutex_) = std::numeric_limits<std::int64_t>::max();
-    std::size_t reads_to_failure_ TRUEUP_GUARDED_BY(mutex_) = 0;  ///< 0: none is to fail
-    std::optional<std::uint64_t> stored_ TRUEUP_GUARDED_BY(mutex_);
-    std::uint64_t reads_ TRUEUP_GUARDED_BY(mutex_) = 0;
-    std::uint64_t changes_seen_ TRUEUP_GUARDED_BY(mutex_) = 0;
-    std::uint64_t wakes_ TRUEUP_GUARDED_BY(mutex_) = 0;
-    bool holding_ TRUEUP_GUARDED_BY(mutex_) = false;
-    bool block_in_wait_ TRUEUP_GUARDED_BY(mutex_) = false;
+    mutable std::mutex mutex_;
+    ports::Wakeup changes_;
+    std::map<ports::Partition, PartitionState> partitions_;
+    std::deque<Failure> append_failures_;
+    std::deque<Held> held_;
+    BrokerTime now_;
+    std::size_t failing_reads_ = 0;
+    std::int64_t hidden_from_ = std::numeric_limits<std::int64_t>::max();
+    std::size_t reads_to_failure_ = 0;  ///< 0: none is to fail
+    std::optional<std::uint64_t> stored_;
+    std::uint64_t reads_ = 0;
+    bool holding_ = false;
+    bool block_in_wait_ = false;
 };
 
 inline std::unique_ptr<ports::PendingAppend> MemoryLog::append(
@@ -249,9 +267,13 @@ inline void MemoryLog::carry_out(Held append) {
         result.emplace(Error{failure->next, "the append failed, as the test wanted"});
         append_failures_.erase(failure);
     }
-    const MutexLock lock(append.answer->mutex);
-    append.answer->result = std::move(result);
-    append.answer->given.notify_all();
+    {
+        const std::lock_guard lock(append.answer->mutex);
+        append.answer->result = std::move(result);
+        if (append.answer->heard) append.answer->heard();
+        append.answer->given.notify_all();
+    }
+    changes_.signal();
 }
 
 inline ports::Appended MemoryLog::store(const Held& append) {
@@ -263,8 +285,6 @@ inline ports::Appended MemoryLog::store(const Held& append) {
         state.records.push_back(std::make_shared<StoredRecord>(StoredRecord{
             appended.last_offset, state.last_append, entry.key, entry.value, entry.headers}));
     }
-    ++changes_seen_;
-    changed_.notify_all();
     return appended;
 }
 
@@ -304,18 +324,8 @@ inline Result<Headers> MemoryLog::headers(ports::Partition partition, std::int64
 }
 
 inline void MemoryLog::wait(std::uint64_t seen, Millis max_wait) {
-    const MutexLock lock(mutex_);
-    if (!block_in_wait_) return;
-    const std::uint64_t wakes = wakes_;
-    const CondVar::Deadline until = CondVar::in(max_wait);
-    while (changes_seen_ <= seen && wakes_ == wakes && changed_.wait_until(mutex_, until)) {
-    }
-}
-
-inline void MemoryLog::wake() {
-    const MutexLock lock(mutex_);
-    ++wakes_;
-    changed_.notify_all();
+    const bool blocks = with_lock([&] { return block_in_wait_; });
+    if (blocks) changes_.wait(seen, max_wait);
 }
 
 inline Status MemoryLog::truncate(ports::Partition partition, std::int64_t offset) {

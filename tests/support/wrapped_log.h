@@ -4,6 +4,7 @@
 #include "tests/support/memory_log.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -26,12 +27,18 @@ class WrappedLog : public ports::Log {
                                 std::size_t max_bytes) override {
         return below_.read(partition, offset, max_bytes);
     }
+    bool may_have(ports::Partition partition, std::int64_t offset) override {
+        return below_.may_have(partition, offset);
+    }
     std::uint64_t changes_seen() const override { return below_.changes_seen(); }
     void wait(std::uint64_t seen, Millis max_wait) override {
         if (own_) own_->wait(seen, max_wait);
     }
     void wake() override {
         if (own_) own_->wake();
+    }
+    std::unique_ptr<ports::Wakeup::Listener> listen(std::function<void()> heard) override {
+        return below_.listen(std::move(heard));
     }
     Status truncate(ports::Partition partition, std::int64_t offset) override {
         return below_.truncate(partition, offset);
