@@ -93,6 +93,12 @@ void AsyncCalls::close(std::map<ports::CallId, Open>::iterator which) {
     open_.erase(which);
 }
 
+std::optional<SteadyTime> AsyncCalls::due() const {
+    // In the order of their starts, and all wait for as long.
+    if (open_.empty()) return std::nullopt;
+    return open_.begin()->second.due;
+}
+
 void AsyncCalls::poll(Millis max_wait) {
     std::set<ports::Cluster*> clusters;
     std::set<ports::Database*> databases;

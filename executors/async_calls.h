@@ -13,6 +13,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,9 @@ class AsyncCalls {
 
     /// True while a call is under way.
     bool waiting() const { return !open_.empty(); }
+
+    /// When the first of them has taken too long.
+    std::optional<SteadyTime> due() const;
 
     /// Collects events; waits at most `max_wait` in all when there is nothing yet.
     void poll(Millis max_wait);

@@ -59,6 +59,7 @@ bool Brakes::read(Lane& lane) {
         lane.next = extent->first_offset;
     }
     for (bool moved = false;; moved = true) {
+        if (!log_.may_have(partition, *lane.next)) return moved;
         const auto fetched = log_.read(partition, *lane.next, kReadBytes);
         if (!fetched) {
             trouble_ = "requests: " + fetched.error().what;

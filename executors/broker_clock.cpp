@@ -40,6 +40,13 @@ bool BrokerClock::step(SteadyTime now, bool wanted) {
     return answered;
 }
 
+SteadyTime BrokerClock::due(SteadyTime now, bool wanted) const {
+    SteadyTime due = fresh(now) ? last_->sent + fresh_ : SteadyTime::max();
+    if (!wanted || pending_) return due;
+    const SteadyTime beat = last_ ? last_->sent + every_ : now;
+    return std::min(due, retry_at_ ? std::max(beat, *retry_at_) : beat);
+}
+
 std::optional<BrokerTime> BrokerClock::at(SteadyTime now) const {
     if (!last_) return std::nullopt;
     return last_->append_time + (now - last_->sent);

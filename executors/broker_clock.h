@@ -33,6 +33,9 @@ class BrokerClock {
     /// nullopt before the first beat.
     std::optional<BrokerTime> at(SteadyTime now) const;
     bool waiting() const { return pending_ != nullptr; }
+    /// When `step` has something to do, but for an answer that comes: the next beat while wanted,
+    /// or the end of freshness.
+    SteadyTime due(SteadyTime now, bool wanted) const;
 
   private:
     struct Beat {

@@ -79,6 +79,7 @@ std::optional<std::int64_t> CommandReader::cut(ports::Partition partition, std::
 
 bool CommandReader::read_outcomes(Lane& lane, std::optional<BrokerTime> broker_now, Read& read) {
     for (int i = 0; i < kOutcomeReadsPerStep; ++i) {
+        if (!log_.may_have({Topic::kOutcomes, lane.index}, lane.outcomes)) return true;
         const auto fetched = log_.read({Topic::kOutcomes, lane.index}, lane.outcomes, kReadBytes);
         if (!fetched) {
             trouble_ = where(Topic::kOutcomes, lane.index) + ": " + fetched.error().what;
@@ -113,6 +114,7 @@ void CommandReader::read_commands(Lane& lane, BrokerTime broker_now, Read& read)
         }
         lane.commands = *begin;
     }
+    if (!log_.may_have(commands, *lane.commands)) return;
     const auto fetched = log_.read(commands, *lane.commands, kReadBytes);
     if (!fetched) {
         trouble_ = where(commands.topic, lane.index) + ": " + fetched.error().what;

@@ -12,6 +12,7 @@
 #include "executors/log_write_gate.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <map>
 #include <optional>
@@ -21,8 +22,8 @@
 namespace trueup::executors {
 namespace {
 
-/// While something other than the log's records is awaited, how long to sleep at a time.
-constexpr Millis kNap{10};
+/// After it, what the log did not give is asked for again, and what was blocked tried again.
+constexpr Millis kAgain{200};
 
 /// One command in its slot: first an execution, then an outcome on its way into the log.
 struct Task {
@@ -72,8 +73,11 @@ struct Dispatcher::State {
     bool settle(Task& task, SteadyTime now);
     void ended(Task& task);
     void release(const Command& command);
-    void wait(std::uint64_t seen, Millis max_wait);
-    void publish_stats(SteadyTime now) TRUEUP_EXCLUDES(published_mutex);
+    SteadyTime due(SteadyTime now) const;
+    bool clock_wanted(SteadyTime now) const { return !clock.at(now) || !under_way.empty(); }
+    void wait(Millis max_wait);
+    void wake_ports();
+    void publish_stats(SteadyTime now);
     bool ours(std::int32_t partition) const {
         return !settings.assignment || settings.assignment->has(partition);
     }
@@ -97,8 +101,14 @@ struct Dispatcher::State {
     std::map<Owner, Task> tasks;  ///< after `calls`: executions cancel theirs when they go
 
     DispatcherStats counts;
-    mutable Mutex published_mutex;
-    DispatcherStats published TRUEUP_GUARDED_BY(published_mutex);
+    mutable std::mutex published_mutex;
+    DispatcherStats published;
+
+    /// The log's count at the end of the step before, so that what its caller asked for between two
+    /// steps (a stop) ends the next wait, too.
+    std::uint64_t seen;
+    std::atomic<bool> polls{false};                     ///< waits for answers, and not for the log
+    std::unique_ptr<ports::Wakeup::Listener> listener;  ///< last: it uses what is above
 };
 
 Dispatcher::State::State(ports::Log& the_log, Sources sources, DispatcherSettings the_settings)
@@ -111,7 +121,9 @@ Dispatcher::State::State(ports::Log& the_log, Sources sources, DispatcherSetting
       clock(the_log, {Topic::kOutcomes, settings.partitions.front()}, settings.heartbeat_every,
             settings.heartbeat_fresh),
       gate({brakes, clock, ended_commands}, settings.steady_now, settings.before_write),
-      context{std::move(sources), &calls, &gate, settings.executor} {}
+      context{std::move(sources), &calls, &gate, settings.executor},
+      seen(the_log.changes_seen()),
+      listener(the_log.listen([this] { wake_ports(); })) {}
 
 bool Dispatcher::State::deliver_answers(SteadyTime now) {
     std::vector<Answer> answers = calls.take(now);
@@ -303,15 +315,42 @@ void Dispatcher::State::release(const Command& command) {
     if (queues.count(command.subject) != 0) ready.push_back(command.subject);
 }
 
-void Dispatcher::State::wait(std::uint64_t seen, Millis max_wait) {
-    if (calls.waiting()) {
-        // The log is looked at between short waits: it may have news for other subjects.
-        calls.poll(std::min(max_wait, kNap));
+/// When there is something to do even if neither the log nor a port has news.
+SteadyTime Dispatcher::State::due(SteadyTime now) const {
+    SteadyTime due = clock.due(now, clock_wanted(now));
+    const auto sooner = [&due](SteadyTime at) { due = std::min(due, at); };
+    if (const auto late = calls.due()) sooner(*late);
+    const bool unread = !reader.ended_known() || !reader.trouble().empty();
+    if (unread || !brakes.trouble().empty()) sooner(now + kAgain);
+    for (const auto& [owner, task] : tasks) {
+        if (task.execution && task.execution->blocked()) sooner(now + kAgain);
+        if (task.outcome && !task.append) sooner(task.append_at);
+    }
+    return due;
+}
+
+void Dispatcher::State::wait(Millis max_wait) {
+    if (!calls.waiting()) {
+        if (max_wait > Millis(0)) log.wait(seen, max_wait);
         return;
     }
-    const bool awaiting = !under_way.empty() || clock.waiting() || !reader.ended_known();
-    const Millis limit = awaiting ? std::min(max_wait, kNap) : max_wait;
-    if (limit > Millis(0)) log.wait(seen, limit);
+    // In this order: news that comes behind the look wakes the port.
+    polls = true;
+    calls.poll(log.changes_seen() == seen ? max_wait : Millis(0));
+    polls = false;
+}
+
+/// By the log's threads: there is news, perhaps for other subjects.
+void Dispatcher::State::wake_ports() {
+    if (!polls) return;
+    for (const auto& [name, source] : context.sources.pods) {
+        source.cluster->wake();
+        if (source.writer != nullptr) source.writer->wake();
+    }
+    for (const auto& [name, source] : context.sources.rows) {
+        source.database->wake();
+        if (source.writer != nullptr) source.writer->wake();
+    }
 }
 
 void Dispatcher::State::publish_stats(SteadyTime now) {
@@ -342,15 +381,16 @@ Dispatcher::~Dispatcher() = default;
 
 void Dispatcher::step(SteadyTime now, Millis max_wait) {
     State& state = *state_;
-    const std::uint64_t seen = state.log.changes_seen();
     bool moved = state.deliver_answers(now);
     moved |= state.brakes.step();
     if (!state.gate.closed()) moved |= state.take_in(now);
-    moved |= state.clock.step(now, !state.clock.at(now) || !state.under_way.empty());
+    moved |= state.clock.step(now, state.clock_wanted(now));
     if (!state.gate.closed()) moved |= state.start_next(now);
     moved |= state.advance(now);
     state.publish_stats(now);
-    state.wait(seen, moved ? Millis(0) : max_wait);
+    const Millis patience = std::min(max_wait, std::max(state.due(now) - now, Millis(0)));
+    state.wait(moved ? Millis(0) : patience);
+    state.seen = state.log.changes_seen();
 }
 
 void Dispatcher::found(const std::string& source, std::string doubt,

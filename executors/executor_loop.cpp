@@ -1,5 +1,6 @@
 #include "executors/executor_loop.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace trueup::executors {
@@ -8,6 +9,7 @@ ExecutorLoop::ExecutorLoop(Dispatcher& dispatcher, ExecutorLoopSettings settings
     : dispatcher_(dispatcher), settings_(std::move(settings)) {}
 
 void ExecutorLoop::step(SteadyTime now, Millis max_wait) {
+    if (limit_ != SteadyTime::max()) max_wait = std::clamp(limit_ - now, Millis(0), max_wait);
     dispatcher_.step(now, max_wait);
     const std::string trouble = dispatcher_.stats().trouble;
     if (trouble != trouble_ && !trouble.empty() && settings_.on_trouble) {

@@ -13,6 +13,7 @@
 #include "engine/ports/database.h"
 #include "engine/world/row_text.h"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -176,6 +177,9 @@ class FakeDatabase final : public ports::Database {
     std::vector<ports::ColumnValue> last_guards;
     std::size_t effects = 0;
     std::string place = "7/1/graph";
+    std::function<void()> in_poll;  ///< runs while somebody waits for answers
+    Millis longest_wait{0};         ///< that somebody was ready for
+    std::size_t wakes = 0;
 
     std::size_t count(const std::string& verb) const {
         std::size_t n = 0;
@@ -224,7 +228,10 @@ class FakeDatabase final : public ports::Database {
         answer(call, {{carry_out(request) ? "1" : "0"}});
     }
     void cancel(ports::CallId) override {}
-    void poll(Millis, std::vector<ports::DatabaseEvent>& out) override {
+    void wake() override { ++wakes; }
+    void poll(Millis max_wait, std::vector<ports::DatabaseEvent>& out) override {
+        longest_wait = std::max(longest_wait, max_wait);
+        if (in_poll) in_poll();
         for (ports::DatabaseEvent& event : ready_) out.push_back(std::move(event));
         ready_.clear();
     }

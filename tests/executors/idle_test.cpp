@@ -1,0 +1,115 @@
+// An executor without anything to do looked at three topics of every partition 50 times a second,
+// and 100 times while a call was under way.
+//
+// Proves engine/ports/wakeup.h of the executor: it waits until something is due, or it is woken.
+#include "executors/executor_loop.h"
+#include "tests/executors/desk.h"
+#include "tests/support/wrapped_log.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace trueup::executors::testing {
+namespace {
+
+constexpr Millis kLong = std::chrono::minutes(1);
+
+/// Writes down how long somebody was ready to wait, and what for.
+class Waits final : public trueup::testing::WrappedLog {
+  public:
+    using WrappedLog::WrappedLog;
+    void wait(std::uint64_t seen, Millis max_wait) override {
+        all.push_back(max_wait);
+        last_seen = seen;
+    }
+    std::vector<Millis> all;
+    std::uint64_t last_seen = 0;
+};
+
+class IdleExecutor : public ::testing::Test {
+  protected:
+    IdleExecutor() {
+        desk.settings.partitions = {0, 1, 2, 3, 4, 5, 6, 7};
+        dispatcher.emplace(log, sources_of(desk.cluster, desk.database), desk.settings);
+        // Its first beat, and where everything ends.
+        for (int i = 0; i < 4; ++i) step(Millis{0});
+    }
+    void step(Millis max_wait = kLong) { dispatcher->step(desk.now, max_wait); }
+    /// As a thread does that nobody wakes: when the wait is over, it steps again.
+    int steps_within(Millis time) {
+        const SteadyTime end = desk.now + time;
+        int steps = 0;
+        for (; desk.now < end; ++steps) {
+            const std::size_t before = log.all.size();
+            step();
+            if (log.all.size() > before) desk.pass(log.all.back());
+        }
+        return steps;
+    }
+
+    Desk desk;
+    Waits log{desk.log};
+    std::optional<Dispatcher> dispatcher;
+};
+
+TEST_F(IdleExecutor, MakesNoStepUntilSomethingIsDue) {
+    EXPECT_LE(steps_within(std::chrono::hours(1)), 62) << "one a minute, as its caller wants";
+}
+
+TEST_F(IdleExecutor, ReadsNothingWhereTheLogSaysThatNothingIsNew) {
+    const std::uint64_t before = desk.log.reads();
+    steps_within(std::chrono::hours(1));
+    EXPECT_EQ(desk.log.reads(), before);
+}
+
+TEST_F(IdleExecutor, ReadsTheOnePartitionThatHasNews) {
+    const std::uint64_t before = desk.log.reads();
+    desk.append(Topic::kRequests, "nobody's word", "key", 5);
+    step();
+    EXPECT_EQ(desk.log.reads(), before + 1);
+}
+
+TEST_F(IdleExecutor, AStopBetweenTwoStepsEndsTheNextWait) {
+    step();
+    desk.log.wake();
+    step();
+    EXPECT_LT(log.last_seen, log.changes_seen()) << "it does not wait for what was before";
+}
+
+TEST_F(IdleExecutor, WaitsForAnAnswerUntilItsCallIsOverdue) {
+    Upset silent;
+    silent.silent = true;
+    desk.database.upset_reads.push_back(silent);
+    desk.emit(delete_orphan());
+    for (int i = 0; i < 12; ++i) step(Millis{0});
+    step();
+    EXPECT_EQ(desk.database.longest_wait, Millis{2'000}) << "until the next heartbeat";
+}
+
+TEST_F(IdleExecutor, NewsOfTheLogWakeThePortThatItWaitsFor) {
+    Upset silent;
+    silent.silent = true;
+    desk.database.upset_reads.push_back(silent);
+    desk.emit(delete_orphan());
+    for (int i = 0; i < 12; ++i) step(Millis{0});
+    const std::size_t before = desk.database.wakes;
+    desk.append(Topic::kRequests, "nobody's word");
+    EXPECT_EQ(desk.database.wakes, before) << "it does not wait";
+    desk.database.in_poll = [&] { desk.log.wake(); };
+    step();
+    EXPECT_EQ(desk.database.wakes, before + 1);
+}
+
+TEST_F(IdleExecutor, WhatTheLogDoesNotGiveIsAskedForAgainSoon) {
+    desk.log.fail_reads(1'000);
+    step();
+    ASSERT_FALSE(log.all.empty());
+    EXPECT_EQ(log.all.back(), Millis{200});
+}
+
+}  // namespace
+}  // namespace trueup::executors::testing
