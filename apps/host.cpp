@@ -18,11 +18,11 @@ namespace {
 
 constexpr int kSilentBeats = 3;          // of a connector, until another one takes its source
 constexpr Millis kShortenAgain{60'000};  // where it was not its turn
-constexpr Millis kSourceWait{50};
-constexpr Millis kExecutorWait{20};
+constexpr Millis kSourceWait{1'000};     // where nothing is due and nobody wakes it
+constexpr Millis kExecutorWait{1'000};   // likewise
 constexpr Millis kRetryPause{200};
 constexpr Millis kAdmissionWait{1'000};  // looked at sooner when there is news
-constexpr Millis kHintWait{500};
+constexpr Millis kHintWait{1'000};       // likewise
 constexpr Millis kMeasureEvery{15'000};  // what is left of the disk
 
 std::uint64_t fresh_number() {
@@ -76,6 +76,8 @@ Status Host::begin(std::unique_ptr<ports::Log> log, std::vector<SourceSpec> sour
     add_executors(std::move(executors));
     // Before the threads: from here on HTTP may look at everything above, which no longer moves.
     begun_ = true;
+    // What was asked there may be done in it from now on.
+    if (checks_) checks_->tell([this] { log_->wake(); });
     start_threads();
     return Done{};
 }
@@ -294,7 +296,8 @@ std::string Host::fatal() const {
 /// Takes what a shard needs to the sources, here or elsewhere.
 void Host::heed(std::size_t slot, const runtime::ShardStatus& status,
                 const std::vector<std::string>& wanted) {
-    *proof_awaited_[slot] = status.proof_awaited;
+    const bool awaited = proof_awaited_[slot]->exchange(status.proof_awaited);
+    if (status.proof_awaited && !awaited) wake_sources();
     for (const std::string& name : wanted) want_epoch(name);
     // A follower's needs are its leader's, too: told twice they would only cost lists.
     if (hints_.empty() || !settings_.lead) return;
@@ -317,6 +320,11 @@ void Host::want_epoch(const std::string& source) {
     }
 }
 
+/// They are to see how things are now.
+void Host::wake_sources() {
+    for (const auto& source : sources_) source->loop->wake();
+}
+
 bool Host::hurry_sources() const {
     const auto waits = [](const auto& one) { return one->load(); };
     return hurried_by_others_ || std::any_of(proof_awaited_.begin(), proof_awaited_.end(), waits);
@@ -325,15 +333,18 @@ bool Host::hurry_sources() const {
 void Host::run_hints() {
     ports::Clock& clock = ports::system_clock();
     std::string trouble;
-    while (!stopping_) {
+    for (;;) {
         const std::uint64_t seen = log_->changes_seen();
+        if (stopping_) return;
         const SteadyTime now = clock.steady_now();
         const Status read =
             hint_reader_->step(now, [this](const std::string& name) { want_epoch(name); });
         const std::string now_wrong = read ? std::string() : read.error().what;
         if (now_wrong != trouble && !now_wrong.empty()) spdlog::warn("requests: {}", now_wrong);
         trouble = now_wrong;
-        hurried_by_others_ = hint_reader_->hurry(now);
+        const bool hurry = hint_reader_->hurry(now);
+        if (hurry && !hurried_by_others_.exchange(hurry)) wake_sources();
+        hurried_by_others_ = hurry;
         log_->wait(seen, read ? kHintWait : kRetryPause);
     }
 }
@@ -477,6 +488,12 @@ void Host::begin_stop() {
     for (const auto& shard : shards_) shard->begin_stop();
     stop_asked_.notify_all();
     log_->begin_stop();
+    wake_sources();
+    log_->wake();
+}
+
+void Host::hurry() {
+    hurried_ = true;
     log_->wake();
 }
 

@@ -105,7 +105,7 @@ class Host {
     /// After `begin_stop`: some write that went out has no outcome yet.
     bool settling() const { return settling_; }
     /// No longer waits for such writes: the next start finds out what became of them.
-    void hurry() { hurried_ = true; }
+    void hurry();
 
     api::Snapshot snapshot() const TRUEUP_EXCLUDES(mutex_);
     ports::Log& log() { return *log_; }
@@ -158,6 +158,7 @@ class Host {
     void run_hints();
     void heed(std::size_t slot, const runtime::ShardStatus& status,
               const std::vector<std::string>& wanted);
+    void wake_sources();
     bool hurry_sources() const;
     void want_epoch(const std::string& source);
 

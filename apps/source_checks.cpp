@@ -40,6 +40,11 @@ SourceChecks::~SourceChecks() {
     for (std::thread& thread : threads_) thread.join();
 }
 
+void SourceChecks::tell(std::function<void()> heard) {
+    const std::lock_guard lock(mutex_);
+    heard_ = std::move(heard);
+}
+
 void SourceChecks::stop() {
     const MutexLock lock(mutex_);
     stopping_ = true;
@@ -55,6 +60,7 @@ void SourceChecks::run(One& one) {
         lock.lock();
         const bool admitted = take(one, answer);
         news_.notify_all();
+        if (heard_) heard_();
         if (admitted) return;
         const CondVar::Deadline until = CondVar::in(pauses.next());
         while (!stopping_ && news_.wait_until(mutex_, until)) {

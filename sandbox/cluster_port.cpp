@@ -246,7 +246,7 @@ void ClusterPort::poll(Millis max_wait, std::vector<ClusterEvent>& out) {
     const std::size_t before = out.size();
     collect(act, out);
     if (out.size() != before || max_wait.count() <= 0) return;
-    act.wait(max_wait, next_due());
+    act.wait(max_wait, next_due(), woken_);
     collect(act, out);
 }
 

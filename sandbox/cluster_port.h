@@ -23,6 +23,7 @@ class ClusterPort final : public ports::Cluster {
     void erase(ports::CallId call, const ports::DeleteObject& request) override;
     void cancel(ports::CallId call) override;
     void poll(Millis max_wait, std::vector<ports::ClusterEvent>& out) override;
+    void wake() override { realm_->wake(woken_); }
 
   private:
     struct Watch {
@@ -74,6 +75,7 @@ class ClusterPort final : public ports::Cluster {
 
     std::shared_ptr<Realm> realm_;
     const bool second_;
+    bool woken_ = false;  ///< under the realm's mutex
     std::uint64_t restarts_seen_ = 0;
     SteadyTime now_{};                    ///< of the act under way
     std::map<ports::CallId, bool> open_;  ///< calls without their last event; true: it is a watch

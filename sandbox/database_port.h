@@ -31,6 +31,7 @@ class DatabasePort final : public ports::Database {
                     bool want_reply) override;
     void cancel(ports::CallId call) override;
     void poll(Millis max_wait, std::vector<ports::DatabaseEvent>& out) override;
+    void wake() override { realm_->wake(woken_); }
 
   private:
     /// What a call does once its session gets to it; true as argument: its answer will be lost.
@@ -101,6 +102,7 @@ class DatabasePort final : public ports::Database {
     std::optional<SteadyTime> next_due() const TRUEUP_REQUIRES(realm_->mutex);
 
     std::shared_ptr<Realm> realm_;
+    bool woken_ = false;  ///< under the realm's mutex
     std::uint64_t restarts_seen_ = 0;
     SteadyTime now_{};
     std::int64_t wall_ms_ = 0;

@@ -18,11 +18,15 @@ void Realm::add_effect(Effect effect) {
     effects.push_back(std::move(effect));
 }
 
-Act::Act(Realm& realm) : realm_(realm), now_{}, wall_ms_(0) {
-    realm.mutex.lock();
-    realm_.mutex.assert_held();
-    settle();
+void Realm::wake(bool& woken) {
+    {
+        const std::lock_guard lock(mutex);
+        woken = true;
+    }
+    changed.notify_all();
 }
+
+Act::Act(Realm& realm) : realm_(realm), lock_(realm.mutex), now_{}, wall_ms_(0) { settle(); }
 
 Act::~Act() {
     save();
@@ -49,13 +53,13 @@ void Act::save() {
     realm_.changed.notify_all();
 }
 
-void Act::wait(Millis max_wait, std::optional<SteadyTime> wake_at) {
-    realm_.mutex.assert_held();
+void Act::wait(Millis max_wait, std::optional<SteadyTime> wake_at, bool& woken) {
     save();
     if (wake_at) max_wait = std::min(max_wait, std::max(Millis(1), *wake_at - now_));
-    if (realm_.settings.block_in_poll && max_wait.count() > 0) {
-        realm_.changed.wait_until(realm_.mutex, CondVar::in(max_wait));
+    if (realm_.settings.block_in_poll && max_wait.count() > 0 && !woken) {
+        realm_.changed.wait_for(lock_, max_wait);
     }
+    woken = false;
     settle();
 }
 

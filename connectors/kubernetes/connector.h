@@ -46,6 +46,7 @@ class KubernetesConnector final : public ports::Connector {
 
     void restart(SteadyTime now) override;
     void step(SteadyTime now, Millis max_wait, std::vector<Fact>& out) override;
+    void wake() override { cluster_.wake(); }
     void marker_appended(BrokerTime t, SteadyTime now) override;
     void pace_progress(Millis interval) override;
     void relist() override;

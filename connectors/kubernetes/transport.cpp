@@ -458,4 +458,6 @@ void HttpCluster::poll(Millis max_wait, std::vector<ClusterEvent>& out) {
     wire_->events.clear();
 }
 
+void HttpCluster::wake() { curl_multi_wakeup(wire_->multi); }
+
 }  // namespace trueup::connectors

@@ -136,11 +136,14 @@ void PostgresConnector::start_due(SteadyTime now, std::vector<Fact>& out) {
     }
 }
 
+/// How long the server may be silent.
+Millis PostgresConnector::silence_borne() const { return link_.asks() ? kAnswerLimit : silence_; }
+
 /// What the server leaves unanswered is given up and tried again: a connection that died without a
 /// word must not keep the source stale for ever.
 void PostgresConnector::end_silence(SteadyTime now) {
-    const Millis limit = link_.asks() ? kAnswerLimit : silence_;
-    if (now - last_message_ >= limit && !link_.fenced()) {
+    const Millis patience = silence_borne();
+    if (now - last_message_ >= patience && !link_.fenced()) {
         last_message_ = now;
         // A connection that never spoke tells nothing of how long this server is busy.
         if (!link_.asks() && heard_) silence_ = std::min(2 * silence_, kLongestSilence);
@@ -216,6 +219,9 @@ Millis PostgresConnector::until_due(SteadyTime now) const {
     if (const std::optional<SteadyTime> proof = proof_.due()) due = std::min(due, *proof);
     if (link_.up()) due = std::min(due, last_status_ + kStatusEvery);
     if (link_.up() && next_epoch_ > now) due = std::min(due, next_epoch_);
+    if (!link_.fenced()) due = std::min(due, last_message_ + silence_borne());
+    if (epoch_.running()) due = std::min(due, last_copied_ + kSilence);
+    if (ask_call_ != 0) due = std::min(due, asked_at_ + kAnswerLimit);
     return due > now ? due - now : Millis(0);
 }
 

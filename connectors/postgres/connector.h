@@ -44,6 +44,7 @@ class PostgresConnector : public ports::Connector {
 
     void restart(SteadyTime now) override;
     void step(SteadyTime now, Millis max_wait, std::vector<Fact>& out) override;
+    void wake() override { database_->wake(); }
     void marker_appended(BrokerTime t, SteadyTime now) override;
     void delivered(std::uint64_t confirm) override;
     void pace_progress(Millis interval) override;
@@ -55,6 +56,7 @@ class PostgresConnector : public ports::Connector {
     PostgresConnector(Settings settings, ports::Database& database);
 
     void start_due(SteadyTime now, std::vector<Fact>& out);
+    Millis silence_borne() const;
     void end_silence(SteadyTime now);
     void start_epoch_if_due(SteadyTime now);
     void advance_proof(SteadyTime now, std::vector<Fact>& out);

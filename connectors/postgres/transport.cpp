@@ -5,6 +5,8 @@
 
 #include <libpq-fe.h>
 #include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -74,6 +76,29 @@ std::int64_t postgres_now() {
 
 }  // namespace
 
+/// What a wait for sockets is woken by.
+class Bell {
+  public:
+    Bell() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+    ~Bell() {
+        if (made()) ::close(fd_);
+    }
+    Bell(const Bell&) = delete;
+    Bell& operator=(const Bell&) = delete;
+
+    bool made() const { return fd_ >= 0; }
+    void ring() const { eventfd_write(fd_, 1); }
+    pollfd interest() const { return {fd_, POLLIN, 0}; }
+    /// True: it was rung since the last call.
+    bool take() const {
+        eventfd_t count = 0;
+        return eventfd_read(fd_, &count) == 0;
+    }
+
+  private:
+    const int fd_;
+};
+
 struct LibpqDatabase::Sessions {
     Sessions(const Keywords& keywords, bool any_tls)
         : sql(for_sql(keywords), version, any_tls),
@@ -87,6 +112,7 @@ struct LibpqDatabase::Sessions {
     Session sql;
     Session stream;
     Session copying;
+    Bell bell;
 };
 
 Result<std::unique_ptr<LibpqDatabase>> LibpqDatabase::open(const std::string& conninfo,
@@ -105,8 +131,11 @@ Result<std::unique_ptr<LibpqDatabase>> LibpqDatabase::open(const std::string& co
     for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
         if (option->val != nullptr) keywords.emplace_back(option->keyword, option->val);
     }
-    return std::unique_ptr<LibpqDatabase>(
-        new LibpqDatabase(std::make_unique<Sessions>(with_defaults(std::move(keywords)), any_tls)));
+    auto sessions = std::make_unique<Sessions>(with_defaults(std::move(keywords)), any_tls);
+    if (!sessions->bell.made()) {
+        return Error{Next::kRetry, "no more files can be opened in this process (eventfd)"};
+    }
+    return std::unique_ptr<LibpqDatabase>(new LibpqDatabase(std::move(sessions)));
 }
 
 LibpqDatabase::LibpqDatabase(std::unique_ptr<Sessions> sessions) : sessions_(std::move(sessions)) {}
@@ -163,11 +192,11 @@ void LibpqDatabase::cancel(ports::CallId call) {
 void LibpqDatabase::poll(Millis max_wait, std::vector<ports::DatabaseEvent>& out) {
     const std::size_t before = out.size();
     const Instant end = std::chrono::steady_clock::now() + std::max(max_wait, Millis(0));
-    while (true) {
+    for (bool woken = false;; woken = sessions_->bell.take()) {
         for (Session* session : sessions_->all()) session->advance(out);
         const Instant now = std::chrono::steady_clock::now();
-        if (out.size() > before || now >= end) return;
-        std::vector<pollfd> sockets;
+        if (out.size() > before || now >= end || woken) return;
+        std::vector<pollfd> sockets{sessions_->bell.interest()};
         Instant wake = end;
         for (const Session* session : sessions_->all()) {
             if (const auto wanted = session->interest()) sockets.push_back(*wanted);
@@ -177,5 +206,7 @@ void LibpqDatabase::poll(Millis max_wait, std::vector<ports::DatabaseEvent>& out
         ::poll(sockets.data(), sockets.size(), static_cast<int>(wait.count()));
     }
 }
+
+void LibpqDatabase::wake() { sessions_->bell.ring(); }
 
 }  // namespace trueup::connectors::postgres

@@ -40,6 +40,7 @@ class LibpqDatabase : public ports::Database {
                     bool want_reply) override;
     void cancel(ports::CallId call) override;
     void poll(Millis max_wait, std::vector<ports::DatabaseEvent>& out) override;
+    void wake() override;
 
   private:
     struct Sessions;

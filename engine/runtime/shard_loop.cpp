@@ -24,8 +24,10 @@ void ShardLoop::step(Millis max_wait) {
 
 /// `seen`: the log as it was before the step that found nothing to do.
 ShardLoop::Round ShardLoop::round(std::uint64_t& seen) {
-    for (int i = 0; i < kMostSteps && !stopping_; ++i) {
+    for (int i = 0; i < kMostSteps; ++i) {
+        // Read before all that it stands for: what comes behind this line ends the wait.
         seen = log_.changes_seen();
+        if (stopping_) return Round::kBusy;
         const Result<bool> busy = shard_.step();
         if (!busy) {
             fail(busy.error());

@@ -53,6 +53,7 @@ Status SourceHintReader::step(SteadyTime now,
             if (!extent) return extent.error();
             next_[i] = extent->next_offset;
         }
+        if (!log_.may_have(partition, next_[i])) continue;
         const auto fetched = log_.read(partition, next_[i], kReadBytes);
         if (!fetched) {
             if (fetched.error().next == Next::kStop) next_[i] = -1;

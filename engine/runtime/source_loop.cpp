@@ -1,5 +1,6 @@
 #include "engine/runtime/source_loop.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace trueup::runtime {
@@ -13,7 +14,8 @@ void SourceLoop::step(SteadyTime now, bool hurry, Millis max_wait) {
     connector_.pace_progress(hurry ? settings_.pace_waiting : settings_.pace_idle);
     ask_for_lists(now);
     // A failed append is told once and made good by the task itself.
-    if (Status stepped = task_.step(now, max_wait); !stepped) tell(stepped.error().what, true);
+    const Millis wait = std::clamp(due() - now, Millis(0), max_wait);
+    if (Status stepped = task_.step(now, wait); !stepped) tell(stepped.error().what, true);
     SourceStatus status;
     status.health = connector_.health();
     status.published = task_.published();
@@ -21,6 +23,16 @@ void SourceLoop::step(SteadyTime now, bool hurry, Millis max_wait) {
     tell_news(status.health);
     const MutexLock lock(mutex_);
     status_ = std::move(status);
+}
+
+void SourceLoop::want_epoch() {
+    wants_epoch_ = true;
+    wake();
+}
+
+/// When there is something to ask for.
+SteadyTime SourceLoop::due() const {
+    return wants_epoch_ ? std::min(*next_relist_, next_heal_) : *next_relist_;
 }
 
 void SourceLoop::ask_for_lists(SteadyTime now) {

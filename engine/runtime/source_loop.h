@@ -45,11 +45,13 @@ class SourceLoop {
     SourceLoop(SourceLoopSettings settings, ports::Log& log, ports::Connector& connector);
 
     /// A shard missed something, and needs everything listed and told in full.
-    void want_epoch() { wants_epoch_ = true; }
+    void want_epoch();
+    /// Ends the wait of the step that is under way, or of the next one: something is wanted.
+    void wake() { connector_.wake(); }
 
     /// One round. `hurry`: a shard has findings that wait for progress. Waits for at most
-    /// `max_wait`, and for the source or the log only.
-    void step(SteadyTime now, bool hurry, Millis max_wait) TRUEUP_EXCLUDES(mutex_);
+    /// `max_wait`, for the source, for what it appended, or until something is due.
+    void step(SteadyTime now, bool hurry, Millis max_wait);
 
     /// Waits for what is on its way to the log. For a clean stop.
     void drain();
@@ -62,6 +64,7 @@ class SourceLoop {
 
   private:
     void ask_for_lists(SteadyTime now);
+    SteadyTime due() const;
     void tell(const std::string& sentence, bool wrong) const;
     void tell_news(const ports::SourceHealth& health);
 

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMostInFlight = 4;
 constexpr std::size_t kMostEntries = 2'000;  // of one append
-constexpr Millis kFlightPoll{2};
 constexpr Millis kListenAgain{500};
 constexpr std::uint64_t kLateTokens = 16;  // of our own that may still come
 constexpr std::size_t kReadBytes = std::size_t{1} << 20U;
@@ -45,7 +44,10 @@ Status SourceTask::step(SteadyTime now, Millis max_wait) {
         if (stands_by()) return Done{};
     }
     if (incarnation_ < 0) {
-        if (now < not_before_) return Done{};
+        if (now < not_before_) {
+            log_.wait(log_.changes_seen(), std::min(max_wait, not_before_ - now));
+            return Done{};
+        }
         if (Status begun = begin(); !begun) {
             not_before_ = now + settings_.backoff;
             return begun;
@@ -61,7 +63,7 @@ Status SourceTask::step(SteadyTime now, Millis max_wait) {
         return Done{};
     }
     facts_.clear();
-    connector_.step(now, flights_.empty() ? max_wait : std::min(max_wait, kFlightPoll), facts_);
+    connector_.step(now, max_wait, facts_);  // an answer of the log ends its wait, too
     for (const Fact& fact : facts_) publish(fact);
     flush();
     return Done{};
@@ -358,6 +360,7 @@ void SourceTask::flush() {
         flight.records = batch_[i].size();
         flight.append = log_.append({settings_.topic, static_cast<std::int32_t>(i)},
                                     std::exchange(batch_[i], {}));
+        flight.append->tell([this] { connector_.wake(); });
         flights_.push_back(std::move(flight));
     }
 }

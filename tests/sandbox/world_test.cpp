@@ -313,5 +313,30 @@ TEST(SandboxWorld, AWaitingPollWakesWithTheNews) {
     EXPECT_EQ(events[0].kind, ports::ClusterEvent::Kind::kData);
 }
 
+TEST(SandboxPorts, AWakeEndsThePollThatWaits) {
+    ManualClock clock;
+    World world(7, clock);
+    const auto cluster = world.cluster();
+    const auto database = world.database();
+    constexpr Millis kForEver = std::chrono::hours(1);
+    std::vector<ports::ClusterEvent> pods;
+    std::vector<ports::DatabaseEvent> rows;
+    for (int i = 0; i < 2; ++i) {
+        cluster->wake();
+        cluster->poll(kForEver, pods);
+        database->wake();
+        database->poll(kForEver, rows);
+        std::thread waker([&] {
+            cluster->wake();
+            database->wake();
+        });
+        cluster->poll(kForEver, pods);
+        database->poll(kForEver, rows);
+        waker.join();
+    }
+    EXPECT_TRUE(pods.empty());
+    EXPECT_TRUE(rows.empty());
+}
+
 }  // namespace
 }  // namespace trueup::sandbox::testing

@@ -205,6 +205,22 @@ TEST(KubernetesTransport, AWatchTellsItsHeadAtOnceAndNothingAfterCancel) {
     EXPECT_TRUE(more.empty());
 }
 
+TEST(KubernetesTransport, AWakeEndsThePollThatWaits) {
+    Server server;
+    server.answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", true);
+    const auto cluster = open(server);
+    cluster->watch(1, {});
+    ASSERT_EQ(events(*cluster, 1).size(), 1U);
+    constexpr Millis kLong{60'000};
+    std::vector<ports::ClusterEvent> more;
+    cluster->wake();  // before it
+    cluster->poll(kLong, more);
+    std::thread waker([&] { cluster->wake(); });
+    cluster->poll(kLong, more);
+    waker.join();
+    EXPECT_TRUE(more.empty());
+}
+
 TEST(KubernetesTransport, LoopbackIsNeverAskedThroughAProxy) {
     ::setenv("http_proxy", "http://127.0.0.1:1", 1);
     Server server;

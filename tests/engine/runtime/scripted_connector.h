@@ -24,6 +24,8 @@ class ScriptedConnector final : public ports::Connector {
 
     int restarts = 0;
     int steps = 0;
+    int wakes = 0;
+    Millis last_wait{0};  ///< that the last step was ready for
     int relists = 0;
     Millis pace{0};
     ports::SourceHealth told;  ///< what it says of how it is
@@ -36,8 +38,10 @@ class ScriptedConnector final : public ports::Connector {
         fenced = false;
         if (repeats) next_ = story;
     }
-    void step(SteadyTime, Millis, std::vector<Fact>& out) override {
+    void wake() override { ++wakes; }
+    void step(SteadyTime, Millis max_wait, std::vector<Fact>& out) override {
         ++steps;
+        last_wait = max_wait;
         for (Fact& fact : next_) out.push_back(std::move(fact));
         next_.clear();
     }

@@ -72,6 +72,15 @@ TEST_F(ShardLoopTest, ASourceThatOnlyAnEpochCanHealIsNamedOnce_S4) {
     EXPECT_EQ(listed_again, std::vector<std::string>{"pods"});
 }
 
+TEST_F(ShardLoopTest, AfterAStopItWaitsForNothing) {
+    open();
+    bench.settle(*shard);
+    bench.log.block_in_wait(true);
+    loop->begin_stop();
+    loop->step(std::chrono::hours(1));  // comes back
+    EXPECT_TRUE(awaited.empty());
+}
+
 TEST_F(ShardLoopTest, AfterAFailureItTriesAgain) {
     open();
     steps(3);

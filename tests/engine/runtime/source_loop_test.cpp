@@ -78,6 +78,33 @@ TEST_F(SourceLoopTest, ProgressIsProvenOftenWhileAFindingWaits) {
     EXPECT_EQ(connector.pace, SourceLoopSettings{}.pace_idle);
 }
 
+TEST_F(SourceLoopTest, WaitsForItsSourceUntilSomethingIsDue) {
+    loop->step(clock.steady_now(), false, Millis{3'600'000});
+    EXPECT_EQ(connector.last_wait, Millis{60'000}) << "the next list";
+    loop->want_epoch();
+    step();
+    loop->want_epoch();
+    loop->step(clock.steady_now(), false, Millis{3'600'000});
+    EXPECT_EQ(connector.last_wait, Millis{10'000}) << "the next one that a shard may ask for";
+}
+
+TEST_F(SourceLoopTest, WhatItAppendsEndsItsWaitByTheAnswer) {
+    log.hold_appends();
+    connector.say(pod("wrapper-a", "u1", 5));
+    step();
+    const int wakes = connector.wakes;
+    loop->step(clock.steady_now(), false, Millis{30'000});
+    EXPECT_EQ(connector.last_wait, Millis{30'000}) << "no need to look for it";
+    log.release_appends();
+    EXPECT_EQ(connector.wakes, wakes + 1);
+}
+
+TEST_F(SourceLoopTest, AListThatIsWantedEndsItsWait) {
+    const int wakes = connector.wakes;
+    loop->want_epoch();
+    EXPECT_EQ(connector.wakes, wakes + 1);
+}
+
 TEST_F(SourceLoopTest, WhatItSaysIsNewsOnce) {
     connector.told.trouble = "the server does not answer";
     connector.told.remark = "the slot is nearly lost";
