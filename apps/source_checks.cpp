@@ -41,7 +41,7 @@ SourceChecks::~SourceChecks() {
 }
 
 void SourceChecks::tell(std::function<void()> heard) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     heard_ = std::move(heard);
 }
 

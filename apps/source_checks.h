@@ -59,9 +59,9 @@ class SourceChecks {
     /// The sources in doubt, each with why.
     std::vector<std::pair<std::string, std::string>> doubts() const TRUEUP_EXCLUDES(mutex_);
     /// Waits for news, at most so long; not at all once stopped.
-    void wait(Millis at_most) const;
+    void wait(Millis at_most) const TRUEUP_EXCLUDES(mutex_);
     /// Calls `heard` at each answer from now on, by the threads that ask.
-    void tell(std::function<void()> heard);
+    void tell(std::function<void()> heard) TRUEUP_EXCLUDES(mutex_);
     /// Asks nobody any more.
     void stop() TRUEUP_EXCLUDES(mutex_);
 
@@ -79,12 +79,12 @@ class SourceChecks {
     void log(One& one) TRUEUP_REQUIRES(mutex_);
 
     const Pauses pauses_;
-    mutable std::mutex mutex_;
-    mutable std::condition_variable news_;
-    bool stopping_ = false;
-    bool talks_ = false;
-    std::function<void()> heard_;
-    std::map<std::string, One> all_;
+    mutable Mutex mutex_;
+    mutable CondVar news_;
+    bool stopping_ TRUEUP_GUARDED_BY(mutex_) = false;
+    bool talks_ TRUEUP_GUARDED_BY(mutex_) = false;
+    std::function<void()> heard_ TRUEUP_GUARDED_BY(mutex_);
+    std::map<std::string, One> all_ TRUEUP_GUARDED_BY(mutex_);
     std::vector<std::thread> threads_;
 };
 

@@ -77,7 +77,7 @@ struct Dispatcher::State {
     bool clock_wanted(SteadyTime now) const { return !clock.at(now) || !under_way.empty(); }
     void wait(Millis max_wait);
     void wake_ports();
-    void publish_stats(SteadyTime now);
+    void publish_stats(SteadyTime now) TRUEUP_EXCLUDES(published_mutex);
     bool ours(std::int32_t partition) const {
         return !settings.assignment || settings.assignment->has(partition);
     }
@@ -101,8 +101,8 @@ struct Dispatcher::State {
     std::map<Owner, Task> tasks;  ///< after `calls`: executions cancel theirs when they go
 
     DispatcherStats counts;
-    mutable std::mutex published_mutex;
-    DispatcherStats published;
+    mutable Mutex published_mutex;
+    DispatcherStats published TRUEUP_GUARDED_BY(published_mutex);
 
     /// The log's count at the end of the step before, so that what its caller asked for between two
     /// steps (a stop) ends the next wait, too.

@@ -20,13 +20,17 @@ void Realm::add_effect(Effect effect) {
 
 void Realm::wake(bool& woken) {
     {
-        const std::lock_guard lock(mutex);
+        const MutexLock lock(mutex);
         woken = true;
     }
     changed.notify_all();
 }
 
-Act::Act(Realm& realm) : realm_(realm), lock_(realm.mutex), now_{}, wall_ms_(0) { settle(); }
+Act::Act(Realm& realm) : realm_(realm), now_{}, wall_ms_(0) {
+    realm.mutex.lock();
+    realm_.mutex.assert_held();
+    settle();
+}
 
 Act::~Act() {
     save();
@@ -54,10 +58,11 @@ void Act::save() {
 }
 
 void Act::wait(Millis max_wait, std::optional<SteadyTime> wake_at, bool& woken) {
+    realm_.mutex.assert_held();
     save();
     if (wake_at) max_wait = std::min(max_wait, std::max(Millis(1), *wake_at - now_));
     if (realm_.settings.block_in_poll && max_wait.count() > 0 && !woken) {
-        realm_.changed.wait_for(lock_, max_wait);
+        realm_.changed.wait_until(realm_.mutex, CondVar::in(max_wait));
     }
     woken = false;
     settle();

@@ -28,10 +28,10 @@ struct Realm {
     Realm& operator=(const Realm&) = delete;
 
     /// The failure that the next call of this kind meets, if any; used up.
-    std::optional<Failure> take_failure(Op op);
-    void add_effect(Effect effect);
+    std::optional<Failure> take_failure(Op op) TRUEUP_REQUIRES(mutex);
+    void add_effect(Effect effect) TRUEUP_REQUIRES(mutex);
     /// Ends the wait of the port that has `woken`, or the next one.
-    void wake(bool& woken);
+    void wake(bool& woken) TRUEUP_EXCLUDES(mutex);
 
     Mutex mutex;
     CondVar changed;
@@ -81,7 +81,10 @@ class TRUEUP_SCOPED_CAPABILITY Act {
     SteadyTime now() const { return now_; }
     std::int64_t wall_ms() const { return wall_ms_; }
     /// The same by the database's own clock.
-    std::int64_t database_ms() const { return wall_ms_ + realm_.database_ahead.count(); }
+    std::int64_t database_ms() const {
+        realm_.mutex.assert_held();
+        return wall_ms_ + realm_.database_ahead.count();
+    }
     /// Lets others act until something changed, `wake_at` came, `max_wait` is over or `woken` is
     /// true; it is false then.
     void wait(Millis max_wait, std::optional<SteadyTime> wake_at, bool& woken);

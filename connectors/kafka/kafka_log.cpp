@@ -28,7 +28,7 @@ class KafkaLog::Parts {
         auto started = Producer::start(
             settings,
             [this](ports::Partition partition, const ports::Appended& appended) {
-                const std::lock_guard lock(mutex);
+                const MutexLock lock(mutex);
                 std::int64_t& end = ends[partition];
                 end = std::max(end, appended.last_offset + 1);
                 trouble.clear();
@@ -44,7 +44,7 @@ class KafkaLog::Parts {
     }
 
     std::int64_t end_of(ports::Partition partition) {
-        const std::lock_guard lock(mutex);
+        const MutexLock lock(mutex);
         const auto found = ends.find(partition);
         return found == ends.end() ? 0 : found->second;
     }
@@ -67,10 +67,12 @@ class KafkaLog::Parts {
     }
 
     const Settings settings;
-    mutable std::mutex mutex;
-    std::map<ports::Partition, std::int64_t> ends;  ///< behind what was acknowledged to us
+    mutable Mutex mutex;
+    /// Behind what was acknowledged to us.
+    std::map<ports::Partition, std::int64_t> ends TRUEUP_GUARDED_BY(mutex);
+    /// Until the next append that is acknowledged.
+    std::string trouble TRUEUP_GUARDED_BY(mutex);
     ports::Wakeup changes;
-    std::string trouble;  ///< until the next append that is acknowledged
     std::unique_ptr<Admin> admin;
     Streams streams;
     std::unique_ptr<Producer> producer;  ///< first to go: it reports to all of the above

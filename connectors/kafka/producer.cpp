@@ -51,7 +51,10 @@ Result<std::unique_ptr<Producer>> Producer::start(const Settings& settings, OnAp
                                                   OnAnswered answered, OnTrouble worried) {
     std::unique_ptr<Producer> producer(
         new Producer(settings, std::move(told), std::move(answered), std::move(worried)));
-    if (Status made = producer->renew(); !made) return made.error();
+    {
+        const MutexLock lock(producer->mutex_);
+        if (Status made = producer->renew(); !made) return made.error();
+    }
     producer->thread_ = std::thread([raw = producer.get()] { raw->run(); });
     return producer;
 }

@@ -89,10 +89,10 @@ class Producer {
     };
 
     Producer(const Settings& settings, OnAppended told, OnAnswered answered, OnTrouble worried);
-    Status renew();
-    void run();
-    std::vector<Unit*> next_units();
-    void take_batch(Line& line, std::vector<Unit*>& out);
+    Status renew() TRUEUP_REQUIRES(mutex_);
+    void run() TRUEUP_EXCLUDES(mutex_);
+    std::vector<Unit*> next_units() TRUEUP_REQUIRES(mutex_);
+    void take_batch(Line& line, std::vector<Unit*>& out) TRUEUP_REQUIRES(mutex_);
     static std::vector<std::unique_ptr<Unit>> cut(ports::Partition partition,
                                                   std::vector<ports::Entry> entries);
     void send(Unit& unit);

@@ -400,7 +400,7 @@ Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t of
 }
 
 bool Streams::may_have(ports::Partition partition, std::int64_t offset, std::int64_t at_least) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& lane : lanes_) {
         const StreamRef stream = lane->at(partition);
         if (!stream || !goes_on_at(*stream, offset)) continue;

@@ -46,7 +46,8 @@ class Streams {
 
     /// False: `read` would answer at once that there is nothing. Keeps the stream, for it tells of
     /// what comes.
-    bool may_have(ports::Partition partition, std::int64_t offset, std::int64_t at_least);
+    bool may_have(ports::Partition partition, std::int64_t offset, std::int64_t at_least)
+        TRUEUP_EXCLUDES(mutex_);
 
     /// Ends the waits of `read` that are under way with kRetry.
     void wake() TRUEUP_EXCLUDES(mutex_);

@@ -36,13 +36,13 @@ void AppendAnswer::give(Result<Appended> result) {
 }
 
 void AppendAnswer::tell(std::function<void()> heard) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     heard_ = std::move(heard);
     if (ready()) heard_();
 }
 
 void AppendAnswer::forget() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     heard_ = nullptr;
 }
 

@@ -7,7 +7,6 @@
 #include "engine/ports/log.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,17 +18,17 @@ class AppendAnswer {
     bool ready() const { return ready_.load(std::memory_order_acquire); }
     void give(Result<Appended> result) TRUEUP_EXCLUDES(mutex_);
     /// Waits until it is given.
-    Result<Appended> take();
+    Result<Appended> take() TRUEUP_EXCLUDES(mutex_);
     /// As PendingAppend::tell, until `forget`.
-    void tell(std::function<void()> heard);
-    void forget();
+    void tell(std::function<void()> heard) TRUEUP_EXCLUDES(mutex_);
+    void forget() TRUEUP_EXCLUDES(mutex_);
 
   private:
     std::atomic<bool> ready_ = false;
-    std::mutex mutex_;
-    std::condition_variable given_;
-    std::optional<Result<Appended>> result_;
-    std::function<void()> heard_;
+    Mutex mutex_;
+    CondVar given_;
+    std::optional<Result<Appended>> result_ TRUEUP_GUARDED_BY(mutex_);
+    std::function<void()> heard_ TRUEUP_GUARDED_BY(mutex_);
 };
 
 /// What the caller of `Log::append` holds of it.

@@ -15,14 +15,13 @@
 // Thread-safe.
 #pragma once
 
+#include "engine/base/mutex.h"
 #include "engine/base/time.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 namespace trueup::ports {
@@ -49,19 +48,19 @@ class Wakeup {
 
     /// How many signals there were.
     std::uint64_t seen() const { return count_.load(); }
-    void signal();
+    void signal() TRUEUP_EXCLUDES(mutex_, listening_);
     /// Waits until there were more than `seen`. False: `max_wait` was over first.
-    bool wait(std::uint64_t seen, Millis max_wait);
+    bool wait(std::uint64_t seen, Millis max_wait) TRUEUP_EXCLUDES(mutex_);
     /// `heard` is called after the count grew, by the thread that signals: it is short, and calls
     /// nothing of this. The listener must not outlive this.
-    std::unique_ptr<Listener> listen(std::function<void()> heard);
+    std::unique_ptr<Listener> listen(std::function<void()> heard) TRUEUP_EXCLUDES(listening_);
 
   private:
     std::atomic<std::uint64_t> count_{0};
-    std::mutex mutex_;
-    std::condition_variable more_;
-    std::mutex listening_;
-    std::vector<Listener*> listeners_;
+    Mutex mutex_;  ///< the count does not grow between a look at it and the wait
+    CondVar more_;
+    Mutex listening_;
+    std::vector<Listener*> listeners_ TRUEUP_GUARDED_BY(listening_);
 };
 
 }  // namespace trueup::ports

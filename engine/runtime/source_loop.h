@@ -51,7 +51,7 @@ class SourceLoop {
 
     /// One round. `hurry`: a shard has findings that wait for progress. Waits for at most
     /// `max_wait`, for the source, for what it appended, or until something is due.
-    void step(SteadyTime now, bool hurry, Millis max_wait);
+    void step(SteadyTime now, bool hurry, Millis max_wait) TRUEUP_EXCLUDES(mutex_);
 
     /// Waits for what is on its way to the log. For a clean stop.
     void drain();

@@ -134,7 +134,7 @@ class MemoryLog final : public ports::Log {
     Result<Headers> headers(ports::Partition partition, std::int64_t offset);
     /// True for all that a test has made fail or hidden.
     bool may_have(ports::Partition partition, std::int64_t offset) override {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         const bool meddled = failing_reads_ != 0 || reads_to_failure_ != 0 ||
                              hidden_from_ != std::numeric_limits<std::int64_t>::max();
         return meddled || offset < partitions_[partition].next_offset;
@@ -154,10 +154,10 @@ class MemoryLog final : public ports::Log {
 
   private:
     struct Answer {
-        std::mutex mutex;
-        std::condition_variable given;
-        std::optional<Result<ports::Appended>> result;
-        std::function<void()> heard;
+        Mutex mutex;
+        CondVar given;
+        std::optional<Result<ports::Appended>> result TRUEUP_GUARDED_BY(mutex);
+        std::function<void()> heard TRUEUP_GUARDED_BY(mutex);
     };
     class Pending final : public ports::PendingAppend {
       public:
@@ -172,12 +172,12 @@ class MemoryLog final : public ports::Log {
             return *answer_->result;
         }
         void tell(std::function<void()> heard) override {
-            const std::lock_guard lock(answer_->mutex);
+            const MutexLock lock(answer_->mutex);
             answer_->heard = std::move(heard);
             if (answer_->result) answer_->heard();
         }
         ~Pending() override {
-            const std::lock_guard lock(answer_->mutex);
+            const MutexLock lock(answer_->mutex);
             answer_->heard = nullptr;
         }
         Pending(const Pending&) = delete;
@@ -216,19 +216,19 @@ class MemoryLog final : public ports::Log {
                                  std::to_string(first)};
     }
 
-    mutable std::mutex mutex_;
+    mutable Mutex mutex_;
     ports::Wakeup changes_;
-    std::map<ports::Partition, PartitionState> partitions_;
-    std::deque<Failure> append_failures_;
-    std::deque<Held> held_;
-    BrokerTime now_;
-    std::size_t failing_reads_ = 0;
-    std::int64_t hidden_from_ = std::numeric_limits<std::int64_t>::max();
-    std::size_t reads_to_failure_ = 0;  ///< 0: none is to fail
-    std::optional<std::uint64_t> stored_;
-    std::uint64_t reads_ = 0;
-    bool holding_ = false;
-    bool block_in_wait_ = false;
+    std::map<ports::Partition, PartitionState> partitions_ TRUEUP_GUARDED_BY(mutex_);
+    std::deque<Failure> append_failures_ TRUEUP_GUARDED_BY(mutex_);
+    std::deque<Held> held_ TRUEUP_GUARDED_BY(mutex_);
+    BrokerTime now_ TRUEUP_GUARDED_BY(mutex_);
+    std::size_t failing_reads_ TRUEUP_GUARDED_BY(mutex_) = 0;
+    std::int64_t hidden_from_ TRUEUP_GUARDED_BY(mutex_) = std::numeric_limits<std::int64_t>::max();
+    std::size_t reads_to_failure_ TRUEUP_GUARDED_BY(mutex_) = 0;  ///< 0: none is to fail
+    std::optional<std::uint64_t> stored_ TRUEUP_GUARDED_BY(mutex_);
+    std::uint64_t reads_ TRUEUP_GUARDED_BY(mutex_) = 0;
+    bool holding_ TRUEUP_GUARDED_BY(mutex_) = false;
+    bool block_in_wait_ TRUEUP_GUARDED_BY(mutex_) = false;
 };
 
 inline std::unique_ptr<ports::PendingAppend> MemoryLog::append(
@@ -268,7 +268,7 @@ inline void MemoryLog::carry_out(Held append) {
         append_failures_.erase(failure);
     }
     {
-        const std::lock_guard lock(append.answer->mutex);
+        const MutexLock lock(append.answer->mutex);
         append.answer->result = std::move(result);
         if (append.answer->heard) append.answer->heard();
         append.answer->given.notify_all();
