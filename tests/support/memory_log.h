@@ -324,7 +324,11 @@ inline Result<Headers> MemoryLog::headers(ports::Partition partition, std::int64
 }
 
 inline void MemoryLog::wait(std::uint64_t seen, Millis max_wait) {
-    const bool blocks = with_lock([&] { return block_in_wait_; });
+    bool blocks = false;
+    {
+        const MutexLock lock(mutex_);
+        blocks = block_in_wait_;
+    }
     if (blocks) changes_.wait(seen, max_wait);
 }
 
