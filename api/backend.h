@@ -35,9 +35,9 @@ struct Backend {
     /// of holds. nullopt: it would not, as far as is known now.
     std::function<std::optional<std::string>(const Request&)> too_much;
     /// Signs the request, gives it an id and puts it into the log: it is on its way then.
-    std::function<Result<Hash128>(Request)> ask;
+    std::function<Result<RequestId>(Request)> ask;
     /// nullopt: the engine has not come to it yet, or has forgotten it.
-    std::function<std::optional<AnswerView>(const Hash128&)> answer;
+    std::function<std::optional<AnswerView>(const RequestId&)> answer;
     /// Says one sentence in the process's log.
     std::function<void(const std::string&)> warn = [](const std::string&) {};
     Tokens tokens;

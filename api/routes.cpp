@@ -200,7 +200,7 @@ Answer take(const Backend& backend, const Caller& caller, Request request) {
         out.headers.emplace_back("Retry-After", kRetryAfter);
         return out;
     }
-    const Result<Hash128> id = backend.ask(std::move(request));
+    const Result<RequestId> id = backend.ask(std::move(request));
     if (!id) return refusal(503, id.error().what);
     return reply(202, {{"request", to_hex(*id)}});
 }
@@ -216,7 +216,7 @@ Answer ask(const Backend& backend, const Caller& caller, const std::string& body
 }
 
 Answer show_answer(const Backend& backend, const std::string& hex) {
-    const std::optional<Hash128> id = hash_from_hex(hex);
+    const std::optional<RequestId> id = id_from_hex<RequestId>(hex);
     if (!id) return refusal(400, "a request's id has 32 hex digits");
     const std::optional<AnswerView> answer = backend.answer(*id);
     if (!answer) return reply(200, {{"request", hex}, {"state", "pending"}});
@@ -339,7 +339,7 @@ Result<Request> request_of(const std::string& text) {
             "terminate");
     }
     if (finding.empty()) return request;
-    scope.finding_id = hash_from_hex(finding);
+    scope.finding_id = id_from_hex<FindingId>(finding);
     if (!scope.finding_id) return wrong("finding is the 32 hex digits of a finding's id");
     return request;
 }

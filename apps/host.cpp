@@ -211,7 +211,7 @@ api::Backend Host::backend() {
     };
     backend.too_much = [this](const Request& request) { return too_much(request); };
     backend.ask = [this](Request request) { return ask(std::move(request)); };
-    backend.answer = [this](const Hash128& id) { return answer(id); };
+    backend.answer = [this](const RequestId& id) { return answer(id); };
     backend.warn = [](const std::string& sentence) { spdlog::warn("{}", sentence); };
     backend.tokens = tokens_;
     return backend;
@@ -247,7 +247,7 @@ Status Host::open_shards() {
         shard.cache_bytes = memory.subjects;
         shard.write_behind_bytes = memory.write_behind;
         // Over Kafka `topics create` has begun the journals: an empty one there is a lost one.
-        if (settings_.alone) shard.new_journal_id = {fresh_number(), fresh_number()};
+        if (settings_.alone) shard.new_journal_id = JournalId({fresh_number(), fresh_number()});
         shard.request_keys = request_keys_;
         shard.command_keys = command_keys_;
         shard.on_finding = [this](const FindingEdge& edge, const Subject* subject) {

@@ -136,13 +136,13 @@ class Host {
     Status serve();
     void start_threads();
     api::Backend backend();
-    Result<Hash128> ask(Request request) TRUEUP_EXCLUDES(mutex_);
+    Result<RequestId> ask(Request request) TRUEUP_EXCLUDES(mutex_);
     std::optional<std::string> too_much(const Request& request) const;
     std::int64_t log_millis() const;
     std::string signed_bytes(const Request& request) const;
     Result<std::vector<std::int32_t>> shards_of(Request& request) const;
     bool runs(std::int32_t shard) const;
-    std::optional<api::AnswerView> answer(const Hash128& id) const TRUEUP_EXCLUDES(mutex_);
+    std::optional<api::AnswerView> answer(const RequestId& id) const TRUEUP_EXCLUDES(mutex_);
     Result<std::pair<FindingEdge, api::SubjectView>> finding(const std::string& id) const;
     void wait_for(const std::string& what) TRUEUP_EXCLUDES(mutex_);
     std::string starting() const TRUEUP_EXCLUDES(mutex_);
@@ -195,7 +195,7 @@ class Host {
     std::string waits_for_ TRUEUP_GUARDED_BY(mutex_) = "it has just begun";
     std::vector<api::LagView> lags_ TRUEUP_GUARDED_BY(mutex_);  ///< as last measured
     /// How many answers each request gets.
-    std::map<Hash128, std::size_t> asked_ TRUEUP_GUARDED_BY(mutex_);
+    std::map<RequestId, std::size_t> asked_ TRUEUP_GUARDED_BY(mutex_);
 };
 
 }  // namespace trueup::apps

@@ -32,7 +32,7 @@ api::FacetView view_of(const Facet& facet, const core::Meta& meta) {
     return view;
 }
 
-api::SubjectView view_of(const core::SubjectLook& look, const Hash128& finding,
+api::SubjectView view_of(const core::SubjectLook& look, const FindingId& finding,
                          const core::Meta& meta) {
     api::SubjectView view;
     for (const SourceSettings& source : meta.settings.sources) {

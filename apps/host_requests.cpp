@@ -90,7 +90,7 @@ Status Host::say_what_does_not_act() {
         for (const RuleSettings& rule : settings_.policy.rules) {
             if (rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove) continue;
             Request said;
-            said.id = hash128(random_hex(16));
+            said.id = RequestId(hash128(random_hex(16)));
             said.kind = RequestKind::kActivation;
             said.scope.policy = settings_.policy.policy;
             said.scope.rule = rule.rule;
@@ -109,10 +109,10 @@ Status Host::say_what_does_not_act() {
     return Done{};
 }
 
-Result<Hash128> Host::ask(Request request) {
+Result<RequestId> Host::ask(Request request) {
     const Result<std::vector<std::int32_t>> shards = shards_of(request);
     if (!shards) return shards.error();
-    request.id = hash128(random_hex(16));
+    request.id = RequestId(hash128(random_hex(16)));
     request.issued_ms = log_millis();
     const std::string bytes = signed_bytes(request);
     {
@@ -132,7 +132,7 @@ Result<Hash128> Host::ask(Request request) {
 }
 
 /// Of all shards that were asked: the first refusal, else the last word.
-std::optional<api::AnswerView> Host::answer(const Hash128& id) const {
+std::optional<api::AnswerView> Host::answer(const RequestId& id) const {
     std::optional<api::AnswerView> all;
     std::size_t count = 0;
     for (const auto& shard : shards_) {

@@ -69,7 +69,7 @@ class Stage {
           owners_(looks.size()),
           now_(start),
           state_(rows_) {
-        record_.genesis = Genesis{{1, 1}, 1, 0};
+        record_.genesis = Genesis{JournalId({1, 1}), 1, 0};
         put_in_force(settings_);
     }
 
@@ -140,7 +140,7 @@ class Stage {
         std::size_t turn = 0;    ///< the how-manieth command it got
         std::set<Reason> holds;  ///< that held it at some time
     };
-    const std::map<Hash128, Found>& found() const { return found_; }
+    const std::map<FindingId, Found>& found() const { return found_; }
 
   private:
     struct Owner {
@@ -222,7 +222,7 @@ class Stage {
     }
 
     void ask(Request request) {
-        request.id = {2, ++requests_};
+        request.id = RequestId({2, ++requests_});
         request.issued_ms = to_millis(now_);
         request.issued_by = "plan";
         ItemView item;
@@ -270,7 +270,7 @@ class Stage {
     core::State state_;
     JournalView record_;
     core::FoldReport report_;
-    std::map<Hash128, Found> found_;
+    std::map<FindingId, Found> found_;
     std::size_t turns_ = 0;
     std::uint64_t requests_ = 0;
 };

@@ -89,7 +89,7 @@ Status begin_journals(const config::Config& config, const kafka::Settings& setti
     for (const std::int32_t shard : empty) {
         const ports::Partition journal{Topic::kJournal, shard};
         codec::JournalRecordBuilder record;
-        record.set_genesis({hash128(random_hex(16)), partitions, shard});
+        record.set_genesis({JournalId(hash128(random_hex(16))), partitions, shard});
         std::vector<ports::Entry> entries;
         entries.push_back({{}, record.take()});
         const auto appended = ports::append_now(**log, journal, entries);

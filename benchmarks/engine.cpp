@@ -37,7 +37,7 @@ void Engine::open() {
     shard.policy = load_settings(settings_.mode);
     shard.cache_bytes = memory.subjects;
     shard.write_behind_bytes = memory.write_behind;
-    shard.new_journal_id = {1, 2};
+    shard.new_journal_id = JournalId({1, 2});
     auto ready = runtime::Shard::open(shard, *log_, *store_, ports::system_clock());
     if (!ready) fail(ready.error().what);
     shard_ = std::move(*ready);

@@ -68,7 +68,7 @@ class Brakes {
     };
     /// A request as it is remembered, whether it was taken or not.
     struct Seen {
-        Hash128 id;
+        RequestId id;
         RequestKind kind = RequestKind::kUnspecified;
         BrokerTime at{};
         std::string by;

@@ -93,7 +93,7 @@ struct Dispatcher::State {
     LogWriteGate gate;
     ExecutionContext context;
 
-    std::set<Hash128> under_way;                               ///< pending and in a slot
+    std::set<CommandId> under_way;                             ///< pending and in a slot
     std::map<std::string, std::deque<ArrivedCommand>> queues;  ///< by subject, in order of arrival
     std::deque<std::string> ready;  ///< subjects with a queue and no slot, the oldest first
     std::set<std::string> busy;     ///< subjects with a slot
@@ -272,7 +272,7 @@ bool Dispatcher::State::advance(SteadyTime now) {
 // True once the outcome is in the log. A result of the append that is unknown is repeated: two
 // equal outcomes do no harm, a missing one does.
 bool Dispatcher::State::settle(Task& task, SteadyTime now) {
-    const Hash128& id = task.outcome->command_id;
+    const CommandId& id = task.outcome->command_id;
     if (!task.append) {
         if (now < task.append_at) return false;
         // Ours may be in the log already, or somebody else's is; but that we wrote is always said.

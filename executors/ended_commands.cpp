@@ -4,7 +4,7 @@
 
 namespace trueup::executors {
 
-void EndedCommands::remember(const Hash128& id, BrokerTime at) {
+void EndedCommands::remember(const CommandId& id, BrokerTime at) {
     BrokerTime& youngest = ids_.try_emplace(id, at).first->second;
     youngest = std::max(youngest, at);
     ages_.emplace_back(at, id);

@@ -82,8 +82,8 @@ void put(Stage& stage, const std::string& subject, const std::string& request) {
     }
 }
 
-Hash128 ask(Stage& stage, Request request, bool sign) {
-    if (request.id.none()) request.id = {kMeant, ++stage.requests};
+RequestId ask(Stage& stage, Request request, bool sign) {
+    if (request.id.none()) request.id = RequestId({kMeant, ++stage.requests});
     if (request.issued_ms == 0) {
         request.issued_ms = to_millis(stage.broker.now() + stage.host_ahead);
     }
@@ -94,7 +94,7 @@ Hash128 ask(Stage& stage, Request request, bool sign) {
     return request.id;
 }
 
-Hash128 ask(Stage& stage, RequestKind kind, const RequestScope& scope) {
+RequestId ask(Stage& stage, RequestKind kind, const RequestScope& scope) {
     Request request;
     request.kind = kind;
     request.scope = scope;
@@ -125,7 +125,7 @@ void release(Stage& stage, const std::string& bound) {
 namespace {
 
 /// Have engines of every shard that it concerns read it, whatever they think of it?
-bool seen(const Stage& stage, const Hash128& request, const RequestScope& scope) {
+bool seen(const Stage& stage, const RequestId& request, const RequestScope& scope) {
     const auto placed = stage.placed.find(request);
     if (placed == stage.placed.end()) return false;
     const std::size_t concerned =
@@ -141,7 +141,7 @@ bool seen(const Stage& stage, const Hash128& request, const RequestScope& scope)
 
 void brake(Stage& stage, Random& random, const RequestScope& scope) {
     const std::string bound = Oracles::bound_by(scope);
-    const Hash128 request =
+    const RequestId request =
         ask(stage, scope.subject.empty() ? RequestKind::kPause : RequestKind::kHold, scope);
     const Millis lasts = random.between(2 * kBrakeSeen, Millis{60'000});
     // Somebody else may ask for the opposite in the meantime.

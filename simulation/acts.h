@@ -55,7 +55,7 @@ struct Stage {
     std::deque<std::uint64_t> toctous = {};
     /// The same for each of the next ends of an instance.
     std::deque<std::uint64_t> last_words = {};
-    std::map<Hash128, std::vector<Place>> placed = {};  ///< requests, once they are in the log
+    std::map<RequestId, std::vector<Place>> placed = {};  ///< requests, once they are in the log
     /// For which ends of instances somebody waits for an answer, and since when.
     std::vector<std::pair<Request, Moment>> ends_asked = {};
     Millis host_ahead{0};  ///< what the clock shows more by which requests are stamped

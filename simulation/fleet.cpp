@@ -71,7 +71,7 @@ class EngineProcess final : public Process {
         settings.timeout = Millis{2'000};
         settings.write_behind_every = Millis{5'000};
         settings.cache_bytes = 64U << 10U;
-        settings.new_journal_id = {around_.random.next() | 1U, 1};
+        settings.new_journal_id = JournalId({around_.random.next() | 1U, 1});
         settings.request_keys = settings.command_keys = around_.keys;
         auto opened = runtime::Shard::open(settings, *log_, *store_, around_.scheduler);
         if (opened) {
@@ -110,7 +110,7 @@ class EngineProcess final : public Process {
         for (const RuleSettings& rule : policy_.rules) {
             if (rule.mode != Mode::kObserve && rule.mode != Mode::kOff) continue;
             Request request;
-            request.id = {around_.random.next() | 1U, 3};
+            request.id = RequestId({around_.random.next() | 1U, 3});
             request.kind = RequestKind::kActivation;
             request.scope.policy = policy_.policy;
             request.scope.rule = rule.rule;
@@ -415,7 +415,7 @@ std::int64_t Fleet::applied() const {
 
 std::int32_t Fleet::shards() const { return parts_->around.settings.shards; }
 
-bool Fleet::granted(const Hash128& request, const RequestScope& scope) const {
+bool Fleet::granted(const RequestId& request, const RequestScope& scope) const {
     std::set<std::int32_t> by;
     for (const auto& engine : parts_->engines) {
         if (engine->shard() == nullptr) continue;

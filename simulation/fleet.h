@@ -62,7 +62,7 @@ class Fleet {
     /// The last journal record of the first shard that an engine has folded; -1: none.
     std::int64_t applied() const;
     /// Was this request taken, and granted, by each shard that it concerns?
-    bool granted(const Hash128& request, const RequestScope& scope) const;
+    bool granted(const RequestId& request, const RequestScope& scope) const;
     /// Has an engine of this shard come past that record of its requests?
     bool has_read(std::int32_t shard, std::int64_t offset) const;
     /// What is not settled, in one sentence.

@@ -106,7 +106,7 @@ void flood(Stage& stage, Random& random) {
     request.role = "ops";
     std::vector<ports::Entry> entries;
     for (int i = 0; i < kMany; ++i) {
-        request.id = {kMeant, ++stage.requests};
+        request.id = RequestId({kMeant, ++stage.requests});
         request.issued_ms = to_millis(stage.broker.now());
         std::string bytes = codec::encode_request(request);
         stage.keys.sign(codec::kRequestSignature, bytes);

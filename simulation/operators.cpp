@@ -122,7 +122,7 @@ Request mischief(Stage& stage, Random& random) {
                                  RequestKind::kResume, RequestKind::kRelease,
                                  RequestKind::kDismiss};
     Request request;
-    request.id = {kMischief, ++stage.requests};
+    request.id = RequestId({kMischief, ++stage.requests});
     request.kind = kinds[random.below(std::size(kinds))];
     request.issued_by = "mischief";
     request.role = "admin";

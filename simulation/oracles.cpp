@@ -76,7 +76,7 @@ bool Oracles::bound(const Command& command, SteadyTime now) const {
 }
 
 void Oracles::given(const Command& command, SteadyTime issued) {
-    judge_name(command.id, what_of(command) + command.draft.target.object_id);
+    judge_name(command.id.value(), what_of(command) + command.draft.target.object_id);
     if (!given_.emplace(command.id, issued).second) return;
     judge_order(command);
     if (bound(command, issued)) {
@@ -101,7 +101,7 @@ void Oracles::given(const Command& command, SteadyTime issued) {
 }
 
 void Oracles::found(const FindingEdge& edge) {
-    judge_name(edge.id,
+    judge_name(edge.id.value(),
                "finding of " + edge.rule + " about " + edge.subject + ": " + edge.object_id);
     if (edge.state == FindingState::kResolved && edge.rule == "termination_requested") {
         told_[edge.subject] = scheduler_.steady_now();
@@ -272,7 +272,7 @@ void Oracles::act(const std::vector<sandbox::Record>& records) {
 
 void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& budget,
                            const std::map<std::string, SteadyTime>& served) {
-    std::map<std::string, std::map<Hash128, BrokerTime>> issued;  // by rule
+    std::map<std::string, std::map<CommandId, BrokerTime>> issued;  // by rule
     for (const Command& command : commands) {
         if (costs(command)) issued[command.rule][command.id] = command.issued;
     }
@@ -341,7 +341,7 @@ bool Oracles::judge_proof(const core::State& state, const Proof& proof) {
 
 /// Who knows of a write must have seen its object since.
 void Oracles::judge_own_writes(const std::vector<Command>& commands,
-                               const std::map<Hash128, BrokerTime>& known) {
+                               const std::map<CommandId, BrokerTime>& known) {
     std::map<std::string, std::vector<std::pair<BrokerTime, SteadyTime>>> writes;  // by object
     for (const Command& command : commands) {
         const auto effect = effects_of_.find(command.id);

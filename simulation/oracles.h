@@ -142,7 +142,7 @@ class Oracles final : public Witness {
     void went_back(const std::string& source) { went_back_.insert(source); }
     /// O10: of commands, by when their journal knew that earlier ones were done, by id.
     void judge_own_writes(const std::vector<Command>& commands,
-                          const std::map<Hash128, BrokerTime>& known);
+                          const std::map<CommandId, BrokerTime>& known);
     /// O6: the ids of the objects that the projection has as present.
     void judge_projection(const std::set<std::string>& believed);
     /// O7: what an engine's disk holds, and what its journal makes up to the same record.
@@ -206,15 +206,15 @@ class Oracles final : public Witness {
 
     Scheduler& scheduler_;
     History& history_;
-    std::map<std::string, Command> ordered_;        ///< by target
-    std::map<std::string, Sent> sent_;              ///< by target and version
-    std::map<Hash128, SteadyTime> effects_of_;      ///< the first one
-    std::map<std::string, Command> last_;           ///< that was given, by object
-    std::map<Hash128, SteadyTime> ended_commands_;  ///< when their first outcome was there
+    std::map<std::string, Command> ordered_;          ///< by target
+    std::map<std::string, Sent> sent_;                ///< by target and version
+    std::map<CommandId, SteadyTime> effects_of_;      ///< the first one
+    std::map<std::string, Command> last_;             ///< that was given, by object
+    std::map<CommandId, SteadyTime> ended_commands_;  ///< when their first outcome was there
     Approvals approvals_;
     std::map<std::string, SteadyTime> brakes_;  ///< since when; by what they bind
     std::set<std::string> ended_;               ///< names of pods that ended, or were about to
-    std::map<Hash128, SteadyTime> given_;       ///< when they were issued
+    std::map<CommandId, SteadyTime> given_;     ///< when they were issued
     std::map<Hash128, std::string> named_;      ///< findings and commands: what each id is of
     /// The last end that we began, by the name of its pod.
     struct Ending {

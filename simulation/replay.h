@@ -17,8 +17,8 @@
 namespace trueup::simulation {
 
 struct Replayed {
-    std::set<std::string> believed;      ///< the ids of the objects that are there, by this journal
-    std::map<Hash128, BrokerTime> done;  ///< commands, by when the journal knew it
+    std::set<std::string> believed;  ///< the ids of the objects that are there, by this journal
+    std::map<CommandId, BrokerTime> done;  ///< commands, by when the journal knew it
 };
 
 /// Folds a shard's journal, and holds the images of its engines against what that makes, each where

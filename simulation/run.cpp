@@ -282,7 +282,7 @@ class Run {
             (request->kind == RequestKind::kPause || request->kind == RequestKind::kHold)) {
             stage_.placed[request->id].push_back({at.index, record.offset});
         }
-        const bool meant = request && request->id.hi == kMeant;
+        const bool meant = request && request->id.value().hi == kMeant;
         if (meant && seen_.insert(request->id).second) oracles_.approvals().asked(*request);
         // One that comes late may end what was asked for after it.
         const bool ends =
@@ -395,8 +395,8 @@ class Run {
     Stage stage_;
     std::optional<std::string> asks_wrongly_;  ///< the source that does so now
     Hash128 hash_;
-    std::set<Hash128> seen_;              ///< requests
-    std::map<Hash128, BrokerTime> done_;  ///< commands, by when their journal knew it
+    std::set<RequestId> seen_;              ///< requests
+    std::map<CommandId, BrokerTime> done_;  ///< commands, by when their journal knew it
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ class ServiceExecutor final : public Process {
     }
 
     std::vector<std::int64_t> next_;
-    std::set<Hash128> ended_;
+    std::set<CommandId> ended_;
 };
 
 }  // namespace

@@ -44,9 +44,9 @@ const Item* pick(const std::vector<Item>& items, Random& random) {
 }
 
 /// A request of somebody who may, about a subject or a source; its id.
-Hash128 ask(Stage& stage, RequestKind kind, const RequestScope& scope);
+RequestId ask(Stage& stage, RequestKind kind, const RequestScope& scope);
 /// A request as it is, with an id and the time if it has none; `sign`: by somebody who has the key.
-Hash128 ask(Stage& stage, Request request, bool sign = true);
+RequestId ask(Stage& stage, Request request, bool sign = true);
 /// Appended for as long as it takes to be known to be there.
 void put(Stage& stage, const std::string& subject, const std::string& request);
 RequestScope about(const std::string& subject);

@@ -15,7 +15,7 @@ namespace trueup::simulation {
 namespace {
 
 /// Enough of an id to tell it from the others of a run.
-std::string brief(const Hash128& id) { return to_hex(id).substr(0, 8); }
+std::string brief(const CommandId& id) { return to_hex(id).substr(0, 8); }
 
 /// What a source said of an object, or of itself; empty: neither.
 std::string told(const ChangeView& change, std::int64_t offset) {

@@ -100,7 +100,7 @@ Result<FindingEdge> decode_finding(std::string_view bytes) {
     if (!read_id(m.position().journal_id(), edge.journal_id)) {
         return unreadable("the finding names no journal");
     }
-    Hash128 command;
+    CommandId command;
     if (m.has_command_id() && !read_id(m.command_id(), command)) {
         return unreadable("the finding's command_id is not an id");
     }

@@ -1,10 +1,11 @@
 // What the codecs over generated code share. Included by their sources only.
 #pragma once
 
-#include "engine/base/id.h"
 #include "engine/base/result.h"
 #include "engine/codec/limits.h"
+#include "engine/model/ids.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,8 +28,9 @@ bool parse(std::string_view bytes, Message& message) {
 inline Error unreadable(std::string_view what) { return {Next::kSkip, std::string(what)}; }
 
 /// Reads an identity; false when it is not 32 lower-case hex digits or means "none".
-inline bool read_id(const std::string& hex, Hash128& out) {
-    const std::optional<Hash128> id = hash_from_hex(hex);
+template <typename Id>
+bool read_id(const std::string& hex, Id& out) {
+    const std::optional<Id> id = id_from_hex<Id>(hex);
     if (!id || id->none()) return false;
     out = *id;
     return true;

@@ -19,7 +19,7 @@ void write_scope(const RequestScope& scope, v1::RequestScope& m) {
 }
 
 bool read_scope(const v1::RequestScope& m, RequestScope& out) {
-    Hash128 finding;
+    FindingId finding;
     if (m.has_finding_id() && !read_id(m.finding_id(), finding)) return false;
     if (m.has_finding_id()) out.finding_id = finding;
     if (m.has_finding_offset()) out.finding_offset = m.finding_offset();

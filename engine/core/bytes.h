@@ -11,6 +11,7 @@
 #pragma once
 
 #include "engine/base/id.h"
+#include "engine/base/named.h"
 #include "engine/base/time.h"
 #include "engine/base/varint.h"
 #include "engine/model/change.h"
@@ -48,6 +49,10 @@ class ByteWriter {
     void hash(const Hash128& value) {
         number(value.hi);
         number(value.lo);
+    }
+    template <typename Tag>
+    void hash(const Named<Hash128, Tag>& value) {
+        hash(value.value());
     }
     void version(const Version& value) {
         number(value.hi);
@@ -113,6 +118,12 @@ class ByteReader {
     void hash(Hash128& value) {
         number(value.hi);
         number(value.lo);
+    }
+    template <typename Tag>
+    void hash(Named<Hash128, Tag>& value) {
+        Hash128 read;
+        hash(read);
+        value = Named<Hash128, Tag>(read);
     }
     void version(Version& value) {
         number(value.hi);

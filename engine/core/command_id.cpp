@@ -5,6 +5,10 @@
 
 namespace trueup::core {
 
+namespace {
+
+enum class IdOf : std::uint8_t { kFinding = 1, kCommand = 2 };
+
 Hash128 make_id(IdOf what, const Meta& meta, std::int64_t offset, std::uint32_t index) {
     std::string bytes;
     ByteWriter out(bytes);
@@ -15,6 +19,16 @@ Hash128 make_id(IdOf what, const Meta& meta, std::int64_t offset, std::uint32_t 
     out.number(index);
     if (TRUEUP_GUARD("chain_in_id")) out.hash(meta.chain);
     return hash128(bytes);
+}
+
+}  // namespace
+
+FindingId make_finding_id(const Meta& meta, std::int64_t offset, std::uint32_t index) {
+    return FindingId(make_id(IdOf::kFinding, meta, offset, index));
+}
+
+CommandId make_command_id(const Meta& meta, std::int64_t offset, std::uint32_t index) {
+    return CommandId(make_id(IdOf::kCommand, meta, offset, index));
 }
 
 Hash128 extend_chain(const Hash128& chain, Topic topic, std::int64_t offset,

@@ -6,13 +6,12 @@
 
 namespace trueup::core {
 
-/// What an id is made for; a finding and its command never share one.
-enum class IdOf : std::uint8_t { kFinding = 1, kCommand = 2 };
-
 /// hash(journal id, shard, offset, index, chain). `offset` is the journal record being folded and
 /// `index` the position among its emissions. The chain (running hash over the accepted items) keeps
 /// ids unique if a journal ever loses its tail and grows another one at the same offsets.
-Hash128 make_id(IdOf what, const Meta& meta, std::int64_t offset, std::uint32_t index);
+/// A finding and its command never share one.
+FindingId make_finding_id(const Meta& meta, std::int64_t offset, std::uint32_t index);
+CommandId make_command_id(const Meta& meta, std::int64_t offset, std::uint32_t index);
 
 /// The chain after one more accepted item.
 Hash128 extend_chain(const Hash128& chain, Topic topic, std::int64_t offset,

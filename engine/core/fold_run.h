@@ -105,7 +105,7 @@ class FoldRun {
     Answer drop_ending(Entry& entry, const Request& request, std::uint8_t rule);
     void dismiss(Entry& entry, Finding& finding);
     std::uint8_t rule_on_request() const;
-    std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<Hash128> only);
+    std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);
     bool paused(std::uint8_t rule) const;
 
     // pass.cpp

@@ -426,7 +426,7 @@ Finding& FoldRun::open(Entry& entry, std::uint8_t rule, std::string_view object_
         return *place;
     }
     Finding fresh;
-    fresh.id = make_id(IdOf::kFinding, meta_, record_.offset, index_);
+    fresh.id = make_finding_id(meta_, record_.offset, index_);
     fresh.rule = rule;
     fresh.object_id = object_id;
     fresh.since = meta_.now;
@@ -468,7 +468,7 @@ void FoldRun::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis l
     const bool ends_it = ends(entry.subject, finding);
     const std::uint8_t rule = ends_it ? entry.subject.ending->by : finding.rule;
     Command command;
-    command.id = make_id(IdOf::kCommand, meta_, record_.offset, index_);
+    command.id = make_command_id(meta_, record_.offset, index_);
     command.policy = meta_.settings.policy;
     command.rule = state_.policy->rules[rule].name;
     command.finding_id = finding.id;

@@ -125,7 +125,7 @@ struct Pause {
 
 /// What came of a request.
 struct Answered {
-    Hash128 id;
+    RequestId id;
     RequestKind kind = RequestKind::kUnspecified;
     bool granted = false;
     BrokerTime at{};
@@ -173,7 +173,7 @@ struct RuleCounters {
 };
 
 struct Meta {
-    Hash128 journal_id;
+    JournalId journal_id;
     std::int32_t partitions = 1;
     std::int32_t shard = 0;
     std::int64_t applied = -1;   ///< journal offset folded last

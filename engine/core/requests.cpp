@@ -19,7 +19,7 @@ std::string many(std::uint32_t count) {
 }
 
 /// Is it of this rule, and this very one where an id is given?
-bool is_about(const Finding& finding, std::uint8_t rule, const std::optional<Hash128>& id) {
+bool is_about(const Finding& finding, std::uint8_t rule, const std::optional<FindingId>& id) {
     return (rule == kEveryRule || finding.rule == rule) && (!id || finding.id == *id);
 }
 
@@ -109,7 +109,7 @@ FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
 
 /// Approves what waits in this subject and has not changed since it was looked at. How many.
 std::uint32_t FoldRun::approve(Entry& entry, const Approval& approval,
-                               std::optional<Hash128> only) {
+                               std::optional<FindingId> only) {
     std::uint32_t count = 0;
     for (Finding& finding : entry.subject.findings) {
         const bool moved = finding.last_change > approval.offset;

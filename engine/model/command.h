@@ -1,8 +1,8 @@
 // A command: one idempotent instruction to an executor, and the outcome that ends it.
 #pragma once
 
-#include "engine/base/id.h"
 #include "engine/base/time.h"
+#include "engine/model/ids.h"
 
 #include <cstdint>
 #include <optional>
@@ -75,10 +75,10 @@ struct CommandDraft {
 };
 
 struct Command {
-    Hash128 id;  ///< depends on nothing but the journal (core/command_id.h)
+    CommandId id;  ///< depends on nothing but the journal (core/command_id.h)
     std::string policy;
     std::string rule;
-    Hash128 finding_id;
+    FindingId finding_id;
     std::string subject;
     CommandDraft draft;
     BrokerTime issued{};
@@ -98,7 +98,7 @@ enum class OutcomeKind : std::uint8_t {
 };
 
 struct Outcome {
-    Hash128 command_id;
+    CommandId command_id;
     std::string subject;
     OutcomeKind kind = OutcomeKind::kUnspecified;
     /// Of kFailed: another try may help. Of kRefused: it was an operator's word that refused, not a

@@ -2,8 +2,8 @@
 // and on which journal records that rests.
 #pragma once
 
-#include "engine/base/id.h"
 #include "engine/base/time.h"
+#include "engine/model/ids.h"
 #include "engine/model/verdict.h"
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace trueup {
 
 struct FindingEdge {
-    Hash128 id;  ///< the finding's; the same over its life
+    FindingId id;  ///< the finding's; the same over its life
     std::string policy;
     std::string rule;
     std::string subject;
@@ -23,14 +23,14 @@ struct FindingEdge {
     Reason reason = Reason::kNone;
     bool opened = false;  ///< the first edge of the finding
     JournalTime since{};  ///< first detection
-    Hash128 journal_id;
+    JournalId journal_id;
     std::int32_t shard = 0;
-    std::int64_t offset = -1;            ///< of the journal record that made this edge
-    std::uint32_t index = 0;             ///< which of that record's effects
-    BrokerTime append_time{};            ///< of that record
-    std::optional<Hash128> command_id;   ///< the command under way or just ended
-    std::string sentence;                ///< one line for people
-    std::vector<std::int64_t> evidence;  ///< journal offsets, ascending
+    std::int64_t offset = -1;             ///< of the journal record that made this edge
+    std::uint32_t index = 0;              ///< which of that record's effects
+    BrokerTime append_time{};             ///< of that record
+    std::optional<CommandId> command_id;  ///< the command under way or just ended
+    std::string sentence;                 ///< one line for people
+    std::vector<std::int64_t> evidence;   ///< journal offsets, ascending
     bool operator==(const FindingEdge&) const = default;
 };
 

@@ -1,10 +1,10 @@
 // A journal record as the fold sees it: views into the record's own bytes.
 #pragma once
 
-#include "engine/base/id.h"
 #include "engine/base/time.h"
 #include "engine/model/change.h"
 #include "engine/model/command.h"
+#include "engine/model/ids.h"
 #include "engine/model/request.h"
 #include "engine/model/settings.h"
 #include "engine/model/topic.h"
@@ -38,7 +38,7 @@ struct ItemView {
 
 /// The first record of a journal.
 struct Genesis {
-    Hash128 journal_id;
+    JournalId journal_id;
     std::int32_t partitions = 1;
     std::int32_t shard = 0;
     bool operator==(const Genesis&) const = default;

@@ -1,8 +1,8 @@
 // What operators ask of the engine, over the topic `requests`, and what came of it.
 #pragma once
 
-#include "engine/base/id.h"
 #include "engine/base/time.h"
+#include "engine/model/ids.h"
 
 #include <cstdint>
 #include <optional>
@@ -36,14 +36,14 @@ struct RequestScope {
     std::string object_id;
     std::string source;
     std::string reason;  ///< its name: the findings that wait for it
-    std::optional<Hash128> finding_id;
+    std::optional<FindingId> finding_id;
     /// What the operator had seen: a finding that changed after this journal offset is not meant.
     std::optional<std::int64_t> finding_offset;
     bool operator==(const RequestScope&) const = default;
 };
 
 struct Request {
-    Hash128 id;
+    RequestId id;
     RequestKind kind = RequestKind::kUnspecified;
     RequestScope scope;
     std::int64_t issued_ms = 0;  ///< by the clock of the one who asked

@@ -153,7 +153,7 @@ struct Verdict {
 
 /// A disagreement with a life. Lives in its subject's row.
 struct Finding {
-    Hash128 id;
+    FindingId id;
     std::uint8_t rule = 0;  ///< index in the policy's list of rules
     std::string object_id;
     FindingState state = FindingState::kUnspecified;

@@ -62,7 +62,7 @@ std::optional<Checkpoint> Checkpoint::of_name(std::string_view name) {
     const std::size_t first = name.find('-');
     const std::size_t second = name.rfind('-');
     if (first == std::string_view::npos || first == second) return std::nullopt;
-    const auto journal_id = hash_from_hex(name.substr(0, first));
+    const auto journal_id = id_from_hex<JournalId>(name.substr(0, first));
     const auto digest = hash_from_hex(name.substr(second + 1));
     if (!journal_id || !digest) return std::nullopt;
     Checkpoint checkpoint{*journal_id, -1, *digest};
@@ -85,7 +85,7 @@ std::vector<Checkpoint> Checkpoints::list() const {
     return found;
 }
 
-std::optional<Checkpoint> Checkpoints::newest(const Hash128& journal_id,
+std::optional<Checkpoint> Checkpoints::newest(const JournalId& journal_id,
                                               std::int64_t reached) const {
     for (const Checkpoint& checkpoint : list()) {
         if (checkpoint.journal_id == journal_id && checkpoint.offset <= reached) return checkpoint;

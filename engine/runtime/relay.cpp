@@ -94,7 +94,7 @@ Status Relay::look() {
     return Done{};
 }
 
-void Relay::offer(const Hash128& journal, std::int64_t offset, core::FoldReport& report) {
+void Relay::offer(const JournalId& journal, std::int64_t offset, core::FoldReport& report) {
     if (spare_.empty()) spare_.emplace_back();
     Emissions& made = spare_.back();
     made.journal = journal;

@@ -39,7 +39,7 @@ class Relay {
 
     /// Takes over the findings and commands of the record at this offset of that journal, and
     /// leaves other memory in their place. Offsets ascend.
-    void offer(const Hash128& journal, std::int64_t offset, core::FoldReport& report);
+    void offer(const JournalId& journal, std::int64_t offset, core::FoldReport& report);
 
     /// Moves the appends on; never blocks. An error is a failed append: the batch will be tried
     /// again by the next call.
@@ -68,7 +68,7 @@ class Relay {
     static constexpr std::size_t kMostSpare = 16;
     /// Of one record.
     struct Emissions {
-        Hash128 journal;
+        JournalId journal;
         std::int64_t offset = -1;
         std::vector<Command> commands;
         Recycled<FindingEdge> findings;
@@ -76,7 +76,7 @@ class Relay {
     };
     /// Where the finding that was seen last in the topic comes from.
     struct Seen {
-        Hash128 journal;
+        JournalId journal;
         std::int64_t offset = -1;
         std::uint32_t index = 0;
         BrokerTime append_time{};

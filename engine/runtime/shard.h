@@ -51,7 +51,7 @@ struct ShardSettings {
     /// Where rows are written and backlogs encoded: beside the shard's thread, or (deferred) by it.
     std::launch jobs = std::launch::async;
     /// For the Genesis of an empty journal; none: an empty journal is refused.
-    Hash128 new_journal_id;
+    JournalId new_journal_id;
     /// Sees each edge once it was folded, and at the start the last one of every open finding.
     /// Called by the shard's thread; without the subject where it is gone, or this is no news.
     std::function<void(const FindingEdge&, const Subject*)> on_finding;

@@ -28,7 +28,7 @@ void SourceHintSender::send(const std::string& source) {
     if (said != said_.end() && now - said->second < kAgain) return;
     said_[source] = now;
     Request hint;
-    hint.id = hash128("hint", next_id_++);
+    hint.id = RequestId(hash128("hint", next_id_++));
     hint.kind = RequestKind::kSourceHint;
     hint.scope.source = source;
     hint.issued_ms = clock_.wall_millis();

@@ -27,7 +27,7 @@ void FindingsView::take(const FindingEdge& edge) {
     }
 }
 
-std::optional<FindingEdge> FindingsView::find(const Hash128& id) const {
+std::optional<FindingEdge> FindingsView::find(const FindingId& id) const {
     const MutexLock lock(mutex_);
     const auto found = open_.find(id);
     if (found == open_.end()) return std::nullopt;

@@ -39,11 +39,11 @@ class FindingsView {
     };
     Page list(const FindingsFilter& filter) const TRUEUP_EXCLUDES(mutex_);
     /// nullopt: it is not open, or not kept.
-    std::optional<FindingEdge> find(const Hash128& id) const TRUEUP_EXCLUDES(mutex_);
+    std::optional<FindingEdge> find(const FindingId& id) const TRUEUP_EXCLUDES(mutex_);
 
   private:
     mutable Mutex mutex_;
-    std::map<Hash128, FindingEdge> open_ TRUEUP_GUARDED_BY(mutex_);
+    std::map<FindingId, FindingEdge> open_ TRUEUP_GUARDED_BY(mutex_);
     std::uint64_t hidden_ TRUEUP_GUARDED_BY(mutex_) = 0;
     std::int64_t seen_ TRUEUP_GUARDED_BY(mutex_) = -1;
 };

@@ -55,7 +55,7 @@ TEST_F(Routes, AFindingSaysHowOldItIsAndWhatIsDoneAboutItAndTheListWhatIsPaused)
     snapshot.rules = {rule};
     snapshot.pauses = {{"", "olga", "a look first", 7}};
     FindingEdge edge;
-    edge.id = {1, 2};
+    edge.id = FindingId({1, 2});
     edge.rule = "orphaned_pod";
     edge.shard = 1;
     edge.since = from_millis<JournalTime>(60'000);
@@ -91,7 +91,7 @@ TEST_F(Routes, ATokenWhoseTimeIsOverSaysSo) {
 
 TEST_F(Routes, FindingsAreShownToEverybodyWithAToken) {
     FindingEdge edge;
-    edge.id = {1, 2};
+    edge.id = FindingId({1, 2});
     edge.rule = "orphaned_pod";
     edge.subject = "graph-instances/wrapper-7";
     edge.state = FindingState::kConfirmed;
@@ -120,7 +120,7 @@ TEST_F(Routes, ARequestIsTakenWithItsScopeAndTheNameOfTheOneWhoAsks) {
     EXPECT_TRUE(has(post("/v1/requests", 'o', body), "202 "));
     ASSERT_EQ(asked.size(), 1U);
     EXPECT_EQ(asked[0].scope.subject, "graph-instances/wrapper-7");
-    EXPECT_EQ(asked[0].scope.finding_id, (Hash128{1, 2}));
+    EXPECT_EQ(asked[0].scope.finding_id, FindingId({1, 2}));
     EXPECT_EQ(asked[0].scope.finding_offset, 17);
     EXPECT_EQ(asked[0].comment, "looked");
     EXPECT_EQ(asked[0].issued_by, "olga") << "never what the body claims";

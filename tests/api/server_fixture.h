@@ -44,13 +44,13 @@ class Served : public ::testing::Test {
             if (request.issued_by != busy) return std::nullopt;
             return "'" + busy + "' has asked too much: wait";
         };
-        backend.ask = [this](Request request) -> Result<Hash128> {
+        backend.ask = [this](Request request) -> Result<RequestId> {
             const std::lock_guard lock(mutex);
             asked.push_back(std::move(request));
-            return Hash128{0, asked.size()};
+            return RequestId({0, asked.size()});
         };
-        backend.answer = [](const Hash128& id) -> std::optional<AnswerView> {
-            if (id.lo != 1) return std::nullopt;
+        backend.answer = [](const RequestId& id) -> std::optional<AnswerView> {
+            if (id.value().lo != 1) return std::nullopt;
             return AnswerView{RequestKind::kPause, true, "olga", "paused"};
         };
         backend.warn = [this](const std::string& sentence) {

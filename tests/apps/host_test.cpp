@@ -238,7 +238,7 @@ TEST_F(HostTest, AWordThatIsSignedForAnotherLogIsNobodys) {
     std::uint64_t id = 0;
     const auto pause_for = [&](const std::string& log) {
         Request request;
-        request.id = {9, ++id};
+        request.id = RequestId({9, ++id});
         request.kind = RequestKind::kPause;
         request.issued_by = "olga";
         request.role = "ops";

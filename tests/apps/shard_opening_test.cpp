@@ -207,7 +207,7 @@ TEST_F(ShardOpening, OneOfAnotherJournalIsPassedOver_C11) {
     fs::remove_all(place_.path);
     MemoryLog other;
     codec::JournalRecordBuilder genesis;
-    genesis.set_genesis({{8, 8}, 1, 0});
+    genesis.set_genesis({JournalId({8, 8}), 1, 0});
     std::string first = genesis.take();
     for (std::size_t i = 0; i < journal_.size(); ++i) {  // the same times at the same offsets
         other.set_now(journal_[i].append_time);

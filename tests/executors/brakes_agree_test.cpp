@@ -41,7 +41,7 @@ class Both {
         if (!said_.empty() && chance(15)) {
             said = said_[below(said_.size())];  // recorded, and sent again
         } else {
-            said.id = {1, said_.size() + 1};
+            said.id = RequestId({1, said_.size() + 1});
             said.kind = kKinds[below(kKinds.size())];
             said.scope.rule = kRules[below(kRules.size())];
             if (chance(30)) said.scope.policy = kPolicies[below(kPolicies.size())];

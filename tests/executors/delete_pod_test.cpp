@@ -10,7 +10,7 @@ TEST(DeletePod, ChecksTheOtherSideThenGetsThenDeletesExactly_S1) {
     ExecutionFixture fixture;
     const Outcome outcome = fixture.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kDone);
-    EXPECT_EQ(outcome.command_id, (Hash128{0, 1}));
+    EXPECT_EQ(outcome.command_id, CommandId({0, 1}));
     EXPECT_EQ(outcome.subject, "graph/wrapper-a");
     EXPECT_EQ(outcome.executor, "fixture");
     EXPECT_EQ(outcome.check_to_write_micros, 2'000);  // two round trips of 1 ms

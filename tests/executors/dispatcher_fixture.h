@@ -57,7 +57,7 @@ class DispatcherFixture {
     /// What an operator asks for now.
     Request request(RequestKind kind) {
         Request made;
-        made.id = {9, ++requests_};
+        made.id = RequestId({9, ++requests_});
         made.kind = kind;
         made.issued_by = "olga";
         made.issued_ms = to_millis(log.now());

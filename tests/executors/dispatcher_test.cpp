@@ -139,7 +139,7 @@ TEST(Dispatcher, ARetryableFailureEndsItsIdAndAnotherIdIsTriedAgain_S38) {
     EXPECT_EQ(fixture.outcomes().size(), 1U) << "it comes twice";
     EXPECT_EQ(fixture.cluster.count("DELETE"), 0U);
     Command again = delete_orphan();
-    again.id = {7, 7};
+    again.id = CommandId({7, 7});
     fixture.emit(again);
     fixture.step();
     ASSERT_EQ(fixture.outcomes().size(), 2U);
@@ -349,8 +349,8 @@ TEST(Dispatcher, TheOutcomeIsAppendedUntilItIsThere_S38) {
         // The second finds the pod terminating.
         const std::vector<Outcome> outcomes = fixture.outcomes();
         ASSERT_EQ(outcomes.size(), 2U) << stored;
-        EXPECT_EQ(outcomes[0].command_id, (Hash128{0, 1}));
-        EXPECT_EQ(outcomes[1].command_id, (Hash128{0, 9}));
+        EXPECT_EQ(outcomes[0].command_id, CommandId({0, 1}));
+        EXPECT_EQ(outcomes[1].command_id, CommandId({0, 9}));
         EXPECT_EQ(outcomes[1].kind, OutcomeKind::kAlreadyDone);
         EXPECT_EQ(fixture.cluster.effects, 1U);
     }
@@ -375,7 +375,8 @@ TEST(Dispatcher, SerialPerSubjectParallelOverSubjectsAndBounded) {
     open = true;
     fixture.step(30);
     std::map<std::uint64_t, OutcomeKind> kinds;
-    for (const Outcome& outcome : fixture.outcomes()) kinds[outcome.command_id.lo] = outcome.kind;
+    for (const Outcome& outcome : fixture.outcomes())
+        kinds[outcome.command_id.value().lo] = outcome.kind;
     EXPECT_EQ(kinds, (std::map<std::uint64_t, OutcomeKind>{{1, OutcomeKind::kDone},
                                                            {2, OutcomeKind::kAlreadyDone},
                                                            {3, OutcomeKind::kDone},
@@ -393,7 +394,7 @@ TEST(Dispatcher, ASilentServerOfOneSubjectHoldsUpNoOther) {
     fixture.emit(orphan(2, "wrapper-b"));
     fixture.step();
     ASSERT_EQ(fixture.outcomes().size(), 1U);
-    EXPECT_EQ(fixture.outcomes()[0].command_id, (Hash128{0, 2}));
+    EXPECT_EQ(fixture.outcomes()[0].command_id, CommandId({0, 2}));
     fixture.pass(Millis(15'000));
     fixture.step();
     EXPECT_EQ(fixture.outcomes().size(), 2U);
@@ -413,7 +414,7 @@ TEST(Dispatcher, WhatCannotBeUnderstoodIsParked_S38) {
     EXPECT_EQ(fixture.parked.size(), 3U);
     EXPECT_EQ(fixture.dispatcher().stats().parked, 3U);
     ASSERT_EQ(fixture.outcomes().size(), 1U);
-    EXPECT_EQ(fixture.outcomes()[0].command_id, (Hash128{0, 7}));
+    EXPECT_EQ(fixture.outcomes()[0].command_id, CommandId({0, 7}));
 }
 
 TEST(Dispatcher, AnExpiryBeyondTheLedgerIsNotActedOn) {
@@ -441,7 +442,7 @@ TEST(Dispatcher, AStartReadsNothingThatIsOlderThanACommandLives) {
     const std::uint64_t before = fixture.log.reads();
     fixture.step();
     ASSERT_EQ(fixture.outcomes().size(), 1U);
-    EXPECT_EQ(fixture.outcomes()[0].command_id, (Hash128{0, 7}));
+    EXPECT_EQ(fixture.outcomes()[0].command_id, CommandId({0, 7}));
     EXPECT_EQ(fixture.dispatcher().stats().skipped, 0U);
     EXPECT_TRUE(fixture.parked.empty()) << "bytes that nobody may read any more";
     EXPECT_LT(fixture.log.reads() - before, 100U);
@@ -455,7 +456,7 @@ TEST(Dispatcher, CommandsOfOldAreSkippedAndRetentionIsNoTrouble) {
     ASSERT_TRUE(fixture.log.truncate(kOutcomes, 0).ok());
     fixture.step();
     ASSERT_EQ(fixture.outcomes().size(), 1U);
-    EXPECT_EQ(fixture.outcomes()[0].command_id, (Hash128{0, 2}));
+    EXPECT_EQ(fixture.outcomes()[0].command_id, CommandId({0, 2}));
     const std::int64_t end = fixture.log.describe(kCommands).value().next_offset;
     fixture.log.skip_offsets(kCommands, 5);
     ASSERT_TRUE(fixture.log.truncate(kCommands, end + 5).ok());

@@ -26,10 +26,10 @@ inline Sources sources_of(FakeCluster& cluster, FakeDatabase& database) {
 /// G1: delete wrapper-a (uid-a), which no row owns.
 inline Command delete_orphan(std::uint64_t id = 1) {
     Command command;
-    command.id = {0, id};
+    command.id = CommandId({0, id});
     command.policy = "graph";
     command.rule = "orphaned_pod";
-    command.finding_id = {1, id};
+    command.finding_id = FindingId({1, id});
     command.subject = "graph/wrapper-a";
     command.draft.target = {"pods", "uid-a", "wrapper-a", "graph"};
     command.draft.action.kind = Action::Kind::kDeletePod;

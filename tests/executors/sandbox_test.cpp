@@ -90,7 +90,7 @@ class Stage {
         std::vector<Outcome> found;
         for (const auto& record : log.records({Topic::kOutcomes, 0})) {
             const auto outcome = codec::decode_outcome(record.value);
-            if (outcome.ok() && outcome.value().command_id == Hash128{0, id}) {
+            if (outcome.ok() && outcome.value().command_id == CommandId({0, id})) {
                 found.push_back(outcome.value());
             }
         }

@@ -8,7 +8,7 @@ namespace {
 
 FindingEdge edge(std::uint64_t id, FindingState state, Reason reason, std::int64_t offset) {
     FindingEdge made;
-    made.id = {0, id};
+    made.id = FindingId({0, id});
     made.rule = id % 2 == 0 ? "missing_pod" : "orphaned_pod";
     made.subject = "graph-instances/wrapper-" + std::to_string(id);
     made.state = state;
@@ -30,7 +30,7 @@ TEST(FindingsView, TheNewestEdgeCountsAndAResolvedFindingGoes) {
     view.take(edge(1, FindingState::kResolved, Reason::kDone, 13));
     page = view.list({});
     ASSERT_EQ(page.findings.size(), 1U);
-    EXPECT_EQ(page.findings[0].id, (Hash128{0, 2}));
+    EXPECT_EQ(page.findings[0].id, FindingId({0, 2}));
     EXPECT_EQ(page.seen, 13);
 }
 
@@ -57,7 +57,7 @@ TEST(FindingsView, TheFirstDigitsOfAnIdNameOneWhereNoOtherBeginsLikeThem) {
     };
     EXPECT_EQ(named(zeros).size(), 2U);
     ASSERT_EQ(named(zeros + "1").size(), 1U);
-    EXPECT_EQ(named(zeros + "1")[0].id, (Hash128{0, 0x10}));
+    EXPECT_EQ(named(zeros + "1")[0].id, FindingId({0, 0x10}));
     EXPECT_TRUE(named("f").empty());
 }
 

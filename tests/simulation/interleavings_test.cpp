@@ -185,7 +185,7 @@ ShardSettings engine_settings() {
         core::rule_settings(settings.policy, rule).create_window = Millis{0};
     }
     settings.policy.stale_after = kStale;
-    settings.new_journal_id = {7, 7};
+    settings.new_journal_id = JournalId({7, 7});
     settings.jobs = std::launch::deferred;
     settings.write_behind_every = Millis{0};
     settings.request_keys = settings.command_keys = trueup::testing::test_keys();
@@ -340,8 +340,8 @@ class Interleaving {
     Source pods_;
     Source rows_;
     std::unique_ptr<Shard> shard_;
-    std::set<std::pair<Hash128, std::uint32_t>> read_;
-    std::set<Hash128> known_;             ///< and carried out
+    std::set<std::pair<CommandId, std::uint32_t>> read_;
+    std::set<CommandId> known_;           ///< and carried out
     std::multiset<std::string> effects_;  ///< by target
     int quiet_ = 0;                       ///< seconds in which nothing was open or done
 };

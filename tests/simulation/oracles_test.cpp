@@ -43,7 +43,7 @@ class OraclesTest : public ::testing::Test {
     }
     Command command(const std::string& object, std::uint64_t number = 1) {
         Command made;
-        made.id = {number, number};
+        made.id = CommandId({number, number});
         made.rule = "some_rule";
         made.subject = "graph-instances/w";
         made.draft.target.object_id = object;
@@ -54,7 +54,7 @@ class OraclesTest : public ::testing::Test {
         oracles_.given(made, scheduler_.steady_now());
         end(made.id);
     }
-    void end(const Hash128& command, OutcomeKind kind = OutcomeKind::kDone,
+    void end(const CommandId& command, OutcomeKind kind = OutcomeKind::kDone,
              const std::string& reason = "") {
         Outcome outcome;
         outcome.command_id = command;
@@ -290,7 +290,7 @@ TEST_F(OraclesTest, AnApprovalIsOfOneCommand) {
     Command closing = command("public.instances/1");
     closing.rule = "stuck_transition";
     const auto given = [&](std::uint64_t number) {
-        closing.id = {number, number};
+        closing.id = CommandId({number, number});
         give(closing);
         scheduler_.run_until(scheduler_.since() + Millis{1'000});
         return oracles_.violations().size();
@@ -329,7 +329,7 @@ TEST_F(OraclesTest, NothingIsOrderedOutsideOfTheWindows) {
     late.issued = BrokerTime(Millis{6 * 60'000 - 1});
     give(late);
     EXPECT_EQ(violated(), Names{});
-    late.id = {2, 2};
+    late.id = CommandId({2, 2});
     late.issued = BrokerTime(Millis{6 * 60'000});
     oracles_.given(late, scheduler_.steady_now());
     EXPECT_EQ(violated(), Names{"window"});
@@ -362,7 +362,7 @@ TEST_F(OraclesTest, OnceIsOneEffectOfACommand) {
     const std::string pk = row("w");
     read("w", pk);
     fail_row(pk);
-    end({1, 1});
+    end(CommandId({1, 1}));
     EXPECT_EQ(violated(), Names{});
     world_.update_row(pk, {{"status", "running"}});
     scheduler_.run_until(Millis{20'000});
@@ -373,7 +373,7 @@ TEST_F(OraclesTest, OnceIsOneEffectOfACommand) {
 
 TEST_F(OraclesTest, AnIdIsOfOneFindingOrCommand) {
     FindingEdge edge;
-    edge.id = {9, 9};
+    edge.id = FindingId({9, 9});
     edge.rule = "some_rule";
     edge.subject = "graph-instances/w";
     oracles_.found(edge);
@@ -443,7 +443,7 @@ TEST_F(OraclesTest, EvidenceIsWhatWasSoNotLongBefore) {
                                {Predicate::Kind::kExists, "pods", uid, {}, {}},
                                {Predicate::Kind::kNoVeto, "pods", uid, {}, {}}};
     const auto given = [&](std::uint64_t number) {
-        deletion.id = {number, number};
+        deletion.id = CommandId({number, number});
         give(deletion);
         return oracles_.violations().size();
     };
@@ -634,13 +634,15 @@ TEST_F(OraclesTest, EvidenceOfItsTargetIsNoOlderThanOurOwnWrite) {
     erase("w", 1);
     scheduler_.run_until(Millis{101'000});
     Command again = deletion;
-    again.id = {2, 2};
+    again.id = CommandId({2, 2});
     again.issued = BrokerTime(Millis{101'000});
     give(again);
     EXPECT_EQ(violated(), Names{}) << "a source may lag";
-    oracles_.judge_own_writes({deletion, again}, {{{1, 1}, BrokerTime(Millis{101'000})}});
+    oracles_.judge_own_writes({deletion, again},
+                              {{CommandId({1, 1}), BrokerTime(Millis{101'000})}});
     EXPECT_EQ(violated(), Names{}) << "it was not known yet";
-    oracles_.judge_own_writes({deletion, again}, {{{1, 1}, BrokerTime(Millis{100'999})}});
+    oracles_.judge_own_writes({deletion, again},
+                              {{CommandId({1, 1}), BrokerTime(Millis{100'999})}});
     EXPECT_EQ(violated(), Names{"evidence"});
 }
 
@@ -841,7 +843,7 @@ TEST_F(OraclesTest, GrantedIsAnEndThatComesOrIsTold_G8) {
         if (one.view.key() == "sold") world_.update_row(one.pk, {{"owner_username", "bob"}});
     }
     FindingEdge edge;
-    edge.id = {7, 7};
+    edge.id = FindingId({7, 7});
     edge.rule = "termination_requested";
     edge.subject = "graph-instances/told";
     edge.state = FindingState::kResolved;
@@ -949,18 +951,18 @@ TEST_F(OraclesTest, EvidenceIsOfThisVeryRow_S17) {
     EXPECT_EQ(violated(), Names{});
     oracles_.reinserted(pk);
     scheduler_.run_until(Millis{130'000});
-    failing.id = {2, 2};
+    failing.id = CommandId({2, 2});
     give(failing);
     EXPECT_EQ(violated(), Names{}) << "nobody can know, and two lists do not tell";
     oracles_.told_gone(pk);
     scheduler_.run_until(Millis{139'000});
-    failing.id = {2, 3};
+    failing.id = CommandId({2, 3});
     give(failing);
     EXPECT_EQ(violated(), Names{}) << "it is on its way to the engines";
     oracles_.reinserted(pk);
     oracles_.told_gone(pk);
     scheduler_.run_until(Millis{150'000});
-    failing.id = {2, 4};
+    failing.id = CommandId({2, 4});
     give(failing);
     EXPECT_EQ(violated(), Names{"evidence"});
 }

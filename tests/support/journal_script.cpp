@@ -115,7 +115,7 @@ std::string tell(const core::FoldReport& report, BrokerTime at) {
 JournalScript::JournalScript(Settings settings, std::uint64_t journal, Manner manner,
                              std::int32_t shards)
     : settings_(std::move(settings)), manner_(manner), state_(no_rows()) {
-    record_.set_genesis({Hash128{journal, 7}, shards, 0});
+    record_.set_genesis({JournalId({journal, 7}), shards, 0});
     record_.set_settings(settings_);
     flush();
 }
@@ -411,7 +411,7 @@ void JournalScript::put_in_force(const Settings& settings) {
 }
 
 void JournalScript::request(Request request) {
-    if (request.id.none()) request.id = {1, ++requests_};
+    if (request.id.none()) request.id = RequestId({1, ++requests_});
     if (request.issued_ms == 0) request.issued_ms = to_millis(broker(now_));
     if (request.issued_by.empty()) request.issued_by = "operator";
     // The sequencer checks signatures, and it is not here: what travels says that it was.

@@ -36,17 +36,18 @@ TEST(Messages, BareOnesGoBothWays) {
     EXPECT_EQ(decode_command(encode_command(command)).value(), command);
 
     Outcome outcome;
-    outcome.command_id = {0, 1};
+    outcome.command_id = CommandId({0, 1});
     outcome.kind = OutcomeKind::kDone;
     EXPECT_EQ(decode_outcome(encode_outcome(outcome)).value(), outcome);
 
     FindingEdge edge;
-    edge.id = edge.journal_id = {1, 0};
+    edge.id = FindingId({1, 0});
+    edge.journal_id = JournalId({1, 0});
     edge.state = FindingState::kResolved;
     EXPECT_EQ(decode_finding(encode_finding(edge)).value(), edge);
 
     Request request;
-    request.id = {0, 1};
+    request.id = RequestId({0, 1});
     request.kind = RequestKind::kPause;
     EXPECT_EQ(decode_request(encode_request(request)).value(), request);
 }

@@ -64,10 +64,10 @@ ChangeView progress() {
 
 Command command() {
     Command command;
-    command.id = {0x0123456789abcdef, 0xfedcba9876543210};
+    command.id = CommandId({0x0123456789abcdef, 0xfedcba9876543210});
     command.policy = "graph-instance";
     command.rule = "orphaned_pod";
-    command.finding_id = {1, 2};
+    command.finding_id = FindingId({1, 2});
     command.subject = "graph-instance/wrapper-7f3a";
     command.draft.target = {"pods", "0b0c7ab2-57a3", "wrapper-7f3a", "graphs"};
     command.draft.action.kind = Action::Kind::kDeletePod;
@@ -87,7 +87,7 @@ Command command() {
 
 Outcome outcome() {
     Outcome outcome;
-    outcome.command_id = {0x0123456789abcdef, 0xfedcba9876543210};
+    outcome.command_id = CommandId({0x0123456789abcdef, 0xfedcba9876543210});
     outcome.subject = "graph-instance/wrapper-7f3a";
     outcome.kind = OutcomeKind::kFailed;
     outcome.retryable = true;
@@ -99,7 +99,7 @@ Outcome outcome() {
 
 FindingEdge finding() {
     FindingEdge edge;
-    edge.id = {1, 2};
+    edge.id = FindingId({1, 2});
     edge.policy = "graph-instance";
     edge.rule = "orphaned_pod";
     edge.subject = "graph-instance/wrapper-7f3a";
@@ -107,12 +107,12 @@ FindingEdge finding() {
     edge.state = FindingState::kConfirmed;
     edge.reason = Reason::kGrace;
     edge.since = from_millis<JournalTime>(60'000);
-    edge.journal_id = {3, 4};
+    edge.journal_id = JournalId({3, 4});
     edge.shard = 5;
     edge.offset = 300;
     edge.index = 1;
     edge.append_time = from_millis<BrokerTime>(1'700'000'002'000);
-    edge.command_id = Hash128{0x0123456789abcdef, 0xfedcba9876543210};
+    edge.command_id = CommandId({0x0123456789abcdef, 0xfedcba9876543210});
     edge.sentence = "Pod wrapper-7f3a has no row; it may go after 60 s.";
     edge.evidence = {3, 17, 300};
     return edge;
@@ -120,7 +120,7 @@ FindingEdge finding() {
 
 Request request() {
     Request request;
-    request.id = {7, 8};
+    request.id = RequestId({7, 8});
     request.kind = RequestKind::kApprove;
     request.scope = {"graph-instance",
                      "orphaned_pod",
@@ -128,7 +128,7 @@ Request request() {
                      "0b0c7ab2-57a3",
                      "pods",
                      "uncorrelated_rows",
-                     Hash128{1, 2},
+                     FindingId({1, 2}),
                      300};
     request.issued_ms = 1'700'000'002'500;
     request.issued_by = "operator";
@@ -162,7 +162,7 @@ Settings settings() {
     return settings;
 }
 
-Genesis genesis() { return {{3, 4}, 8, 5}; }
+Genesis genesis() { return {JournalId({3, 4}), 8, 5}; }
 
 std::string journal_record() {
     JournalRecordBuilder builder;

@@ -39,28 +39,27 @@ TEST(CommandIds, AnotherJournalNamesOthers) {
 
 TEST(CommandIds, EachPartOfThePlaceCounts) {
     core::Meta meta;
-    meta.journal_id = {1, 2};
+    meta.journal_id = JournalId({1, 2});
     meta.chain = {3, 4};
     std::set<std::string> ids;
-    const auto add = [&](core::IdOf what, const core::Meta& of, std::int64_t offset,
-                         std::uint32_t index) {
-        ids.insert(to_hex(core::make_id(what, of, offset, index)));
+    const auto add = [&](const core::Meta& of, std::int64_t offset, std::uint32_t index) {
+        ids.insert(to_hex(core::make_command_id(of, offset, index)));
     };
-    add(core::IdOf::kCommand, meta, 7, 0);
-    add(core::IdOf::kFinding, meta, 7, 0);
-    add(core::IdOf::kCommand, meta, 8, 0);
-    add(core::IdOf::kCommand, meta, 7, 1);
+    add(meta, 7, 0);
+    ids.insert(to_hex(core::make_finding_id(meta, 7, 0)));
+    add(meta, 8, 0);
+    add(meta, 7, 1);
     core::Meta other = meta;
     other.shard = 1;
-    add(core::IdOf::kCommand, other, 7, 0);
+    add(other, 7, 0);
     other = meta;
-    other.journal_id = {1, 3};
-    add(core::IdOf::kCommand, other, 7, 0);
+    other.journal_id = JournalId({1, 3});
+    add(other, 7, 0);
     other = meta;
     other.chain = {3, 5};
-    add(core::IdOf::kCommand, other, 7, 0);
+    add(other, 7, 0);
     EXPECT_EQ(ids.size(), 7U);
-    add(core::IdOf::kCommand, meta, 7, 0);
+    add(meta, 7, 0);
     EXPECT_EQ(ids.size(), 7U) << "and nothing else does";
 }
 
@@ -102,8 +101,8 @@ TEST(CommandIds, NoIdComesTwiceInARunOf200Orphans) {
     ASSERT_EQ(s.commands().size(), 200U);
     std::set<Hash128> ids;
     for (const Command& command : s.commands()) {
-        ids.insert(command.id);
-        ids.insert(command.finding_id);
+        ids.insert(command.id.value());
+        ids.insert(command.finding_id.value());
     }
     EXPECT_EQ(ids.size(), 400U);
 }

@@ -120,7 +120,7 @@ TEST(Findings, NoOtherCommandWhileTheFirstMayBeCarriedOut) {
 TEST(Findings, AnExpiredCommandHasASuccessorWithAnotherId) {
     JournalScript s = orphan_at(220s);  // its not_after
     s.news();
-    const Hash128 first = s.commands().front().id;
+    const CommandId first = s.commands().front().id;
     s.quiet_until(230s);
     EXPECT_EQ(s.news(),
               "225s confirmed orphaned_pod wrapper-7 a: expired\n"
@@ -230,7 +230,7 @@ TEST(Findings, WhatFailedForAFormerRowIsFoundAnewOfTheNextOne_S17) {
         s.all_known();
         s.quiet_until(100s);
         const auto ordered = [&] {
-            std::set<Hash128> ids;
+            std::set<CommandId> ids;
             for (const Command& command : s.commands()) ids.insert(command.id);
             return ids.size();
         };

@@ -214,7 +214,7 @@ TEST(Guard, Guard_outbox_until_outcome_WhatNobodyAnswersIsSaidAgain) {
 
 // Design §5: chain.
 TEST(Guard, Guard_chain_in_id_AnotherTailAtTheSameOffsetsNamesOtherCommands) {
-    std::vector<Hash128> ids;
+    std::vector<CommandId> ids;
     for (const std::uint64_t version : {11U, 12U}) {
         JournalScript s = quiet_world();
         s.pod({.name = "wrapper-7", .uid = "a", .version = version});
@@ -336,7 +336,7 @@ TEST(Guard, Guard_request_authentic_WhatNobodySignedIsNobodysWord) {
     JournalScript s = quiet_world();
     Request pause;
     pause.kind = RequestKind::kPause;
-    pause.id = {9, 9};
+    pause.id = RequestId({9, 9});
     pause.issued_ms = to_millis(broker(s.now()));
     s.raw(Topic::kRequests, codec::encode_request(pause));
     EXPECT_TRUE(s.meta().pauses.empty());
@@ -347,7 +347,7 @@ TEST(Guard, Guard_request_once_TheSameWordTwiceIsSaidOnce) {
     JournalScript s = quiet_world();
     Request resume;
     resume.kind = RequestKind::kResume;
-    resume.id = {9, 9};
+    resume.id = RequestId({9, 9});
     s.request(resume);
     Request pause;
     pause.kind = RequestKind::kPause;

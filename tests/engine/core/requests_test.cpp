@@ -54,7 +54,7 @@ TEST(Requests, AnApprovalWithoutAnOffsetIsRefused) {
 TEST(Requests, AnApprovalOfAnotherFindingIsRefused) {
     JournalScript s = approving_world();
     Request made = approval(s, "wrapper-7");
-    made.scope.finding_id = Hash128{1, 2};
+    made.scope.finding_id = FindingId({1, 2});
     s.request(made);
     EXPECT_FALSE(s.answered().granted);
     EXPECT_TRUE(s.commands().empty());
@@ -76,7 +76,7 @@ TEST(Requests, AForeignPolicyOrAnUnknownRuleIsRefused) {
 TEST(Requests, OneThatIsForgedIsKeptCountedAndNotAnswered) {
     JournalScript s = approving_world();
     Request made = request(RequestKind::kPause);
-    made.id = {3, 3};
+    made.id = RequestId({3, 3});
     made.issued_ms = to_millis(broker(s.now()));
     s.raw(Topic::kRequests, codec::encode_request(made));
     EXPECT_EQ(s.counted().unauthenticated, 1U);
@@ -128,7 +128,7 @@ TEST(Requests, WhatPermitsIsTakenInTimeOnly) {
 TEST(Requests, AnOldPauseThatIsSentAgainPausesAgainOnceItIsForgotten) {
     JournalScript s = approving_world();
     Request pause = request(RequestKind::kPause);
-    pause.id = {9, 9};
+    pause.id = RequestId({9, 9});
     pause.issued_ms = to_millis(broker(s.now()));
     s.request(pause);
     s.request(request(RequestKind::kResume));
@@ -172,7 +172,7 @@ TEST(Requests, AFloodOfOneCallerStopsNeitherABrakeNorAnotherCaller) {
     end.issued_by = "alice";
     end.role = "user";
     for (std::uint64_t i = 0; i < 300; ++i) {
-        end.id = {7, i};
+        end.id = RequestId({7, i});
         s.request(end);
         EXPECT_EQ(s.answered().id, end.id) << "each is answered";
         EXPECT_FALSE(s.answered().granted);
@@ -194,7 +194,7 @@ TEST(Requests, AFloodOfOneCallerStopsNeitherABrakeNorAnotherCaller) {
     s.request(word);
     EXPECT_TRUE(s.answered().granted) << "a brake, whoever asks: " << s.answered().sentence;
     s.quiet_until(s.now() + kRemembered + 5s);
-    end.id = {7, 1'000};
+    end.id = RequestId({7, 1'000});
     s.request(end);
     EXPECT_NE(s.answered().sentence.find("neither owns"), std::string::npos) << "ten minutes later";
 }
@@ -202,12 +202,12 @@ TEST(Requests, AFloodOfOneCallerStopsNeitherABrakeNorAnotherCaller) {
 TEST(Requests, WhatIsRememberedIsBoundedAndAFloodForgetsNobodyElsesWord) {
     JournalScript s = approving_world();
     Request pause = request(RequestKind::kPause);
-    pause.id = {9, 9};
+    pause.id = RequestId({9, 9});
     pause.issued_by = "olga";
     pause.issued_ms = to_millis(broker(s.now()));
     s.request(pause);
     Request resume = request(RequestKind::kResume);
-    resume.id = {9, 10};
+    resume.id = RequestId({9, 10});
     resume.issued_by = "olga";
     resume.issued_ms = pause.issued_ms;
     s.request(resume);
@@ -219,7 +219,7 @@ TEST(Requests, WhatIsRememberedIsBoundedAndAFloodForgetsNobodyElsesWord) {
         }
     });
     EXPECT_EQ(s.meta().answered.size(), kMostRemembered);
-    pause.id = {9, 11};
+    pause.id = RequestId({9, 11});
     s.request(pause);
     s.request(resume);
     EXPECT_EQ(s.meta().pauses.size(), 1U) << "the resume of before is known";
@@ -277,9 +277,9 @@ TEST(Requests, APauseAndAHoldNeedNoPolicyInForce) {
     core::NoRows rows;
     core::State state(rows);
     codec::JournalRecordBuilder record;
-    record.set_genesis({{1, 1}, 1, 0});
+    record.set_genesis({JournalId({1, 1}), 1, 0});
     auto say = [&, offset = std::int64_t{0}](Request made) mutable {
-        made.id = {3, static_cast<std::uint64_t>(offset) + 1};
+        made.id = RequestId({3, static_cast<std::uint64_t>(offset) + 1});
         made.issued_ms = to_millis(broker(0s));
         record.add_item(Topic::kRequests, offset - 1, offset, broker(0s),
                         codec::encode_request(made), true);

@@ -53,10 +53,10 @@ class Dice {
 
 Command random_command(Dice& dice, const std::string& key) {
     Command command;
-    command.id = dice.hash();
+    command.id = CommandId(dice.hash());
     command.policy = dice.text();
     command.rule = dice.text();
-    command.finding_id = dice.hash();
+    command.finding_id = FindingId(dice.hash());
     command.subject = key;
     command.draft.target = {dice.text(), dice.text(), dice.text(), dice.text()};
     command.draft.action.kind = static_cast<Action::Kind>(dice.below(3));
@@ -129,7 +129,7 @@ Subject random_subject(Dice& dice) {
     }
     for (std::size_t n = dice.below(4); n > 0; --n) {
         Finding finding;
-        finding.id = dice.hash();
+        finding.id = FindingId(dice.hash());
         finding.rule = static_cast<std::uint8_t>(dice.number());
         finding.object_id = dice.text();
         finding.state = static_cast<FindingState>(dice.below(5));
@@ -250,14 +250,14 @@ void random_operators(Dice& dice, core::Meta& meta) {
                                dice.text(), dice.text()});
     }
     for (std::size_t n = dice.below(3); n > 0; --n) {
-        meta.answered.push_back({dice.hash(), static_cast<RequestKind>(dice.below(10)), dice.flip(),
-                                 dice.time<BrokerTime>(), dice.text(), dice.text()});
+        meta.answered.push_back({RequestId(dice.hash()), static_cast<RequestKind>(dice.below(10)),
+                                 dice.flip(), dice.time<BrokerTime>(), dice.text(), dice.text()});
     }
 }
 
 core::Meta random_meta(Dice& dice) {
     core::Meta meta;
-    meta.journal_id = dice.hash();
+    meta.journal_id = JournalId(dice.hash());
     meta.partitions = static_cast<std::int32_t>(dice.below(1'000));
     meta.shard = static_cast<std::int32_t>(dice.below(1'000));
     meta.applied = dice.offset();

@@ -207,9 +207,9 @@ TEST(ShardSettings, AStoredShardOfAnUnknownPolicyHalts_C10) {
 TEST(ShardSettings, TheFirstGenesisCounts) {
     JournalScript s;
     codec::JournalRecordBuilder record;
-    record.set_genesis({Hash128{99, 99}, 8, 3});
+    record.set_genesis({JournalId({99, 99}), 8, 3});
     s.append(record.take());
-    EXPECT_EQ(s.meta().journal_id, (Hash128{1, 7}));
+    EXPECT_EQ(s.meta().journal_id, JournalId({1, 7}));
     EXPECT_EQ(s.meta().partitions, 1);
     EXPECT_EQ(s.meta().shard, 0);
 }

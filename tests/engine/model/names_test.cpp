@@ -1,6 +1,7 @@
-// Proves engine/model/{topic,verdict,command,subject}.h: names are fixed, and what is final is
+// Proves engine/model/{ids,topic,verdict,command,subject}.h: names are fixed, and what is final is
 // final.
 #include "engine/model/finding_edge.h"
+#include "engine/model/ids.h"
 #include "engine/model/journal.h"
 #include "engine/model/subject.h"
 #include "engine/model/topic.h"
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -61,6 +63,13 @@ TEST(Subject, TheNameIsWhatFollowsThePolicy) {
     EXPECT_EQ(subject.name(), "wrapper-7f3a");
     subject.key = "bare";
     EXPECT_EQ(subject.name(), "bare");
+}
+
+TEST(Ids, GoToHexAndBack) {
+    const CommandId id({0x0123456789abcdef, 0xfedcba9876543210});
+    EXPECT_EQ(to_hex(id), "0123456789abcdeffedcba9876543210");
+    EXPECT_EQ(id_from_hex<CommandId>(to_hex(id)), id);
+    EXPECT_EQ(id_from_hex<CommandId>("0123"), std::nullopt);
 }
 
 TEST(Version, OrdersByItsHighWordFirst) {

@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 using projections::RocksdbStore;
 using trueup::testing::TempDir;
 
+constexpr JournalId kOurs({7, 7});
+
 bool never() { return false; }
 
 std::unique_ptr<RocksdbStore> must_open(const std::string& path) {
@@ -34,7 +36,7 @@ std::unique_ptr<RocksdbStore> must_open(const std::string& path) {
 }
 
 TEST(CheckpointName, SaysWhatIsInItAndIsReadBack) {
-    const Checkpoint checkpoint{{1, 2}, 4711, {3, 4}};
+    const Checkpoint checkpoint{JournalId({1, 2}), 4711, {3, 4}};
     const std::string name =
         "00000000000000010000000000000002-4711-00000000000000030000000000000004";
     EXPECT_EQ(checkpoint.name(), name);
@@ -134,19 +136,19 @@ TEST_F(CheckpointsOfAShard, ThereIsNoneOfNothingAndNoneTwice) {
     EXPECT_EQ(checkpoints.make(*store_, never).value(), std::nullopt) << "nothing was written";
     auto shard = fixture_.open(store_.get());
     fixture_.settle(*shard);
-    EXPECT_EQ(checkpoints.newest({7, 7}, 1'000'000), std::nullopt);
+    EXPECT_EQ(checkpoints.newest(kOurs, 1'000'000), std::nullopt);
     const Checkpoint made = make(checkpoints);
     EXPECT_EQ(checkpoints.make(*store_, never).value(), std::nullopt) << "it is there already";
     EXPECT_EQ(checkpoints.list(), std::vector{made});
-    EXPECT_EQ(checkpoints.newest({7, 7}, made.offset), made);
-    EXPECT_EQ(checkpoints.newest({7, 7}, made.offset - 1), std::nullopt);
+    EXPECT_EQ(checkpoints.newest(kOurs, made.offset), made);
+    EXPECT_EQ(checkpoints.newest(kOurs, made.offset - 1), std::nullopt);
     EXPECT_GT(checkpoints.made_at(made), 1'600'000'000'000) << "in milliseconds since 1970";
-    EXPECT_EQ(checkpoints.made_at({{7, 7}, 99, {}}), 0) << "not there";
+    EXPECT_EQ(checkpoints.made_at({kOurs, 99, {}}), 0) << "not there";
 }
 
 TEST_F(CheckpointsOfAShard, TheNewestOfThisJournalStayAndOthersAreLeftAlone) {
     Checkpoints checkpoints = keeping(2);
-    const std::string other = Checkpoint{{9, 9}, 1, {1, 1}}.name();
+    const std::string other = Checkpoint{JournalId({9, 9}), 1, {1, 1}}.name();
     for (const std::string& name : {other, std::string("mine")}) {
         fs::create_directories(dir_ / "checkpoints" + ("/" + name));
     }
@@ -158,7 +160,7 @@ TEST_F(CheckpointsOfAShard, TheNewestOfThisJournalStayAndOthersAreLeftAlone) {
         made.push_back(make(checkpoints).name());
     }
     EXPECT_EQ(names(), (std::set<std::string>{other, "mine", made[2], made[3]}));
-    EXPECT_EQ(checkpoints.newest({7, 7}, 1'000'000)->name(), made[3]);
+    EXPECT_EQ(checkpoints.newest(kOurs, 1'000'000)->name(), made[3]);
 }
 
 // An engine that came late removed the checkpoints of the one beside it: they were ahead of its
@@ -175,7 +177,7 @@ TEST_F(CheckpointsOfAShard, WhatIsAheadIsAnotherEnginesAndStaysUntilTheRowsPasse
     ASSERT_TRUE(behind.has_value());
     ASSERT_LT(behind->offset, ahead.offset);
     EXPECT_EQ(names(), (std::set{ahead.name(), behind->name()}));
-    EXPECT_EQ(checkpoints.newest({7, 7}, behind->offset), behind) << "what the late one looks at";
+    EXPECT_EQ(checkpoints.newest(kOurs, behind->offset), behind) << "what the late one looks at";
     go_on(*shard);
     const Checkpoint newest = make(checkpoints);
     EXPECT_EQ(names(), std::set{newest.name()});

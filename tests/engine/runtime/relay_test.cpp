@@ -19,8 +19,8 @@ core::FoldReport report(std::int64_t offset, int findings, int commands) {
     core::FoldReport made;
     for (int i = 0; i < findings; ++i) {
         FindingEdge edge;
-        edge.id = {1, static_cast<std::uint64_t>(offset)};
-        edge.journal_id = {7, 7};
+        edge.id = FindingId({1, static_cast<std::uint64_t>(offset)});
+        edge.journal_id = JournalId({7, 7});
         edge.rule = "orphaned_pod";
         edge.subject = "graph-instances/a";
         edge.object_id = "uid";
@@ -32,8 +32,8 @@ core::FoldReport report(std::int64_t offset, int findings, int commands) {
     }
     for (int i = 0; i < commands; ++i) {
         Command command;
-        command.id = {2, static_cast<std::uint64_t>(offset)};
-        command.finding_id = {1, 1};
+        command.id = CommandId({2, static_cast<std::uint64_t>(offset)});
+        command.finding_id = FindingId({1, 1});
         command.subject = "graph-instances/a";
         command.not_after = from_millis<BrokerTime>(1);
         command.draft.target = {"pods", "uid", "a", "graph"};
@@ -44,10 +44,10 @@ core::FoldReport report(std::int64_t offset, int findings, int commands) {
     return made;
 }
 
-constexpr Hash128 kJournal{7, 7};
+constexpr JournalId kJournal({7, 7});
 
 void offer(Relay& relay, std::int64_t offset, int findings, int commands,
-           Hash128 journal = kJournal) {
+           JournalId journal = kJournal) {
     core::FoldReport made = report(offset, findings, commands);
     relay.offer(journal, offset, made);
 }
@@ -159,7 +159,7 @@ TEST(Relay, AFindingOfAnotherJournalProvesNothing) {
     }
     Relay anew(log, 0, trueup::testing::test_keys());
     ASSERT_TRUE(anew.resume().ok());
-    offer(anew, 3, 1, 1, {8, 8});
+    offer(anew, 3, 1, 1, JournalId({8, 8}));
     ASSERT_TRUE(anew.drain().ok());
     EXPECT_EQ(commands_in(log).size(), 1U);
     EXPECT_EQ(findings_in(log).size(), 2U);

@@ -120,7 +120,7 @@ TEST(Retention, TheJournalStaysFromTheOldestCheckpointOn) {
     ASSERT_TRUE(world.tend(hour, {world.second}).ok());
     EXPECT_EQ(first_offset(), 0) << "one checkpoint is no more than the rows are";
     Checkpoint foreign = world.second;
-    foreign.journal_id = {77, 77};
+    foreign.journal_id = JournalId({77, 77});
     Checkpoint ahead = world.second;
     ahead.offset = world.shard->state().meta.applied + 1;
     ASSERT_TRUE(world.tend(hour, {ahead, world.second, foreign}).ok());

@@ -80,7 +80,7 @@ ShardFixture::ShardFixture() {
     task.topic = Topic::kChangesRows;
     rows_task_ = std::make_unique<SourceTask>(task, log, rows);
     settings.policy = demo_policy();
-    settings.new_journal_id = {7, 7};
+    settings.new_journal_id = JournalId({7, 7});
     settings.jobs = std::launch::deferred;
     settings.request_keys = settings.command_keys = trueup::testing::test_keys();
 }

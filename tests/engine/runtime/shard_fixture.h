@@ -85,7 +85,7 @@ class ShardFixture {
     std::uint64_t version_ = 10;
     std::set<std::string> pods_there_;  ///< names, of the random acts
     std::set<std::string> rows_there_;
-    std::set<Hash128> answered_;
+    std::set<CommandId> answered_;
     std::vector<StoredRecord> looked_at_;
 };
 

@@ -31,12 +31,12 @@ TEST(Shard, AnEmptyJournalGetsItsGenesisOnce) {
     ShardFixture fixture;
     auto shard = fixture.open();
     fixture.settle(*shard);
-    EXPECT_EQ(shard->state().meta.journal_id, (Hash128{7, 7}));
-    fixture.settings.new_journal_id = {8, 8};
-    EXPECT_EQ(settled_meta(*shard).journal_id, (Hash128{7, 7}));
+    EXPECT_EQ(shard->state().meta.journal_id, JournalId({7, 7}));
+    fixture.settings.new_journal_id = JournalId({8, 8});
+    EXPECT_EQ(settled_meta(*shard).journal_id, JournalId({7, 7}));
     auto again = fixture.open();
     fixture.settle(*again);
-    EXPECT_EQ(again->state().meta.journal_id, (Hash128{7, 7}));
+    EXPECT_EQ(again->state().meta.journal_id, JournalId({7, 7}));
     int geneses = 0;
     for (const StoredRecord& record : fixture.log.records({Topic::kJournal, 0})) {
         JournalView view;
@@ -274,7 +274,7 @@ TEST(Shard, TwoLeadersOfOneJournalAreOne_C4) {
         ShardFixture fixture;
         projections::MemoryStore other;
         auto a = fixture.open();
-        fixture.settings.new_journal_id = {9, 9};
+        fixture.settings.new_journal_id = JournalId({9, 9});
         auto b = fixture.open(&other);
         fixture.settle(*a);
         fixture.settle(*b);
