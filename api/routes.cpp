@@ -303,7 +303,9 @@ void admit(const Tokens& tokens, const Head& head, std::int64_t now, const Route
 Answer refusal(unsigned status, const std::string& why) { return reply(status, {{"error", why}}); }
 
 Result<Request> request_of(const std::string& text) {
-    const auto wrong = [](std::string why) { return Error{Next::kSkip, std::move(why)}; };
+    const auto wrong = [](std::string why) {
+        return Error{Next::kSkip, Code::kInvalid, std::move(why)};
+    };
     Json body = Json::parse(text, nullptr, false);
     if (!body.is_object()) return wrong("the body is a JSON object, as {\"kind\": \"pause\"}");
     Request request;

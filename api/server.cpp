@@ -86,7 +86,10 @@ class Certificate {
         const auto times = times_of_files();
         if (times == times_) return Done{};
         const Result<std::string> key = ports::read_private_file(key_file_);
-        if (!key) return Error{Next::kStop, "http.tls.key_file: " + key.error().what};
+        if (!key) {
+            return Error{Next::kStop, trueup::Code::kConfiguration,
+                         "http.tls.key_file: " + key.error().what};
+        }
         Code wrong;
         auto fresh = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
         SSL_CTX_set_min_proto_version(fresh->native_handle(), TLS1_2_VERSION);
@@ -102,7 +105,7 @@ class Certificate {
         if (wrong) return flaw("http.tls.cert_file " + cert_file_, "a PEM certificate", wrong);
         fresh->use_private_key(asio::buffer(*key), asio::ssl::context::pem, wrong);
         if (wrong && locked) {
-            return Error{Next::kStop,
+            return Error{Next::kStop, trueup::Code::kConfiguration,
                          "http.tls.key_file " + key_file_ +
                              " is locked with a password, which nobody is there to "
                              "give; write it without one: openssl pkey -in FILE -out OTHER"};
@@ -126,8 +129,9 @@ class Certificate {
                 std::filesystem::last_write_time(key_file_, gone)};
     }
     static Error flaw(const std::string& what, const char* wanted, const Code& code) {
-        return Error{Next::kStop, what + " cannot be used (" + code.message() + "); it takes " +
-                                      wanted + " that this process may read"};
+        return Error{Next::kStop, trueup::Code::kConfiguration,
+                     what + " cannot be used (" + code.message() + "); it takes " + wanted +
+                         " that this process may read"};
     }
 
     std::string cert_file_;
@@ -793,9 +797,10 @@ Status bind_to(tcp::acceptor& acceptor, const Place& place, const std::string& l
     }
     if (!code) return Done{};
     const bool taken = code == asio::error::address_in_use;
-    return Error{Next::kRetry, "cannot listen on " + listen + ": " +
-                                   (taken ? "another process has the port" : code.message()) +
-                                   "; set http.listen to a free one, or to port 0"};
+    return Error{Next::kRetry, taken ? trueup::Code::kConflict : trueup::Code::kUnavailable,
+                 "cannot listen on " + listen + ": " +
+                     (taken ? "another process has the port" : code.message()) +
+                     "; set http.listen to a free one, or to port 0"};
 }
 
 /// May the path be bound? What a dead process left behind refuses a connection, and is removed;
@@ -833,8 +838,9 @@ Status Server::Http::bind_local() {
         return Done{};
     }
     if (!is_free(io, endpoint)) {
-        return Error{Next::kRetry, "another process serves on " + path +
-                                       "; stop it, or give this one a state_dir of its own"};
+        return Error{Next::kRetry, trueup::Code::kConflict,
+                     "another process serves on " + path +
+                         "; stop it, or give this one a state_dir of its own"};
     }
     local_acceptor.open(endpoint.protocol(), code);
     if (!code) local_acceptor.bind(endpoint, code);
@@ -851,7 +857,8 @@ Status Server::Http::bind_local() {
     if (!code) return Done{};
     Code closed;
     local_acceptor.close(closed);
-    return Error{Next::kRetry, "cannot listen on " + path + ": " + code.message()};
+    return Error{Next::kRetry, trueup::Code::kUnavailable,
+                 "cannot listen on " + path + ": " + code.message()};
 }
 
 Server::Http::~Http() {
@@ -864,7 +871,7 @@ Server::Http::~Http() {
 Result<std::unique_ptr<Server>> Server::start(const ServerSettings& settings, Backend backend) {
     const std::optional<Place> place = place_of(settings.listen);
     if (!place && !settings.listen.empty()) {
-        return Error{Next::kStop,
+        return Error{Next::kStop, trueup::Code::kConfiguration,
                      "http.listen is '" + settings.listen + "'; write it as 127.0.0.1:9464"};
     }
     auto http = std::make_unique<Http>(settings, std::move(backend));

@@ -50,8 +50,9 @@ Result<Tokens> Tokens::parse(std::string_view text) {
         if (token.secret.size() < kShortest) wrong = "a token has 16 characters at the least";
         if (!expires.empty() && !token.expires) wrong = "write the end as 2026-12-31T00:00:00Z";
         if (wrong != nullptr) {
-            return Error{Next::kStop, "tokens:" + std::to_string(number) + ": " + wrong +
-                                          "; a line is NAME ROLE TOKEN [EXPIRES]"};
+            return Error{Next::kStop, Code::kConfiguration,
+                         "tokens:" + std::to_string(number) + ": " + wrong +
+                             "; a line is NAME ROLE TOKEN [EXPIRES]"};
         }
         token.caller.role = static_cast<Role>(which);
         tokens.push_back(std::move(token));

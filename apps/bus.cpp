@@ -39,7 +39,7 @@ Result<std::unique_ptr<ports::Log>> open_embedded(const std::string& state_dir, 
     std::error_code made;
     std::filesystem::create_directories(state_dir, made);
     if (made) {
-        return Error{Next::kStop,
+        return Error{Next::kStop, Code::kConfiguration,
                      "cannot make the state folder " + state_dir + ": " + made.message()};
     }
     connectors::EmbeddedLog::Settings settings;

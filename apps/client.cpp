@@ -19,7 +19,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Error wrong(std::string sentence) { return {Next::kStop, std::move(sentence)}; }
+Error wrong(std::string sentence, Code code = Code::kInvalid) {
+    return {Next::kStop, code, std::move(sentence)};
+}
 
 /// The `number`th line, from 1; empty: there is none.
 std::string line_of(const std::string& path, int number) {
@@ -65,7 +67,7 @@ using Address = EngineClient::Address;
 Result<Reply> exchange(const Address& peer, const std::string& path, const std::string* body) {
     static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
     const std::unique_ptr<CURL, CurlFree> handle(kReady == CURLE_OK ? curl_easy_init() : nullptr);
-    if (!handle) return wrong("libcurl cannot start");
+    if (!handle) return wrong("libcurl cannot start", Code::kInternal);
     CURL* curl = handle.get();
     Reply reply;
     std::unique_ptr<curl_slist, CurlFree> headers;
@@ -73,7 +75,7 @@ Result<Reply> exchange(const Address& peer, const std::string& path, const std::
          {"Authorization: Bearer " + peer.token, std::string("Content-Type: application/json"),
           std::string("Expect:")}) {
         curl_slist* longer = curl_slist_append(headers.get(), line.c_str());
-        if (longer == nullptr) return wrong("there is no memory left");
+        if (longer == nullptr) return wrong("there is no memory left", Code::kExhausted);
         static_cast<void>(headers.release());
         headers.reset(longer);
     }
@@ -100,9 +102,10 @@ Result<Reply> exchange(const Address& peer, const std::string& path, const std::
     }
     const CURLcode code = curl_easy_perform(curl);
     if (code != CURLE_OK) {
-        return wrong(fmt::format("{} does not answer ({}); is `trueup up` running?",
-                                 peer.socket.empty() ? peer.url : peer.socket,
-                                 curl_easy_strerror(code)));
+        return wrong(
+            fmt::format("{} does not answer ({}); is `trueup up` running?",
+                        peer.socket.empty() ? peer.url : peer.socket, curl_easy_strerror(code)),
+            Code::kUnavailable);
     }
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply.status);
     return reply;
@@ -137,13 +140,15 @@ Result<EngineClient> EngineClient::find(const EngineAddress& where) {
     const std::string address = line_of(state_dir + "/http.addr", 1);
     if (!socket && address.empty()) {
         return wrong("no engine runs in " + state_dir +
-                     ", as far as this account can see; start `trueup up`, or write --url");
+                         ", as far as this account can see; start `trueup up`, or write --url",
+                     Code::kUnavailable);
     }
     const std::string token = local_token(keys);
     if (token.empty()) {
         return wrong(keys +
-                     "/tokens cannot be read; run this as the engine's user, "
-                     "or write --url and --token-file");
+                         "/tokens cannot be read; run this as the engine's user, "
+                         "or write --url and --token-file",
+                     Code::kDenied);
     }
     if (socket) return EngineClient({"http://localhost", socket_of(state_dir), token, {}, false});
     if (address.find("://") == std::string::npos) {

@@ -51,7 +51,7 @@ Result<std::unique_ptr<Host>> Host::open(HostSettings settings) {
     std::error_code made;
     std::filesystem::create_directories(how.state_dir, made);
     if (made) {
-        return Error{Next::kRetry,
+        return Error{Next::kRetry, Code::kUnavailable,
                      "cannot make the state folder " + how.state_dir + ": " + made.message()};
     }
     if (Status secrets = host->load_secrets(); !secrets) return secrets.error();
@@ -174,9 +174,10 @@ Status Host::load_secrets() {
         const Result<codec::KeyRing> loaded =
             settings_.make_keys ? load_keys(folder, role) : read_keys(folder, role);
         if (!loaded && !settings_.make_keys) {
-            return Error{Next::kStop, loaded.error().what +
-                                          "; `trueup topics create` makes the keys, and every "
-                                          "process needs the same ones"};
+            return Error{Next::kStop, loaded.error().code,
+                         loaded.error().what +
+                             "; `trueup topics create` makes the keys, and every "
+                             "process needs the same ones"};
         }
         if (!loaded) return loaded.error();
         keys->become(*loaded);
@@ -196,7 +197,9 @@ Status Host::load_secrets() {
 Status Host::take_tokens(const Result<std::string>& text) {
     if (!text) return text.error();
     const Result<api::Tokens> tokens = api::Tokens::parse(*text);
-    if (!tokens) return Error{Next::kStop, settings_.keys + "/" + tokens.error().what};
+    if (!tokens) {
+        return Error{Next::kStop, tokens.error().code, settings_.keys + "/" + tokens.error().what};
+    }
     tokens_.become(*tokens);
     return Done{};
 }

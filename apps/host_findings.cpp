@@ -57,14 +57,16 @@ api::SubjectView view_of(const core::SubjectLook& look, const FindingId& finding
 
 Result<std::pair<FindingEdge, api::SubjectView>> Host::finding(const std::string& id) const {
     if (id.size() < kFewestDigits) {
-        return Error{Next::kSkip, "write at least 4 digits of a finding's id"};
+        return Error{Next::kSkip, Code::kInvalid, "write at least 4 digits of a finding's id"};
     }
     const std::vector<FindingEdge> found = findings_.list({.id = id, .limit = 2}).findings;
     if (found.empty()) {
-        return Error{Next::kSkip, "no open finding begins with " + id + "; it may be over already"};
+        return Error{Next::kSkip, Code::kNotFound,
+                     "no open finding begins with " + id + "; it may be over already"};
     }
     if (found.size() > 1) {
-        return Error{Next::kSkip, "several findings begin with " + id + "; write more digits"};
+        return Error{Next::kSkip, Code::kInvalid,
+                     "several findings begin with " + id + "; write more digits"};
     }
     const FindingEdge& edge = found.front();
     const auto shard = std::find_if(shards_.begin(), shards_.end(),

@@ -23,7 +23,9 @@ constexpr std::size_t kMostAsked = 1'000;  // requests whose answers may be look
 /// The shards that a request goes to; completes its subject where only a finding was named.
 Result<std::vector<std::int32_t>> Host::shards_of(Request& request) const {
     RequestScope& scope = request.scope;
-    if (shards_.empty()) return Error{Next::kSkip, "no shard runs in this process; ask an engine"};
+    if (shards_.empty()) {
+        return Error{Next::kSkip, Code::kNotFound, "no shard runs in this process; ask an engine"};
+    }
     const bool about_findings =
         request.kind == RequestKind::kApprove || request.kind == RequestKind::kDismiss;
     if (scope.subject.empty() && scope.finding_id && settings_.partitions > 1) {
@@ -31,7 +33,7 @@ Result<std::vector<std::int32_t>> Host::shards_of(Request& request) const {
         if (finding) scope.subject = finding->subject;
     }
     if (scope.subject.empty() && about_findings && settings_.partitions > 1) {
-        return Error{Next::kSkip,
+        return Error{Next::kSkip, Code::kInvalid,
                      "each of several shards has a journal of its own, so that one offset does not "
                      "say what was seen: name the findings, one by one"};
     }
@@ -41,8 +43,9 @@ Result<std::vector<std::int32_t>> Host::shards_of(Request& request) const {
     if (scope.subject.empty()) return all;
     const std::int32_t home = partition_of(scope.subject, settings_.partitions);
     if (runs(home) || request.kind == RequestKind::kHold) return std::vector{home};
-    return Error{Next::kSkip, scope.subject + " belongs to shard " + std::to_string(home) +
-                                  ", which this engine does not run; ask the one that does"};
+    return Error{Next::kSkip, Code::kNotFound,
+                 scope.subject + " belongs to shard " + std::to_string(home) +
+                     ", which this engine does not run; ask the one that does"};
 }
 
 bool Host::runs(std::int32_t shard) const {

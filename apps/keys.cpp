@@ -29,7 +29,10 @@ constexpr std::size_t kLeastSecretBytes = 16;
 Status make_file(const std::string& path, const std::string& text) {
     const std::string draft = path + ".new-" + random_hex(8);
     const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-    if (file < 0) return Error{Next::kRetry, "cannot make " + draft + ": " + std::strerror(errno)};
+    if (file < 0) {
+        return Error{Next::kRetry, Code::kUnavailable,
+                     "cannot make " + draft + ": " + std::strerror(errno)};
+    }
     const bool written =
         ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
         ::fsync(file) == 0;
@@ -39,7 +42,8 @@ Status make_file(const std::string& path, const std::string& text) {
     const int why = errno;
     ::unlink(draft.c_str());
     if (linked) return Done{};
-    return Error{Next::kRetry, "cannot make " + path + ": " + std::strerror(why)};
+    return Error{Next::kRetry, Code::kUnavailable,
+                 "cannot make " + path + ": " + std::strerror(why)};
 }
 
 /// The file's text; made with `fresh` if it is not there.
@@ -48,7 +52,8 @@ Result<std::string> read_or_make(const std::string& folder, const std::string& n
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
     if (failed) {
-        return Error{Next::kRetry, "cannot make " + folder + ": " + failed.message()};
+        return Error{Next::kRetry, Code::kUnavailable,
+                     "cannot make " + folder + ": " + failed.message()};
     }
     const std::string path = key_file(folder, name);
     struct stat status {};
@@ -86,13 +91,15 @@ Result<codec::KeyRing> ring_of(const std::string& text, const std::string& path)
         words >> id >> hex;
         const std::optional<std::string> secret = bytes_of(hex);
         if (!secret) {
-            return Error{Next::kStop, path + ":" + std::to_string(number) +
-                                          ": write ID HEX, with 32 hex digits at the least"};
+            return Error{Next::kStop, Code::kConfiguration,
+                         path + ":" + std::to_string(number) +
+                             ": write ID HEX, with 32 hex digits at the least"};
         }
         keys.push_back({id, *secret});
     }
     if (!keys.empty()) return codec::KeyRing(std::move(keys));
-    return Error{Next::kStop, path + " holds no key; remove the file to have one made"};
+    return Error{Next::kStop, Code::kConfiguration,
+                 path + " holds no key; remove the file to have one made"};
 }
 
 }  // namespace

@@ -21,10 +21,10 @@ constexpr std::uint64_t kMostFailures = 3;
 constexpr ports::CallId kCopy = 11;
 constexpr ports::CallId kClock = 12;
 
-Error interrupted() { return {Next::kStop, "interrupted"}; }
+Error interrupted() { return {Next::kStop, Code::kCancelled, "interrupted"}; }
 
 Error about(const std::string& source, const std::string& why) {
-    return {Next::kRetry, "source " + source + ": " + why};
+    return {Next::kRetry, Code::kUnavailable, "source " + source + ": " + why};
 }
 
 /// How far the server's clock is ahead of ours, by an answer to ports::AskInsertLsn.

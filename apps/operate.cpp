@@ -37,7 +37,7 @@ int complain(const std::string& sentence) {
     return kWrong;
 }
 
-Error wrong(std::string sentence) { return {Next::kStop, std::move(sentence)}; }
+Error wrong(std::string sentence) { return {Next::kStop, Code::kInvalid, std::move(sentence)}; }
 
 std::string text(const Json& json, const char* name) { return json.value(name, std::string()); }
 

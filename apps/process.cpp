@@ -65,13 +65,14 @@ Result<config::Config> narrowed(config::Config config, const ProcessOptions& opt
     if (!options.listen.empty()) config.listen = options.listen == "off" ? "" : options.listen;
     if (std::string flaw = config::flaw_of_listen(config, config.listen);
         !config.listen.empty() && !flaw.empty()) {
-        return Error{Next::kStop, options.config + ": http.listen " + flaw};
+        return Error{Next::kStop, Code::kConfiguration, options.config + ": http.listen " + flaw};
     }
     if (options.part == Part::kEverything) return config;
     if (!config.kafka) {
-        return Error{Next::kStop, options.config + ": `trueup " + name_of(options.part) +
-                                      "` needs a bus of many processes; write bus: {kafka: "
-                                      "{bootstrap: HOST:PORT}}, or run `trueup up`"};
+        return Error{Next::kStop, Code::kConfiguration,
+                     options.config + ": `trueup " + name_of(options.part) +
+                         "` needs a bus of many processes; write bus: {kafka: "
+                         "{bootstrap: HOST:PORT}}, or run `trueup up`"};
     }
     // The others have their own: the engine is the one that people ask.
     if (options.part != Part::kEngine && options.listen.empty()) config.listen.clear();
@@ -88,7 +89,8 @@ Result<config::Config> sources_used(const config::Config& config, const ProcessO
     for (const std::string& name : options.names) {
         const config::SourceConfig* source = config.source(name);
         if (source == nullptr) {
-            return Error{Next::kStop, "there is no source " + name + " in " + options.config};
+            return Error{Next::kStop, Code::kConfiguration,
+                         "there is no source " + name + " in " + options.config};
         }
         used.sources.push_back(*source);
     }
@@ -110,8 +112,9 @@ Result<ExecutorSpec> executors_of(const config::Config& config, const ProcessOpt
     for (const std::string& name : options.names) {
         if (options.part != Part::kExecute) break;
         if (config.executors.count(name) == 0) {
-            return Error{Next::kStop, "there is no executor " + name + " in " + options.config +
-                                          "; write it under executors"};
+            return Error{Next::kStop, Code::kConfiguration,
+                         "there is no executor " + name + " in " + options.config +
+                             "; write it under executors"};
         }
         executors->settings.kinds.push_back(action_of(name));
     }
@@ -302,8 +305,9 @@ int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
 Result<std::vector<std::int32_t>> parse_shards(const std::string& text, std::int32_t count) {
     std::set<std::int32_t> shards;
     const auto wrong = [&] {
-        return Error{Next::kStop, "--shards is '" + text + "'; write numbers from 0 to " +
-                                      std::to_string(count - 1) + ", as 0-3 or 0,2"};
+        return Error{Next::kStop, Code::kInvalid,
+                     "--shards is '" + text + "'; write numbers from 0 to " +
+                         std::to_string(count - 1) + ", as 0-3 or 0,2"};
     };
     const auto number = [&](std::string_view digits) {
         std::int32_t value = -1;

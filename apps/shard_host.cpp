@@ -78,7 +78,9 @@ Status ShardHost::stop() {
 
 Result<std::optional<core::SubjectLook>> ShardHost::look(const std::string& key, Millis timeout) {
     // What a shard has that gave up is not what it would decide by.
-    if (const std::string why = fatal(); !why.empty()) return Error{Next::kRetry, why};
+    if (const std::string why = fatal(); !why.empty()) {
+        return Error{Next::kRetry, Code::kUnavailable, why};
+    }
     return looks_.ask(key, timeout);
 }
 

@@ -5,7 +5,8 @@
 namespace trueup::apps {
 
 Result<std::optional<core::SubjectLook>> ShardLooks::ask(const std::string& key, Millis timeout) {
-    const Error late{Next::kRetry, "the shard does not answer now; ask again in a moment"};
+    const Error late{Next::kRetry, Code::kTimeout,
+                     "the shard does not answer now; ask again in a moment"};
     std::future<Answer> answered;
     {
         const MutexLock lock(mutex_);

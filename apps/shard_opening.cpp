@@ -47,11 +47,11 @@ class Opening {
         const auto meta = runtime::Projection(**store, settings_.shard).meta();
         if (!meta) return cannot_be_used(meta.error());
         if (!*meta || Checkpoint::of(**meta) != checkpoint) {
-            return Error{Next::kSkip, "it does not hold what its name says"};
+            return Error{Next::kSkip, Code::kCorrupt, "it does not hold what its name says"};
         }
         const Status fits = runtime::check_continuity(log_, settings_.shard, **meta);
         if (!fits && fits.error().next == Next::kRetry) return fits.error();
-        if (!fits) return Error{Next::kSkip, fits.error().what};
+        if (!fits) return Error{Next::kSkip, fits.error().code, fits.error().what};
         return over(std::move(*store));
     }
 
@@ -66,7 +66,7 @@ class Opening {
   private:
     /// Another one may do.
     static Error cannot_be_used(const Error& why) {
-        return {why.next == Next::kRetry ? Next::kSkip : why.next, why.what};
+        return {why.next == Next::kRetry ? Next::kSkip : why.next, why.code, why.what};
     }
 
     Result<OpenedShard> over(std::unique_ptr<ports::Store> store) {
@@ -80,7 +80,8 @@ class Opening {
         std::error_code error;
         std::filesystem::remove_all(place_.path, error);
         if (!error) return Done{};
-        return Error{Next::kStop, "cannot remove " + place_.path + ": " + error.message()};
+        return Error{Next::kStop, Code::kUnavailable,
+                     "cannot remove " + place_.path + ": " + error.message()};
     }
 
     const RowsPlace& place_;

@@ -159,7 +159,8 @@ Result<int> drop(const SourceDropOptions& options, const SourceConfig& source, R
     const auto dropped = postgres::drop_leftovers(**database, rows.slot, *found);
     if (!dropped) return dropped.error();
     if (!*dropped)
-        return Error{Next::kRetry, "slot " + rows.slot + " changed meanwhile; ask again"};
+        return Error{Next::kRetry, Code::kConflict,
+                     "slot " + rows.slot + " changed meanwhile; ask again"};
     report.dropped = true;
     if (text) fmt::print("dropped slot {}\n", rows.slot);
     return 0;

@@ -57,16 +57,18 @@ Status same_partitions(ports::Log& log, std::int32_t shard, std::int32_t partiti
     const auto start = log.read(journal, extent->first_offset, 1);
     if (!start) return start.error();
     JournalView view;
-    if (start->records.empty()) return Error{Next::kRetry, "a journal cannot be read yet"};
+    if (start->records.empty()) {
+        return Error{Next::kRetry, Code::kUnavailable, "a journal cannot be read yet"};
+    }
     const ports::Record& first = start->records[0];
     Status read = codec::decode_journal(first.value, first.offset, first.append_time, view);
     if (!read) return read;
     if (view.genesis && view.genesis->partitions == partitions) return Done{};
     const std::string whole = view.genesis ? std::to_string(view.genesis->partitions) : "unknown";
-    return Error{Next::kStop, "the journal of shard " + std::to_string(shard) + " is one of " +
-                                  whole + ", and the configuration has " +
-                                  std::to_string(partitions) +
-                                  "; write the number that it began with, or take another prefix"};
+    return Error{Next::kStop, Code::kConfiguration,
+                 "the journal of shard " + std::to_string(shard) + " is one of " + whole +
+                     ", and the configuration has " + std::to_string(partitions) +
+                     "; write the number that it began with, or take another prefix"};
 }
 
 /// The first record of each journal that has none: nothing starts without it.
@@ -194,7 +196,7 @@ Status require_topics(const config::Config& config) {
     for (const std::string& sentence : flaws.warnings) spdlog::warn("{}", sentence);
     const std::vector<std::string> sentences = sentences_of(flaws);
     if (sentences.empty()) return Done{};
-    return Error{Next::kStop, fmt::format("{}", fmt::join(sentences, "\n"))};
+    return Error{Next::kStop, Code::kConfiguration, fmt::format("{}", fmt::join(sentences, "\n"))};
 }
 
 }  // namespace trueup::apps

@@ -34,7 +34,7 @@ using config::SourceConfig;
 constexpr const char* kNotAsked = "whether it can be read as configured was not asked yet";
 
 Error about(const SourceConfig& source, const Error& error) {
-    return {error.next, "source " + source.name + ": " + error.what};
+    return {error.next, error.code, "source " + source.name + ": " + error.what};
 }
 
 Result<connectors::ClusterAccess> access_of(const config::ClusterLogin& login) {
@@ -46,7 +46,7 @@ Result<connectors::ClusterAccess> access_of(const config::ClusterLogin& login) {
 Result<std::unique_ptr<connectors::HttpCluster>> open_cluster(
     const Config& config, const std::string& who, Result<connectors::ClusterAccess> access) {
     const auto wrong = [&who](const Error& error) {
-        return Error{error.next, who + ": " + error.what};
+        return Error{error.next, error.code, who + ": " + error.what};
     };
     if (!access) return wrong(access.error());
     access->say = [who](const std::string& what) { spdlog::warn("{}: {}", who, what); };
@@ -72,10 +72,10 @@ Result<std::unique_ptr<connectors::HttpCluster>> open_cluster_writer(const Confi
         const auto read = access_of(*source.kubernetes());
         if (!read) return about(source, read.error());
         if (access && access->server != read->server) {
-            return Error{Next::kStop, "executors." + executor + " would delete at " +
-                                          access->server + ", and source " + source.name +
-                                          " reads " + read->server +
-                                          "; write a kubeconfig or a context with that server"};
+            return Error{Next::kStop, Code::kConfiguration,
+                         "executors." + executor + " would delete at " + access->server +
+                             ", and source " + source.name + " reads " + read->server +
+                             "; write a kubeconfig or a context with that server"};
         }
         return open_cluster(config, "executors." + executor, std::move(access));
     }
@@ -102,7 +102,8 @@ Result<std::unique_ptr<postgres::LibpqDatabase>> open_database_writer(const Conf
     if (!conninfo) return conninfo.error();
     auto database = postgres::LibpqDatabase::open(*conninfo, config.row_writer->any_tls);
     if (!database) {
-        return Error{database.error().next, "executors.update_row: " + database.error().what};
+        return Error{database.error().next, database.error().code,
+                     "executors.update_row: " + database.error().what};
     }
     return database;
 }
@@ -299,17 +300,18 @@ Result<std::vector<std::string>> updatable_columns(const Config& config, const S
     if (!writer) return writer.error();
     if (!*writer) return read.updatable;
     const auto wrong = [](const Error& error) {
-        return Error{error.next, "executors.update_row: " + error.what};
+        return Error{error.next, error.code, "executors.update_row: " + error.what};
     };
     const auto here = postgres::place_of(reader);
     if (!here) return about(source, here.error());
     const auto there = postgres::place_of(**writer);
     if (!there) return wrong(there.error());
     if (*here != *there) {
-        return wrong({Next::kStop, "its connection reaches another database (" + *there +
-                                       ") than source " + source.name + " (" + *here +
-                                       "), as system id, timeline and name; nothing would be "
-                                       "written; write the connection of the same one"});
+        return wrong({Next::kStop, Code::kConfiguration,
+                      "its connection reaches another database (" + *there + ") than source " +
+                          source.name + " (" + *here +
+                          "), as system id, timeline and name; nothing would be "
+                          "written; write the connection of the same one"});
     }
     const auto inspection = postgres::inspect(**writer, settings);
     if (!inspection) return wrong(inspection.error());

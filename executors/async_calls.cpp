@@ -141,12 +141,14 @@ void AsyncCalls::handle(const ports::ClusterEvent& event) {
             if (answer.body.size() <= kMaxBody) return;
             found->second.cancel();
             answer.failed = true;
-            answer.error = {Next::kSkip, "the answer is larger than 4 MiB"};
+            answer.error = {Next::kSkip, Code::kTooLarge, "the answer is larger than 4 MiB"};
             break;
         case ports::ClusterEvent::Kind::kEnd:
             // A body without a status line is no answer.
             answer.failed = answer.status == 0;
-            if (answer.failed) answer.error = {Next::kRetry, "the answer has no status"};
+            if (answer.failed) {
+                answer.error = {Next::kRetry, Code::kInvalid, "the answer has no status"};
+            }
             break;
         case ports::ClusterEvent::Kind::kFailed:
             answer.failed = true;
@@ -184,7 +186,7 @@ std::vector<Answer> AsyncCalls::take(SteadyTime now) {
         if (current->second.due > now) continue;
         current->second.cancel();
         current->second.answer.failed = true;
-        current->second.answer.error = {Next::kRetry, "no answer in time"};
+        current->second.answer.error = {Next::kRetry, Code::kTimeout, "no answer in time"};
         close(current);
     }
     std::vector<Answer> answers;

@@ -154,9 +154,10 @@ StepResult DeletePod::judge_read_back(Answer answer, const std::string& because)
     if (not_found(answer)) {
         return StepResult::ended(OutcomeKind::kDone, "read back: it is gone, after: " + because);
     }
-    const Result<Pod> pod = answer.failed || answer.status != 200
-                                ? Result<Pod>(Error{Next::kRetry, "no pod was read"})
-                                : decode_pod(answer.body);
+    const Result<Pod> pod =
+        answer.failed || answer.status != 200
+            ? Result<Pod>(Error{Next::kRetry, Code::kNotFound, "no pod was read"})
+            : decode_pod(answer.body);
     if (!pod) return StepResult::read_back(because);
     if ((*pod).uid != target().object_id) {
         return StepResult::ended(OutcomeKind::kDone, "read back: it is gone, its name has uid " +

@@ -38,7 +38,9 @@ std::optional<std::optional<std::string>> Pod::field(std::string_view which) con
 Result<Pod> decode_pod(std::string_view body, std::string_view veto_label) {
     world::Json json;
     const world::Node root = json.read(body);
-    if (!root) return Error{Next::kSkip, "the answer is not JSON: " + one_line(body)};
+    if (!root) {
+        return Error{Next::kSkip, Code::kCorrupt, "the answer is not JSON: " + one_line(body)};
+    }
     const world::KubeView seen(root);
     Pod pod;
     pod.kind = seen.kind();
@@ -56,7 +58,7 @@ Result<Pod> decode_pod(std::string_view body, std::string_view veto_label) {
     // What says why there is no object is none.
     if (pod.kind == "Status" || pod.uid.empty() || pod.resource_version.empty() ||
         pod.name.empty()) {
-        return Error{Next::kSkip, "the answer is no object: " + one_line(body)};
+        return Error{Next::kSkip, Code::kInvalid, "the answer is no object: " + one_line(body)};
     }
     return pod;
 }

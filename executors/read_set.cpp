@@ -141,7 +141,8 @@ Result<std::vector<Row>> decode_rows(const Answer& answer,
     std::vector<Row> rows;
     for (const ports::SqlRow& values : answer.rows) {
         if (values.size() != columns.size() + 2 || !values[0] || !values[1]) {
-            return Error{Next::kSkip, "the database's answer has another shape than was asked for"};
+            return Error{Next::kSkip, Code::kInvalid,
+                         "the database's answer has another shape than was asked for"};
         }
         Row row{*values[0], *values[1], {}};
         for (std::size_t i = 0; i < columns.size(); ++i) row.columns[columns[i]] = values[i + 2];

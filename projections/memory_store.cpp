@@ -50,7 +50,8 @@ Status MemoryStore::apply(const ports::StoreBatch& batch) {
 }
 
 Result<std::string> MemoryStore::checkpoint(const std::string& folder, const NameImage&) {
-    return Error{Next::kStop, "a store in memory puts no checkpoint into " + folder};
+    return Error{Next::kStop, Code::kUnsupported,
+                 "a store in memory puts no checkpoint into " + folder};
 }
 
 }  // namespace trueup::projections

@@ -91,10 +91,12 @@ struct RocksdbStore::Rocks {
 Error RocksdbStore::Rocks::error_of(const rocksdb::Status& status) const {
     const std::string text = status.ToString();
     if (status.IsCorruption()) {
-        return {Next::kSkip, "projection " + path + " is damaged (" + text +
-                                 "); it can be set aside and rebuilt from the journal"};
+        return {Next::kSkip, Code::kCorrupt,
+                "projection " + path + " is damaged (" + text +
+                    "); it can be set aside and rebuilt from the journal"};
     }
-    return {Next::kRetry, "projection " + path + ": " + text};
+    const Code code = status.IsNoSpace() ? Code::kExhausted : Code::kUnavailable;
+    return {Next::kRetry, code, "projection " + path + ": " + text};
 }
 
 rocksdb::Status RocksdbStore::Rocks::write(const ports::StoreBatch& batch) {
@@ -155,7 +157,7 @@ Result<std::unique_ptr<RocksdbStore>> RocksdbStore::open(Settings settings) {
     std::error_code error;
     std::filesystem::create_directories(rocks->incoming(), error);
     if (error) {
-        return Error{Next::kStop,
+        return Error{Next::kStop, Code::kUnavailable,
                      "projection " + rocks->path + ": cannot make it: " + error.message()};
     }
     rocksdb::DB* opened = nullptr;
@@ -163,9 +165,10 @@ Result<std::unique_ptr<RocksdbStore>> RocksdbStore::open(Settings settings) {
     const rocksdb::Status status = rocksdb::DB::Open(rocks->options, rocks->path, &opened);
     if (!status.ok()) {
         if (status.ToString().find("lock") != std::string::npos) {
-            return Error{Next::kStop, "projection " + rocks->path +
-                                          " is in use by another process; stop that one, or give "
-                                          "this one a state_dir of its own"};
+            return Error{Next::kStop, Code::kConflict,
+                         "projection " + rocks->path +
+                             " is in use by another process; stop that one, or give "
+                             "this one a state_dir of its own"};
         }
         // A file that the manifest names and the folder lacks comes as "not found".
         const bool hole = status.IsPathNotFound() || status.IsNotFound();
@@ -182,8 +185,9 @@ Status RocksdbStore::set_aside(const std::string& path) {
     while (std::filesystem::exists(target(n), error)) ++n;
     if (!error) std::filesystem::rename(path, target(n), error);
     if (!error) return Done{};
-    return Error{Next::kStop, "cannot set the damaged projection " + path + " aside as " +
-                                  target(n) + ": " + error.message()};
+    return Error{Next::kStop, Code::kUnavailable,
+                 "cannot set the damaged projection " + path + " aside as " + target(n) + ": " +
+                     error.message()};
 }
 
 Status RocksdbStore::put_in_place(const std::string& checkpoint, const std::string& path) {
@@ -203,7 +207,7 @@ Status RocksdbStore::put_in_place(const std::string& checkpoint, const std::stri
     }
     if (!error) fs::rename(placing, path, error);
     if (!error) return Done{};
-    return Error{Next::kRetry,
+    return Error{Next::kRetry, Code::kUnavailable,
                  "cannot put " + checkpoint + " in place as " + path + ": " + error.message()};
 }
 

@@ -64,7 +64,7 @@ void ClusterPort::fail(CallId call, std::string what) {
     ClusterEvent event;
     event.call = call;
     event.kind = ClusterEvent::Kind::kFailed;
-    event.error = {Next::kRetry, std::move(what)};
+    event.error = {Next::kRetry, Code::kUnavailable, std::move(what)};
     emit(std::move(event), {});
 }
 

@@ -62,7 +62,9 @@ void DatabasePort::fail(CallId call, std::string sqlstate, std::string what) {
     DatabaseEvent event;
     event.call = call;
     event.kind = DatabaseEvent::Kind::kFailed;
-    event.error = {next_move(sqlstate), std::move(what)};
+    const Next next = next_move(sqlstate);
+    const Code code = next == Next::kRetry ? Code::kUnavailable : Code::kInvalid;
+    event.error = {next, code, std::move(what)};
     event.sqlstate = std::move(sqlstate);
     outbox_.push_back(std::move(event));
 }

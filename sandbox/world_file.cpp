@@ -15,7 +15,7 @@ namespace trueup::sandbox {
 namespace {
 
 Error trouble(const std::string& path, const char* what) {
-    return {Next::kStop, path + ": " + what + ": " + std::strerror(errno)};
+    return {Next::kStop, Code::kUnavailable, path + ": " + what + ": " + std::strerror(errno)};
 }
 
 Result<std::string> read_all(int fd, const std::string& path) {
@@ -46,8 +46,9 @@ Result<WorldFile> WorldFile::open(const std::string& path,
         const std::optional<std::vector<Record>> records = decode_records(text);
         if (!records) {
             if (end + 1 == bytes->size()) break;
-            return Error{Next::kStop, path + ":" + std::to_string(line) +
-                                          ": not a record of a sandbox; move the file away"};
+            return Error{Next::kStop, Code::kCorrupt,
+                         path + ":" + std::to_string(line) +
+                             ": not a record of a sandbox; move the file away"};
         }
         for (const Record& record : *records) past(record);
         start = end + 1;

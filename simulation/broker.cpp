@@ -14,7 +14,7 @@ constexpr Millis kTimeOut{5'000};  // of an append that nobody answers
 constexpr Millis kLatest{20'000};  // a record that comes late comes within this
 constexpr Millis kDoubledAfter{2'000};
 
-Error no_answer() { return {Next::kRetry, "the broker does not answer"}; }
+Error no_answer() { return {Next::kRetry, Code::kUnavailable, "the broker does not answer"}; }
 
 }  // namespace
 
@@ -121,7 +121,7 @@ void Broker::Client::draw_lags(Millis longest) {
 
 /// Whether a call gets through to the broker.
 Status Broker::Client::answers() {
-    if (!life_.call()) return Error{Next::kRetry, "this process is dead"};
+    if (!life_.call()) return Error{Next::kRetry, Code::kUnavailable, "this process is dead"};
     if (cut_off_ || broker_.troubles_.down) return no_answer();
     return Done{};
 }
@@ -131,7 +131,7 @@ std::unique_ptr<ports::PendingAppend> Broker::Client::append(
     TRUEUP_CHECK(!entries.empty());
     auto append = std::make_shared<Append>();
     if (!life_.call()) {
-        append->answer = Error{Next::kRetry, "this process is dead"};
+        append->answer = Error{Next::kRetry, Code::kUnavailable, "this process is dead"};
         return std::make_unique<Pending>(*this, std::move(append));
     }
     append->partition = partition;
@@ -179,7 +179,8 @@ void Broker::Client::finish(Append& append) {
         // What it acknowledges may be lost already.
         view.acked = std::max(view.acked, std::min(append.place.last_offset + 1, end));
     } else {
-        append.answer = Error{Next::kRetry, "the append was not acknowledged in time"};
+        append.answer =
+            Error{Next::kRetry, Code::kTimeout, "the append was not acknowledged in time"};
     }
     wake_();
 }
@@ -214,10 +215,12 @@ Result<ports::Fetched> Broker::Client::read(ports::Partition partition, std::int
     const PartitionState& state = broker_.partitions_[partition];
     View& view = views_[partition];
     if (offset > std::min(state.next_offset, view.cut_at)) {
-        return Error{Next::kStop, "the log lost what was before offset " + std::to_string(offset)};
+        return Error{Next::kStop, Code::kLost,
+                     "the log lost what was before offset " + std::to_string(offset)};
     }
     if (offset < state.first_offset) {
-        return Error{Next::kStop, "offset " + std::to_string(offset) + " was truncated"};
+        return Error{Next::kStop, Code::kLost,
+                     "offset " + std::to_string(offset) + " was truncated"};
     }
     ports::Fetched fetched;
     fetched.next_offset = offset;
@@ -240,7 +243,8 @@ Status Broker::Client::truncate(ports::Partition partition, std::int64_t offset)
     if (Status through = answers(); !through) return through.error();
     PartitionState& state = broker_.partitions_[partition];
     if (offset > state.next_offset) {
-        return Error{Next::kSkip, "it ends at " + std::to_string(state.next_offset)};
+        return Error{Next::kSkip, Code::kInvalid,
+                     "it ends at " + std::to_string(state.next_offset)};
     }
     if (offset <= state.first_offset) return Done{};
     state.first_offset = offset;

@@ -52,8 +52,8 @@ Status DiskStore::each(std::string_view prefix, std::string_view after, std::siz
 }
 
 Status DiskStore::apply(const ports::StoreBatch& batch) {
-    if (!life_.call()) return Error{Next::kStop, "this process is dead"};
-    if (disk_.full_) return Error{Next::kStop, "no space left on device"};
+    if (!life_.call()) return Error{Next::kStop, Code::kUnavailable, "this process is dead"};
+    if (disk_.full_) return Error{Next::kStop, Code::kExhausted, "no space left on device"};
     Disk::Before before;
     for (std::size_t i = 0; i < batch.size(); ++i) {
         const ports::StoreBatch::Word word = batch[i];
@@ -73,15 +73,15 @@ Status DiskStore::apply(const ports::StoreBatch& batch) {
 }
 
 Status DiskStore::flush() {
-    if (!life_.call()) return Error{Next::kStop, "this process is dead"};
-    if (disk_.full_) return Error{Next::kStop, "no space left on device"};
+    if (!life_.call()) return Error{Next::kStop, Code::kUnavailable, "this process is dead"};
+    if (disk_.full_) return Error{Next::kStop, Code::kExhausted, "no space left on device"};
     disk_.batches_.clear();
     return Done{};
 }
 
 Result<std::string> DiskStore::checkpoint(const std::string& /*folder*/,
                                           const NameImage& /*name*/) {
-    return Error{Next::kStop, "a simulated disk has no checkpoints"};
+    return Error{Next::kStop, Code::kUnsupported, "a simulated disk has no checkpoints"};
 }
 
 }  // namespace trueup::simulation

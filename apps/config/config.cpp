@@ -27,7 +27,8 @@ constexpr std::size_t kMaxFile = std::size_t{1} << 20U;
 
 Result<std::string> read_file(const std::string& path, const std::string& what) {
     const auto refuse = [&](const std::string& why) {
-        return Error{Next::kStop, fmt::format("{}: cannot read {}: {}", path, what, why)};
+        return Error{Next::kStop, Code::kConfiguration,
+                     fmt::format("{}: cannot read {}: {}", path, what, why)};
     };
     std::error_code failed;
     if (std::filesystem::is_directory(path, failed)) return refuse("it is a folder");
@@ -305,7 +306,7 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
     read_executors(root.section("executors"), folder, config);
     read_policies(root, config, problems);
     root.finish();
-    if (!problems.none()) return Error{Next::kStop, problems.text()};
+    if (!problems.none()) return Error{Next::kStop, Code::kConfiguration, problems.text()};
     return config;
 }
 
@@ -363,7 +364,9 @@ Result<std::string> read_conninfo(const DatabaseLogin& login, const std::string&
     std::string text;
     if (login.from == Conninfo::kFile) {
         Result<std::string> read = ports::read_private_file(login.conninfo);
-        if (!read) return Error{read.error().next, place + ": " + read.error().what};
+        if (!read) {
+            return Error{read.error().next, read.error().code, place + ": " + read.error().what};
+        }
         text = std::move(*read);
     } else if (const char* value = std::getenv(login.conninfo.c_str())) {
         text = value;
@@ -372,7 +375,7 @@ Result<std::string> read_conninfo(const DatabaseLogin& login, const std::string&
     text.resize(last == std::string::npos ? 0 : last + 1);
     if (!text.empty()) return text;
     return Error{
-        Next::kStop,
+        Next::kStop, Code::kConfiguration,
         fmt::format("{} is empty, and {} should be in it; write \"host=... dbname=... "
                     "user=... password=...\" there",
                     login.from == Conninfo::kFile ? login.conninfo

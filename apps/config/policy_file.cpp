@@ -906,7 +906,7 @@ policy::Template PolicyReader::read_template(const Tree& tree, const std::string
 
 Result<PolicyFile> parse_policy(std::string_view text, const std::string& file_name) {
     if (text.size() > kMostPolicyBytes) {
-        return Error{Next::kStop,
+        return Error{Next::kStop, Code::kConfiguration,
                      fmt::format("{}: the file has {} KiB; a policy has {} at most", file_name,
                                  text.size() / 1024, kMostPolicyBytes / 1024)};
     }
@@ -919,14 +919,17 @@ Result<PolicyFile> parse_policy(std::string_view text, const std::string& file_n
     PolicyReader(made.policy, lines, problems).read(*tree);
     // What rests on a part that could not be read would be said of something that is not there.
     if (problems.none()) check_policy(made.policy, lines, problems, warnings);
-    if (!problems.none()) return Error{Next::kStop, problems.text()};
+    if (!problems.none()) return Error{Next::kStop, Code::kConfiguration, problems.text()};
     made.warnings = warnings.text();
     return made;
 }
 
 Result<PolicyFile> load_policy(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    if (!file) return Error{Next::kStop, path + ": cannot be opened; check the path"};
+    if (!file) {
+        return Error{Next::kStop, Code::kConfiguration,
+                     path + ": cannot be opened; check the path"};
+    }
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     return parse_policy(text, path);
 }

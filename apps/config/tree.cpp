@@ -112,7 +112,8 @@ int line_with_tab(std::string_view text) {
 
 Result<Tree> read_tree(std::string_view text, const std::string& file_name) {
     const auto refuse = [&file_name](int line, const std::string& what) {
-        return Error{Next::kStop, fmt::format("{}:{}: {}", file_name, line, what)};
+        return Error{Next::kStop, Code::kConfiguration,
+                     fmt::format("{}:{}: {}", file_name, line, what)};
     };
     try {
         const std::string copy(text);

@@ -73,7 +73,9 @@ bool lengths_fit(std::string_view bytes, std::uint32_t count) {
     return end == bytes.size();
 }
 
-Error damaged(const char* how) { return {Next::kStop, std::string("damaged block: ") + how}; }
+Error damaged(const char* how) {
+    return {Next::kStop, Code::kCorrupt, std::string("damaged block: ") + how};
+}
 
 }  // namespace
 

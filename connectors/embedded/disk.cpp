@@ -72,23 +72,26 @@ std::string partition_name(ports::Partition partition) {
 }
 
 Error error_of(const rocksdb::Status& status, const std::string& path) {
-    const Next next = status.IsCorruption() ? Next::kStop : Next::kRetry;
-    return {next, "embedded log " + path + ": " + status.ToString()};
+    const std::string what = "embedded log " + path + ": " + status.ToString();
+    if (status.IsCorruption()) return {Next::kStop, Code::kCorrupt, what};
+    return {Next::kRetry, status.IsNoSpace() ? Code::kExhausted : Code::kUnavailable, what};
 }
 
 Error damaged(const std::string& path, const std::string& what) {
-    return {Next::kStop, "embedded log " + path + " is damaged (" + what +
-                             "); it is the only copy of what was seen and decided: restore it "
-                             "from a backup, or move it away to start over"};
+    return {Next::kStop, Code::kCorrupt,
+            "embedded log " + path + " is damaged (" + what +
+                "); it is the only copy of what was seen and decided: restore it "
+                "from a backup, or move it away to start over"};
 }
 
 Error open_error(const rocksdb::Status& status, const std::string& path) {
     const std::string text = status.ToString();
     const auto says = [&text](std::string_view part) { return text.find(part) != text.npos; };
     if (status.IsIOError() && (says("lock hold by") || says("While lock file"))) {
-        return {Next::kStop, "embedded log " + path +
-                                 " is in use by another process; stop that one, or give this one a "
-                                 "state_dir of its own"};
+        return {Next::kStop, Code::kConflict,
+                "embedded log " + path +
+                    " is in use by another process; stop that one, or give this one a "
+                    "state_dir of its own"};
     }
     if (!status.IsCorruption()) return error_of(status, path);
     const Status place = check_write_ahead(path, Sums::kAll);
@@ -158,7 +161,9 @@ struct Disk::Rocks {
     std::atomic<bool> hurried{false};  ///< ends a compaction that is asked for
 
     Status open() TRUEUP_REQUIRES(mutex);
-    Error closed() const { return {Next::kRetry, "embedded log " + path + " is not open"}; }
+    Error closed() const {
+        return {Next::kRetry, Code::kUnavailable, "embedded log " + path + " is not open"};
+    }
     rocksdb::WriteOptions write_options() const;
     Result<BlockRef> parse_at(const rocksdb::Iterator& it) const;
     Status truncated_extents(Extents& extents) TRUEUP_REQUIRES_SHARED(mutex);
@@ -177,7 +182,8 @@ Status Disk::Rocks::open() {
     std::error_code error;
     std::filesystem::create_directories(path, error);
     if (error) {
-        return Error{Next::kStop, "embedded log " + path + ": cannot make it: " + error.message()};
+        return Error{Next::kStop, Code::kUnavailable,
+                     "embedded log " + path + ": cannot make it: " + error.message()};
     }
     if (Status whole = check_write_ahead(path, Sums::kAtTheEnd); !whole) {
         return damaged(path, whole.error().what);
@@ -194,9 +200,9 @@ Status Disk::Rocks::open() {
     }
     if (!status.ok()) return error_of(status, path);
     if (format != kFormatValue) {
-        return Error{Next::kStop, "embedded log " + path + " has format " + format +
-                                      ", this build reads " + std::string(kFormatValue) +
-                                      ": use the build that wrote it"};
+        return Error{Next::kStop, Code::kUnsupported,
+                     "embedded log " + path + " has format " + format + ", this build reads " +
+                         std::string(kFormatValue) + ": use the build that wrote it"};
     }
     db = std::move(fresh);
     return Done{};
@@ -206,9 +212,10 @@ Result<BlockRef> Disk::Rocks::parse_at(const rocksdb::Iterator& it) const {
     const std::string_view key = it.key().ToStringView();
     Result<BlockRef> block = parse(it.value().ToString(), offset_of_key(key));
     if (block.ok()) return block;
-    return Error{Next::kStop, "embedded log " + path + ", " +
-                                  partition_name(partition_of_key(key)) + " at offset " +
-                                  std::to_string(offset_of_key(key)) + ": " + block.error().what};
+    return Error{Next::kStop, Code::kCorrupt,
+                 "embedded log " + path + ", " + partition_name(partition_of_key(key)) +
+                     " at offset " + std::to_string(offset_of_key(key)) + ": " +
+                     block.error().what};
 }
 
 Status Disk::Rocks::truncated_extents(Extents& extents) {
@@ -333,9 +340,9 @@ Result<std::vector<BlockRef>> Disk::read(ports::Partition partition, std::int64_
     }
     if (!it->status().ok()) return error_of(it->status(), rocks_->path);
     if (blocks.empty()) {
-        return Error{Next::kStop, "embedded log " + rocks_->path + ", " +
-                                      partition_name(partition) + ": no block holds offset " +
-                                      std::to_string(offset)};
+        return Error{Next::kStop, Code::kCorrupt,
+                     "embedded log " + rocks_->path + ", " + partition_name(partition) +
+                         ": no block holds offset " + std::to_string(offset)};
     }
     return blocks;
 }

@@ -23,21 +23,24 @@ std::optional<Error> refusal(ports::Partition partition, const std::vector<ports
         largest = std::max(largest, entry.key.size() + entry.value.size());
     }
     if (largest > EmbeddedLog::kMaxRecordBytes) {
-        return Error{Next::kSkip, "a record of " + std::to_string(largest) + " bytes for " +
-                                      partition_name(partition) + " is above the limit of " +
-                                      std::to_string(EmbeddedLog::kMaxRecordBytes)};
+        return Error{Next::kSkip, Code::kTooLarge,
+                     "a record of " + std::to_string(largest) + " bytes for " +
+                         partition_name(partition) + " is above the limit of " +
+                         std::to_string(EmbeddedLog::kMaxRecordBytes)};
     }
     if (const std::size_t size = packed_size(entries); size > EmbeddedLog::kMaxUnitBytes) {
-        return Error{Next::kSkip, "a unit of " + std::to_string(size) + " bytes for " +
-                                      partition_name(partition) + " is above the limit of " +
-                                      std::to_string(EmbeddedLog::kMaxUnitBytes)};
+        return Error{Next::kSkip, Code::kTooLarge,
+                     "a unit of " + std::to_string(size) + " bytes for " +
+                         partition_name(partition) + " is above the limit of " +
+                         std::to_string(EmbeddedLog::kMaxUnitBytes)};
     }
     return std::nullopt;
 }
 
 Error below_first(ports::Partition partition, std::int64_t offset, std::int64_t first) {
-    return {Next::kStop, partition_name(partition) + ": offset " + std::to_string(offset) +
-                             " was truncated; the first one is " + std::to_string(first)};
+    return {Next::kStop, Code::kLost,
+            partition_name(partition) + ": offset " + std::to_string(offset) +
+                " was truncated; the first one is " + std::to_string(first)};
 }
 
 /// The block that holds `offset` and about `max_bytes` more; empty at the end of the partition.
@@ -100,7 +103,7 @@ Result<ports::Fetched> EmbeddedLog::read(ports::Partition partition, std::int64_
 
 Result<Headers> EmbeddedLog::headers(ports::Partition partition, std::int64_t offset) {
     if (Status settled = writer_->settle(); !settled.ok()) return settled.error();
-    const Error none{Next::kSkip,
+    const Error none{Next::kSkip, Code::kNotFound,
                      partition_name(partition) + " has no offset " + std::to_string(offset)};
     const ports::Extent extent = writer_->tail().extent(partition);
     if (offset < extent.first_offset) return none;

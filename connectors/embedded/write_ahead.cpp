@@ -133,7 +133,8 @@ Status check_write_ahead(const std::string& folder, Sums sums) {
         if (entry->path().extension() != ".log") continue;
         const std::string bytes = bytes_of(entry->path());
         if (const auto at = damage_of(Log(bytes), sums)) {
-            return Error{Next::kStop, entry->path().string() + " at byte " + std::to_string(*at)};
+            return Error{Next::kStop, Code::kCorrupt,
+                         entry->path().string() + " at byte " + std::to_string(*at)};
         }
     }
     return Done{};

@@ -86,7 +86,7 @@ void EmbeddedLog::Writer::commit(std::vector<Unit>& group) {
         if (unit.refused) {
             unit.answer->give(*unit.refused);
         } else if (!done.ok()) {
-            unit.answer->give(Error{Next::kRetry, done.error().what});
+            unit.answer->give(Error{Next::kRetry, done.error().code, done.error().what});
         } else {
             unit.answer->give(ports::Appended{
                 unit.block->first_offset, unit.block->next_offset() - 1, unit.block->append_time});
@@ -116,9 +116,13 @@ Status EmbeddedLog::Writer::write_group(const std::vector<Unit>& group) {
     }
     if (blocks.empty()) return Done{};
     ++commits_;
-    if (commits_ == settings_.faults.write_lost) return Error{Next::kRetry, "fault: write lost"};
+    if (commits_ == settings_.faults.write_lost) {
+        return Error{Next::kRetry, Code::kUnavailable, "fault: write lost"};
+    }
     Status written = disk_->write(blocks);
-    if (commits_ == settings_.faults.answer_lost) return Error{Next::kRetry, "fault: answer lost"};
+    if (commits_ == settings_.faults.answer_lost) {
+        return Error{Next::kRetry, Code::kUnavailable, "fault: answer lost"};
+    }
     return written;
 }
 
@@ -145,10 +149,10 @@ Status EmbeddedLog::Writer::truncate(ports::Partition partition, std::int64_t of
     TimedExtent extent = tail_.extent(partition);
     if (offset <= extent.first_offset) return Done{};
     if (offset > extent.next_offset) {
-        return Error{Next::kSkip, "cannot truncate " + std::string(name_of(partition.topic)) + "/" +
-                                      std::to_string(partition.index) + " to " +
-                                      std::to_string(offset) + ": it ends at " +
-                                      std::to_string(extent.next_offset)};
+        return Error{Next::kSkip, Code::kInvalid,
+                     "cannot truncate " + std::string(name_of(partition.topic)) + "/" +
+                         std::to_string(partition.index) + " to " + std::to_string(offset) +
+                         ": it ends at " + std::to_string(extent.next_offset)};
     }
     extent.first_offset = offset;
     // Readers are told first: a failed truncation may have happened, as a failed append may.

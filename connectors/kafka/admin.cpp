@@ -45,7 +45,7 @@ Result<std::unique_ptr<Admin>> Admin::connect(const Settings& settings) {
     if (!made) return made.error();
     admin->client_ = std::move(*made);
     if (const auto brokers = admin->brokers(); !brokers) {
-        return Error{brokers.error().next,
+        return Error{brokers.error().next, brokers.error().code,
                      "kafka at " + settings.bootstrap + ": " + brokers.error().what};
     }
     if (Status learnt = admin->learn_cluster(); !learnt) return learnt.error();
@@ -55,9 +55,10 @@ Result<std::unique_ptr<Admin>> Admin::connect(const Settings& settings) {
 Status Admin::learn_cluster() {
     char* id = rd_kafka_clusterid(client_.get(), kAnswerMs);
     if (id == nullptr) {
-        return Error{Next::kRetry, "kafka at " + settings_.bootstrap +
-                                       ": the brokers do not say which cluster "
-                                       "they are; Kafka 0.10.1 and later do"};
+        return Error{Next::kRetry, Code::kUnavailable,
+                     "kafka at " + settings_.bootstrap +
+                         ": the brokers do not say which cluster "
+                         "they are; Kafka 0.10.1 and later do"};
     }
     cluster_ = id;
     rd_kafka_mem_free(client_.get(), id);
@@ -169,7 +170,9 @@ Status Admin::create(const TopicPlan& plan) {
     std::array<char, 512> why{};
     Owned<rd_kafka_NewTopic_t, rd_kafka_NewTopic_destroy> topic(rd_kafka_NewTopic_new(
         plan.name.c_str(), plan.partitions, plan.replicas, why.data(), why.size()));
-    if (!topic) return Error{Next::kStop, "topic " + plan.name + ": " + why.data()};
+    if (!topic) {
+        return Error{Next::kStop, Code::kConfiguration, "topic " + plan.name + ": " + why.data()};
+    }
     for (const auto& [name, value] : plan.settings) {
         rd_kafka_NewTopic_set_config(topic.get(), name.c_str(), value.c_str());
     }
@@ -186,7 +189,8 @@ Status Admin::create(const TopicPlan& plan) {
     const rd_kafka_resp_err_t error = rd_kafka_topic_result_error(results[0]);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return Done{};
     const char* said = rd_kafka_topic_result_error_string(results[0]);
-    return Error{Next::kStop, doing + ": " + (said == nullptr ? rd_kafka_err2str(error) : said)};
+    return Error{Next::kStop, error_of(error, doing).code,
+                 doing + ": " + (said == nullptr ? rd_kafka_err2str(error) : said)};
 }
 
 }  // namespace trueup::connectors::kafka

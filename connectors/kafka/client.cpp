@@ -93,7 +93,8 @@ class Conf {
             RD_KAFKA_CONF_OK) {
             return Done{};
         }
-        return Error{Next::kStop, "bus.kafka.client." + name + ": " + why.data()};
+        return Error{Next::kStop, Code::kConfiguration,
+                     "bus.kafka.client." + name + ": " + why.data()};
     }
 
     template <std::size_t n>
@@ -109,7 +110,9 @@ class Conf {
     Result<Client> make(rd_kafka_type_t type) {
         std::array<char, 512> why{};
         rd_kafka_t* made = rd_kafka_new(type, conf_, why.data(), why.size());
-        if (made == nullptr) return Error{Next::kStop, std::string("kafka: ") + why.data()};
+        if (made == nullptr) {
+            return Error{Next::kStop, Code::kConfiguration, std::string("kafka: ") + why.data()};
+        }
         conf_ = nullptr;  // it belongs to the client now
         return Client(made);
     }
@@ -143,7 +146,7 @@ Status configure(Conf& conf, Callbacks& callbacks) {
     const Settings& settings = *callbacks.settings;
     for (const auto& [name, value] : settings.client) {
         if (!may_pass(name)) {
-            return Error{Next::kStop,
+            return Error{Next::kStop, Code::kConfiguration,
                          "bus.kafka.client." + name +
                              " is pinned; only security.*, sasl.*, ssl.* and what says "
                              "how to reach the cluster can be set"};
@@ -230,26 +233,29 @@ Error error_of(rd_kafka_resp_err_t error, const std::string& doing) {
         case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
         case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
         case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
-            return {Next::kRetry, doing +
-                                      ": there is no such topic or partition; `trueup topics "
-                                      "create` makes what is missing"};
+            return {Next::kRetry, Code::kNotFound,
+                    doing +
+                        ": there is no such topic or partition; `trueup topics "
+                        "create` makes what is missing"};
         case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
-            return {Next::kRetry, doing +
-                                      ": the cluster does not permit it; give this user the ACL "
-                                      "that docs/operations/kafka.md names"};
+            return {Next::kRetry, Code::kDenied,
+                    doing +
+                        ": the cluster does not permit it; give this user the ACL "
+                        "that docs/operations/kafka.md names"};
         case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-            return {Next::kSkip, doing +
-                                     ": the record is larger than the topic's "
-                                     "max.message.bytes"};
+            return {Next::kSkip, Code::kTooLarge,
+                    doing +
+                        ": the record is larger than the topic's "
+                        "max.message.bytes"};
         case RD_KAFKA_RESP_ERR__TIMED_OUT:
         case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
         case RD_KAFKA_RESP_ERR__TRANSPORT:
         case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
-            return {Next::kRetry, doing + ": no answer from the brokers"};
+            return {Next::kRetry, Code::kUnavailable, doing + ": no answer from the brokers"};
         default:
-            return {Next::kRetry, doing + ": " + rd_kafka_err2str(error)};
+            return {Next::kRetry, Code::kUnavailable, doing + ": " + rd_kafka_err2str(error)};
     }
 }
 

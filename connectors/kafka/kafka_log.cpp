@@ -55,15 +55,16 @@ class KafkaLog::Parts {
         if (!extent) return extent.error();
         const std::string where = partition_name(partition) + ": offset " + std::to_string(offset);
         if (offset < extent->first_offset) {
-            return {Next::kStop, where + " was truncated; the first one is " +
-                                     std::to_string(extent->first_offset)};
+            return {
+                Next::kStop, Code::kLost,
+                where + " was truncated; the first one is " + std::to_string(extent->first_offset)};
         }
         if (offset > extent->next_offset) {
-            return {Next::kStop, where + " is behind the end " +
-                                     std::to_string(extent->next_offset) +
-                                     "; the topic was recreated or lost its tail"};
+            return {Next::kStop, Code::kLost,
+                    where + " is behind the end " + std::to_string(extent->next_offset) +
+                        "; the topic was recreated or lost its tail"};
         }
-        return {Next::kRetry, where + " was outside the partition a moment ago"};
+        return {Next::kRetry, Code::kStale, where + " was outside the partition a moment ago"};
     }
 
     const Settings settings;

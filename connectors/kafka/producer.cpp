@@ -105,10 +105,10 @@ std::shared_ptr<ports::AppendAnswer> Producer::append(ports::Partition partition
     for (const ports::Entry& entry : entries) {
         if (bytes_of(entry) <= kMaxRecordBytes) continue;
         auto answer = std::make_shared<ports::AppendAnswer>();
-        answer->give(Error{Next::kSkip, "a record of " + std::to_string(bytes_of(entry)) +
-                                            " bytes for " + partition_name(partition) +
-                                            " is above the limit of " +
-                                            std::to_string(kMaxRecordBytes)});
+        answer->give(Error{Next::kSkip, Code::kTooLarge,
+                           "a record of " + std::to_string(bytes_of(entry)) + " bytes for " +
+                               partition_name(partition) + " is above the limit of " +
+                               std::to_string(kMaxRecordBytes)});
         return answer;
     }
     std::vector<UnitRef> pieces = cut(partition, std::move(entries));
@@ -225,8 +225,9 @@ void Producer::delivered(const rd_kafka_message_t& message) {
         doom();
     } else if (message.offset < 0 || time < 0) {
         // A retry that the broker had seen before: it is there, but nobody says where.
-        whole.fail({Next::kRetry, "append to " + partition_name(unit.partition) +
-                                      ": stored at an unknown offset"});
+        whole.fail(
+            {Next::kRetry, Code::kUnavailable,
+             "append to " + partition_name(unit.partition) + ": stored at an unknown offset"});
     } else {
         if (whole.appended.first_offset < 0) whole.appended.first_offset = message.offset;
         whole.appended.last_offset = message.offset;

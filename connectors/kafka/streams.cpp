@@ -242,12 +242,14 @@ class Streams::Lane {
         switch (message.err) {
             case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
             case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
-                return {Next::kRefresh, doing + ": the offset is outside the partition"};
+                return {Next::kRefresh, Code::kStale,
+                        doing + ": the offset is outside the partition"};
             case RD_KAFKA_RESP_ERR__BAD_MSG:
             case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
-                return {Next::kStop, doing +
-                                         ": damaged records came from the broker; look at its "
-                                         "disk, and have the partition copied from a replica"};
+                return {Next::kStop, Code::kCorrupt,
+                        doing +
+                            ": damaged records came from the broker; look at its "
+                            "disk, and have the partition copied from a replica"};
             default:
                 return error_of(message.err, doing);
         }
@@ -344,7 +346,8 @@ Result<Streams::StreamRef> Streams::find(ports::Partition partition, std::int64_
     const MutexLock lock(mutex_);
     StreamRef stream = (*free)->at(partition);
     if (stream) return stream;  // it may have failed by now: `read` says how
-    return Error{Next::kRetry, "read " + partition_name(partition) + ": it was closed at once"};
+    return Error{Next::kRetry, Code::kUnavailable,
+                 "read " + partition_name(partition) + ": it was closed at once"};
 }
 
 Result<Streams::Lane*> Streams::make_room(ports::Partition partition) {
@@ -387,7 +390,7 @@ Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t of
         while (!settled() && wakes_ == wakes && news_.wait_until(mutex_, until)) {
         }
         if (!settled() || wakes_ != wakes) {
-            return Error{Next::kRetry,
+            return Error{Next::kRetry, Code::kTimeout,
                          "read " + partition_name(partition) + ": no answer from the brokers"};
         }
         // Another reader at the same offset was quicker: there will be a stream for each.

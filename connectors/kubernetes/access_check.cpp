@@ -59,39 +59,50 @@ std::string name_of(const ports::Resource& resource) {
     return resource.plural + " (" + resource.api_path + ") in " + where;
 }
 
+/// The sentence around it says that already.
+std::string without(std::string_view prefix, const std::string& what) {
+    return what.starts_with(prefix) ? what.substr(prefix.size()) : what;
+}
+
 Error refused(const Answer& answer, const std::string& verb, const ports::Resource& resource,
               Decoder& decoder) {
     const std::string reason = explain(answer, decoder);
     if (answer.failure) {
-        if (answer.failure->what.starts_with("TLS: ")) {
-            return Error{Next::kRetry,
+        if (answer.failure->code == Code::kUntrusted) {
+            return Error{Next::kRetry, Code::kUntrusted,
                          "the API server's TLS certificate or ours was not accepted: " +
-                             answer.failure->what.substr(5)};
+                             without("TLS: ", answer.failure->what)};
         }
-        if (answer.failure->what.starts_with("credentials: ")) {
-            return Error{Next::kRetry,
-                         "no credentials for the API server: " + answer.failure->what.substr(13)};
+        if (answer.failure->code == Code::kDenied) {
+            return Error{Next::kRetry, Code::kDenied,
+                         "no credentials for the API server: " +
+                             without("credentials: ", answer.failure->what)};
         }
-        return Error{Next::kRetry, "the API server does not answer: " + reason};
+        return Error{Next::kRetry, answer.failure->code,
+                     "the API server does not answer: " + reason};
     }
     switch (answer.status) {
         case 401:
-            return Error{Next::kStop, "the API server does not know our credentials (" + reason +
-                                          "): check the token, the client certificate or the exec "
-                                          "command"};
+            return Error{Next::kStop, Code::kDenied,
+                         "the API server does not know our credentials (" + reason +
+                             "): check the token, the client certificate or the exec "
+                             "command"};
         case 403:
-            return Error{Next::kStop, "no right to " + verb + " " + name_of(resource) + " (" +
-                                          reason + "): grant the verbs get, list and watch"};
+            return Error{Next::kStop, Code::kDenied,
+                         "no right to " + verb + " " + name_of(resource) + " (" + reason +
+                             "): grant the verbs get, list and watch"};
         case 404:
-            return Error{Next::kStop, "the API server has no " + name_of(resource) + " (" + reason +
-                                          "): check api and plural, and that the CRD is there"};
+            return Error{Next::kStop, Code::kNotFound,
+                         "the API server has no " + name_of(resource) + " (" + reason +
+                             "): check api and plural, and that the CRD is there"};
         case 400:
-            return Error{Next::kStop,
+            return Error{Next::kStop, Code::kInvalid,
                          "the API server rejects the request, most likely its label "
                          "selector: " +
                              reason};
         default:
-            return Error{Next::kRetry, "cannot " + verb + " " + name_of(resource) + ": " + reason};
+            return Error{Next::kRetry, Code::kUnavailable,
+                         "cannot " + verb + " " + name_of(resource) + ": " + reason};
     }
 }
 
@@ -109,7 +120,8 @@ bool may_be_starting(const Answer& refused, ports::Cluster& cluster, Asker& aske
 /// What a server that may just be starting refuses, it may grant in a minute.
 Error judged(Error refusal, const Answer& answer, ports::Cluster& cluster, Asker& asker) {
     if (!may_be_starting(answer, cluster, asker)) return refusal;
-    return Error{Next::kRetry, refusal.what + "; it does not say that it is ready (/readyz)"};
+    return Error{Next::kRetry, Code::kUnavailable,
+                 refusal.what + "; it does not say that it is ready (/readyz)"};
 }
 
 std::string review_body(const ports::Resource& resource, const std::string& verb) {
@@ -148,7 +160,7 @@ Status check_access(ports::Cluster& cluster, const ports::Resource& resource,
     if (!list.good()) return refuse(list, "list");
     const Result<KubePage> page = decoder.page(list.body);
     if (!page) {
-        return Error{Next::kRetry,
+        return Error{Next::kRetry, Code::kInvalid,
                      "what answers is not a Kubernetes API server: " + page.error().what};
     }
     if (!label_selector.empty() && !resource.name_space.empty()) {

@@ -79,7 +79,9 @@ struct Plan {
     posix_spawnattr_t attributes{};
 };
 
-Error failed(int code) { return Error{Next::kRetry, std::generic_category().message(code)}; }
+Error failed(int code) {
+    return Error{Next::kRetry, Code::kInternal, std::generic_category().message(code)};
+}
 
 /// Appends what can be read at once, but keeps no more than `most`. False: there was more.
 bool read_into(std::string& text, int from, std::size_t most) {

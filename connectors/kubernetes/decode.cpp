@@ -68,8 +68,9 @@ std::string encode(const KubeView& seen, const Mapping& mapping, bool in_scope) 
 Result<KubeObject> read_object(const Node& object, const Mapping& mapping, bool in_scope) {
     const KubeView seen(object);
     if (seen.uid().empty() || !usable_name(seen.name())) {
-        return Error{Next::kSkip, "an object without a usable uid or name ('" +
-                                      std::string(seen.name().substr(0, kMaxName)) + "')"};
+        return Error{Next::kSkip, Code::kInvalid,
+                     "an object without a usable uid or name ('" +
+                         std::string(seen.name().substr(0, kMaxName)) + "')"};
     }
     KubeObject found;
     found.uid = seen.uid();
@@ -77,7 +78,8 @@ Result<KubeObject> read_object(const Node& object, const Mapping& mapping, bool 
     found.name_space = seen.name_space();
     const std::optional<std::uint64_t> version = version_of(seen.resource_version());
     if (!version) {
-        return Error{Next::kSkip, "the resourceVersion of " + found.name + " is not a number"};
+        return Error{Next::kSkip, Code::kInvalid,
+                     "the resourceVersion of " + found.name + " is not a number"};
     }
     found.version = *version;
     found.ending = seen.ending();
@@ -95,7 +97,8 @@ Result<KubeObject> read_object(const Node& object, const Mapping& mapping, bool 
 /// they are missing, then so may be a hold, or the one that is its key (S23).
 Status as_selected(const KubeObject& object) {
     if (object.selected || !TRUEUP_GUARD("kubernetes_labels_as_selected")) return Done{};
-    return Error{Next::kSkip, object.name + " is shown without the labels it is selected by"};
+    return Error{Next::kSkip, Code::kInvalid,
+                 object.name + " is shown without the labels it is selected by"};
 }
 
 std::optional<WatchEvent::Type> type_of(std::string_view said) {
@@ -129,18 +132,21 @@ struct Decoder::List {
 
 Result<Decoder::List> Decoder::list(std::string_view body) {
     const Node list = json_.read(body);
-    if (!list) return Error{Next::kRetry, "the list is not JSON, or was cut"};
+    if (!list) return Error{Next::kRetry, Code::kCorrupt, "the list is not JSON, or was cut"};
     const std::string_view kind = text_or_empty(list, "kind");
     // A proxy or a login page may answer 200 with JSON as well.
     if (kind.size() <= 4 || !kind.ends_with("List")) {
-        return Error{Next::kRetry, "expected a list, got the kind '" + std::string(kind) + "'"};
+        return Error{Next::kRetry, Code::kInvalid,
+                     "expected a list, got the kind '" + std::string(kind) + "'"};
     }
     const Node metadata = at(list, "metadata");
     const std::optional<std::uint64_t> version =
         version_of(text_or_empty(metadata, "resourceVersion"));
-    if (!version) return Error{Next::kRetry, "the list's resourceVersion is not a number"};
+    if (!version) {
+        return Error{Next::kRetry, Code::kInvalid, "the list's resourceVersion is not a number"};
+    }
     const auto items = value<simdjson::dom::array>(list, "items");
-    if (!items) return Error{Next::kRetry, "the list has no items"};
+    if (!items) return Error{Next::kRetry, Code::kInvalid, "the list has no items"};
     return List{*version, text_or_empty(metadata, "continue"), *items};
 }
 
@@ -159,9 +165,13 @@ Result<KubePage> Decoder::page(std::string_view body) {
     for (const simdjson::dom::element item : read->items) {
         // One item that is left out would be absent, and proven so.
         Result<KubeObject> object = read_object(item, mapping_, true);
-        if (!object) return Error{Next::kRetry, "in the list: " + object.error().what};
+        if (!object) {
+            return Error{Next::kRetry, object.error().code, "in the list: " + object.error().what};
+        }
         const Status whole = as_selected(*object);
-        if (!whole) return Error{Next::kRetry, "in the list: " + whole.error().what};
+        if (!whole) {
+            return Error{Next::kRetry, whole.error().code, "in the list: " + whole.error().what};
+        }
         found.items.push_back(std::move(*object));
     }
     return found;
@@ -169,13 +179,13 @@ Result<KubePage> Decoder::page(std::string_view body) {
 
 Result<WatchEvent> Decoder::event(std::string_view line) {
     const Node body = json_.read(line);
-    if (!body) return Error{Next::kRetry, "a line of the watch is not JSON"};
+    if (!body) return Error{Next::kRetry, Code::kCorrupt, "a line of the watch is not JSON"};
     // JSON that is no event of ours may come from a newer server: the stream goes on, but what the
     // line told is not known. What is not JSON shows that the stream itself is broken.
     const std::optional<WatchEvent::Type> type = type_of(text_or_empty(body, "type"));
     const Node object = at(body, "object");
     if (!type || !object) {
-        return Error{Next::kSkip, "a line of the watch is not an event"};
+        return Error{Next::kSkip, Code::kInvalid, "a line of the watch is not an event"};
     }
     WatchEvent found;
     found.type = *type;
@@ -186,7 +196,10 @@ Result<WatchEvent> Decoder::event(std::string_view line) {
     if (*type == WatchEvent::Type::kBookmark) {
         const std::optional<std::uint64_t> version =
             version_of(KubeView(object).resource_version());
-        if (!version) return Error{Next::kSkip, "a bookmark's resourceVersion is not a number"};
+        if (!version) {
+            return Error{Next::kSkip, Code::kInvalid,
+                         "a bookmark's resourceVersion is not a number"};
+        }
         found.version = *version;
         return found;
     }
@@ -202,10 +215,10 @@ Result<WatchEvent> Decoder::event(std::string_view line) {
 
 Result<KubeObject> Decoder::out_of_scope(std::string_view body) {
     const Node object = json_.read(body);
-    if (!object) return Error{Next::kRetry, "the object is not JSON, or was cut"};
+    if (!object) return Error{Next::kRetry, Code::kCorrupt, "the object is not JSON, or was cut"};
     // A Status that came as 200 names no object and must not be taken for one.
     if (text(object, "kind") == "Status") {
-        return Error{Next::kRetry, "expected an object, got a Status"};
+        return Error{Next::kRetry, Code::kInvalid, "expected an object, got a Status"};
     }
     return read_object(object, mapping_, false);
 }

@@ -17,7 +17,7 @@ std::string text_at(const element& parent, const char* name) {
     return std::string(found);
 }
 
-Error flaw(std::string what) { return Error{Next::kRetry, std::move(what)}; }
+Error flaw(std::string what) { return Error{Next::kRetry, Code::kDenied, std::move(what)}; }
 
 /// The digits at the front, all of them; nullopt where one is missing.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {

@@ -99,7 +99,7 @@ void ExecPlugin::take(const Child::Ending& ending) {
 
 void ExecPlugin::fail(const std::string& why) {
     failed_ = true;
-    failure_ = Error{Next::kRetry,
+    failure_ = Error{Next::kRetry, Code::kDenied,
                      "credentials: the kubeconfig's exec command '" + config_.command + "' " + why};
 }
 

@@ -46,8 +46,10 @@ std::optional<PagedList::Part> PagedList::expire(SteadyTime now) {
 
 void PagedList::adapt(const Answer& answer) {
     const bool expired = version_ != 0 && !answer.failure && answer.status == 410;
-    if (answer.too_large) resize(limit_ / 2);
-    if (answer.late) resize(std::max(limit_ / 2, std::min(limit_, kLeastForTime)));
+    if (answer.failed(Code::kTooLarge)) resize(limit_ / 2);
+    if (answer.failed(Code::kTimeout)) {
+        resize(std::max(limit_ / 2, std::min(limit_, kLeastForTime)));
+    }
     // Fewer, larger pages come to the end of the list before the token expires.
     if (expired) resize(limit_ * 2);
 }

@@ -74,7 +74,8 @@ void ProgressProof::feed(const ports::ClusterEvent& event, SteadyTime now) {
 void ProgressProof::take_answer(const Answer& answer, SteadyTime now) {
     const Result<std::uint64_t> version =
         answer.good() ? decoder_.list_version(answer.body)
-                      : Result<std::uint64_t>(Error{Next::kRetry, explain(answer, decoder_)});
+                      : Result<std::uint64_t>(
+                            Error{Next::kRetry, Code::kUnavailable, explain(answer, decoder_)});
     if (!version) {
         trouble_ = version.error().what;
         if (!answer.failure) retry_after_ = asked_wait(answer, decoder_);

@@ -124,19 +124,21 @@ bool is_tls(CURLcode code) {
 Error error_of(CURLcode code, const Transfer& transfer) {
     const std::string detail =
         transfer.error[0] != '\0' ? transfer.error.data() : curl_easy_strerror(code);
-    if (is_tls(code)) return Error{Next::kStop, "TLS: " + detail};
+    if (is_tls(code)) return Error{Next::kStop, Code::kUntrusted, "TLS: " + detail};
     if (is_forged(code, detail)) {
-        return Error{Next::kStop,
+        return Error{Next::kStop, Code::kUntrusted,
                      "TLS: the certificate is not signed by the authority that it names (" +
                          detail + "); its authority may have been replaced under the same name"};
     }
     curl_off_t sent_after = 0;
     curl_easy_getinfo(transfer.easy, CURLINFO_PRETRANSFER_TIME_T, &sent_after);
     if (code == CURLE_OPERATION_TIMEDOUT && sent_after == 0) {
-        return Error{Next::kRetry, "not sent: no connection within " +
-                                       std::to_string(transfer.connect_within) + " ms"};
+        return Error{
+            Next::kRetry, Code::kUnavailable,
+            "not sent: no connection within " + std::to_string(transfer.connect_within) + " ms"};
     }
-    return Error{Next::kRetry, detail};
+    const bool late = code == CURLE_OPERATION_TIMEDOUT;
+    return Error{Next::kRetry, late ? Code::kTimeout : Code::kUnavailable, detail};
 }
 
 /// A call before it is sent; where there is a plugin it waits for its credentials.
@@ -298,7 +300,8 @@ void HttpCluster::Wire::start(const Waiting& one) {
     if (one.send_by) {
         const auto left = std::chrono::duration_cast<Millis>(*one.send_by - Steady::now());
         if (left.count() <= 0)
-            return fail(one.call, {Next::kRetry, "not sent: its turn came too late"});
+            return fail(one.call,
+                        {Next::kRetry, Code::kUnavailable, "not sent: its turn came too late"});
         transfer->connect_within = std::min<long>(transfer->connect_within, left.count());
     }
     transfer->call = one.call;
@@ -390,15 +393,19 @@ void HttpCluster::Wire::finish(const CURLMsg& done) {
 
 Result<std::unique_ptr<HttpCluster>> HttpCluster::open(ClusterAccess access, ports::Clock& clock) {
     static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (kReady != CURLE_OK) return Error{Next::kStop, "libcurl cannot be initialised"};
+    if (kReady != CURLE_OK) {
+        return Error{Next::kStop, Code::kInternal, "libcurl cannot be initialised"};
+    }
     const bool secure = access.server.starts_with("https://");
     const bool plain = access.server.starts_with("http://") && is_loopback(access.server);
     if (!secure && !plain) {
-        return Error{Next::kStop, "the server '" + access.server +
-                                      "' is not an https address (http only on loopback)"};
+        return Error{
+            Next::kStop, Code::kConfiguration,
+            "the server '" + access.server + "' is not an https address (http only on loopback)"};
     }
     if (!access.tls_name.empty()) {
-        return Error{Next::kStop, "the kubeconfig's tls-server-name is not supported"};
+        return Error{Next::kStop, Code::kConfiguration,
+                     "the kubeconfig's tls-server-name is not supported"};
     }
     if (!access.token_file.empty()) {
         const Result<std::string> token = read_text_file(access.token_file);

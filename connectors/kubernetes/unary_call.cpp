@@ -23,7 +23,7 @@ std::optional<Answer> UnaryCall::feed(const ports::ClusterEvent& event) {
             answer_.body += event.data;
             // Counted as it comes: what declares no length may go on for ever.
             if (answer_.body.size() <= kMaxBody) return std::nullopt;
-            return fail("the answer is larger than 256 MiB", &Answer::too_large);
+            return fail(Code::kTooLarge, "the answer is larger than 256 MiB");
         case Kind::kEnd:
             return finish();
         case Kind::kFailed:
@@ -35,7 +35,7 @@ std::optional<Answer> UnaryCall::feed(const ports::ClusterEvent& event) {
 
 std::optional<Answer> UnaryCall::expire(SteadyTime now) {
     if (!running() || now < deadline_) return std::nullopt;
-    return fail("no whole answer in time", &Answer::late);
+    return fail(Code::kTimeout, "no whole answer in time");
 }
 
 void UnaryCall::cancel() {
@@ -48,10 +48,9 @@ Answer UnaryCall::finish() {
     return std::exchange(answer_, Answer{});
 }
 
-Answer UnaryCall::fail(std::string why, bool Answer::*reason) {
+Answer UnaryCall::fail(Code code, std::string why) {
     cancel();
-    answer_.failure = Error{Next::kRetry, std::move(why)};
-    answer_.*reason = true;
+    answer_.failure = Error{Next::kRetry, code, std::move(why)};
     return finish();
 }
 

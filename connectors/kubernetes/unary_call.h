@@ -19,11 +19,12 @@ struct Answer {
     int status = 0;
     Millis retry_after{0};
     std::string body;
-    std::optional<Error> failure;  ///< there is no whole answer; nothing above counts
-    bool late = false;             ///< and that is since none came in time
-    bool too_large = false;        ///< or since it was larger than 256 MiB
+    /// There is no whole answer; nothing above counts. kTimeout: none came in time; kTooLarge: it
+    /// was larger than kMaxBody.
+    std::optional<Error> failure;
 
     bool good() const { return !failure && status == 200; }
+    bool failed(Code code) const { return failure && failure->code == code; }
 };
 
 class UnaryCall {
@@ -44,7 +45,7 @@ class UnaryCall {
 
   private:
     Answer finish();
-    Answer fail(std::string why, bool Answer::*reason);
+    Answer fail(Code code, std::string why);
 
     ports::Cluster& cluster_;
     ports::CallId call_ = 0;

@@ -14,7 +14,9 @@ namespace trueup::connectors {
 
 struct ClusterAccess;
 
-inline Error refusal(std::string what) { return Error{Next::kStop, std::move(what)}; }
+inline Error refusal(std::string what) {
+    return Error{Next::kStop, Code::kConfiguration, std::move(what)};
+}
 
 /// The scalar of that name; empty when there is none.
 inline std::string text_of(const YAML::Node& parent, const char* name) {

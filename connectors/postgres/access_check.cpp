@@ -55,13 +55,13 @@ Status check_access(ports::Database& database, const Settings& settings, ports::
         // It told of the table a moment ago: what it waits for now is the table itself.
         if (rows.error().what == Asker::kSilent)
             what += "; another session may hold a lock on the table";
-        return Error{rows.error().next, std::move(what)};
+        return Error{rows.error().next, rows.error().code, std::move(what)};
     }
 
     // Dropping a slot that nobody can have made needs a replication session and leaves no trace.
     database.drop_slot(kReplicate, "trueup_check_there_is_no_such_slot");
     if (rows = asker.wait_for(kReplicate); !rows) {
-        return Error{rows.error().next,
+        return Error{rows.error().next, rows.error().code,
                      "the role cannot replicate (ALTER ROLE ... REPLICATION; and a line in "
                      "pg_hba.conf): " +
                          rows.error().what};
@@ -75,7 +75,7 @@ Result<std::string> place_of(LibpqDatabase& database, ports::Clock& clock) {
     const auto rows = Asker(database, clock).wait_for(kAsk);
     if (!rows) return rows.error();
     if (rows->size() != 1 || rows->front().size() != 1 || !rows->front().front()) {
-        return Error{Next::kRetry, "the database does not say which one it is"};
+        return Error{Next::kRetry, Code::kInvalid, "the database does not say which one it is"};
     }
     return *rows->front().front();
 }

@@ -33,7 +33,7 @@ class Asker {
             }
         }
         database_.cancel(call);
-        return Error{Next::kRetry, kSilent};
+        return Error{Next::kRetry, Code::kTimeout, kSilent};
     }
 
   private:

@@ -18,7 +18,9 @@ constexpr Millis kLongestSilence{3'600'000};
 constexpr Millis kAnswerLimit{60000};
 constexpr Millis kCopyLate{5000};
 
-Error refuse(const std::string& what) { return {Next::kStop, "PostgreSQL source: " + what}; }
+Error refuse(const std::string& what) {
+    return {Next::kStop, Code::kConfiguration, "PostgreSQL source: " + what};
+}
 
 }  // namespace
 

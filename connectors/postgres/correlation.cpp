@@ -204,8 +204,9 @@ class CorrelationParser {
     // returns is looked at by no one.
     std::size_t fail(const std::string& what) {
         if (!error_) {
-            error_ = Error{Next::kStop, "correlation expression, position " +
-                                            std::to_string(at_ + 1) + ": " + what};
+            error_ =
+                Error{Next::kStop, Code::kConfiguration,
+                      "correlation expression, position " + std::to_string(at_ + 1) + ": " + what};
         }
         return 0;
     }
@@ -221,7 +222,9 @@ Result<Correlation> Correlation::parse(std::string_view text) {
     if (!read) return read;
     // As SQL text it is longer and deeper, and must be read as the same one.
     const Result<Correlation> again = CorrelationParser(read->sql()).parse();
-    if (!again) return Error{Next::kStop, "as SQL text: " + again.error().what};
+    if (!again) {
+        return Error{Next::kStop, Code::kConfiguration, "as SQL text: " + again.error().what};
+    }
     return read;
 }
 

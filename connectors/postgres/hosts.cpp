@@ -74,7 +74,7 @@ Status judge_tls(const Keywords& resolved) {
     if (mode == "verify-full") return Done{};
     for (const Host& host : hosts_of(resolved)) {
         if (stays_here(host)) continue;
-        return Error{Next::kStop,
+        return Error{Next::kStop, Code::kConfiguration,
                      "the connection to " + (host.name.empty() ? host.address : host.name) +
                          " has sslmode=" + (mode.empty() ? "prefer" : mode) +
                          ", by which anybody on the way may answer in the server's place" +

@@ -57,7 +57,8 @@ Result<Leftovers> look_for_leftovers(LibpqDatabase& database, const std::string&
     const auto rows = Asker(database, clock).wait_for(kLook);
     if (!rows) return rows.error();
     if (rows->size() != 1 || rows->front().size() != kFields) {
-        return Error{Next::kRetry, "the server's description of the slot has no single answer"};
+        return Error{Next::kRetry, Code::kInvalid,
+                     "the server's description of the slot has no single answer"};
     }
     std::array<std::string, kFields> text;
     for (std::size_t i = 0; i < kFields; ++i) text[i] = rows->front()[i].value_or("");

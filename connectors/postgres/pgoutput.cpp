@@ -195,8 +195,9 @@ LogicalMessage read_logical(Reader& reader) {
 
 Error bad_bytes(char letter, std::size_t size) {
     const bool printable = letter >= ' ' && letter <= '~';
-    return {Next::kRetry, "replication message '" + std::string(1, printable ? letter : '?') +
-                              "' of " + std::to_string(size) + " bytes does not decode"};
+    return {Next::kRetry, Code::kCorrupt,
+            "replication message '" + std::string(1, printable ? letter : '?') + "' of " +
+                std::to_string(size) + " bytes does not decode"};
 }
 
 }  // namespace

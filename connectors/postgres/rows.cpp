@@ -45,8 +45,9 @@ Result<RowMap> RowMap::make(const Settings& settings, const std::vector<std::str
                             const std::vector<std::string>& names) {
     for (const std::string& column : needed(settings, pk_columns)) {
         if (std::find(names.begin(), names.end(), column) == names.end()) {
-            return Error{Next::kStop, "table " + table_text(settings.table) + " has no column " +
-                                          column + " any more, or it is not published"};
+            return Error{Next::kStop, Code::kConfiguration,
+                         "table " + table_text(settings.table) + " has no column " + column +
+                             " any more, or it is not published"};
         }
     }
     const auto place = [&names](const std::string& column) {

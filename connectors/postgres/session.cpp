@@ -86,9 +86,25 @@ Next next_move(std::string_view sqlstate) {
     return Next::kRetry;
 }
 
+Code code_of(std::string_view sqlstate) {
+    const std::string_view family = sqlstate.substr(0, 2);
+    if (family == "28" || sqlstate == "42501") return Code::kDenied;
+    if (family == "3D" || sqlstate == "42P01" || sqlstate == "42703" || sqlstate == "42704") {
+        return Code::kNotFound;  // database; table, column, other object
+    }
+    if (family == "42" || family == "22" || family == "23") return Code::kInvalid;
+    if (family == "0A") return Code::kUnsupported;
+    if (family == "53") return Code::kExhausted;
+    if (sqlstate == "55006" || family == "40") return Code::kConflict;
+    if (family == "55") return Code::kConfiguration;  // not in the state that this needs
+    if (sqlstate == "58P01") return Code::kLost;      // WAL that was removed
+    return Code::kUnavailable;
+}
+
 Status SqlCall::data(std::string_view bytes, std::vector<ports::DatabaseEvent>& out) {
     (void)out;
-    return Error{Next::kRetry, std::to_string(bytes.size()) + " bytes that nobody asked for"};
+    return Error{Next::kRetry, Code::kInvalid,
+                 std::to_string(bytes.size()) + " bytes that nobody asked for"};
 }
 
 void Session::enqueue(std::unique_ptr<SqlCall> call) { queue_.push_back(std::move(call)); }
@@ -147,7 +163,7 @@ void Session::advance(std::vector<ports::DatabaseEvent>& out) {
         const auto limit = connecting ? limit_ : kStatementLimit;
         const std::string silent = "gave no answer in " + std::to_string(limit.count()) + " s";
         if (!connecting || !connect_to_next(silent, out)) {
-            fail("", {Next::kRetry, "PostgreSQL " + silent + tried_}, true, out);
+            fail("", {Next::kRetry, Code::kTimeout, "PostgreSQL " + silent + tried_}, true, out);
         }
     }
     // A stream without a pause must not keep the thread from everything else that it does.
@@ -256,7 +272,8 @@ void Session::go_on_connecting(std::vector<ports::DatabaseEvent>& out) {
 void Session::send_next(std::vector<ports::DatabaseEvent>& out) {
     const std::optional<Instant> send_by = queue_.front()->send_by();
     if (send_by && std::chrono::steady_clock::now() > *send_by) {
-        return fail("", {Next::kRetry, "not sent: its turn came too late"}, false, out);
+        return fail("", {Next::kRetry, Code::kUnavailable, "not sent: its turn came too late"},
+                    false, out);
     }
     const std::optional<Statement> statement = queue_.front()->next(PQbackendPID(connection_));
     if (!statement) return finish(out);
@@ -303,8 +320,9 @@ void Session::lost(std::vector<ports::DatabaseEvent>& out) {
     if (elsewhere && connect_to_next(words, out)) return;
     const Next next = sqlstate.empty() ? Next::kRetry : next_move(sqlstate);
     fail(sqlstate,
-         {next, (connecting ? "cannot connect to PostgreSQL: " : "connection lost: ") + words +
-                    (connecting ? tried_ : "")},
+         {next, code_of(sqlstate),
+          (connecting ? "cannot connect to PostgreSQL: " : "connection lost: ") + words +
+              (connecting ? tried_ : "")},
          true, out);
 }
 
@@ -324,7 +342,8 @@ bool Session::read_results(std::vector<ports::DatabaseEvent>& out) {
             return true;
         }
         if (status == PGRES_COPY_IN) {  // Half closed: the server sends no more.
-            fail("", {Next::kRetry, "the server ended the replication stream"}, true, out);
+            fail("", {Next::kRetry, Code::kUnavailable, "the server ended the replication stream"},
+                 true, out);
             return false;
         }
     }
@@ -361,7 +380,8 @@ void Session::take_result(const pg_result* result, std::vector<ports::DatabaseEv
     // The detail of a data error shows row values; that of a slot says why it is lost.
     if (!detail.empty() && sqlstate.starts_with("55")) words += " (" + detail + ")";
     if (words.empty()) words = clean(PQresultErrorMessage(result));
-    failure_ = std::pair(sqlstate, Error{next_move(sqlstate), "PostgreSQL: " + words});
+    failure_ =
+        std::pair(sqlstate, Error{next_move(sqlstate), code_of(sqlstate), "PostgreSQL: " + words});
 }
 
 bool Session::send_pending() {

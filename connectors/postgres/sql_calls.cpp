@@ -40,7 +40,8 @@ DatabaseEvent rows_event(CallId call, std::vector<ports::SqlRow> rows) {
 }
 
 Error other_server(const std::string& found, const std::string& expected) {
-    return {Next::kRefresh, "another server answers: " + found + " instead of " + expected};
+    return {Next::kRefresh, Code::kStale,
+            "another server answers: " + found + " instead of " + expected};
 }
 
 Status expect_server(const ServerName& server, const std::string& found) {
@@ -51,7 +52,7 @@ Status expect_server(const ServerName& server, const std::string& found) {
 /// The first row of IDENTIFY_SYSTEM.
 Status expect_identified(const ServerName& server, const PGresult* result) {
     if (PQntuples(result) != 1 || PQnfields(result) < 2) {
-        return Error{Next::kRetry, "IDENTIFY_SYSTEM without an answer"};
+        return Error{Next::kRetry, Code::kInvalid, "IDENTIFY_SYSTEM without an answer"};
     }
     return expect_server(server,
                          std::string(PQgetvalue(result, 0, 0)) + "/" + PQgetvalue(result, 0, 1));
@@ -90,7 +91,9 @@ class InspectQuery : public Query {
 
   private:
     Status check(std::vector<ports::SqlRow>& rows) override {
-        if (rows.size() != 1) return Error{Next::kRetry, "the inspection has no single answer"};
+        if (rows.size() != 1) {
+            return Error{Next::kRetry, Code::kInvalid, "the inspection has no single answer"};
+        }
         // From now on each call that relies on a position of the log expects this server.
         *server_ = rows[0][0].value_or("") + "/" + rows[0][1].value_or("");
         return Done{};
@@ -108,7 +111,7 @@ class InsertLsnQuery : public Query {
   private:
     Status check(std::vector<ports::SqlRow>& rows) override {
         if (rows.size() != 1 || rows[0].size() != 4) {
-            return Error{Next::kRetry, "the WAL position has no single answer"};
+            return Error{Next::kRetry, Code::kInvalid, "the WAL position has no single answer"};
         }
         Status same = expect_server(server_, rows[0][3].value_or(""));
         other_ = !same.ok();
@@ -209,14 +212,18 @@ class EnsureSlotCall : public SqlCall {
             return Done{};
         }
         if (PQntuples(result) == 0) {
-            if (created_) return Error{Next::kRetry, "slot " + slot_ + " went away at once"};
+            if (created_) {
+                return Error{Next::kRetry, Code::kNotFound, "slot " + slot_ + " went away at once"};
+            }
             creating_ = true;
             return Done{};
         }
         ports::SqlRow row = row_of(result, 0);
-        if (row.size() != 5) return Error{Next::kRetry, "slot " + slot_ + " is not described"};
+        if (row.size() != 5) {
+            return Error{Next::kRetry, Code::kInvalid, "slot " + slot_ + " is not described"};
+        }
         if (row[3] != "pgoutput" || row[4] != "true") {
-            return Error{Next::kStop,
+            return Error{Next::kStop, Code::kConflict,
                          "slot " + slot_ +
                              " is not a pgoutput slot of this database: choose another "
                              "name, or drop it"};
@@ -308,7 +315,9 @@ class CopyCall : public SqlCall {
         const auto point = PQntuples(result) == 1 && PQnfields(result) > 1
                                ? parse_lsn(PQgetvalue(result, 0, 1))
                                : std::nullopt;
-        if (!point) return Error{Next::kRetry, "the copying slot has no consistent point"};
+        if (!point) {
+            return Error{Next::kRetry, Code::kInvalid, "the copying slot has no consistent point"};
+        }
         DatabaseEvent& event = out.emplace_back();
         event.call = call();
         event.kind = DatabaseEvent::Kind::kSnapshot;
@@ -317,7 +326,7 @@ class CopyCall : public SqlCall {
     }
     Status data(std::string_view bytes, Events& out) override {
         std::optional<ports::SqlRow> row = parse_copy_line(bytes);
-        if (!row) return Error{Next::kRetry, "a copied row does not decode"};
+        if (!row) return Error{Next::kRetry, Code::kCorrupt, "a copied row does not decode"};
         rows_.push_back(std::move(*row));
         bytes_ += bytes.size();
         if (rows_.size() >= kRowsPerEvent || bytes_ >= kBytesPerEvent) flush(out);

@@ -10,7 +10,7 @@ namespace trueup::connectors::postgres {
 namespace {
 
 Error out_of_order(const char* what) {
-    return {Next::kRetry, std::string("replication stream: ") + what};
+    return {Next::kRetry, Code::kCorrupt, std::string("replication stream: ") + what};
 }
 
 /// Values that the new row leaves out are those of the old one.

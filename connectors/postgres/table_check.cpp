@@ -21,7 +21,7 @@ std::vector<std::string> split(const std::string& text) {
     return parts;
 }
 
-Error stop(std::string what) { return {Next::kStop, std::move(what)}; }
+Error stop(std::string what) { return {Next::kStop, Code::kConfiguration, std::move(what)}; }
 
 std::string create_publication(const Settings& settings) {
     return "CREATE PUBLICATION " + quote_identifier(settings.publication) + " FOR TABLE " +
@@ -74,8 +74,9 @@ std::string quoted_table(const ports::Table& table) {
 
 Result<TableCheck> read_table_check(const ports::SqlRow& row) {
     if (row.size() < kFields) {
-        return Error{Next::kRetry, "the server's description has " + std::to_string(row.size()) +
-                                       " fields where 8 are due"};
+        return Error{Next::kRetry, Code::kInvalid,
+                     "the server's description has " + std::to_string(row.size()) +
+                         " fields where 8 are due"};
     }
     const auto text = [&row](std::size_t i) {
         return i < row.size() ? row[i].value_or("") : std::string();

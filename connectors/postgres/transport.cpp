@@ -123,7 +123,7 @@ Result<std::unique_ptr<LibpqDatabase>> LibpqDatabase::open(const std::string& co
     // libpq's words quote the text, password included.
     if (problem != nullptr) PQfreemem(problem);
     if (!options) {
-        return Error{Next::kStop,
+        return Error{Next::kStop, Code::kConfiguration,
                      "the PostgreSQL connection string does not parse: expected host=... user=... "
                      "password=... dbname=..., or a postgresql:// URI"};
     }

@@ -173,7 +173,9 @@ const char* read_change(std::string_view bytes, ChangeView& out) {
 
 Result<ChangeView> decode_change(std::string_view bytes) {
     ChangeView change;
-    if (const char* why = read_change(bytes, change)) return Error{Next::kSkip, why};
+    if (const char* why = read_change(bytes, change)) {
+        return Error{Next::kSkip, Code::kCorrupt, why};
+    }
     return change;
 }
 

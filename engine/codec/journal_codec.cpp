@@ -114,11 +114,12 @@ void read_body(ItemView& item) {
 }
 
 Error broken(std::int64_t offset, const std::string& what) {
-    return {Next::kStop, "journal record at offset " + std::to_string(offset) + ": " + what};
+    return {Next::kStop, Code::kCorrupt,
+            "journal record at offset " + std::to_string(offset) + ": " + what};
 }
 
 Status read_genesis(std::string_view part, JournalView& out) {
-    if (out.genesis) return Error{Next::kStop, "has two geneses"};
+    if (out.genesis) return Error{Next::kStop, Code::kCorrupt, "has two geneses"};
     Result<Genesis> genesis = decode_genesis(part);
     if (!genesis) return genesis.error();
     out.genesis = *genesis;
@@ -126,7 +127,7 @@ Status read_genesis(std::string_view part, JournalView& out) {
 }
 
 Status read_settings(std::string_view part, JournalView& out) {
-    if (out.settings) return Error{Next::kStop, "has two settings"};
+    if (out.settings) return Error{Next::kStop, Code::kCorrupt, "has two settings"};
     Result<Settings> settings = decode_settings(part);
     if (!settings) return settings.error();
     out.settings = std::move(*settings);
@@ -136,7 +137,8 @@ Status read_settings(std::string_view part, JournalView& out) {
 Status read_item(std::string_view part, JournalView& out) {
     ItemView& item = out.items.emplace_back();
     if (const char* why = read_envelope(part, item)) {
-        return Error{Next::kStop, "item " + std::to_string(out.items.size() - 1) + " " + why};
+        return Error{Next::kStop, Code::kCorrupt,
+                     "item " + std::to_string(out.items.size() - 1) + " " + why};
     }
     read_body(item);
     return Done{};
@@ -153,14 +155,15 @@ struct Numbers {
 Status read_folded(const Numbers& numbers, JournalView& out) {
     if (!numbers.folded_offset && !numbers.folded_digest) return Done{};
     if (!numbers.folded_offset || !numbers.folded_digest || *numbers.folded_offset >> 63U != 0) {
-        return Error{Next::kStop, "names half of the record that its writer folded last"};
+        return Error{Next::kStop, Code::kCorrupt,
+                     "names half of the record that its writer folded last"};
     }
     out.folded = {static_cast<std::int64_t>(*numbers.folded_offset), *numbers.folded_digest};
     return Done{};
 }
 
 Status read_part(std::uint32_t tag, WireReader& reader, Numbers& numbers, JournalView& out) {
-    const Error malformed{Next::kStop, "is malformed"};
+    const Error malformed{Next::kStop, Code::kCorrupt, "is malformed"};
     std::string_view part;
     switch (tag) {
         case varint_tag(kRecordFormat):

@@ -25,7 +25,9 @@ bool parse(std::string_view bytes, Message& message) {
 }
 
 /// `what` is one line; the record can never be read, whoever tries.
-inline Error unreadable(std::string_view what) { return {Next::kSkip, std::string(what)}; }
+inline Error unreadable(std::string_view what) {
+    return {Next::kSkip, Code::kCorrupt, std::string(what)};
+}
 
 /// Reads an identity; false when it is not 32 lower-case hex digits or means "none".
 template <typename Id>

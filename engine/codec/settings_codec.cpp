@@ -7,7 +7,7 @@ namespace trueup::codec {
 
 namespace {
 
-Error broken(std::string_view what) { return {Next::kStop, std::string(what)}; }
+Error broken(std::string_view what) { return {Next::kStop, Code::kCorrupt, std::string(what)}; }
 
 bool complete(const v1::Settings& m) {
     return m.has_policy() && m.has_use() && m.has_max_clock_step_ms() &&

@@ -173,7 +173,7 @@ class KeyParser {
     // What follows the first error is only what the parser made of it.
     Key fail(std::string_view what) {
         if (!error_) {
-            error_ = Error{Next::kStop,
+            error_ = Error{Next::kStop, Code::kConfiguration,
                            "position " + std::to_string(at_ + 1) + ": " + std::string(what)};
         }
         return {};

@@ -11,7 +11,7 @@ Result<std::int64_t> Log::offset_at(Partition partition, BrokerTime time) {
         const std::int64_t middle = low + (high - low) / 2;
         const Result<Fetched> fetched = read(partition, middle, 1);
         // Retention may have taken it meanwhile.
-        if (!fetched) return Error{Next::kRetry, fetched.error().what};
+        if (!fetched) return Error{Next::kRetry, fetched.error().code, fetched.error().what};
         // Offsets may skip: what is read lies at `middle` or above it.
         if (fetched->records.empty() || fetched->records.front().append_time >= time) {
             high = middle;

@@ -52,7 +52,7 @@ struct Read {
 
 Result<Read> read_whole(const std::string& path) {
     const auto refuse = [&path](const std::string& why) {
-        return Error{Next::kStop, "cannot read " + path + ": " + why};
+        return Error{Next::kStop, Code::kConfiguration, "cannot read " + path + ": " + why};
     };
     // A pipe that nobody writes to would hold the call up for ever.
     const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -103,7 +103,7 @@ Result<OwnFile> read_own_file(const std::string& path) {
     const Account us = account();
     OwnFile own{std::move(read->text), flaw_of(path, read->ownership, us)};
     if (is_strange(read->ownership, us) || (read->ownership.mode & kOthersWrite) != 0) {
-        return Error{Next::kStop, std::move(own.shown)};
+        return Error{Next::kStop, Code::kConfiguration, std::move(own.shown)};
     }
     return own;
 }
@@ -117,7 +117,7 @@ Result<std::string> read_regular_file(const std::string& path) {
 Result<std::string> read_private_file(const std::string& path) {
     Result<OwnFile> own = read_own_file(path);
     if (!own) return own.error();
-    if (!own->shown.empty()) return Error{Next::kStop, std::move(own->shown)};
+    if (!own->shown.empty()) return Error{Next::kStop, Code::kConfiguration, std::move(own->shown)};
     return std::move(own->text);
 }
 

@@ -35,7 +35,7 @@ class FolderLock {
             return std::optional(std::move(lock));
         }
         if (errno == EWOULDBLOCK) return std::optional<FolderLock>();
-        return Error{Next::kRetry,
+        return Error{Next::kRetry, Code::kUnavailable,
                      "cannot lock " + path + ": " + std::generic_category().message(errno)};
     }
 

@@ -12,13 +12,15 @@ namespace trueup::runtime {
 
 namespace {
 
-Error stop(std::string what) { return {Next::kStop, std::move(what)}; }
+Error stop(std::string what) { return {Next::kStop, Code::kLost, std::move(what)}; }
 
 /// The Genesis in the journal's first record; nullopt: it has none.
 Result<std::optional<Genesis>> genesis_of(ports::Log& log, ports::Partition journal) {
     const auto start = log.read(journal, 0, 1);
     if (!start) return start.error();
-    if (start->records.empty()) return Error{Next::kRetry, "the journal cannot be read yet"};
+    if (start->records.empty()) {
+        return Error{Next::kRetry, Code::kUnavailable, "the journal cannot be read yet"};
+    }
     JournalView view;
     const bool read = codec::decode_journal(start->records[0].value, 0, BrokerTime{}, view).ok();
     return read ? view.genesis : std::optional<Genesis>();
@@ -47,7 +49,9 @@ Result<bool> is_there(ports::Log& log, ports::Partition journal, std::int64_t of
                       const Meant& meant) {
     const auto read = log.read(journal, offset, 1);
     if (!read) return read.error();
-    if (read->records.empty()) return Error{Next::kRetry, "the journal cannot be read yet"};
+    if (read->records.empty()) {
+        return Error{Next::kRetry, Code::kUnavailable, "the journal cannot be read yet"};
+    }
     return read->records[0].offset == offset && meant(read->records[0]);
 }
 

@@ -39,7 +39,9 @@ Result<std::optional<core::Meta>> Projection::meta() {
     if (!stored) return stored.error();
     if (!stored->has_value()) return std::optional<core::Meta>();
     std::optional<core::Meta> meta = core::decode_meta(**stored);
-    if (!meta) return Error{Next::kSkip, "the projection's meta row cannot be read"};
+    if (!meta) {
+        return Error{Next::kSkip, Code::kCorrupt, "the projection's meta row cannot be read"};
+    }
     return meta;
 }
 
@@ -59,17 +61,22 @@ Status Projection::add_up(const core::Meta& meta, const Check& check) {
     if (!seen) return seen;
     if (!right) return right;
     if (sum == meta.digest) return Done{};
-    return Error{Next::kSkip, "the projection's rows do not add up to its digest at offset " +
-                                  std::to_string(meta.applied)};
+    return Error{Next::kSkip, Code::kCorrupt,
+                 "the projection's rows do not add up to its digest at offset " +
+                     std::to_string(meta.applied)};
 }
 
 Result<core::Meta> Projection::verified(const std::function<bool()>& stop) {
     Result<std::optional<core::Meta>> stored = meta();
     if (!stored) return stored.error();
-    if (!stored->has_value()) return Error{Next::kSkip, "the projection has no meta row"};
+    if (!stored->has_value()) {
+        return Error{Next::kSkip, Code::kCorrupt, "the projection has no meta row"};
+    }
     std::size_t rows = 0;
     const Status right = add_up(**stored, [&](std::string_view, std::string_view) -> Status {
-        if (++rows % kAskEvery == 0 && stop()) return Error{Next::kRetry, "interrupted"};
+        if (++rows % kAskEvery == 0 && stop()) {
+            return Error{Next::kRetry, Code::kCancelled, "interrupted"};
+        }
         return Done{};
     });
     if (!right) return right.error();
@@ -84,13 +91,15 @@ Status Projection::load(core::State& state, std::size_t budget,
         const auto any = store_.scan(prefix_, {}, 1);
         if (!any) return any.error();
         if (any->empty()) return Done{};
-        return Error{Next::kSkip, "the projection has rows and no meta row"};
+        return Error{Next::kSkip, Code::kCorrupt, "the projection has rows and no meta row"};
     }
     core::adopt_meta(state, **stored);
     Status right =
         add_up(**stored, [&](std::string_view subject_key, std::string_view bytes) -> Status {
             const std::optional<Subject> subject = core::decode_subject(subject_key, bytes);
-            if (!subject) return Error{Next::kSkip, "a row of the projection cannot be read"};
+            if (!subject) {
+                return Error{Next::kSkip, Code::kCorrupt, "a row of the projection cannot be read"};
+            }
             core::adopt_waits(state, *subject);
             if (state.subjects.bytes() < budget) state.subjects.preload(subject_key, bytes);
             if (tell) tell(*subject);

@@ -26,11 +26,12 @@ Status Sequencer::rewind(const core::Gap& gap) {
     const auto extent = log_.describe({gap.topic, partition_});
     if (!extent) return extent.error();
     if (extent->first_offset > gap.last + 1) {
-        return Error{Next::kStop, std::string(name_of(gap.topic)) + " lost the records from " +
-                                      std::to_string(gap.last + 1) + " to " +
-                                      std::to_string(extent->first_offset - 1) +
-                                      " before they were journaled: take a new epoch of its "
-                                      "sources under a new journal, or restore the topic"};
+        return Error{Next::kStop, Code::kLost,
+                     std::string(name_of(gap.topic)) + " lost the records from " +
+                         std::to_string(gap.last + 1) + " to " +
+                         std::to_string(extent->first_offset - 1) +
+                         " before they were journaled: take a new epoch of its "
+                         "sources under a new journal, or restore the topic"};
     }
     Position& position = positions_[static_cast<std::size_t>(gap.topic)];
     if (position.next <= gap.last + 1 || !TRUEUP_GUARD("rewind_to_gap")) return Done{};

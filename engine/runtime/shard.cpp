@@ -52,7 +52,9 @@ Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& l
         return loaded.error();
     }
     shard->written_ = shard->state_.meta.applied;
-    if (!shard->state_.halted.empty()) return Error{Next::kStop, shard->state_.halted};
+    if (!shard->state_.halted.empty()) {
+        return Error{Next::kStop, Code::kUnsupported, shard->state_.halted};
+    }
     if (Status right = shard->check_journal(); !right) return right.error();
     if (Status ours = shard->check_partitions(); !ours) return ours.error();
     shard->lineage_.resume(shard->state_.meta);
@@ -81,7 +83,7 @@ void Shard::tell_findings(const Subject& subject) const {
 Error Shard::with_way_out(const Error& error) {
     if (error.next != Next::kStop) return error;
     const auto extent = log_.describe({Topic::kJournal, settings_.shard});
-    return extent ? Error{Next::kStop, error.what + ". " + way_out(*extent)} : error;
+    return extent ? Error{Next::kStop, error.code, error.what + ". " + way_out(*extent)} : error;
 }
 
 /// Does the journal go on from where the rows are? One that nobody has written to begins here.
@@ -96,9 +98,10 @@ Status Shard::check_journal() {
     }
     if (!settings_.lead) return Done{};
     if (settings_.new_journal_id.none()) {
-        return Error{Next::kStop, "the journal of shard " + std::to_string(settings_.shard) +
-                                      " is empty, not even its first record is there; `trueup "
-                                      "topics create` begins it"};
+        return Error{Next::kStop, Code::kLost,
+                     "the journal of shard " + std::to_string(settings_.shard) +
+                         " is empty, not even its first record is there; `trueup "
+                         "topics create` begins it"};
     }
     codec::JournalRecordBuilder record;
     record.set_genesis({settings_.new_journal_id, settings_.partitions, settings_.shard});
@@ -113,7 +116,7 @@ Status Shard::check_journal() {
 Status Shard::check_partitions() const {
     const core::Meta& meta = state_.meta;
     if (meta.journal_id.none() || meta.partitions == settings_.partitions) return Done{};
-    return Error{Next::kStop,
+    return Error{Next::kStop, Code::kConfiguration,
                  "the journal of shard " + std::to_string(settings_.shard) + " is one of " +
                      std::to_string(meta.partitions) + ", and this engine is to run shards of " +
                      std::to_string(settings_.partitions) + "; write bus.kafka.partitions: " +
@@ -224,7 +227,7 @@ Status Shard::fold_record(const ports::Record& record) {
     const auto before = state_.meta.last;
     core::fold(state_, view_, report_);
     if (Status written = check_rows(); !written) return written;
-    if (!state_.halted.empty()) return Error{Next::kStop, state_.halted};
+    if (!state_.halted.empty()) return Error{Next::kStop, Code::kUnsupported, state_.halted};
     lineage_.folded(view_);
     if (Status ours = check_partitions(); view_.genesis && !ours) return ours;
     more_work_ = report_.more_work;
@@ -268,7 +271,8 @@ Status Shard::settle_appends() {
         }
         if (appended.error().next == Next::kStop) return appended.error();
         go_back();
-        return Error{Next::kRetry, "journal append: " + appended.error().what};
+        return Error{Next::kRetry, appended.error().code,
+                     "journal append: " + appended.error().what};
     }
     return Done{};
 }
@@ -347,11 +351,13 @@ Status Shard::write_behind() {
 Status Shard::check_rows() {
     if (!projection_.writing()) static_cast<void>(projection_.settle());
     if (const Status& read = projection_.read(); !read) {
-        return Error{Next::kStop, "the projection cannot be read: " + read.error().what};
+        return Error{Next::kStop, read.error().code,
+                     "the projection cannot be read: " + read.error().what};
     }
     const Status& written = projection_.written();
     if (written) return Done{};
-    return Error{Next::kStop, "the projection cannot be written: " + written.error().what};
+    return Error{Next::kStop, written.error().code,
+                 "the projection cannot be written: " + written.error().what};
 }
 
 Status Shard::stop() {

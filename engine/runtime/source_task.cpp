@@ -141,7 +141,8 @@ Status SourceTask::settle(SteadyTime now, bool wait) {
         const auto appended = flight.append->take();
         if (!appended) {
             if (TRUEUP_GUARD("lost_append_ends_it")) end_incarnation(now);
-            return Error{Next::kRetry, settings_.source + ": " + appended.error().what};
+            return Error{Next::kRetry, appended.error().code,
+                         settings_.source + ": " + appended.error().what};
         }
         if (flight.partition == 0) note_place(*appended);
         published_ += flight.records;

@@ -346,10 +346,11 @@ TEST_F(HostTest, AFloodOfAUsersRequestsIsAnswered429AndStopsNoPause) {
 class DoubtfulHostTest : public HostTest {
   protected:
     std::unique_ptr<SourceChecks> rows_in_doubt() {
-        SourceCheck check{"rows", "trueup.yaml:7", [this]() -> Result<std::vector<std::string>> {
-                              if (!answers) return Error{Next::kRetry, "connection refused"};
-                              return std::vector<std::string>{"id"};
-                          }};
+        SourceCheck check{
+            "rows", "trueup.yaml:7", [this]() -> Result<std::vector<std::string>> {
+                if (!answers) return Error{Next::kRetry, Code::kUnavailable, "connection refused"};
+                return std::vector<std::string>{"id"};
+            }};
         SourceCheck good{"pods", "trueup.yaml:3", [] { return std::vector<std::string>{}; }};
         return std::make_unique<SourceChecks>(std::vector{std::move(check), std::move(good)},
                                               Pauses(Millis{5}, Millis{5}));

@@ -229,6 +229,7 @@ TEST_F(ShardOpening, WhereRetentionTookWhatIsMissingItIsRefusedEachTime_C11) {
         const auto opened = open();
         ASSERT_FALSE(opened.ok()) << "it started empty";
         EXPECT_EQ(opened.error().next, Next::kStop);
+        EXPECT_EQ(opened.error().code, Code::kLost);
         EXPECT_NE(opened.error().what.find("retention took what lies between"), std::string::npos);
         EXPECT_NE(opened.error().what.find("Put a checkpoint at offset " +
                                            std::to_string(newer_.offset + 1) + " or later into"),

@@ -13,8 +13,8 @@ namespace {
 
 using Answer = Result<std::vector<std::string>>;
 
-const Error kAway{Next::kRetry, "source rows: connection refused"};
-const Error kNoTable{Next::kStop, "table public.instances does not exist"};
+const Error kAway{Next::kRetry, Code::kUnavailable, "source rows: connection refused"};
+const Error kNoTable{Next::kStop, Code::kNotFound, "table public.instances does not exist"};
 
 /// A server that answers what it was told to.
 class Server {
@@ -133,7 +133,9 @@ TEST(Attempts, WhoDoesNotAnswerIsAskedForAsLongAsItTakes) {
                           [&](const std::string& what) { told.push_back(what); }};
     const auto done = attempt_until_answered(
         [&]() -> Result<int> {
-            if (left-- > 0) return Error{Next::kRetry, "no answer from the brokers"};
+            if (left-- > 0) {
+                return Error{Next::kRetry, Code::kUnavailable, "no answer from the brokers"};
+            }
             return 7;
         },
         waiting);
@@ -148,7 +150,11 @@ TEST(Attempts, WhatIsWrongIsSaidAtOnceAndWhoIsAskedToStopGivesUp) {
     int pauses = 0;
     const Waiting waiting{[&](Millis) { return ++pauses == 2; }, [](const std::string&) {}};
     const auto run = [&](Next next) {
-        return attempt_until_answered([next]() -> Status { return Error{next, "no"}; }, waiting);
+        return attempt_until_answered(
+            [next]() -> Status {
+                return Error{next, Code::kUnavailable, "no"};
+            },
+            waiting);
     };
     EXPECT_EQ(run(Next::kStop).error().next, Next::kStop);
     EXPECT_EQ(pauses, 0);

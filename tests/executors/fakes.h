@@ -133,7 +133,7 @@ class FakeCluster final : public ports::Cluster {
         if (what.status == 0) {
             ports::ClusterEvent event;
             event.call = call;
-            event.error = {Next::kRetry, "connection lost"};
+            event.error = {Next::kRetry, Code::kUnavailable, "connection lost"};
             ready_.push_back(event);
         } else {
             answer(call, what.status, what.body.empty() ? status(what.status, "Upset") : what.body);
@@ -266,7 +266,7 @@ class FakeDatabase final : public ports::Database {
         ports::DatabaseEvent event;
         event.call = call;
         event.sqlstate = what.sqlstate;
-        event.error = {Next::kRetry,
+        event.error = {Next::kRetry, Code::kUnavailable,
                        what.sqlstate.empty() ? "connection lost" : "the server says no"};
         ready_.push_back(event);
         return true;

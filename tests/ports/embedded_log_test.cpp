@@ -190,6 +190,7 @@ TEST(EmbeddedLog, ASecondOpenSaysWhoIsInTheWay) {
     const auto second = EmbeddedLog::open({.path = dir / "log"});
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().next, Next::kStop);
+    EXPECT_EQ(second.error().code, Code::kConflict);
     EXPECT_NE(second.error().what.find("in use by another process"), std::string::npos);
 }
 
@@ -200,6 +201,7 @@ TEST(EmbeddedLog, ADamagedLogIsNotOpened) {
     const auto opened = EmbeddedLog::open({.path = dir / "log"});
     ASSERT_FALSE(opened.ok());
     EXPECT_EQ(opened.error().next, Next::kStop);
+    EXPECT_EQ(opened.error().code, Code::kCorrupt);
     EXPECT_NE(opened.error().what.find("damaged"), std::string::npos);
 }
 
@@ -255,6 +257,7 @@ TEST(EmbeddedLog, OversizedRecordsAreRefusedAndLeaveNoHole) {
     const Result<Appended> refused = append_now(*log, kJournal0, {{"", big}});
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().next, Next::kSkip);
+    EXPECT_EQ(refused.error().code, Code::kTooLarge);
     const std::string fits(EmbeddedLog::kMaxRecordBytes, 'x');
     EXPECT_EQ(must_append(*log, kJournal0, {{"", fits}}).first_offset, 0);
     const std::vector<ports::Entry> many(9, {"", fits});

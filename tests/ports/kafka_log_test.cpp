@@ -39,7 +39,7 @@ Result<Headers> headers_at(const Settings& settings, ports::Partition partition,
     const Message message(rd_kafka_consumer_poll(client->get(), 10'000));
     Headers out;
     if (!message || message->err != RD_KAFKA_RESP_ERR_NO_ERROR || message->offset != offset) {
-        return Error{Next::kSkip, "no such record"};
+        return Error{Next::kSkip, Code::kNotFound, "no such record"};
     }
     rd_kafka_headers_t* headers = nullptr;
     if (rd_kafka_message_headers(message.get(), &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return out;

@@ -216,6 +216,7 @@ TEST_P(LogContract, TruncatedOffsetsAreAnErrorAndNotEmpty_L6) {
             const Result<Fetched> read = log().read(kJournal0, gone, kPlenty);
             ASSERT_FALSE(read.ok());
             EXPECT_EQ(read.error().next, Next::kStop);
+            EXPECT_EQ(read.error().code, Code::kLost);
             EXPECT_NE(read.error().what.find(std::to_string(first)), std::string::npos);
         }
         EXPECT_EQ(values_of(read_all(log(), kJournal0, first)),

@@ -81,6 +81,7 @@ TEST(RocksdbStore, ASecondOpenSaysWhoIsInTheWay) {
     const auto second = RocksdbStore::open({.path = dir / "store"});
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().next, Next::kStop);
+    EXPECT_EQ(second.error().code, Code::kConflict);
     EXPECT_NE(second.error().what.find("in use by another process"), std::string::npos);
 }
 
@@ -103,6 +104,7 @@ void spoil_files(const std::string& path, const std::string& kind,
 
 void expect_damaged(const Error& error) {
     EXPECT_EQ(error.next, Next::kSkip);
+    EXPECT_EQ(error.code, Code::kCorrupt);
     EXPECT_NE(error.what.find("rebuilt from the journal"), std::string::npos) << error.what;
 }
 
@@ -200,7 +202,7 @@ TEST_F(RocksdbCheckpoint, WithoutANameThereIsNone_T4) {
     put("a", "1");
     const auto refused =
         store_->checkpoint(dir_ / "images", [](ports::Store&) -> Result<std::string> {
-            return Error{Next::kSkip, "not this one"};
+            return Error{Next::kSkip, Code::kInvalid, "not this one"};
         });
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().what, "not this one");

@@ -106,7 +106,9 @@ class Death {
 class NoAnswer final : public ports::PendingAppend {
   public:
     bool ready() const override { return true; }
-    Result<ports::Appended> take() override { return Error{Next::kRetry, "the process is dead"}; }
+    Result<ports::Appended> take() override {
+        return Error{Next::kRetry, Code::kUnavailable, "the process is dead"};
+    }
 };
 
 /// The log as the engine has it.
@@ -217,7 +219,7 @@ class Interleaving {
                 row("a", "pk-a", 6)) {
         store_.before_apply = [this]() -> Status {
             if (death_.spares_engine()) return Done{};
-            return Error{Next::kStop, "the process is dead"};
+            return Error{Next::kStop, Code::kUnavailable, "the process is dead"};
         };
     }
 

@@ -212,8 +212,9 @@ class MemoryLog final : public ports::Log {
     }
     ports::Appended store(const Held& append) TRUEUP_REQUIRES(mutex_);
     static Error below_start(std::int64_t offset, std::int64_t first) {
-        return {Next::kStop, "offset " + std::to_string(offset) + " is below the first one, " +
-                                 std::to_string(first)};
+        return {Next::kStop, Code::kLost,
+                "offset " + std::to_string(offset) + " is below the first one, " +
+                    std::to_string(first)};
     }
 
     mutable Mutex mutex_;
@@ -264,7 +265,8 @@ inline void MemoryLog::carry_out(Held append) {
         result.emplace(store(append));
     } else {
         if (failure->stored) store(append);
-        result.emplace(Error{failure->next, "the append failed, as the test wanted"});
+        result.emplace(
+            Error{failure->next, Code::kUnavailable, "the append failed, as the test wanted"});
         append_failures_.erase(failure);
     }
     {
@@ -293,7 +295,7 @@ inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::i
     const MutexLock lock(mutex_);
     ++reads_;
     if (read_fails()) {
-        return Error{Next::kRetry, "the read failed, as the test wanted"};
+        return Error{Next::kRetry, Code::kUnavailable, "the read failed, as the test wanted"};
     }
     const PartitionState& state = partitions_[partition];
     if (offset < state.first_offset) return below_start(offset, state.first_offset);
@@ -320,7 +322,8 @@ inline Result<Headers> MemoryLog::headers(ports::Partition partition, std::int64
     for (const auto& record : partitions_[partition].records) {
         if (record->offset == offset) return record->headers;
     }
-    return Error{Next::kSkip, "there is no record at offset " + std::to_string(offset)};
+    return Error{Next::kSkip, Code::kNotFound,
+                 "there is no record at offset " + std::to_string(offset)};
 }
 
 inline void MemoryLog::wait(std::uint64_t seen, Millis max_wait) {
@@ -345,7 +348,8 @@ inline Status MemoryLog::truncate(ports::Partition partition, std::int64_t offse
 inline Result<ports::Extent> MemoryLog::describe(ports::Partition partition) {
     const MutexLock lock(mutex_);
     if (read_fails()) {
-        return Error{Next::kRetry, "the log does not answer, as the test wanted"};
+        return Error{Next::kRetry, Code::kUnavailable,
+                     "the log does not answer, as the test wanted"};
     }
     const PartitionState& state = partitions_[partition];
     return ports::Extent{state.first_offset, state.next_offset};

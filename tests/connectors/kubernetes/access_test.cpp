@@ -348,11 +348,13 @@ TEST(KubernetesAccess, EachFailureIsNamed) {
                          }),
                          "does not answer: connection refused"));
     EXPECT_TRUE(contains(check([](FakeCluster& fake, const Asked& asked) {
-                             fake.fail(asked.call, "TLS: self-signed certificate");
+                             fake.fail(asked.call, "TLS: self-signed certificate",
+                                       Code::kUntrusted);
                          }),
                          "TLS certificate"));
     EXPECT_TRUE(contains(check([](FakeCluster& fake, const Asked& asked) {
-                             fake.fail(asked.call, "credentials: the exec command 'aws' failed");
+                             fake.fail(asked.call, "credentials: the exec command 'aws' failed",
+                                       Code::kDenied);
                          }),
                          "no credentials for the API server: the exec command 'aws' failed"));
     EXPECT_TRUE(contains(check([](FakeCluster&, const Asked&) {}), "does not answer"));

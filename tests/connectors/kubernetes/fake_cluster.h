@@ -77,9 +77,9 @@ class FakeCluster final : public ports::Cluster {
         events_.push_back(make(call, ports::ClusterEvent::Kind::kEnd));
         close(call);
     }
-    void fail(ports::CallId call, std::string why) {
+    void fail(ports::CallId call, std::string why, Code code = Code::kUnavailable) {
         ports::ClusterEvent event = make(call, ports::ClusterEvent::Kind::kFailed);
-        event.error = Error{Next::kRetry, std::move(why)};
+        event.error = Error{Next::kRetry, code, std::move(why)};
         events_.push_back(std::move(event));
         close(call);
     }

@@ -24,7 +24,7 @@ void FakeDatabase::fail(ports::CallId call, const std::string& sqlstate, const s
                         Next next) {
     push(call, Kind::kFailed);
     events_.back().sqlstate = sqlstate;
-    events_.back().error = {next, words};
+    events_.back().error = {next, Code::kUnavailable, words};
 }
 
 bool FakeDatabase::begin(ports::CallId call, const std::string& name, const std::string& text) {

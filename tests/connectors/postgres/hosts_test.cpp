@@ -57,7 +57,7 @@ Error failure_of(const std::string& conninfo, bool any_tls = false) {
     database->insert_lsn(1, {});
     std::vector<ports::DatabaseEvent> events;
     for (int i = 0; i < 300 && events.empty(); ++i) database->poll(Millis(100), events);
-    return events.empty() ? Error{Next::kRetry, "no answer"} : events.back().error;
+    return events.empty() ? Error{Next::kRetry, Code::kTimeout, "no answer"} : events.back().error;
 }
 
 TEST(PostgresHosts, OnlyAServerThatProvesWhoItIsOrThisMachineIsSpokenTo) {

@@ -5,6 +5,7 @@
 #include "connectors/postgres/access_check.h"
 #include "connectors/postgres/failure.h"
 #include "connectors/postgres/lsn.h"
+#include "connectors/postgres/session.h"
 #include "engine/base/backoff.h"
 #include "tests/connectors/postgres/fake_database.h"
 #include "tests/support/manual_clock.h"
@@ -86,11 +87,23 @@ TEST(PostgresLsn, ConvertsTimes) {
     EXPECT_EQ(millis_of_postgres_time(-1), 946684799999);
 }
 
+TEST(PostgresFailure, ACodeSaysWhatTheServerFound) {
+    EXPECT_EQ(code_of(""), Code::kUnavailable) << "it said nothing";
+    EXPECT_EQ(code_of("57P03"), Code::kUnavailable) << "it is starting";
+    EXPECT_EQ(code_of("28P01"), Code::kDenied);
+    EXPECT_EQ(code_of("42501"), Code::kDenied);
+    EXPECT_EQ(code_of("42P01"), Code::kNotFound);
+    EXPECT_EQ(code_of("42601"), Code::kInvalid);
+    EXPECT_EQ(code_of("53300"), Code::kExhausted);
+    EXPECT_EQ(code_of("55006"), Code::kConflict);
+    EXPECT_EQ(code_of("58P01"), Code::kLost);
+}
+
 TEST(PostgresFailure, TellsRetryFromLoss_S14) {
     const auto classified = [](std::string sqlstate, std::string words, Next next = Next::kRetry) {
         ports::DatabaseEvent event;
         event.sqlstate = std::move(sqlstate);
-        event.error = {next, std::move(words)};
+        event.error = {next, Code::kUnavailable, std::move(words)};
         return classify_failure(event);
     };
     EXPECT_EQ(classified("", "connection refused"), Failure::kTransient);

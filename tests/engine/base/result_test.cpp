@@ -7,14 +7,15 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <string>
+#include <set>
+#include <string_view>
 #include <type_traits>
 
 namespace trueup {
 namespace {
 
 Result<int> half(int n) {
-    if (n % 2 != 0) return Error{Next::kSkip, "odd"};
+    if (n % 2 != 0) return Error{Next::kSkip, Code::kInvalid, "odd"};
     return n / 2;
 }
 
@@ -26,6 +27,7 @@ TEST(Result, IsAValueOrAnError) {
     const Result<int> bad = half(3);
     ASSERT_FALSE(bad.ok());
     EXPECT_EQ(bad.error().next, Next::kSkip);
+    EXPECT_EQ(bad.error().code, Code::kInvalid);
     EXPECT_EQ(bad.error().what, "odd");
 }
 
@@ -41,6 +43,15 @@ TEST(Result, OfAnErrorTypeKeepsItsSidesApart) {
     const Status failed = Error{};
     EXPECT_FALSE(failed.ok());
     EXPECT_EQ(failed.error().next, Next::kStop) << "who forgets to say stops";
+}
+
+TEST(Code, EachHasANameOfItsOwn) {
+    std::set<std::string_view> names;
+    for (int code = 0; code <= static_cast<int>(Code::kConfiguration); ++code) {
+        names.insert(name_of(static_cast<Code>(code)));
+    }
+    EXPECT_EQ(names.size(), static_cast<std::size_t>(Code::kConfiguration) + 1);
+    EXPECT_EQ(name_of(Error{}.code), "internal") << "who forgets to say blames us";
 }
 
 TEST(ResultDeathTest, ReadingTheSideThatIsNotThereStopsTheProcess) {

@@ -234,6 +234,7 @@ std::string complaint(const std::function<void(v1::JournalRecord&)>& spoil) {
     const Status read = decode_journal(bytes, 42, kAt, view);
     if (read.ok()) return "";
     EXPECT_EQ(read.error().next, Next::kStop);
+    EXPECT_EQ(read.error().code, Code::kCorrupt);
     return read.error().what;
 }
 

@@ -80,6 +80,7 @@ void batter(const std::string& start, Decode decode) {
         const auto read = decode(std::string_view(copy.data(), copy.size()));
         if (!read.ok()) {
             EXPECT_EQ(read.error().next, Next::kSkip);
+            EXPECT_EQ(read.error().code, Code::kCorrupt);
         }
     };
     for (std::size_t size = 0; size < start.size(); ++size) feed(start.substr(0, size));

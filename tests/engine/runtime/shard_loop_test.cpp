@@ -96,7 +96,9 @@ TEST_F(ShardLoopTest, AfterAFailureItTriesAgain) {
 TEST_F(ShardLoopTest, AfterAFinalFailureItDoesNothingAndNeedsNothing) {
     open();
     live();
-    store.before_apply = [] { return Status(Error{Next::kStop, "the disk is gone"}); };
+    store.before_apply = [] {
+        return Status(Error{Next::kStop, Code::kUnavailable, "the disk is gone"});
+    };
     fixture.all_known({pod("wrapper-a", "u1", 5)}, {});
     for (int i = 0; i < 10 && loop->fatal().empty(); ++i) {
         fixture.pass(Millis{1'000});

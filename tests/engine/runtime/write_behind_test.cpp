@@ -141,7 +141,9 @@ TEST(WriteBehind, ABatchThatFailedEndsTheShardAndLeavesTheOldImage_C2) {
     fixture.pods.say(pod("b", "v", 6));
     fixture.publish();
     fixture.settle(*shard);
-    store.before_apply = [] { return Error{Next::kRetry, "no space left on device"}; };
+    store.before_apply = [] {
+        return Error{Next::kRetry, Code::kExhausted, "no space left on device"};
+    };
     fixture.pass(Millis{150});
     const auto stepped = shard->step();
     ASSERT_FALSE(stepped.ok());
@@ -169,7 +171,8 @@ void expect_a_failed_read_ends_the_shard_alone(const std::function<void(ShardFix
     fixture.settle(*shard);
     const std::size_t commands = commands_in(fixture.log).size();
     const std::size_t findings = findings_in(fixture.log).size();
-    store.read_fails = Error{Next::kSkip, "projection /p is damaged (000009.sst: mismatch)"};
+    store.read_fails =
+        Error{Next::kSkip, Code::kCorrupt, "projection /p is damaged (000009.sst: mismatch)"};
     news(fixture);
     Result<bool> stepped = true;
     for (int i = 0; stepped && i < 1'000; ++i) {
