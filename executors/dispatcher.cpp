@@ -388,8 +388,8 @@ void Dispatcher::step(SteadyTime now, Millis max_wait) {
     if (!state.gate.closed()) moved |= state.start_next(now);
     moved |= state.advance(now);
     state.publish_stats(now);
-    const Millis patience = std::min(max_wait, std::max(state.due(now) - now, Millis(0)));
-    state.wait(moved ? Millis(0) : patience);
+    const Millis limit = std::min(max_wait, std::max(state.due(now) - now, Millis(0)));
+    state.wait(moved ? Millis(0) : limit);
     state.seen = state.log.changes_seen();
 }
 

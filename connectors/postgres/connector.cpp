@@ -144,8 +144,8 @@ Millis PostgresConnector::silence_borne() const { return link_.asks() ? kAnswerL
 /// What the server leaves unanswered is given up and tried again: a connection that died without a
 /// word must not keep the source stale for ever.
 void PostgresConnector::end_silence(SteadyTime now) {
-    const Millis patience = silence_borne();
-    if (now - last_message_ >= patience && !link_.fenced()) {
+    const Millis limit = silence_borne();
+    if (now - last_message_ >= limit && !link_.fenced()) {
         last_message_ = now;
         // A connection that never spoke tells nothing of how long this server is busy.
         if (!link_.asks() && heard_) silence_ = std::min(2 * silence_, kLongestSilence);

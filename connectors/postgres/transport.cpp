@@ -133,7 +133,8 @@ Result<std::unique_ptr<LibpqDatabase>> LibpqDatabase::open(const std::string& co
     }
     auto sessions = std::make_unique<Sessions>(with_defaults(std::move(keywords)), any_tls);
     if (!sessions->bell.made()) {
-        return Error{Next::kRetry, "no more files can be opened in this process (eventfd)"};
+        return Error{Next::kRetry, Code::kExhausted,
+                     "no more files can be opened in this process (eventfd)"};
     }
     return std::unique_ptr<LibpqDatabase>(new LibpqDatabase(std::move(sessions)));
 }

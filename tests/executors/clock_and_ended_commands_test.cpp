@@ -73,12 +73,12 @@ TEST(BrokerClock, NeverRunsBackwards_S35) {
 
 TEST(EndedCommands, ForgetsOnlyWhatIsOlderThanItsHorizon) {
     EndedCommands ended;
-    ended.remember({0, 1}, from_millis<BrokerTime>(100));
-    ended.remember({0, 2}, from_millis<BrokerTime>(200));
-    ended.remember({0, 1}, from_millis<BrokerTime>(300));
+    ended.remember(CommandId({0, 1}), from_millis<BrokerTime>(100));
+    ended.remember(CommandId({0, 2}), from_millis<BrokerTime>(200));
+    ended.remember(CommandId({0, 1}), from_millis<BrokerTime>(300));
     ended.forget_before(from_millis<BrokerTime>(250));
-    EXPECT_TRUE(ended.knows({0, 1}));
-    EXPECT_FALSE(ended.knows({0, 2}));
+    EXPECT_TRUE(ended.knows(CommandId({0, 1})));
+    EXPECT_FALSE(ended.knows(CommandId({0, 2})));
     ended.forget_before(from_millis<BrokerTime>(301));
     EXPECT_EQ(ended.size(), 0U);
 }

@@ -3,7 +3,7 @@
 //
 // Proves engine/ports/wakeup.h of the executor: it waits until something is due, or it is woken.
 #include "executors/executor_loop.h"
-#include "tests/executors/desk.h"
+#include "tests/executors/dispatcher_fixture.h"
 #include "tests/support/wrapped_log.h"
 
 #include <gtest/gtest.h>
@@ -33,26 +33,26 @@ class Waits final : public trueup::testing::WrappedLog {
 class IdleExecutor : public ::testing::Test {
   protected:
     IdleExecutor() {
-        desk.settings.partitions = {0, 1, 2, 3, 4, 5, 6, 7};
-        dispatcher.emplace(log, sources_of(desk.cluster, desk.database), desk.settings);
+        fixture.settings.partitions = {0, 1, 2, 3, 4, 5, 6, 7};
+        dispatcher.emplace(log, sources_of(fixture.cluster, fixture.database), fixture.settings);
         // Its first beat, and where everything ends.
         for (int i = 0; i < 4; ++i) step(Millis{0});
     }
-    void step(Millis max_wait = kLong) { dispatcher->step(desk.now, max_wait); }
+    void step(Millis max_wait = kLong) { dispatcher->step(fixture.now, max_wait); }
     /// As a thread does that nobody wakes: when the wait is over, it steps again.
     int steps_within(Millis time) {
-        const SteadyTime end = desk.now + time;
+        const SteadyTime end = fixture.now + time;
         int steps = 0;
-        for (; desk.now < end; ++steps) {
+        for (; fixture.now < end; ++steps) {
             const std::size_t before = log.all.size();
             step();
-            if (log.all.size() > before) desk.pass(log.all.back());
+            if (log.all.size() > before) fixture.pass(log.all.back());
         }
         return steps;
     }
 
-    Desk desk;
-    Waits log{desk.log};
+    DispatcherFixture fixture;
+    Waits log{fixture.log};
     std::optional<Dispatcher> dispatcher;
 };
 
@@ -61,21 +61,21 @@ TEST_F(IdleExecutor, MakesNoStepUntilSomethingIsDue) {
 }
 
 TEST_F(IdleExecutor, ReadsNothingWhereTheLogSaysThatNothingIsNew) {
-    const std::uint64_t before = desk.log.reads();
+    const std::uint64_t before = fixture.log.reads();
     steps_within(std::chrono::hours(1));
-    EXPECT_EQ(desk.log.reads(), before);
+    EXPECT_EQ(fixture.log.reads(), before);
 }
 
 TEST_F(IdleExecutor, ReadsTheOnePartitionThatHasNews) {
-    const std::uint64_t before = desk.log.reads();
-    desk.append(Topic::kRequests, "nobody's word", "key", 5);
+    const std::uint64_t before = fixture.log.reads();
+    fixture.append(Topic::kRequests, "nobody's word", "key", 5);
     step();
-    EXPECT_EQ(desk.log.reads(), before + 1);
+    EXPECT_EQ(fixture.log.reads(), before + 1);
 }
 
 TEST_F(IdleExecutor, AStopBetweenTwoStepsEndsTheNextWait) {
     step();
-    desk.log.wake();
+    fixture.log.wake();
     step();
     EXPECT_LT(log.last_seen, log.changes_seen()) << "it does not wait for what was before";
 }
@@ -83,29 +83,29 @@ TEST_F(IdleExecutor, AStopBetweenTwoStepsEndsTheNextWait) {
 TEST_F(IdleExecutor, WaitsForAnAnswerUntilItsCallIsOverdue) {
     Upset silent;
     silent.silent = true;
-    desk.database.upset_reads.push_back(silent);
-    desk.emit(delete_orphan());
+    fixture.database.upset_reads.push_back(silent);
+    fixture.emit(delete_orphan());
     for (int i = 0; i < 12; ++i) step(Millis{0});
     step();
-    EXPECT_EQ(desk.database.longest_wait, Millis{2'000}) << "until the next heartbeat";
+    EXPECT_EQ(fixture.database.longest_wait, Millis{2'000}) << "until the next heartbeat";
 }
 
 TEST_F(IdleExecutor, NewsOfTheLogWakeThePortThatItWaitsFor) {
     Upset silent;
     silent.silent = true;
-    desk.database.upset_reads.push_back(silent);
-    desk.emit(delete_orphan());
+    fixture.database.upset_reads.push_back(silent);
+    fixture.emit(delete_orphan());
     for (int i = 0; i < 12; ++i) step(Millis{0});
-    const std::size_t before = desk.database.wakes;
-    desk.append(Topic::kRequests, "nobody's word");
-    EXPECT_EQ(desk.database.wakes, before) << "it does not wait";
-    desk.database.in_poll = [&] { desk.log.wake(); };
+    const std::size_t before = fixture.database.wakes;
+    fixture.append(Topic::kRequests, "nobody's word");
+    EXPECT_EQ(fixture.database.wakes, before) << "it does not wait";
+    fixture.database.in_poll = [&] { fixture.log.wake(); };
     step();
-    EXPECT_EQ(desk.database.wakes, before + 1);
+    EXPECT_EQ(fixture.database.wakes, before + 1);
 }
 
 TEST_F(IdleExecutor, WhatTheLogDoesNotGiveIsAskedForAgainSoon) {
-    desk.log.fail_reads(1'000);
+    fixture.log.fail_reads(1'000);
     step();
     ASSERT_FALSE(log.all.empty());
     EXPECT_EQ(log.all.back(), Millis{200});

@@ -103,7 +103,7 @@ runtime::ShardSettings shard_settings(const Settings& policy, std::uint64_t nonc
     runtime::ShardSettings settings;
     settings.jobs = std::launch::deferred;  // one thread
     settings.policy = policy;
-    settings.new_journal_id = {nonce, 1};
+    settings.new_journal_id = JournalId({nonce, 1});
     settings.request_keys = settings.command_keys = test_keys();
     return settings;
 }

@@ -74,8 +74,8 @@ TEST_F(ShardLoopTest, ASourceThatOnlyAnEpochCanHealIsNamedOnce_S4) {
 
 TEST_F(ShardLoopTest, AfterAStopItWaitsForNothing) {
     open();
-    bench.settle(*shard);
-    bench.log.block_in_wait(true);
+    fixture.settle(*shard);
+    fixture.log.block_in_wait(true);
     loop->begin_stop();
     loop->step(std::chrono::hours(1));  // comes back
     EXPECT_TRUE(awaited.empty());
