@@ -130,6 +130,7 @@ void Host::add_executors(ExecutorSpec spec) {
     executors_ = std::move(spec);
     if (executors_.sources.empty()) return;
     executors::DispatcherSettings& settings = executors_.settings;
+    // All of them: which ones this process takes at the moment, its assignment says.
     settings.partitions.clear();
     for (std::int32_t p = 0; p < settings_.partitions; ++p) settings.partitions.push_back(p);
     settings.command_keys = command_keys_;
@@ -152,6 +153,7 @@ Status Host::serve() {
     return Done{};
 }
 
+/// Sources come last: what they say finds everybody there who is to hear it.
 void Host::start_threads() {
     for (const auto& shard : shards_) shard->start();
     if (dispatcher_) executor_thread_ = std::thread([this] { run_executor(); });
@@ -181,6 +183,7 @@ Status Host::load_secrets() {
         }
         if (!loaded) return loaded.error();
         keys->become(*loaded);
+        // A key that was exchanged counts at once for all that share the ring: no restart.
         key_watch_.add(key_file(folder, role), [&folder, name = role, ring = keys]() -> Status {
             const Result<codec::KeyRing> now = read_keys(folder, name);
             if (!now) return now.error();
@@ -194,6 +197,7 @@ Status Host::load_secrets() {
     return Done{};
 }
 
+/// A file that cannot be read leaves the tokens that were read before in force.
 Status Host::take_tokens(const Result<std::string>& text) {
     if (!text) return text.error();
     const Result<api::Tokens> tokens = api::Tokens::parse(*text);
@@ -230,6 +234,7 @@ Status Host::open_shards() {
             hints_.push_back(std::make_unique<runtime::SourceHintSender>(
                 *log_, index, request_keys_, ports::system_clock(), fresh_number()));
         }
+        // What lies in the folder of a single process from before must stay where it is.
         const std::string own = settings_.alone ? "" : "/shard-" + std::to_string(index);
         ShardHostSettings host;
         host.rows = settings_.state_dir + own + "/projection";
@@ -440,6 +445,7 @@ void Host::run_maintenance() {
     SteadyTime next_measure{};
     MutexLock lock(mutex_);
     while (!stopping_) {
+        // All of this may take long, and none of it needs the lock: others ask for lags meanwhile.
         lock.unlock();
         key_watch_.look(clock.steady_now());
         if (clock.steady_now() >= next_measure) {
@@ -487,6 +493,7 @@ void Host::begin_stop() {
         settling_ = executor_thread_.joinable();
         stopping_ = true;
     }
+    // Everybody is told before anybody is woken, so that nobody waits once more in between.
     if (checks_) checks_->stop();
     for (const auto& shard : shards_) shard->begin_stop();
     stop_asked_.notify_all();
@@ -506,6 +513,7 @@ Status Host::stop() {
         return Done{};
     }
     begin_stop();
+    // Shards are the last: they fold and save what the others still had to say.
     for (const auto& source : sources_) {
         if (source->thread.joinable()) source->thread.join();
     }
