@@ -426,6 +426,9 @@ bool Session::read_copy(std::vector<ports::DatabaseEvent>& out) {
 std::optional<pollfd> Session::interest() const {
     if (connection_ == nullptr || PQsocket(connection_) < 0) return std::nullopt;
     if (state_ == State::kClosed) return std::nullopt;
+    // What is said to a session that asked for nothing is that it ended: the next call finds out.
+    // Waited for here, it would be there again and again.
+    if (state_ == State::kReady && queue_.empty() && !wants_write_) return std::nullopt;
     pollfd wanted{PQsocket(connection_), POLLIN, 0};
     if (state_ == State::kConnecting) {
         wanted.events = wants_write_ ? POLLOUT : POLLIN;

@@ -40,7 +40,9 @@ SourceTask::SourceTask(SourceTaskSettings settings, ports::Log& log, ports::Conn
 
 Status SourceTask::step(SteadyTime now, Millis max_wait) {
     if (stands_by()) {
-        if (Status listened = listen(now, max_wait); !listened) return listened;
+        if (Status listened = listen(now, max_wait); !listened) {
+            return pause_after(listened, max_wait);
+        }
         if (stands_by()) return Done{};
     }
     if (incarnation_ < 0) {
@@ -54,7 +56,8 @@ Status SourceTask::step(SteadyTime now, Millis max_wait) {
         }
     }
     if (Status settled = settle(now, false); !settled) return settled;
-    if (Status looked = look_at_others(now); !looked || stands_by()) return looked;
+    if (Status looked = look_at_others(now); !looked) return pause_after(looked, max_wait);
+    if (stands_by()) return Done{};
     // The log is slower than the source: the source waits.
     if (flights_.size() >= (claimed_ ? kMostInFlight : 1)) return settle(now, true);
     if (!claimed_) claim(now);
@@ -178,6 +181,12 @@ Status SourceTask::look_at_others(SteadyTime now) {
     end_incarnation(now);
     connector_.restart(now);  // ends its calls; it is given no step before the next incarnation
     return Done{};
+}
+
+/// A log that refuses refuses at once: it is asked again after a while.
+Status SourceTask::pause_after(const Status& failed, Millis max_wait) {
+    log_.wait(log_.changes_seen(), std::min(max_wait, settings_.backoff));
+    return failed;
 }
 
 /// The owner's records keep us waiting; its silence ends that.

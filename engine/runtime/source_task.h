@@ -102,6 +102,7 @@ class SourceTask {
     void note_place(const ports::Appended& place);
     Status look_at_others(SteadyTime now);
     Status listen(SteadyTime now, Millis max_wait);
+    Status pause_after(const Status& failed, Millis max_wait);
     Status read_others(std::int64_t end, SteadyTime now);
 
     SourceTaskSettings settings_;
