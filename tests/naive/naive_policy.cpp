@@ -258,7 +258,7 @@ class Judgement {
                     fits =
                         both(fits, pattern.role == condition.about
                                        ? holds(pattern.condition, role(pattern.role), about, bound)
-                                       : match(pattern, bound).truth);
+                                       : alone(pattern, bound));
                 }
                 if (fits.no()) continue;
                 if (fits.unknown()) return fits;
@@ -279,33 +279,40 @@ class Judgement {
         return fits;
     }
 
-    struct Match {
-        Truth truth;
-        std::vector<const Facet*> candidates;  ///< that may be bound, in turn
-    };
+    /// What the pattern is asked of: the role's objects here, or those of the reference that it
+    /// names. nullopt: which one that is, is not known.
+    std::optional<std::vector<const Facet*>> objects(const policy::Pattern& pattern,
+                                                     const Bound& bound) const {
+        if (!role(pattern.role).reference) return facets(pattern.role);
+        std::string name = pattern.named_literal;
+        if (name.empty()) {
+            const auto by = bound.find(pattern.named.role);
+            if (by == bound.end() || by->second == nullptr) return std::nullopt;
+            const Value value =
+                value_of(role(pattern.named.role), *by->second, pattern.named.field);
+            if (value.kind == Value::Kind::kUnsent) return std::nullopt;
+            name = value.text;
+        }
+        std::vector<const Facet*> all;
+        for (const Source& source : asked(pattern, bound)) {
+            for (const Facet& facet : moment_.about(source.id, name).facets) {
+                if (facet.source == source.id && facet.present()) all.push_back(&facet);
+            }
+        }
+        return all;
+    }
 
-    Match match(const policy::Pattern& pattern, const Bound& bound) const {
-        const std::vector<const Facet*> all = facets(pattern.role);
-        std::vector<const Facet*> fit;
-        std::set<const Facet*> claims;
-        const policy::Role& of = role(pattern.role);
-        for (const Facet* facet : all) {
-            if (!wanted(pattern, *facet, bound).no()) fit.push_back(facet);
-            if (!holds(of.live, of, *facet, {}).no()) claims.insert(facet);
+    /// In a named condition: is there one that matches, or none?
+    Truth alone(const policy::Pattern& pattern, const Bound& bound) const {
+        const auto all = objects(pattern, bound);
+        const bool known = all.has_value() && proven(pattern, bound);
+        if (!all || all->empty()) {
+            if (!known) return unknown(Reason::kNotSynced);
+            return truth(pattern.quantifier == Quantifier::kNone);
         }
-        const bool known = proven(pattern, bound);
-        if (pattern.quantifier == Quantifier::kNone) return {none(pattern, all, bound, known), {}};
-        if (fit.empty()) {
-            return {!all.empty() || known ? kNo : unknown(Reason::kNotSynced), {}};
-        }
-        if (pattern.quantifier == Quantifier::kSome) {
-            return {wanted(pattern, *fit.front(), bound), fit};
-        }
-        claims.insert(fit.begin(), fit.end());
-        if (claims.size() > 1) {
-            return {of.several ? kNo : unknown(Reason::kDuplicateClaim), {fit.front()}};
-        }
-        return {wanted(pattern, *fit.front(), bound), {fit.front()}};
+        Truth some = kNo;
+        for (const Facet* facet : *all) some = either(some, wanted(pattern, *facet, bound));
+        return pattern.quantifier == Quantifier::kNone ? opposite(some) : some;
     }
 
     Truth none(const policy::Pattern& pattern, const std::vector<const Facet*>& all,
@@ -338,39 +345,132 @@ class Judgement {
 
     // -------------------------------------------------------------- one case
 
-    std::vector<const policy::Pattern*> in_order(const policy::Case& found) const {
+    static void add_roles(const Condition& condition, std::set<std::string>& roles) {
+        roles.insert(condition.test.other.role);
+        for (const Condition& part : condition.parts) add_roles(part, roles);
+    }
+
+    /// Each behind those whose objects it asks for, `none` last.
+    static std::vector<const policy::Pattern*> in_order(const policy::Case& found) {
         std::vector<const policy::Pattern*> order;
-        for (const bool none : {false, true}) {
-            for (const policy::Pattern& pattern : found.when) {
-                if ((pattern.quantifier == Quantifier::kNone) == none) order.push_back(&pattern);
+        std::vector<const policy::Pattern*> open;
+        for (const policy::Pattern& pattern : found.when) open.push_back(&pattern);
+        std::set<std::string> bound{""};
+        for (std::size_t i = 0; i < open.size();) {
+            const policy::Pattern& pattern = *open[i];
+            std::set<std::string> needs{pattern.named.role, pattern.in.role};
+            add_roles(pattern.condition, needs);
+            for (const policy::Ranking& ranking : pattern.keep) add_roles(ranking.condition, needs);
+            needs.erase(pattern.role);
+            const bool ready =
+                pattern.quantifier != Quantifier::kNone &&
+                std::includes(bound.begin(), bound.end(), needs.begin(), needs.end());
+            if (!ready) {
+                ++i;
+                continue;
             }
+            bound.insert(pattern.role);
+            order.push_back(&pattern);
+            open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
+            i = 0;
         }
+        order.insert(order.end(), open.begin(), open.end());
         return order;
     }
 
-    Judged judge_case(const policy::Case& found) {
+    struct Match {
+        Truth truth;
         Bound bound;
-        Truth all = kYes;
+    };
+
+    /// The patterns from `index` on, under what is bound so far.
+    Match match(const std::vector<const policy::Pattern*>& patterns, std::size_t index,
+                const Bound& bound) const {
+        if (index == patterns.size()) return {kYes, bound};
+        const policy::Pattern& pattern = *patterns[index];
+        const auto go_on = [&](Truth own, const Bound& under) -> Match {
+            if (own.no()) return {kNo, under};
+            Match rest = match(patterns, index + 1, under);
+            if (!rest.truth.no()) rest.truth = worse(own, rest.truth);
+            return rest;
+        };
+        const auto bind = [&](const Facet* facet) {
+            Bound more = bound;
+            more[pattern.role] = facet;
+            return go_on(wanted(pattern, *facet, bound), more);
+        };
+        const auto all = objects(pattern, bound);
+        const bool known = all.has_value() && proven(pattern, bound);
+        if (pattern.quantifier == Quantifier::kNone) {
+            return go_on(none(pattern, all.value_or(std::vector<const Facet*>{}), bound, known),
+                         bound);
+        }
+        std::vector<const Facet*> fit;
+        if (all) fit = *all;
+        std::erase_if(fit, [&](const Facet* facet) { return wanted(pattern, *facet, bound).no(); });
+        if (pattern.quantifier == Quantifier::kSurplus) {
+            if (fit.size() < 2) return {kNo, bound};
+            return bind(least(pattern, fit, bound));
+        }
+        if (fit.empty()) {
+            const bool seen = all && !all->empty();
+            return go_on(seen || known ? kNo : unknown(Reason::kNotSynced), bound);
+        }
+        if (pattern.quantifier == Quantifier::kSome) {
+            for (const Facet* facet : fit) {
+                const Match one = bind(facet);
+                if (!one.truth.no()) return one;
+            }
+            return {kNo, bound};
+        }
+        std::set<const Facet*> claims(fit.begin(), fit.end());
+        for (const Facet* facet : *all) {
+            if (!holds(role(pattern.role).live, role(pattern.role), *facet, {}).no()) {
+                claims.insert(facet);
+            }
+        }
+        if (claims.size() == 1) return bind(fit.front());
+        Bound more = bound;
+        more[pattern.role] = fit.front();
+        return go_on(role(pattern.role).several ? kNo : unknown(Reason::kDuplicateClaim), more);
+    }
+
+    /// Worst first by each ranking in turn, then the one that was seen first, then the last by id.
+    const Facet* least(const policy::Pattern& pattern, std::vector<const Facet*> fit,
+                       const Bound& bound) const {
+        const policy::Role& of = role(pattern.role);
+        std::stable_sort(fit.begin(), fit.end(), [&](const Facet* a, const Facet* b) {
+            for (const policy::Ranking& ranking : pattern.keep) {
+                if (!ranking.latest.empty()) {
+                    const std::string left = value_of(of, *a, ranking.latest).text;
+                    const std::string right = value_of(of, *b, ranking.latest).text;
+                    if (left != right) return left < right;
+                    continue;
+                }
+                const bool left = holds(ranking.condition, of, *a, bound).yes();
+                const bool right = holds(ranking.condition, of, *b, bound).yes();
+                if (left != right) return right;
+            }
+            if (a->first_seen != b->first_seen) return a->first_seen < b->first_seen;
+            return a->object_id > b->object_id;
+        });
+        return fit.front();
+    }
+
+    Judged judge_case(const policy::Case& found) {
         std::vector<const policy::Pattern*> patterns = in_order(found);
         if (subject_.reference()) {
             std::erase_if(patterns, [&](const policy::Pattern* pattern) {
                 return facets(pattern->role).empty();
             });
         }
-        bool somewhere = false;
-        for (const policy::Pattern* pattern : patterns) {
-            const Match match = this->match(*pattern, bound);
-            const Facet* binds = match.candidates.empty() ? nullptr : match.candidates.front();
-            if (pattern->quantifier != Quantifier::kNone) {
-                bound[pattern->role] = binds;
-                somewhere = somewhere || binds != nullptr;
-            }
-            if (match.truth.no()) return {};
-            all = worse(all, match.truth);
-        }
-        if (all.unknown()) return abstain(all.why);
-        if (!somewhere) return {};
-        const Facet& about = *object_of(found, bound);
+        const Match matched = match(patterns, 0, {});
+        if (matched.truth.no()) return {};
+        if (matched.truth.unknown()) return abstain(matched.truth.why);
+        const Bound& bound = matched.bound;
+        const Facet* object = object_of(found, bound);
+        if (object == nullptr) return {};
+        const Facet& about = *object;
         if (subject_.reference()) return waiting(Reason::kReportOnly, about);
         if (found.past) {
             if (const auto early = before_deadline(*found.past, bound)) return *early;

@@ -1,8 +1,9 @@
 // Holds the rules that are in force against what the policy's text says, judgement by judgement,
 // over all stories of graph-instances: the text is read by the naive reader
-// (tests/naive/naive_policy.h). Where the two differ, the difference is one of a list; each entry says
-// which rule, from what, to what, and why the text is right.
+// (tests/naive/naive_policy.h). Where the two differ, the difference is one of a list; each entry
+// says which rule, from what, to what, and why the text is right.
 #include "apps/config/policy_file.h"
+#include "engine/core/evaluate.h"
 #include "engine/core/policy.h"
 #include "engine/core/row_time.h"
 #include "tests/naive/naive_policy.h"
@@ -52,6 +53,7 @@ struct Beside {
     std::map<std::string, std::size_t> undeclared;
     std::array<std::size_t, kDeclared.size()> declared{};
     std::size_t judged = 0;
+    std::map<std::string, std::size_t> disagreed;  ///< evaluation and naive reader
 
     void differ(const std::string& rule, const std::string& said, const std::string& meant) {
         for (std::size_t i = 0; i < kDeclared.size(); ++i) {
@@ -78,6 +80,38 @@ naive::Judged as_said(const Verdict& verdict) {
     const bool writes = verdict.command->action.kind == Action::Kind::kUpdateRow;
     said.verb = writes ? policy::Verb::kUpdate : policy::Verb::kDelete;
     return said;
+}
+
+naive::Judged as_decided(const core::Decision& decision) {
+    naive::Judged said;
+    said.kind = decision.kind;
+    said.reason = decision.reason;
+    if (decision.about != nullptr) said.object_id = decision.about->object_id;
+    if (decision.kind != Verdict::Kind::kAct) return said;
+    said.verb = decision.matched->steps[decision.step].verb;
+    said.asks = decision.reason != Reason::kNone;
+    if (decision.target != nullptr) said.target = decision.target->object_id;
+    return said;
+}
+
+/// As the engine evaluates the text.
+naive::Judged evaluated(const Subject& subject, const References& references,
+                        const Settings& settings, std::uint8_t self, JournalTime now,
+                        std::size_t rule) {
+    const Result<core::Plan> plan = core::compile(*beside->text, settings);
+    EXPECT_TRUE(plan) << plan.error().what;
+    std::vector<std::uint64_t> counts;
+    for (const policy::Count& count : beside->text->counts) {
+        const auto& names = beside->rules->tallies;
+        const auto found = std::find(names.begin(), names.end(), count.name);
+        counts.push_back(found == names.end()
+                             ? 0
+                             : references.tallies[static_cast<std::size_t>(found - names.begin())]);
+    }
+    References by_text = references;
+    by_text.tallies = counts;
+    return as_decided(
+        core::decide({*plan, subject, by_text, settings, self, now}, plan->rules[rule]));
 }
 
 naive::Moment moment_of(const Subject& subject, const References& references,
@@ -110,6 +144,7 @@ naive::Moment moment_of(const Subject& subject, const References& references,
         }
         return std::nullopt;
     };
+    moment.about = references.about;
     moment.timestamp = core::parse_timestamp;
     moment.duration = core::parse_duration;
     return moment;
@@ -127,6 +162,12 @@ Verdict judge_both(const Subject& subject, const References& references, const S
     const naive::Judged said = as_said(verdict);
     const naive::Judged meant = naive::judge(*beside->text, *rule, subject,
                                              moment_of(subject, references, settings, self, now));
+    const naive::Judged does = evaluated(subject, references, settings, self, now,
+                                         static_cast<std::size_t>(rule - rules.begin()));
+    if (does != meant) {
+        ++beside->disagreed[name + ": evaluated `" + naive::told(does) + "`, naively `" +
+                            naive::told(meant) + "`"];
+    }
     if (said != meant) beside->differ(name, naive::told(said), naive::told(meant));
     return verdict;
 }
@@ -147,6 +188,9 @@ TEST(SideBySide, TheRulesInForceSayWhatTheTextSays) {
         const Scenario story = Scenario::read(path);
         if (story.world.settings.use != rules->name) continue;
         EXPECT_EQ(tell(story, {.instead = &other}).flaws, "") << path;
+    }
+    for (const auto& [what, times] : both.disagreed) {
+        ADD_FAILURE() << times << " times " << what;
     }
     for (const auto& [what, times] : both.undeclared) {
         ADD_FAILURE() << times << " times " << what;

@@ -1,0 +1,592 @@
+#include "engine/core/evaluate.h"
+
+#include "engine/core/row_time.h"
+#include "engine/core/rules/objects.h"
+#include "engine/core/sides.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+namespace trueup::core {
+
+namespace {
+
+using policy::Op;
+using policy::Quantifier;
+using policy::Verb;
+
+/// Deadlines are looked at in steps of this: what many subjects wait for is one moment then.
+constexpr Millis kStep{10'000};
+
+using Bound = std::vector<const Seen*>;  ///< by role
+
+Decision abstain(Reason why, Wait wait = {}) {
+    Decision decision;
+    decision.kind = Verdict::Kind::kAbstain;
+    decision.reason = why;
+    decision.wait = wait;
+    return decision;
+}
+Decision waiting(Reason why, const Facet& about, Wait wait = {}) {
+    Decision decision = abstain(why, wait);
+    decision.kind = Verdict::Kind::kWaiting;
+    decision.about = &about;
+    return decision;
+}
+Decision healthy_until(const Wait& wait) {
+    Decision decision;
+    decision.wait = wait;
+    return decision;
+}
+
+/// Which of two unknown things is told: a side that is not known first, then two claims.
+Truth first_told(const Truth& a, const Truth& b) {
+    const auto rank = [](const Truth& each) {
+        if (each.is != Truth::Is::kUnknown) return 3;
+        if (each.why == Reason::kNotSynced) return 0;
+        return each.why == Reason::kDuplicateClaim ? 1 : 2;
+    };
+    return rank(b) < rank(a) ? b : a;
+}
+
+class Evaluation {
+  public:
+    Evaluation(const Judgement& on, const PlanRule& rule)
+        : on_(on), rule_(rule), facts_(facts_of(on.plan, on.subject, on.settings)) {}
+
+    Decision run() {
+        if (on_.subject.ending) return abstain(Reason::kEnding);
+        if (on_.subject.reference() && !rule_.keyless) return {};
+        if (rule_.owner.role != kNoRole && !asked_for()) return {};
+        for (const PlanCase& each : rule_.cases) {
+            Decision decision = each.duplicates ? duplicates() : judge(each);
+            if (decision.kind != Verdict::Kind::kHealthy || decision.wait != Wait{}) {
+                return decision;
+            }
+        }
+        return {};
+    }
+
+  private:
+    const PlanRole& role(Role number) const { return on_.plan.roles[number]; }
+
+    bool says(const Seen& object, std::string_view field, std::string_view value) const {
+        return object.facet->fields().is(field, value);
+    }
+    bool goes(const Seen& object) const {
+        return role(object.role).kubernetes() && says(object, "deleting", "true");
+    }
+    bool ours(const Seen& object) const {
+        return !role(object.role).kubernetes() || !says(object, "in_scope", "false");
+    }
+
+    // ---------------------------------------------------------------- conditions
+
+    Truth holds(const PlanNode& node, const Seen& object, const Bound& bound) const {
+        switch (node.kind) {
+            case PlanNode::Kind::kAll:
+            case PlanNode::Kind::kAny: {
+                const bool all = node.kind == PlanNode::Kind::kAll;
+                Truth sum = Truth::of(all);
+                for (const PlanNode& part : node.parts) {
+                    const Truth one = holds(part, object, bound);
+                    sum = all ? sum && one : sum || one;
+                }
+                return sum;
+            }
+            case PlanNode::Kind::kTest:
+                return node.negated ? object.test(node.index).negated() : object.test(node.index);
+            case PlanNode::Kind::kJoin: {
+                const Truth truth = join(role(object.role).joins[node.index], object, bound);
+                return node.negated ? truth.negated() : truth;
+            }
+            case PlanNode::Kind::kNamed:
+                break;
+        }
+        const Truth truth = named(on_.plan.conditions[node.index], object);
+        return node.negated ? truth.negated() : truth;
+    }
+
+    Truth join(const PlanJoin& join, const Seen& object, const Bound& bound) const {
+        const Seen* other = join.other.role == object.role ? &object : bound[join.other.role];
+        if (other == nullptr) return Truth::unknown(Reason::kIncomplete);
+        const PlanRole& own_role = role(object.role);
+        const PlanField& field = own_role.fields[join.field];
+        const PlanValue own = value_of(own_role, join.field, *object.facet);
+        const PlanValue against = value_of(role(other->role), join.other.field, *other->facet);
+        using Kind = PlanValue::Kind;
+        if (own.kind == Kind::kUnsent || against.kind == Kind::kUnsent ||
+            (own.kind == Kind::kNull && !field.null_unequal) || against.kind == Kind::kNull ||
+            (own.kind == Kind::kNotThere && field.required)) {
+            return Truth::unknown(Reason::kIncomplete);
+        }
+        if (join.op == Op::kSame) return Truth::of(own == against);
+        return in_time(join.op, field.type, own, against);
+    }
+
+    static Truth in_time(Op op, policy::Field::Type type, const PlanValue& own,
+                         const PlanValue& against) {
+        if (own.kind != PlanValue::Kind::kText || against.kind != PlanValue::Kind::kText) {
+            return Truth::of(false);
+        }
+        if (type == policy::Field::Type::kTimestamp) {
+            const auto left = parse_timestamp(own.text);
+            const auto right = parse_timestamp(against.text);
+            if (!left || !right) return Truth::unknown(Reason::kUnreadable);
+            return Truth::of(op == Op::kBefore ? *left < *right : *left > *right);
+        }
+        const auto left = number_in(own.text);
+        const auto right = number_in(against.text);
+        if (!left || !right) return Truth::unknown(Reason::kUnreadable);
+        return Truth::of(op == Op::kBefore ? *left < *right : *left > *right);
+    }
+
+    /// The first line that fits decides; one that may fit ends it as unknown.
+    Truth named(const PlanCondition& condition, const Seen& about) const {
+        using Then = policy::NamedCondition::Line::Then;
+        for (const PlanCondition::Line& line : condition.lines) {
+            Truth fits = Truth::of(true);
+            Bound bound(on_.plan.roles.size(), nullptr);
+            bound[condition.about] = &about;
+            for (const PlanPattern& pattern : line.when) {
+                fits = fits &&
+                       (pattern.role == condition.about ? holds(pattern.condition, about, bound)
+                                                        : alone(pattern, bound));
+            }
+            if (fits.no()) continue;
+            if (fits.is == Truth::Is::kUnknown) return fits;
+            if (line.then == Then::kUnknown) return Truth::unknown(Reason::kTransition);
+            return Truth::of(line.then == Then::kTrue);
+        }
+        return Truth::of(false);
+    }
+
+    // ---------------------------------------------------------------- patterns
+
+    struct Objects {
+        std::vector<Seen> looked_up;  ///< of a reference
+        std::vector<const Seen*> all;
+        std::vector<SourceId> sources;  ///< that must prove what is said of them
+        bool known = true;
+    };
+
+    Objects objects_of(const PlanPattern& pattern, const Bound& bound) const {
+        Objects found;
+        const PlanRole& of = role(pattern.role);
+        found.sources = sources_of(pattern, bound);
+        for (const SourceId source : found.sources) {
+            found.known = found.known && on_.references.sources[source].known;
+        }
+        if (!of.reference) {
+            for (const Seen& seen : facts_) {
+                if (seen.role == pattern.role) found.all.push_back(&seen);
+            }
+            return found;
+        }
+        const std::optional<std::string_view> name = looked_up(pattern, bound);
+        if (!name) {
+            found.known = false;
+            return found;
+        }
+        for (const SourceId source : found.sources) {
+            for (const Facet& facet : on_.references.about(source, *name).facets) {
+                if (facet.source == source && facet.present()) {
+                    found.looked_up.push_back(look_at(of, pattern.role, facet));
+                }
+            }
+        }
+        for (const Seen& seen : found.looked_up) found.all.push_back(&seen);
+        return found;
+    }
+
+    std::optional<std::string_view> looked_up(const PlanPattern& pattern,
+                                              const Bound& bound) const {
+        if (!pattern.named_literal.empty()) return pattern.named_literal;
+        const Seen* by = bound[pattern.named.role];
+        if (by == nullptr) return std::nullopt;
+        const PlanValue name = value_of(role(by->role), pattern.named.field, *by->facet);
+        if (name.kind == PlanValue::Kind::kUnsent) return std::nullopt;
+        return name.text;
+    }
+
+    /// `in: F`: that of its scope; a scope that nobody looks at proves nothing.
+    std::vector<SourceId> sources_of(const PlanPattern& pattern, const Bound& bound) const {
+        const std::vector<SourceId>& all = role(pattern.role).sources;
+        if (pattern.in.role == kNoRole) return all;
+        const Seen* by = bound[pattern.in.role];
+        if (by == nullptr) return {};
+        const PlanValue scope = value_of(role(by->role), pattern.in.field, *by->facet);
+        std::vector<SourceId> some;
+        for (const SourceId source : all) {
+            if (on_.settings.sources[source].scope == scope.text) some.push_back(source);
+        }
+        return some;
+    }
+
+    Truth wanted(const PlanPattern& pattern, const Seen& object, const Bound& bound) const {
+        const Truth fits = holds(pattern.condition, object, bound);
+        if (pattern.quantifier == Quantifier::kNone) return fits;
+        return Truth::of(ours(object)) && fits;
+    }
+
+    Truth none(const PlanPattern& pattern, const Bound& bound) const {
+        const Objects objects = objects_of(pattern, bound);
+        if (objects.all.empty()) {
+            return objects.known ? Truth::of(true) : Truth::unknown(Reason::kNotSynced);
+        }
+        Truth sum = Truth::of(true);
+        for (const Seen* each : objects.all) sum = sum && wanted(pattern, *each, bound).negated();
+        return sum;
+    }
+
+    /// A pattern of a named condition: what it binds is asked for by nobody else.
+    Truth alone(const PlanPattern& pattern, const Bound& bound) const {
+        if (pattern.quantifier == Quantifier::kNone) return none(pattern, bound);
+        const Objects objects = objects_of(pattern, bound);
+        if (objects.all.empty()) {
+            return objects.known ? Truth::of(false) : Truth::unknown(Reason::kNotSynced);
+        }
+        Truth sum = Truth::of(false);
+        for (const Seen* each : objects.all) sum = sum || wanted(pattern, *each, bound);
+        return sum;
+    }
+
+    struct Match {
+        Truth truth = Truth::of(true);
+        Bound bound;
+    };
+
+    /// The patterns from `index` on, under what is bound before.
+    Match match(const PlanCase& found, std::size_t index, Bound bound) const {
+        if (index == found.patterns.size()) return {Truth::of(true), std::move(bound)};
+        const PlanPattern& pattern = found.patterns[index];
+        const bool elsewhere = on_.subject.reference() && !shows(pattern.role);
+        if (elsewhere) return match(found, index + 1, std::move(bound));  // only its own is asked
+        if (pattern.quantifier == Quantifier::kNone) {
+            const Truth nobody = none(pattern, bound);
+            return also(nobody, found, index, std::move(bound));
+        }
+        const Objects objects = objects_of(pattern, bound);
+        std::vector<const Seen*> fit;
+        for (const Seen* each : objects.all) {
+            if (!wanted(pattern, *each, bound).no()) fit.push_back(each);
+        }
+        if (pattern.quantifier == Quantifier::kSurplus) {
+            return surplus(found, index, fit, std::move(bound));
+        }
+        if (fit.empty()) {
+            const bool proven = !objects.all.empty() || objects.known;
+            const Truth nobody = proven ? Truth::of(false) : Truth::unknown(Reason::kNotSynced);
+            return also(nobody, found, index, std::move(bound));
+        }
+        if (pattern.quantifier == Quantifier::kSome) return some(found, index, fit, bound);
+        if (claims(pattern.role, objects.all, fit) > 1) {
+            bound[pattern.role] = keep(fit.front());
+            const Truth two = role(pattern.role).several ? Truth::of(false)
+                                                         : Truth::unknown(Reason::kDuplicateClaim);
+            return also(two, found, index, std::move(bound));
+        }
+        return bind(found, index, *fit.front(), std::move(bound));
+    }
+
+    bool shows(Role number) const {
+        return std::any_of(facts_.begin(), facts_.end(),
+                           [&](const Seen& seen) { return seen.role == number; });
+    }
+
+    /// What is looked up lives as long as this judgement.
+    const Seen* keep(const Seen* seen) const {
+        const bool own = std::any_of(facts_.begin(), facts_.end(),
+                                     [&](const Seen& each) { return &each == seen; });
+        if (own) return seen;
+        kept_.push_back(std::make_unique<Seen>(*seen));
+        return kept_.back().get();
+    }
+
+    Match also(const Truth& truth, const PlanCase& found, std::size_t index, Bound bound) const {
+        if (truth.no()) return {truth, std::move(bound)};
+        Match rest = match(found, index + 1, std::move(bound));
+        if (!rest.truth.no()) rest.truth = first_told(truth, rest.truth);
+        return rest;
+    }
+
+    Match bind(const PlanCase& found, std::size_t index, const Seen& object, Bound bound) const {
+        const PlanPattern& pattern = found.patterns[index];
+        const Truth truth = wanted(pattern, object, bound);
+        bound[pattern.role] = keep(&object);
+        return also(truth, found, index, std::move(bound));
+    }
+
+    /// The first by id for which the rest is not false.
+    Match some(const PlanCase& found, std::size_t index, const std::vector<const Seen*>& fit,
+               const Bound& bound) const {
+        for (const Seen* each : fit) {
+            Match match = bind(found, index, *each, bound);
+            if (!match.truth.no()) return match;
+        }
+        return {Truth::of(false), bound};
+    }
+
+    /// All that claim the subject, or match.
+    std::size_t claims(Role number, const std::vector<const Seen*>& all,
+                       const std::vector<const Seen*>& fit) const {
+        std::set<const Seen*> found(fit.begin(), fit.end());
+        const Bound nobody(on_.plan.roles.size(), nullptr);
+        for (const Seen* each : all) {
+            if (!holds(role(number).live, *each, nobody).no()) found.insert(each);
+        }
+        return found.size();
+    }
+
+    /// The least worth one of two or more; what is not known of one is a bad mark.
+    Match surplus(const PlanCase& found, std::size_t index, const std::vector<const Seen*>& fit,
+                  Bound bound) const {
+        const PlanPattern& pattern = found.patterns[index];
+        if (fit.size() < 2) return {Truth::of(false), std::move(bound)};
+        const auto better = [&](const Seen* a, const Seen* b) {
+            for (const PlanRanking& rank : pattern.keep) {
+                if (rank.latest) {
+                    const PlanValue left = value_of(role(a->role), *rank.latest, *a->facet);
+                    const PlanValue right = value_of(role(b->role), *rank.latest, *b->facet);
+                    if (left.text != right.text) return left.text > right.text;
+                    continue;
+                }
+                const bool left = holds(rank.condition, *a, bound).yes();
+                const bool right = holds(rank.condition, *b, bound).yes();
+                if (left != right) return left;
+            }
+            if (a->facet->first_seen != b->facet->first_seen) {
+                return a->facet->first_seen > b->facet->first_seen;
+            }
+            return a->facet->object_id < b->facet->object_id;
+        };
+        const Seen* least = fit.front();
+        for (const Seen* each : fit) {
+            if (better(least, each)) least = each;
+        }
+        return bind(found, index, *least, std::move(bound));
+    }
+
+    // ---------------------------------------------------------------- stages
+
+    bool asked_for() const {
+        const auto& termination = on_.subject.termination;
+        if (!termination) return false;
+        if (!termination->owners) return true;
+        return std::any_of(facts_.begin(), facts_.end(), [&](const Seen& seen) {
+            if (seen.role != rule_.owner.role) return false;
+            const PlanValue owner = value_of(role(seen.role), rule_.owner.field, *seen.facet);
+            return owner.kind == PlanValue::Kind::kUnsent || owner.text == termination->by;
+        });
+    }
+
+    Decision duplicates() const {
+        const Facet* last = nullptr;
+        const Bound nobody(on_.plan.roles.size(), nullptr);
+        for (Role number = 0; number < on_.plan.roles.size(); ++number) {
+            if (role(number).several || role(number).reference) continue;
+            std::size_t count = 0;
+            for (const Seen& seen : facts_) {
+                if (seen.role != number || goes(seen)) continue;
+                if (holds(role(number).live, seen, nobody).no()) continue;
+                if (++count > 1) last = seen.facet;
+            }
+        }
+        return last == nullptr ? Decision{} : waiting(Reason::kReportOnly, *last);
+    }
+
+    Decision judge(const PlanCase& found) const {
+        const Match matched = match(found, 0, Bound(on_.plan.roles.size(), nullptr));
+        if (matched.truth.no()) return {};
+        if (!matched.truth.yes()) return abstain(matched.truth.why);
+        const Bound& bound = matched.bound;
+        const Seen* about = object_of(found, bound);
+        if (about == nullptr) return {};
+        if (on_.subject.reference()) return waiting(Reason::kReportOnly, *about->facet);
+        if (found.past) {
+            if (auto early = before(*found.past, bound)) return *early;
+        }
+        const std::optional<std::size_t> step = next_step(found, bound);
+        if (!step) return {};
+        if (found.steps.front().verb == Verb::kReport) {
+            return waiting(Reason::kReportOnly, *about->facet);
+        }
+        if (vetoed_in(found, bound)) return abstain(Reason::kVeto);
+        if (auto held = not_yet_by(found, bound, *about)) return *held;
+        return act(found, bound, *about, *step);
+    }
+
+    /// What the last step writes, unless one before takes it away; else what `when` names first.
+    const Seen* object_of(const PlanCase& found, const Bound& bound) const {
+        const auto taken = [&](Role number) {
+            return std::any_of(found.steps.begin(), found.steps.end() - 1,
+                               [&](const PlanStep& step) {
+                                   return step.role == number && step.verb == Verb::kDelete;
+                               });
+        };
+        const PlanStep& last = found.steps.back();
+        const bool makes = last.verb == Verb::kCreate || last.verb == Verb::kInsert;
+        if (last.role != kNoRole && bound[last.role] != nullptr && !makes && !taken(last.role)) {
+            return bound[last.role];
+        }
+        for (const Role number : found.roles) {
+            if (bound[number] != nullptr && !taken(number)) return bound[number];
+        }
+        return nullptr;
+    }
+
+    /// `nullopt` once the source's own clock has passed it; else what to say until then.
+    std::optional<Decision> before(const PlanDeadline& past, const Bound& bound) const {
+        const Seen& object = *bound[past.from.role];
+        const PlanValue from = value_of(role(object.role), past.from.field, *object.facet);
+        const auto* field = std::get_if<FieldAt>(&past.length);
+        using Kind = PlanValue::Kind;
+        PlanValue length{Kind::kText, {}};
+        if (field != nullptr) {
+            length = value_of(role(field->role), field->field, *bound[field->role]->facet);
+        }
+        if (from.kind == Kind::kUnsent || length.kind == Kind::kUnsent) {
+            return abstain(Reason::kIncomplete);
+        }
+        if (from.kind != Kind::kText || length.kind != Kind::kText) return Decision{};
+        const std::optional<SourceTime> begins = parse_timestamp(from.text);
+        const std::optional<Millis> lasts = field == nullptr
+                                                ? std::optional(std::get<Millis>(past.length))
+                                                : parse_duration(length.text);
+        if (!begins || !lasts) return waiting(Reason::kUnreadable, *object.facet);
+        if (*lasts <= Millis{0}) return Decision{};
+        return until(*begins + *lasts, object.facet->source);
+    }
+
+    std::optional<Decision> until(SourceTime deadline, SourceId id) const {
+        if (const auto why =
+                doubt(on_.subject, on_.references, on_.settings, id, BrokerTime{}, Millis{0})) {
+            return abstain(why->reason, why->wait);
+        }
+        const SourceState& source = on_.references.sources[id];
+        const BrokerTime proven = source.complete_as_of;
+        Wait next;
+        next.source = id;
+        next.beyond = proven;
+        const Millis skew = source.source_clock.time_since_epoch() - proven.time_since_epoch();
+        const Millis most = on_.settings.max_clock_skew;
+        if (skew > most || skew < -most) return abstain(Reason::kClockSkew, next);
+        if (source.source_clock > deadline) return std::nullopt;
+        const Millis at = proven.time_since_epoch() + (deadline - source.source_clock);
+        next.beyond = BrokerTime((at / kStep + 1) * kStep);
+        return healthy_until(next);
+    }
+
+    std::vector<const Seen*> left(const PlanStep& step) const {
+        std::vector<const Seen*> all;
+        for (const Seen& seen : facts_) {
+            if (seen.role == step.role && !goes(seen) && ours(seen)) all.push_back(&seen);
+        }
+        return all;
+    }
+
+    /// Deletes that nothing is left for are behind us.
+    std::optional<std::size_t> next_step(const PlanCase& found, const Bound& bound) const {
+        for (std::size_t i = 0; i < found.steps.size(); ++i) {
+            const PlanStep& step = found.steps[i];
+            if (step.verb != Verb::kDelete) return i;
+            const std::vector<const Seen*> rest = left(step);
+            const bool single = found.steps.size() == 1 && bound[step.role] != nullptr;
+            if (single ? std::find(rest.begin(), rest.end(), bound[step.role]) != rest.end()
+                       : !rest.empty()) {
+                return i;
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// On what is bound, or on what a `none` looked past; references excepted.
+    bool vetoed_in(const PlanCase& found, const Bound& bound) const {
+        for (const Seen* object : bound) {
+            if (object != nullptr && !role(object->role).reference && vetoed(*object->facet)) {
+                return true;
+            }
+        }
+        return std::any_of(
+            found.patterns.begin(), found.patterns.end(), [&](const PlanPattern& pattern) {
+                if (pattern.quantifier != Quantifier::kNone) return false;
+                return std::any_of(facts_.begin(), facts_.end(), [&](const Seen& seen) {
+                    return seen.role == pattern.role && vetoed(*seen.facet);
+                });
+            });
+    }
+
+    /// Own write, grace, and who was not heard: its own side first.
+    std::optional<Decision> not_yet_by(const PlanCase& found, const Bound& bound,
+                                       const Seen& about) const {
+        const Facet& object = *about.facet;
+        std::vector<Doubt> doubts;
+        std::set<SourceId> asked;
+        const auto lean_on = [&](SourceId source, BrokerTime beyond, Millis window) {
+            if (!asked.insert(source).second) return;
+            if (auto why =
+                    doubt(on_.subject, on_.references, on_.settings, source, beyond, window)) {
+                doubts.push_back(*why);
+            }
+        };
+        BrokerTime last_word{};
+        for (const Seen* each : bound) {
+            if (each != nullptr && each->facet != &object) {
+                last_word = std::max(last_word, each->facet->evidence);
+            }
+        }
+        lean_on(object.source, last_word, Millis{0});
+        const BrokerTime since = rule_.since_first_seen ? object.first_seen : object.evidence;
+        for (const PlanPattern& pattern : found.patterns) {
+            for (const SourceId source : sources_of(pattern, bound)) {
+                lean_on(source, since, on_.settings.rules[on_.self].create_window);
+            }
+        }
+        for (const Doubt& each : doubts) {
+            if (each.reason == Reason::kOwnWrite) return abstain(each.reason, each.wait);
+        }
+        const JournalTime due = first_detected(on_.subject, on_.self, object.object_id, on_.now) +
+                                on_.settings.rules[on_.self].grace;
+        if (on_.now < due) return waiting(Reason::kGrace, object, {due, kNoSource, {}});
+        if (!doubts.empty()) return waiting(doubts.front().reason, object, doubts.front().wait);
+        return std::nullopt;
+    }
+
+    Decision act(const PlanCase& found, const Bound& bound, const Seen& about,
+                 std::size_t step) const {
+        Decision decision;
+        decision.kind = Verdict::Kind::kAct;
+        decision.about = about.facet;
+        decision.matched = &found;
+        decision.step = step;
+        for (const Seen* each : bound) {
+            decision.bound.push_back(each == nullptr ? nullptr : each->facet);
+        }
+        const PlanStep& next = found.steps[step];
+        if (next.verb == Verb::kDelete) {
+            const std::vector<const Seen*> rest = left(next);
+            decision.target = rest.front()->facet;
+        } else if (bound[next.role] != nullptr) {
+            decision.target = bound[next.role]->facet;
+        }
+        for (const TallyId count : found.asks) {
+            if (!on_.references.sweeping && on_.references.tallies[count] == 0) continue;
+            decision.reason = Reason::kUncorrelatedRows;
+            decision.wait.none_of = count;
+        }
+        return decision;
+    }
+
+    const Judgement& on_;
+    const PlanRule& rule_;
+    const std::vector<Seen> facts_;
+    mutable std::vector<std::unique_ptr<Seen>> kept_;
+};
+
+}  // namespace
+
+Decision decide(const Judgement& on, const PlanRule& rule) { return Evaluation(on, rule).run(); }
+
+}  // namespace trueup::core

@@ -1,0 +1,48 @@
+// Judges one subject by one rule of a plan. No state, no clock; equal arguments, equal decisions.
+//
+// The stages, in order; the first that says something is the answer:
+//   0  the subject is being ended by another rule · nobody asked for what waits for being asked
+//   1  a pattern is false: healthy
+//   2  an object without a key is only reported
+//   3  a pattern is unknown: not_synced, then duplicate_claim, then what was not known of an object
+//   4  the deadline is not passed, or cannot be told
+//   5  nothing is left to be done: healthy · a report
+//   6  a veto on what was looked at
+//   7  our own last write is not in view
+//   8  the grace
+//   9  a source that was not heard past what it is leaned on for
+//  10  a count that is not zero: the act asks first
+#pragma once
+
+#include "engine/core/facts.h"
+#include "engine/core/policy.h"
+
+#include <vector>
+
+namespace trueup::core {
+
+struct Judgement {
+    const Plan& plan;
+    const Subject& subject;
+    const References& references;
+    const Settings& settings;
+    std::uint8_t self = 0;  ///< the rule's number in the settings, which findings carry
+    JournalTime now{};
+};
+
+/// What a rule makes of a subject. Pointers are into the plan and the subject.
+struct Decision {
+    Verdict::Kind kind = Verdict::Kind::kHealthy;
+    Reason reason = Reason::kNone;
+    Wait wait;
+    const Facet* about = nullptr;  ///< of kWaiting and kAct
+    // Of kAct.
+    const PlanCase* matched = nullptr;
+    std::size_t step = 0;             ///< the first that is not behind us
+    const Facet* target = nullptr;    ///< of that step; nullptr: it makes something new
+    std::vector<const Facet*> bound;  ///< by role; nullptr: none
+};
+
+Decision decide(const Judgement& on, const PlanRule& rule);
+
+}  // namespace trueup::core
