@@ -76,6 +76,7 @@ std::vector<ValueClass> classes_of(const policy::Role& role, const std::string& 
     if (closed) constants.insert(field->words.begin(), field->words.end());
     if (boolean) constants.insert({"true", "false"});
     std::vector<ValueClass> classes;
+    classes.reserve(constants.size() + 2);
     for (const std::string& constant : constants) {
         classes.push_back({ValueClass::Kind::kConstant, constant, {}});
     }

@@ -200,7 +200,7 @@ class Streams::Lane {
     }
 
     /// Takes the message over. True: something that nobody has seen, a record or an error.
-    bool take(rd_kafka_message_t* raw) {
+    bool take(rd_kafka_message_t* raw) TRUEUP_REQUIRES(owner_.mutex_) {
         Message message(raw);
         Stream* stream = stream_of(*message);
         if (stream == nullptr) return false;

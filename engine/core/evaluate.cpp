@@ -385,7 +385,8 @@ class Evaluation {
     Decision duplicates() const {
         const Facet* last = nullptr;
         const Bound nobody(on_.plan.roles.size(), nullptr);
-        for (Role number = 0; number < on_.plan.roles.size(); ++number) {
+        const auto roles = static_cast<Role>(on_.plan.roles.size());
+        for (Role number = 0; number < roles; ++number) {
             if (role(number).several || role(number).reference) continue;
             std::size_t count = 0;
             for (const Seen& seen : facts_) {

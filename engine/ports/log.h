@@ -60,7 +60,9 @@ class PendingAppend {
     virtual Result<Appended> take() = 0;
     /// Calls `heard` once it is ready, now if it is, and never after this is gone. By any thread:
     /// it is short, and calls nothing of the log. A log whose callers never wait need not.
-    virtual void tell(std::function<void()> heard) { (void)heard; }
+    // By value: who implements it keeps it.
+    // NOLINTNEXTLINE(performance-unnecessary-value-param)
+    virtual void tell(std::function<void()> /*heard*/) {}
 };
 
 struct Record {
@@ -114,8 +116,8 @@ class Log {
     virtual void wake() = 0;
     /// For who waits elsewhere: `heard` is called whenever `changes_seen` has grown (wakeup.h).
     /// Nullptr: a log whose callers never wait.
-    virtual std::unique_ptr<Wakeup::Listener> listen(std::function<void()> heard) {
-        (void)heard;
+    // NOLINTNEXTLINE(performance-unnecessary-value-param)
+    virtual std::unique_ptr<Wakeup::Listener> listen(std::function<void()> /*heard*/) {
         return nullptr;
     }
     /// The process is about to end: from now on nothing is begun that takes long.
