@@ -351,8 +351,7 @@ void Host::run_hints() {
         if (now_wrong != trouble && !now_wrong.empty()) spdlog::warn("requests: {}", now_wrong);
         trouble = now_wrong;
         const bool hurry = hint_reader_->hurry(now);
-        if (hurry && !hurried_by_others_.exchange(hurry)) wake_sources();
-        hurried_by_others_ = hurry;
+        if (!hurried_by_others_.exchange(hurry) && hurry) wake_sources();
         log_->wait(seen, read ? kHintWait : kRetryPause);
     }
 }

@@ -32,11 +32,6 @@ constexpr int kDeepest = 3;  // of conditions that name others
 /// How many states the search for rules that undo each other goes through in all.
 constexpr std::size_t kMostStates = 2'000'000;
 
-bool acts(const policy::Case& found) {
-    return std::any_of(found.steps.begin(), found.steps.end(),
-                       [](const policy::Step& step) { return step.verb != Verb::kReport; });
-}
-
 void each_test(const Condition& condition, const std::function<void(const policy::Test&)>& visit) {
     if (condition.kind == Condition::Kind::kTest) visit(condition.test);
     for (const Condition& part : condition.parts) each_test(part, visit);
@@ -184,7 +179,7 @@ void PolicyChecks::check_acknowledged() {
 
 void PolicyChecks::check_case(const policy::Case& found) {
     if (found.duplicates) {
-        if (acts(found)) refuse("of two claims nobody knows which one is right; write do: report");
+        if (found.acts()) refuse("of two claims nobody knows which one is right; write do: report");
         return;
     }
     check_bound(found);
@@ -296,15 +291,7 @@ void PolicyChecks::check_steps(const policy::Case& found) {
 
 /// A rule that takes away needs another side's word, and time in which that could come.
 void PolicyChecks::check_sides(const policy::Case& found) {
-    const bool takes =
-        std::any_of(found.steps.begin(), found.steps.end(),
-                    [](const policy::Step& step) { return policy::takes_away(step.verb); });
-    const bool writes =
-        std::any_of(found.steps.begin(), found.steps.end(),
-                    [](const policy::Step& step) { return step.verb == Verb::kUpdate; });
-    const bool none = std::any_of(
-        found.when.begin(), found.when.end(),
-        [](const policy::Pattern& pattern) { return pattern.quantifier == Quantifier::kNone; });
+    const bool takes = found.takes_away();
     std::set<std::string> sides;
     for (const policy::Pattern& pattern : found.when) {
         if (!role(pattern.role).reference) sides.insert(pattern.role);
@@ -314,7 +301,7 @@ void PolicyChecks::check_sides(const policy::Case& found) {
                                        "whatever the source shows; add a side",
                                        *sides.begin()));
     }
-    if (none && (takes || writes) && rule_->create_window == Millis{0}) {
+    if (found.rests_on_none() && (takes || found.writes()) && rule_->create_window == Millis{0}) {
         ask("no_window",
             "without a create_window what is being written right now is not there; "
             "write create_window: 30s");
@@ -343,9 +330,7 @@ void PolicyChecks::check_sides(const policy::Case& found) {
 }
 
 void PolicyChecks::check_patterns(const policy::Case& found) {
-    const bool takes =
-        std::any_of(found.steps.begin(), found.steps.end(),
-                    [](const policy::Step& step) { return policy::takes_away(step.verb); });
+    const bool takes = found.takes_away();
     for (const policy::Pattern& pattern : found.when) {
         const policy::Role& of = role(pattern.role);
         if (pattern.quantifier == Quantifier::kSurplus && pattern.keep.empty()) {
@@ -358,7 +343,7 @@ void PolicyChecks::check_patterns(const policy::Case& found) {
             refuse(fmt::format("when.{}: keep belongs to surplus", pattern.role));
         }
         if (pattern.quantifier == Quantifier::kSome && !of.several && !of.reference &&
-            acts(found)) {
+            found.acts()) {
             ask("some_hides", fmt::format("`some` of {} passes over a second claim, which would be "
                                           "a duplicate; write one",
                                           pattern.role));
@@ -386,10 +371,7 @@ void PolicyChecks::check_patterns(const policy::Case& found) {
 
 /// What claims the subject must stop a `none` that something is taken away for.
 void PolicyChecks::check_none(const policy::Case& found, const policy::Pattern& none) {
-    const bool matters =
-        std::any_of(found.steps.begin(), found.steps.end(), [](const policy::Step& step) {
-            return policy::takes_away(step.verb) || step.verb == Verb::kUpdate;
-        });
+    const bool matters = found.takes_away() || found.writes();
     const policy::Role& of = role(none.role);
     if (!matters || of.reference || none.condition.always()) return;
     if (of.live.always()) {
@@ -420,7 +402,7 @@ void PolicyChecks::check_words(const policy::Case& found, const policy::Pattern&
             return step.role == pattern.role &&
                    (policy::takes_away(step.verb) || step.verb == Verb::kUpdate);
         });
-    const bool matters = acts(found) && (none || touched);
+    const bool matters = found.acts() && (none || touched);
     if (!matters || of.reference) return;
     each_test(pattern.condition, [&](const policy::Test& test) {
         const policy::Field* field = policy::find_field(of, test.field);
@@ -538,7 +520,7 @@ bool PolicyChecks::undoes(const policy::Case& one, const policy::Case& other) {
 
 void PolicyChecks::check_undo() {
     const auto eager = [](const policy::Rule& rule, const policy::Case& found) {
-        return acts(found) && !found.past && rule.requested.empty() && rule.backoff.empty();
+        return found.acts() && !found.past && rule.requested.empty() && rule.backoff.empty();
     };
     for (const policy::Rule& rule : policy_.rules) {
         rule_ = &rule;

@@ -52,6 +52,15 @@ constexpr std::array<VerbUse, 8> kVerbs{{{Verb::kDelete, "delete", {true, true, 
 
 bool offers(Kind kind, const VerbUse& verb) { return verb.of[static_cast<std::size_t>(kind) - 1]; }
 
+/// Does it have the key, whose one word this is?
+bool said(Section& section, std::string_view key, std::string_view word) {
+    const std::string text = section.text(key);
+    if (!text.empty() && text != word) {
+        section.problem(key, fmt::format("knows one word: {}: {}", key, word));
+    }
+    return text == word;
+}
+
 /// Everything but the notes is in the policy that is being made.
 class PolicyReader {
   public:
@@ -78,7 +87,7 @@ class PolicyReader {
     void read_ledger(const Tree& tree);
     void read_requests(const Tree& tree);
     void read_rule(const Tree& tree);
-    void read_case(const Tree& tree, policy::Rule& rule, const std::string& path, bool alone);
+    void read_case(Section& section, const Tree& tree, policy::Rule& rule);
     void read_times(Section& section, policy::Rule& rule);
     void read_past(const Tree& tree, policy::Case& made, const std::string& path);
     std::vector<policy::Step> read_steps(const Tree& tree, const std::string& path);
@@ -88,7 +97,6 @@ class PolicyReader {
     void read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
                    const std::string& path);
     policy::Template read_template(const Tree& tree, const std::string& path);
-    const Tree* child(const Tree& tree, std::string_view key) const;
     /// The entries of the map under `key`; notes what has no name that a policy may use.
     std::vector<const Tree*> named(const Tree& tree, std::string_view key);
     bool flag(const Tree& tree, const std::string& path);
@@ -102,16 +110,9 @@ class PolicyReader {
     PolicyTerms terms_;
 };
 
-const Tree* PolicyReader::child(const Tree& tree, std::string_view key) const {
-    for (const Tree& each : tree.children) {
-        if (each.key == key) return &each;
-    }
-    return nullptr;
-}
-
 std::vector<const Tree*> PolicyReader::named(const Tree& tree, std::string_view key) {
     std::vector<const Tree*> all;
-    const Tree* map = child(tree, key);
+    const Tree* map = tree.child(key);
     if (map == nullptr || !terms_.is_map(*map, std::string(key))) return all;
     for (const Tree& each : map->children) {
         const bool plain = !each.key.empty() &&
@@ -122,7 +123,7 @@ std::vector<const Tree*> PolicyReader::named(const Tree& tree, std::string_view 
             terms_.flaw(each.line, fmt::format("{}: '{}' is no name; write small letters, digits "
                                                "and _, a letter first, 63 at most",
                                                key, each.key));
-        } else if (child(*map, each.key) == &each) {
+        } else if (map->child(each.key) == &each) {
             all.push_back(&each);
         }
     }
@@ -161,10 +162,10 @@ void PolicyReader::read(const Tree& tree) {
     top.finish();
     for (const Tree* role : named(tree, "roles")) read_role(*role);
     // What a role's `live` may ask for is declared by all roles and the ledger.
-    if (const Tree* ledger = child(tree, "ledger")) begin_ledger(*ledger);
+    if (const Tree* ledger = tree.child("ledger")) begin_ledger(*ledger);
     for (const Tree* role : named(tree, "roles")) read_live(*role);
     for (const Tree* condition : named(tree, "conditions")) read_condition(*condition);
-    if (const Tree* ledger = child(tree, "ledger")) read_ledger(*ledger);
+    if (const Tree* ledger = tree.child("ledger")) read_ledger(*ledger);
     for (const Tree* count : named(tree, "counts")) read_count(*count);
     if (policy_.counts.size() > kMostCounts) {
         terms_.flaw(tree.line,
@@ -246,10 +247,10 @@ void PolicyReader::read_live(const Tree& tree) {
                                    [&](const policy::Role& each) { return each.name == tree.key; });
     if (role == policy_.roles.end()) return;
     const std::string path = "roles." + role->name;
-    if (const Tree* live = child(tree, "live")) {
+    if (const Tree* live = tree.child("live")) {
         role->live = terms_.condition(*live, *role, path + ".live");
     }
-    if (const Tree* as_of = child(tree, "as_of")) read_as_of(*as_of, *role);
+    if (const Tree* as_of = tree.child("as_of")) read_as_of(*as_of, *role);
 }
 
 /// `as_of: {field: ROLE.FIELD, at: NAME}`.
@@ -282,7 +283,7 @@ void PolicyReader::read_fields(const Tree& tree, policy::Role& role, const std::
                                                path, each.key));
             continue;
         }
-        if (child(tree, each.key) == &each) role.fields.push_back(read_field(each, role, where));
+        if (tree.child(each.key) == &each) role.fields.push_back(read_field(each, role, where));
     }
 }
 
@@ -415,7 +416,7 @@ void PolicyReader::read_line(const Tree& tree, policy::NamedCondition& made,
         Tree others = *when;
         std::erase_if(others.children, [&](const Tree& each) { return each.key == made.about; });
         line.when = terms_.patterns(others, path + ".if");
-        if (const Tree* own = child(*when, made.about)) {
+        if (const Tree* own = when->child(made.about)) {
             policy::Pattern itself;
             itself.role = made.about;
             itself.condition = terms_.condition(*own, *policy::find_role(policy_, made.about),
@@ -473,7 +474,7 @@ void PolicyReader::read_count(const Tree& tree) {
 /// Whose it is must be known before conditions may ask for `failures`.
 void PolicyReader::begin_ledger(const Tree& tree) {
     if (tree.kind != Tree::Kind::kMap) return;
-    const Tree* of = child(tree, "of");
+    const Tree* of = tree.child("of");
     if (of == nullptr || of->kind != Tree::Kind::kText) return;
     policy::Ledger ledger;
     ledger.of.role = of->text.substr(0, of->text.find('.'));
@@ -488,16 +489,15 @@ void PolicyReader::read_ledger(const Tree& tree) {
     at.require("failed", "failed: {phase: Failed}");
     const std::string of = at.text("of");
     const std::string objects = at.text("objects");
-    const std::string gone = at.text("gone");
+    const bool gone_failed = said(at, "gone", "failed");
     const std::string known = at.text("known");
-    if (!gone.empty() && gone != "failed") at.problem("gone", "knows one word: gone: failed");
     const Tree* belongs = at.take_tree("belongs");
     const Tree* failed = at.take_tree("failed");
     const Tree* succeeded = at.take_tree("succeeded");
     at.finish();
     if (of.empty() || objects.empty()) return;
     policy::Ledger ledger;
-    ledger.gone_failed = gone == "failed";
+    ledger.gone_failed = gone_failed;
     if (of.find('.') == std::string::npos) {
         const policy::Role* role = terms_.role(of, at.line_of("of"), "ledger.of");
         if (role != nullptr) ledger.of.role = role->name;
@@ -558,16 +558,8 @@ void PolicyReader::read_rule(const Tree& tree) {
                    "policies[].rules");
     }
     rule.off = mode == "off";
-    const std::string since = at.text("since");
-    if (!since.empty() && since != "first_seen") {
-        at.problem("since", "knows one word: since: first_seen");
-    }
-    rule.since_first_seen = since == "first_seen";
-    const std::string keyless = at.text("keyless");
-    if (!keyless.empty() && keyless != "report") {
-        at.problem("keyless", "knows one word: keyless: report");
-    }
-    rule.keyless = keyless == "report";
+    rule.since_first_seen = said(at, "since", "first_seen");
+    rule.keyless = said(at, "keyless", "report");
     rule.requested = at.text("requested");
     if (!rule.requested.empty() && policy_.requests.count(rule.requested) == 0) {
         std::vector<std::string> known;
@@ -583,15 +575,17 @@ void PolicyReader::read_rule(const Tree& tree) {
     std::sort(rule.acknowledge.begin(), rule.acknowledge.end());
     const Tree* cases = at.take_tree("cases");
     if (cases == nullptr) {
-        read_case(tree, rule, path, true);
-        for (const char* key : {"when", "past", "ask_while", "do"}) at.take_tree(key);
-        at.require("when", "when: {ROLE: one}");
-        at.require("do", "do: report");
+        read_case(at, tree, rule);
     } else if (cases->kind != Tree::Kind::kList || cases->children.empty() ||
                cases->children.size() > kMostLines) {
         at.problem("cases", fmt::format("is no list of 1 to {} cases", kMostLines));
     } else {
-        for (const Tree& each : cases->children) read_case(each, rule, path + ".cases", false);
+        for (const Tree& each : cases->children) {
+            Section one = section(each, path + ".cases");
+            if (!one.present()) continue;
+            read_case(one, each, rule);
+            one.finish();
+        }
     }
     read_times(at, rule);
     at.finish();
@@ -607,13 +601,9 @@ void PolicyReader::read_times(Section& section, policy::Rule& rule) {
     bool none = false;
     for (const policy::Case& each : rule.cases) {
         past = past || each.past.has_value();
-        for (const policy::Step& step : each.steps) {
-            takes = takes || policy::takes_away(step.verb);
-            writes = writes || step.verb == Verb::kUpdate;
-        }
-        for (const policy::Pattern& pattern : each.when) {
-            none = none || pattern.quantifier == policy::Quantifier::kNone;
-        }
+        takes = takes || each.takes_away();
+        writes = writes || each.writes();
+        none = none || each.rests_on_none();
     }
     rule.grace = section.duration("grace", takes && !past ? kUsualGrace : Millis{0});
     rule.create_window =
@@ -637,27 +627,23 @@ void PolicyReader::read_times(Section& section, policy::Rule& rule) {
     }
 }
 
-void PolicyReader::read_case(const Tree& tree, policy::Rule& rule, const std::string& path,
-                             bool alone) {
+/// Of the rule's own section, or of one of its cases.
+void PolicyReader::read_case(Section& section, const Tree& tree, policy::Rule& rule) {
     policy::Case made;
+    const std::string& path = section.path();
     lines_.cases[rule.name].push_back(tree.line);
-    if (!alone) {
-        Section at = section(tree, path);
-        if (!at.present()) return;
-        for (const char* key : {"when", "past", "ask_while", "do"}) at.take_tree(key);
-        at.require("when", "when: {ROLE: one}");
-        at.require("do", "do: report");
-        at.finish();
-    }
-    if (const Tree* when = child(tree, "when")) {
+    for (const char* key : {"when", "past", "ask_while", "do"}) section.take_tree(key);
+    section.require("when", "when: {ROLE: one}");
+    section.require("do", "do: report");
+    if (const Tree* when = tree.child("when")) {
         made.duplicates = when->kind == Tree::Kind::kText && when->text == "duplicates";
         if (!made.duplicates) made.when = terms_.patterns(*when, path + ".when");
         if (!made.duplicates && made.when.empty() && when->kind == Tree::Kind::kMap) {
             terms_.flaw(when->line, fmt::format("{}.when asks nothing; write {{ROLE: one}}", path));
         }
     }
-    if (const Tree* past = child(tree, "past")) read_past(*past, made, path + ".past");
-    if (const Tree* counts = child(tree, "ask_while")) {
+    if (const Tree* past = tree.child("past")) read_past(*past, made, path + ".past");
+    if (const Tree* counts = tree.child("ask_while")) {
         std::vector<std::string> known;
         for (const policy::Count& count : policy_.counts) known.push_back(count.name);
         for (const std::string& name : terms_.words(*counts, path + ".ask_while")) {
@@ -671,7 +657,7 @@ void PolicyReader::read_case(const Tree& tree, policy::Rule& rule, const std::st
             made.ask_while.push_back(name);
         }
     }
-    if (const Tree* steps = child(tree, "do")) made.steps = read_steps(*steps, path + ".do");
+    if (const Tree* steps = tree.child("do")) made.steps = read_steps(*steps, path + ".do");
     rule.cases.push_back(std::move(made));
 }
 
@@ -744,7 +730,7 @@ std::optional<policy::Step> PolicyReader::read_step(const Tree& tree, const std:
     const VerbUse* used = nullptr;
     const Tree* target = nullptr;
     for (const VerbUse& verb : kVerbs) {
-        const Tree* at = child(tree, verb.name);
+        const Tree* at = tree.child(verb.name);
         if (at == nullptr) continue;
         if (used != nullptr) {
             terms_.flaw(tree.line, fmt::format("{} has two verbs, {} and {}; write a list of two "
@@ -855,7 +841,7 @@ void PolicyReader::read_sets(const Tree& tree, policy::Step& step, const policy:
                              const std::string& path) {
     if (!terms_.is_map(tree, path)) return;
     for (const Tree& each : tree.children) {
-        if (child(tree, each.key) != &each) continue;
+        if (tree.child(each.key) != &each) continue;
         const std::string where = path + '.' + each.key;
         policy::Assigned set;
         set.field = each.key;

@@ -219,13 +219,7 @@ bool PolicyTerms::is_map(const Tree& tree, const std::string& path) {
         flaw(tree.line, fmt::format("{} is no map; write {{NAME: …}}", path));
         return false;
     }
-    for (const Tree& child : tree.children) {
-        const auto first = std::find_if(tree.children.begin(), tree.children.end(),
-                                        [&](const Tree& other) { return other.key == child.key; });
-        if (&*first == &child) continue;
-        flaw(child.line, fmt::format("{}.{} comes twice, first in line {}; leave one out", path,
-                                     child.key, first->line));
-    }
+    refuse_twins(tree, path, problems_);
     return true;
 }
 

@@ -51,6 +51,16 @@ std::string Problems::text() const {
     return text;
 }
 
+void refuse_twins(const Tree& map, const std::string& path, Problems& problems) {
+    for (const Tree& child : map.children) {
+        const Tree* first = map.child(child.key);
+        if (first == &child) continue;
+        problems.add(child.line,
+                     fmt::format("{}{}{} comes twice, first in line {}; leave one out", path,
+                                 path.empty() ? "" : ".", child.key, first->line));
+    }
+}
+
 Section::Section(const Tree* tree, std::string path, int line, Problems& problems)
     : tree_(tree), path_(std::move(path)), line_(line), problems_(&problems) {
     if (tree_ == nullptr) return;
@@ -63,12 +73,7 @@ Section::Section(const Tree* tree, std::string path, int line, Problems& problem
         tree_ = nullptr;
         return;
     }
-    for (const Tree& child : tree_->children) {
-        const Tree* first = find(child.key);
-        if (first == &child) continue;
-        problems_->add(child.line, fmt::format("{} comes twice, first in line {}; leave one out",
-                                               path_of(child.key), first->line));
-    }
+    refuse_twins(*tree_, path_, *problems_);
 }
 
 std::string Section::path_of(std::string_view key) const {
@@ -76,11 +81,7 @@ std::string Section::path_of(std::string_view key) const {
 }
 
 const Tree* Section::find(std::string_view key) const {
-    if (tree_ == nullptr) return nullptr;
-    for (const Tree& child : tree_->children) {
-        if (child.key == key) return &child;
-    }
-    return nullptr;
+    return tree_ == nullptr ? nullptr : tree_->child(key);
 }
 
 int Section::line_of(std::string_view key) const {

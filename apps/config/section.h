@@ -35,6 +35,9 @@ class Problems {
     std::vector<Found> found_;
 };
 
+/// Notes each key of a map that was there before.
+void refuse_twins(const Tree& map, const std::string& path, Problems& problems);
+
 /// A view: the tree and the problems outlive it.
 class Section {
   public:

@@ -4,6 +4,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <sstream>
 #include <string>
@@ -109,6 +110,12 @@ int line_with_tab(std::string_view text) {
 }
 
 }  // namespace
+
+const Tree* Tree::child(std::string_view wanted) const {
+    const auto found = std::find_if(children.begin(), children.end(),
+                                    [&](const Tree& each) { return each.key == wanted; });
+    return found == children.end() ? nullptr : &*found;
+}
 
 Result<Tree> read_tree(std::string_view text, const std::string& file_name) {
     const auto refuse = [&file_name](int line, const std::string& what) {

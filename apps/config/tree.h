@@ -18,6 +18,9 @@ struct Tree {
     std::string key;             ///< its own key in the map around it; empty elsewhere
     std::string text;            ///< only of kText
     std::vector<Tree> children;  ///< of kList and kMap, in the order of the file
+
+    /// The first of that key; nullptr: there is none.
+    const Tree* child(std::string_view wanted) const;
 };
 
 /// Reads one document. Keys that come twice are both kept. The error starts with `file_name:line:

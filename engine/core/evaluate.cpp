@@ -17,9 +17,6 @@ using policy::Op;
 using policy::Quantifier;
 using policy::Verb;
 
-/// Deadlines are looked at in steps of this: what many subjects wait for is one moment then.
-constexpr Millis kStep{10'000};
-
 using Bound = std::vector<const Seen*>;  ///< by role
 
 Decision abstain(Reason why, Wait wait = {}) {
@@ -35,9 +32,13 @@ Decision waiting(Reason why, const Facet& about, Wait wait = {}) {
     decision.about = &about;
     return decision;
 }
-Decision healthy_until(const Wait& wait) {
+/// What a verdict without a command says of `about`.
+Decision as_said(const Verdict& verdict, const Facet& about) {
     Decision decision;
-    decision.wait = wait;
+    decision.kind = verdict.kind;
+    decision.reason = verdict.reason;
+    decision.wait = verdict.wait;
+    if (verdict.kind == Verdict::Kind::kWaiting) decision.about = &about;
     return decision;
 }
 
@@ -54,7 +55,7 @@ Truth first_told(const Truth& a, const Truth& b) {
 class Evaluation {
   public:
     Evaluation(const Judgement& on, const PlanRule& rule)
-        : on_(on), rule_(rule), facts_(facts_of(on.plan, on.subject, on.settings)) {}
+        : on_(on), rule_(rule), facts_(on.facts) {}
 
     Decision run() {
         if (on_.subject.ending) return abstain(Reason::kEnding);
@@ -72,14 +73,11 @@ class Evaluation {
   private:
     const PlanRole& role(Role number) const { return on_.plan.roles[number]; }
 
-    bool says(const Seen& object, std::string_view field, std::string_view value) const {
-        return object.facet->fields().is(field, value);
-    }
     bool goes(const Seen& object) const {
-        return role(object.role).kubernetes() && says(object, "deleting", "true");
+        return role(object.role).kubernetes() && deleting(*object.facet);
     }
     bool ours(const Seen& object) const {
-        return !role(object.role).kubernetes() || !says(object, "in_scope", "false");
+        return !role(object.role).kubernetes() || !out_of_scope(*object.facet);
     }
 
     // ---------------------------------------------------------------- conditions
@@ -458,26 +456,9 @@ class Evaluation {
                                                 : parse_duration(length.text);
         if (!begins || !lasts) return waiting(Reason::kUnreadable, *object.facet);
         if (*lasts <= Millis{0}) return Decision{};
-        return until(*begins + *lasts, object.facet->source);
-    }
-
-    std::optional<Decision> until(SourceTime deadline, SourceId id) const {
-        if (const auto why =
-                doubt(on_.subject, on_.references, on_.settings, id, BrokerTime{}, Millis{0})) {
-            return abstain(why->reason, why->wait);
-        }
-        const SourceState& source = on_.references.sources[id];
-        const BrokerTime proven = source.complete_as_of;
-        Wait next;
-        next.source = id;
-        next.beyond = proven;
-        const Millis skew = source.source_clock.time_since_epoch() - proven.time_since_epoch();
-        const Millis most = on_.settings.max_clock_skew;
-        if (skew > most || skew < -most) return abstain(Reason::kClockSkew, next);
-        if (source.source_clock > deadline) return std::nullopt;
-        const Millis at = proven.time_since_epoch() + (deadline - source.source_clock);
-        next.beyond = BrokerTime((at / kStep + 1) * kStep);
-        return healthy_until(next);
+        const auto early = not_due(on_.subject, on_.references, on_.settings, object.facet->source,
+                                   *begins + *lasts);
+        return early ? std::optional(as_said(*early, *object.facet)) : std::nullopt;
     }
 
     std::vector<const Seen*> left(const PlanStep& step) const {
@@ -523,14 +504,12 @@ class Evaluation {
     std::optional<Decision> not_yet_by(const PlanCase& found, const Bound& bound,
                                        const Seen& about) const {
         const Facet& object = *about.facet;
-        std::vector<Doubt> doubts;
-        std::set<SourceId> asked;
-        const auto lean_on = [&](SourceId source, BrokerTime beyond, Millis window) {
-            if (!asked.insert(source).second) return;
-            if (auto why =
-                    doubt(on_.subject, on_.references, on_.settings, source, beyond, window)) {
-                doubts.push_back(*why);
-            }
+        std::vector<Leaning> leanings;
+        const auto lean_on = [&](const Leaning& leaning) {
+            const bool known =
+                std::any_of(leanings.begin(), leanings.end(),
+                            [&](const Leaning& each) { return each.source == leaning.source; });
+            if (!known) leanings.push_back(leaning);
         };
         BrokerTime last_word{};
         for (const Seen* each : bound) {
@@ -538,21 +517,16 @@ class Evaluation {
                 last_word = std::max(last_word, each->facet->evidence);
             }
         }
-        lean_on(object.source, last_word, Millis{0});
+        lean_on({object.source, last_word});
         const BrokerTime since = rule_.since_first_seen ? object.first_seen : object.evidence;
         for (const PlanPattern& pattern : found.patterns) {
             for (const SourceId source : sources_of(pattern, bound)) {
-                lean_on(source, since, on_.settings.rules[on_.self].create_window);
+                lean_on({source, since, on_.settings.rules[on_.self].create_window});
             }
         }
-        for (const Doubt& each : doubts) {
-            if (each.reason == Reason::kOwnWrite) return abstain(each.reason, each.wait);
-        }
-        const JournalTime due = first_detected(on_.subject, on_.self, object.object_id, on_.now) +
-                                on_.settings.rules[on_.self].grace;
-        if (on_.now < due) return waiting(Reason::kGrace, object, {due, kNoSource, {}});
-        if (!doubts.empty()) return waiting(doubts.front().reason, object, doubts.front().wait);
-        return std::nullopt;
+        const auto held =
+            not_yet(on_.subject, on_.references, on_.settings, on_.self, on_.now, object, leanings);
+        return held ? std::optional(as_said(*held, object)) : std::nullopt;
     }
 
     Decision act(const PlanCase& found, const Bound& bound, const Seen& about,
@@ -582,7 +556,7 @@ class Evaluation {
 
     const Judgement& on_;
     const PlanRule& rule_;
-    const std::vector<Seen> facts_;
+    const std::vector<Seen>& facts_;
     mutable std::vector<std::unique_ptr<Seen>> kept_;
 };
 

@@ -24,6 +24,7 @@ namespace trueup::core {
 struct Judgement {
     const Plan& plan;
     const Subject& subject;
+    const std::vector<Seen>& facts;  ///< of this plan, subject and settings; for all of its rules
     const References& references;
     const Settings& settings;
     std::uint8_t self = 0;  ///< the rule's number in the settings, which findings carry

@@ -10,10 +10,6 @@ namespace {
 using Kind = PlanValue::Kind;
 using policy::Op;
 
-bool blank(std::string_view text) {
-    return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
-}
-
 /// What a field that was not listed is.
 PlanValue missing(const PlanRole& role, const PlanField& field) {
     if (field.usual == PlanField::Usual::kFalse) return {Kind::kText, "false"};
@@ -96,6 +92,10 @@ Truth decide(const PlanTest& test, const PlanField& field, const PlanValue& valu
 }
 
 }  // namespace
+
+bool blank(std::string_view text) {
+    return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
+}
 
 std::optional<std::int64_t> number_in(std::string_view text) {
     std::int64_t value = 0;

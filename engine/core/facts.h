@@ -40,6 +40,8 @@ struct PlanValue {
     std::string_view text;  ///< of the object's bytes, or constant
     bool operator==(const PlanValue&) const = default;
 };
+/// Nothing but white space: a row that names its pod so names none.
+bool blank(std::string_view text);
 /// A whole number of 64 bits, and nothing else.
 std::optional<std::int64_t> number_in(std::string_view text);
 PlanValue value_of(const PlanRole& role, std::uint16_t field, const Facet& object);

@@ -71,20 +71,12 @@ class Compiler {
             }
         }
     }
-    void want(const policy::Text& text) {
-        for (const policy::Piece& piece : text) want(piece.field);
-    }
     void want(const policy::Case& found) {
         want(found.when);
         if (found.past) {
             want(found.past->from);
             if (const auto* field = std::get_if<policy::FieldRef>(&found.past->length))
                 want(*field);
-        }
-        for (const policy::Step& step : found.steps) {
-            want(step.name);
-            for (const policy::Assigned& set : step.sets) want(set.value.value_or(policy::Text{}));
-            for (const policy::FieldRef& read : step.reads) want(read);
         }
     }
 
@@ -93,11 +85,6 @@ class Compiler {
         wanted_.resize(policy_.roles.size());
         for (const policy::Role& role : policy_.roles) {
             want(role.live, role.name);
-            for (const std::string& field : policy::fields_of(role.key)) want({role.name, field});
-            if (role.kind == policy::Kind::kRow) continue;
-            for (const char* field : {"deleting", "in_scope", "name", "namespace"}) {
-                want({role.name, field});
-            }
         }
         for (const policy::NamedCondition& condition : policy_.conditions) {
             for (const auto& line : condition.lines) want(line.when);
@@ -135,11 +122,6 @@ class Compiler {
                 field.usual = PlanField::Usual::kTrue;
             }
         }
-        std::set<std::uint16_t> read = fields_in(text.live, number);
-        for (const std::string& name : policy::fields_of(text.key)) {
-            read.insert(field_number(number, name));
-        }
-        role.live_fields.assign(read.begin(), read.end());
     }
 
     std::uint16_t field_number(Role role, const std::string& name) const {
@@ -150,38 +132,6 @@ class Compiler {
         const Role role = number(field.role);
         if (role == kNoRole || wanted_[role].count(field.field) == 0) return {};
         return {role, field_number(role, field.field)};
-    }
-
-    /// The fields of the role itself; those of others are read through them.
-    std::set<std::uint16_t> fields_in(const Condition& condition, Role role) const {
-        std::set<std::uint16_t> fields;
-        if (condition.kind == Condition::Kind::kTest) {
-            if (condition.test.op == Op::kIs) return fields_of_named(condition, role);
-            fields.insert(field_number(role, condition.test.field));
-            const FieldAt other = at(condition.test.other);
-            if (other.role == role) fields.insert(other.field);
-        }
-        for (const Condition& part : condition.parts) fields.merge(fields_in(part, role));
-        return fields;
-    }
-    std::set<std::uint16_t> fields_of_named(const Condition& condition, Role role) const {
-        std::set<std::uint16_t> fields;
-        for (const policy::NamedCondition& named : policy_.conditions) {
-            if (named.name != condition.test.values.front()) continue;
-            for (const auto& line : named.lines) {
-                for (const policy::Pattern& pattern : line.when) {
-                    if (number(pattern.role) == role) {
-                        fields.merge(fields_in(pattern.condition, role));
-                    }
-                    for (const policy::FieldRef* by : {&pattern.named, &pattern.in}) {
-                        if (const FieldAt field = at(*by); field.role == role) {
-                            fields.insert(field.field);
-                        }
-                    }
-                }
-            }
-        }
-        return fields;
     }
 
     // ---------------------------------------------------------------- conditions
@@ -232,20 +182,14 @@ class Compiler {
         made.role = number(text.role);
         made.quantifier = text.quantifier;
         made.condition = node(text.condition, made.role);
-        std::set<std::uint16_t> fields = fields_in(text.condition, made.role);
         for (const policy::Ranking& ranking : text.keep) {
             PlanRanking rank{node(ranking.condition, made.role), std::nullopt};
-            fields.merge(fields_in(ranking.condition, made.role));
-            if (!ranking.latest.empty()) {
-                rank.latest = field_number(made.role, ranking.latest);
-                fields.insert(*rank.latest);
-            }
+            if (!ranking.latest.empty()) rank.latest = field_number(made.role, ranking.latest);
             made.keep.push_back(std::move(rank));
         }
         made.named = at(text.named);
         made.named_literal = text.named_literal;
         made.in = at(text.in);
-        made.fields.assign(fields.begin(), fields.end());
         return made;
     }
 
@@ -300,7 +244,9 @@ class Compiler {
                 made.past->length = std::get<Millis>(text.past->length);
             }
         }
-        for (const policy::Step& step : text.steps) made.steps.push_back(planned(step));
+        for (const policy::Step& step : text.steps) {
+            made.steps.push_back({step.verb, number(step.role)});
+        }
         return made;
     }
 
@@ -341,29 +287,6 @@ class Compiler {
     static void add_others(const Condition& condition, std::set<std::string>& roles) {
         roles.insert(condition.test.other.role);
         for (const Condition& part : condition.parts) add_others(part, roles);
-    }
-
-    PlanText planned(const policy::Text& text, std::vector<FieldAt>& reads) const {
-        PlanText made;
-        for (const policy::Piece& piece : text) {
-            made.push_back({piece.kind, piece.literal, at(piece.field)});
-            if (made.back().field.role != kNoRole) reads.push_back(made.back().field);
-        }
-        return made;
-    }
-
-    PlanStep planned(const policy::Step& text) const {
-        PlanStep made;
-        made.verb = text.verb;
-        made.role = number(text.role);
-        made.name = planned(text.name, made.reads);
-        for (const policy::Assigned& set : text.sets) {
-            PlanStep::Set& each = made.sets.emplace_back();
-            each.field = set.field;
-            if (set.value) each.value = planned(*set.value, made.reads);
-        }
-        for (const policy::FieldRef& read : text.reads) made.reads.push_back(at(read));
-        return made;
     }
 
     const policy::Policy& policy_;

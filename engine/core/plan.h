@@ -71,7 +71,6 @@ struct PlanRole {
     std::vector<PlanTest> tests;    ///< each distinct one once
     std::vector<PlanJoin> joins;
     PlanNode live;
-    std::vector<std::uint16_t> live_fields;  ///< that `live` and the key read, ascending
     bool kubernetes() const { return kind == policy::Kind::kPod || kind == policy::Kind::kObject; }
 };
 
@@ -88,26 +87,11 @@ struct PlanPattern {
     FieldAt named;
     std::string named_literal;
     FieldAt in;
-    std::vector<std::uint16_t> fields;  ///< that it reads of its role, ascending
 };
-
-struct PlanPiece {
-    policy::Piece::Kind kind = policy::Piece::Kind::kLiteral;
-    std::string literal;
-    FieldAt field;
-};
-using PlanText = std::vector<PlanPiece>;
 
 struct PlanStep {
     policy::Verb verb = policy::Verb::kReport;
     Role role = kNoRole;
-    PlanText name;
-    struct Set {
-        std::string field;
-        std::optional<PlanText> value;
-    };
-    std::vector<Set> sets;
-    std::vector<FieldAt> reads;  ///< by its texts, too
 };
 
 struct PlanDeadline {

@@ -4,8 +4,16 @@
 #include "engine/base/guard.h"
 
 #include <algorithm>
+#include <array>
 
 namespace trueup::core {
+
+namespace {
+
+/// Deadlines are looked at in steps of this: what many subjects wait for is one moment then.
+constexpr Millis kDeadlineStep{10'000};
+
+}  // namespace
 
 Side::Side(const Subject& subject, const References& references, SourceId source)
     : present_(subject, source) {
@@ -69,25 +77,51 @@ std::optional<Verdict> unheard(const Subject& subject, const References& referen
 
 std::optional<Verdict> not_yet(const Subject& subject, const References& references,
                                const Settings& settings, std::uint8_t self, JournalTime now,
-                               const Disagreement& found) {
-    const Facet& object = found.about;
-    const std::optional<Doubt> own =
-        doubt(subject, references, settings, object.source, found.heard, Millis{0});
-    const std::optional<Doubt> other =
-        doubt(subject, references, settings, found.other, found.other_heard, found.window);
-    for (const std::optional<Doubt>& each : {own, other}) {
-        if (each && each->reason == Reason::kOwnWrite) {
-            return Verdict::abstain(Reason::kOwnWrite, each->wait);
+                               const Facet& about, std::span<const Leaning> leanings) {
+    std::optional<Doubt> first;
+    for (const Leaning& each : leanings) {
+        const auto why = doubt(subject, references, settings, each.source, each.past, each.window);
+        if (why && why->reason == Reason::kOwnWrite) {
+            return Verdict::abstain(Reason::kOwnWrite, why->wait);
         }
+        if (!first) first = why;
     }
     const JournalTime due =
-        first_detected(subject, self, object.object_id, now) + settings.rules[self].grace;
+        first_detected(subject, self, about.object_id, now) + settings.rules[self].grace;
     if (now < due) {
-        return Verdict::waiting(Reason::kGrace, {due, kNoSource, {}}, object.object_id);
+        return Verdict::waiting(Reason::kGrace, {due, kNoSource, {}}, about.object_id);
     }
-    if (own) return Verdict::waiting(own->reason, own->wait, object.object_id);
-    if (other) return Verdict::waiting(other->reason, other->wait, object.object_id);
+    if (first) return Verdict::waiting(first->reason, first->wait, about.object_id);
     return std::nullopt;
+}
+
+std::optional<Verdict> not_yet(const Subject& subject, const References& references,
+                               const Settings& settings, std::uint8_t self, JournalTime now,
+                               const Disagreement& found) {
+    const std::array<Leaning, 2> leanings{
+        {{found.about.source, found.heard}, {found.other, found.other_heard, found.window}}};
+    return not_yet(subject, references, settings, self, now, found.about, leanings);
+}
+
+std::optional<Verdict> not_due(const Subject& subject, const References& references,
+                               const Settings& settings, SourceId id, SourceTime deadline) {
+    if (const auto why = doubt(subject, references, settings, id, BrokerTime{}, Millis{0})) {
+        return Verdict::abstain(why->reason, why->wait);
+    }
+    const SourceState& source = references.sources[id];
+    const BrokerTime proven = source.complete_as_of;
+    Wait next_proof;
+    next_proof.source = id;
+    next_proof.beyond = proven;
+    const Millis skew = source.source_clock.time_since_epoch() - proven.time_since_epoch();
+    if ((skew > settings.max_clock_skew || skew < -settings.max_clock_skew) &&
+        TRUEUP_GUARD("source_clock_skew")) {
+        return Verdict::abstain(Reason::kClockSkew, next_proof);
+    }
+    if (source.source_clock > deadline) return std::nullopt;
+    const Millis until = proven.time_since_epoch() + (deadline - source.source_clock);
+    next_proof.beyond = BrokerTime((until / kDeadlineStep + 1) * kDeadlineStep);
+    return Verdict::healthy_until(next_proof);
 }
 
 }  // namespace trueup::core

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
+#include <span>
 
 namespace trueup::core {
 
@@ -101,6 +102,20 @@ std::optional<Verdict> unheard(const Subject& subject, const References& referen
                                const Settings& settings, std::initializer_list<SourceId> sources,
                                std::string_view object_id);
 
+/// Whom a rule leans on for what it found: who must have proven itself past this, and so much more.
+struct Leaning {
+    SourceId source;
+    BrokerTime past{};
+    Millis window{0};
+};
+
+/// What still holds a rule back from acting on `about`, in the order that explains it best: our own
+/// last write that is not in view (no news, so no finding either), the rule's grace, the first
+/// source that was not heard. nullopt: nothing does.
+std::optional<Verdict> not_yet(const Subject& subject, const References& references,
+                               const Settings& settings, std::uint8_t self, JournalTime now,
+                               const Facet& about, std::span<const Leaning> leanings);
+
 /// Something that a rule found, and who must have been heard before it may act on it.
 struct Disagreement {
     const Facet& about;        ///< its source is the one that would be written
@@ -110,11 +125,13 @@ struct Disagreement {
     Millis window{0};          ///< and so much more
 };
 
-/// What still holds a rule back, in the order that explains it best: our own last write that is not
-/// in view (no news, so no finding either), the rule's grace, a source that was not heard.
-/// nullopt: nothing does.
+/// The same of one other source: its own side comes first.
 std::optional<Verdict> not_yet(const Subject& subject, const References& references,
                                const Settings& settings, std::uint8_t self, JournalTime now,
                                const Disagreement& found);
+
+/// What to say until the source's own clock has passed `deadline`; nullopt: it has.
+std::optional<Verdict> not_due(const Subject& subject, const References& references,
+                               const Settings& settings, SourceId source, SourceTime deadline);
 
 }  // namespace trueup::core

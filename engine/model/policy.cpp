@@ -30,6 +30,31 @@ std::string_view name_of(Verb verb) {
     return "";
 }
 
+namespace {
+
+template <typename Which>
+bool any_step(const std::vector<Step>& steps, Which&& which) {
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const Step& step) { return which(step.verb); });
+}
+
+}  // namespace
+
+bool Case::takes_away() const {
+    return any_step(steps, [](Verb verb) { return policy::takes_away(verb); });
+}
+bool Case::writes() const {
+    return any_step(steps, [](Verb verb) { return verb == Verb::kUpdate; });
+}
+bool Case::acts() const {
+    return any_step(steps, [](Verb verb) { return verb != Verb::kReport; });
+}
+bool Case::rests_on_none() const {
+    return std::any_of(when.begin(), when.end(), [](const Pattern& pattern) {
+        return pattern.quantifier == Quantifier::kNone;
+    });
+}
+
 const Role* find_role(const Policy& policy, std::string_view name) {
     const auto found = std::find_if(policy.roles.begin(), policy.roles.end(),
                                     [&](const Role& role) { return role.name == name; });

@@ -76,6 +76,11 @@ struct Case {
     std::vector<std::string> ask_while;  ///< counts
     std::vector<Step> steps;             ///< at least one
     bool operator==(const Case&) const = default;
+
+    bool takes_away() const;
+    bool writes() const;         ///< updates something
+    bool acts() const;           ///< does more than to report
+    bool rests_on_none() const;  ///< that something is not there
 };
 
 struct Rule {

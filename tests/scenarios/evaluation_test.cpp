@@ -1,11 +1,8 @@
 // Proves core/evaluate.h against the naive reader of texts (naive/naive_policy.h): over random
-// subjects and sources the two say the same of each rule of each policy that is shipped. And two
-// properties that no example shows: learning what was not known never turns an act about, and a
-// side that is not known is never acted upon.
+// subjects and sources the two say the same of each rule of each policy that is shipped.
 #include "apps/config/policy_file.h"
 #include "engine/core/evaluate.h"
-#include "engine/core/row_time.h"
-#include "tests/naive/naive_policy.h"
+#include "tests/scenarios/text_judgement.h"
 
 #include <gtest/gtest.h>
 
@@ -272,54 +269,14 @@ class Worlds {
     bool calm_ = false;
 };
 
-naive::Judged evaluated(const Plan& plan, std::size_t rule, const World& world) {
-    const References beside = world.beside();
-    const Decision decision =
-        decide({plan, world.subject, beside, world.settings, static_cast<std::uint8_t>(rule),
-                from_millis<JournalTime>(kNow)},
-               plan.rules[rule]);
-    naive::Judged said;
-    said.kind = decision.kind;
-    said.reason = decision.reason;
-    if (decision.about != nullptr) said.object_id = decision.about->object_id;
-    if (decision.kind != Verdict::Kind::kAct) return said;
-    said.verb = decision.matched->steps[decision.step].verb;
-    said.asks = decision.reason != Reason::kNone;
-    if (decision.target != nullptr) said.target = decision.target->object_id;
-    return said;
-}
-
-naive::Judged read(const policy::Policy& policy, std::size_t rule, const World& world) {
-    naive::Moment moment;
-    const References beside = world.beside();
-    for (SourceId id = 0; id < world.sources.size(); ++id) {
-        const SourceSettings& source = world.settings.sources[id];
-        const SourceState& state = world.sources[id];
-        moment.roles[policy.roles[source.role].name].push_back(
-            {id, source.scope, state.known, state.quarantine != Quarantine::kNone,
-             state.complete_as_of, state.source_clock});
-    }
+naive::Judged read(const policy::Policy& policy, std::size_t rule, const World& world,
+                   const References& beside) {
+    naive::Moment moment =
+        testing::moment_of(policy, world.subject, beside, world.settings,
+                           static_cast<std::uint8_t>(rule), from_millis<JournalTime>(kNow));
     for (std::size_t i = 0; i < policy.counts.size(); ++i) {
         moment.counts[policy.counts[i].name] = world.counts[i];
     }
-    moment.counting = world.sweeping;
-    moment.now = from_millis<JournalTime>(kNow);
-    moment.broker_now = beside.broker_now;
-    moment.watched_since = beside.watched_since;
-    moment.max_broker_skew = world.settings.max_broker_skew;
-    moment.stale_after = world.settings.stale_after;
-    moment.max_clock_skew = world.settings.max_clock_skew;
-    moment.grace = world.settings.rules[rule].grace;
-    moment.create_window = world.settings.rules[rule].create_window;
-    moment.detected = [&](std::string_view object) -> std::optional<JournalTime> {
-        for (const Finding& finding : world.subject.findings) {
-            if (finding.rule == rule && finding.object_id == object) return finding.since;
-        }
-        return std::nullopt;
-    };
-    moment.about = beside.about;
-    moment.timestamp = parse_timestamp;
-    moment.duration = parse_duration;
     return naive::judge(policy, policy.rules[rule], world.subject, moment);
 }
 
@@ -353,9 +310,14 @@ TEST_P(Evaluation, SaysWhatTheNaiveReaderSays) {
         const World world = worlds.draw();
         const Result<Plan> plan = compile(policy_, world.settings);
         ASSERT_TRUE(plan) << plan.error().what;
+        const References beside = world.beside();
+        const std::vector<Seen> facts = facts_of(*plan, world.subject, world.settings);
         for (std::size_t rule = 0; rule < policy_.rules.size(); ++rule) {
-            const naive::Judged does = evaluated(*plan, rule, world);
-            ASSERT_EQ(naive::told(does), naive::told(read(policy_, rule, world)))
+            const naive::Judged does = testing::as_decided(
+                decide({*plan, world.subject, facts, beside, world.settings,
+                        static_cast<std::uint8_t>(rule), from_millis<JournalTime>(kNow)},
+                       plan->rules[rule]));
+            ASSERT_EQ(naive::told(does), naive::told(read(policy_, rule, world, beside)))
                 << policy_.rules[rule].name << " of world " << i;
             if (does.kind == Verdict::Kind::kAct) ++seen[policy_.rules[rule].name];
         }

@@ -5,8 +5,7 @@
 #include "apps/config/policy_file.h"
 #include "engine/core/evaluate.h"
 #include "engine/core/policy.h"
-#include "engine/core/row_time.h"
-#include "tests/naive/naive_policy.h"
+#include "tests/scenarios/text_judgement.h"
 #include "tests/support/scenario.h"
 
 #include <gtest/gtest.h>
@@ -82,18 +81,6 @@ naive::Judged as_said(const Verdict& verdict) {
     return said;
 }
 
-naive::Judged as_decided(const core::Decision& decision) {
-    naive::Judged said;
-    said.kind = decision.kind;
-    said.reason = decision.reason;
-    if (decision.about != nullptr) said.object_id = decision.about->object_id;
-    if (decision.kind != Verdict::Kind::kAct) return said;
-    said.verb = decision.matched->steps[decision.step].verb;
-    said.asks = decision.reason != Reason::kNone;
-    if (decision.target != nullptr) said.target = decision.target->object_id;
-    return said;
-}
-
 /// As the engine evaluates the text.
 naive::Judged evaluated(const Subject& subject, const References& references,
                         const Settings& settings, std::uint8_t self, JournalTime now,
@@ -110,43 +97,15 @@ naive::Judged evaluated(const Subject& subject, const References& references,
     }
     References by_text = references;
     by_text.tallies = counts;
+    const std::vector<core::Seen> facts = core::facts_of(*plan, subject, settings);
     return as_decided(
-        core::decide({*plan, subject, by_text, settings, self, now}, plan->rules[rule]));
+        core::decide({*plan, subject, facts, by_text, settings, self, now}, plan->rules[rule]));
 }
 
-naive::Moment moment_of(const Subject& subject, const References& references,
-                        const Settings& settings, std::uint8_t self, JournalTime now) {
-    naive::Moment moment;
-    for (std::size_t id = 0; id < settings.sources.size(); ++id) {
-        const SourceSettings& source = settings.sources[id];
-        if (source.role == kNoRole) continue;
-        const core::SourceState& state = references.sources[id];
-        moment.roles[std::string(beside->rules->roles[source.role].name)].push_back(
-            {static_cast<SourceId>(id), source.scope, state.known,
-             state.quarantine != core::Quarantine::kNone, state.complete_as_of,
-             state.source_clock});
-    }
+naive::Moment counted(naive::Moment moment, const References& references) {
     for (std::size_t i = 0; i < beside->rules->tallies.size(); ++i) {
         moment.counts[std::string(beside->rules->tallies[i])] = references.tallies[i];
     }
-    moment.counting = references.sweeping;
-    moment.now = now;
-    moment.broker_now = references.broker_now;
-    moment.watched_since = references.watched_since;
-    moment.max_broker_skew = settings.max_broker_skew;
-    moment.stale_after = settings.stale_after;
-    moment.max_clock_skew = settings.max_clock_skew;
-    moment.grace = settings.rules[self].grace;
-    moment.create_window = settings.rules[self].create_window;
-    moment.detected = [&subject, self](std::string_view object) -> std::optional<JournalTime> {
-        for (const Finding& finding : subject.findings) {
-            if (finding.rule == self && finding.object_id == object) return finding.since;
-        }
-        return std::nullopt;
-    };
-    moment.about = references.about;
-    moment.timestamp = core::parse_timestamp;
-    moment.duration = core::parse_duration;
     return moment;
 }
 
@@ -160,8 +119,9 @@ Verdict judge_both(const Subject& subject, const References& references, const S
     if (rule == rules.end()) return verdict;
     ++beside->judged;
     const naive::Judged said = as_said(verdict);
-    const naive::Judged meant = naive::judge(*beside->text, *rule, subject,
-                                             moment_of(subject, references, settings, self, now));
+    const naive::Judged meant = naive::judge(
+        *beside->text, *rule, subject,
+        counted(moment_of(*beside->text, subject, references, settings, self, now), references));
     const naive::Judged does = evaluated(subject, references, settings, self, now,
                                          static_cast<std::size_t>(rule - rules.begin()));
     if (does != meant) {

@@ -12,10 +12,6 @@ std::size_t pods_of(const Subject& subject) {
     return pods;
 }
 
-bool blank(std::string_view text) {
-    return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
-}
-
 bool live(const Facet& row) {
     const std::optional<std::string_view> status = row.fields().text("status");
     return !status || *status == "starting" || *status == "running";

@@ -2,6 +2,7 @@
 // mean. Statuses of a row: starting, running, stopping, failed, hibernated.
 #pragma once
 
+#include "engine/core/facts.h"
 #include "engine/core/rules/objects.h"
 #include "engine/core/sides.h"
 
@@ -35,8 +36,6 @@ std::size_t pods_of(const Subject& subject);
 
 /// The row wants a pod: `starting`, `running`, or a status that was not sent.
 bool live(const Facet& row);
-/// Nothing but white space: as good as null.
-bool blank(std::string_view text);
 /// The row says that it names no pod: it was sent, and it is null or blank.
 bool untracked(const Facet& row);
 /// The row names a pod. False also where the value was not sent: then nobody knows.

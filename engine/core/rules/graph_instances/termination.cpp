@@ -1,6 +1,5 @@
 #include "engine/core/rules/graph_instances/termination.h"
 
-#include "engine/base/guard.h"
 #include "engine/core/row_time.h"
 #include "engine/core/rules/graph_instances/facts.h"
 
@@ -104,9 +103,6 @@ Verdict end(const Subject& subject, const References& references, const Settings
     return verdict;
 }
 
-/// Deadlines are looked at in steps of this: what many subjects wait for is one moment then.
-constexpr Millis kStep{10'000};
-
 /// `nullopt` once the source's own clock has passed the deadline; else what to say until then.
 std::optional<Verdict> before(const Deadline& deadline, const Facet& row, const Subject& subject,
                               const References& references, const Settings& settings) {
@@ -115,25 +111,7 @@ std::optional<Verdict> before(const Deadline& deadline, const Facet& row, const 
         return Verdict::waiting(Reason::kUnreadable, {}, row.object_id);
     }
     if (deadline.kind == Deadline::Kind::kIncomplete) return Verdict::abstain(Reason::kIncomplete);
-    const SourceState& rows = references.sources[settings.source(kRows)];
-    const BrokerTime proven = rows.complete_as_of;
-    if (const auto why =
-            doubt(subject, references, settings, settings.source(kRows), BrokerTime{}, Millis{0})) {
-        return Verdict::abstain(why->reason, why->wait);
-    }
-    Wait next_proof;
-    next_proof.source = settings.source(kRows);
-    next_proof.beyond = proven;
-    const Millis skew = rows.source_clock.time_since_epoch() - proven.time_since_epoch();
-    if ((skew > settings.max_clock_skew || skew < -settings.max_clock_skew) &&
-        TRUEUP_GUARD("source_clock_skew")) {
-        return Verdict::abstain(Reason::kClockSkew, next_proof);
-    }
-    if (rows.source_clock > deadline.at) return std::nullopt;
-    const Millis left = deadline.at - rows.source_clock;
-    const Millis until = proven.time_since_epoch() + left;
-    next_proof.beyond = BrokerTime((until / kStep + 1) * kStep);
-    return Verdict::healthy_until(next_proof);
+    return not_due(subject, references, settings, settings.source(kRows), deadline.at);
 }
 
 /// The one live row that may be ended for this deadline, or what to say instead.
