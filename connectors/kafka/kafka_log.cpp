@@ -110,10 +110,9 @@ std::uint64_t KafkaLog::changes_seen() const { return parts_->changes.seen(); }
 
 void KafkaLog::wait(std::uint64_t seen, Millis max_wait) { parts_->changes.wait(seen, max_wait); }
 
-void KafkaLog::wake() {
-    parts_->changes.signal();
-    parts_->streams.wake();
-}
+void KafkaLog::wake() { parts_->changes.signal(); }
+
+void KafkaLog::begin_stop() { parts_->streams.wake(); }
 
 std::unique_ptr<ports::Wakeup::Listener> KafkaLog::listen(std::function<void()> heard) {
     return parts_->changes.listen(std::move(heard));

@@ -37,6 +37,8 @@ class KafkaLog final : public ports::Log {
     std::uint64_t changes_seen() const override;
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override;
+    /// Reads that wait for the brokers give up.
+    void begin_stop() override;
     std::unique_ptr<ports::Wakeup::Listener> listen(std::function<void()> heard) override;
     /// By the cluster's DeleteRecords.
     Status truncate(ports::Partition partition, std::int64_t offset) override;

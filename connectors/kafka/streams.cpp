@@ -211,7 +211,9 @@ class Streams::Lane {
         }
         if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
             stream->error = read_error(*message, stream->partition);
-            return true;
+            // Who waits for it hears of it there. Told as news, one that fails for good would have
+            // everybody read again, and fail again, without a pause.
+            return stream->readers == 0;
         }
         if (message->offset < stream->expected) return false;
         stream->expected = message->offset + 1;
@@ -387,8 +389,10 @@ Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t of
             const bool end = stream.at_end && stream.end >= at_least;
             return !stream.waiting.empty() || stream.error || end || stream.position != offset;
         };
+        ++stream.readers;
         while (!settled() && wakes_ == wakes && news_.wait_until(mutex_, until)) {
         }
+        --stream.readers;
         if (!settled() || wakes_ != wakes) {
             return Error{Next::kRetry, Code::kTimeout,
                          "read " + partition_name(partition) + ": no answer from the brokers"};
@@ -408,7 +412,9 @@ bool Streams::may_have(ports::Partition partition, std::int64_t offset, std::int
         const StreamRef stream = lane->at(partition);
         if (!stream || !goes_on_at(*stream, offset)) continue;
         stream->used = ports::system_clock().steady_now();
-        return !stream->waiting.empty() || !stream->at_end || stream->end < at_least;
+        // Offsets that were skipped at the end bring nothing, but the reader behind them.
+        const bool behind = stream->end > offset || stream->end < at_least;
+        return !stream->waiting.empty() || stream->error || !stream->at_end || behind;
     }
     return true;
 }

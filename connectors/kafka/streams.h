@@ -68,6 +68,7 @@ class Streams {
         bool moved = false;    ///< records came in since the end was looked for
         bool paused = false;
         std::optional<Error> error;
+        std::size_t readers = 0;  ///< that wait for it in `read`
         SteadyTime used{};
         ~Stream();
     };
