@@ -197,22 +197,22 @@ void add_rules(Page& page, const std::vector<RuleView>& rules) {
     }
 }
 
-void add_tallies(Page& page, const std::string& policy, const std::vector<NamedCount>& tallies) {
-    constexpr std::string_view kPods = "pods_";
-    for (const NamedCount& tally : tallies) {
+void add_tallies(Page& page, const std::string& policy, const std::vector<TallyView>& tallies) {
+    for (const TallyView& tally : tallies) {
         const auto value = static_cast<double>(tally.value);
         if (tally.name == "instances_without_pod_name") {
             page.gauge(tally.name, "Rows that name no pod.", value);
-        } else if (tally.name.starts_with(kPods)) {
-            std::string phase = tally.name.substr(kPods.size());  // `pods_failed` counts Failed
-            phase.front() = static_cast<char>(std::toupper(phase.front()));
+            continue;
+        }
+        if (tally.name == "wrapper_pods" && !tally.label.empty()) {
             page.gauge("wrapper_pods_total",
                        "Pods by phase; a gauge, by the name that its dashboards know.", value,
-                       {{"phase", phase}});
-        } else {
-            page.gauge("trueup_policy_subjects", "Subjects that the policy counts.", value,
-                       {{"policy", policy}, {"count", tally.name}});
+                       {{tally.label, tally.word}});
+            continue;
         }
+        Labels labels{{"policy", policy}, {"count", tally.name}};
+        if (!tally.label.empty()) labels.emplace_back(tally.label, tally.word);
+        page.gauge("trueup_policy_subjects", "Subjects that the policy counts.", value, labels);
     }
 }
 

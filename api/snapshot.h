@@ -123,6 +123,14 @@ struct NamedCount {
     std::uint64_t value = 0;
 };
 
+/// What a policy counts; of a count with a number for each word of a field, one of these.
+struct TallyView {
+    std::string name;
+    std::string label;  ///< the field; empty: there is one number
+    std::string word;
+    std::uint64_t value = 0;
+};
+
 struct Snapshot {
     std::string version;
     std::string policy;            ///< its name
@@ -139,9 +147,9 @@ struct Snapshot {
     std::array<std::uint64_t, 5> endings{};  ///< under way, by Ending::Stage
     std::uint64_t endings_stuck = 0;         ///< of these, without progress for 15 minutes
     std::uint64_t outbox = 0;
-    std::vector<NamedCount> tallies;  ///< what the policy counts over all subjects
-    std::uint64_t passes = 0;         ///< completed
-    double pass_seconds = 0;          ///< that all of them took
+    std::vector<TallyView> tallies;  ///< what the policy counts over all subjects
+    std::uint64_t passes = 0;        ///< completed
+    double pass_seconds = 0;         ///< that all of them took
     std::vector<std::int64_t> pass_bounds_ms;
     std::vector<std::uint64_t> pass_counts;  ///< per bucket, one more than bounds
     double pass_age_seconds = 0;             ///< of the one that is running; 0: none is

@@ -46,11 +46,18 @@ void add_executor(api::Snapshot& view, const executors::DispatcherStats& stats) 
 
 double in_seconds(Millis time) { return static_cast<double>(time.count()) / 1000.0; }
 
-void add_tallies(api::Snapshot& view, const core::Meta& meta) {
-    const core::Policy* policy = core::find_policy(meta.settings.use);
-    if (policy == nullptr) return;
-    for (std::size_t i = 0; i < policy->tallies.size(); ++i) {
-        view.tallies.push_back({std::string(policy->tallies[i]), meta.tallies[i]});
+/// What the policy in force means; nullopt: none is, or this build cannot read it.
+std::optional<core::Plan> plan_of(const core::Meta& meta) {
+    if (!meta.settings.text) return std::nullopt;
+    Result<core::Plan> plan = core::compile(*meta.settings.text, meta.settings);
+    if (!plan) return std::nullopt;
+    return std::move(*plan);
+}
+
+void add_tallies(api::Snapshot& view, const core::Meta& meta, const core::Plan& plan) {
+    for (std::size_t i = 0; i < plan.tallies.size(); ++i) {
+        const core::PlanTally& tally = plan.tallies[i];
+        view.tallies.push_back({tally.name, tally.label, tally.value, meta.tallies[i]});
     }
 }
 
@@ -99,14 +106,13 @@ api::SourceView source_view(const core::SourceState& source, const core::Meta& m
     return view;
 }
 
-void add_rules(api::Snapshot& view, const core::Meta& meta) {
-    const core::Policy* policy = core::find_policy(meta.settings.use);
+void add_rules(api::Snapshot& view, const core::Meta& meta, const core::Plan& plan) {
     for (std::size_t i = 0; i < meta.rules.size() && i < meta.settings.rules.size(); ++i) {
         const core::RuleCounters& counts = meta.rules[i];
         view.rules.push_back(
             {meta.settings.rules[i].rule, std::string(name_of(meta.settings.rules[i].mode)),
-             policy == nullptr ? std::string() : std::string(policy->rules[i].does),
-             counts.detected, counts.commands, counts.retracted, counts.mended,
+             i < plan.rules.size() ? plan.rules[i].does : std::string(), counts.detected,
+             counts.commands, counts.retracted, counts.mended,
              core::left_of(meta.settings.rules[i].budget, counts.spending, meta), counts.outcomes});
     }
 }
@@ -125,7 +131,8 @@ api::Snapshot shard_view(const ShardHost& shard) {
     view.outbox = meta.outbox;
     view.endings = meta.endings;
     view.endings_stuck = meta.stuck;
-    add_tallies(view, meta);
+    const core::Plan plan = plan_of(meta).value_or(core::Plan{});
+    add_tallies(view, meta, plan);
     add_passes(view, meta);
     add_pauses(view, meta);
     view.shards.push_back({shard.index(), to_millis(meta.now)});
@@ -145,7 +152,7 @@ api::Snapshot shard_view(const ShardHost& shard) {
         source.answering = source.fresh;  // as far as an engine can tell
         view.sources.push_back(std::move(source));
     }
-    add_rules(view, meta);
+    add_rules(view, meta, plan);
     view.fold_counters = fold_counters(meta.counters);
     return view;
 }
@@ -154,6 +161,9 @@ void merge(std::vector<api::NamedCount>& into, const std::vector<api::NamedCount
     for (std::size_t i = 0; i < into.size() && i < from.size(); ++i) into[i].value += from[i].value;
 }
 
+void merge(std::vector<api::TallyView>& into, const std::vector<api::TallyView>& from) {
+    for (std::size_t i = 0; i < into.size() && i < from.size(); ++i) into[i].value += from[i].value;
+}
 void merge(api::SourceView& into, const api::SourceView& from) {
     into.known = into.known && from.known;
     into.fresh = into.fresh && from.fresh;

@@ -2,7 +2,6 @@
 
 #include "engine/base/check.h"
 #include "engine/core/fold.h"
-#include "engine/core/rules/graph_instances/facts.h"
 #include "engine/core/windows.h"
 
 #include <fmt/format.h>
@@ -275,14 +274,22 @@ class Stage {
     std::uint64_t requests_ = 0;
 };
 
+/// The rule's place in the settings, which have it.
+std::size_t number_of(const Settings& settings, std::string_view rule) {
+    std::size_t number = 0;
+    while (settings.rules[number].rule != rule) ++number;
+    return number;
+}
+
 Proposal proposal_of(const Stage::Found& found, const Settings& settings, bool in_window) {
     Proposal proposal;
     proposal.rule = found.edge.rule;
     proposal.subject = found.edge.subject;
     proposal.object_id = found.edge.object_id;
-    const core::Policy* policy = core::find_policy(settings.use);
-    const std::uint8_t number = core::rule_number(*policy, proposal.rule);
-    proposal.finds = policy->rules[number].finds;
+    const std::size_t number = number_of(settings, proposal.rule);
+    for (const policy::Rule& rule : settings.text->rules) {
+        if (rule.name == proposal.rule) proposal.finds = rule.finds;
+    }
     if (!found.command) {
         proposal.held = {std::string(name_of(found.edge.reason))};
         return proposal;
@@ -358,10 +365,9 @@ Rehearsed rehearse(const Settings& settings, const std::vector<Look>& looks, Bro
     const Stage stage = played(enforced(settings, true), looks, now);
     std::vector<const Stage::Found*> found;
     for (const auto& [id, each] : stage.found()) found.push_back(&each);
-    const core::Policy* policy = core::find_policy(settings.use);
     std::sort(found.begin(), found.end(), [&](const auto* a, const auto* b) {
         const auto place = [&](const Stage::Found& one) {
-            return std::tuple(core::rule_number(*policy, one.edge.rule), !one.command, one.turn,
+            return std::tuple(number_of(settings, one.edge.rule), !one.command, one.turn,
                               std::string_view(one.edge.subject));
         };
         return place(*a) < place(*b);
@@ -404,15 +410,23 @@ std::string text_of(const CommandDraft& draft) {
     return text;
 }
 
-Statuses statuses_of(const Look& look) {
+Statuses statuses_of(const Look& look, const Settings& settings) {
     Statuses statuses;
+    const Result<core::Plan> plan = core::compile(*settings.text, settings);
+    TRUEUP_CHECK(plan.ok());  // the configuration was checked
+    Role role = kNoRole;
+    Facet row;
+    for (std::size_t id = 0; id < settings.sources.size(); ++id) {
+        if (settings.sources[id].name != look.source) continue;
+        row.source = static_cast<SourceId>(id);
+        role = settings.sources[id].role;
+    }
     for (const Fact& fact : look.facts) {
         if (fact.kind != Fact::Kind::kUpsert) continue;
-        Facet row;
         row.object = fact.object;
         const std::optional<std::string_view> status = row.fields().text("status");
         ++statuses.count[status ? std::string(*status) : "(none)"];
-        if (core::graph_instances::live(row)) ++statuses.live;
+        if (role < plan->roles.size() && core::may_claim(*plan, row, settings)) ++statuses.live;
     }
     return statuses;
 }

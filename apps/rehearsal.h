@@ -66,12 +66,12 @@ Rehearsed rehearse(const Settings& settings, const std::vector<Look>& looks, Bro
 /// What a command does, in one line: `delete_pod wrapper-7 (uid …)`.
 std::string text_of(const CommandDraft& draft);
 
-/// How many objects have which status, `(none)` without one: what the policy takes for alive is
-/// `starting`, `running` and none.
+/// How many objects have which status, `(none)` without one, and how many may be alive by what the
+/// policy says of their role.
 struct Statuses {
     std::map<std::string, std::uint64_t> count;
     std::uint64_t live = 0;
 };
-Statuses statuses_of(const Look& look);
+Statuses statuses_of(const Look& look, const Settings& settings);
 
 }  // namespace trueup::apps

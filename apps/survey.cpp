@@ -36,10 +36,10 @@ std::string noun_of(const SourceConfig& source) {
 }
 
 /// What a source has, in a few words: `15 rows, 12 live (failed 3, running 12)`.
-std::string figure(const SourceConfig& source, const Surveyed& asked) {
+std::string figure(const SourceConfig& source, const Surveyed& asked, const Settings& settings) {
     std::string text = counted(asked.look.objects(), noun_of(source));
     if (source.kubernetes() != nullptr || asked.look.objects() == 0) return text;
-    const Statuses statuses = statuses_of(asked.look);
+    const Statuses statuses = statuses_of(asked.look, settings);
     std::vector<std::string> parts;
     for (const auto& [status, count] : statuses.count) {
         parts.push_back(fmt::format("{} {}", status, count));
@@ -53,9 +53,11 @@ class Judge {
         : config_(config), policy_(config.policies.front()), file_(file), all_(all) {}
 
     Judged take(const Rehearsed& rehearsed) {
+        const Settings settings = config::policy_settings(config_);
         for (const Surveyed& asked : all_) {
             const SourceConfig& source = source_of(asked);
-            judged_.asked.push_back(fmt::format("{}: {}", source.name, figure(source, asked)));
+            judged_.asked.push_back(
+                fmt::format("{}: {}", source.name, figure(source, asked, settings)));
             if (!judge_namespace(source, asked)) continue;
             judge_number(source, asked);
             judge_rights(source, asked);
@@ -92,7 +94,8 @@ class Judge {
         const std::string& other = source.name == policy_.rows ? policy_.pods : policy_.rows;
         for (const Surveyed& asked : all_) {
             if (asked.name != other || asked.name == source.name) continue;
-            return fmt::format("{} has {}", other, figure(source_of(asked), asked));
+            return fmt::format("{} has {}", other,
+                               figure(source_of(asked), asked, config::policy_settings(config_)));
         }
         return {};
     }
@@ -172,7 +175,7 @@ class Judge {
         if (config_.executors.count("update_row") == 0) return;
         for (const std::string& rule : rules(acting)) {
             std::vector<std::string> missing;
-            for (const std::string& column : config::writes_of(rule).columns) {
+            for (const std::string& column : config::writes_of(*policy_.text, rule).columns) {
                 if (!contains(asked.updatable, column) && !contains(said_, column)) {
                     missing.push_back(column);
                 }
@@ -199,7 +202,7 @@ class Judge {
         if (!contains(*asked.missing_verbs, "delete") || contains(said_, source.name)) return;
         for (const std::string& rule : rules(acting)) {
             // Only orphans are deleted without what serves them.
-            const config::Writes writes = config::writes_of(rule);
+            const config::Writes writes = config::writes_of(*policy_.text, rule);
             if (!writes.deletes || (!pods && writes.columns.empty())) continue;
             said_.push_back(source.name);
             return lacks(source, acting,

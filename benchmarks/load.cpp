@@ -1,8 +1,8 @@
 #include "benchmarks/load.h"
 
 #include "engine/codec/change_codec.h"
-#include "engine/core/policy.h"
 #include "engine/model/object.h"
+#include "policies/shipped.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -46,12 +46,12 @@ std::string fields_of(Side side, std::uint32_t subject, const char* status, std:
 }  // namespace
 
 Settings load_settings(Mode mode) {
-    Settings settings = core::usual_settings("graph-instances", mode);
+    Settings settings = policies::usual_settings("graph-instances", mode);
     for (SourceSettings& source : settings.sources) source.at_least = 0;  // a load begins empty
     for (const char* name : {"ttl_expired", "inactive"}) {
-        core::rule_settings(settings, name).mode = Mode::kOff;
+        policies::rule_settings(settings, name).mode = Mode::kOff;
     }
-    core::rule_settings(settings, "missing_pod").grace = Millis{0};
+    policies::rule_settings(settings, "missing_pod").grace = Millis{0};
     for (RuleSettings& rule : settings.rules) rule.budget.max = 1'000'000'000;  // no brake
     return settings;
 }

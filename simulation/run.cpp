@@ -5,7 +5,7 @@
 #include "engine/codec/finding_codec.h"
 #include "engine/codec/outcome_codec.h"
 #include "engine/codec/request_codec.h"
-#include "engine/core/policy.h"
+#include "policies/shipped.h"
 #include "sandbox/wiring/sandbox_wiring.h"
 #include "simulation/instances.h"
 #include "simulation/replay.h"
@@ -41,13 +41,15 @@ std::vector<Window> windows() {
 
 /// The rules as the example configuration has them, with budgets that are felt.
 Settings policy(const Plan& plan) {
-    Settings settings =
-        core::usual_settings("graph-instances", plan.every_rule ? Mode::kEnforce : Mode::kOff);
+    Settings settings = policies::usual_settings("graph-instances", Mode::kOff);
     for (const char* rule : {"orphaned_pod", "missing_pod", "status_drift"}) {
-        core::rule_settings(settings, rule).mode = Mode::kEnforce;
+        policies::rule_settings(settings, rule).mode = Mode::kEnforce;
     }
     if (plan.every_rule) {
-        RuleSettings& stuck = core::rule_settings(settings, "stuck_transition");
+        for (RuleSettings& rule : settings.rules) rule.mode = Mode::kEnforce;
+        // A report that nobody here puts right: its owner has forgotten the pod.
+        policies::rule_settings(settings, "stopping_with_pod").mode = Mode::kOff;
+        RuleSettings& stuck = policies::rule_settings(settings, "stuck_transition");
         stuck.mode = Mode::kApprove;
         stuck.grace = Millis{60'000};
         settings.windows = windows();

@@ -4,8 +4,8 @@
 #include "apps/config/words.h"
 #include "engine/base/check.h"
 #include "engine/base/loopback.h"
-#include "engine/core/policy.h"
 #include "engine/ports/private_file.h"
+#include "policies/shipped.h"
 
 #include <fmt/format.h>
 
@@ -315,15 +315,16 @@ Settings policy_settings(const Config& config) {
     const PolicyConfig& policy = config.policies.front();
     Settings settings;
     settings.policy = policy.name;
-    settings.use = policy.use;
-    const core::Policy* use = core::find_policy(policy.use);
-    TRUEUP_CHECK(use != nullptr);
+    settings.text = policy.text;
+    const auto role_of = [&](const char* name) {
+        return policies::role_number(*policy.text, name);
+    };
     for (const SourceConfig& source : config.sources) {
         Role role = kNoRole;
-        if (source.name == policy.pods) role = core::role_number(*use, "pods");
-        if (source.name == policy.rows) role = core::role_number(*use, "rows");
-        if (source.name == policy.services) role = core::role_number(*use, "services");
-        if (source.name == policy.ingresses) role = core::role_number(*use, "ingresses");
+        if (source.name == policy.pods) role = role_of("pods");
+        if (source.name == policy.rows) role = role_of("rows");
+        if (source.name == policy.services) role = role_of("services");
+        if (source.name == policy.ingresses) role = role_of("ingresses");
         settings.sources.push_back({source.name, source.topic(), role, {}, source.at_least});
     }
     settings.rules = policy.rules;

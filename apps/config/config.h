@@ -87,7 +87,7 @@ struct SourceConfig {
 
 struct PolicyConfig {
     std::string name;
-    std::string use;
+    Shared<policy::Policy> text;      ///< in which rows have the key that `correlate` says
     std::string pods;                 ///< a source
     std::string rows;                 ///< a source
     std::string services;             ///< a source; empty: nobody looks at them
@@ -179,7 +179,7 @@ struct Writes {
     std::vector<std::string> columns;
     bool deletes = false;
 };
-Writes writes_of(std::string_view rule);
+Writes writes_of(const policy::Policy& policy, std::string_view rule);
 
 /// The variables of our environment that hold secrets of this configuration: nothing that we run is
 /// given them.

@@ -153,6 +153,12 @@ Json json_of(const SourceConfig& source) {
 
 /// Rules that wait out no silence have no times to show.
 bool has_times(const RuleSettings& rule) { return rule.grace > Millis(0); }
+bool has_window(const PolicyConfig& policy, const RuleSettings& rule) {
+    const auto& rules = policy.text->rules;
+    return std::any_of(rules.begin(), rules.end(), [&](const policy::Rule& each) {
+        return each.name == rule.rule && each.create_window > Millis(0);
+    });
+}
 
 std::string grace_period_text(const RuleSettings& rule) {
     return duration_text(std::chrono::seconds(*rule.grace_period));
@@ -171,7 +177,7 @@ std::vector<std::string> window_texts(const PolicyConfig& policy) {
 Json json_of(const PolicyConfig& policy) {
     Json json;
     json["name"] = policy.name;
-    json["use"] = policy.use;
+    json["use"] = policy.text->name;
     json["pods"] = policy.pods;
     json["rows"] = policy.rows;
     if (!policy.services.empty()) json["services"] = policy.services;
@@ -186,6 +192,7 @@ Json json_of(const PolicyConfig& policy) {
         if (rule.grace_period) entry["grace_period"] = grace_period_text(rule);
         if (!has_times(rule)) continue;
         entry["grace"] = duration_text(rule.grace);
+        if (!has_window(policy, rule)) continue;
         entry["create_window"] = duration_text(rule.create_window);
     }
     json["stale_after"] = duration_text(policy.stale_after);
@@ -223,9 +230,9 @@ std::string lines_of(const PolicyConfig& policy) {
             text += '\n';
             continue;
         }
-        if (has_times(rule)) {
-            text += fmt::format(", grace {}, create window {}", duration_text(rule.grace),
-                                duration_text(rule.create_window));
+        if (has_times(rule)) text += fmt::format(", grace {}", duration_text(rule.grace));
+        if (has_times(rule) && has_window(policy, rule)) {
+            text += fmt::format(", create window {}", duration_text(rule.create_window));
         }
         if (rule.grace_period) {
             text += fmt::format(", pods have {} to end", grace_period_text(rule));

@@ -2,12 +2,11 @@
 #include "apps/config/words.h"
 #include "connectors/postgres/correlation.h"
 #include "engine/base/suggest.h"
-#include "engine/core/policy.h"
+#include "policies/shipped.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -18,50 +17,87 @@ namespace {
 using connectors::postgres::Correlation;
 
 constexpr std::string_view kGraphInstances = "graph-instances";
-// What each of its rules reads of a row, and compares before each write.
-constexpr std::array<std::string_view, 2> kNeededColumns{"status", "pod_name"};
-constexpr std::string_view kSlug = "url_slug";
-
-struct RuleKind {
-    std::string_view name;
-    bool acts = true;   ///< false: it only reports
-    bool ends = false;  ///< needs both executors, and is off unless it is written down
-    std::array<std::string_view, 2> columns{};  ///< beside those that every rule reads
-    std::string_view executor = "update_row";
-    std::array<std::string_view, 4> sets{};  ///< columns of the row
-};
-constexpr std::array<std::string_view, 4> kFailure{"status", "error_code", "error_message", ""};
-constexpr std::array<std::string_view, 4> kStatus{"status", "", "", ""};
-/// In the core's order; their usual times are the core's, too.
-constexpr std::array<RuleKind, 10> kRules{{
-    {.name = "orphaned_pod", .executor = "delete_pod"},
-    {.name = "missing_pod", .sets = kFailure},
-    {.name = "status_drift", .sets = kFailure},
-    {.name = "ttl_expired", .ends = true, .columns = {"created_at", "ttl"}, .sets = kStatus},
-    {.name = "inactive",
-     .ends = true,
-     .columns = {"last_activity_at", "inactivity_timeout"},
-     .sets = kStatus},
-    {.name = "untracked_record", .sets = {"status", "error_code", "error_message", "pod_name"}},
-    {.name = "stuck_transition", .sets = kFailure},
-    {.name = "finished_pod", .acts = false},
-    {.name = "duplicate_claim", .acts = false},
-    {.name = "termination_requested",
-     .ends = true,
-     .columns = {"owner_username", ""},
-     .sets = kStatus},
-}};
-
-std::vector<RuleSettings> usual_rules() {
-    return core::usual_settings(kGraphInstances, Mode::kObserve).rules;
-}
-
-/// It waits out a silence: only such a rule has times.
-bool by_absence(const RuleSettings& usual) { return usual.create_window > Millis(0); }
 
 bool contains(const std::vector<std::string>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
+void add_once(std::vector<std::string>& words, const std::string& word) {
+    if (!contains(words, word)) words.push_back(word);
+}
+
+/// What the configuration has to know of a rule of the policy.
+struct RuleKind {
+    bool acts = false;  ///< false: it only reports
+    bool ends = false;  ///< both deletes and writes, and is off unless it is written down
+    bool deletes = false;
+    bool deletes_pods = false;
+    std::vector<std::string> reads;   ///< columns of rows
+    std::vector<std::string> writes;  ///< likewise
+    std::string_view executor() const { return deletes ? "delete_pod" : "update_row"; }
+};
+
+bool is_row(const policy::Policy& policy, const std::string& role) {
+    const policy::Role* found = policy::find_role(policy, role);
+    return found != nullptr && found->kind == policy::Kind::kRow;
+}
+
+void add_columns(const policy::Policy& policy, const policy::FieldRef& field,
+                 std::vector<std::string>& columns) {
+    if (is_row(policy, field.role)) add_once(columns, field.field);
+}
+void add_columns(const policy::Policy& policy, const policy::Condition& condition,
+                 const std::string& role, std::vector<std::string>& columns) {
+    const bool test = condition.kind == policy::Condition::Kind::kTest;
+    if (test && condition.test.op != policy::Op::kIs) {
+        add_columns(policy, {role, condition.test.field}, columns);
+        add_columns(policy, condition.test.other, columns);
+    }
+    for (const policy::Condition& part : condition.parts) add_columns(policy, part, role, columns);
+}
+void add_columns(const policy::Policy& policy, const policy::Text& text,
+                 std::vector<std::string>& columns) {
+    for (const policy::Piece& piece : text) add_columns(policy, piece.field, columns);
+}
+
+void add_case(const policy::Policy& policy, const policy::Case& found, RuleKind& kind) {
+    for (const policy::Pattern& pattern : found.when) {
+        add_columns(policy, pattern.condition, pattern.role, kind.reads);
+    }
+    if (found.past) {
+        add_columns(policy, found.past->from, kind.reads);
+        const auto* length = std::get_if<policy::FieldRef>(&found.past->length);
+        if (length != nullptr) add_columns(policy, *length, kind.reads);
+    }
+    for (const policy::Step& step : found.steps) {
+        const policy::Role* role = policy::find_role(policy, step.role);
+        const bool deletes = step.verb == policy::Verb::kDelete;
+        kind.deletes = kind.deletes || deletes;
+        kind.deletes_pods =
+            kind.deletes_pods || (deletes && role != nullptr && role->kind == policy::Kind::kPod);
+        for (const policy::Assigned& set : step.sets) {
+            add_once(kind.writes, set.field);
+            if (set.value) add_columns(policy, *set.value, kind.reads);
+        }
+    }
+    kind.acts = kind.acts || found.acts();
+}
+
+RuleKind kind_of(const policy::Policy& policy, const policy::Rule& rule) {
+    RuleKind kind;
+    for (const policy::Case& each : rule.cases) add_case(policy, each, kind);
+    if (!rule.requested.empty()) {
+        add_columns(policy, policy.requests.at(rule.requested), kind.reads);
+    }
+    kind.ends = kind.deletes && !kind.writes.empty();
+    return kind;
+}
+
+std::vector<RuleSettings> usual_rules() {
+    return policies::usual_settings(kGraphInstances, Mode::kObserve).rules;
+}
+
+/// It waits out a silence: only such a rule has times.
+bool by_absence(const RuleSettings& usual) { return usual.create_window > Millis(0); }
 
 Mode read_mode(Section& rule, const RuleKind& kind) {
     // Whoever writes the section of a rule that ends instances wants to see what it finds.
@@ -96,7 +132,7 @@ void check_serving(Section& rule, Mode mode, const Config& config, const PolicyC
 void check_executor(Section& rule, const RuleKind& kind, Mode mode, const Config& config) {
     for (const std::string_view executor :
          {std::string_view("delete_pod"), std::string_view("update_row")}) {
-        if (executor != kind.executor && !kind.ends) continue;
+        if (executor != kind.executor() && !kind.ends) continue;
         if (config.executors.count(std::string(executor)) != 0) continue;
         rule.problem("mode", fmt::format("is {1}, and executors.{0} is missing; write executors: "
                                          "{{{0}: {{source: NAME}}}}",
@@ -134,15 +170,17 @@ Budget read_budget(Section section) {
 
 /// The times of a rule, where it has them.
 void read_rule_times(Section& rule, const Config& config, RuleSettings& settings) {
-    if (!by_absence(settings)) {
-        for (const char* key : {"grace", "create_window"}) {
+    const auto read = [&](const char* key, Millis& time, bool has) {
+        if (has) {
+            time = rule.duration(key, time);
+        } else {
             rule.refuse(key, "does not exist: no silence is waited out by this rule; leave it out");
         }
-        return;
-    }
-    settings.grace = rule.duration("grace", settings.grace);
-    settings.create_window = rule.duration("create_window", settings.create_window);
-    if (settings.grace > config.max_clock_step) return;
+    };
+    const bool waits = settings.grace > Millis(0);
+    read("grace", settings.grace, waits);
+    read("create_window", settings.create_window, by_absence(settings));
+    if (!waits || settings.grace > config.max_clock_step) return;
     rule.problem("grace",
                  fmt::format("{} is not longer than bus.max_clock_step {}, so that one step of "
                              "the clock could use it up; write a longer grace or a shorter "
@@ -154,7 +192,7 @@ void read_rule_times(Section& rule, const Config& config, RuleSettings& settings
 void read_grace_period(Section& rule, const RuleKind& kind, RuleSettings& settings) {
     constexpr Millis kLongest = std::chrono::hours(24);
     constexpr const char* kKey = "grace_period";
-    if (!kind.ends && kind.executor != "delete_pod") {
+    if (!kind.deletes_pods) {
         rule.refuse(kKey, "does not exist: this rule deletes no pod; leave it out");
         return;
     }
@@ -186,9 +224,10 @@ RuleSettings read_rule(Section rule, const RuleKind& kind, RuleSettings settings
 
 void read_rules(Section rules, const Config& config, PolicyConfig& policy) {
     const std::vector<RuleSettings> usual = usual_rules();
-    for (std::size_t i = 0; i < kRules.size(); ++i) {
-        const RuleKind& kind = kRules[i];
-        policy.rules.push_back(read_rule(rules.section(kind.name), kind, usual[i], config, policy));
+    for (std::size_t i = 0; i < usual.size(); ++i) {
+        const policy::Rule& rule = policy.text->rules[i];
+        policy.rules.push_back(read_rule(rules.section(rule.name), kind_of(*policy.text, rule),
+                                         usual[i], config, policy));
     }
     rules.finish();
 }
@@ -215,19 +254,40 @@ std::vector<std::string> read_correlation(Section& section, PolicyConfig& policy
                                                  "column",
                                                  column));
     }
+    const Result<policy::Key> key = policy::parse_key(policy.correlate);
+    if (!key) {
+        problems.add(section.line_of("correlate"), key.error().what);
+        return {};
+    }
+    policy::Policy text = *policy.text;
+    for (policy::Role& role : text.roles) {
+        if (role.name == "rows") role.key = *key;
+    }
+    policy.text = std::move(text);
     return parsed->columns();
 }
 
 /// The columns that the rules read which are not off.
 std::vector<std::string> needed_columns(const PolicyConfig& policy) {
-    std::vector<std::string> needed(kNeededColumns.begin(), kNeededColumns.end());
+    std::vector<std::string> needed;
+    for (const policy::Role& role : policy.text->roles) {
+        add_columns(*policy.text, role.live, role.name, needed);
+    }
     for (std::size_t i = 0; i < policy.rules.size(); ++i) {
         if (policy.rules[i].mode == Mode::kOff) continue;
-        for (const std::string_view column : kRules[i].columns) {
-            if (!column.empty()) needed.emplace_back(column);
+        for (const std::string& column : kind_of(*policy.text, policy.text->rules[i]).reads) {
+            add_once(needed, column);
         }
     }
     return needed;
+}
+
+/// Those that the shipped policy makes the key of a row of, whatever `correlate` says.
+std::vector<std::string> usual_key() {
+    for (const policy::Role& role : policies::shipped(kGraphInstances)->roles) {
+        if (role.name == "rows") return policy::fields_of(role.key);
+    }
+    return {};
 }
 
 void complete_columns(const std::vector<std::string>& correlated, const PolicyConfig& policy,
@@ -238,18 +298,19 @@ void complete_columns(const std::vector<std::string>& correlated, const PolicyCo
         const std::vector<std::string> needed = needed_columns(policy);
         if (rows->columns.empty()) {
             rows->columns = needed;
-            rows->columns.emplace_back(kSlug);
+            for (const std::string& column : usual_key()) add_once(rows->columns, column);
         }
         std::vector<std::string> used = needed;
         used.insert(used.end(), correlated.begin(), correlated.end());
-        used.emplace_back(kSlug);
+        const std::vector<std::string> usual = usual_key();
+        used.insert(used.end(), usual.begin(), usual.end());
         settle_columns(source, *rows, used, problems);
         for (const std::string& column : needed) {
             if (contains(rows->columns, column)) continue;
             problems.add(source.line,
                          fmt::format("sources.{}.postgres.columns lacks '{}', which {} reads; add "
                                      "it",
-                                     source.name, column, policy.use));
+                                     source.name, column, kGraphInstances));
         }
         for (const std::string& column : correlated) {
             if (!contains(rows->columns, column)) rows->columns.push_back(column);
@@ -405,13 +466,14 @@ PolicyConfig read_policy(Section section, Config& config, Problems& problems) {
         }
     }
     if (section.require("use", "use: graph-instances")) {
-        policy.use = section.text("use");
-        if (policy.use != kGraphInstances) {
+        const std::string use = section.text("use");
+        if (use != kGraphInstances) {
             section.problem("use", fmt::format("is '{}', and this release has one set of rules; "
                                                "write graph-instances",
-                                               policy.use));
+                                               use));
         }
     }
+    policy.text = policies::shipped(kGraphInstances);
     policy.pods = read_source_name(section, "pods", config, Topic::kChangesPods);
     policy.rows = read_source_name(section, "rows", config, Topic::kChangesRows);
     for (auto [key, name] :
@@ -448,14 +510,12 @@ void check_stray_sources(const Config& config, Problems& problems) {
 
 }  // namespace
 
-Writes writes_of(std::string_view rule) {
+Writes writes_of(const policy::Policy& policy, std::string_view rule) {
     Writes writes;
-    for (const RuleKind& kind : kRules) {
-        if (kind.name != rule) continue;
-        writes.deletes = kind.ends || kind.executor == "delete_pod";
-        for (const std::string_view column : kind.sets) {
-            if (!column.empty()) writes.columns.emplace_back(column);
-        }
+    for (const policy::Rule& each : policy.rules) {
+        if (each.name != rule) continue;
+        const RuleKind kind = kind_of(policy, each);
+        writes = {kind.writes, kind.deletes};
     }
     return writes;
 }

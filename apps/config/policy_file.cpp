@@ -447,7 +447,13 @@ void PolicyReader::read_count(const Tree& tree) {
                                            path, subjects == nullptr ? "nothing" : "two things"));
         return;
     }
-    if (subjects != nullptr) count.subjects = terms_.patterns(*subjects, path + ".subjects");
+    if (subjects != nullptr && subjects->kind == Tree::Kind::kList) {
+        for (const Tree& each : subjects->children) {
+            count.subjects.push_back(terms_.counted(each, path + ".subjects"));
+        }
+    } else if (subjects != nullptr) {
+        count.subjects.push_back(terms_.counted(*subjects, path + ".subjects"));
+    }
     if (objects != nullptr && terms_.is_map(*objects, path + ".objects")) {
         if (objects->children.size() != 1) {
             terms_.flaw(objects->line, fmt::format("{}.objects names {} roles; write one", path,

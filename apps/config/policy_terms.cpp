@@ -439,6 +439,14 @@ Condition PolicyTerms::compares(const Tree& tree, const Asked& asked) {
 // ------------------------------------------------------------------ patterns
 
 std::vector<policy::Pattern> PolicyTerms::patterns(const Tree& tree, const std::string& path) {
+    return patterns(tree, path, false);
+}
+std::vector<policy::Pattern> PolicyTerms::counted(const Tree& tree, const std::string& path) {
+    return patterns(tree, path, true);
+}
+
+std::vector<policy::Pattern> PolicyTerms::patterns(const Tree& tree, const std::string& path,
+                                                   bool counting) {
     std::vector<policy::Pattern> all;
     if (!is_map(tree, path)) return all;
     for (const Tree& child : tree.children) {
@@ -457,7 +465,7 @@ std::vector<policy::Pattern> PolicyTerms::patterns(const Tree& tree, const std::
             if (one->quantifier != Quantifier::kNone) ++binding;
             all.push_back(std::move(*one));
         }
-        if (binding > 1) {
+        if (binding > 1 && !counting) {
             flaw(child.line, fmt::format("{} binds {} objects; of several patterns of a role one "
                                          "may bind, the others are none",
                                          where, binding));

@@ -40,6 +40,8 @@ class PolicyTerms {
                                 const std::string& path);
     /// `{ROLE: PATTERN, …}`; a list of patterns is several.
     std::vector<policy::Pattern> patterns(const Tree& tree, const std::string& path);
+    /// The same of a count, which binds nothing: several may be so of one role.
+    std::vector<policy::Pattern> counted(const Tree& tree, const std::string& path);
     /// A text with `{role.field}`, `{subject}` and `{now}` in it.
     policy::Text text(const Tree& tree, const std::string& path);
 
@@ -60,6 +62,7 @@ class PolicyTerms {
     policy::Condition any_of(const Tree& tree, const Asked& asked);
     policy::Condition is(const Tree& tree, const policy::Role& role, const std::string& path);
     bool readable(const std::string& value, const Tree& tree, const Asked& asked);
+    std::vector<policy::Pattern> patterns(const Tree& tree, const std::string& path, bool counting);
     std::optional<policy::Pattern> pattern(const Tree& tree, const policy::Role& role,
                                            const std::string& path);
     void quantify(const Tree& tree, const policy::Role& role, policy::Pattern& pattern,

@@ -1,6 +1,7 @@
 #include "engine/codec/settings_codec.h"
 
 #include "engine/codec/message.h"
+#include "engine/codec/policy_codec.h"
 #include "trueup/v1/journal.pb.h"
 
 namespace trueup::codec {
@@ -10,11 +11,10 @@ namespace {
 Error broken(std::string_view what) { return {Next::kStop, Code::kCorrupt, std::string(what)}; }
 
 bool complete(const v1::Settings& m) {
-    return m.has_policy() && m.has_use() && m.has_max_clock_step_ms() &&
-           m.has_max_broker_skew_ms() && m.has_stale_after_ms() && m.has_command_ttl_ms() &&
-           m.has_emit_again_ms() && m.has_max_outbox() && m.has_sweep_step() &&
-           m.has_max_drop_percent() && m.has_logic() && m.has_max_clock_skew_ms() &&
-           m.has_reconcile_every_ms();
+    return m.has_policy() && m.has_max_clock_step_ms() && m.has_max_broker_skew_ms() &&
+           m.has_stale_after_ms() && m.has_command_ttl_ms() && m.has_emit_again_ms() &&
+           m.has_max_outbox() && m.has_sweep_step() && m.has_max_drop_percent() && m.has_logic() &&
+           m.has_max_clock_skew_ms() && m.has_reconcile_every_ms();
 }
 
 bool read_source(const v1::SourceSettings& m, SourceSettings& out) {
@@ -76,7 +76,7 @@ std::string encode_settings(const Settings& settings) {
     v1::Settings m;
     m.set_logic(settings.logic);
     m.set_policy(settings.policy);
-    m.set_use(settings.use);
+    if (settings.text) m.mutable_text()->ParseFromString(encode_policy(*settings.text));
     for (const SourceSettings& source : settings.sources) {
         v1::SourceSettings& out = *m.add_sources();
         out.set_name(source.name);
@@ -119,9 +119,14 @@ Result<Settings> decode_settings(std::string_view bytes) {
     v1::Settings m;
     if (!parse(bytes, m)) return broken("the bytes are not settings");
     if (!complete(m)) return broken("the settings lack a field that this build needs");
+    if (!m.has_text()) {
+        return broken("the settings hold no policy: they are of a preview; begin a new journal");
+    }
     Settings settings;
     settings.policy = m.policy();
-    settings.use = m.use();
+    Result<policy::Policy> text = decode_policy(m.text().SerializeAsString());
+    if (!text) return text.error();
+    settings.text = std::move(*text);
     for (const v1::SourceSettings& source : m.sources()) {
         if (!read_source(source, settings.sources.emplace_back())) {
             return broken("the settings name a source or a topic that this build does not know");

@@ -1,9 +1,8 @@
 #include "engine/core/ending.h"
 
 #include "engine/base/guard.h"
-#include "engine/core/bytes.h"
+#include "engine/core/draft.h"
 #include "engine/core/fold_run.h"
-#include "engine/core/rules/objects.h"
 
 #include <algorithm>
 #include <utility>
@@ -37,46 +36,33 @@ const Facet* next_of(const Subject& subject, SourceId source) {
     return nullptr;
 }
 
-CommandDraft update(const std::string& source, const Facet& object, const Step& step) {
-    CommandDraft draft;
-    draft.target.source = source;
-    draft.target.object_id = object.object_id;
-    draft.action.kind = Action::Kind::kUpdateRow;
-    for (const Step::Set& set : step.sets) {
-        draft.action.sets.push_back({std::string(set.field), std::string(set.value)});
-    }
-    return draft;
+/// What the step's texts may speak of: its own object.
+Bound bound_to(Role role, const Facet& object) {
+    Bound bound{};
+    bound[role] = &object;
+    return bound;
 }
 
 }  // namespace
 
-Hash128 hash_of(std::span<const Step> steps) {
-    std::string bytes;
-    ByteWriter out(bytes);
-    for (const Step& step : steps) {
-        out.number(static_cast<std::uint64_t>(step.verb));
-        out.number(step.role);
-        out.number(step.sets.size());
-        for (const Step::Set& set : step.sets) {
-            out.text(set.field);
-            out.text(set.value);
-        }
-    }
-    return hash128(bytes);
-}
-
-std::size_t step_of(const Rule& rule, const Settings& settings, const Meta& meta,
+std::size_t step_of(const PlanRule& rule, const Settings& settings, const Meta& meta,
                     const CommandDraft& draft) {
-    for (std::size_t i = 0; i < rule.steps.size(); ++i) {
-        const SourceId source = settings.source(rule.steps[i].role);
+    for (std::size_t i = 0; i < rule.ending.size(); ++i) {
+        const SourceId source = settings.source(rule.ending[i].role);
         if (source != kNoSource && meta.sources[source].name == draft.target.source) return i;
     }
-    return rule.steps.size();
+    return rule.ending.size();
 }
 
-bool has_values(const Step& step, const Facet& object) {
-    return std::all_of(step.sets.begin(), step.sets.end(), [&](const Step::Set& set) {
-        return object.fields().is(set.field, set.value);
+bool has_values(const Plan& plan, const Settings& settings, const PlanStep& step,
+                const Subject& subject, const Facet& object) {
+    return std::all_of(step.sets.begin(), step.sets.end(), [&](const PlanAssigned& set) {
+        const std::optional<Field> now = object.fields().find(set.field);
+        if (!now || now->unchanged) return false;
+        if (!set.value) return !now->value;
+        const auto wanted =
+            text_of(plan, settings, *set.value, subject, bound_to(step.role, object));
+        return wanted && now->value && *now->value == *wanted;
     });
 }
 
@@ -85,21 +71,27 @@ bool ends(const Subject& subject, const Finding& finding) {
            subject.ending->object_id == finding.object_id;
 }
 
-std::string progress_of(const Policy& policy, const Ending& ending) {
-    const std::span<const Step> steps = policy.rules[ending.rule].steps;
+std::string progress_of(const Plan& plan, const Ending& ending) {
+    const std::span<const PlanStep> steps = plan.rules[ending.rule].ending;
     std::string text =
         std::to_string(ending.next) + " of " + std::to_string(steps.size()) + " steps done; left: ";
     for (std::size_t i = ending.next; i < steps.size(); ++i) {
         if (i > ending.next) text += ", ";
-        text += steps[i].verb == Step::Verb::kDelete ? "delete " : "update ";
-        text += policy.roles[steps[i].role].name;
+        text += policy::name_of(steps[i].verb);
+        text += ' ' + plan.roles[steps[i].role].name;
     }
     return text;
 }
 
-std::span<const Step> FoldRun::steps_of(const Ending& ending) const {
-    const std::span<const Step> steps = state_.policy->rules[ending.by].steps;
-    return hash_of(steps) == ending.steps ? steps : std::span<const Step>();
+std::span<const PlanStep> FoldRun::steps_of(const Ending& ending) const {
+    const PlanRule& rule = state_.plan->rules[ending.by];
+    if (rule.ending_hash != ending.steps) return {};
+    return rule.ending;
+}
+
+/// May the object claim the subject still?
+bool FoldRun::claims(const Facet& object) const {
+    return may_claim(*state_.plan, object, meta_.settings);
 }
 
 /// Has the source shown everything up to this moment?
@@ -137,20 +129,20 @@ void FoldRun::pass_step(Ending& ending) {
 /// The finding's command is the first deletion of a list: from here on it is carried to its end.
 void FoldRun::begin_ending(Entry& entry, const Finding& finding, const CommandDraft& draft) {
     Subject& subject = entry.subject;
-    const Rule& rule = state_.policy->rules[finding.rule];
+    const PlanRule& rule = state_.plan->rules[finding.rule];
     Ending ending;
     ending.rule = ending.by = finding.rule;
-    ending.steps = hash_of(rule.steps);
+    ending.steps = rule.ending_hash;
     ending.next = static_cast<std::uint32_t>(step_of(rule, meta_.settings, meta_, draft));
     ending.object_id = finding.object_id;
-    ending.taken_source = meta_.settings.source(rule.steps[ending.next].role);
+    ending.taken_source = meta_.settings.source(rule.ending[ending.next].role);
     for (const Facet& facet : subject.facets) {
         if (facet.source == ending.taken_source && facet.present()) {
             ending.taken.push_back(facet.object_id);
         }
     }
-    for (const Step& step : rule.steps) {
-        if (step.verb != Step::Verb::kUpdate) continue;
+    for (const PlanStep& step : rule.ending) {
+        if (step.verb != policy::Verb::kUpdate) continue;
         ending.target_source = meta_.settings.source(step.role);
         ending.target = finding.object_id;
     }
@@ -238,7 +230,7 @@ Reason FoldRun::carry_on(Entry& entry, Finding& face) {
         const Reason why = settle_taking(entry, face);
         if (why != Reason::kNone || !subject.ending) return why;
     }
-    const std::span<const Step> steps = steps_of(ending);
+    const std::span<const PlanStep> steps = steps_of(ending);
     while (ending.next < steps.size() && passed(subject, steps[ending.next])) {
         pass_step(ending);
         state_.subjects.mark_dirty(entry);
@@ -259,9 +251,9 @@ Reason FoldRun::carry_on(Entry& entry, Finding& face) {
     }
     if (!halted) return order_step(entry, face, steps[ending.next]);
     if (!steps.empty()) {  // somebody else may do what we must not
-        const Step& step = steps[ending.next];
-        await_proof(step.verb == Step::Verb::kUpdate ? ending.target_source
-                                                     : meta_.settings.source(step.role),
+        const PlanStep& step = steps[ending.next];
+        await_proof(step.verb == policy::Verb::kUpdate ? ending.target_source
+                                                       : meta_.settings.source(step.role),
                     ending.settled);
     }
     return Reason::kObserved;
@@ -303,18 +295,17 @@ Reason FoldRun::settle_taking(Entry& entry, Finding& face) {
 }
 
 /// Is this step behind us by what the sources show (E2)?
-bool FoldRun::passed(const Subject& subject, const Step& step) const {
+bool FoldRun::passed(const Subject& subject, const PlanStep& step) const {
     const Ending& ending = *subject.ending;
-    if (step.verb == Step::Verb::kDelete) {
+    if (step.verb == policy::Verb::kDelete) {
         const SourceId source = meta_.settings.source(step.role);
         if (source == kNoSource) return true;
         return proven_past(source, ending.settled) && next_of(subject, source) == nullptr;
     }
     if (!proven_past(ending.target_source, ending.settled)) return false;
     const Facet* target = shown(subject, ending.target_source, ending.target);
-    if (target == nullptr || !target->present() || has_values(step, *target)) return true;
-    const auto live = state_.policy->roles[step.role].live;
-    return live != nullptr && !live(*target);
+    if (target == nullptr || !target->present()) return true;
+    return has_values(*state_.plan, meta_.settings, step, subject, *target) || !claims(*target);
 }
 
 /// Is there another object under the name of the one that was taken, or has that one stayed after
@@ -329,15 +320,16 @@ bool FoldRun::superseded(const Subject& subject) const {
     });
 }
 
-Reason FoldRun::order_step(Entry& entry, Finding& face, const Step& step) {
+Reason FoldRun::order_step(Entry& entry, Finding& face, const PlanStep& step) {
     Subject& subject = entry.subject;
     const Ending& ending = *subject.ending;
-    const bool write = step.verb == Step::Verb::kUpdate;
+    const bool write = step.verb == policy::Verb::kUpdate;
     const SourceId source = write ? ending.target_source : meta_.settings.source(step.role);
     const Facet* object = write ? shown(subject, source, ending.target) : next_of(subject, source);
-    const auto live = state_.policy->roles[step.role].live;
-    const bool wanted = object != nullptr && object->present() &&
-                        !(write && (has_values(step, *object) || (live && !live(*object))));
+    const bool wanted =
+        object != nullptr && object->present() &&
+        !(write &&
+          (has_values(*state_.plan, meta_.settings, step, subject, *object) || !claims(*object)));
     if (!wanted) return await_proof(source, ending.settled);  // it may be there all the same
     if (subject.held) return Reason::kHold;
     if (paused(ending.by)) return Reason::kPaused;
@@ -363,37 +355,46 @@ Reason FoldRun::order_step(Entry& entry, Finding& face, const Step& step) {
     return Reason::kNone;
 }
 
-CommandDraft FoldRun::draft_of(const Subject& subject, const Step& step,
+CommandDraft FoldRun::draft_of(const Subject& subject, const PlanStep& step,
                                const Facet& object) const {
     const Ending& ending = *subject.ending;
-    const RoleKind& role = state_.policy->roles[step.role];
+    const PlanRole& role = state_.plan->roles[step.role];
     const std::string& source = meta_.sources[object.source].name;
     CommandDraft draft;
-    if (step.verb == Step::Verb::kUpdate) {
-        draft = update(source, object, step);
-        draft.target.name = subject.name();
+    if (step.verb == policy::Verb::kUpdate) {
+        draft.target = {source, object.object_id, std::string(subject.name()), {}};
+        draft.action.kind = Action::Kind::kUpdateRow;
+        for (const PlanAssigned& set : step.sets) {
+            Assignment& made = draft.action.sets.emplace_back();
+            made.column = set.field;
+            if (!set.value) continue;
+            made.value = text_of(*state_.plan, meta_.settings, *set.value, subject,
+                                 bound_to(step.role, object));
+        }
         draft.read_set = still_says(source, object, role.claim);
     } else {
-        draft = role.topic == Topic::kChangesPods ? delete_pod(source, object)
-                                                  : delete_object(source, object);
+        draft = deletion(role, source, object);
+        draft.action.grace_seconds = step.grace_period;
     }
     if (ending.taken.size() != 1) return draft;
     const Predicate nobody_else{Predicate::Kind::kNoneBut, meta_.sources[ending.taken_source].name,
                                 ending.taken.front(), "name", std::string(subject.name())};
-    return relying_on({nobody_else}, std::move(draft));
+    draft.read_set.insert(draft.read_set.begin(), nobody_else);
+    return draft;
 }
 
 /// Does the row that an ending wrote say something else by now, or is there a pod for it again?
 bool FoldRun::over(const Subject& subject, const Ended& ended) const {
     if (!subject.own_writes.empty()) return false;  // what is in view may be from before it
-    const std::span<const Step> steps = state_.policy->rules[ended.rule].steps;
+    const std::span<const PlanStep> steps = state_.plan->rules[ended.rule].ending;
     if (steps.empty()) return true;
     const SourceId taken = meta_.settings.source(steps.front().role);
     const bool again =
         std::any_of(subject.facets.begin(), subject.facets.end(),
                     [&](const Facet& facet) { return facet.source == taken && stays(facet); });
     const Facet* row = shown(subject, meta_.settings.source(steps.back().role), ended.object_id);
-    return again || row == nullptr || !row->present() || !has_values(steps.back(), *row);
+    return again || row == nullptr || !row->present() ||
+           !has_values(*state_.plan, meta_.settings, steps.back(), subject, *row);
 }
 
 /// No other rule acts on a subject that is being ended, or says anything of it.

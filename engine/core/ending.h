@@ -23,30 +23,26 @@
 // Thread-safe: keeps no state.
 #pragma once
 
-#include "engine/core/policy.h"
+#include "engine/core/plan.h"
 #include "engine/model/subject.h"
 
-#include <span>
 #include <string>
 
 namespace trueup::core {
 
-/// Of a rule's list, so that an ending that outlived a build or a policy knows whether it is still
-/// the same one.
-Hash128 hash_of(std::span<const Step> steps);
-
 /// The step of the rule's list that this command carries out; the list's size: none of it.
-std::size_t step_of(const Rule& rule, const Settings& settings, const Meta& meta,
+std::size_t step_of(const PlanRule& rule, const Settings& settings, const Meta& meta,
                     const CommandDraft& draft);
 
 /// Has the object all the values that the step sets?
-bool has_values(const Step& step, const Facet& object);
+bool has_values(const Plan& plan, const Settings& settings, const PlanStep& step,
+                const Subject& subject, const Facet& object);
 
 /// Is this the finding that the subject's ending began with, and that speaks for it?
 bool ends(const Subject& subject, const Finding& finding);
 
 /// What is behind an ending and what is not, for people: `2 of 4 steps done; left: delete
 /// ingresses`.
-std::string progress_of(const Policy& policy, const Ending& ending);
+std::string progress_of(const Plan& plan, const Ending& ending);
 
 }  // namespace trueup::core

@@ -1,7 +1,8 @@
 #include "engine/core/evaluate.h"
 
+#include "engine/base/guard.h"
+#include "engine/core/draft.h"
 #include "engine/core/row_time.h"
-#include "engine/core/rules/objects.h"
 #include "engine/core/sides.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using policy::Op;
 using policy::Quantifier;
 using policy::Verb;
 
-using Bound = std::vector<const Seen*>;  ///< by role
+using Found = std::array<const Seen*, kMostRoles>;  ///< by role
 
 Decision abstain(Reason why, Wait wait = {}) {
     Decision decision;
@@ -54,14 +55,17 @@ Truth first_told(const Truth& a, const Truth& b) {
 
 class Evaluation {
   public:
-    Evaluation(const Judgement& on, const PlanRule& rule)
-        : on_(on), rule_(rule), facts_(on.facts) {}
+    explicit Evaluation(const Judgement& on) : on_(on), rule_(on.rule()), facts_(on.facts.seen) {}
 
     Decision run() {
-        if (on_.subject.ending) return abstain(Reason::kEnding);
+        if (on_.subject.ending && TRUEUP_GUARD("ending_stands_alone")) {
+            return abstain(Reason::kEnding);
+        }
         if (on_.subject.reference() && !rule_.keyless) return {};
         if (rule_.owner.role != kNoRole && !asked_for()) return {};
         for (const PlanCase& each : rule_.cases) {
+            // Of an object without a key only its own role is asked.
+            if (!on_.subject.reference() && !on_.facts.fit(each.mask)) continue;
             Decision decision = each.duplicates ? duplicates() : judge(each);
             if (decision.kind != Verdict::Kind::kHealthy || decision.wait != Wait{}) {
                 return decision;
@@ -82,7 +86,7 @@ class Evaluation {
 
     // ---------------------------------------------------------------- conditions
 
-    Truth holds(const PlanNode& node, const Seen& object, const Bound& bound) const {
+    Truth holds(const PlanNode& node, const Seen& object, const Found& bound) const {
         switch (node.kind) {
             case PlanNode::Kind::kAll:
             case PlanNode::Kind::kAny: {
@@ -107,17 +111,19 @@ class Evaluation {
         return node.negated ? truth.negated() : truth;
     }
 
-    Truth join(const PlanJoin& join, const Seen& object, const Bound& bound) const {
+    Truth join(const PlanJoin& join, const Seen& object, const Found& bound) const {
         const Seen* other = join.other.role == object.role ? &object : bound[join.other.role];
         if (other == nullptr) return Truth::unknown(Reason::kIncomplete);
         const PlanRole& own_role = role(object.role);
         const PlanField& field = own_role.fields[join.field];
-        const PlanValue own = value_of(own_role, join.field, *object.facet);
-        const PlanValue against = value_of(role(other->role), join.other.field, *other->facet);
+        const PlanValue own = value_of(own_role, join.field, object);
+        const PlanValue against = value_of(role(other->role), join.other.field, *other);
         using Kind = PlanValue::Kind;
         if (own.kind == Kind::kUnsent || against.kind == Kind::kUnsent ||
             (own.kind == Kind::kNull && !field.null_unequal) || against.kind == Kind::kNull ||
-            (own.kind == Kind::kNotThere && field.required)) {
+            (own.kind == Kind::kNotThere && field.required) ||
+            (against.kind == Kind::kNotThere &&
+             role(other->role).fields[join.other.field].required)) {
             return Truth::unknown(Reason::kIncomplete);
         }
         if (join.op == Op::kSame) return Truth::of(own == against);
@@ -146,7 +152,7 @@ class Evaluation {
         using Then = policy::NamedCondition::Line::Then;
         for (const PlanCondition::Line& line : condition.lines) {
             Truth fits = Truth::of(true);
-            Bound bound(on_.plan.roles.size(), nullptr);
+            Found bound{};
             bound[condition.about] = &about;
             for (const PlanPattern& pattern : line.when) {
                 fits = fits &&
@@ -170,12 +176,15 @@ class Evaluation {
         bool known = true;
     };
 
-    Objects objects_of(const PlanPattern& pattern, const Bound& bound) const {
+    Objects objects_of(const PlanPattern& pattern, const Found& bound) const {
         Objects found;
         const PlanRole& of = role(pattern.role);
         found.sources = sources_of(pattern, bound);
         for (const SourceId source : found.sources) {
-            found.known = found.known && on_.references.sources[source].known;
+            const bool known = on_.references.sources[source].known;
+            // Unknown is not absent: without a complete epoch of the present owner nothing is
+            // proven.
+            found.known = found.known && (known || !TRUEUP_GUARD("absence_needs_proof"));
         }
         if (!of.reference) {
             for (const Seen& seen : facts_) {
@@ -191,7 +200,7 @@ class Evaluation {
         for (const SourceId source : found.sources) {
             for (const Facet& facet : on_.references.about(source, *name).facets) {
                 if (facet.source == source && facet.present()) {
-                    found.looked_up.push_back(look_at(of, pattern.role, facet));
+                    found.looked_up.push_back(look_at(on_.plan, facet, on_.settings, nullptr));
                 }
             }
         }
@@ -200,22 +209,22 @@ class Evaluation {
     }
 
     std::optional<std::string_view> looked_up(const PlanPattern& pattern,
-                                              const Bound& bound) const {
+                                              const Found& bound) const {
         if (!pattern.named_literal.empty()) return pattern.named_literal;
         const Seen* by = bound[pattern.named.role];
         if (by == nullptr) return std::nullopt;
-        const PlanValue name = value_of(role(by->role), pattern.named.field, *by->facet);
+        const PlanValue name = value_of(role(by->role), pattern.named.field, *by);
         if (name.kind == PlanValue::Kind::kUnsent) return std::nullopt;
         return name.text;
     }
 
     /// `in: F`: that of its scope; a scope that nobody looks at proves nothing.
-    std::vector<SourceId> sources_of(const PlanPattern& pattern, const Bound& bound) const {
+    std::vector<SourceId> sources_of(const PlanPattern& pattern, const Found& bound) const {
         const std::vector<SourceId>& all = role(pattern.role).sources;
         if (pattern.in.role == kNoRole) return all;
         const Seen* by = bound[pattern.in.role];
         if (by == nullptr) return {};
-        const PlanValue scope = value_of(role(by->role), pattern.in.field, *by->facet);
+        const PlanValue scope = value_of(role(by->role), pattern.in.field, *by);
         std::vector<SourceId> some;
         for (const SourceId source : all) {
             if (on_.settings.sources[source].scope == scope.text) some.push_back(source);
@@ -223,13 +232,23 @@ class Evaluation {
         return some;
     }
 
-    Truth wanted(const PlanPattern& pattern, const Seen& object, const Bound& bound) const {
+    /// `in: F`: does anybody look at that scope?
+    Truth watched(const PlanPattern& pattern, const Found& bound) const {
+        if (pattern.in.role == kNoRole) return Truth::of(true);
+        const Seen* by = bound[pattern.in.role];
+        if (by == nullptr) return Truth::unknown(Reason::kIncomplete);
+        const PlanValue scope = value_of(role(by->role), pattern.in.field, *by);
+        if (scope.kind != PlanValue::Kind::kText) return Truth::unknown(Reason::kIncomplete);
+        return Truth::of(!sources_of(pattern, bound).empty());
+    }
+
+    Truth wanted(const PlanPattern& pattern, const Seen& object, const Found& bound) const {
         const Truth fits = holds(pattern.condition, object, bound);
         if (pattern.quantifier == Quantifier::kNone) return fits;
         return Truth::of(ours(object)) && fits;
     }
 
-    Truth none(const PlanPattern& pattern, const Bound& bound) const {
+    Truth none(const PlanPattern& pattern, const Found& bound) const {
         const Objects objects = objects_of(pattern, bound);
         if (objects.all.empty()) {
             return objects.known ? Truth::of(true) : Truth::unknown(Reason::kNotSynced);
@@ -240,32 +259,43 @@ class Evaluation {
     }
 
     /// A pattern of a named condition: what it binds is asked for by nobody else.
-    Truth alone(const PlanPattern& pattern, const Bound& bound) const {
+    Truth alone(const PlanPattern& pattern, const Found& bound) const {
         if (pattern.quantifier == Quantifier::kNone) return none(pattern, bound);
         const Objects objects = objects_of(pattern, bound);
         if (objects.all.empty()) {
             return objects.known ? Truth::of(false) : Truth::unknown(Reason::kNotSynced);
         }
+        std::vector<const Seen*> fit;
         Truth sum = Truth::of(false);
-        for (const Seen* each : objects.all) sum = sum || wanted(pattern, *each, bound);
-        return sum;
+        for (const Seen* each : objects.all) {
+            const Truth truth = wanted(pattern, *each, bound);
+            if (!truth.no()) fit.push_back(each);
+            sum = sum || truth;
+        }
+        const bool two = pattern.quantifier == Quantifier::kOne && !fit.empty() &&
+                         claims(pattern.role, objects.all, fit) > 1;
+        if (!two) return sum;
+        return role(pattern.role).several ? Truth::of(false)
+                                          : Truth::unknown(Reason::kDuplicateClaim);
     }
 
     struct Match {
         Truth truth = Truth::of(true);
-        Bound bound;
+        Found bound;
     };
 
     /// The patterns from `index` on, under what is bound before.
-    Match match(const PlanCase& found, std::size_t index, Bound bound) const {
+    Match match(const PlanCase& found, std::size_t index, Found bound) const {
         if (index == found.patterns.size()) return {Truth::of(true), std::move(bound)};
         const PlanPattern& pattern = found.patterns[index];
         const bool elsewhere = on_.subject.reference() && !shows(pattern.role);
         if (elsewhere) return match(found, index + 1, std::move(bound));  // only its own is asked
+        const Truth seen = watched(pattern, bound);
         if (pattern.quantifier == Quantifier::kNone) {
-            const Truth nobody = none(pattern, bound);
+            const Truth nobody = seen && none(pattern, bound);
             return also(nobody, found, index, std::move(bound));
         }
+        if (!seen.yes()) return also(seen, found, index, std::move(bound));
         const Objects objects = objects_of(pattern, bound);
         std::vector<const Seen*> fit;
         for (const Seen* each : objects.all) {
@@ -303,14 +333,14 @@ class Evaluation {
         return kept_.back().get();
     }
 
-    Match also(const Truth& truth, const PlanCase& found, std::size_t index, Bound bound) const {
+    Match also(const Truth& truth, const PlanCase& found, std::size_t index, Found bound) const {
         if (truth.no()) return {truth, std::move(bound)};
         Match rest = match(found, index + 1, std::move(bound));
         if (!rest.truth.no()) rest.truth = first_told(truth, rest.truth);
         return rest;
     }
 
-    Match bind(const PlanCase& found, std::size_t index, const Seen& object, Bound bound) const {
+    Match bind(const PlanCase& found, std::size_t index, const Seen& object, Found bound) const {
         const PlanPattern& pattern = found.patterns[index];
         const Truth truth = wanted(pattern, object, bound);
         bound[pattern.role] = keep(&object);
@@ -319,7 +349,7 @@ class Evaluation {
 
     /// The first by id for which the rest is not false.
     Match some(const PlanCase& found, std::size_t index, const std::vector<const Seen*>& fit,
-               const Bound& bound) const {
+               const Found& bound) const {
         for (const Seen* each : fit) {
             Match match = bind(found, index, *each, bound);
             if (!match.truth.no()) return match;
@@ -331,7 +361,7 @@ class Evaluation {
     std::size_t claims(Role number, const std::vector<const Seen*>& all,
                        const std::vector<const Seen*>& fit) const {
         std::set<const Seen*> found(fit.begin(), fit.end());
-        const Bound nobody(on_.plan.roles.size(), nullptr);
+        const Found nobody{};
         for (const Seen* each : all) {
             if (!holds(role(number).live, *each, nobody).no()) found.insert(each);
         }
@@ -340,14 +370,14 @@ class Evaluation {
 
     /// The least worth one of two or more; what is not known of one is a bad mark.
     Match surplus(const PlanCase& found, std::size_t index, const std::vector<const Seen*>& fit,
-                  Bound bound) const {
+                  Found bound) const {
         const PlanPattern& pattern = found.patterns[index];
         if (fit.size() < 2) return {Truth::of(false), std::move(bound)};
         const auto better = [&](const Seen* a, const Seen* b) {
             for (const PlanRanking& rank : pattern.keep) {
                 if (rank.latest) {
-                    const PlanValue left = value_of(role(a->role), *rank.latest, *a->facet);
-                    const PlanValue right = value_of(role(b->role), *rank.latest, *b->facet);
+                    const PlanValue left = value_of(role(a->role), *rank.latest, *a);
+                    const PlanValue right = value_of(role(b->role), *rank.latest, *b);
                     if (left.text != right.text) return left.text > right.text;
                     continue;
                 }
@@ -375,17 +405,18 @@ class Evaluation {
         if (!termination->owners) return true;
         return std::any_of(facts_.begin(), facts_.end(), [&](const Seen& seen) {
             if (seen.role != rule_.owner.role) return false;
-            const PlanValue owner = value_of(role(seen.role), rule_.owner.field, *seen.facet);
+            const PlanValue owner = value_of(role(seen.role), rule_.owner.field, seen);
             return owner.kind == PlanValue::Kind::kUnsent || owner.text == termination->by;
         });
     }
 
     Decision duplicates() const {
         const Facet* last = nullptr;
-        const Bound nobody(on_.plan.roles.size(), nullptr);
+        const Found nobody{};
         const auto roles = static_cast<Role>(on_.plan.roles.size());
         for (Role number = 0; number < roles; ++number) {
             if (role(number).several || role(number).reference) continue;
+            if (!on_.facts.two.has(role(number).claims)) continue;
             std::size_t count = 0;
             for (const Seen& seen : facts_) {
                 if (seen.role != number || goes(seen)) continue;
@@ -397,28 +428,95 @@ class Evaluation {
     }
 
     Decision judge(const PlanCase& found) const {
-        const Match matched = match(found, 0, Bound(on_.plan.roles.size(), nullptr));
+        if (rule_.on_request()) return answer(found, judge_alone(found));
+        return judge_alone(found);
+    }
+
+    Decision judge_alone(const PlanCase& found) const {
+        const Match matched = match(found, 0, {});
         if (matched.truth.no()) return {};
         if (!matched.truth.yes()) return abstain(matched.truth.why);
-        const Bound& bound = matched.bound;
+        const Found& bound = matched.bound;
         const Seen* about = object_of(found, bound);
         if (about == nullptr) return {};
         if (on_.subject.reference()) return waiting(Reason::kReportOnly, *about->facet);
+        if (!told(found, bound)) return abstain(Reason::kIncomplete);
         if (found.past) {
             if (auto early = before(*found.past, bound)) return *early;
         }
-        const std::optional<std::size_t> step = next_step(found, bound);
+        const std::optional<std::size_t> step = next_step(found, bound, *about);
         if (!step) return {};
-        if (found.steps.front().verb == Verb::kReport) {
-            return waiting(Reason::kReportOnly, *about->facet);
-        }
+        if (found.steps.front().verb == Verb::kReport) return report(*about->facet);
         if (vetoed_in(found, bound)) return abstain(Reason::kVeto);
         if (auto held = not_yet_by(found, bound, *about)) return *held;
+        if (const JournalTime due = next_try(); on_.now < due) {
+            return waiting(Reason::kBackoff, *about->facet, {due, kNoSource, {}});
+        }
         return act(found, bound, *about, *step);
     }
 
+    /// A report leans on nobody; what lasts for less than the grace is none.
+    Decision report(const Facet& about) const {
+        const JournalTime due = first_detected(on_.subject, on_.self, about.object_id, on_.now) +
+                                on_.settings.rules[on_.self].grace;
+        if (on_.now < due) return waiting(Reason::kGrace, about, {due, kNoSource, {}});
+        return waiting(Reason::kReportOnly, about);
+    }
+
+    /// What was asked for is answered: as long as nothing can be done, a finding says why.
+    Decision answer(const PlanCase& found, Decision decision) const {
+        const Seen* asked = nullptr;
+        for (const Seen& seen : facts_) {
+            if (seen.role != rule_.owner.role) continue;
+            if (holds(role(seen.role).live, seen, {}).no()) continue;
+            if (asked == nullptr) asked = &seen;
+        }
+        if (asked == nullptr) return decision;
+        if (decision.kind == Verdict::Kind::kAbstain) {
+            return waiting(decision.reason, *asked->facet, decision.wait);
+        }
+        if (decision.kind != Verdict::Kind::kHealthy || decision.wait != Wait{}) return decision;
+        const Role taken = found.steps.front().role;
+        if (taken == kNoRole || shows(taken)) return decision;
+        // It is not there: would the rule go on if it was?
+        PlanCase rest = found;
+        std::erase_if(rest.patterns,
+                      [&](const PlanPattern& pattern) { return pattern.role == taken; });
+        if (match(rest, 0, {}).truth.no()) return decision;
+        return waiting(Reason::kNoObject, *asked->facet);
+    }
+
+    /// Is everything known that the steps are made of? Nothing is no text, but it may be read.
+    bool told(const PlanCase& found, const Found& bound) const {
+        using Kind = PlanValue::Kind;
+        const auto kind_of = [&](const FieldAt& field) {
+            const Seen* object = bound[field.role];
+            return object == nullptr ? Kind::kUnsent
+                                     : value_of(role(field.role), field.field, *object).kind;
+        };
+        return std::all_of(found.texts.begin(), found.texts.end(),
+                           [&](const FieldAt& field) { return kind_of(field) == Kind::kText; }) &&
+               std::all_of(found.reads.begin(), found.reads.end(), [&](const FieldAt& field) {
+                   const Kind kind = kind_of(field);
+                   return kind == Kind::kText || kind == Kind::kNotThere;
+               });
+    }
+
+    /// When the next object may be made, by the ends of those before.
+    JournalTime next_try() const {
+        if (rule_.backoff.empty() || !on_.subject.ledger) return {};
+        std::size_t failures = 0;
+        JournalTime latest{};
+        for (const Ledger::Entry& entry : on_.subject.ledger->entries) {
+            if (entry.end == End::kSucceeded) continue;
+            ++failures;
+            latest = std::max(latest, entry.at);
+        }
+        return latest + rule_.backoff[std::min(failures, rule_.backoff.size() - 1)];
+    }
+
     /// What the last step writes, unless one before takes it away; else what `when` names first.
-    const Seen* object_of(const PlanCase& found, const Bound& bound) const {
+    const Seen* object_of(const PlanCase& found, const Found& bound) const {
         const auto taken = [&](Role number) {
             return std::any_of(found.steps.begin(), found.steps.end() - 1,
                                [&](const PlanStep& step) {
@@ -437,14 +535,14 @@ class Evaluation {
     }
 
     /// `nullopt` once the source's own clock has passed it; else what to say until then.
-    std::optional<Decision> before(const PlanDeadline& past, const Bound& bound) const {
+    std::optional<Decision> before(const PlanDeadline& past, const Found& bound) const {
         const Seen& object = *bound[past.from.role];
-        const PlanValue from = value_of(role(object.role), past.from.field, *object.facet);
+        const PlanValue from = value_of(role(object.role), past.from.field, object);
         const auto* field = std::get_if<FieldAt>(&past.length);
         using Kind = PlanValue::Kind;
         PlanValue length{Kind::kText, {}};
         if (field != nullptr) {
-            length = value_of(role(field->role), field->field, *bound[field->role]->facet);
+            length = value_of(role(field->role), field->field, *bound[field->role]);
         }
         if (from.kind == Kind::kUnsent || length.kind == Kind::kUnsent) {
             return abstain(Reason::kIncomplete);
@@ -470,9 +568,17 @@ class Evaluation {
     }
 
     /// Deletes that nothing is left for are behind us.
-    std::optional<std::size_t> next_step(const PlanCase& found, const Bound& bound) const {
+    std::optional<std::size_t> next_step(const PlanCase& found, const Found& bound,
+                                         const Seen& about) const {
+        const Finding* finding = open_finding(on_.subject, on_.self, about.facet->object_id);
+        std::size_t done = finding == nullptr ? 0 : finding->steps;
         for (std::size_t i = 0; i < found.steps.size(); ++i) {
             const PlanStep& step = found.steps[i];
+            // Before anything was taken everything is judged again behind each step.
+            if (step.verb != Verb::kDelete && done > 0 && i + 1 < found.steps.size()) {
+                --done;
+                continue;
+            }
             if (step.verb != Verb::kDelete) return i;
             const std::vector<const Seen*> rest = left(step);
             const bool single = found.steps.size() == 1 && bound[step.role] != nullptr;
@@ -485,7 +591,7 @@ class Evaluation {
     }
 
     /// On what is bound, or on what a `none` looked past; references excepted.
-    bool vetoed_in(const PlanCase& found, const Bound& bound) const {
+    bool vetoed_in(const PlanCase& found, const Found& bound) const {
         for (const Seen* object : bound) {
             if (object != nullptr && !role(object->role).reference && vetoed(*object->facet)) {
                 return true;
@@ -501,7 +607,7 @@ class Evaluation {
     }
 
     /// Own write, grace, and who was not heard: its own side first.
-    std::optional<Decision> not_yet_by(const PlanCase& found, const Bound& bound,
+    std::optional<Decision> not_yet_by(const PlanCase& found, const Found& bound,
                                        const Seen& about) const {
         const Facet& object = *about.facet;
         std::vector<Leaning> leanings;
@@ -519,9 +625,26 @@ class Evaluation {
         }
         lean_on({object.source, last_word});
         const BrokerTime since = rule_.since_first_seen ? object.first_seen : object.evidence;
+        const Millis window = on_.settings.rules[on_.self].create_window;
         for (const PlanPattern& pattern : found.patterns) {
+            const bool reference = role(pattern.role).reference;
             for (const SourceId source : sources_of(pattern, bound)) {
-                lean_on({source, since, on_.settings.rules[on_.self].create_window});
+                lean_on(reference ? Leaning{source, BrokerTime{}, Millis{0}}
+                                  : Leaning{source, since, window});
+            }
+        }
+        // What named conditions asked on the way; a fact that is looked up changes slowly, and its
+        // source must only be there.
+        for (const PlanPattern& pattern : found.looked_up) {
+            const bool reference = role(pattern.role).reference;
+            for (const SourceId source : role(pattern.role).sources) {
+                lean_on(reference ? Leaning{source, BrokerTime{}, Millis{0}}
+                                  : Leaning{source, since, window});
+            }
+        }
+        if (found.by_ledger) {
+            for (const SourceId source : role(on_.plan.ledger->objects).sources) {
+                lean_on({source, since, window});
             }
         }
         const auto held =
@@ -529,29 +652,50 @@ class Evaluation {
         return held ? std::optional(as_said(*held, object)) : std::nullopt;
     }
 
-    Decision act(const PlanCase& found, const Bound& bound, const Seen& about,
+    Decision act(const PlanCase& found, const Found& bound, const Seen& about,
                  std::size_t step) const {
         Decision decision;
         decision.kind = Verdict::Kind::kAct;
         decision.about = about.facet;
         decision.matched = &found;
         decision.step = step;
-        for (const Seen* each : bound) {
-            decision.bound.push_back(each == nullptr ? nullptr : each->facet);
+        for (std::size_t i = 0; i < bound.size(); ++i) {
+            decision.bound[i] = bound[i] == nullptr ? nullptr : bound[i]->facet;
         }
         const PlanStep& next = found.steps[step];
         if (next.verb == Verb::kDelete) {
             const std::vector<const Seen*> rest = left(next);
-            decision.target = rest.front()->facet;
+            const bool single = found.steps.size() == 1 && bound[next.role] != nullptr;
+            decision.target = single ? bound[next.role]->facet : rest.front()->facet;
         } else if (bound[next.role] != nullptr) {
             decision.target = bound[next.role]->facet;
         }
+        decision.source =
+            decision.target == nullptr ? source_for(found, next, bound) : decision.target->source;
+        // What an ending of ours wrote is no failure; whoever puts it away is late, that is all.
+        const Aftermath* after = on_.subject.aftermath ? &*on_.subject.aftermath : nullptr;
+        const bool ours = after != nullptr && after->ended && decision.target != nullptr &&
+                          after->ended->object_id == decision.target->object_id;
+        if (ours && next.verb == Verb::kUpdate) return waiting(Reason::kReportOnly, *about.facet);
         for (const TallyId count : found.asks) {
-            if (!on_.references.sweeping && on_.references.tallies[count] == 0) continue;
+            const bool none = !on_.references.sweeping && on_.references.tallies[count] == 0;
+            if (none || !TRUEUP_GUARD("count_asks")) continue;
             decision.reason = Reason::kUncorrelatedRows;
             decision.wait.none_of = count;
+            break;
         }
         return decision;
+    }
+
+    /// Where a step looks or makes something: the source that the pattern of its role asks.
+    SourceId source_for(const PlanCase& found, const PlanStep& step, const Found& bound) const {
+        for (const PlanPattern& pattern : found.patterns) {
+            if (pattern.role != step.role) continue;
+            const std::vector<SourceId> asked = sources_of(pattern, bound);
+            if (!asked.empty()) return asked.front();
+        }
+        const std::vector<SourceId>& all = role(step.role).sources;
+        return all.empty() ? kNoSource : all.front();
     }
 
     const Judgement& on_;
@@ -562,6 +706,20 @@ class Evaluation {
 
 }  // namespace
 
-Decision decide(const Judgement& on, const PlanRule& rule) { return Evaluation(on, rule).run(); }
+Decision decide(const Judgement& on) { return Evaluation(on).run(); }
+
+Verdict judge(const Judgement& on) {
+    const Decision decision = decide(on);
+    Verdict verdict;
+    verdict.kind = decision.kind;
+    verdict.reason = decision.reason;
+    verdict.wait = decision.wait;
+    if (decision.about != nullptr) verdict.object_id = decision.about->object_id;
+    if (decision.kind != Verdict::Kind::kAct) return verdict;
+    verdict.command = draft_of(on, decision);
+    verdict.more = decision.step + 1 < decision.matched->steps.size();
+    verdict.harmless = harmless(decision);
+    return verdict;
+}
 
 }  // namespace trueup::core

@@ -1,35 +1,41 @@
-// Judges one subject by one rule of a plan. No state, no clock; equal arguments, equal decisions.
+// Judges one subject by one rule of a plan. No state, no clock; equal arguments, equal verdicts.
 //
 // The stages, in order; the first that says something is the answer:
 //   0  the subject is being ended by another rule · nobody asked for what waits for being asked
-//   1  a pattern is false: healthy
+//   1  a pattern is false: healthy · what was asked for is not there yet: it waits
 //   2  an object without a key is only reported
 //   3  a pattern is unknown: not_synced, then duplicate_claim, then what was not known of an object
+//      · a value that the command is made of is not known
 //   4  the deadline is not passed, or cannot be told
 //   5  nothing is left to be done: healthy · a report
 //   6  a veto on what was looked at
 //   7  our own last write is not in view
 //   8  the grace
 //   9  a source that was not heard past what it is leaned on for
-//  10  a count that is not zero: the act asks first
+//  10  the ladder of a rule that makes anew what failed
+//  11  an ending of ours wrote it: a report · a count that is not zero: the act asks first
 #pragma once
 
 #include "engine/core/facts.h"
-#include "engine/core/policy.h"
+#include "engine/core/references.h"
 
-#include <vector>
+#include <array>
 
 namespace trueup::core {
 
 struct Judgement {
     const Plan& plan;
     const Subject& subject;
-    const std::vector<Seen>& facts;  ///< of this plan, subject and settings; for all of its rules
+    const Facts& facts;  ///< of this plan, subject and settings; for all of its rules
     const References& references;
     const Settings& settings;
-    std::uint8_t self = 0;  ///< the rule's number in the settings, which findings carry
+    std::uint8_t self = 0;  ///< the rule's number
     JournalTime now{};
+
+    const PlanRule& rule() const { return plan.rules[self]; }
 };
+
+using Bound = std::array<const Facet*, kMostRoles>;  ///< by role; nullptr: none
 
 /// What a rule makes of a subject. Pointers are into the plan and the subject.
 struct Decision {
@@ -39,11 +45,15 @@ struct Decision {
     const Facet* about = nullptr;  ///< of kWaiting and kAct
     // Of kAct.
     const PlanCase* matched = nullptr;
-    std::size_t step = 0;             ///< the first that is not behind us
-    const Facet* target = nullptr;    ///< of that step; nullptr: it makes something new
-    std::vector<const Facet*> bound;  ///< by role; nullptr: none
+    std::size_t step = 0;           ///< the first that is not behind us
+    const Facet* target = nullptr;  ///< of that step; nullptr: it makes something new
+    SourceId source = kNoSource;    ///< that the step is for
+    Bound bound{};
 };
 
-Decision decide(const Judgement& on, const PlanRule& rule);
+Decision decide(const Judgement& on);
+
+/// The same with its command (core/draft.h).
+Verdict judge(const Judgement& on);
 
 }  // namespace trueup::core

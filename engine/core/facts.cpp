@@ -1,6 +1,7 @@
 #include "engine/core/facts.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace trueup::core {
@@ -8,22 +9,59 @@ namespace trueup::core {
 namespace {
 
 using Kind = PlanValue::Kind;
+using From = PlanField::From;
 using policy::Op;
+using policy::Quantifier;
 
-/// What a field that was not listed is.
-PlanValue missing(const PlanRole& role, const PlanField& field) {
-    if (field.usual == PlanField::Usual::kFalse) return {Kind::kText, "false"};
-    if (field.usual == PlanField::Usual::kTrue) return {Kind::kText, "true"};
+bool counts_as_failure(const Ledger::Entry& entry) { return entry.end != End::kSucceeded; }
+
+/// A ledger keeps no more ends than these.
+PlanValue failures_in(const Ledger* ledger) {
+    static constexpr std::array<std::string_view, 17> kNumbers{
+        "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"};
+    std::size_t count = 0;
+    if (ledger != nullptr) {
+        count = static_cast<std::size_t>(
+            std::count_if(ledger->entries.begin(), ledger->entries.end(), counts_as_failure));
+    }
+    return {Kind::kText, kNumbers[std::min(count, kNumbers.size() - 1)]};
+}
+
+bool succeeded_in(const Ledger* ledger) {
+    return ledger != nullptr &&
+           !std::all_of(ledger->entries.begin(), ledger->entries.end(), counts_as_failure);
+}
+
+/// What a field is that was not sent.
+PlanValue missing(const PlanRole& role, const PlanField& field, const Seen& object) {
+    switch (field.from) {
+        case From::kSent:
+            break;
+        case From::kFalseUnlessSent:
+            return {Kind::kText, "false"};
+        case From::kTrueUnlessSent:
+            return {Kind::kText, "true"};
+        case From::kUid:
+            return {Kind::kText, object.facet->object_id};
+        case From::kScope:
+            return {Kind::kText, object.scope};
+        case From::kFailures:
+            return failures_in(object.ledger);
+        case From::kSucceeded:
+            return {Kind::kText, succeeded_in(object.ledger) ? "true" : "false"};
+    }
     return {role.kind == policy::Kind::kRow ? Kind::kUnsent : Kind::kNotThere, {}};
 }
 
-PlanValue as_sent(const PlanRole& role, const PlanField& field, const Field& sent) {
-    if (field.usual != PlanField::Usual::kNothing) {
+PlanValue as_sent(const PlanRole& role, const PlanField& field, const Field& sent,
+                  const Seen& object) {
+    if (field.from == From::kFalseUnlessSent || field.from == From::kTrueUnlessSent) {
         // Only the unusual is ever said, and by this word.
-        const bool usual = field.usual == PlanField::Usual::kTrue;
+        const bool usual = field.from == From::kTrueUnlessSent;
         const bool other = sent.value == (usual ? "false" : "true");
         return {Kind::kText, usual != other ? "true" : "false"};
     }
+    if (field.from != From::kSent) return missing(role, field, object);
     if (sent.unchanged) return {Kind::kUnsent, {}};
     if (!sent.value) return {Kind::kNull, {}};
     const bool nothing =
@@ -91,7 +129,77 @@ Truth decide(const PlanTest& test, const PlanField& field, const PlanValue& valu
     return compare(test, value.text);
 }
 
+/// As far as the object decides it by itself.
+Truth by_itself(const PlanNode& node, const Seen& object) {
+    switch (node.kind) {
+        case PlanNode::Kind::kTest:
+            return node.negated ? object.test(node.index).negated() : object.test(node.index);
+        case PlanNode::Kind::kJoin:
+        case PlanNode::Kind::kNamed:
+            return Truth::unknown(Reason::kIncomplete);
+        case PlanNode::Kind::kAll:
+        case PlanNode::Kind::kAny:
+            break;
+    }
+    const bool all = node.kind == PlanNode::Kind::kAll;
+    Truth sum = Truth::of(all);
+    for (const PlanNode& part : node.parts) {
+        const Truth one = by_itself(part, object);
+        sum = all ? sum && one : sum || one;
+    }
+    return sum;
+}
+
+void add_to(Facts& facts, const PlanRole& role, const Seen& object) {
+    const bool ours = !role.kubernetes() || !out_of_scope(*object.facet);
+    for (const PlanAsked& asked : role.asked) {
+        if (asked.in_scope && !ours) continue;
+        const Truth truth = by_itself(asked.condition, object);
+        if (truth.no()) continue;
+        if (facts.shown.has(asked.bit)) facts.two.set(asked.bit);
+        facts.shown.set(asked.bit);
+        if (truth.yes()) facts.is.set(asked.bit);
+    }
+}
+
+bool counts(const std::vector<PlanCount::Part>& parts, const Facts& facts) {
+    return std::all_of(parts.begin(), parts.end(), [&](const PlanCount::Part& part) {
+        switch (part.quantifier) {
+            case Quantifier::kNone:
+                return !facts.is.has(part.bit);
+            case Quantifier::kSurplus:
+                return facts.two.has(part.bit);
+            default:  // by what is there alone: what a source is silent of changes no count
+                return facts.shown.has(part.bit);
+        }
+    });
+}
+
+/// A row whose key cannot be told may be anybody's, as long as it may be live.
+bool keyless_counts(const Plan& plan, const std::vector<PlanCount::Part>& parts,
+                    const Facts& facts) {
+    return std::any_of(parts.begin(), parts.end(), [&](const PlanCount::Part& part) {
+        if (part.quantifier == Quantifier::kNone) return false;
+        const PlanRole& role = plan.roles[part.role];
+        if (role.kind != policy::Kind::kRow) return false;
+        return std::any_of(facts.seen.begin(), facts.seen.end(), [&](const Seen& seen) {
+            return seen.role == part.role && !by_itself(role.live, seen).no();
+        });
+    });
+}
+
+void add(Tally& tally, std::size_t which) {
+    if (tally[which] < 0xff) ++tally[which];
+}
+
 }  // namespace
+
+bool vetoed(const Facet& object) {
+    const std::optional<Field> hold = object.fields().find("hold");
+    return hold && (hold->unchanged || hold->value == "true");
+}
+bool deleting(const Facet& object) { return object.fields().is("deleting", "true"); }
+bool out_of_scope(const Facet& object) { return object.fields().is("in_scope", "false"); }
 
 bool blank(std::string_view text) {
     return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
@@ -104,32 +212,36 @@ std::optional<std::int64_t> number_in(std::string_view text) {
     return value;
 }
 
-PlanValue value_of(const PlanRole& role, std::uint16_t number, const Facet& object) {
+PlanValue value_of(const PlanRole& role, std::uint16_t number, const Seen& object) {
     const PlanField& field = role.fields[number];
-    if (field.name == "uid" && role.kubernetes()) return {Kind::kText, object.object_id};
-    const std::optional<Field> sent = object.fields().find(field.name);
-    return sent ? as_sent(role, field, *sent) : missing(role, field);
+    const std::optional<Field> sent = object.facet->fields().find(field.name);
+    return sent ? as_sent(role, field, *sent, object) : missing(role, field, object);
 }
 
-Seen look_at(const PlanRole& role, Role number, const Facet& object) {
-    Seen seen{&object, number, 0, 0, 0};
-    std::vector<PlanValue> values;
-    values.reserve(role.fields.size());
-    for (const PlanField& field : role.fields) values.push_back(missing(role, field));
-    // Both are in ascending order of their names.
+Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger) {
+    const SourceSettings& source = settings.sources[object.source];
+    return {&object, ledger, source.scope, source.role, 0, 0, 0};
+}
+
+Seen look_at(const Plan& plan, const Facet& object, const Settings& settings,
+             const Ledger* ledger) {
+    Seen seen = as_seen(object, settings, ledger);
+    const PlanRole& role = plan.roles[seen.role];
+    // A test asks for one field; both fields and what was sent are in ascending order of names.
+    std::array<PlanValue, PlanRole::kMostFields> values;
+    for (std::size_t i = 0; i < role.fields.size(); ++i) {
+        values[i] = missing(role, role.fields[i], seen);
+    }
     std::size_t next = 0;
     object.fields().each([&](const Field& sent) {
         while (next < role.fields.size() && role.fields[next].name < sent.name) ++next;
         if (next < role.fields.size() && role.fields[next].name == sent.name) {
-            values[next] = as_sent(role, role.fields[next], sent);
+            values[next] = as_sent(role, role.fields[next], sent, seen);
         }
     });
     for (std::size_t i = 0; i < role.tests.size(); ++i) {
         const PlanTest& test = role.tests[i];
-        const PlanField& field = role.fields[test.field];
-        const bool uid = field.name == "uid" && role.kubernetes();
-        const Truth truth = decide(
-            test, field, uid ? PlanValue{Kind::kText, object.object_id} : values[test.field]);
+        const Truth truth = decide(test, role.fields[test.field], values[test.field]);
         const std::uint64_t bit = std::uint64_t{1} << i;
         if (!truth.no()) seen.can |= bit;
         if (truth.yes()) seen.is |= bit;
@@ -138,14 +250,161 @@ Seen look_at(const PlanRole& role, Role number, const Facet& object) {
     return seen;
 }
 
-std::vector<Seen> facts_of(const Plan& plan, const Subject& subject, const Settings& settings) {
-    std::vector<Seen> all;
+bool may_claim(const Plan& plan, const Facet& object, const Settings& settings) {
+    const Seen seen = look_at(plan, object, settings, nullptr);
+    return !by_itself(plan.roles[seen.role].live, seen).no();
+}
+
+void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
+             const std::vector<SourceState>& sources, Facts& facts) {
+    facts.seen.clear();
+    facts.shown = facts.is = facts.two = {};
+    std::uint32_t shown = 0;
+    const Ledger* ledger = subject.ledger ? &*subject.ledger : nullptr;
     for (const Facet& facet : subject.facets) {
         const Role role = settings.sources[facet.source].role;
         if (!facet.present() || role >= plan.roles.size()) continue;
-        all.push_back(look_at(plan.roles[role], role, facet));
+        shown |= std::uint32_t{1} << role;
+        facts.seen.push_back(look_at(plan, facet, settings, ledger));
+        add_to(facts, plan.roles[role], facts.seen.back());
     }
-    return all;
+    facts.may = facts.shown;
+    const auto roles = static_cast<Role>(plan.roles.size());
+    for (Role number = 0; number < roles; ++number) {
+        if ((shown >> number & 1U) != 0) continue;
+        const std::vector<SourceId>& all = plan.roles[number].sources;
+        const bool known =
+            std::all_of(all.begin(), all.end(), [&](SourceId id) { return sources[id].known; });
+        if (!known) facts.may |= plan.roles[number].bits;
+    }
+}
+
+Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts) {
+    Tally tally{};
+    for (const PlanCount& count : plan.counts) {
+        if (!count.objects) {
+            if (subject.ending) continue;
+            const bool any = std::any_of(
+                count.any.begin(), count.any.end(), [&](const std::vector<PlanCount::Part>& parts) {
+                    return subject.reference() ? keyless_counts(plan, parts, facts)
+                                               : counts(parts, facts);
+                });
+            if (any) add(tally, count.first);
+            continue;
+        }
+        const PlanRole& role = plan.roles[count.objects->role];
+        const auto asked =
+            std::find_if(role.asked.begin(), role.asked.end(),
+                         [&](const PlanAsked& each) { return each.bit == count.objects->bit; });
+        for (const Seen& seen : facts.seen) {
+            if (seen.role != count.objects->role || by_itself(asked->condition, seen).no()) {
+                continue;
+            }
+            if (!count.by) {
+                add(tally, count.first);
+                continue;
+            }
+            const std::vector<std::string>& words = role.fields[*count.by].words;
+            const PlanValue value = value_of(role, *count.by, seen);
+            const auto word = std::lower_bound(words.begin(), words.end(), value.text);
+            if (word == words.end() || *word != value.text) continue;
+            add(tally, count.first + static_cast<std::size_t>(word - words.begin()));
+        }
+    }
+    return tally;
+}
+
+bool owned_by(const Plan& plan, const PlanRule& rule, const Facts& facts, std::string_view who) {
+    return std::any_of(facts.seen.begin(), facts.seen.end(), [&](const Seen& seen) {
+        if (seen.role != rule.owner.role) return false;
+        const PlanValue owner = value_of(plan.roles[seen.role], rule.owner.field, seen);
+        return owner.kind == Kind::kText && owner.text == who;
+    });
+}
+
+namespace {
+
+/// `uid=time uid=true`. By whose clock is unknown, so that each counts from its first observation,
+/// as every end does (R1, R9).
+void add_known(std::string_view text, JournalTime now, Ledger& ledger) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        const std::string_view uid = text.substr(0, std::min(text.find('='), end));
+        if (!uid.empty()) ledger.entries.push_back({std::string(uid), End::kFailed, now});
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
+/// What the object says of another one, where that is the one that the ledger is of.
+Truth beside(const Plan& plan, const PlanNode& node, const Seen& object, const Seen& of) {
+    if (node.kind == PlanNode::Kind::kAll || node.kind == PlanNode::Kind::kAny) {
+        const bool all = node.kind == PlanNode::Kind::kAll;
+        Truth sum = Truth::of(all);
+        for (const PlanNode& part : node.parts) {
+            const Truth one = beside(plan, part, object, of);
+            sum = all ? sum && one : sum || one;
+        }
+        return sum;
+    }
+    const PlanRole& role = plan.roles[object.role];
+    if (node.kind != PlanNode::Kind::kJoin || role.joins[node.index].other.role != of.role) {
+        return by_itself(node, object);
+    }
+    const PlanJoin& join = role.joins[node.index];
+    const PlanValue own = value_of(role, join.field, object);
+    const PlanValue other = value_of(plan.roles[of.role], join.other.field, of);
+    if (own.kind == Kind::kUnsent || own.kind == Kind::kNull || other.kind == Kind::kUnsent ||
+        other.kind == Kind::kNull) {
+        return Truth::unknown(Reason::kIncomplete);
+    }
+    const Truth same = Truth::of(join.op == Op::kSame && own == other);
+    return node.negated ? same.negated() : same;
+}
+
+}  // namespace
+
+Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& settings,
+               const Facts& facts, JournalTime now) {
+    const PlanLedger& ledger = *plan.ledger;
+    Ledger seen;
+    const Seen* of = nullptr;
+    for (const Seen& each : facts.seen) {
+        const PlanRole& role = plan.roles[each.role];
+        const bool ours = !role.kubernetes() || !out_of_scope(*each.facet);
+        if (each.role != ledger.role || !ours || by_itself(role.live, each).no()) continue;
+        if (of != nullptr) return seen;  // two: whose ends these are, nobody knows
+        of = &each;
+    }
+    if (of == nullptr) return seen;
+    if (ledger.by_identity) {
+        seen.of = of->facet->object_id;
+    } else {
+        const PlanValue value = value_of(plan.roles[of->role], ledger.of.field, *of);
+        if (value.kind != Kind::kText) return seen;
+        seen.of = value.text;
+    }
+    for (const Facet& facet : subject.facets) {
+        if (settings.sources[facet.source].role != ledger.objects) continue;
+        if (!facet.present()) {
+            // What it was is forgotten; one that came before is of an earlier one of the name.
+            const bool its_own = facet.first_seen >= of->facet->first_seen;
+            if (ledger.gone_failed && its_own) {
+                seen.entries.push_back({facet.object_id, End::kGone, now});
+            }
+            continue;
+        }
+        const Seen object = look_at(plan, facet, settings, of->ledger);
+        if (!beside(plan, ledger.belongs, object, *of).yes()) continue;
+        if (beside(plan, ledger.failed, object, *of).yes()) {
+            seen.entries.push_back({facet.object_id, End::kFailed, now});
+        } else if (beside(plan, ledger.succeeded, object, *of).yes()) {
+            seen.entries.push_back({facet.object_id, End::kSucceeded, now});
+        }
+    }
+    if (ledger.known.role == of->role) {
+        add_known(value_of(plan.roles[of->role], ledger.known.field, *of).text, now, seen);
+    }
+    return seen;
 }
 
 }  // namespace trueup::core

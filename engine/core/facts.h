@@ -1,8 +1,8 @@
-// What a subject's objects make of a plan's tests: one walk over an object's bytes answers all that
-// is asked of its role, a bit for each test.
+// What a subject's objects make of a plan's conditions: one walk over an object's bytes answers all
+// that is asked of its role, a bit for each test and for each condition.
 //
-// Three values: `can` has a bit where the test is not false, `is` where it is true. Not thread-safe
-// to build; const access is.
+// Three values: `can` and `may` have a bit where something is not false, `is` where it is true.
+// Not thread-safe to build; const access is.
 #pragma once
 
 #include "engine/core/plan.h"
@@ -14,6 +14,8 @@
 #include <vector>
 
 namespace trueup::core {
+
+struct SourceState;
 
 /// Kleene's, with the reason of the first thing that was not known.
 struct Truth {
@@ -33,6 +35,13 @@ struct Truth {
     Truth operator||(const Truth& other) const { return (negated() && other.negated()).negated(); }
 };
 
+/// Somebody put a hold on the object itself, or nobody can say that there is none (S23).
+bool vetoed(const Facet& object);
+/// The object is on its way out and must not be touched again (G24).
+bool deleting(const Facet& object);
+/// The object no longer matches the source's selector: it exists, and it is none of our business.
+bool out_of_scope(const Facet& object);
+
 /// The value of one field, as far as it is known.
 struct PlanValue {
     enum class Kind : std::uint8_t { kText, kNull, kNotThere, kUnsent };
@@ -44,11 +53,12 @@ struct PlanValue {
 bool blank(std::string_view text);
 /// A whole number of 64 bits, and nothing else.
 std::optional<std::int64_t> number_in(std::string_view text);
-PlanValue value_of(const PlanRole& role, std::uint16_t field, const Facet& object);
 
 /// One present object.
 struct Seen {
     const Facet* facet = nullptr;
+    const Ledger* ledger = nullptr;  ///< of its subject; may be null
+    std::string_view scope;          ///< of its source
     Role role = kNoRole;
     std::uint64_t can = 0;
     std::uint64_t is = 0;
@@ -61,9 +71,38 @@ struct Seen {
         return Truth::unknown((unreadable & bit) != 0 ? Reason::kUnreadable : Reason::kIncomplete);
     }
 };
-Seen look_at(const PlanRole& role, Role number, const Facet& object);
+PlanValue value_of(const PlanRole& role, std::uint16_t field, const Seen& object);
+/// Without an answer to any test.
+Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger);
+/// With an answer to each test of its role.
+Seen look_at(const Plan& plan, const Facet& object, const Settings& settings, const Ledger* ledger);
 
-/// The present objects of a subject that play a role, in the order of its facets.
-std::vector<Seen> facts_of(const Plan& plan, const Subject& subject, const Settings& settings);
+/// May the object claim its subject, as `live` of its role says? Its source plays one.
+bool may_claim(const Plan& plan, const Facet& object, const Settings& settings);
+
+/// Of one subject. Keeps its memory for the next one.
+struct Facts {
+    std::vector<Seen> seen;  ///< present objects that play a role, in the order of the facets
+    Bits may;                ///< some object may be so, or nobody knows of any object of the role
+    Bits shown;              ///< some object may be so
+    Bits two;                ///< two may be so
+    Bits is;                 ///< some object is so
+
+    bool fit(const Mask& mask) const { return may.has_all(mask.may) && !is.has_any(mask.never); }
+};
+/// `sources` by SourceId.
+void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
+             const std::vector<SourceState>& sources, Facts& facts);
+
+/// What the subject counts for. What one that is being ended has is nobody else's.
+Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts);
+
+/// May `who` ask for what the rule does to the subject? Who has a role that may is not asked.
+bool owned_by(const Plan& plan, const PlanRule& rule, const Facts& facts, std::string_view who);
+
+/// What can be seen now of how the subject's objects ended; nothing where that is not told by a
+/// single object. The plan has a ledger.
+Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& settings,
+               const Facts& facts, JournalTime now);
 
 }  // namespace trueup::core

@@ -10,6 +10,7 @@
 #include <array>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace trueup::core {
@@ -36,18 +37,44 @@ std::string flaw_of_logic(std::uint32_t logic, std::uint32_t newest) {
 
 }  // namespace
 
+namespace {
+
+/// Why this build cannot go by these settings, which it compiles into `plan`; empty: it can.
+std::string flaw_of(const Settings& settings, std::uint32_t newest,
+                    std::shared_ptr<const Plan>& plan) {
+    if (std::string logic = flaw_of_logic(settings.logic, newest); !logic.empty()) return logic;
+    if (!settings.text) return " puts no policy in force";
+    const std::string policy = " puts the policy '" + settings.text->name + "' in force";
+    Result<Plan> compiled = compile(*settings.text, settings);
+    if (!compiled) return policy + ", which this build cannot read: " + compiled.error().what;
+    for (const policy::Rule& rule : settings.text->rules) {
+        if (compiled->rule(rule.name) != kEveryRule) continue;
+        return policy + ", and says nothing of its rule " + rule.name;
+    }
+    for (std::size_t i = 0; i < settings.rules.size(); ++i) {
+        if (settings.rules[i].mode == Mode::kOff || compiled->rules[i].unable.empty()) continue;
+        return policy + " with " + settings.rules[i].rule + " switched on, and " +
+               compiled->rules[i].unable;
+    }
+    for (const SourceSettings& source : settings.sources) {
+        if (source.role == kNoRole || source.role < compiled->roles.size()) continue;
+        return " gives " + source.name + " a role that the policy does not have";
+    }
+    for (const PlanRole& role : compiled->roles) {
+        if (role.sources.empty() && !role.optional) return " names no source of " + role.name;
+    }
+    plan = std::make_shared<const Plan>(std::move(*compiled));
+    return {};
+}
+
+}  // namespace
+
 void adopt_meta(State& state, Meta meta) {
     state.meta = std::move(meta);
-    state.policy = nullptr;
-    const std::string& use = state.meta.settings.use;
-    if (use.empty()) return;
-    const std::string flaw = flaw_of_logic(state.meta.settings.logic, state.newest_logic);
-    state.policy = find_policy(use);
-    if (!flaw.empty()) {
-        state.halted = "the journal of these rows" + flaw;
-    } else if (state.policy == nullptr) {
-        state.halted = "the journal uses the policy '" + use + "', which this build does not have";
-    }
+    state.plan = nullptr;
+    if (!state.meta.settings.text) return;
+    const std::string flaw = flaw_of(state.meta.settings, state.newest_logic, state.plan);
+    if (!flaw.empty()) state.halted = "the journal of these rows" + flaw;
 }
 
 void adopt_waits(State& state, const Subject& subject) {
@@ -66,7 +93,7 @@ void FoldRun::run() {
     if (record_.settings) take_settings(*record_.settings);
     if (!state_.halted.empty()) return;
     take_items();
-    if (state_.policy != nullptr) {
+    if (state_.plan != nullptr) {
         budget_ = meta_.settings.sweep_step;
         tend_pass();
         tend_trial();
@@ -141,53 +168,96 @@ void FoldRun::take_genesis(const Genesis& genesis) {
 
 namespace {
 
-/// Why this build cannot go by these settings; empty: it can.
-std::string flaw_of(const Settings& settings, const Policy* policy, std::uint32_t newest) {
-    std::string logic = flaw_of_logic(settings.logic, newest);
-    if (!logic.empty()) return logic;
-    if (policy == nullptr || policy->rules.size() != settings.rules.size()) {
-        return " puts the policy '" + settings.use + "' with " +
-               std::to_string(settings.rules.size()) +
-               " rules in force, which this build does not have";
+/// Does the rule of that name decide otherwise by the one text than by the other? What an operator
+/// may say otherwise and what is said to people does not count; all that rules share does.
+bool changed(const policy::Policy& before, const policy::Policy& after, const std::string& name) {
+    const auto shared = [](const policy::Policy& policy) {
+        return std::tie(policy.roles, policy.conditions, policy.counts, policy.ledger,
+                        policy.requests);
+    };
+    const auto of = [&](const policy::Policy& policy) -> std::optional<policy::Rule> {
+        for (const policy::Rule& rule : policy.rules) {
+            if (rule.name != name) continue;
+            policy::Rule plain = rule;
+            plain.finds.clear();
+            plain.off = false;
+            plain.grace = plain.create_window = Millis{0};
+            plain.acknowledge.clear();
+            return plain;
+        }
+        return std::nullopt;
+    };
+    return shared(before) != shared(after) || of(before) != of(after);
+}
+
+/// The numbers of those, a byte each.
+std::string changed_rules(const Settings& before, const Settings& after) {
+    std::string numbers;
+    for (std::size_t i = 0; i < before.rules.size(); ++i) {
+        if (changed(*before.text, *after.text, before.rules[i].rule)) {
+            numbers += static_cast<char>(i);
+        }
     }
-    for (const SourceSettings& source : settings.sources) {
-        if (source.role == kNoRole || source.role < policy->roles.size()) continue;
-        return " gives " + source.name + " a role that this build does not know";
-    }
-    const auto roles = static_cast<Role>(policy->roles.size());
-    for (Role role = 0; role < roles; ++role) {
-        if (settings.source(role) != kNoSource || policy->roles[role].optional) continue;
-        return " names no source of " + std::string(policy->roles[role].name);
-    }
-    return {};
+    return numbers;
 }
 
 }  // namespace
 
 void FoldRun::take_settings(const Settings& settings) {
     // An engine of the build before that has not read on yet: it halts when it does.
-    if (settings.logic < meta_.settings.logic && !meta_.settings.use.empty()) return;
-    const Policy* policy = find_policy(settings.use);
-    const std::string flaw = flaw_of(settings, policy, state_.newest_logic);
+    const Settings& former = meta_.settings;
+    if (settings.logic < former.logic && former.text) return;
+    Settings ours = settings;
+    std::shared_ptr<const Plan> plan;
+    std::string flaw = flaw_of(settings, state_.newest_logic, plan);
+    if (flaw.empty()) {
+        ours.rules = numbered(settings.rules);
+        ours.sources = numbered(settings.sources);
+        flaw = flaw_of(ours, state_.newest_logic, plan);
+    }
     if (!flaw.empty()) {
         state_.halted = "journal offset " + std::to_string(record_.offset) + flaw;
         return;
     }
-    Settings ours = settings;
-    ours.sources = numbered(settings.sources);
-    state_.policy = policy;
-    meta_.rules.resize(policy->rules.size());
-    if (ours == meta_.settings) return;
-    const auto known = static_cast<SourceId>(meta_.settings.sources.size());
+    state_.plan = std::move(plan);
+    meta_.rules.resize(ours.rules.size());
+    if (ours == former) return;
+    const auto known = static_cast<SourceId>(former.sources.size());
     for (SourceId id = 0; id < known; ++id) {
-        const bool leaves =
-            meta_.settings.sources[id].role != kNoRole && ours.sources[id].role == kNoRole;
+        const bool leaves = former.sources[id].role != kNoRole && ours.sources[id].role == kNoRole;
         if (leaves && TRUEUP_GUARD("who_left_says_nothing")) forget_source(id);
     }
-    if (ours.reconcile_every != meta_.settings.reconcile_every)
+    if (ours.reconcile_every != former.reconcile_every)
         meta_.pass.next = meta_.now + ours.reconcile_every;
+    const bool other = former.text && ours.text != former.text;
+    std::string changed = other ? changed_rules(former, ours) : std::string();
     meta_.settings = std::move(ours);
-    judge_all();  // once under the new settings
+    if (!other) return judge_all();  // once under the new settings
+    // What is counted is another thing, and so is what a rule of the same name finds.
+    Sweep sweep;
+    sweep.what = Sweep::What::kPolicy;
+    sweep.changed = std::move(changed);
+    sweep.since = meta_.now;
+    meta_.sweeps.push_back(std::move(sweep));
+}
+
+/// The rules by their numbers, which they keep for ever: findings are filed under them. One that
+/// left the policy is off.
+std::vector<RuleSettings> FoldRun::numbered(const std::vector<RuleSettings>& listed) const {
+    std::vector<RuleSettings> rules;
+    const auto in = [](const std::vector<RuleSettings>& all, const std::string& name) {
+        return std::find_if(all.begin(), all.end(),
+                            [&](const RuleSettings& each) { return each.rule == name; });
+    };
+    for (const RuleSettings& known : meta_.settings.rules) {
+        const auto wanted = in(listed, known.rule);
+        rules.push_back(wanted == listed.end() ? known : *wanted);
+        if (wanted == listed.end()) rules.back().mode = Mode::kOff;
+    }
+    for (const RuleSettings& each : listed) {
+        if (in(rules, each.rule) == rules.end()) rules.push_back(each);
+    }
+    return rules;
 }
 
 /// The sources by their numbers, which they keep for ever: facets are filed under them. One that is
@@ -272,10 +342,16 @@ void FoldRun::mark(Entry& entry) {
     marked_.push_back(&entry);
 }
 
+/// What the plan's conditions make of the subject now.
+void FoldRun::look(const Entry& entry) {
+    look_at(*state_.plan, entry.subject, meta_.settings, meta_.sources, facts_);
+}
+
 /// Keeps the policy's tallies: what the subject counts for now in place of what it counted before.
 void FoldRun::count(Entry& entry) {
-    if (state_.policy == nullptr) return;
-    const Tally now = state_.policy->count(entry.subject, meta_.settings);
+    if (state_.plan == nullptr) return;
+    look(entry);
+    const Tally now = tally_of(*state_.plan, entry.subject, facts_);
     Tally& before = entry.subject.counted;
     if (now == before) return;
     for (std::size_t i = 0; i < now.size(); ++i) {
@@ -287,9 +363,9 @@ void FoldRun::count(Entry& entry) {
 
 /// Whoever needs this object is to be judged again.
 void FoldRun::note_reference(const Entry& entry, SourceId id) {
-    if (!entry.subject.reference() || state_.policy == nullptr) return;
+    if (!entry.subject.reference() || state_.plan == nullptr) return;
     const Role role = meta_.settings.sources[id].role;
-    if (role != kNoRole && state_.policy->roles[role].reference) reference_changed_ = true;
+    if (role != kNoRole && state_.plan->roles[role].reference) reference_changed_ = true;
 }
 
 void FoldRun::judge_dependents() {
@@ -310,9 +386,10 @@ const Subject& FoldRun::about(SourceId source, std::string_view name) {
     return entry->subject;
 }
 
-bool FoldRun::epochs_on_their_way() const {
-    return std::any_of(meta_.sweeps.begin(), meta_.sweeps.end(),
-                       [](const Sweep& sweep) { return sweep.what == Sweep::What::kEpoch; });
+bool FoldRun::counting() const {
+    return std::any_of(meta_.sweeps.begin(), meta_.sweeps.end(), [](const Sweep& sweep) {
+        return sweep.what == Sweep::What::kEpoch || sweep.what == Sweep::What::kPolicy;
+    });
 }
 
 /// Marks the subjects whose wait is over, as many as the budget of this record allows.
@@ -349,8 +426,8 @@ void FoldRun::wake() {
         });
     }
     rouse();
-    if (epochs_on_their_way()) return;
-    const auto tallies = static_cast<TallyId>(state_.policy->tallies.size());
+    if (counting()) return;
+    const auto tallies = static_cast<TallyId>(state_.plan->tallies.size());
     for (TallyId tally = 0; tally < tallies; ++tally) {
         if (meta_.tallies[tally] != 0) continue;
         take([&] { return state_.waits.take_none_of(tally); });

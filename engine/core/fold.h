@@ -13,22 +13,24 @@
 #pragma once
 
 #include "engine/base/recycled.h"
+#include "engine/core/evaluate.h"
 #include "engine/core/meta.h"
-#include "engine/core/policy.h"
+#include "engine/core/plan.h"
 #include "engine/core/subject_table.h"
 #include "engine/core/waits.h"
 #include "engine/model/finding_edge.h"
 #include "engine/model/journal.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace trueup::core {
 
 /// The oldest logic that this build folds by as the build did that had it. With `kLogic` it bounds
-/// what a journal may put in force: a build that brings a new logic keeps the one before, so that
-/// engines can be replaced one by one.
-inline constexpr std::uint32_t kOldestLogic = 7;
+/// what a journal may put in force: from the first release on a build that brings a new logic keeps
+/// the one before, so that engines can be replaced one by one.
+inline constexpr std::uint32_t kOldestLogic = kLogic;
 
 /// Everything that a shard knows. Meta and subjects are stored; waits follow from the subjects.
 struct State {
@@ -38,11 +40,12 @@ struct State {
     Meta meta;
     SubjectTable subjects;
     Waits waits;
-    const Policy* policy = nullptr;  ///< follows from meta.settings.use
-    std::string halted;              ///< why this build cannot fold on; empty: it can
+    std::shared_ptr<const Plan> plan;  ///< follows from meta.settings; nullptr: none yet
+    Verdict (*judge)(const Judgement& on) = core::judge;  ///< of tests: another judge
+    std::string halted;  ///< why this build cannot fold on; empty: it can
 };
 
-/// Takes up a stored Meta: finds the policy, or says in `halted` what this build lacks for it.
+/// Takes up a stored Meta: compiles its policy, or says in `halted` what this build lacks for it.
 void adopt_meta(State& state, Meta meta);
 /// Registers the waits that a stored subject's row names.
 void adopt_waits(State& state, const Subject& subject);

@@ -36,18 +36,21 @@ class FoldRun {
     void take_genesis(const Genesis& genesis);
     void take_settings(const Settings& settings);
     std::vector<SourceSettings> numbered(const std::vector<SourceSettings>& listed);
+    std::vector<RuleSettings> numbered(const std::vector<RuleSettings>& listed) const;
     void take_items();
     void take_item(const ItemView& item);
     void park(const ItemView& item, std::string reason);
     void wake();
     Entry* find(std::string_view key);
     void mark(Entry& entry);
+    void look(const Entry& entry);
     void count(Entry& entry);
     void judge_all();
+    void begin_anew(Entry& entry, const Sweep& sweep);
     void note_reference(const Entry& entry, SourceId id);
     void judge_dependents();
     const Subject& about(SourceId source, std::string_view name);
-    bool epochs_on_their_way() const;
+    bool counting() const;
     References references();
 
     // sources.cpp: who owns a source, what it has proven
@@ -148,7 +151,7 @@ class FoldRun {
     void tend_ending(Entry& entry);
     Reason carry_on(Entry& entry, Finding& face);
     Reason settle_taking(Entry& entry, Finding& face);
-    Reason order_step(Entry& entry, Finding& face, const Step& step);
+    Reason order_step(Entry& entry, Finding& face, const PlanStep& step);
     void settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool retryable,
                      BrokerTime time);
     void close_ending(Entry& entry, Reason reason);
@@ -157,12 +160,13 @@ class FoldRun {
     bool over(const Subject& subject, const Ended& ended) const;
     void enter(Ending& ending, Ending::Stage stage);
     void pass_step(Ending& ending);
-    bool passed(const Subject& subject, const Step& step) const;
+    bool passed(const Subject& subject, const PlanStep& step) const;
     bool superseded(const Subject& subject) const;
     bool proven_past(SourceId id, BrokerTime time) const;
     Reason await_proof(SourceId id, BrokerTime time);
-    std::span<const Step> steps_of(const Ending& ending) const;
-    CommandDraft draft_of(const Subject& subject, const Step& step, const Facet& object) const;
+    std::span<const PlanStep> steps_of(const Ending& ending) const;
+    bool claims(const Facet& object) const;
+    CommandDraft draft_of(const Subject& subject, const PlanStep& step, const Facet& object) const;
 
     // outcomes.cpp
     void take_outcome(const ItemView& item, const Outcome& outcome);
@@ -177,6 +181,7 @@ class FoldRun {
     FoldReport& report_;
     std::vector<Entry*> marked_;
     std::vector<Wait> waits_;   ///< of the subject being judged
+    Facts facts_;               ///< of the subject that was looked at last
     std::uint32_t index_ = 0;   ///< of the next emission
     std::uint32_t budget_ = 0;  ///< subjects that this record may still wake or sweep
     bool reference_changed_ = false;

@@ -3,9 +3,10 @@
 #include "engine/base/guard.h"
 #include "engine/core/budget.h"
 #include "engine/core/command_id.h"
+#include "engine/core/draft.h"
+#include "engine/core/edges.h"
 #include "engine/core/fold_run.h"
 #include "engine/core/row.h"
-#include "engine/core/rules/objects.h"
 #include "engine/core/sides.h"
 #include "engine/core/windows.h"
 
@@ -31,7 +32,7 @@ References FoldRun::references() {
             meta_.broker_now,
             meta_.watched_since,
             meta_.tallies,
-            epochs_on_their_way(),
+            counting(),
             [this](SourceId source, std::string_view name) -> const Subject& {
                 return about(source, name);
             }};
@@ -42,6 +43,7 @@ void FoldRun::judge(Entry& entry) {
     if (entry.erased) return;
     waits_.clear();
     tend_commands(entry);
+    look(entry);
     keep_ledger(entry);
     void_dismissals(entry);
     tend_aftermath(entry);
@@ -106,7 +108,7 @@ void FoldRun::expire_termination(Entry& entry) {
     if (meta_.now < over) return wait_for({over, kNoSource, {}});
     for (std::size_t i = subject.findings.size(); i > 0; --i) {
         const Finding& finding = subject.findings[i - 1];
-        if (!state_.policy->rules[finding.rule].on_request || finding.dismissed) continue;
+        if (!state_.plan->rules[finding.rule].on_request() || finding.dismissed) continue;
         if (finding.command) return;  // its outcome comes first
         resolve(entry, i - 1, Reason::kExpired);
     }
@@ -136,25 +138,29 @@ Aftermath& FoldRun::aftermath_of(Entry& entry) {
 }
 
 void FoldRun::judge_rules(Entry& entry, const References& references) {
-    const auto rules = static_cast<std::uint8_t>(state_.policy->rules.size());
+    const Plan& plan = *state_.plan;
+    const Subject& subject = entry.subject;
+    const auto rules = static_cast<std::uint8_t>(plan.rules.size());
     for (std::uint8_t rule = 0; rule < rules; ++rule) {
-        const Rule& judged = state_.policy->rules[rule];
+        const PlanRule& judged = plan.rules[rule];
         const bool off = meta_.settings.rules[rule].mode == Mode::kOff ||
-                         (entry.subject.reference() && !judged.references);
-        if (off && entry.subject.findings.empty()) continue;
+                         (subject.reference() && !judged.keyless);
+        const bool open = !subject.findings.empty() || subject.termination;
+        if (!open && (off || (!subject.reference() && !facts_.fit(judged.mask)))) continue;
         settle(entry, rule,
                off ? Verdict::healthy()
-                   : judged.judge(entry.subject, references, meta_.settings, rule, meta_.now));
+                   : state_.judge(
+                         {plan, subject, facts_, references, meta_.settings, rule, meta_.now}));
         // It has begun with this.
-        if (entry.subject.ending && TRUEUP_GUARD("ending_stands_alone")) return;
+        if (subject.ending && TRUEUP_GUARD("ending_stands_alone")) return;
     }
 }
 
 /// Writes down each end that is seen for the first time.
 void FoldRun::keep_ledger(Entry& entry) {
-    if (state_.policy->ends == nullptr) return;
+    if (!state_.plan->ledger) return;
     Subject& subject = entry.subject;
-    Ledger seen = state_.policy->ends(subject, meta_.settings, meta_.now);
+    Ledger seen = ends_of(*state_.plan, subject, meta_.settings, facts_, meta_.now);
     const bool same = subject.ledger && subject.ledger->of == seen.of;
     if (!same && seen.entries.empty() && !subject.ledger) return;
     Ledger kept = same ? *subject.ledger : Ledger{std::move(seen.of), {}};
@@ -172,6 +178,7 @@ void FoldRun::keep_ledger(Entry& entry) {
     if (same && kept == *subject.ledger) return;
     subject.ledger = std::move(kept);
     state_.subjects.mark_dirty(entry);
+    look(entry);
 }
 
 void FoldRun::wait_for(const Wait& wait) {
@@ -256,7 +263,7 @@ void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
     if (nothing && entry.subject.findings.empty() && !entry.subject.termination) return;
     settle_others(entry, rule, verdict);
     if (verdict.wait != Wait{}) wait_for(verdict.wait);
-    if (verdict.kind == Verdict::Kind::kHealthy && state_.policy->rules[rule].on_request &&
+    if (verdict.kind == Verdict::Kind::kHealthy && state_.plan->rules[rule].on_request() &&
         entry.subject.termination && !under_way(entry.subject, rule)) {
         entry.subject.termination.reset();  // there is nothing to end any more
         state_.subjects.mark_dirty(entry);
@@ -355,7 +362,7 @@ bool FoldRun::busy(const Subject& subject, const Finding& finding, const Verdict
         wait_for({meta_.now + left, kNoSource, {}});
         return true;
     }
-    const bool begins = verdict.more && !state_.policy->rules[finding.rule].steps.empty();
+    const bool begins = verdict.more && !state_.plan->rules[finding.rule].ending.empty();
     const Target& target = verdict.command->target;
     return std::any_of(subject.findings.begin(), subject.findings.end(), [&](const Finding& other) {
         if (!other.command) return false;
@@ -453,7 +460,7 @@ void FoldRun::act(Entry& entry, Finding& finding, Verdict& verdict) {
     if (!verdict.harmless) {
         spend(meta_.settings.rules[finding.rule].budget, meta_, meta_.rules[finding.rule].spending);
     }
-    if (verdict.more && !state_.policy->rules[finding.rule].steps.empty()) {
+    if (verdict.more && !state_.plan->rules[finding.rule].ending.empty()) {
         begin_ending(entry, finding, *verdict.command);
     }
     // Executors follow the windows by the expiry: none of them acts after the window has closed.
@@ -470,7 +477,7 @@ void FoldRun::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis l
     Command command;
     command.id = make_command_id(meta_, record_.offset, index_);
     command.policy = meta_.settings.policy;
-    command.rule = state_.policy->rules[rule].name;
+    command.rule = state_.plan->rules[rule].name;
     command.finding_id = finding.id;
     command.subject = entry.subject.key;
     command.draft = std::move(draft);
@@ -501,7 +508,7 @@ void FoldRun::resolve(Entry& entry, std::size_t index, Reason reason) {
 void FoldRun::note_edge(Entry& entry, Finding& finding) {
     const bool opened = finding.last_change < 0;
     finding.last_change = record_.offset;
-    const Rule& rule = state_.policy->rules[finding.rule];
+    const PlanRule& rule = state_.plan->rules[finding.rule];
     FindingEdge& edge = report_.findings.add();
     fill_edge(meta_, rule, entry.subject, finding, edge);
     edge.opened = opened;

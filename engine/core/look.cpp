@@ -1,7 +1,6 @@
 #include "engine/core/look.h"
 
-#include "engine/core/policy.h"
-#include "engine/core/rules/objects.h"
+#include "engine/core/draft.h"
 
 #include <algorithm>
 #include <string>
@@ -15,8 +14,9 @@ namespace {
 /// `none` outlives them: it stands for a reference that has no facets.
 References references_of(State& state, const Subject& none) {
     const bool sweeping =
-        std::any_of(state.meta.sweeps.begin(), state.meta.sweeps.end(),
-                    [](const Sweep& sweep) { return sweep.what == Sweep::What::kEpoch; });
+        std::any_of(state.meta.sweeps.begin(), state.meta.sweeps.end(), [](const Sweep& sweep) {
+            return sweep.what == Sweep::What::kEpoch || sweep.what == Sweep::What::kPolicy;
+        });
     return {state.meta.sources,
             state.meta.broker_now,
             state.meta.watched_since,
@@ -37,17 +37,19 @@ std::optional<SubjectLook> look_at(State& state, std::string_view key) {
     if (entry == nullptr || entry->erased) return std::nullopt;
     SubjectLook look{entry->subject, {}};
     look.proposals.resize(look.subject.findings.size());
-    if (state.policy == nullptr || look.subject.ending) return look;
+    if (state.plan == nullptr || look.subject.ending) return look;
+    Facts facts;
+    look_at(*state.plan, look.subject, state.meta.settings, state.meta.sources, facts);
     const Subject none;
     const References references = references_of(state, none);
     for (std::size_t i = 0; i < look.subject.findings.size(); ++i) {
         const Finding& finding = look.subject.findings[i];
-        const Rule& rule = state.policy->rules[finding.rule];
+        const PlanRule& rule = state.plan->rules[finding.rule];
         const bool judged = state.meta.settings.rules[finding.rule].mode != Mode::kOff &&
-                            (!look.subject.reference() || rule.references);
+                            (!look.subject.reference() || rule.keyless);
         if (finding.command || !judged) continue;
-        Verdict verdict =
-            rule.judge(look.subject, references, state.meta.settings, finding.rule, state.meta.now);
+        Verdict verdict = state.judge({*state.plan, look.subject, facts, references,
+                                       state.meta.settings, finding.rule, state.meta.now});
         const bool acts = verdict.kind == Verdict::Kind::kAct && verdict.command;
         if (acts && verdict.object_id == finding.object_id) {
             give_time(state.meta.settings, finding.rule, *verdict.command);

@@ -86,8 +86,9 @@ struct Sweep {
         kJudgement = 0,  ///< nothing else
         kEpoch = 1,      ///< what a complete epoch lacks is absent
         kApproval = 2,
-        kPass = 3,   ///< the pass is complete when it ends
-        kTrial = 4,  ///< what a first epoch makes of the world is known when it ends
+        kPass = 3,    ///< the pass is complete when it ends
+        kTrial = 4,   ///< what a first epoch makes of the world is known when it ends
+        kPolicy = 5,  ///< each subject is counted and judged by another policy
     };
     What what = What::kJudgement;
     SourceId source = kNoSource;  ///< of kEpoch, as the next three
@@ -95,7 +96,9 @@ struct Sweep {
     Incarnation incarnation = -1;  ///< whose epoch it was
     Version as_of;
     Approval approval;
-    std::string cursor;  ///< the last key that was visited; empty: none yet
+    std::string changed;  ///< of kPolicy: the numbers of rules that mean something else now, ...
+    JournalTime since{};  ///< ... and from when on
+    std::string cursor;   ///< the last key that was visited; empty: none yet
     bool operator==(const Sweep&) const = default;
 };
 

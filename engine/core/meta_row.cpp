@@ -7,14 +7,11 @@ namespace trueup::core {
 
 namespace {
 
-constexpr std::uint64_t kWithGracePeriods = 8;  // the first format that has them
-constexpr std::uint64_t kWithRecord = 8;        // and the digest of the last record
-
 // What each struct consists of on disk, in this order: a change of any of these is another
-// kMetaFormat.
+// kMetaFormat. The policy's text has a row of its own: this one is written every other second.
 
 template <typename A>
-void fields(A& a, Of<A, RuleSettings>& rule, std::uint64_t format) {
+void fields(A& a, Of<A, RuleSettings>& rule) {
     a.text(rule.rule);
     a.number(rule.mode);
     a.duration(rule.grace);
@@ -22,15 +19,13 @@ void fields(A& a, Of<A, RuleSettings>& rule, std::uint64_t format) {
     a.number(rule.budget.max);
     a.number(rule.budget.percent);
     a.duration(rule.budget.window);
-    if (format < kWithGracePeriods) return;
     a.optional(rule.grace_period, [&](auto& seconds) { a.number(seconds); });
 }
 
 template <typename A>
-void fields(A& a, Of<A, Settings>& settings, std::uint64_t format) {
+void fields(A& a, Of<A, Settings>& settings) {
     a.number(settings.logic);
     a.text(settings.policy);
-    a.text(settings.use);
     a.list(settings.sources, [&](auto& source) {
         a.text(source.name);
         a.number(source.topic);
@@ -38,7 +33,7 @@ void fields(A& a, Of<A, Settings>& settings, std::uint64_t format) {
         a.text(source.scope);
         a.number(source.at_least);
     });
-    a.list(settings.rules, [&](auto& rule) { fields(a, rule, format); });
+    a.list(settings.rules, [&](auto& rule) { fields(a, rule); });
     a.duration(settings.max_clock_step);
     a.duration(settings.max_broker_skew);
     a.duration(settings.stale_after);
@@ -96,6 +91,8 @@ void fields(A& a, Of<A, Sweep>& sweep) {
     a.number(sweep.approval.reason);
     a.number(sweep.approval.rule);
     a.signed_number(sweep.approval.offset);
+    a.text(sweep.changed);
+    a.time(sweep.since);
     a.text(sweep.cursor);
 }
 
@@ -151,20 +148,20 @@ void fields(A& a, Of<A, RuleCounters>& rule) {
 }
 
 template <typename A>
-void fields(A& a, Of<A, Meta>& meta, std::uint64_t format) {
+void fields(A& a, Of<A, Meta>& meta) {
     const auto whole = [&](auto& part) { fields(a, part); };
     a.hash(meta.journal_id);
     a.signed_number(meta.partitions);
     a.signed_number(meta.shard);
     a.signed_number(meta.applied);
-    if (format >= kWithRecord) a.number(meta.record);
+    a.number(meta.record);
     a.time(meta.broker_now);
     a.time(meta.now);
     a.time(meta.watched_since);
     a.hash(meta.chain);
     a.hash(meta.digest);
     for (auto& offset : meta.last) a.signed_number(offset);
-    fields(a, meta.settings, format);
+    fields(a, meta.settings);
     a.list(meta.sources, whole);
     a.list(meta.sweeps, whole);
     for (auto& count : meta.tallies) a.number(count);
@@ -188,7 +185,7 @@ void fields(A& a, Of<A, Meta>& meta, std::uint64_t format) {
 void encode_meta(const Meta& meta, std::string& out) {
     ByteWriter writer(out);
     writer.number(kMetaFormat);
-    fields(writer, meta, kMetaFormat);
+    fields(writer, meta);
 }
 
 std::optional<Meta> decode_meta(std::string_view bytes) {
@@ -196,7 +193,7 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
     const std::uint64_t format = in.number();
     if (format < kOldestMetaFormat || format > kMetaFormat) return std::nullopt;
     std::optional<Meta> meta(std::in_place);
-    fields(in, *meta, format);
+    fields(in, *meta);
     if (!in.done()) return std::nullopt;
     return meta;
 }

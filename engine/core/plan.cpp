@@ -1,5 +1,7 @@
 #include "engine/core/plan.h"
 
+#include "engine/core/bytes.h"
+
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -12,9 +14,22 @@ namespace {
 using policy::Condition;
 using policy::Op;
 using policy::Quantifier;
+using policy::Verb;
 
 /// The fields of one role that something asks for.
 using Names = std::vector<std::set<std::string>>;
+using Mentions = std::vector<std::set<std::uint16_t>>;
+
+/// What an object keeps for all its life, or what its source alone knows.
+constexpr std::array<std::string_view, 8> kNotLookedAt{
+    "created", "failures", "id", "in_scope", "namespace", "scope", "succeeded", "uid"};
+
+/// The fields that may be the whole key by themselves.
+void add_alone(const policy::Key& key, std::vector<std::string>& fields) {
+    if (key.op == policy::Key::Op::kField) fields.push_back(key.text);
+    if (key.op != policy::Key::Op::kCoalesce) return;
+    for (const policy::Key& part : key.parts) add_alone(part, fields);
+}
 
 class Compiler {
   public:
@@ -22,34 +37,73 @@ class Compiler {
         : policy_(policy), settings_(settings) {}
 
     Result<Plan> run() {
+        if (policy_.roles.empty() || policy_.roles.size() > kMostRoles) {
+            return refusal("the policy has " + std::to_string(policy_.roles.size()) +
+                           " roles; this build has room for 1 to " + std::to_string(kMostRoles));
+        }
         name_fields();
         for (std::size_t i = 0; i < policy_.roles.size(); ++i) begin_role(static_cast<Role>(i));
         for (std::size_t i = 0; i < policy_.roles.size(); ++i) {
-            plan_.roles[i].live = node(policy_.roles[i].live, static_cast<Role>(i));
+            PlanNode live = node(policy_.roles[i].live, static_cast<Role>(i));
+            plan_.roles[i].claims = bit_of(live, static_cast<Role>(i), false);
+            plan_.roles[i].live = std::move(live);
         }
         for (const policy::NamedCondition& condition : policy_.conditions) add(condition);
-        for (const policy::Rule& rule : policy_.rules) add(rule);
+        if (policy_.ledger) add(*policy_.ledger);
+        for (const policy::Count& count : policy_.counts) add(count);
+        for (const RuleSettings& rule : settings_.rules) add(rule);
         for (const PlanRole& role : plan_.roles) {
-            if (role.tests.size() <= PlanRole::kMostTests) continue;
-            return Error{Next::kStop, Code::kConfiguration,
-                         "the policy asks " + std::to_string(role.tests.size()) +
-                             " different things of " + role.name + "; this build has room for " +
-                             std::to_string(PlanRole::kMostTests)};
+            if (role.fields.size() > PlanRole::kMostFields) {
+                flaw("the policy reads " + std::to_string(role.fields.size()) + " fields of " +
+                     role.name + "; this build has room for " +
+                     std::to_string(PlanRole::kMostFields));
+            }
+            if (role.tests.size() > PlanRole::kMostTests) {
+                flaw("the policy asks " + std::to_string(role.tests.size()) +
+                     " different things of " + role.name + "; this build has room for " +
+                     std::to_string(PlanRole::kMostTests));
+            }
         }
+        if (next_bit_ > Bits::kMost) {
+            flaw("the policy has " + std::to_string(next_bit_) +
+                 " different conditions; this build has room for " + std::to_string(Bits::kMost));
+        }
+        if (plan_.tallies.size() > kMostTallies) {
+            flaw("the policy counts " + std::to_string(plan_.tallies.size()) +
+                 " things; this build has room for " + std::to_string(kMostTallies));
+        }
+        if (!flaw_.empty()) return refusal(std::move(flaw_));
         return std::move(plan_);
     }
 
   private:
+    static Error refusal(std::string what) {
+        return {Next::kStop, Code::kConfiguration, std::move(what)};
+    }
+    /// The first is told.
+    void flaw(std::string what) {
+        if (flaw_.empty()) flaw_ = std::move(what);
+    }
+
+    /// kNoRole: there is none of that name.
     Role number(const std::string& name) const {
         for (std::size_t i = 0; i < policy_.roles.size(); ++i) {
             if (policy_.roles[i].name == name) return static_cast<Role>(i);
         }
         return kNoRole;
     }
+    /// The same where there must be one.
+    Role named(const std::string& name) {
+        const Role role = number(name);
+        if (role != kNoRole) return role;
+        flaw("the policy has no role '" + name + "'");
+        return 0;
+    }
 
     // ---------------------------------------------------------------- fields
 
     void want(const policy::FieldRef& field) {
+        if (field.field.empty()) return;
         if (const Role role = number(field.role); role != kNoRole)
             wanted_[role].insert(field.field);
     }
@@ -71,12 +125,22 @@ class Compiler {
             }
         }
     }
+    void want(const policy::Text& text) {
+        for (const policy::Piece& piece : text) want(piece.field);
+    }
     void want(const policy::Case& found) {
         want(found.when);
         if (found.past) {
             want(found.past->from);
             if (const auto* field = std::get_if<policy::FieldRef>(&found.past->length))
                 want(*field);
+        }
+        for (const policy::Step& step : found.steps) {
+            want(step.name);
+            for (const policy::Assigned& set : step.sets) {
+                if (set.value) want(*set.value);
+            }
+            for (const policy::FieldRef& field : step.reads) want(field);
         }
     }
 
@@ -85,9 +149,23 @@ class Compiler {
         wanted_.resize(policy_.roles.size());
         for (const policy::Role& role : policy_.roles) {
             want(role.live, role.name);
+            for (const std::string& field : policy::fields_of(role.key)) want({role.name, field});
         }
         for (const policy::NamedCondition& condition : policy_.conditions) {
             for (const auto& line : condition.lines) want(line.when);
+        }
+        for (const policy::Count& count : policy_.counts) {
+            for (const auto& subjects : count.subjects) want(subjects);
+            want(count.objects, count.role);
+            want({count.role, count.by});
+        }
+        if (policy_.ledger) {
+            const policy::Ledger& ledger = *policy_.ledger;
+            want(ledger.of);
+            for (const Condition* each : {&ledger.belongs, &ledger.failed, &ledger.succeeded}) {
+                want(*each, ledger.objects);
+            }
+            want(ledger.known);
         }
         for (const auto& [name, owner] : policy_.requests) want(owner);
         for (const policy::Rule& rule : policy_.rules) {
@@ -102,35 +180,74 @@ class Compiler {
         role.kind = text.kind;
         role.several = text.several;
         role.reference = text.reference;
+        role.optional = text.optional;
         for (std::size_t id = 0; id < settings_.sources.size(); ++id) {
             if (settings_.sources[id].role == number) {
                 role.sources.push_back(static_cast<SourceId>(id));
             }
         }
         for (const std::string& name : wanted_[number]) {
-            PlanField& field = role.fields.emplace_back();
-            field.name = name;
-            if (const policy::Field* declared = policy::find_field(text, name)) {
-                field.type = declared->type;
-                field.words = declared->words;
-                field.required = declared->required;
-                field.null_unequal = declared->null_unequal;
-                field.blank_is_value = declared->blank_is_value;
-            } else if (role.kubernetes() && name == "deleting") {
-                field.usual = PlanField::Usual::kFalse;
-            } else if (role.kubernetes() && name == "in_scope") {
-                field.usual = PlanField::Usual::kTrue;
-            }
+            role.fields.push_back(field_of(text, role, name));
         }
+        const bool name_is_key = text.key.op == policy::Key::Op::kField;
+        if (text.kind == policy::Kind::kRow) role.keys.emplace_back("key");
+        if (text.kind == policy::Kind::kRow || name_is_key) add_alone(text.key, role.keys);
+        if (role.keys.empty()) role.keys.emplace_back("key");
+        std::set<std::string> claim;
+        add_fields(text.live, claim);
+        for (const std::string& field : policy::fields_of(text.key)) claim.insert(field);
+        role.claim.assign(claim.begin(), claim.end());
+    }
+
+    static void add_fields(const Condition& condition, std::set<std::string>& names) {
+        const bool test = condition.kind == Condition::Kind::kTest;
+        if (test && condition.test.op != Op::kIs) names.insert(condition.test.field);
+        for (const Condition& part : condition.parts) add_fields(part, names);
+    }
+
+    PlanField field_of(const policy::Role& text, const PlanRole& role, const std::string& name) {
+        PlanField field;
+        field.name = name;
+        const bool declared = policy::find_field(text, name) != nullptr;
+        // Any column may be called so.
+        field.looked_at =
+            declared || role.kind == policy::Kind::kRow ||
+            std::find(kNotLookedAt.begin(), kNotLookedAt.end(), name) == kNotLookedAt.end();
+        // A pod's or an object's name is its identity beside the uid.
+        if (role.kubernetes() && name == "name") field.looked_at = false;
+        if (const policy::Field* known = policy::find_field(text, name)) {
+            field.type = known->type;
+            field.words = known->words;
+            field.required = known->required;
+            field.null_unequal = known->null_unequal;
+            field.blank_is_value = known->blank_is_value;
+            return field;
+        }
+        const bool ledger = policy_.ledger && policy_.ledger->of.role == text.name;
+        if (ledger && name == "failures") field.from = PlanField::From::kFailures;
+        if (ledger && name == "succeeded") field.from = PlanField::From::kSucceeded;
+        if (field.from != PlanField::From::kSent) field.looked_at = false;
+        if (name == "scope" && !text.scope.empty()) field.from = PlanField::From::kScope;
+        if (!role.kubernetes()) return field;
+        if (name == "deleting") field.from = PlanField::From::kFalseUnlessSent;
+        if (name == "in_scope") field.from = PlanField::From::kTrueUnlessSent;
+        if (name == "uid") field.from = PlanField::From::kUid;
+        if (name == "created") field.type = policy::Field::Type::kTimestamp;
+        return field;
     }
 
     std::uint16_t field_number(Role role, const std::string& name) const {
         const std::set<std::string>& names = wanted_[role];
         return static_cast<std::uint16_t>(std::distance(names.begin(), names.find(name)));
     }
-    FieldAt at(const policy::FieldRef& field) const {
-        const Role role = number(field.role);
-        if (role == kNoRole || wanted_[role].count(field.field) == 0) return {};
+    /// kNoRole where nothing is meant.
+    FieldAt at(const policy::FieldRef& field) {
+        if (field.role.empty() && field.field.empty()) return {};
+        const Role role = named(field.role);
+        if (wanted_[role].count(field.field) == 0) {
+            flaw("the policy has no field '" + field.role + "." + field.field + "'");
+            return {role, 0};
+        }
         return {role, field_number(role, field.field)};
     }
 
@@ -150,19 +267,22 @@ class Compiler {
         made.negated = test.negated;
         if (test.op == Op::kIs) {
             made.kind = PlanNode::Kind::kNamed;
-            for (std::size_t i = 0; i < policy_.conditions.size(); ++i) {
-                if (policy_.conditions[i].name == test.values.front()) {
-                    made.index = static_cast<std::uint16_t>(i);
-                }
-            }
+            made.index = condition_number(test.values.empty() ? "" : test.values.front());
             return made;
         }
         PlanRole& of = plan_.roles[role];
         const std::uint16_t field = field_number(role, test.field);
-        if (test.op == Op::kSame || test.op == Op::kBefore || test.op == Op::kAfter) {
+        const bool joins = test.op == Op::kSame || test.op == Op::kBefore || test.op == Op::kAfter;
+        if (joins) {
+            const PlanJoin join{field, test.op, at(test.other)};
             made.kind = PlanNode::Kind::kJoin;
-            made.index = static_cast<std::uint16_t>(of.joins.size());
-            of.joins.push_back({field, test.op, at(test.other)});
+            const auto known = std::find(of.joins.begin(), of.joins.end(), join);
+            made.index = static_cast<std::uint16_t>(known - of.joins.begin());
+            if (known == of.joins.end()) of.joins.push_back(join);
+            return made;
+        }
+        if (test.values.empty() && test.op != Op::kSet) {
+            flaw("a test of " + of.name + "." + test.field + " compares with nothing");
             return made;
         }
         PlanTest planned{field, test.op, test.values, 0};
@@ -177,11 +297,35 @@ class Compiler {
         return made;
     }
 
+    /// Only those above may be asked: so there is no circle.
+    std::uint16_t condition_number(const std::string& name) {
+        for (std::size_t i = 0; i < plan_.conditions.size(); ++i) {
+            if (policy_.conditions[i].name == name) return static_cast<std::uint16_t>(i);
+        }
+        flaw("the policy has no condition '" + name + "' above its use");
+        plan_.conditions.resize(std::max<std::size_t>(plan_.conditions.size(), 1));
+        return 0;
+    }
+
+    std::size_t bit_of(const PlanNode& condition, Role number, bool in_scope) {
+        PlanRole& role = plan_.roles[number];
+        PlanAsked asked{condition, in_scope && role.kubernetes(), 0};
+        for (const PlanAsked& known : role.asked) {
+            asked.bit = known.bit;
+            if (known == asked) return known.bit;
+        }
+        asked.bit = next_bit_++;
+        if (asked.bit < Bits::kMost) role.bits.set(asked.bit);
+        role.asked.push_back(std::move(asked));
+        return next_bit_ - 1;
+    }
+
     PlanPattern planned(const policy::Pattern& text) {
         PlanPattern made;
-        made.role = number(text.role);
+        made.role = named(text.role);
         made.quantifier = text.quantifier;
         made.condition = node(text.condition, made.role);
+        made.bit = bit_of(made.condition, made.role, made.quantifier != Quantifier::kNone);
         for (const policy::Ranking& ranking : text.keep) {
             PlanRanking rank{node(ranking.condition, made.role), std::nullopt};
             if (!ranking.latest.empty()) rank.latest = field_number(made.role, ranking.latest);
@@ -190,12 +334,16 @@ class Compiler {
         made.named = at(text.named);
         made.named_literal = text.named_literal;
         made.in = at(text.in);
+        if (plan_.roles[made.role].reference && made.named.role == kNoRole &&
+            made.named_literal.empty()) {
+            flaw("nobody says which of " + text.role + " is meant");
+        }
         return made;
     }
 
     void add(const policy::NamedCondition& condition) {
         PlanCondition made;
-        made.about = number(condition.about);
+        made.about = named(condition.about);
         for (const auto& line : condition.lines) {
             auto& planned_line = made.lines.emplace_back();
             planned_line.then = line.then;
@@ -206,28 +354,215 @@ class Compiler {
         plan_.conditions.push_back(std::move(made));
     }
 
+    void add(const policy::Ledger& text) {
+        PlanLedger ledger;
+        ledger.role = named(text.of.role);
+        ledger.by_identity = text.of.field.empty();
+        if (!ledger.by_identity) ledger.of = at(text.of);
+        ledger.objects = named(text.objects);
+        ledger.belongs = node(text.belongs, ledger.objects);
+        ledger.failed = node(text.failed, ledger.objects);
+        ledger.succeeded = node(text.succeeded, ledger.objects);
+        ledger.gone_failed = text.gone_failed;
+        ledger.known = at(text.known);
+        plan_.ledger = std::move(ledger);
+    }
+
+    PlanCount::Part part_of(const policy::Pattern& pattern) {
+        PlanCount::Part part{named(pattern.role), pattern.quantifier, 0};
+        part.bit = bit_of(node(pattern.condition, part.role), part.role,
+                          part.quantifier != Quantifier::kNone);
+        return part;
+    }
+
+    void add(const policy::Count& text) {
+        PlanCount count;
+        count.first = static_cast<TallyId>(plan_.tallies.size());
+        for (const auto& subjects : text.subjects) {
+            auto& parts = count.any.emplace_back();
+            for (const policy::Pattern& pattern : subjects) parts.push_back(part_of(pattern));
+        }
+        if (!text.role.empty()) {
+            const Role role = named(text.role);
+            count.objects = PlanCount::Part{role, Quantifier::kSome,
+                                            bit_of(node(text.objects, role), role, false)};
+            if (!text.by.empty()) count.by = field_number(role, text.by);
+        }
+        if (!count.by) {
+            plan_.tallies.push_back({text.name, {}, {}});
+        } else {
+            const PlanField& field = plan_.roles[count.objects->role].fields[*count.by];
+            if (field.words.empty()) {
+                flaw("the count " + text.name + " has a number for each word of " + text.role +
+                     "." + text.by + ", which lists none");
+            }
+            for (const std::string& word : field.words) {
+                plan_.tallies.push_back({text.name, field.name, word});
+            }
+        }
+        plan_.counts.push_back(std::move(count));
+    }
+
     // ---------------------------------------------------------------- rules
 
-    void add(const policy::Rule& rule) {
+    /// One that left the text keeps its number.
+    void add(const RuleSettings& settings) {
         PlanRule made;
-        made.name = rule.name;
-        made.since_first_seen = rule.since_first_seen;
-        made.keyless = rule.keyless;
-        if (!rule.requested.empty()) made.owner = at(policy_.requests.at(rule.requested));
-        for (const policy::Case& each : rule.cases) made.cases.push_back(planned(each));
+        made.name = settings.rule;
+        const auto text =
+            std::find_if(policy_.rules.begin(), policy_.rules.end(),
+                         [&](const policy::Rule& rule) { return rule.name == settings.rule; });
+        if (text == policy_.rules.end()) {
+            made.unable = "the policy has no such rule any more";
+            plan_.rules.push_back(std::move(made));
+            return;
+        }
+        made.finds = text->finds;
+        made.does = told(text->cases);
+        made.since_first_seen = text->since_first_seen;
+        made.keyless = text->keyless;
+        made.backoff = text->backoff;
+        if (!text->requested.empty()) {
+            const auto request = policy_.requests.find(text->requested);
+            if (request == policy_.requests.end()) {
+                flaw("the policy has no request '" + text->requested + "'");
+            } else {
+                made.owner = at(request->second);
+            }
+        }
+        for (const policy::Case& each : text->cases) {
+            made.cases.push_back(planned(each));
+            mask(made.cases.back(), made);
+            if (made.cases.back().ends()) end_by(made, made.cases.back());
+            for (const policy::Step& step : each.steps) {
+                if (made.unable.empty()) made.unable = unable(step);
+            }
+        }
+        for (PlanCase& each : made.cases) {
+            each.by_ledger = plan_.ledger && (!made.backoff.empty() || asks_ledger(each));
+        }
+        if (made.cases.size() == 1) made.mask = made.cases.front().mask;
         plan_.rules.push_back(std::move(made));
+    }
+
+    bool asks_ledger(const PlanCase& found) const {
+        for (std::size_t role = 0; role < found.mentions.size(); ++role) {
+            for (const std::uint16_t field : found.mentions[role]) {
+                const PlanField::From from = plan_.roles[role].fields[field].from;
+                if (from == PlanField::From::kFailures || from == PlanField::From::kSucceeded) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /// `delete pods, delete services, update rows`
+    static std::string told(const std::vector<policy::Case>& cases) {
+        std::string text;
+        for (const policy::Case& each : cases) {
+            for (const policy::Step& step : each.steps) {
+                if (step.verb == Verb::kReport) continue;
+                const std::string one = std::string(policy::name_of(step.verb)) + ' ' + step.role;
+                if (text.find(one) != std::string::npos) continue;
+                text += text.empty() ? one : ", " + one;
+            }
+        }
+        return text;
+    }
+
+    /// Which step there is no executor for.
+    std::string unable(const policy::Step& step) const {
+        const Role role = number(step.role);
+        const policy::Kind kind = role == kNoRole ? policy::Kind::kRow : policy_.roles[role].kind;
+        const bool pod = kind == policy::Kind::kPod;
+        const bool kubernetes = pod || kind == policy::Kind::kObject;
+        bool able = false;
+        switch (step.verb) {
+            case Verb::kReport:
+            case Verb::kVerify:
+            case Verb::kRetract:
+                able = true;
+                break;
+            case Verb::kDelete:
+            case Verb::kCreate:
+                able = kubernetes && !step.object;
+                break;
+            case Verb::kUpdate:
+                able = kind == policy::Kind::kRow;
+                break;
+            case Verb::kInsert:
+            case Verb::kStop:
+            case Verb::kFollow:
+                break;
+        }
+        if (able) return {};
+        return "nothing in this build can " + std::string(policy::name_of(step.verb)) + ' ' +
+               step.role;
+    }
+
+    void end_by(PlanRule& rule, const PlanCase& found) {
+        std::string bytes;
+        ByteWriter out(bytes);
+        for (const PlanStep& step : found.steps) {
+            out.number(static_cast<std::uint64_t>(step.verb));
+            out.text(plan_.roles[step.role].name);
+            out.number(step.sets.size());
+            for (const PlanAssigned& set : step.sets) {
+                out.text(set.field);
+                out.flag(set.value.has_value());
+                if (!set.value) continue;
+                out.number(set.value->size());
+                for (const PlanPiece& piece : *set.value) {
+                    out.number(static_cast<std::uint64_t>(piece.kind));
+                    out.text(piece.literal);
+                    if (piece.field.role == kNoRole) continue;
+                    out.text(plan_.roles[piece.field.role].fields[piece.field.field].name);
+                }
+            }
+            if (step.verb == Verb::kUpdate || step.verb == Verb::kDelete) continue;
+            rule.unable = "nothing in this build can " + std::string(policy::name_of(step.verb)) +
+                          " on the way to an end";
+        }
+        const Hash128 hash = hash128(bytes);
+        if (!rule.ending.empty() && rule.ending_hash != hash) {
+            flaw(rule.name + " ends things in two ways; write two rules");
+        }
+        rule.ending = found.steps;
+        rule.ending_hash = hash;
+    }
+
+    PlanText planned(const policy::Text& text) {
+        PlanText made;
+        for (const policy::Piece& piece : text) {
+            if (piece.kind == policy::Piece::Kind::kNow) {
+                flaw("this build does not know {now}");
+            }
+            made.push_back({piece.kind, piece.literal, at(piece.field)});
+        }
+        return made;
+    }
+
+    PlanStep planned(const policy::Step& text) {
+        PlanStep step;
+        step.verb = text.verb;
+        step.role = text.verb == Verb::kReport ? kNoRole : named(text.role);
+        step.name = planned(text.name);
+        step.grace_period = text.grace_period;
+        for (const policy::Assigned& set : text.sets) {
+            PlanAssigned assigned{set.field, std::nullopt};
+            if (set.value) assigned.value = planned(*set.value);
+            step.sets.push_back(std::move(assigned));
+        }
+        return step;
     }
 
     PlanCase planned(const policy::Case& text) {
         PlanCase made;
         made.duplicates = text.duplicates;
-        for (const std::string& name : text.ask_while) {
-            for (std::size_t i = 0; i < policy_.counts.size(); ++i) {
-                if (policy_.counts[i].name == name) made.asks.push_back(static_cast<TallyId>(i));
-            }
-        }
+        for (const std::string& name : text.ask_while) made.asks.push_back(tally(name));
         for (const policy::Pattern& pattern : text.when) {
-            const Role role = number(pattern.role);
+            const Role role = named(pattern.role);
             if (std::find(made.roles.begin(), made.roles.end(), role) == made.roles.end()) {
                 made.roles.push_back(role);
             }
@@ -244,15 +579,107 @@ class Compiler {
                 made.past->length = std::get<Millis>(text.past->length);
             }
         }
+        if (text.steps.empty()) flaw("a rule says nothing of what is to be done");
         for (const policy::Step& step : text.steps) {
-            made.steps.push_back({step.verb, number(step.role)});
+            made.steps.push_back(planned(step));
+            for (const policy::FieldRef& field : step.reads) made.reads.push_back(at(field));
         }
+        mention(made);
         return made;
     }
 
+    TallyId tally(const std::string& name) {
+        for (std::size_t i = 0; i < policy_.counts.size(); ++i) {
+            if (policy_.counts[i].name == name) return plan_.counts[i].first;
+        }
+        flaw("the policy has no count '" + name + "'");
+        return 0;
+    }
+
+    /// The bits without which the case cannot be anything but healthy. What a request waits for may
+    /// be missing.
+    void mask(PlanCase& found, const PlanRule& rule) const {
+        if (found.duplicates) return;
+        const Role taken = found.steps.empty() ? kNoRole : found.steps.front().role;
+        for (const PlanPattern& pattern : found.patterns) {
+            if (plan_.roles[pattern.role].reference || pattern.bit >= Bits::kMost) continue;
+            if (pattern.quantifier == Quantifier::kNone) {
+                found.mask.never.set(pattern.bit);
+            } else if (!rule.on_request() || pattern.role != taken) {
+                found.mask.may.set(pattern.bit);
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- what is mentioned
+
+    void mention(PlanCase& found) {
+        Mentions all(plan_.roles.size());
+        for (const PlanPattern& pattern : found.patterns) {
+            mention(pattern, all, found);
+            mention(plan_.roles[pattern.role].live, pattern.role, all, found);
+            for (const std::string& field : policy::fields_of(policy_.roles[pattern.role].key)) {
+                all[pattern.role].insert(field_number(pattern.role, field));
+            }
+        }
+        if (found.past) {
+            mention(found.past->from, all);
+            if (const auto* field = std::get_if<FieldAt>(&found.past->length)) mention(*field, all);
+        }
+        for (const FieldAt& field : found.reads) mention(field, all);
+        for (const PlanStep& step : found.steps) {
+            mention(step.name, all, found);
+            for (const PlanAssigned& set : step.sets) {
+                if (set.value) mention(*set.value, all, found);
+            }
+        }
+        for (const std::set<std::uint16_t>& fields : all) {
+            found.mentions.emplace_back(fields.begin(), fields.end());
+        }
+    }
+    static void mention(const FieldAt& field, Mentions& all) {
+        if (field.role != kNoRole) all[field.role].insert(field.field);
+    }
+    static void mention(const PlanText& text, Mentions& all, PlanCase& found) {
+        for (const PlanPiece& piece : text) {
+            if (piece.field.role == kNoRole) continue;
+            mention(piece.field, all);
+            found.texts.push_back(piece.field);
+        }
+    }
+    void mention(const PlanPattern& pattern, Mentions& all, PlanCase& found) const {
+        mention(pattern.condition, pattern.role, all, found);
+        for (const PlanRanking& ranking : pattern.keep) {
+            mention(ranking.condition, pattern.role, all, found);
+            if (ranking.latest) mention(FieldAt{pattern.role, *ranking.latest}, all);
+        }
+        mention(pattern.named, all);
+        mention(pattern.in, all);
+    }
+    void mention(const PlanNode& node, Role role, Mentions& all, PlanCase& found) const {
+        const PlanRole& of = plan_.roles[role];
+        if (node.kind == PlanNode::Kind::kTest && node.index < of.tests.size()) {
+            mention(FieldAt{role, of.tests[node.index].field}, all);
+        } else if (node.kind == PlanNode::Kind::kJoin) {
+            mention(FieldAt{role, of.joins[node.index].field}, all);
+            mention(of.joins[node.index].other, all);
+        } else if (node.kind == PlanNode::Kind::kNamed) {
+            for (const PlanCondition::Line& line : plan_.conditions[node.index].lines) {
+                for (const PlanPattern& pattern : line.when) {
+                    mention(pattern, all, found);
+                    const bool own = pattern.role == plan_.conditions[node.index].about;
+                    if (!own) found.looked_up.push_back(pattern);
+                }
+            }
+        }
+        for (const PlanNode& part : node.parts) mention(part, role, all, found);
+    }
+
+    // ---------------------------------------------------------------- order
+
     /// Each pattern behind those whose objects it asks for, and `none` last: the checks of the text
     /// know that there is such an order.
-    std::vector<const policy::Pattern*> in_order(const std::vector<policy::Pattern>& all) const {
+    static std::vector<const policy::Pattern*> in_order(const std::vector<policy::Pattern>& all) {
         std::vector<const policy::Pattern*> order;
         std::vector<const policy::Pattern*> open;
         std::set<std::string> bound;
@@ -293,9 +720,18 @@ class Compiler {
     const Settings& settings_;
     Names wanted_;
     Plan plan_;
+    std::size_t next_bit_ = 0;
+    std::string flaw_;
 };
 
 }  // namespace
+
+std::uint8_t Plan::rule(std::string_view name) const {
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        if (rules[i].name == name) return static_cast<std::uint8_t>(i);
+    }
+    return kEveryRule;
+}
 
 Result<Plan> compile(const policy::Policy& policy, const Settings& settings) {
     return Compiler(policy, settings).run();

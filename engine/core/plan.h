@@ -1,20 +1,28 @@
 // A policy's text in numbers: roles, fields, tests and rules by index, every name resolved, so that
-// judging cannot fail. Derived from a text and the settings at each activation, never stored.
+// judging cannot fail. Derived from the settings in force at each activation, never stored.
 //
-// Equal texts and settings give equal plans. Immutable; thread-safe.
+// Equal settings give equal plans. Immutable; const access is thread-safe.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/result.h"
+#include "engine/core/meta.h"
 #include "engine/model/rule.h"
 #include "engine/model/settings.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace trueup::core {
+
+/// Of a policy, each.
+inline constexpr std::size_t kMostRoles = 16;
+inline constexpr std::size_t kMostTallies = std::tuple_size_v<Tally>;
 
 /// One field of a role of the plan.
 struct FieldAt {
@@ -30,8 +38,20 @@ struct PlanField {
     bool required = false;           ///< not there is unknown
     bool null_unequal = false;
     bool blank_is_value = false;
-    /// What is not said of an object is the usual.
-    enum class Usual : std::uint8_t { kNothing, kFalse, kTrue } usual = Usual::kNothing;
+    /// Where it is, if not among the fields that were sent.
+    enum class From : std::uint8_t {
+        kSent,
+        kFalseUnlessSent,  ///< what is not said of an object is the usual
+        kTrueUnlessSent,
+        kUid,
+        kScope,     ///< of its source
+        kFailures,  ///< of the subject's ledger
+        kSucceeded,
+    };
+    From from = From::kSent;
+    /// May a live look before a write compare it? What an object keeps for all its life, and what
+    /// only its source knows, is not asked for once more.
+    bool looked_at = true;
 };
 
 /// A test that one object decides by itself. A negation stands at its node.
@@ -48,6 +68,7 @@ struct PlanJoin {
     std::uint16_t field = 0;
     policy::Op op = policy::Op::kSame;
     FieldAt other;
+    bool operator==(const PlanJoin&) const = default;
 };
 
 struct PlanNode {
@@ -56,21 +77,70 @@ struct PlanNode {
     bool negated = false;
     std::uint16_t index = 0;  ///< of the role's test or join, of the plan's condition
     std::vector<PlanNode> parts;
+    bool operator==(const PlanNode&) const = default;
+};
+
+/// One bit for each condition that a pattern, a claim or a count asks of one object.
+class Bits {
+  public:
+    static constexpr std::size_t kMost = 128;
+
+    void set(std::size_t bit) { words_[bit / 64] |= std::uint64_t{1} << bit % 64; }
+    bool has(std::size_t bit) const { return (words_[bit / 64] >> bit % 64 & 1U) != 0; }
+    bool has_all(const Bits& other) const {
+        return ((other.words_[0] & ~words_[0]) | (other.words_[1] & ~words_[1])) == 0;
+    }
+    bool has_any(const Bits& other) const {
+        return ((other.words_[0] & words_[0]) | (other.words_[1] & words_[1])) != 0;
+    }
+    Bits& operator|=(const Bits& other) {
+        words_[0] |= other.words_[0];
+        words_[1] |= other.words_[1];
+        return *this;
+    }
+    Bits operator&(const Bits& other) const {
+        Bits both;
+        both.words_ = {words_[0] & other.words_[0], words_[1] & other.words_[1]};
+        return both;
+    }
+    bool operator==(const Bits&) const = default;
+
+  private:
+    std::array<std::uint64_t, 2> words_{};
+};
+
+/// A condition that has a bit. What it asks of other objects counts as unknown there.
+struct PlanAsked {
+    PlanNode condition;
+    bool in_scope = false;  ///< an object that left its source's selector is none
+    std::size_t bit = 0;
+    bool operator==(const PlanAsked&) const = default;
 };
 
 struct PlanRole {
     /// Bits of one word.
     static constexpr std::size_t kMostTests = 64;
+    static constexpr std::size_t kMostFields = 64;
 
     std::string name;
     policy::Kind kind = policy::Kind::kRow;
     bool several = false;
     bool reference = false;
+    bool optional = false;
     std::vector<SourceId> sources;  ///< ascending
     std::vector<PlanField> fields;  ///< by name: one walk over an object's bytes meets each once
     std::vector<PlanTest> tests;    ///< each distinct one once
     std::vector<PlanJoin> joins;
+    std::vector<PlanAsked> asked;
+    Bits bits;           ///< of all that is in `asked`
+    std::size_t claims;  ///< the bit of `live`
     PlanNode live;
+    /// What a live look asks for whoever has a key: the field that is the key, or `key` for the
+    /// source's own expression of it; then the fields that may be the whole key by themselves.
+    std::vector<std::string> keys;
+    /// The fields that make up claim and key: what writes an object must find them as they were.
+    std::vector<std::string> claim;
+
     bool kubernetes() const { return kind == policy::Kind::kPod || kind == policy::Kind::kObject; }
 };
 
@@ -87,11 +157,27 @@ struct PlanPattern {
     FieldAt named;
     std::string named_literal;
     FieldAt in;
+    std::size_t bit = 0;  ///< of its condition
+};
+
+struct PlanPiece {
+    policy::Piece::Kind kind = policy::Piece::Kind::kLiteral;
+    std::string literal;
+    FieldAt field;
+};
+using PlanText = std::vector<PlanPiece>;
+
+struct PlanAssigned {
+    std::string field;
+    std::optional<PlanText> value;  ///< nullopt: null
 };
 
 struct PlanStep {
     policy::Verb verb = policy::Verb::kReport;
     Role role = kNoRole;
+    PlanText name;
+    std::vector<PlanAssigned> sets;
+    std::optional<std::uint32_t> grace_period;
 };
 
 struct PlanDeadline {
@@ -99,21 +185,51 @@ struct PlanDeadline {
     std::variant<Millis, FieldAt> length;
 };
 
+/// What has to be so of an object's bits for a rule to be anything but healthy.
+struct Mask {
+    Bits may;    ///< of each of these some object is not known to be other
+    Bits never;  ///< of none of these any object is known to be so
+};
+
 struct PlanCase {
     bool duplicates = false;
     std::vector<PlanPattern> patterns;  ///< as they are bound: none last
     std::vector<Role> roles;            ///< that `when` names, in its order
+    Mask mask;
     std::optional<PlanDeadline> past;
-    std::vector<TallyId> asks;  ///< by the order of the policy's counts
+    std::vector<TallyId> asks;
     std::vector<PlanStep> steps;
+    /// By role: the fields that patterns, claims, deadline, texts and key mention, ascending. What
+    /// a command rests on is derived from it (core/draft.h).
+    std::vector<std::vector<std::uint16_t>> mentions;
+    /// Looked up on the way by named conditions: references, and who names them.
+    std::vector<PlanPattern> looked_up;
+    std::vector<FieldAt> texts;  ///< what the steps' texts are made of: nothing is no text
+    std::vector<FieldAt> reads;  ///< what else they are made from
+    bool by_ledger = false;      ///< it rests on how the subject's objects ended
+
+    /// Does it begin by taking something away, with more to follow? Then it is carried to its end
+    /// (core/ending.h).
+    bool ends() const { return steps.size() > 1 && policy::takes_away(steps.front().verb); }
 };
 
 struct PlanRule {
     std::string name;
+    std::string finds;
+    std::string does;  ///< as a person says it: `delete pods`; empty: it only reports
     std::vector<PlanCase> cases;
     bool since_first_seen = false;
-    bool keyless = false;
+    bool keyless = false;  ///< judges objects without a key, too
+    std::vector<Millis> backoff;
     FieldAt owner;  ///< of who may ask; kNoRole: it does not wait for being asked
+    Mask mask;      ///< of a single case; empty where there are more
+    /// The list of its case that ends something, in order; empty: it has none.
+    std::vector<PlanStep> ending;
+    Hash128 ending_hash;
+    /// Why no engine of this build can carry it out, so that it must be off; empty: it can.
+    std::string unable;
+
+    bool on_request() const { return owner.role != kNoRole; }
 };
 
 struct PlanCondition {
@@ -125,13 +241,48 @@ struct PlanCondition {
     std::vector<Line> lines;
 };
 
+/// Of subjects for which one of `any` may be so; or of objects that may be so.
+struct PlanCount {
+    struct Part {
+        Role role = kNoRole;
+        policy::Quantifier quantifier = policy::Quantifier::kSome;
+        std::size_t bit = 0;
+    };
+    std::vector<std::vector<Part>> any;
+    std::optional<Part> objects;
+    std::optional<std::uint16_t> by;  ///< a tally for each of this field's words
+    TallyId first = kNoTally;
+};
+
+struct PlanTally {
+    std::string name;
+    std::string label;  ///< of a count that has one for each word of a field: the field ...
+    std::string value;  ///< ... and the word
+};
+
+struct PlanLedger {
+    FieldAt of;           ///< kNoRole in `by_identity`
+    Role role = kNoRole;  ///< whose
+    bool by_identity = false;
+    Role objects = kNoRole;
+    PlanNode belongs, failed, succeeded;
+    bool gone_failed = false;
+    FieldAt known;  ///< kNoRole: no object's own status lists ends
+};
+
 struct Plan {
     std::vector<PlanRole> roles;
     std::vector<PlanCondition> conditions;
-    std::vector<PlanRule> rules;  ///< in the text's order
+    std::vector<PlanRule> rules;  ///< by their numbers in the settings
+    std::vector<PlanCount> counts;
+    std::vector<PlanTally> tallies;  ///< by TallyId
+    std::optional<PlanLedger> ledger;
+
+    /// kEveryRule: there is none of that name.
+    std::uint8_t rule(std::string_view name) const;
 };
 
-/// kStop: the sentence says what this build cannot carry. Pure.
+/// kStop: the sentence says what this build cannot carry, or which name means nothing. Pure.
 Result<Plan> compile(const policy::Policy& policy, const Settings& settings);
 
 }  // namespace trueup::core

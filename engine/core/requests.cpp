@@ -58,7 +58,7 @@ FoldRun::Answer FoldRun::answer(const ItemView& item, const Request& request) {
                            " s before it arrived, by the clock of the one who asked; more than 300 "
                            "s in either direction is not taken: set the clock, and ask again"};
     }
-    if (state_.policy == nullptr) {
+    if (state_.plan == nullptr) {
         // Executors follow these whatever is in force.
         if (request.kind == RequestKind::kHold) return hold(request, true);
         const bool of_all = request.kind == RequestKind::kPause && request.scope.rule.empty();
@@ -69,9 +69,9 @@ FoldRun::Answer FoldRun::answer(const ItemView& item, const Request& request) {
         return {false,
                 "there is no policy " + quoted(scope.policy) + "; write " + meta_.settings.policy};
     }
-    if (!scope.rule.empty() && rule_number(*state_.policy, scope.rule) == kEveryRule) {
+    if (!scope.rule.empty() && state_.plan->rule(scope.rule) == kEveryRule) {
         std::vector<std::string> names;
-        for (const Rule& rule : state_.policy->rules) names.emplace_back(rule.name);
+        for (const PlanRule& rule : state_.plan->rules) names.emplace_back(rule.name);
         return {false,
                 "there is no rule " + quoted(scope.rule) + "; " + did_you_mean(scope.rule, names)};
     }
@@ -129,7 +129,7 @@ FoldRun::Answer FoldRun::approve(const Request& request) {
     if (!scope.finding_offset) {
         return {false, "an approval names the journal offset that was looked at"};
     }
-    const std::uint8_t rule = rule_number(*state_.policy, scope.rule);
+    const std::uint8_t rule = state_.plan->rule(scope.rule);
     if (scope.subject.empty()) return approve_all(request, rule);
     Entry* entry = find(scope.subject);
     if (entry == nullptr || entry->subject.findings.empty()) {
@@ -190,7 +190,7 @@ FoldRun::Answer FoldRun::dismiss(const Request& request) {
     const RequestScope& scope = request.scope;
     Entry* entry = scope.subject.empty() ? nullptr : find(scope.subject);
     if (entry == nullptr) return {false, "a dismissal names a subject that has findings"};
-    const std::uint8_t rule = rule_number(*state_.policy, scope.rule);
+    const std::uint8_t rule = state_.plan->rule(scope.rule);
     if (entry->subject.ending) return drop_ending(*entry, request, rule);
     std::uint32_t count = 0;
     for (Finding& finding : entry->subject.findings) {
@@ -212,7 +212,7 @@ FoldRun::Answer FoldRun::dismiss(const Request& request) {
 FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, std::uint8_t rule) {
     const Ending& ending = *entry.subject.ending;
     Finding& face = open(entry, ending.rule, ending.object_id);
-    const std::string by(state_.policy->rules[ending.rule].name);
+    const std::string by(state_.plan->rules[ending.rule].name);
     if (!is_about(face, rule, request.scope.finding_id)) {
         return {false, "it is being ended by " + by + ": nothing else about it can be dismissed"};
     }
@@ -221,13 +221,13 @@ FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, std::
         return {false, "what was done is not known yet; ask again in a minute"};
     }
     if (!request.drop) {
-        return {false, "it is half done: " + progress_of(*state_.policy, ending) +
+        return {false, "it is half done: " + progress_of(*state_.plan, ending) +
                            "; write --drop if it is to be left so"};
     }
     // An executor may still carry its last command out.
     const BrokerTime quiet = ending.not_after + meta_.settings.max_broker_skew;
     if (quiet >= meta_.broker_now) aftermath_of(entry).quiet_until = quiet;
-    const std::string left = progress_of(*state_.policy, ending);
+    const std::string left = progress_of(*state_.plan, ending);
     dismiss(entry, face);
     forget_ending(entry);
     entry.subject.termination.reset();
@@ -239,7 +239,7 @@ FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, std::
 FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
     const std::string& key = request.scope.subject;
     Entry* entry = key.empty() ? nullptr : find(key);
-    const bool ours = state_.policy == nullptr || key.starts_with(meta_.settings.policy + "/");
+    const bool ours = state_.plan == nullptr || key.starts_with(meta_.settings.policy + "/");
     if (entry == nullptr && !(held && ours && names_subject(key))) {
         return {false, "there is no subject " + quoted(key) +
                            "; write policy/name, as in graph-instances/wrapper-7"};
@@ -252,7 +252,7 @@ FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
     entry->subject.held = held;
     meta_.holds = held ? meta_.holds + 1 : meta_.holds - 1;
     state_.subjects.mark_dirty(*entry);
-    if (state_.policy != nullptr) mark(*entry);  // else nobody is judged
+    if (state_.plan != nullptr) mark(*entry);  // else nobody is judged
     return {true, held ? "nothing will happen to it until it is released" : "released"};
 }
 
@@ -264,7 +264,7 @@ bool FoldRun::paused(std::uint8_t rule) const {
 
 FoldRun::Answer FoldRun::pause(const ItemView& item, const Request& request) {
     const bool of_all = request.scope.rule.empty();
-    const std::uint8_t rule = of_all ? kEveryRule : rule_number(*state_.policy, request.scope.rule);
+    const std::uint8_t rule = of_all ? kEveryRule : state_.plan->rule(request.scope.rule);
     const auto same = [&](const Pause& known) { return known.rule == rule; };
     if (std::any_of(meta_.pauses.begin(), meta_.pauses.end(), same)) {
         return {true, "it is paused already"};
@@ -276,7 +276,7 @@ FoldRun::Answer FoldRun::pause(const ItemView& item, const Request& request) {
 }
 
 FoldRun::Answer FoldRun::resume(const Request& request) {
-    const std::uint8_t rule = rule_number(*state_.policy, request.scope.rule);
+    const std::uint8_t rule = state_.plan->rule(request.scope.rule);
     const auto same = [&](const Pause& known) { return known.rule == rule; };
     const auto kept = std::remove_if(meta_.pauses.begin(), meta_.pauses.end(), same);
     if (kept == meta_.pauses.end()) {
@@ -316,16 +316,17 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
         return {false, "there is no instance " + quoted(request.scope.subject)};
     }
     const bool by_role = request.role == "ops" || request.role == "admin";
+    const std::uint8_t rule = rule_on_request();
+    if (rule == kEveryRule) return {false, "this policy ends nothing on request"};
+    look(*entry);
     const bool owns = !request.issued_by.empty() &&
-                      state_.policy->owned_by(entry->subject, meta_.settings, request.issued_by);
+                      owned_by(*state_.plan, state_.plan->rules[rule], facts_, request.issued_by);
     if (!by_role && !owns && TRUEUP_GUARD("terminate_needs_owner")) {
         return {false, quoted(request.issued_by) + " neither owns " +
                            quoted(request.scope.subject) + " nor has the role ops or admin"};
     }
-    const std::uint8_t rule = rule_on_request();
-    if (rule == kEveryRule) return {false, "this policy ends nothing on request"};
     if (!acting(rule)) {
-        const std::string name(state_.policy->rules[rule].name);
+        const std::string name(state_.plan->rules[rule].name);
         return {false, "nothing is ended on request: " + name + " is set to " +
                            std::string(name_of(meta_.settings.rules[rule].mode)) +
                            "; set its mode to approve or enforce"};
@@ -333,8 +334,8 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
     entry->subject.termination = Termination{request.issued_by, !by_role, meta_.now};
     // If that one comes to nothing, what was asked for now is still to be done.
     if (entry->subject.ending) return join_ending(*entry, rule);
-    const Verdict verdict = state_.policy->rules[rule].judge(entry->subject, references(),
-                                                             meta_.settings, rule, meta_.now);
+    const Verdict verdict = state_.judge(
+        {*state_.plan, entry->subject, facts_, references(), meta_.settings, rule, meta_.now});
     if (verdict.kind == Verdict::Kind::kHealthy) {
         entry->subject.termination.reset();
         return {false, "there is nothing to end: " + quoted(request.scope.subject) +
@@ -349,21 +350,21 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
 /// the rule of requests where that does the same.
 FoldRun::Answer FoldRun::join_ending(Entry& entry, std::uint8_t rule) {
     Ending& ending = *entry.subject.ending;
-    if (!acting(ending.by) && hash_of(state_.policy->rules[rule].steps) == ending.steps) {
+    if (!acting(ending.by) && state_.plan->rules[rule].ending_hash == ending.steps) {
         ending.by = rule;
     }
     state_.subjects.mark_dirty(entry);
     mark(entry);
     const auto since = std::chrono::duration_cast<std::chrono::seconds>(meta_.now - ending.since);
-    return {true, "being ended by " + std::string(state_.policy->rules[ending.by].name) +
-                      ", since " + std::to_string(since.count()) + " s"};
+    return {true, "being ended by " + std::string(state_.plan->rules[ending.by].name) + ", since " +
+                      std::to_string(since.count()) + " s"};
 }
 
 /// The rule that carries out what somebody asked for; kEveryRule: the policy has none.
 std::uint8_t FoldRun::rule_on_request() const {
-    const auto rules = static_cast<std::uint8_t>(state_.policy->rules.size());
+    const auto rules = static_cast<std::uint8_t>(state_.plan->rules.size());
     for (std::uint8_t rule = 0; rule < rules; ++rule) {
-        if (state_.policy->rules[rule].on_request) return rule;
+        if (state_.plan->rules[rule].on_request()) return rule;
     }
     return kEveryRule;
 }

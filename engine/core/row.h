@@ -14,9 +14,9 @@ namespace trueup::core {
 /// Grows when an encoding changes: an older row is unreadable then, and the projection is rebuilt.
 inline constexpr std::uint64_t kRowFormat = 5;
 /// The same of Meta.
-inline constexpr std::uint64_t kMetaFormat = 8;
+inline constexpr std::uint64_t kMetaFormat = 9;
 /// Still read: without it no engine could go on where only the build before left an image.
-inline constexpr std::uint64_t kOldestMetaFormat = 7;
+inline constexpr std::uint64_t kOldestMetaFormat = 9;
 
 /// Appends the encoding of everything but the key. Equal subjects give equal bytes.
 void encode_subject(const Subject& subject, std::string& out);

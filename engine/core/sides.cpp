@@ -1,10 +1,8 @@
 #include "engine/core/sides.h"
 
-#include "engine/base/check.h"
 #include "engine/base/guard.h"
 
 #include <algorithm>
-#include <array>
 
 namespace trueup::core {
 
@@ -14,14 +12,6 @@ namespace {
 constexpr Millis kDeadlineStep{10'000};
 
 }  // namespace
-
-Side::Side(const Subject& subject, const References& references, SourceId source)
-    : present_(subject, source) {
-    TRUEUP_CHECK(source < references.sources.size());
-    source_ = &references.sources[source];
-    // Unknown is not absent: without a complete epoch of the present owner nothing is proven.
-    proven_ = source_->known || !TRUEUP_GUARD("absence_needs_proof");
-}
 
 const Finding* open_finding(const Subject& subject, std::uint8_t rule, std::string_view object_id) {
     const auto found =
@@ -63,18 +53,6 @@ std::optional<Doubt> doubt(const Subject& subject, const References& references,
     return std::nullopt;
 }
 
-std::optional<Verdict> unheard(const Subject& subject, const References& references,
-                               const Settings& settings, std::initializer_list<SourceId> sources,
-                               std::string_view object_id) {
-    for (const SourceId source : sources) {
-        const auto why = doubt(subject, references, settings, source, BrokerTime{}, Millis{0});
-        if (!why) continue;
-        if (why->reason == Reason::kOwnWrite) return Verdict::abstain(why->reason, why->wait);
-        return Verdict::waiting(why->reason, why->wait, object_id);
-    }
-    return std::nullopt;
-}
-
 std::optional<Verdict> not_yet(const Subject& subject, const References& references,
                                const Settings& settings, std::uint8_t self, JournalTime now,
                                const Facet& about, std::span<const Leaning> leanings) {
@@ -93,14 +71,6 @@ std::optional<Verdict> not_yet(const Subject& subject, const References& referen
     }
     if (first) return Verdict::waiting(first->reason, first->wait, about.object_id);
     return std::nullopt;
-}
-
-std::optional<Verdict> not_yet(const Subject& subject, const References& references,
-                               const Settings& settings, std::uint8_t self, JournalTime now,
-                               const Disagreement& found) {
-    const std::array<Leaning, 2> leanings{
-        {{found.about.source, found.heard}, {found.other, found.other_heard, found.window}}};
-    return not_yet(subject, references, settings, self, now, found.about, leanings);
 }
 
 std::optional<Verdict> not_due(const Subject& subject, const References& references,

@@ -1,81 +1,17 @@
-// How rules look at a subject: by sides. A side is everything that one source says of the subject,
-// and what its silence means. Shared by all rules of all policies.
+// What a judgement may lean on: whether a source was heard past what it is asked for, and when a
+// deadline has passed by the clock that it was written by.
 #pragma once
 
-#include "engine/core/policy.h"
+#include "engine/core/references.h"
+#include "engine/model/settings.h"
 #include "engine/model/subject.h"
 
-#include <cstddef>
-#include <initializer_list>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace trueup::core {
-
-/// The present facets of one source, as a walk over the subject's: every judgement asks for them,
-/// so that they are not worth a list of their own.
-class PresentFacets {
-  public:
-    class Iterator {
-      public:
-        Iterator(const Facet* at, const Facet* end, SourceId source)
-            : at_(at), end_(end), source_(source) {
-            pass();
-        }
-        const Facet* operator*() const { return at_; }
-        Iterator& operator++() {
-            ++at_;
-            pass();
-            return *this;
-        }
-        bool operator==(const Iterator& other) const { return at_ == other.at_; }
-
-      private:
-        void pass() {
-            while (at_ != end_ && (at_->source != source_ || !at_->present())) ++at_;
-        }
-        const Facet* at_;
-        const Facet* end_;
-        SourceId source_;
-    };
-
-    PresentFacets(const Subject& subject, SourceId source)
-        : first_(subject.facets.data(), subject.facets.data() + subject.facets.size(), source),
-          last_(subject.facets.data() + subject.facets.size(),
-                subject.facets.data() + subject.facets.size(), source) {}
-    Iterator begin() const { return first_; }
-    Iterator end() const { return last_; }
-    bool empty() const { return first_ == last_; }
-    std::size_t size() const {
-        std::size_t count = 0;
-        for (Iterator i = first_; !(i == last_); ++i) ++count;
-        return count;
-    }
-    const Facet* front() const { return *first_; }
-
-  private:
-    Iterator first_;
-    Iterator last_;
-};
-
-/// What one source says of one subject (design §4.1).
-///
-/// `absent()` is knowledge: every facet has a proof of absence, or there is none and the source
-/// listed everything that it has. `unknown()` is neither present nor absent; no rule may act on it.
-class Side {
-  public:
-    Side(const Subject& subject, const References& references, SourceId source);
-
-    const SourceState& source() const { return *source_; }
-    const PresentFacets& present() const { return present_; }
-    bool absent() const { return present_.empty() && proven_; }
-    bool unknown() const { return present_.empty() && !proven_; }
-
-  private:
-    const SourceState* source_;
-    PresentFacets present_;
-    bool proven_;
-};
 
 /// The open finding of a rule about one object, or nullptr.
 const Finding* open_finding(const Subject& subject, std::uint8_t rule, std::string_view object_id);
@@ -96,12 +32,6 @@ std::optional<Doubt> doubt(const Subject& subject, const References& references,
                            const Settings& settings, SourceId source, BrokerTime evidence,
                            Millis window);
 
-/// What is said of `object_id` as long as one of these sources cannot be leaned on; nullopt: all of
-/// them can. Our own last write that is not in view is no news, so it makes no finding.
-std::optional<Verdict> unheard(const Subject& subject, const References& references,
-                               const Settings& settings, std::initializer_list<SourceId> sources,
-                               std::string_view object_id);
-
 /// Whom a rule leans on for what it found: who must have proven itself past this, and so much more.
 struct Leaning {
     SourceId source;
@@ -115,20 +45,6 @@ struct Leaning {
 std::optional<Verdict> not_yet(const Subject& subject, const References& references,
                                const Settings& settings, std::uint8_t self, JournalTime now,
                                const Facet& about, std::span<const Leaning> leanings);
-
-/// Something that a rule found, and who must have been heard before it may act on it.
-struct Disagreement {
-    const Facet& about;        ///< its source is the one that would be written
-    BrokerTime heard{};        ///< that source must have proven itself past this ...
-    SourceId other;            ///< ... and this other one
-    BrokerTime other_heard{};  ///< past this
-    Millis window{0};          ///< and so much more
-};
-
-/// The same of one other source: its own side comes first.
-std::optional<Verdict> not_yet(const Subject& subject, const References& references,
-                               const Settings& settings, std::uint8_t self, JournalTime now,
-                               const Disagreement& found);
 
 /// What to say until the source's own clock has passed `deadline`; nullopt: it has.
 std::optional<Verdict> not_due(const Subject& subject, const References& references,

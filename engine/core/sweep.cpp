@@ -12,6 +12,7 @@ void FoldRun::apply_sweeps(Entry& entry) {
     for (const Sweep& sweep : meta_.sweeps) {
         if (entry.subject.key <= sweep.cursor) continue;
         if (sweep.what == Sweep::What::kApproval) approve(entry, sweep.approval, std::nullopt);
+        if (sweep.what == Sweep::What::kPolicy) begin_anew(entry, sweep);
         if (sweep.what != Sweep::What::kEpoch) continue;
         SourceState& source = meta_.sources[sweep.source];
         for (Facet& facet : entry.subject.facets) {
@@ -29,6 +30,21 @@ void FoldRun::apply_sweeps(Entry& entry) {
             note_reference(entry, facet.source);
             state_.subjects.mark_dirty(entry);
         }
+    }
+}
+
+/// What a rule found that means something else now is none of its findings: grace and approvals
+/// begin again. What was ordered has its outcome first.
+void FoldRun::begin_anew(Entry& entry, const Sweep& sweep) {
+    if (!TRUEUP_GUARD("changed_rule_begins_anew")) return;
+    std::vector<Finding>& findings = entry.subject.findings;
+    for (std::size_t i = findings.size(); i > 0; --i) {
+        const Finding& finding = findings[i - 1];
+        const bool other = sweep.changed.find(static_cast<char>(finding.rule)) != std::string::npos;
+        if (!other || finding.since >= sweep.since) continue;
+        if (finding.command || ends(entry.subject, finding)) continue;
+        ++meta_.rules[finding.rule].retracted;
+        resolve(entry, i - 1, Reason::kRetracted);
     }
 }
 

@@ -97,9 +97,9 @@ void FoldRun::tend_trial() {
         wanted = wanted || (meta_.sources[id].on_trial && meta_.sources[id].known);
     }
     if (!wanted) return;
-    const auto roles = static_cast<Role>(state_.policy->roles.size());
+    const auto roles = static_cast<Role>(state_.plan->roles.size());
     for (Role role = 0; role < roles; ++role) {
-        if (state_.policy->roles[role].optional) continue;
+        if (state_.plan->roles[role].optional) continue;
         bool known = false;
         for (SourceId id = 0; id < ids; ++id) {
             known = known || (meta_.settings.sources[id].role == role && meta_.sources[id].known);
@@ -119,7 +119,7 @@ void FoldRun::tend_trial() {
 void FoldRun::end_trial() {
     if (!std::exchange(trial_heard_, false)) return;
     // Another epoch came in between: what it makes of the world is not known yet.
-    if (epochs_on_their_way()) return;
+    if (counting()) return;
     // Of a shard's own part: a few wrong ones of a few are no news of the whole.
     const bool wrong = meta_.wrong > kFew && meta_.wrong * 2 > meta_.present;
     for (SourceState& source : meta_.sources) {

@@ -2,7 +2,9 @@
 // Policy control record), so a replay judges with what was in force.
 #pragma once
 
+#include "engine/base/shared.h"
 #include "engine/base/time.h"
+#include "engine/model/rule.h"
 #include "engine/model/topic.h"
 #include "engine/model/verdict.h"
 
@@ -84,16 +86,14 @@ struct SourceSettings {
 
 /// The version of the rules and of the fold that this build has. Decisions of one version never
 /// change: what changes them is another version.
-inline constexpr std::uint32_t kLogic = 8;
-/// The first that leaves a pod its own grace period; those before gave each 30 s.
-inline constexpr std::uint32_t kLogicOfGracePeriods = 8;
+inline constexpr std::uint32_t kLogic = 9;
 
 struct Settings {
     std::uint32_t logic = kLogic;
     std::string policy;                   ///< its name; the first part of every subject key
-    std::string use;                      ///< the built-in set of rules: `graph-instances`
+    Shared<policy::Policy> text;          ///< what its rules are; empty: there is none yet
     std::vector<SourceSettings> sources;  ///< a SourceId is an index in here
-    std::vector<RuleSettings> rules;      ///< one for each rule of the set, in its order
+    std::vector<RuleSettings> rules;      ///< one for each rule of the text
     Millis max_clock_step{10'000};        ///< the longest step of journal time per record
     Millis max_broker_skew{0};            ///< between append times of different partitions
     Millis stale_after{45'000};           ///< a source silent for longer holds what leans on it

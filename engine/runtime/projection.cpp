@@ -1,5 +1,6 @@
 #include "engine/runtime/projection.h"
 
+#include "engine/codec/policy_codec.h"
 #include "engine/core/row.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace trueup::runtime {
 namespace {
 
 constexpr char kMeta = 'm';
+constexpr char kText = 't';
 constexpr char kSubjects = 's';
 constexpr char kParked = 'p';
 constexpr std::size_t kAskEvery = 4096;  ///< rows
@@ -42,7 +44,23 @@ Result<std::optional<core::Meta>> Projection::meta() {
     if (!meta) {
         return Error{Next::kSkip, Code::kCorrupt, "the projection's meta row cannot be read"};
     }
+    Result<Shared<policy::Policy>> policy = text();
+    if (!policy) return policy.error();
+    meta->settings.text = std::move(*policy);
     return meta;
+}
+
+/// Empty: there is none yet.
+Result<Shared<policy::Policy>> Projection::text() {
+    const auto stored = store_.get(key(kText, {}));
+    if (!stored) return stored.error();
+    if (!stored->has_value()) return Shared<policy::Policy>();
+    Result<policy::Policy> policy = codec::decode_policy(**stored);
+    if (!policy) {
+        return Error{Next::kSkip, Code::kCorrupt,
+                     "the projection's policy cannot be read: " + policy.error().what};
+    }
+    return Shared<policy::Policy>(std::move(*policy));
 }
 
 /// Checks every subject's row and holds the sum of their hashes against the digest.
@@ -93,6 +111,7 @@ Status Projection::load(core::State& state, std::size_t budget,
         if (any->empty()) return Done{};
         return Error{Next::kSkip, Code::kCorrupt, "the projection has rows and no meta row"};
     }
+    text_ = (*stored)->settings.text;
     core::adopt_meta(state, **stored);
     Status right =
         add_up(**stored, [&](std::string_view subject_key, std::string_view bytes) -> Status {
@@ -136,6 +155,10 @@ Status Projection::write_behind(core::State& state, std::vector<core::Parked>& p
     std::string meta;
     core::encode_meta(state.meta, meta);
     batch_.put(key(kMeta, {}), meta);
+    if (const Shared<policy::Policy>& text = state.meta.settings.text; text && !(text == text_)) {
+        batch_.put(key(kText, {}), codec::encode_policy(*text));
+        text_ = text;
+    }
     writing_ = std::async(jobs_, [this] { return store_.apply(batch_); });
     return Done{};
 }

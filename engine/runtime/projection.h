@@ -1,7 +1,8 @@
 // The shard's rows in a store: how they are keyed, read ahead, written behind and loaded again.
 //
 // Keys: shard (2 bytes, big-endian), a table tag (1 byte), then the row's own key:
-//   'm' meta (one row)   's' subjects by subject key   'p' parked items by topic and offset
+//   'm' meta (one row)   't' the text of its policy (one row, written when it changes)
+//   's' subjects by subject key   'p' parked items by topic and offset
 // One batch holds the rows and the meta row that names their journal offset, so what is found after
 // a crash is a consistent prefix of the journal.
 //
@@ -75,6 +76,7 @@ class Projection final : public core::Rows {
   private:
     using Check = std::function<Status(std::string_view subject_key, std::string_view bytes)>;
     std::string key(char table, std::string_view rest) const;
+    Result<Shared<policy::Policy>> text();
     Status get_many(const std::vector<std::string_view>& keys, const core::Rows::VisitRow& visit);
     void note(const Error& error);
     Status add_up(const core::Meta& meta, const Check& check);
@@ -84,7 +86,8 @@ class Projection final : public core::Rows {
     std::uint64_t rows_ = 0;  ///< subjects in the store
     std::uint64_t rows_written_ = 0;
     const std::launch jobs_;
-    ports::StoreBatch batch_;  ///< of the last write: its memory is used again
+    ports::StoreBatch batch_;      ///< of the last write: its memory is used again
+    Shared<policy::Policy> text_;  ///< that is in the store
     std::future<Status> writing_;
     Status written_ = Done{};
     Status read_ = Done{};

@@ -2,6 +2,7 @@
 
 #include "engine/base/failpoint.h"
 #include "engine/codec/journal_codec.h"
+#include "engine/core/edges.h"
 
 #include <algorithm>
 #include <utility>
@@ -69,11 +70,11 @@ Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& l
 
 /// What a stored subject has open, for whoever follows the findings.
 void Shard::tell_findings(const Subject& subject) const {
-    if (!settings_.on_finding || state_.policy == nullptr) return;
+    if (!settings_.on_finding || state_.plan == nullptr) return;
     FindingEdge edge;
     for (const Finding& finding : subject.findings) {
         if (finding.dismissed) continue;
-        core::fill_edge(state_.meta, state_.policy->rules[finding.rule], subject, finding, edge);
+        core::fill_edge(state_.meta, state_.plan->rules[finding.rule], subject, finding, edge);
         edge.opened = true;  // for those who have heard nothing of it
         settings_.on_finding(edge, nullptr);
     }

@@ -1,17 +1,17 @@
 // The graph-instances policy at a pace that a reader, or a test, can follow.
 #pragma once
 
-#include "engine/core/policy.h"
 #include "engine/model/settings.h"
+#include "policies/shipped.h"
 
 namespace trueup::sandbox {
 
 /// Sources `pods` and `rows`, the rules that the small world needs enforced: G1 waits 5 s and 3 s
 /// of create window, G2 3 s and 2 s, a source is stale after 15 s.
 inline Settings demo_policy() {
-    Settings settings = core::usual_settings("graph-instances", Mode::kOff);
+    Settings settings = policies::usual_settings("graph-instances", Mode::kOff);
     const auto set = [&](std::string_view name, Mode mode, Millis grace, Millis window) {
-        RuleSettings& rule = core::rule_settings(settings, name);
+        RuleSettings& rule = policies::rule_settings(settings, name);
         rule.mode = mode;
         rule.grace = grace;
         rule.create_window = window;

@@ -25,10 +25,10 @@ TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
     snapshot.pass_seconds = 25.5;
     snapshot.pass_bounds_ms = {1'000, 10'000};
     snapshot.pass_counts = {10, 1, 1};
-    snapshot.tallies = {{"uncorrelated_rows", 1},
-                        {"instances_without_pod_name", 13},
-                        {"pods_running", 14},
-                        {"pods_failed", 15}};
+    snapshot.tallies = {{"uncorrelated_rows", {}, {}, 1},
+                        {"instances_without_pod_name", {}, {}, 13},
+                        {"wrapper_pods", "phase", "Running", 14},
+                        {"wrapper_pods", "phase", "Failed", 15}};
     SourceView rows;
     rows.name = "rows";
     rows.slot_wal_status = "extended";

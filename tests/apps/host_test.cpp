@@ -8,6 +8,7 @@
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/connector.h"
 #include "engine/codec/outcome_codec.h"
+#include "policies/shipped.h"
 #include "sandbox/wiring/demo_policy.h"
 #include "sandbox/wiring/sandbox_wiring.h"
 #include "sandbox/world.h"
@@ -173,7 +174,7 @@ TEST_F(HostTest, WhatWasOrderedUnderEnforceIsNotDoneUnderObserve_S40) {
     start(false);
     ASSERT_TRUE(wait_until([this] { return commands() > 0; }));
     host.reset();
-    core::rule_settings(policy, "orphaned_pod").mode = Mode::kObserve;
+    policies::rule_settings(policy, "orphaned_pod").mode = Mode::kObserve;
     start(true);
     ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
     EXPECT_EQ(outcomes()[0].kind, OutcomeKind::kRefused);
@@ -199,7 +200,7 @@ TEST_F(HostTest, WhoNamesAnEngineMeansThatOneWhateverTheEnvironmentSays) {
 
 // Symptom: before an approval nobody was shown what the two sides had said, nor what was proposed.
 TEST_F(HostTest, AFindingIsShownWithBothSidesAndWhatWouldBeDone) {
-    core::rule_settings(policy, "orphaned_pod").mode = Mode::kApprove;
+    policies::rule_settings(policy, "orphaned_pod").mode = Mode::kApprove;
     http.socket = dir / "trueup.sock";
     start(false);
     ASSERT_TRUE(wait_until([this] { return host->snapshot().open_findings > 0; }));
@@ -269,11 +270,11 @@ TEST_F(HostTest, WhatIsOlderThanTheConfigurationKeepsIsForgotten) {
 
 // The other way round nothing is in the way.
 TEST_F(HostTest, WhatIsOrderedAfterAStartUnderEnforceIsDone) {
-    core::rule_settings(policy, "orphaned_pod").mode = Mode::kObserve;
+    policies::rule_settings(policy, "orphaned_pod").mode = Mode::kObserve;
     start(false);
     ASSERT_TRUE(wait_until([this] { return host->snapshot().open_findings > 0; }));
     host.reset();
-    core::rule_settings(policy, "orphaned_pod").mode = Mode::kEnforce;
+    policies::rule_settings(policy, "orphaned_pod").mode = Mode::kEnforce;
     start(true);
     ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
     EXPECT_EQ(outcomes()[0].kind, OutcomeKind::kDone) << outcomes()[0].detail;

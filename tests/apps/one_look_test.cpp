@@ -2,7 +2,7 @@
 // first answer lacks, writes nothing, and a server that does not answer is said in one sentence.
 #include "apps/one_look.h"
 
-#include "engine/core/policy.h"
+#include "policies/shipped.h"
 #include "sandbox/wiring/sandbox_wiring.h"
 #include "sandbox/world.h"
 #include "tests/support/manual_clock.h"
@@ -87,7 +87,7 @@ TEST_F(OneLook, BothSidesAreReadWholeAndNothingIsWritten) {
 TEST_F(OneLook, AndIsWhatTheRulesJudge) {
     world.create_pod("orphan", {{"app", "ryugraph-wrapper"}}, "Running");
     world.delete_row("1");
-    Settings settings = core::usual_settings("graph-instances", Mode::kEnforce);
+    Settings settings = policies::usual_settings("graph-instances", Mode::kEnforce);
     const Rehearsed result = rehearse(settings, {*look_at_pods(), *look_at_rows()},
                                       from_millis<BrokerTime>(clock.wall_millis()));
     EXPECT_EQ(result.of_rule("orphaned_pod"), 2U);

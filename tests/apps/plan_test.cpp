@@ -1,7 +1,7 @@
 // Proves apps/plan.h: how a plan reads, for people and for programs.
 #include "apps/plan.h"
 
-#include "engine/core/policy.h"
+#include "policies/shipped.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -43,7 +43,7 @@ Rehearsed found() {
     return rehearsed;
 }
 
-const Settings kSettings = core::usual_settings("graph-instances", Mode::kEnforce);
+const Settings kSettings = policies::usual_settings("graph-instances", Mode::kEnforce);
 
 TEST(Plan, EachFindingSaysWhatWouldBeDoneAndWhatWouldHoldIt) {
     EXPECT_EQ(

@@ -2,11 +2,13 @@
 // left or says why it cannot, and never empty in silence (C2, C8, C11).
 #include "apps/shard_opening.h"
 
+#include "engine/codec/policy_codec.h"
 #include "engine/core/row.h"
 #include "engine/runtime/projection.h"
 #include "projections/rocksdb_store.h"
 #include "tests/engine/runtime/shard_fixture.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/worlds.h"
 
 #include <gtest/gtest.h>
 
@@ -251,14 +253,11 @@ TEST_F(ShardOpening, TheWayOutThatIsNamedIsOne_C11) {
 }
 
 TEST_F(ShardOpening, ACheckpointOfAPolicyThatThisBuildLacksIsNotPassedOver_C10) {
-    core::Meta meta = whole_;
-    meta.settings.use = "runner-sets";
+    const Settings other = testing::of_another_build(whole_.settings, "runner-sets");
     {
         auto store = RocksdbStore::open({place_.path});
         ports::StoreBatch batch;
-        std::string bytes;
-        core::encode_meta(meta, bytes);
-        batch.put(std::string("\0\0m", 3), bytes);
+        batch.put(std::string("\0\0t", 3), codec::encode_policy(*other.text));
         ASSERT_TRUE((*store)->apply(batch).ok());
         ASSERT_TRUE(place_.checkpoints.make(**store, [] { return false; }).ok());
     }

@@ -65,7 +65,7 @@ Judged judged(const config::Config& config, const Surveyed& pods, const Surveyed
 
 TEST(Survey, SaysHowMuchThereIsOnBothSides) {
     const Judged said = judged(configured(), surveyed("pods", 1), surveyed("rows", 3));
-    EXPECT_EQ(said.asked, (Texts{"pods: 1 pod", "rows: 3 rows, 2 live (ACTIVE 1, running 2)"}));
+    EXPECT_EQ(said.asked, (Texts{"pods: 1 pod", "rows: 3 rows, 3 live (ACTIVE 1, running 2)"}));
     EXPECT_EQ(said.finds, "nothing");
     EXPECT_EQ(said.wrong, Texts{});
     EXPECT_EQ(said.warnings, Texts{});
@@ -76,7 +76,7 @@ TEST(Survey, ANamespaceThatDoesNotExistIsWrong) {
     pods.namespace_exists = false;
     EXPECT_EQ(judged(configured(), pods, surveyed("rows", 2)).wrong,
               Texts{"trueup.yaml:3: source pods: there is no namespace 'graph', and rows has 2 "
-                    "rows, 1 live (ACTIVE 1, running 1); write the one that the pods are in"});
+                    "rows, 2 live (ACTIVE 1, running 1); write the one that the pods are in"});
 }
 
 TEST(Survey, ANamespaceThatNobodyMayLookForIsNoFailure) {
@@ -91,7 +91,7 @@ TEST(Survey, ANamespaceThatNobodyMayLookForIsNoFailure) {
 TEST(Survey, ASelectorThatMatchesNothingIsWrong) {
     EXPECT_EQ(judged(configured(), surveyed("pods", 0), surveyed("rows", 2)).wrong,
               Texts{"trueup.yaml:3: source pods: no pod in namespace graph matches the selector "
-                    "\"app=wrapper\", and rows has 2 rows, 1 live (ACTIVE 1, running 1); correct "
+                    "\"app=wrapper\", and rows has 2 rows, 2 live (ACTIVE 1, running 1); correct "
                     "the selector, or write expect: {at_least: 0} if none is right"});
     const config::Config none = configured("", "    expect: {at_least: 0}\n");
     EXPECT_EQ(judged(none, surveyed("pods", 0), surveyed("rows", 2)).wrong, Texts{});

@@ -1,6 +1,5 @@
 // Proves executors/brakes.h against engine/core/requests.cpp (design §8): over any
 // row of words, forged, late, repeated and far too many, the engine holds what executors refuse.
-#include "engine/core/policy.h"
 #include "executors/brakes.h"
 #include "tests/executors/execution_fixture.h"
 #include "tests/support/journal_script.h"
@@ -78,8 +77,8 @@ class Both {
     MemoryLog log;
 
   private:
-    bool paused(std::string_view rule) const {
-        const std::uint8_t number = core::rule_number(*core::find_policy("graph-instances"), rule);
+    bool paused(std::string_view rule) {
+        const std::uint8_t number = engine.state().plan->rule(rule);
         const auto& pauses = engine.meta().pauses;
         return std::any_of(pauses.begin(), pauses.end(), [&](const core::Pause& pause) {
             return pause.rule == core::kEveryRule || pause.rule == number;

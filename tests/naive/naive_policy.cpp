@@ -57,7 +57,8 @@ bool in_kubernetes(const policy::Role& role) {
     return role.kind == policy::Kind::kPod || role.kind == policy::Kind::kObject;
 }
 
-Value value_of(const policy::Role& role, const Facet& facet, const std::string& name) {
+Value value_in(const policy::Role& role, const Facet& facet, const std::string& name,
+               const std::vector<Ledger::Entry>& ends) {
     using Kind = Value::Kind;
     const std::optional<Field> sent = facet.fields().find(name);
     const policy::Field* field = policy::find_field(role, name);
@@ -68,6 +69,17 @@ Value value_of(const policy::Role& role, const Facet& facet, const std::string& 
         if (name == "in_scope")
             return {Kind::kText, facet.fields().is(name, "false") ? "false" : "true"};
         if (name == "uid") return {Kind::kText, facet.object_id};
+    }
+    const bool ledger = field == nullptr && (name == "failures" || name == "succeeded");
+    if (ledger) {
+        std::size_t failures = 0;
+        bool succeeded = false;
+        for (const Ledger::Entry& entry : ends) {
+            if (entry.end == End::kSucceeded) succeeded = true;
+            if (entry.end != End::kSucceeded) ++failures;
+        }
+        if (name == "succeeded") return {Kind::kText, succeeded ? "true" : "false"};
+        return {Kind::kText, std::to_string(failures)};
     }
     if (!sent) return {role.kind == policy::Kind::kRow ? Kind::kUnsent : Kind::kNotThere, {}};
     if (sent->unchanged) return {Kind::kUnsent, {}};
@@ -113,7 +125,8 @@ class Judgement {
         if (subject_.reference() && !rule_.keyless) return {};
         if (!rule_.requested.empty() && !asked_for()) return {};
         for (const policy::Case& each : rule_.cases) {
-            const Judged verdict = each.duplicates ? duplicates() : judge_case(each);
+            Judged verdict = each.duplicates ? duplicates() : judge_case(each);
+            if (!rule_.requested.empty()) verdict = answered(each, verdict);
             if (verdict.kind != Verdict::Kind::kHealthy) return verdict;
         }
         return {};
@@ -150,6 +163,18 @@ class Judgement {
             }
         }
         return all;
+    }
+
+    Value value_of(const policy::Role& role, const Facet& facet, const std::string& name) const {
+        static const std::vector<Ledger::Entry> kNone;
+        if (name == "scope" && !role.scope.empty() && policy::find_field(role, name) == nullptr) {
+            for (const Source& source : sources(role.name)) {
+                if (source.id == facet.source) return {Value::Kind::kText, source.scope};
+            }
+        }
+        const bool own = policy_.ledger && policy_.ledger->of.role == role.name;
+        const bool some = own && subject_.ledger;
+        return value_in(role, facet, name, some ? subject_.ledger->entries : kNone);
     }
 
     /// By who may still ask.
@@ -222,7 +247,10 @@ class Judgement {
         }
         const Facet& on = own ? object : *other->second;
         const Value against = value_of(role(test.other.role), on, test.other.field);
-        if (against.kind == Value::Kind::kUnsent || against.kind == Value::Kind::kNull) {
+        const policy::Field* there = policy::find_field(role(test.other.role), test.other.field);
+        const bool lacks =
+            against.kind == Value::Kind::kNotThere && there != nullptr && there->required;
+        if (lacks || against.kind == Value::Kind::kUnsent || against.kind == Value::Kind::kNull) {
             return unknown(Reason::kIncomplete);
         }
         if (test.op == Op::kSame) return truth(value == against);
@@ -311,7 +339,21 @@ class Judgement {
             return truth(pattern.quantifier == Quantifier::kNone);
         }
         Truth some = kNo;
-        for (const Facet* facet : *all) some = either(some, wanted(pattern, *facet, bound));
+        std::set<const Facet*> matching;
+        for (const Facet* facet : *all) {
+            const Truth fits = wanted(pattern, *facet, bound);
+            if (!fits.no()) matching.insert(facet);
+            some = either(some, fits);
+        }
+        if (pattern.quantifier == Quantifier::kOne && !matching.empty()) {
+            const policy::Role& of = role(pattern.role);
+            for (const Facet* facet : *all) {
+                if (!holds(of.live, of, *facet, {}).no()) matching.insert(facet);
+            }
+            if (matching.size() > 1) {
+                return of.several ? kNo : unknown(Reason::kDuplicateClaim);
+            }
+        }
         return pattern.quantifier == Quantifier::kNone ? opposite(some) : some;
     }
 
@@ -401,10 +443,20 @@ class Judgement {
         };
         const auto all = objects(pattern, bound);
         const bool known = all.has_value() && proven(pattern, bound);
-        if (pattern.quantifier == Quantifier::kNone) {
-            return go_on(none(pattern, all.value_or(std::vector<const Facet*>{}), bound, known),
-                         bound);
+        Truth scope = kYes;  // somebody looks where the object should be
+        if (!pattern.in.role.empty()) {
+            const auto by = bound.find(pattern.in.role);
+            const bool told = by != bound.end() && by->second != nullptr &&
+                              value_of(role(pattern.in.role), *by->second, pattern.in.field).kind ==
+                                  Value::Kind::kText;
+            scope = told ? truth(!asked(pattern, bound).empty()) : unknown(Reason::kIncomplete);
         }
+        if (pattern.quantifier == Quantifier::kNone) {
+            return go_on(
+                both(scope, none(pattern, all.value_or(std::vector<const Facet*>{}), bound, known)),
+                bound);
+        }
+        if (!scope.yes()) return go_on(scope, bound);
         std::vector<const Facet*> fit;
         if (all) fit = *all;
         std::erase_if(fit, [&](const Facet* facet) { return wanted(pattern, *facet, bound).no(); });
@@ -457,6 +509,25 @@ class Judgement {
         return fit.front();
     }
 
+    /// Who asked is told why nothing is done: what is to be ended is not there, or cannot be
+    /// judged.
+    Judged answered(const policy::Case& found, const Judged& judged) {
+        const policy::FieldRef& owner = policy_.requests.at(rule_.requested);
+        const Facet* asked = nullptr;
+        for (const Facet* facet : facets(owner.role)) {
+            const bool lives = !holds(role(owner.role).live, role(owner.role), *facet, {}).no();
+            if (lives && asked == nullptr) asked = facet;
+        }
+        if (asked == nullptr) return judged;
+        if (judged.kind == Verdict::Kind::kAbstain) return waiting(judged.reason, *asked);
+        if (judged.kind != Verdict::Kind::kHealthy || waits_) return judged;
+        const std::string& taken = found.steps.front().role;
+        if (taken.empty() || !facets(taken).empty()) return judged;
+        std::vector<const policy::Pattern*> patterns = in_order(found);
+        std::erase_if(patterns, [&](const policy::Pattern* each) { return each->role == taken; });
+        return match(patterns, 0, {}).truth.no() ? judged : waiting(Reason::kNoObject, *asked);
+    }
+
     Judged judge_case(const policy::Case& found) {
         std::vector<const policy::Pattern*> patterns = in_order(found);
         if (subject_.reference()) {
@@ -472,12 +543,17 @@ class Judgement {
         if (object == nullptr) return {};
         const Facet& about = *object;
         if (subject_.reference()) return waiting(Reason::kReportOnly, about);
+        if (!texts_known(found, bound)) return abstain(Reason::kIncomplete);
         if (found.past) {
             if (const auto early = before_deadline(*found.past, bound)) return *early;
         }
-        const policy::Step* step = next_step(found, bound);
+        const policy::Step* step = next_step(found, bound, about);
         if (step == nullptr) return {};
-        if (found.steps.front().verb == Verb::kReport) return waiting(Reason::kReportOnly, about);
+        if (found.steps.front().verb == Verb::kReport) {
+            const JournalTime first = moment_.detected(about.object_id).value_or(moment_.now);
+            const bool young = moment_.now < first + moment_.grace;
+            return waiting(young ? Reason::kGrace : Reason::kReportOnly, about);
+        }
         return believed(found, bound, about, *step);
     }
 
@@ -525,8 +601,42 @@ class Judgement {
         return all;
     }
 
-    const policy::Step* next_step(const policy::Case& found, const Bound& bound) const {
+    /// What the steps write, and what they are made from.
+    bool texts_known(const policy::Case& found, const Bound& bound) const {
+        const auto known = [&](const policy::FieldRef& field) {
+            const auto at = bound.find(field.role);
+            return at != bound.end() && at->second != nullptr &&
+                   value_of(role(field.role), *at->second, field.field).kind == Value::Kind::kText;
+        };
+        const auto all_known = [&](const policy::Text& text) {
+            return std::all_of(text.begin(), text.end(), [&](const policy::Piece& piece) {
+                return piece.kind != policy::Piece::Kind::kField || known(piece.field);
+            });
+        };
         for (const policy::Step& step : found.steps) {
+            if (!all_known(step.name)) return false;
+            for (const policy::Assigned& set : step.sets) {
+                if (set.value && !all_known(*set.value)) return false;
+            }
+            for (const policy::FieldRef& field : step.reads) {
+                const auto at = bound.find(field.role);
+                if (at == bound.end() || at->second == nullptr) return false;
+                const Value value = value_of(role(field.role), *at->second, field.field);
+                const bool nothing = value.kind == Value::Kind::kNotThere;  // that is known, too
+                if (value.kind != Value::Kind::kText && !nothing) return false;
+            }
+        }
+        return true;
+    }
+
+    const policy::Step* next_step(const policy::Case& found, const Bound& bound,
+                                  const Facet& about) const {
+        std::uint32_t behind = moment_.steps(about.object_id);
+        for (const policy::Step& step : found.steps) {
+            if (step.verb != Verb::kDelete && &step != &found.steps.back() && behind > 0) {
+                --behind;
+                continue;
+            }
             if (step.verb != Verb::kDelete) return &step;
             const auto at = bound.find(step.role);
             const std::vector<const Facet*> rest = left(step);
@@ -558,9 +668,21 @@ class Judgement {
             }
         }
         const BrokerTime since = rule_.since_first_seen ? about.first_seen : about.evidence;
-        for (const policy::Pattern& pattern : found.when) {
+        std::vector<policy::Pattern> all = found.when;
+        for (const policy::Pattern& pattern : found.when) add_asked(pattern.condition, all);
+        std::set<SourceId> leaned{about.source};
+        for (const policy::Pattern& pattern : all) {
+            // A fact that is looked up changes slowly: its source must only be there.
+            const bool slow = role(pattern.role).reference;
             for (const Source& source : asked(pattern, bound)) {
-                if (source.id != about.source) doubt(source, since, moment_.create_window);
+                if (!leaned.insert(source.id).second) continue;
+                doubt(source, slow ? BrokerTime{} : since,
+                      slow ? Millis{0} : moment_.create_window);
+            }
+        }
+        if (rests_on_ledger(found)) {
+            for (const Source& source : sources(policy_.ledger->objects)) {
+                if (leaned.insert(source.id).second) doubt(source, since, moment_.create_window);
             }
         }
         for (const auto& [source, why] : doubts) {
@@ -569,8 +691,12 @@ class Judgement {
         const JournalTime first = moment_.detected(about.object_id).value_or(moment_.now);
         if (moment_.now < first + moment_.grace) return waiting(Reason::kGrace, about);
         if (!doubts.empty()) return waiting(doubts.front().second, about);
+        if (still_backing_off()) return waiting(Reason::kBackoff, about);
         Judged act{Verdict::Kind::kAct, Reason::kNone, about.object_id, step.verb, {}, false};
-        act.target = target_of(step, bound);
+        act.target = target_of(found, step, bound);
+        const bool ended = subject_.aftermath && subject_.aftermath->ended &&
+                           subject_.aftermath->ended->object_id == act.target;
+        if (ended && step.verb == Verb::kUpdate) return waiting(Reason::kReportOnly, about);
         for (const std::string& count : found.ask_while) {
             const auto counted = moment_.counts.find(count);
             const bool some = counted != moment_.counts.end() && counted->second > 0;
@@ -581,9 +707,68 @@ class Judgement {
         return act;
     }
 
-    std::string target_of(const policy::Step& step, const Bound& bound) const {
+    /// The patterns of others that its named conditions ask, too.
+    void add_asked(const Condition& condition, std::vector<policy::Pattern>& all) const {
+        if (condition.kind == Condition::Kind::kTest && condition.test.op == Op::kIs) {
+            for (const policy::NamedCondition& named : policy_.conditions) {
+                if (named.name != condition.test.values.front()) continue;
+                for (const auto& line : named.lines) {
+                    for (const policy::Pattern& pattern : line.when) {
+                        if (pattern.role != named.about) all.push_back(pattern);
+                        add_asked(pattern.condition, all);
+                    }
+                }
+            }
+        }
+        for (const Condition& part : condition.parts) add_asked(part, all);
+    }
+
+    /// Does it count how the objects before ended?
+    bool rests_on_ledger(const policy::Case& found) const {
+        if (!policy_.ledger) return false;
+        if (!rule_.backoff.empty()) return true;
+        return std::any_of(
+            found.when.begin(), found.when.end(), [&](const policy::Pattern& pattern) {
+                return pattern.role == policy_.ledger->of.role && counts_ends(pattern.condition);
+            });
+    }
+    bool counts_ends(const Condition& condition) const {
+        const policy::Test& test = condition.test;
+        if (condition.kind == Condition::Kind::kTest && test.op == Op::kIs) {
+            for (const policy::NamedCondition& named : policy_.conditions) {
+                if (named.name != test.values.front()) continue;
+                for (const auto& line : named.lines) {
+                    for (const policy::Pattern& pattern : line.when) {
+                        if (counts_ends(pattern.condition)) return true;
+                    }
+                }
+            }
+        } else if (condition.kind == Condition::Kind::kTest) {
+            return test.field == "failures" || test.field == "succeeded";
+        }
+        return std::any_of(condition.parts.begin(), condition.parts.end(),
+                           [&](const Condition& part) { return counts_ends(part); });
+    }
+
+    /// The ladder's step is the one of as many failures, from the latest of them.
+    bool still_backing_off() const {
+        if (rule_.backoff.empty() || !subject_.ledger) return false;
+        std::size_t failures = 0;
+        JournalTime latest{};
+        for (const Ledger::Entry& entry : subject_.ledger->entries) {
+            if (entry.end == End::kSucceeded) continue;
+            ++failures;
+            latest = std::max(latest, entry.at);
+        }
+        const std::size_t step = std::min(failures, rule_.backoff.size() - 1);
+        return moment_.now < latest + rule_.backoff[step];
+    }
+
+    std::string target_of(const policy::Case& found, const policy::Step& step,
+                          const Bound& bound) const {
         const auto at = bound.find(step.role);
-        if (step.verb == Verb::kDelete) {
+        const bool its_own = found.steps.size() == 1 && at != bound.end() && at->second != nullptr;
+        if (step.verb == Verb::kDelete && !its_own) {
             const std::vector<const Facet*> rest = left(step);
             return rest.empty() ? std::string() : rest.front()->object_id;
         }
@@ -631,6 +816,7 @@ class Judgement {
     const policy::Rule& rule_;
     const Subject& subject_;
     const Moment& moment_;
+    bool waits_ = false;  ///< healthy so far, until a deadline
 };
 
 Judged Judgement::duplicates() const {
@@ -673,7 +859,10 @@ std::optional<Judged> Judgement::before_deadline(const policy::Deadline& past, c
         if (ahead > moment_.max_clock_skew || ahead < -moment_.max_clock_skew) {
             return abstain(Reason::kClockSkew);
         }
-        if (source.clock <= *begins + *lasts) return Judged{};
+        if (source.clock <= *begins + *lasts) {
+            waits_ = true;
+            return Judged{};
+        }
     }
     return std::nullopt;
 }

@@ -41,6 +41,8 @@ struct Moment {
     Millis create_window{0};
     /// When this rule first found something about the object; nullopt: it does so now.
     std::function<std::optional<JournalTime>(std::string_view object_id)> detected;
+    /// How many steps this rule has behind it about the object.
+    std::function<std::uint32_t(std::string_view object_id)> steps;
     /// What a source says of a reference; a subject without facets where it says nothing.
     std::function<const Subject&(SourceId source, std::string_view name)> about;
     // How times are written is not what is asked here: the product's own readers.

@@ -1,6 +1,7 @@
 // Proves that the stories of this folder know each rule: one that always says the same, whatever it
 // sees, makes a story end otherwise (it is healthy; it waits; it acts).
-#include "engine/core/policy.h"
+#include "engine/core/evaluate.h"
+#include "policies/shipped.h"
 #include "tests/support/scenario.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +12,6 @@
 
 namespace trueup::testing {
 namespace {
-
-using core::References;
 
 const std::vector<Scenario>& stories() {
     static const std::vector<Scenario> kStories = [] {
@@ -31,38 +30,44 @@ const Facet* first_present(const Subject& subject) {
     return found == subject.facets.end() ? nullptr : &*found;
 }
 
-Verdict healthy(const Subject& /*subject*/, const References& /*references*/,
-                const Settings& /*settings*/, std::uint8_t /*self*/, JournalTime /*now*/) {
-    return Verdict::healthy();
+using Judge = Verdict (*)(const core::Judgement& on);
+
+std::string judged;        ///< the rule that says always the same
+Judge constant = nullptr;  ///< what it says
+
+Verdict judge_one(const core::Judgement& on) {
+    return on.rule().name == judged ? constant(on) : core::judge(on);
 }
 
-Verdict waits(const Subject& subject, const References& /*references*/,
-              const Settings& /*settings*/, std::uint8_t /*self*/, JournalTime /*now*/) {
-    const Facet* facet = first_present(subject);
+Verdict healthy(const core::Judgement& /*on*/) { return Verdict::healthy(); }
+
+Verdict waits(const core::Judgement& on) {
+    const Facet* facet = first_present(on.subject);
     if (facet == nullptr) return Verdict::healthy();
     return Verdict::waiting(Reason::kGrace, {}, facet->object_id);
 }
 
-Verdict acts(const Subject& subject, const References& references, const Settings& /*settings*/,
-             std::uint8_t /*self*/, JournalTime /*now*/) {
-    const Facet* facet = first_present(subject);
+Verdict acts(const core::Judgement& on) {
+    const Facet* facet = first_present(on.subject);
     if (facet == nullptr) return Verdict::healthy();
     CommandDraft draft;
-    draft.target = {
-        references.sources[facet->source].name, facet->object_id, std::string(subject.name()), {}};
+    draft.target = {on.references.sources[facet->source].name,
+                    facet->object_id,
+                    std::string(on.subject.name()),
+                    {}};
     draft.action.kind = Action::Kind::kDeletePod;
     return Verdict::act(facet->object_id, std::move(draft));
 }
 
 struct Judged {
-    const core::Policy* policy;
-    std::size_t rule;
+    std::string policy;
+    std::string rule;
 };
 
 /// Does the story go on otherwise, or does it make no sense any more?
-bool ends_otherwise(const Scenario& story, const core::Policy& judging) {
+bool ends_otherwise(const Scenario& story) {
     try {
-        return !tell(story, {.instead = &judging}).flaws.empty();
+        return !tell(story, {.judge = judge_one}).flaws.empty();
     } catch (const ScenarioError&) {  // as an outcome of a command that was never given
         return true;
     }
@@ -71,15 +76,12 @@ bool ends_otherwise(const Scenario& story, const core::Policy& judging) {
 class ConstantVerdict : public ::testing::TestWithParam<Judged> {
   protected:
     /// Is there a story that ends otherwise when the rule judges like this?
-    static bool noticed(core::Judge judge) {
-        const core::Policy* policy = GetParam().policy;
-        std::vector<core::Rule> rules(policy->rules.begin(), policy->rules.end());
-        rules[GetParam().rule].judge = judge;
-        core::Policy other = *policy;
-        other.rules = rules;
+    static bool noticed(Judge judge) {
+        judged = GetParam().rule;
+        constant = judge;
         return std::any_of(stories().begin(), stories().end(), [&](const Scenario& story) {
-            const bool its_own = story.world.settings.use == policy->name;
-            return its_own && ends_otherwise(story, other);
+            const bool its_own = story.world.settings.text->name == GetParam().policy;
+            return its_own && ends_otherwise(story);
         });
     }
 };
@@ -90,22 +92,22 @@ TEST_P(ConstantVerdict, IsNoticedByAStory) {
     EXPECT_TRUE(noticed(acts)) << "always acts";
 }
 
+/// But for those that nothing in this build can carry out.
 std::vector<Judged> every_rule() {
     std::vector<Judged> all;
-    for (const char* name : {"graph-instances", "ec2-workers", "processors", "ephemeral-runners",
-                             "storage-instances"}) {
-        const core::Policy* policy = core::find_policy(name);
-        if (policy == nullptr) throw std::logic_error(std::string("no policy ") + name);
-        for (std::size_t rule = 0; rule < policy->rules.size(); ++rule) {
-            all.push_back({policy, rule});
+    for (const std::string& name : policies::shipped_names()) {
+        const Settings settings = policies::usual_settings(name, Mode::kEnforce);
+        const Result<core::Plan> plan = core::compile(*settings.text, settings);
+        if (!plan) throw std::logic_error(plan.error().what);
+        for (const core::PlanRule& rule : plan->rules) {
+            if (rule.unable.empty()) all.push_back({name, rule.name});
         }
     }
     return all;
 }
 
 std::string name_of_rule(const ::testing::TestParamInfo<Judged>& info) {
-    std::string name(info.param.policy->name);
-    name += "_" + std::string(info.param.policy->rules[info.param.rule].name);
+    std::string name = info.param.policy + "_" + info.param.rule;
     std::replace(name.begin(), name.end(), '-', '_');
     return name;
 }

@@ -55,6 +55,12 @@ inline naive::Moment moment_of(const policy::Policy& text, const Subject& subjec
         }
         return std::nullopt;
     };
+    moment.steps = [&subject, self](std::string_view object) -> std::uint32_t {
+        for (const Finding& finding : subject.findings) {
+            if (finding.rule == self && finding.object_id == object) return finding.steps;
+        }
+        return 0;
+    };
     moment.about = beside.about;
     moment.timestamp = core::parse_timestamp;
     moment.duration = core::parse_duration;

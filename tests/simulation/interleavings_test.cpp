@@ -27,6 +27,7 @@
 // there is one death and no lie.
 #include "engine/codec/outcome_codec.h"
 #include "engine/core/row.h"
+#include "policies/shipped.h"
 #include "tests/engine/runtime/shard_fixture.h"
 #include "tests/engine/runtime/wrapped_store.h"
 #include "tests/support/keys.h"
@@ -183,8 +184,8 @@ ShardSettings engine_settings() {
     ShardSettings settings;
     settings.policy = demo_policy();
     for (const char* rule : {"orphaned_pod", "missing_pod"}) {
-        core::rule_settings(settings.policy, rule).grace = Millis{1'000};
-        core::rule_settings(settings.policy, rule).create_window = Millis{0};
+        policies::rule_settings(settings.policy, rule).grace = Millis{1'000};
+        policies::rule_settings(settings.policy, rule).create_window = Millis{0};
     }
     settings.policy.stale_after = kStale;
     settings.new_journal_id = JournalId({7, 7});

@@ -2,7 +2,7 @@
 
 #include "engine/codec/change_codec.h"
 #include "engine/codec/outcome_codec.h"
-#include "engine/core/policy.h"
+#include "policies/shipped.h"
 #include "tests/support/keys.h"
 
 #include <algorithm>
@@ -76,11 +76,11 @@ Settings begun_empty(Settings settings) {
 }
 
 Settings graph_settings(Mode mode) {
-    Settings settings = begun_empty(core::usual_settings("graph-instances", Mode::kOff));
+    Settings settings = begun_empty(policies::usual_settings("graph-instances", Mode::kOff));
     for (const char* name : {"orphaned_pod", "missing_pod", "status_drift"}) {
-        core::rule_settings(settings, name).mode = mode;
+        policies::rule_settings(settings, name).mode = mode;
     }
-    core::rule_settings(settings, "missing_pod").grace = 0s;
+    policies::rule_settings(settings, "missing_pod").grace = 0s;
     return settings;
 }
 
@@ -224,8 +224,8 @@ void JournalScript::fold(std::string record) {
         codec::decode_journal(records_.back().bytes, offset, records_.back().append_time, view);
     if (!read) throw std::logic_error(read.error().what);
     last_.clear();
+    if (manner_.judge != nullptr) state_.judge = manner_.judge;
     core::fold(state_, view, last_);
-    if (manner_.instead != nullptr) state_.policy = manner_.instead;
     findings_.insert(findings_.end(), last_.findings.begin(), last_.findings.end());
     commands_.insert(commands_.end(), last_.commands.begin(), last_.commands.end());
     gaps_.insert(gaps_.end(), last_.gaps.begin(), last_.gaps.end());

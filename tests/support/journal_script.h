@@ -94,8 +94,7 @@ struct Manner {
     /// Who says something at the same time does so in reverse, one by one. Where a finding is for
     /// less than a second may differ then.
     bool reversed = false;
-    const core::Policy* instead =
-        nullptr;  ///< judges; it must be alike but for its rules' verdicts
+    Verdict (*judge)(const core::Judgement& on) = nullptr;  ///< instead of the product's
 };
 
 /// The same, but an empty first snapshot is right: most stories begin in an empty world.

@@ -242,7 +242,7 @@ class Teller {
             const bool gone = verb == noun.word + "-gone";
             if (verb == noun.word || gone) return object(noun, gone), true;
         }
-        if (scenario_.world.settings.use != "graph-instances") return false;
+        if (scenario_.world.settings.text->name != "graph-instances") return false;
         if (verb == "pod") return pod(), true;
         if (verb == "row") return row(), true;
         if (verb == "pod-gone") return pod_gone(), true;

@@ -24,6 +24,9 @@ struct World {
     std::int32_t shards = 1;  ///< of which the story tells one
 };
 
+/// Settings whose policy is of that name, and says something that this build does not know.
+Settings of_another_build(Settings settings, const std::string& policy);
+
 /// Every rule enforces, as it is usually set; of graph-instances three of them. `graph-instances
 /// with services` has sources of services and ingresses, too. nullopt: there is no such policy.
 std::optional<World> world_of(std::string_view policy);

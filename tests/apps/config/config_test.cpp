@@ -2,7 +2,7 @@
 // journal.
 #include "apps/config/config.h"
 
-#include "engine/core/policy.h"
+#include "policies/shipped.h"
 #include "tests/apps/config/support.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(Config, DefaultsAreThoseOfTheDocument) {
 TEST(Config, SettingsCarryDefaultsAndOrder) {
     Settings expected;
     expected.policy = "graph-instances";
-    expected.use = "graph-instances";
+    expected.text = policies::shipped("graph-instances");
     expected.sources = {{"pods", Topic::kChangesPods, 0}, {"rows", Topic::kChangesRows, 1}};
     expected.rules = {{"orphaned_pod", Mode::kObserve, Millis(60'000), Millis(30'000)},
                       {"missing_pod", Mode::kObserve, Millis(60'000), Millis(30'000)},
@@ -85,6 +85,7 @@ TEST(Config, SettingsCarryDefaultsAndOrder) {
                       {"inactive", Mode::kOff, Millis(0), Millis(0)},
                       {"untracked_record", Mode::kObserve, Millis(60'000), Millis(30'000)},
                       {"stuck_transition", Mode::kObserve, Millis(900'000), Millis(30'000)},
+                      {"stopping_with_pod", Mode::kObserve, Millis(900'000), Millis(0)},
                       {"finished_pod", Mode::kObserve, Millis(0), Millis(0)},
                       {"duplicate_claim", Mode::kObserve, Millis(0), Millis(0)},
                       {"termination_requested", Mode::kOff, Millis(0), Millis(0)}};
@@ -111,13 +112,12 @@ TEST(Config, WhatASourceMustHaveShownIsInTheJournal) {
     EXPECT_EQ(settings.sources[1].at_least, 0U);
 }
 
-TEST(Config, RulesAreThoseOfTheCoreInItsOrder) {
+TEST(Config, RulesAreThoseOfThePolicyInItsOrder) {
     const Settings settings = policy_settings(parsed(sound()));
-    const core::Policy* policy = core::find_policy(settings.use);
-    ASSERT_NE(policy, nullptr);
-    ASSERT_EQ(policy->rules.size(), settings.rules.size());
+    const policy::Policy& policy = *settings.text;
+    ASSERT_EQ(policy.rules.size(), settings.rules.size());
     for (std::size_t i = 0; i < settings.rules.size(); ++i) {
-        EXPECT_EQ(policy->rules[i].name, settings.rules[i].rule);
+        EXPECT_EQ(policy.rules[i].name, settings.rules[i].rule);
     }
 }
 
@@ -210,7 +210,7 @@ TEST(Config, TheExampleOfEveryRuleIsSoundAndDeletesNothingUnasked) {
     const Result<Config> config = load_config(TRUEUP_EXAMPLES "/graph-instances.yaml");
     ASSERT_TRUE(config.ok()) << config.error().what;
     const Settings settings = policy_settings(*config);
-    EXPECT_EQ(settings.rules.size(), 10U);
+    EXPECT_EQ(settings.rules.size(), 11U);
     EXPECT_EQ(settings.rules[0].mode, Mode::kApprove);
     EXPECT_EQ(settings.windows.size(), 2U);
     EXPECT_EQ(settings.windows[0], (Window{0x1f, 6 * 60, 20 * 60}));

@@ -37,6 +37,7 @@ TEST(ConfigDescribe, SaysEverythingInAFewLines) {
         "5m\n"
         "rule      stuck_transition: observe, grace 15m, create window 30s, at most 10 or 20% in "
         "5m\n"
+        "rule      stopping_with_pod: observe, grace 15m, at most 10 or 20% in 5m\n"
         "rule      finished_pod: observe, at most 10 or 20% in 5m\n"
         "rule      duplicate_claim: observe, at most 10 or 20% in 5m\n"
         "rule      termination_requested: off\n"

@@ -4,7 +4,9 @@
 #include "engine/codec/journal_codec.h"
 #include "engine/codec/limits.h"
 #include "engine/codec/outcome_codec.h"
+#include "engine/codec/policy_codec.h"
 #include "engine/codec/settings_codec.h"
+#include "policies/shipped.h"
 #include "tests/engine/codec/samples.h"
 #include "trueup/v1/journal.pb.h"
 
@@ -327,10 +329,36 @@ TEST(JournalCodec, ARecordThatIsTooLargeStopsItsReader) {
     EXPECT_FALSE(decode_journal(builder.take(), 1, kAt, view).ok());
 }
 
+TEST(SettingsCodec, WithoutAPolicyTheyAreOfAPreview_C10) {
+    const auto read = decode_settings(encode_settings(Settings{}));
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().what,
+              "the settings hold no policy: they are of a preview; begin a new journal");
+}
+
+TEST(SettingsCodec, APolicyGoesBothWaysWordByWord) {
+    for (const std::string& name : policies::shipped_names()) {
+        const policy::Policy& policy = *policies::shipped(name);
+        EXPECT_EQ(decode_policy(encode_policy(policy)).value(), policy) << name;
+    }
+    const policy::Policy sample = *samples::settings().text;
+    EXPECT_EQ(decode_policy(encode_policy(sample)).value(), sample);
+    EXPECT_FALSE(decode_policy("\xff\xff rubbish").ok());
+    policy::Policy other = sample;
+    other.language = 2;
+    EXPECT_EQ(decode_policy(encode_policy(other)).error().what,
+              "the policy is written in language 2, and this build reads language 1");
+    other = sample;
+    other.rules.front().cases.front().steps.front().verb = static_cast<policy::Verb>(99);
+    EXPECT_EQ(decode_policy(encode_policy(other)).error().what,
+              "the policy says something that this build does not know");
+}
+
 TEST(SettingsCodec, GoBothWays) {
     EXPECT_EQ(decode_settings(encode_settings(samples::settings())).value(), samples::settings());
     EXPECT_EQ(decode_genesis(encode_genesis(samples::genesis())).value(), samples::genesis());
     Settings bare;
+    bare.text = policy::Policy{};
     EXPECT_EQ(decode_settings(encode_settings(bare)).value(), bare);
 }
 

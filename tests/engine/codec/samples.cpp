@@ -137,11 +137,99 @@ Request request() {
     return request;
 }
 
+/// One of everything.
+policy::Policy policy_text() {
+    using policy::Case, policy::Condition, policy::Deadline, policy::FieldRef, policy::Key;
+    using policy::Kind, policy::NamedCondition, policy::Op, policy::Pattern, policy::Piece;
+    using policy::Quantifier, policy::Rule, policy::Step, policy::Template, policy::Text;
+    using policy::Verb;
+    const auto is = [](const char* field, const char* value) {
+        Condition condition;
+        condition.kind = Condition::Kind::kTest;
+        condition.test = {field, Op::kIn, false, {value}, {}};
+        return condition;
+    };
+    Condition same = is("spec", "");
+    same.test = {"spec", Op::kSame, true, {}, {"rows", "spec"}};
+    Condition either;
+    either.kind = Condition::Kind::kAny;
+    either.parts = {is("phase", "Failed"), same};
+    Key key;
+    key.op = Key::Op::kCoalesce;
+    key.parts = {{Key::Op::kField, "pod_name", {}}, {Key::Op::kLiteral, "none", {}}};
+    policy::Role pods;
+    pods.name = "pods";
+    pods.kind = Kind::kPod;
+    pods.key.text = "name";
+    pods.fields = {
+        {"spec", policy::Field::Type::kText, {"a", "b"}, "label.spec", "UTC", true, true, true}};
+    pods.live = either;
+    pods.several = pods.optional = pods.reference = true;
+    policy::Role rows;
+    rows.name = "rows";
+    rows.key = key;
+    rows.scope = "region";
+    rows.as_of_field = "filled";
+    rows.as_of = {"pods", "spec"};
+    rows.as_of_at = "now";
+    Pattern pattern{
+        "pods",    Quantifier::kSurplus, either, {{same, {}}, {{}, "spec"}}, {"rows", "spec"},
+        "literal", {"rows", "region"}};
+    NamedCondition named{
+        "lost", "pods", {{{pattern}, NamedCondition::Line::Then::kUnknown, "moving"}}};
+    policy::Ledger ledger{{"rows", "spec"}, "pods", same, either, same, true, {"rows", "ends"}};
+    Text text{{Piece::Kind::kLiteral, "pod ", {}}, {Piece::Kind::kField, {}, {"pods", "spec"}}};
+    Step create;
+    create.verb = Verb::kCreate;
+    create.role = "pods";
+    create.name = text;
+    create.sets = {{"spec", text}, {"phase", std::nullopt}};
+    create.from = "builder";
+    create.object =
+        Template{Template::Kind::kMap, "", {}, {{Template::Kind::kText, "k", text, {}}}};
+    create.grace_period = 5;
+    create.propagation = "background";
+    create.subresource = "status";
+    create.reads = {{"rows", "spec"}};
+    Case found;
+    found.when = {pattern};
+    found.past = Deadline{{"rows", "at"}, FieldRef{"rows", "ttl"}};
+    found.ask_while = {"lost_rows"};
+    found.steps = {create};
+    Case twice;
+    twice.duplicates = true;
+    twice.past = Deadline{{"rows", "at"}, Millis(900'000)};
+    twice.steps = {Step{}};
+    Rule rule{"lost_pod",
+              "pod that is lost",
+              {found, twice},
+              true,
+              Millis(60'000),
+              Millis(30'000),
+              true,
+              true,
+              {Millis(0), Millis(5'000)},
+              "terminate",
+              {"no_grace"}};
+    policy::Policy policy;
+    policy.name = "graph-instances";
+    policy.subject = "a pod";
+    policy.stale_after = Millis(45'002);
+    policy.roles = {pods, rows};
+    policy.conditions = {named};
+    policy.counts = {{"lost_rows", {{pattern}}, {}, {}, {}, "lost"},
+                     {"phases", {}, "pods", either, "phase", {}}};
+    policy.ledger = ledger;
+    policy.requests = {{"terminate", {"rows", "owner"}}};
+    policy.rules = {rule};
+    return policy;
+}
+
 Settings settings() {
     Settings settings;
     settings.logic = 4;  // of the build that first wrote these bytes
     settings.policy = "graph-instance";
-    settings.use = "graph-instances";
+    settings.text = policy_text();
     settings.sources = {{"pods", Topic::kChangesPods, 0, "eu"},
                         {"instances", Topic::kChangesRows, 1},
                         {"nodes", Topic::kChangesResources}};

@@ -1,5 +1,6 @@
 // Proves endings (core/ending.h, docs/adr/0022-endings.md; G4, G7, G8, S2, S40): what was begun by
 // taking something away is carried to its end, and no other rule takes it for a failure.
+#include "policies/shipped.h"
 #include "tests/support/journal_script.h"
 #include "tests/support/worlds.h"
 
@@ -28,7 +29,7 @@ Row expired_row(std::uint64_t version, std::string status = "running") {
 Settings served_settings(Mode mode = Mode::kEnforce) {
     Settings settings = world_of("graph-instances with services")->settings;
     for (const char* rule : {"ttl_expired", "termination_requested", "untracked_record"}) {
-        core::rule_settings(settings, rule).mode = mode;
+        policies::rule_settings(settings, rule).mode = mode;
     }
     return settings;
 }
@@ -96,7 +97,7 @@ JournalScript at_stage(char stage) {
     s.at(100s).outcome(s.commands().back(), OutcomeKind::kFailed, false);
     if (stage == 'H') {
         Settings settings = s.settings();
-        core::rule_settings(settings, "ttl_expired").mode = Mode::kObserve;
+        policies::rule_settings(settings, "ttl_expired").mode = Mode::kObserve;
         s.put_in_force(settings);
     }
     return s;
@@ -121,7 +122,7 @@ struct Event {
 
 void set_mode(JournalScript& s, std::string_view rule, Mode mode) {
     Settings settings = s.settings();
-    core::rule_settings(settings, rule).mode = mode;
+    policies::rule_settings(settings, rule).mode = mode;
     s.put_in_force(settings);
 }
 

@@ -1,4 +1,6 @@
 // Proves the life of a finding and of its command (design §4.9, §4.14, §5; S1, S38, S39).
+#include "engine/core/edges.h"
+#include "policies/shipped.h"
 #include "tests/support/journal_script.h"
 
 #include <gtest/gtest.h>
@@ -201,7 +203,7 @@ TEST(Findings, OutcomesOfUnknownOrEndedCommandsAreCountedOnly) {
 // grace of ten minutes that had begun with the former.
 TEST(Findings, ARowThatCameAgainUnderItsKeyIsAnotherOne_S17) {
     Settings settings = graph_settings();
-    core::rule_settings(settings, "missing_pod").grace = 600s;
+    policies::rule_settings(settings, "missing_pod").grace = 600s;
     JournalScript s(settings);
     s.all_known();
     s.quiet_until(100s);
@@ -225,7 +227,7 @@ TEST(Findings, ARowThatCameAgainUnderItsKeyIsAnotherOne_S17) {
 TEST(Findings, WhatFailedForAFormerRowIsFoundAnewOfTheNextOne_S17) {
     for (const bool answered : {true, false}) {
         Settings settings = graph_settings();
-        core::rule_settings(settings, "missing_pod").grace = 600s;
+        policies::rule_settings(settings, "missing_pod").grace = 600s;
         JournalScript s(settings);
         s.all_known();
         s.quiet_until(100s);
@@ -266,7 +268,8 @@ TEST(Findings, ASecondOutcomeMovesTheBarrierOn) {
 TEST(Findings, EveryReasonHasAWordAndASentence) {
     Subject subject;
     subject.key = "graph-instances/wrapper-7";
-    const core::Rule& rule = core::find_policy("graph-instances")->rules[0];
+    core::PlanRule rule;
+    rule.finds = "pod without an instance row";
     for (int i = 1; i <= 25; ++i) {
         if (i > 13 && i < 20) continue;
         Finding finding;

@@ -1,5 +1,6 @@
 // Proves that a wrong question is not an absence (docs/adr/0023-first-snapshots.md; S4, S13, G22):
 // first epochs that are empty, or by which most of the world is wrong, and sources that went back.
+#include "policies/shipped.h"
 #include "tests/support/journal_script.h"
 
 #include <gtest/gtest.h>
@@ -119,7 +120,7 @@ TEST(FirstEpoch, TheEdgesAreHalfAnd10) {
 TEST(FirstEpoch, IsOnTrialUntilEverySubjectWasJudgedByIt) {
     Settings settings = expecting(1);
     settings.sweep_step = 3;
-    core::rule_settings(settings, "missing_pod").create_window = 0s;
+    policies::rule_settings(settings, "missing_pod").create_window = 0s;
     JournalScript s(settings);
     s.own("pods");
     s.own("rows");

@@ -87,14 +87,14 @@ TEST(MissingPod, TheCommandSaysWhatTheRowIsToldAndWhatWasRead_G2) {
     EXPECT_EQ(draft.target, (Target{"rows", "public.instances/7", "wrapper-7", ""}));
     EXPECT_EQ(draft.action.kind, Action::Kind::kUpdateRow);
     const std::vector<Assignment> sets{
-        {"status", "failed"},
         {"error_code", "UNEXPECTED_TERMINATION"},
-        {"error_message", "Pod wrapper-7 disappeared from Kubernetes"}};
+        {"error_message", "Pod wrapper-7 disappeared from Kubernetes"},
+        {"status", "failed"}};
     EXPECT_EQ(draft.action.sets, sets);
     const std::vector<Predicate> read{
         {Predicate::Kind::kNone, "pods", {}, "name", "wrapper-7"},
-        {Predicate::Kind::kField, "rows", "public.instances/7", "status", "starting"},
         {Predicate::Kind::kField, "rows", "public.instances/7", "pod_name", "wrapper-7"},
+        {Predicate::Kind::kField, "rows", "public.instances/7", "status", "starting"},
         {Predicate::Kind::kNoVeto, "rows", "public.instances/7", {}, {}}};
     EXPECT_EQ(draft.read_set, read);
 }
@@ -113,16 +113,16 @@ TEST(StatusDrift, ARunningRowWhosePodFailedIsFailedOnceBothSawEachOther_G3) {
               "105s update_row wrapper-7 public.instances/7\n");
     const CommandDraft& draft = s.commands().front().draft;
     EXPECT_EQ(draft.target, (Target{"rows", "public.instances/7", "wrapper-7", ""}));
-    const std::vector<Assignment> sets{{"status", "failed"},
-                                       {"error_code", "UNEXPECTED_TERMINATION"},
-                                       {"error_message", "Pod entered Failed phase"}};
+    const std::vector<Assignment> sets{{"error_code", "UNEXPECTED_TERMINATION"},
+                                       {"error_message", "Pod entered Failed phase"},
+                                       {"status", "failed"}};
     EXPECT_EQ(draft.action.sets, sets);
     const std::vector<Predicate> read{
         {Predicate::Kind::kExists, "pods", "a", "name", "wrapper-7"},
         {Predicate::Kind::kField, "pods", "a", "phase", "Failed"},
         {Predicate::Kind::kNoVeto, "pods", "a", {}, {}},
-        {Predicate::Kind::kField, "rows", "public.instances/7", "status", "running"},
         {Predicate::Kind::kField, "rows", "public.instances/7", "pod_name", "wrapper-7"},
+        {Predicate::Kind::kField, "rows", "public.instances/7", "status", "running"},
         {Predicate::Kind::kNoVeto, "rows", "public.instances/7", {}, {}}};
     EXPECT_EQ(draft.read_set, read);
     EXPECT_EQ(s.commands().front().evidence.size(), 1U) << "both in one journal record";

@@ -2,6 +2,7 @@
 // (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
 #include "engine/codec/request_codec.h"
 #include "engine/core/row.h"
+#include "policies/shipped.h"
 #include "tests/support/journal_script.h"
 
 #include <gtest/gtest.h>
@@ -371,7 +372,7 @@ TEST(Guard, Guard_request_timely_AnOldRequestIsNotTaken) {
 // G8.
 TEST(Guard, Guard_terminate_needs_owner_AStrangerEndsNothing) {
     Settings settings = graph_settings();
-    core::rule_settings(settings, "termination_requested").mode = Mode::kEnforce;
+    policies::rule_settings(settings, "termination_requested").mode = Mode::kEnforce;
     JournalScript s(settings);
     s.all_known();
     s.quiet_until(100s);
@@ -384,7 +385,7 @@ TEST(Guard, Guard_terminate_needs_owner_AStrangerEndsNothing) {
 }
 
 // G25.
-TEST(Guard, Guard_uncorrelated_rows_ask_ARowThatNamesNoPodMayOwnThisOne) {
+TEST(Guard, Guard_count_asks_ARowThatNamesNoPodMayOwnThisOne) {
     JournalScript s = quiet_world();
     s.row({.pk = "9", .name = "wrapper-9", .version = 50, .tracked = false});
     s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
@@ -392,17 +393,15 @@ TEST(Guard, Guard_uncorrelated_rows_ask_ARowThatNamesNoPodMayOwnThisOne) {
     EXPECT_TRUE(s.commands().empty());
 }
 
-// G25, the other way round.
-TEST(Guard, Guard_unowned_pods_ask_APodThatNoRowMeansMayBeThisRows) {
-    Settings settings = graph_settings();
-    settings.rules[0].mode = Mode::kOff;
-    settings.rules[5].mode = Mode::kEnforce;
-    JournalScript s(settings);
-    s.all_known();
-    s.quiet_until(100s);
-    s.row({.pk = "9", .name = "wrapper-9", .version = 50, .tracked = false});
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.quiet_until(200s);
+// What a rule found that means something else now was acted on.
+TEST(Guard, Guard_changed_rule_begins_anew_WhatWasFoundIsAnotherRules) {
+    JournalScript s = orphan_at(115s);
+    Settings other = graph_settings();
+    policy::Policy text = *other.text;
+    text.rules.front().since_first_seen = false;
+    other.text = std::move(text);
+    s.put_in_force(other);
+    s.quiet_until(165s);
     EXPECT_TRUE(s.commands().empty());
 }
 
@@ -430,7 +429,7 @@ Request pause_of(std::string rule) {
 /// What operators, an ending and two rules may ask of one instance that outlived its TTL.
 JournalScript expired_instance(Mode others = Mode::kOff) {
     Settings settings = graph_settings(others);
-    core::rule_settings(settings, "ttl_expired").mode = Mode::kEnforce;
+    policies::rule_settings(settings, "ttl_expired").mode = Mode::kEnforce;
     JournalScript s(settings);
     s.all_known();
     s.quiet_until(90s);

@@ -2,6 +2,7 @@
 // nothing.
 #include "engine/core/look.h"
 
+#include "policies/shipped.h"
 #include "tests/support/journal_script.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ TEST(Look, AConfirmedFindingShowsWhatItsRuleWouldOrder) {
 // Symptom: a rule that kills its pods at once proposed what looked like the pod's own time to end.
 TEST(Look, AProposalHasTheTimeToEndThatTheCommandWillHave) {
     Settings settings = graph_settings(Mode::kApprove);
-    core::rule_settings(settings, "orphaned_pod").grace_period = 0U;
+    policies::rule_settings(settings, "orphaned_pod").grace_period = 0U;
     JournalScript s = orphan_at(170s, settings);
     const auto look = core::look_at(s.state(), kKey);
     ASSERT_TRUE(look && look->proposals.size() == 1 && look->proposals[0]);

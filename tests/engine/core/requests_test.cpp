@@ -1,8 +1,8 @@
 // Proves what operators ask of a shard (design §4.9, §4.15; G8, G25): each request is answered
 // once, with a sentence, and what was answered is the same in every replay.
 #include "engine/codec/request_codec.h"
-#include "engine/core/rules/graph_instances/facts.h"
 #include "engine/model/intake.h"
+#include "policies/shipped.h"
 #include "tests/support/replay.h"
 
 #include <gtest/gtest.h>
@@ -143,8 +143,8 @@ TEST(Requests, AnOldPauseThatIsSentAgainPausesAgainOnceItIsForgotten) {
 // nobody was told.
 TEST(Requests, ATerminationThatNothingCameOfIsToldSoADayLater) {
     Settings settings = graph_settings();
-    core::rule_settings(settings, "termination_requested").mode = Mode::kEnforce;
-    core::rule_settings(settings, "missing_pod").mode = Mode::kOff;
+    policies::rule_settings(settings, "termination_requested").mode = Mode::kEnforce;
+    policies::rule_settings(settings, "missing_pod").mode = Mode::kOff;
     JournalScript s(settings);
     s.all_known();
     s.row({.pk = "7", .name = "wrapper-7", .version = 50, .status = "starting"});
@@ -429,8 +429,11 @@ TEST(Pass, ASourceThatLeftTheConfigurationIsNotWaitedFor_G14) {
     Settings without = graph_settings();
     without.reconcile_every = 60s;
     Settings with = without;
-    with.sources.push_back(
-        {"services", Topic::kChangesResources, core::graph_instances::kServices, {}, 0});
+    with.sources.push_back({"services",
+                            Topic::kChangesResources,
+                            policies::role_number(*with.text, "services"),
+                            {},
+                            0});
     JournalScript s(with);
     s.all_known();
     s.quiet_until(300s);

@@ -177,7 +177,6 @@ Subject random_subject(Dice& dice) {
 Settings random_settings(Dice& dice) {
     Settings settings;
     settings.policy = dice.text();
-    settings.use = dice.text();
     for (std::size_t n = dice.below(4); n > 0; --n) {
         settings.sources.push_back({dice.text(), static_cast<Topic>(dice.below(kTopics)),
                                     static_cast<Role>(dice.number()), dice.text(),
@@ -386,32 +385,12 @@ TEST(Rows, ARowOfAnotherFormatIsRefused) {
     EXPECT_FALSE(core::decode_meta(std::string(1, '\x7f')));
 }
 
-std::string with_grace_period(std::optional<std::uint32_t> period, std::uint64_t record = 0) {
-    core::Meta meta;
-    meta.record = record;
-    meta.settings.rules.push_back({"orphaned_pod", Mode::kEnforce});
-    meta.settings.rules[0].grace_period = period;
-    std::string bytes;
-    core::encode_meta(meta, bytes);
-    return bytes;
-}
-
-// After an upgrade of an engine whose journal had made room, nothing that it had kept could be
-// read.
-TEST(Rows, AMetaRowOfTheBuildBeforeIsReadAsItIs_C10) {
-    std::string former = with_grace_period(std::nullopt);
-    const std::string none = former;
-    const auto place_of = [&none](const std::string& other) {
-        return static_cast<std::size_t>(
-            std::mismatch(none.begin(), none.end(), other.begin()).first - none.begin());
-    };
-    // The format before had neither.
-    former.erase(place_of(with_grace_period(5)), 1);
-    former.erase(place_of(with_grace_period(std::nullopt, 1)), 1);
-    former[0] = static_cast<char>(core::kOldestMetaFormat);
-    const std::optional<core::Meta> read = core::decode_meta(former);
-    ASSERT_TRUE(read.has_value());
-    EXPECT_EQ(*read, *core::decode_meta(with_grace_period(std::nullopt)));
+TEST(Rows, AMetaRowOfAPreviewIsRefused_C10) {
+    std::string former;
+    core::encode_meta(core::Meta{}, former);
+    ASSERT_TRUE(core::decode_meta(former).has_value());
+    former[0] = static_cast<char>(core::kOldestMetaFormat - 1);
+    EXPECT_FALSE(core::decode_meta(former).has_value());
 }
 
 TEST(Rows, ANumberThatNeverEndsIsRefused) {

@@ -1,6 +1,7 @@
 // Proves that settings are journal events and that nothing starts under wrong ones (design §5,
 // C10).
 #include "tests/support/journal_script.h"
+#include "tests/support/worlds.h"
 
 #include <gtest/gtest.h>
 
@@ -59,13 +60,11 @@ TEST(ShardSettings, NewOnesAreAppliedToAllAtOnce) {
 TEST(ShardSettings, AnUnknownPolicyHaltsWithASentence_C10) {
     JournalScript s = with_orphan();
     const std::int64_t applied = s.meta().applied;
-    Settings unknown = graph_settings();
-    unknown.use = "quantum-instances";
-    s.put_in_force(unknown);
+    s.put_in_force(of_another_build(graph_settings(), "quantum-instances"));
     EXPECT_EQ(s.state().halted,
               "journal offset " + std::to_string(applied + 1) +
-                  " puts the policy 'quantum-instances' with 10 rules in force, which this build "
-                  "does not have");
+                  " puts the policy 'quantum-instances' in force, which this build cannot read: "
+                  "the policy has no role 'quanta'");
     s.at(160s).tick();
     s.at(165s).pod({.name = "wrapper-8", .uid = "b", .version = 12});
     EXPECT_EQ(s.meta().applied, applied) << "nothing is folded any more";
@@ -73,18 +72,19 @@ TEST(ShardSettings, AnUnknownPolicyHaltsWithASentence_C10) {
     EXPECT_EQ(s.news(), "");
 }
 
-TEST(ShardSettings, AnotherNumberOfRulesHalts_C10) {
+TEST(ShardSettings, ARuleThatTheSettingsLeaveOutHalts_C10) {
     JournalScript s = with_orphan();
     Settings fewer = graph_settings();
     fewer.rules.pop_back();
     s.put_in_force(fewer);
-    EXPECT_NE(s.state().halted.find("with 9 rules in force"), std::string::npos);
+    EXPECT_NE(s.state().halted.find("says nothing of its rule termination_requested"),
+              std::string::npos)
+        << s.state().halted;
 }
 
 std::string newer_in_force() {
     return "puts logic version " + std::to_string(kLogic + 1) +
-           " in force, and this build has version " + std::to_string(core::kOldestLogic) + " to " +
-           std::to_string(kLogic);
+           " in force, and this build has version " + std::to_string(kLogic);
 }
 
 TEST(ShardSettings, AnotherVersionOfTheLogicHaltsAndSaysWhichBuildItNeeds_C10) {
@@ -124,32 +124,6 @@ TEST(ShardSettings, TheRuleSaysHowLongItsPodsHaveToEndElseTheyDoThemselves_G1) {
     }
 }
 
-TEST(ShardSettings, AJournalOfTheLogicBeforeGivesEachPodItsFormer30s_C10) {
-    Settings before = graph_settings();
-    before.logic = kLogicOfGracePeriods - 1;
-    JournalScript s(before);
-    s.all_known();
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    s.quiet_until(65s);
-    s.put_in_force(graph_settings());
-    s.pod({.name = "wrapper-8", .uid = "b", .version = 12});
-    s.quiet_until(75s);
-    const auto given = [&](const std::string& name) {
-        std::vector<std::optional<std::uint32_t>> all;
-        for (const Command& command : s.commands()) {
-            if (command.draft.target.name != name) continue;
-            all.push_back(command.draft.action.grace_seconds);
-        }
-        return all;
-    };
-    using Given = std::vector<std::optional<std::uint32_t>>;
-    EXPECT_EQ(given("wrapper-7"), (Given{30, 30})) << "once more, as it was ordered";
-    s.outcome(s.commands().back(), OutcomeKind::kDone);
-    s.pod_gone("wrapper-7", "a", 13);
-    s.quiet_until(130s);
-    EXPECT_EQ(given("wrapper-8"), Given{std::nullopt});
-}
-
 TEST(ShardSettings, AnApprovalIsForTheGracePeriodThatItSaw) {
     Settings asks = graph_settings();
     asks.rules[0].mode = Mode::kApprove;
@@ -187,7 +161,7 @@ TEST(ShardSettings, ARoleThatThePolicyDoesNotHaveHalts) {
     Settings more = graph_settings();
     more.sources.push_back({"owls", Topic::kChangesResources, 9});
     s.put_in_force(more);
-    EXPECT_NE(s.state().halted.find("gives owls a role that this build does not know"),
+    EXPECT_NE(s.state().halted.find("gives owls a role that the policy does not have"),
               std::string::npos);
 }
 
@@ -196,12 +170,69 @@ TEST(ShardSettings, AStoredShardOfAnUnknownPolicyHalts_C10) {
     core::State state(rows);
     core::adopt_meta(state, {});
     EXPECT_TRUE(state.halted.empty()) << "a new shard has no policy yet";
-    EXPECT_EQ(state.policy, nullptr);
+    EXPECT_EQ(state.plan, nullptr);
     core::Meta meta;
-    meta.settings.use = "quantum-instances";
+    meta.settings = of_another_build(graph_settings(), "quantum-instances");
     core::adopt_meta(state, meta);
     EXPECT_EQ(state.halted,
-              "the journal uses the policy 'quantum-instances', which this build does not have");
+              "the journal of these rows puts the policy 'quantum-instances' in force, which this "
+              "build cannot read: the policy has no role 'quanta'");
+}
+
+/// The same policy with one rule more in front of all others, that only reports.
+Settings with_a_rule_in_front(Settings settings) {
+    policy::Policy text = *settings.text;
+    policy::Rule rule = text.rules.front();
+    rule.name = "any_pod";
+    rule.grace = rule.create_window = Millis{0};
+    rule.cases.front().when = {rule.cases.front().when.front()};
+    rule.cases.front().ask_while.clear();
+    rule.cases.front().steps = {policy::Step{}};
+    text.rules.insert(text.rules.begin(), rule);
+    settings.text = std::move(text);
+    settings.rules.insert(settings.rules.begin(), {"any_pod", Mode::kObserve, 0s, 0s});
+    return settings;
+}
+
+TEST(ShardSettings, ARuleMoreInFrontLeavesTheFindingsOfTheOthers) {
+    JournalScript s = with_orphan();
+    const FindingId before = s.subject("wrapper-7")->findings.at(0).id;
+    s.put_in_force(with_a_rule_in_front(graph_settings()));
+    EXPECT_EQ(s.news(), "115s confirmed any_pod wrapper-7 a: report_only\n");
+    EXPECT_EQ(s.subject("wrapper-7")->findings.at(0).id, before);
+    EXPECT_EQ(s.meta().settings.rules[0].rule, "orphaned_pod") << "each keeps its number";
+    s.quiet_until(160s);
+    EXPECT_EQ(s.commands().size(), 1U) << "the grace went on";
+}
+
+TEST(ShardSettings, ARuleThatLeftThePolicyIsOffAndItsFindingsEnd) {
+    Settings more = with_a_rule_in_front(graph_settings());
+    JournalScript s(more);
+    s.all_known();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    ASSERT_EQ(s.subject("wrapper-7")->findings.size(), 2U);
+    s.news();
+    s.put_in_force(graph_settings());
+    EXPECT_EQ(s.news(), "0s resolved any_pod wrapper-7 a: retracted\n");
+    EXPECT_EQ(s.meta().settings.rules[0].mode, Mode::kOff);
+    s.quiet_until(60s);
+    EXPECT_EQ(s.commands().size(), 1U);
+}
+
+TEST(ShardSettings, ARuleThatMeansSomethingElseFindsAnew) {
+    JournalScript s = with_orphan();
+    Settings other = graph_settings();
+    policy::Policy text = *other.text;
+    text.rules.front().since_first_seen = false;
+    other.text = std::move(text);
+    s.put_in_force(other);
+    EXPECT_EQ(s.news(),
+              "115s resolved orphaned_pod wrapper-7 a: retracted\n"
+              "115s suspected orphaned_pod wrapper-7 a: grace\n");
+    s.quiet_until(170s);
+    EXPECT_TRUE(s.commands().empty()) << "its grace begins anew";
+    s.quiet_until(175s);
+    EXPECT_EQ(s.commands().size(), 1U);
 }
 
 TEST(ShardSettings, TheFirstGenesisCounts) {

@@ -1,8 +1,10 @@
 // Proves C1, C2, C8 and C11: whenever the process ends, rows and tail together are the fold of the
 // whole journal; and where they cannot be, the shard refuses and says the way out.
+#include "engine/codec/policy_codec.h"
 #include "engine/core/row.h"
 #include "engine/runtime/projection.h"
 #include "tests/engine/runtime/shard_fixture.h"
+#include "tests/support/worlds.h"
 
 #include <gtest/gtest.h>
 
@@ -273,9 +275,7 @@ TEST_F(ShardOpening, AMetaRowThatCannotBeReadIsSetAside_C2) {
 TEST_F(ShardOpening, AnUnknownPolicyInTheJournalHaltsTheShardAndIsSaid_C10) {
     run();
     codec::JournalRecordBuilder record;
-    Settings unknown = demo_policy();
-    unknown.use = "runner-sets";
-    record.set_settings(unknown);
+    record.set_settings(trueup::testing::of_another_build(demo_policy(), "runner-sets"));
     ASSERT_TRUE(ports::append_now(fixture_.log, {Topic::kJournal, 0}, {{{}, record.take()}}).ok());
     auto shard = fixture_.open();
     const auto stepped = shard->step();
@@ -299,12 +299,10 @@ TEST_F(ShardOpening, AnImageOfAnUnknownPolicyIsRefusedBeforeAnythingIsWritten_C1
     {
         Projection projection(fixture_.store, 0);
         ASSERT_TRUE(projection.load(state, 1 << 20).ok());
-        core::Meta meta = state.meta;
-        meta.settings.use = "runner-sets";
-        std::string bytes;
-        core::encode_meta(meta, bytes);
+        const Settings other =
+            trueup::testing::of_another_build(state.meta.settings, "runner-sets");
         ports::StoreBatch batch;
-        batch.put(std::string("\0\0m", 3), bytes);
+        batch.put(std::string("\0\0t", 3), codec::encode_policy(*other.text));
         ASSERT_TRUE(fixture_.store.apply(batch).ok());
     }
     const auto before = fixture_.log.records({Topic::kJournal, 0}).size();

@@ -177,7 +177,7 @@ TEST(Shard, SettingsOfAFailedAppendAreSentAgain_C3) {
         fixture.log.fail_next_append(stored, Topic::kJournal);
         fixture.live(*shard, Millis{3'000});
         const core::Meta meta = settled_meta(*shard);
-        EXPECT_EQ(meta.settings.use, "graph-instances");
+        EXPECT_EQ(meta.settings.text->name, "graph-instances");
         expect_all_folded_once(fixture, meta);
     }
 }

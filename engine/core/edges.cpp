@@ -1,76 +1,11 @@
-#include "engine/core/policy.h"
+#include "engine/core/edges.h"
 
-#include "engine/base/check.h"
 #include "engine/core/ending.h"
-#include "engine/core/rules/ec2_workers/policy.h"
-#include "engine/core/rules/ephemeral_runners/policy.h"
-#include "engine/core/rules/graph_instances/policy.h"
-#include "engine/core/rules/processors/policy.h"
-#include "engine/core/rules/storage_instances/policy.h"
 
 #include <algorithm>
 #include <array>
 
 namespace trueup::core {
-
-const Policy* find_policy(std::string_view name) {
-    static constexpr std::array<const Policy*, 5> kPolicies{
-        &graph_instances::kPolicy, &ec2_workers::kPolicy, &processors::kPolicy,
-        &storage_instances::kPolicy, &ephemeral_runners::kPolicy};
-    for (const Policy* policy : kPolicies) {
-        if (policy->name == name) return policy;
-    }
-    return nullptr;
-}
-
-std::uint8_t rule_number(const Policy& policy, std::string_view name) {
-    const auto rules = static_cast<std::uint8_t>(policy.rules.size());
-    for (std::uint8_t rule = 0; rule < rules; ++rule) {
-        if (policy.rules[rule].name == name) return rule;
-    }
-    return kEveryRule;
-}
-
-Role role_number(const Policy& policy, std::string_view name) {
-    const auto roles = static_cast<Role>(policy.roles.size());
-    for (Role role = 0; role < roles; ++role) {
-        if (policy.roles[role].name == name) return role;
-    }
-    return kNoRole;
-}
-
-Tally count_nothing(const Subject& /*subject*/, const Settings& /*settings*/) { return {}; }
-
-bool owned_by_nobody(const Subject& /*subject*/, const Settings& /*settings*/,
-                     std::string_view /*who*/) {
-    return false;
-}
-
-Settings usual_settings(std::string_view name, Mode mode) {
-    const Policy* policy = find_policy(name);
-    TRUEUP_CHECK(policy != nullptr);
-    Settings settings;
-    settings.policy = settings.use = name;
-    const auto roles = static_cast<Role>(policy->roles.size());
-    for (Role role = 0; role < roles; ++role) {
-        const RoleKind& kind = policy->roles[role];
-        if (kind.optional) continue;
-        settings.sources.push_back({std::string(kind.name), kind.topic, role, {}});
-    }
-    for (const Rule& rule : policy->rules) {
-        settings.rules.push_back(
-            {std::string(rule.name), mode, rule.grace, rule.create_window, Budget{}});
-    }
-    settings.stale_after = policy->stale_after;
-    return settings;
-}
-
-RuleSettings& rule_settings(Settings& settings, std::string_view rule) {
-    const auto found = std::find_if(settings.rules.begin(), settings.rules.end(),
-                                    [&](const RuleSettings& r) { return r.rule == rule; });
-    TRUEUP_CHECK(found != settings.rules.end());
-    return *found;
-}
 
 namespace {
 
@@ -122,7 +57,7 @@ std::string_view why(Reason reason) {
 
 }  // namespace
 
-void explain(const Rule& rule, const Subject& subject, const Finding& finding, JournalTime now,
+void explain(const PlanRule& rule, const Subject& subject, const Finding& finding, JournalTime now,
              std::string& text) {
     text = subject.name();
     text += ": ";
@@ -135,9 +70,9 @@ void explain(const Rule& rule, const Subject& subject, const Finding& finding, J
         text += "; ";
         text += reason;
     }
-    if (ends(subject, finding) && !rule.steps.empty()) {
+    if (ends(subject, finding) && !rule.ending.empty()) {
         text += "; " + std::to_string(subject.ending->next) + " of " +
-                std::to_string(rule.steps.size()) + " steps done";
+                std::to_string(rule.ending.size()) + " steps done";
     }
     const auto lasted = std::chrono::duration_cast<std::chrono::seconds>(now - finding.since);
     if (lasted.count() > 0) text += " (for " + std::to_string(lasted.count()) + " s)";
@@ -150,8 +85,8 @@ void put_evidence(const Subject& subject, std::vector<std::int64_t>& offsets) {
     offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
 }
 
-void fill_edge(const Meta& meta, const Rule& rule, const Subject& subject, const Finding& finding,
-               FindingEdge& edge) {
+void fill_edge(const Meta& meta, const PlanRule& rule, const Subject& subject,
+               const Finding& finding, FindingEdge& edge) {
     edge.id = finding.id;
     edge.policy = meta.settings.policy;
     edge.rule = rule.name;

@@ -1,0 +1,367 @@
+#include "engine/core/draft.h"
+
+#include "engine/base/check.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::core {
+
+namespace {
+
+using policy::Quantifier;
+using policy::Verb;
+using Kind = Predicate::Kind;
+
+std::string field_text(const Facet& object, std::string_view field) {
+    return std::string(object.fields().text(field).value_or(""));
+}
+
+class Draft {
+  public:
+    Draft(const Judgement& on, const Decision& decision)
+        : on_(on),
+          decision_(decision),
+          found_(*decision.matched),
+          step_(found_.steps[decision.step]) {}
+
+    CommandDraft run() {
+        const bool takes = policy::takes_away(step_.verb);
+        rest_on_absent();
+        rest_on_others(takes);
+        rest_on_references();
+        act();
+        return std::move(draft_);
+    }
+
+  private:
+    const PlanRole& role_of(Role number) const { return on_.plan.roles[number]; }
+    const PlanRole& role_of(const Facet& object) const {
+        return role_of(on_.settings.sources[object.source].role);
+    }
+    const std::string& name_of_source(SourceId id) const { return on_.references.sources[id].name; }
+    std::string subject_name() const { return std::string(on_.subject.name()); }
+
+    void add(Predicate predicate) {
+        auto& all = draft_.read_set;
+        if (std::find(all.begin(), all.end(), predicate) == all.end()) {
+            all.push_back(std::move(predicate));
+        }
+    }
+
+    bool shows(Role number) const {
+        return std::any_of(on_.facts.seen.begin(), on_.facts.seen.end(),
+                           [&](const Seen& seen) { return seen.role == number; });
+    }
+
+    // ---------------------------------------------------------------- what it rests on
+
+    /// R3, R8: nobody has the key.
+    void add_none(SourceId source, const PlanRole& role) {
+        for (const std::string& key : role.keys) {
+            add({Kind::kNone, name_of_source(source), {}, key, subject_name()});
+        }
+    }
+
+    void rest_on_absent() {
+        for (const PlanPattern& pattern : found_.patterns) {
+            const PlanRole& role = role_of(pattern.role);
+            if (pattern.quantifier != Quantifier::kNone || role.reference) continue;
+            if (shows(pattern.role)) continue;
+            // Of a verification it is the look itself that tells.
+            if (step_.verb == Verb::kVerify && pattern.role == step_.role) continue;
+            // Of several sources the one that was to prove it.
+            const bool one = pattern.in.role != kNoRole && decision_.bound[pattern.in.role];
+            for (const SourceId source : role.sources) {
+                if (one && on_.settings.sources[source].scope != scope(pattern)) continue;
+                add_none(source, role);
+            }
+        }
+        const bool names = !step_.name.empty() && step_.verb == Verb::kCreate;
+        if (!names) return;
+        const auto name = text_of(on_.plan, on_.settings, step_.name, on_.subject, decision_.bound);
+        add({Kind::kNone, name_of_source(decision_.source), {}, "name", name.value_or("")});
+    }
+
+    std::string_view scope(const PlanPattern& pattern) const {
+        const Facet& by = *decision_.bound[pattern.in.role];
+        const Seen seen = as_seen(by, on_.settings, nullptr);
+        return value_of(role_of(pattern.in.role), pattern.in.field, seen).text;
+    }
+
+    /// R1, R4, R6: of every object that is not the target itself.
+    void rest_on_others(bool takes) {
+        for (Role number = 0; number < on_.plan.roles.size(); ++number) {
+            const Facet* bound = decision_.bound[number];
+            if (bound == nullptr || role_of(number).reference) continue;
+            const bool ranks = ranked(number);
+            if (bound != decision_.target) rest_on(*bound);
+            if (ranks) {
+                for (const Seen& seen : on_.facts.seen) {
+                    const bool better = seen.role == number && seen.facet != decision_.target;
+                    if (better && !deleting(*seen.facet)) rest_on(*seen.facet);
+                }
+            }
+            const bool alone = takes && role_of(number).kind == policy::Kind::kRow &&
+                               !role_of(number).several && bound != decision_.target;
+            if (alone) {
+                add({Kind::kNoneBut, name_of_source(bound->source), bound->object_id, "key",
+                     subject_name()});
+            }
+        }
+        for (const PlanPattern& pattern : found_.patterns) {
+            if (pattern.quantifier != Quantifier::kNone) continue;
+            for (const Seen& seen : on_.facts.seen) {
+                if (seen.role == pattern.role && seen.facet != decision_.target) {
+                    rest_on(*seen.facet);
+                }
+            }
+        }
+        for (const PlanPattern& pattern : found_.looked_up) {
+            if (role_of(pattern.role).reference || decision_.bound[pattern.role] != nullptr) {
+                continue;
+            }
+            bool any = false;
+            for (const Seen& seen : on_.facts.seen) {
+                if (seen.role != pattern.role) continue;
+                rest_on(*seen.facet);
+                any = true;
+            }
+            if (any) continue;
+            for (const SourceId source : role_of(pattern.role).sources) {
+                add_none(source, role_of(pattern.role));
+            }
+        }
+    }
+
+    bool ranked(Role number) const {
+        return std::any_of(
+            found_.patterns.begin(), found_.patterns.end(), [&](const PlanPattern& pattern) {
+                return pattern.role == number && pattern.quantifier == Quantifier::kSurplus;
+            });
+    }
+
+    void rest_on(const Facet& object) {
+        const PlanRole& role = role_of(object);
+        const std::string& source = name_of_source(object.source);
+        if (role.kubernetes()) {
+            const std::string name = field_text(object, "name");
+            if (name.empty()) {
+                add({Kind::kExists, source, object.object_id, {}, {}});
+            } else {
+                add({Kind::kExists, source, object.object_id, "name", name});
+            }
+        }
+        const std::size_t before = draft_.read_set.size();
+        say_fields(object);
+        if (!role.kubernetes() && draft_.read_set.size() == before) {
+            add({Kind::kExists, source, object.object_id, {}, {}});
+        }
+        add({Kind::kNoVeto, source, object.object_id, {}, {}});
+    }
+
+    /// What was read of it, as it was sent; what was not sent is not known to anybody.
+    void say_fields(const Facet& object) {
+        const Role number = on_.settings.sources[object.source].role;
+        for (const std::uint16_t index : found_.mentions[number]) say(object, number, index);
+        // R7
+        const PlanRule& rule = on_.rule();
+        const bool owners = on_.subject.termination && on_.subject.termination->owners;
+        if (rule.owner.role == number && owners) say(object, number, rule.owner.field);
+    }
+
+    void say(const Facet& object, Role number, std::uint16_t index) {
+        const PlanRole& role = role_of(number);
+        const PlanField& field = role.fields[index];
+        if (!field.looked_at) return;
+        // An executor leaves alone what is on its way out already.
+        if (field.from == PlanField::From::kFalseUnlessSent && &object == decision_.target) return;
+        const std::optional<Field> sent = object.fields().find(field.name);
+        if (sent ? sent->unchanged : role.kind == policy::Kind::kRow) return;
+        std::optional<std::string> value;
+        if (sent && sent->value) value = *sent->value;
+        add({Kind::kField, name_of_source(object.source), object.object_id, field.name,
+             std::move(value)});
+    }
+
+    /// R5
+    void rest_on_references() {
+        for (const auto* patterns : {&found_.patterns, &found_.looked_up}) {
+            for (const PlanPattern& pattern : *patterns) {
+                if (role_of(pattern.role).reference) rest_on_reference(pattern);
+            }
+        }
+    }
+
+    void rest_on_reference(const PlanPattern& pattern) {
+        std::string name = pattern.named_literal;
+        if (name.empty()) {
+            const Facet* by = decision_.bound[pattern.named.role];
+            if (by == nullptr) return;
+            const Seen seen = as_seen(*by, on_.settings, nullptr);
+            name = value_of(role_of(pattern.named.role), pattern.named.field, seen).text;
+        }
+        for (const SourceId source : role_of(pattern.role).sources) {
+            bool any = false;
+            for (const Facet& facet : on_.references.about(source, name).facets) {
+                if (facet.source != source || !facet.present()) continue;
+                any = true;
+                say_fields(facet);
+            }
+            if (!any) {
+                const std::string& key = role_of(pattern.role).keys.front();
+                add({Kind::kNone, name_of_source(source), {}, key, name});
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- what is done
+
+    void act() {
+        TRUEUP_CHECK(decision_.source != kNoSource);
+        const std::string& source = name_of_source(decision_.source);
+        Target& target = draft_.target;
+        switch (step_.verb) {
+            case Verb::kDelete: {
+                const Facet& object = *decision_.target;
+                CommandDraft own = deletion(role_of(step_.role), source, object);
+                draft_.target = std::move(own.target);
+                draft_.action = std::move(own.action);
+                draft_.action.grace_seconds = step_.grace_period;
+                add(own.read_set.front());
+                say_fields(object);
+                add(own.read_set.back());
+                return;
+            }
+            case Verb::kUpdate:
+                draft_.action.kind = Action::Kind::kUpdateRow;
+                target = {source, decision_.target->object_id, subject_name(), {}};
+                break;
+            case Verb::kVerify:
+                draft_.action.kind = Action::Kind::kVerifyGone;
+                target = {source, subject_name(), subject_name(), {}};
+                return;
+            case Verb::kCreate:
+                create(source);
+                break;
+            case Verb::kRetract:
+                draft_.action.kind = Action::Kind::kRetractRecord;
+                target = {source, decision_.target->object_id, subject_name(), {}};
+                rest_on(*decision_.target);
+                return;
+            default:
+                TRUEUP_CHECK(false);  // such a rule is off (PlanRule::unable)
+        }
+        for (const PlanAssigned& set : step_.sets) {
+            Assignment& made = draft_.action.sets.emplace_back();
+            made.column = set.field;
+            if (set.value)
+                made.value =
+                    text_of(on_.plan, on_.settings, *set.value, on_.subject, decision_.bound);
+        }
+        if (step_.verb != Verb::kUpdate) return;
+        say_fields(*decision_.target);
+        add({Kind::kNoVeto, source, decision_.target->object_id, {}, {}});
+    }
+
+    /// What nobody names yet is known by the object that it is made for.
+    void create(const std::string& source) {
+        const bool pod = role_of(step_.role).kind == policy::Kind::kPod;
+        draft_.action.kind = pod ? Action::Kind::kCreatePod : Action::Kind::kCreateObject;
+        const auto name = text_of(on_.plan, on_.settings, step_.name, on_.subject, decision_.bound);
+        const bool named = !step_.name.empty() && name;
+        draft_.target = {
+            source, named ? *name : decision_.about->object_id, named ? *name : subject_name(), {}};
+        if (pod) draft_.target.name_space = field_text(*decision_.about, "namespace");
+    }
+
+    const Judgement& on_;
+    const Decision& decision_;
+    const PlanCase& found_;
+    const PlanStep& step_;
+    CommandDraft draft_;
+};
+
+}  // namespace
+
+CommandDraft draft_of(const Judgement& on, const Decision& decision) {
+    return Draft(on, decision).run();
+}
+
+bool harmless(const Decision& decision) {
+    const PlanStep& step = decision.matched->steps[decision.step];
+    switch (step.verb) {
+        case Verb::kCreate:
+        case Verb::kInsert:
+        case Verb::kVerify:
+            return true;
+        case Verb::kUpdate:
+            break;
+        default:
+            return false;
+    }
+    const ObjectView fields = decision.target->fields();
+    return std::all_of(step.sets.begin(), step.sets.end(), [&](const PlanAssigned& set) {
+        const std::optional<Field> now = fields.find(set.field);
+        return now && !now->unchanged && (!now->value || blank(*now->value));
+    });
+}
+
+std::optional<std::string> text_of(const Plan& plan, const Settings& settings, const PlanText& text,
+                                   const Subject& subject, const Bound& bound) {
+    std::string made;
+    for (const PlanPiece& piece : text) {
+        switch (piece.kind) {
+            case policy::Piece::Kind::kLiteral:
+                made += piece.literal;
+                break;
+            case policy::Piece::Kind::kSubject:
+                made += subject.name();
+                break;
+            case policy::Piece::Kind::kNow:
+                return std::nullopt;
+            case policy::Piece::Kind::kField: {
+                const Facet* object = bound[piece.field.role];
+                if (object == nullptr) return std::nullopt;
+                const Seen seen = as_seen(*object, settings, nullptr);
+                const PlanValue value =
+                    value_of(plan.roles[piece.field.role], piece.field.field, seen);
+                if (value.kind != PlanValue::Kind::kText) return std::nullopt;
+                made += value.text;
+                break;
+            }
+        }
+    }
+    return made;
+}
+
+CommandDraft deletion(const PlanRole& role, const std::string& source, const Facet& object) {
+    CommandDraft draft;
+    draft.target = {source, object.object_id, field_text(object, "name"),
+                    field_text(object, "namespace")};
+    draft.action.kind =
+        role.kind == policy::Kind::kPod ? Action::Kind::kDeletePod : Action::Kind::kDeleteObject;
+    draft.read_set = {{Kind::kExists, source, object.object_id, {}, {}},
+                      {Kind::kNoVeto, source, object.object_id, {}, {}}};
+    return draft;
+}
+
+void give_time(const Settings& settings, std::uint8_t rule, CommandDraft& draft) {
+    if (draft.action.kind != Action::Kind::kDeletePod) return;
+    const std::optional<std::uint32_t>& said = settings.rules[rule].grace_period;
+    if (said) draft.action.grace_seconds = said;
+}
+
+std::vector<Predicate> still_says(const std::string& source, const Facet& object,
+                                  std::span<const std::string> fields) {
+    std::vector<Predicate> predicates;
+    for (const std::string& field : fields) {
+        const std::optional<std::string_view> value = object.fields().text(field);
+        predicates.push_back({Kind::kField, source, object.object_id, field,
+                              value ? std::optional<std::string>(*value) : std::nullopt});
+    }
+    predicates.push_back({Kind::kNoVeto, source, object.object_id, {}, {}});
+    return predicates;
+}
+
+}  // namespace trueup::core

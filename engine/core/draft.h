@@ -1,0 +1,49 @@
+// The command of a step, with its read set: everything that the matched case looked at must still
+// be so when an executor looks again. Nobody lists it; it follows from what the text mentions:
+//
+//   R1  of each object that was bound, or that a `none` looked past: it is still there, every field
+//       that was read still says the same, and nobody put a hold on it
+//   R2  of the target the same, last: its own precondition makes that atomic
+//   R3  of a `none` without an object: there is none of that key, nor of a field that may be the
+//       whole key by itself
+//   R4  before something is taken away: no other row has come under the key of a row that is bound
+//   R5  of each reference that was looked up: its fields, or that there is none
+//   R6  of what is taken as one too many: the better ones are still there
+//   R7  of what somebody asked for: it is still theirs
+//   R8  of what is made: there is none of that name
+//
+// Thread-safe: keeps no state.
+#pragma once
+
+#include "engine/core/evaluate.h"
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trueup::core {
+
+/// Of kAct. Equal arguments give equal drafts.
+CommandDraft draft_of(const Judgement& on, const Decision& decision);
+
+/// Takes it nothing away? Something is made or looked at, or only what was null is filled in.
+bool harmless(const Decision& decision);
+
+/// The text; nullopt: a value of it is not known. `bound` by role.
+std::optional<std::string> text_of(const Plan& plan, const Settings& settings, const PlanText& text,
+                                   const Subject& subject, const Bound& bound);
+
+/// Deletes exactly this object; its read set says that it is there, without a hold.
+CommandDraft deletion(const PlanRole& role, const std::string& source, const Facet& object);
+/// A pod that is deleted has the time that the operator gives it, else the policy, else its own.
+void give_time(const Settings& settings, std::uint8_t rule, CommandDraft& draft);
+
+/// The predicate "this object still says what was read", for each of the fields, and that nobody
+/// put a hold on it.
+std::vector<Predicate> still_says(const std::string& source, const Facet& object,
+                                  std::span<const std::string> fields);
+
+}  // namespace trueup::core
