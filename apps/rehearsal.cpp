@@ -426,7 +426,8 @@ Statuses statuses_of(const Look& look, const Settings& settings) {
         row.object = fact.object;
         const std::optional<std::string_view> status = row.fields().text("status");
         ++statuses.count[status ? std::string(*status) : "(none)"];
-        if (role < plan->roles.size() && core::may_claim(*plan, row, settings)) ++statuses.live;
+        if (role < plan->roles.size() && !core::claim_of(*plan, row, settings).no())
+            ++statuses.live;
     }
     return statuses;
 }

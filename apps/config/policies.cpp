@@ -254,14 +254,13 @@ std::vector<std::string> read_correlation(Section& section, PolicyConfig& policy
                                                  "column",
                                                  column));
     }
-    const Result<policy::Key> key = policy::parse_key(policy.correlate);
-    if (!key) {
-        problems.add(section.line_of("correlate"), key.error().what);
-        return {};
-    }
     policy::Policy text = *policy.text;
     for (policy::Role& role : text.roles) {
-        if (role.name == "rows") role.key = *key;
+        if (role.name != "rows") continue;
+        // What names a pod by itself does so under another expression, too.
+        const policy::Key key = parsed->key();
+        if (key != role.key) role.also = policy::alone_in(role.key);
+        role.key = key;
     }
     policy.text = std::move(text);
     return parsed->columns();

@@ -280,4 +280,26 @@ std::string Correlation::print(std::size_t index) const {
     return out + ")";
 }
 
+policy::Key Correlation::key(std::size_t number) const {
+    const Node& node = nodes_[number];
+    policy::Key key;
+    key.text = node.text;
+    switch (node.op) {
+        case Op::kColumn:
+            key.op = policy::Key::Op::kField;
+            break;
+        case Op::kLiteral:
+            key.op = policy::Key::Op::kLiteral;
+            break;
+        case Op::kConcat:
+            key.op = policy::Key::Op::kConcat;
+            break;
+        case Op::kCoalesce:
+            key.op = policy::Key::Op::kCoalesce;
+            break;
+    }
+    for (const std::size_t operand : node.operands) key.parts.push_back(this->key(operand));
+    return key;
+}
+
 }  // namespace trueup::connectors::postgres

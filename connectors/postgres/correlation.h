@@ -17,6 +17,7 @@
 
 #include "connectors/postgres/pgoutput.h"
 #include "engine/base/result.h"
+#include "engine/model/key.h"
 #include "engine/world/row_text.h"
 
 #include <cstddef>
@@ -46,6 +47,9 @@ class Correlation {
     /// The expression as SQL text, which `parse` reads as the same one.
     std::string sql() const { return print(root_); }
 
+    /// The same as a policy's key.
+    policy::Key key() const { return key(root_); }
+
     /// The columns that it reads, ascending, each once; at least one.
     const std::vector<std::string>& columns() const { return columns_; }
 
@@ -61,6 +65,7 @@ class Correlation {
     Correlation() = default;
     Correlated evaluate(std::size_t node, const std::vector<Cell>& cells) const;
     std::string print(std::size_t node) const;
+    policy::Key key(std::size_t node) const;
 
     std::vector<Node> nodes_;
     std::size_t root_ = 0;

@@ -115,6 +115,7 @@ struct Wire {
         m.set_as_of_field(role.as_of_field);
         put(role.as_of, *m.mutable_as_of());
         m.set_as_of_at(role.as_of_at);
+        put_texts(role.also, *m.mutable_also());
     }
     static bool take(const v1::PolicyRole& m, policy::Role& role) {
         role.name = m.name();
@@ -124,6 +125,7 @@ struct Wire {
         role.scope = m.scope();
         role.as_of_field = m.as_of_field();
         role.as_of_at = m.as_of_at();
+        role.also.assign(m.also().begin(), m.also().end());
         return take_number(m.kind(), v1::PolicyRole::Kind_IsValid, role.kind) &&
                take(m.key(), role.key) && take_all(m.fields(), role.fields) &&
                take(m.live(), role.live) && take(m.as_of(), role.as_of);

@@ -167,7 +167,9 @@ class Draft {
         // R7
         const PlanRule& rule = on_.rule();
         const bool owners = on_.subject.termination && on_.subject.termination->owners;
-        if (rule.owner.role == number && owners) say(object, number, rule.owner.field);
+        if (rule.owner.role != number || !owners) return;
+        add({Kind::kField, name_of_source(object.source), object.object_id,
+             role_of(number).fields[rule.owner.field].name, on_.subject.termination->by});
     }
 
     void say(const Facet& object, Role number, std::uint16_t index) {

@@ -90,8 +90,12 @@ std::span<const PlanStep> FoldRun::steps_of(const Ending& ending) const {
 }
 
 /// May the object claim the subject still?
-bool FoldRun::claims(const Facet& object) const {
-    return may_claim(*state_.plan, object, meta_.settings);
+Truth FoldRun::claims(const Facet& object) const {
+    return claim_of(*state_.plan, object, meta_.settings);
+}
+
+bool FoldRun::plays(SourceId source) const {
+    return source != kNoSource && meta_.settings.sources[source].role != kNoRole;
 }
 
 /// Has the source shown everything up to this moment?
@@ -302,10 +306,11 @@ bool FoldRun::passed(const Subject& subject, const PlanStep& step) const {
         if (source == kNoSource) return true;
         return proven_past(source, ending.settled) && next_of(subject, source) == nullptr;
     }
+    if (!plays(ending.target_source)) return false;  // nobody says any more what it has
     if (!proven_past(ending.target_source, ending.settled)) return false;
     const Facet* target = shown(subject, ending.target_source, ending.target);
     if (target == nullptr || !target->present()) return true;
-    return has_values(*state_.plan, meta_.settings, step, subject, *target) || !claims(*target);
+    return has_values(*state_.plan, meta_.settings, step, subject, *target) || claims(*target).no();
 }
 
 /// Is there another object under the name of the one that was taken, or has that one stayed after
@@ -326,10 +331,12 @@ Reason FoldRun::order_step(Entry& entry, Finding& face, const PlanStep& step) {
     const bool write = step.verb == policy::Verb::kUpdate;
     const SourceId source = write ? ending.target_source : meta_.settings.source(step.role);
     const Facet* object = write ? shown(subject, source, ending.target) : next_of(subject, source);
+    if (write && !plays(source)) return Reason::kNotSynced;
+    const bool there = object != nullptr && object->present();
+    const Truth claim = write && there ? claims(*object) : Truth::of(true);
     const bool wanted =
-        object != nullptr && object->present() &&
-        !(write &&
-          (has_values(*state_.plan, meta_.settings, step, subject, *object) || !claims(*object)));
+        there && !claim.no() &&
+        !(write && has_values(*state_.plan, meta_.settings, step, subject, *object));
     if (!wanted) return await_proof(source, ending.settled);  // it may be there all the same
     if (subject.held) return Reason::kHold;
     if (paused(ending.by)) return Reason::kPaused;
@@ -338,6 +345,8 @@ Reason FoldRun::order_step(Entry& entry, Finding& face, const PlanStep& step) {
         return Reason::kNone;
     }
     if (vetoed(*object)) return Reason::kVeto;
+    // Its owner may have closed it by a word that we do not know.
+    if (!claim.yes()) return claim.why;
     // A write of ours may not be in view yet.
     for (const auto& [written, time] : subject.own_writes) {
         if (written == source && !proven_past(source, time)) {

@@ -440,19 +440,36 @@ class Evaluation {
         const Seen* about = object_of(found, bound);
         if (about == nullptr) return {};
         if (on_.subject.reference()) return waiting(Reason::kReportOnly, *about->facet);
+        if (const Truth theirs = owned(bound); !theirs.yes()) {
+            return theirs.no() ? Decision{} : abstain(theirs.why);
+        }
         if (!told(found, bound)) return abstain(Reason::kIncomplete);
         if (found.past) {
             if (auto early = before(*found.past, bound)) return *early;
         }
         const std::optional<std::size_t> step = next_step(found, bound, *about);
         if (!step) return {};
+        const Facet* target = target_of(found, *step, bound);
         if (found.steps.front().verb == Verb::kReport) return report(*about->facet);
-        if (vetoed_in(found, bound)) return abstain(Reason::kVeto);
-        if (auto held = not_yet_by(found, bound, *about)) return *held;
+        if (vetoed_in(found, bound) || (target != nullptr && vetoed(*target))) {
+            return abstain(Reason::kVeto);
+        }
+        if (auto held = not_yet_by(found, *step, bound, *about)) return *held;
         if (const JournalTime due = next_try(); on_.now < due) {
             return waiting(Reason::kBackoff, *about->facet, {due, kNoSource, {}});
         }
         return act(found, bound, *about, *step);
+    }
+
+    /// Is what was bound theirs who asked for it?
+    Truth owned(const Found& bound) const {
+        const auto& termination = on_.subject.termination;
+        if (!rule_.on_request() || !termination || !termination->owners) return Truth::of(true);
+        const Seen* object = bound[rule_.owner.role];
+        if (object == nullptr) return Truth::unknown(Reason::kIncomplete);
+        const PlanValue owner = value_of(role(object->role), rule_.owner.field, *object);
+        if (owner.kind == PlanValue::Kind::kUnsent) return Truth::unknown(Reason::kIncomplete);
+        return Truth::of(owner.text == termination->by);
     }
 
     /// A report leans on nobody; what lasts for less than the grace is none.
@@ -482,7 +499,8 @@ class Evaluation {
         PlanCase rest = found;
         std::erase_if(rest.patterns,
                       [&](const PlanPattern& pattern) { return pattern.role == taken; });
-        if (match(rest, 0, {}).truth.no()) return decision;
+        const Match others = match(rest, 0, {});
+        if (others.truth.no() || (others.truth.yes() && owned(others.bound).no())) return decision;
         return waiting(Reason::kNoObject, *asked->facet);
     }
 
@@ -607,7 +625,7 @@ class Evaluation {
     }
 
     /// Own write, grace, and who was not heard: its own side first.
-    std::optional<Decision> not_yet_by(const PlanCase& found, const Found& bound,
+    std::optional<Decision> not_yet_by(const PlanCase& found, std::size_t step, const Found& bound,
                                        const Seen& about) const {
         const Facet& object = *about.facet;
         std::vector<Leaning> leanings;
@@ -633,6 +651,14 @@ class Evaluation {
                                   : Leaning{source, since, window});
             }
         }
+        // A deletion of what `when` does not name is behind us only by what its source shows.
+        for (std::size_t i = 0; i <= step; ++i) {
+            const PlanStep& each = found.steps[i];
+            const auto& asked = found.roles;
+            const bool named = std::find(asked.begin(), asked.end(), each.role) != asked.end();
+            if (each.verb != Verb::kDelete || named) continue;
+            for (const SourceId source : role(each.role).sources) lean_on({source, {}, Millis{0}});
+        }
         // What named conditions asked on the way; a fact that is looked up changes slowly, and its
         // source must only be there.
         for (const PlanPattern& pattern : found.looked_up) {
@@ -652,6 +678,16 @@ class Evaluation {
         return held ? std::optional(as_said(*held, object)) : std::nullopt;
     }
 
+    /// nullptr: it makes something new.
+    const Facet* target_of(const PlanCase& found, std::size_t step, const Found& bound) const {
+        const PlanStep& next = found.steps[step];
+        if (next.role == kNoRole) return nullptr;
+        const Seen* own = bound[next.role];
+        const bool single = found.steps.size() == 1 && own != nullptr;
+        if (next.verb == Verb::kDelete && !single) return left(next).front()->facet;
+        return own == nullptr ? nullptr : own->facet;
+    }
+
     Decision act(const PlanCase& found, const Found& bound, const Seen& about,
                  std::size_t step) const {
         Decision decision;
@@ -663,13 +699,7 @@ class Evaluation {
             decision.bound[i] = bound[i] == nullptr ? nullptr : bound[i]->facet;
         }
         const PlanStep& next = found.steps[step];
-        if (next.verb == Verb::kDelete) {
-            const std::vector<const Seen*> rest = left(next);
-            const bool single = found.steps.size() == 1 && bound[next.role] != nullptr;
-            decision.target = single ? bound[next.role]->facet : rest.front()->facet;
-        } else if (bound[next.role] != nullptr) {
-            decision.target = bound[next.role]->facet;
-        }
+        decision.target = target_of(found, step, bound);
         decision.source =
             decision.target == nullptr ? source_for(found, next, bound) : decision.target->source;
         // What an ending of ours wrote is no failure; whoever puts it away is late, that is all.

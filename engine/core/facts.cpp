@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 
 namespace trueup::core {
@@ -150,16 +151,58 @@ Truth by_itself(const PlanNode& node, const Seen& object) {
     return sum;
 }
 
+struct Whether {
+    bool may = false;
+    bool is = false;
+};
+Whether whether(const PlanAsked& asked, const Seen& object) {
+    if (!asked.plain) {
+        const Truth truth = by_itself(asked.condition, object);
+        return {!truth.no(), truth.yes()};
+    }
+    return {(asked.all & ~object.can) == 0 && (asked.none & object.is) == 0,
+            (asked.all & ~object.is) == 0 && (asked.none & object.can) == 0};
+}
+
 void add_to(Facts& facts, const PlanRole& role, const Seen& object) {
     const bool ours = !role.kubernetes() || !out_of_scope(*object.facet);
     for (const PlanAsked& asked : role.asked) {
         if (asked.in_scope && !ours) continue;
-        const Truth truth = by_itself(asked.condition, object);
-        if (truth.no()) continue;
+        const Whether so = whether(asked, object);
+        if (!so.may) continue;
         if (facts.shown.has(asked.bit)) facts.two.set(asked.bit);
         facts.shown.set(asked.bit);
-        if (truth.yes()) facts.is.set(asked.bit);
+        if (so.is) facts.is.set(asked.bit);
     }
+}
+
+/// What is not shown may be all the same, where a source is not known.
+void add_unknown(const Plan& plan, const std::vector<SourceState>& sources, Facts& facts) {
+    std::uint32_t shown = 0;
+    for (const Seen& seen : facts.seen) shown |= std::uint32_t{1} << seen.role;
+    facts.may = facts.shown;
+    const auto roles = static_cast<Role>(plan.roles.size());
+    for (Role number = 0; number < roles; ++number) {
+        if ((shown >> number & 1U) != 0) continue;
+        const std::vector<SourceId>& all = plan.roles[number].sources;
+        const bool known =
+            std::all_of(all.begin(), all.end(), [&](SourceId id) { return sources[id].known; });
+        if (!known) facts.may |= plan.roles[number].bits;
+    }
+}
+
+/// Of everything that a look depends on but the sources.
+std::uint64_t fingerprint(const Subject& subject) {
+    constexpr std::uint64_t kPrime = 0x100000001b3;
+    std::uint64_t sum = subject.facets.size();
+    const auto add = [&sum](std::uint64_t value) { sum = (sum ^ value) * kPrime; };
+    for (const Facet& facet : subject.facets) {
+        add(reinterpret_cast<std::uintptr_t>(&facet));
+        add(reinterpret_cast<std::uintptr_t>(facet.object.data()));
+        add(static_cast<std::uint64_t>(facet.offset));
+        add(facet.object.size() * 4 + static_cast<std::uint64_t>(facet.absence));
+    }
+    return sum;
 }
 
 bool counts(const std::vector<PlanCount::Part>& parts, const Facts& facts) {
@@ -227,56 +270,58 @@ Seen look_at(const Plan& plan, const Facet& object, const Settings& settings,
              const Ledger* ledger) {
     Seen seen = as_seen(object, settings, ledger);
     const PlanRole& role = plan.roles[seen.role];
-    // A test asks for one field; both fields and what was sent are in ascending order of names.
-    std::array<PlanValue, PlanRole::kMostFields> values;
-    for (std::size_t i = 0; i < role.fields.size(); ++i) {
-        values[i] = missing(role, role.fields[i], seen);
-    }
-    std::size_t next = 0;
+    const auto answer = [&](const PlanField& field, const PlanValue& value) {
+        for (std::uint64_t left = field.tests; left != 0; left &= left - 1) {
+            const std::uint64_t bit = left & ~(left - 1);
+            const auto index = static_cast<std::size_t>(std::countr_zero(left));
+            const Truth truth = decide(role.tests[index], field, value);
+            if (!truth.no()) seen.can |= bit;
+            if (truth.yes()) seen.is |= bit;
+            if (truth.why == Reason::kUnreadable) seen.unreadable |= bit;
+        }
+    };
+    // Both are in ascending order of their names.
+    auto next = role.fields.begin();
     object.fields().each([&](const Field& sent) {
-        while (next < role.fields.size() && role.fields[next].name < sent.name) ++next;
-        if (next < role.fields.size() && role.fields[next].name == sent.name) {
-            values[next] = as_sent(role, role.fields[next], sent, seen);
+        for (; next != role.fields.end(); ++next) {
+            const int order = next->name.compare(sent.name);
+            if (order > 0) return;
+            if (order == 0) return answer(*next, as_sent(role, *next, sent, seen)), void(++next);
+            if (next->tests != 0) answer(*next, missing(role, *next, seen));
         }
     });
-    for (std::size_t i = 0; i < role.tests.size(); ++i) {
-        const PlanTest& test = role.tests[i];
-        const Truth truth = decide(test, role.fields[test.field], values[test.field]);
-        const std::uint64_t bit = std::uint64_t{1} << i;
-        if (!truth.no()) seen.can |= bit;
-        if (truth.yes()) seen.is |= bit;
-        if (truth.why == Reason::kUnreadable) seen.unreadable |= bit;
+    for (; next != role.fields.end(); ++next) {
+        if (next->tests != 0) answer(*next, missing(role, *next, seen));
     }
     return seen;
 }
 
-bool may_claim(const Plan& plan, const Facet& object, const Settings& settings) {
+Truth claim_of(const Plan& plan, const Facet& object, const Settings& settings) {
     const Seen seen = look_at(plan, object, settings, nullptr);
-    return !by_itself(plan.roles[seen.role].live, seen).no();
+    return by_itself(plan.roles[seen.role].live, seen);
 }
 
 void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
              const std::vector<SourceState>& sources, Facts& facts) {
     facts.seen.clear();
     facts.shown = facts.is = facts.two = {};
-    std::uint32_t shown = 0;
+    facts.stands_on = fingerprint(subject);
     const Ledger* ledger = subject.ledger ? &*subject.ledger : nullptr;
     for (const Facet& facet : subject.facets) {
         const Role role = settings.sources[facet.source].role;
         if (!facet.present() || role >= plan.roles.size()) continue;
-        shown |= std::uint32_t{1} << role;
         facts.seen.push_back(look_at(plan, facet, settings, ledger));
         add_to(facts, plan.roles[role], facts.seen.back());
     }
-    facts.may = facts.shown;
-    const auto roles = static_cast<Role>(plan.roles.size());
-    for (Role number = 0; number < roles; ++number) {
-        if ((shown >> number & 1U) != 0) continue;
-        const std::vector<SourceId>& all = plan.roles[number].sources;
-        const bool known =
-            std::all_of(all.begin(), all.end(), [&](SourceId id) { return sources[id].known; });
-        if (!known) facts.may |= plan.roles[number].bits;
+    add_unknown(plan, sources, facts);
+}
+
+void look_again(const Plan& plan, const Subject& subject, const Settings& settings,
+                const std::vector<SourceState>& sources, Facts& facts) {
+    if (facts.stands_on != fingerprint(subject)) {
+        return look_at(plan, subject, settings, sources, facts);
     }
+    add_unknown(plan, sources, facts);
 }
 
 Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts) {
@@ -297,9 +342,7 @@ Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts) {
             std::find_if(role.asked.begin(), role.asked.end(),
                          [&](const PlanAsked& each) { return each.bit == count.objects->bit; });
         for (const Seen& seen : facts.seen) {
-            if (seen.role != count.objects->role || by_itself(asked->condition, seen).no()) {
-                continue;
-            }
+            if (seen.role != count.objects->role || !whether(*asked, seen).may) continue;
             if (!count.by) {
                 add(tally, count.first);
                 continue;

@@ -77,8 +77,8 @@ Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger
 /// With an answer to each test of its role.
 Seen look_at(const Plan& plan, const Facet& object, const Settings& settings, const Ledger* ledger);
 
-/// May the object claim its subject, as `live` of its role says? Its source plays one.
-bool may_claim(const Plan& plan, const Facet& object, const Settings& settings);
+/// Does the object claim its subject, as `live` of its role says? Its source plays one.
+Truth claim_of(const Plan& plan, const Facet& object, const Settings& settings);
 
 /// Of one subject. Keeps its memory for the next one.
 struct Facts {
@@ -87,12 +87,17 @@ struct Facts {
     Bits shown;              ///< some object may be so
     Bits two;                ///< two may be so
     Bits is;                 ///< some object is so
+    std::uint64_t stands_on = 0;  ///< changes with the objects that were looked at
 
     bool fit(const Mask& mask) const { return may.has_all(mask.may) && !is.has_any(mask.never); }
 };
 /// `sources` by SourceId.
 void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
              const std::vector<SourceState>& sources, Facts& facts);
+/// The same once more; cheap where the subject is as it was: of the sources, too, much may be known
+/// by now that was not.
+void look_again(const Plan& plan, const Subject& subject, const Settings& settings,
+                const std::vector<SourceState>& sources, Facts& facts);
 
 /// What the subject counts for. What one that is being ended has is nobody else's.
 Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts);

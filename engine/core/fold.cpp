@@ -45,6 +45,11 @@ std::string flaw_of(const Settings& settings, std::uint32_t newest,
     if (std::string logic = flaw_of_logic(settings.logic, newest); !logic.empty()) return logic;
     if (!settings.text) return " puts no policy in force";
     const std::string policy = " puts the policy '" + settings.text->name + "' in force";
+    for (std::size_t i = 0; i < std::min(settings.text->roles.size(), kMostRoles); ++i) {
+        const policy::Role& role = settings.text->roles[i];
+        const bool played = settings.source(static_cast<Role>(i)) != kNoSource;
+        if (!played && !role.optional) return " names no source of " + role.name;
+    }
     Result<Plan> compiled = compile(*settings.text, settings);
     if (!compiled) return policy + ", which this build cannot read: " + compiled.error().what;
     for (const policy::Rule& rule : settings.text->rules) {
@@ -60,14 +65,16 @@ std::string flaw_of(const Settings& settings, std::uint32_t newest,
         if (source.role == kNoRole || source.role < compiled->roles.size()) continue;
         return " gives " + source.name + " a role that the policy does not have";
     }
-    for (const PlanRole& role : compiled->roles) {
-        if (role.sources.empty() && !role.optional) return " names no source of " + role.name;
-    }
     plan = std::make_shared<const Plan>(std::move(*compiled));
     return {};
 }
 
 }  // namespace
+
+std::string flaw_of(const Settings& settings, std::uint32_t newest) {
+    std::shared_ptr<const Plan> plan;
+    return flaw_of(settings, newest, plan);
+}
 
 void adopt_meta(State& state, Meta meta) {
     state.meta = std::move(meta);
@@ -230,6 +237,14 @@ void FoldRun::take_settings(const Settings& settings) {
     if (ours.reconcile_every != former.reconcile_every)
         meta_.pass.next = meta_.now + ours.reconcile_every;
     const bool other = former.text && ours.text != former.text;
+    // What is filed by another key is another view of the world, until it was listed anew.
+    for (SourceId id = 0; other && id < known; ++id) {
+        const Role role = ours.sources[id].role;
+        if (role == kNoRole || role >= former.text->roles.size()) continue;
+        if (former.text->roles[role].key == ours.text->roles[role].key) continue;
+        forget_source(id);
+        report_.wants_epoch.push_back(id);
+    }
     std::string changed = other ? changed_rules(former, ours) : std::string();
     meta_.settings = std::move(ours);
     if (!other) return judge_all();  // once under the new settings
@@ -335,23 +350,27 @@ FoldRun::Entry* FoldRun::find(std::string_view key) { return state_.subjects.fin
 /// Has the subject judged at the end of this record. Epochs that are still on their way over the
 /// subjects count for it at once.
 void FoldRun::mark(Entry& entry) {
+    if (!entry.marked) {
+        entry.marked = true;
+        entry.looked = static_cast<std::uint32_t>(marked_.size());
+        marked_.push_back(&entry);
+        if (state_.looks.size() < marked_.size()) state_.looks.emplace_back();
+    }
     apply_sweeps(entry);
     count(entry);
-    if (entry.marked) return;
-    entry.marked = true;
-    marked_.push_back(&entry);
 }
 
 /// What the plan's conditions make of the subject now.
-void FoldRun::look(const Entry& entry) {
-    look_at(*state_.plan, entry.subject, meta_.settings, meta_.sources, facts_);
+const Facts& FoldRun::look(const Entry& entry) {
+    Facts& facts = entry.marked ? state_.looks[entry.looked] : facts_;
+    look_at(*state_.plan, entry.subject, meta_.settings, meta_.sources, facts);
+    return facts;
 }
 
 /// Keeps the policy's tallies: what the subject counts for now in place of what it counted before.
 void FoldRun::count(Entry& entry) {
     if (state_.plan == nullptr) return;
-    look(entry);
-    const Tally now = tally_of(*state_.plan, entry.subject, facts_);
+    const Tally now = tally_of(*state_.plan, entry.subject, look(entry));
     Tally& before = entry.subject.counted;
     if (now == before) return;
     for (std::size_t i = 0; i < now.size(); ++i) {

@@ -21,6 +21,7 @@
 #include "engine/model/finding_edge.h"
 #include "engine/model/journal.h"
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,8 +43,13 @@ struct State {
     Waits waits;
     std::shared_ptr<const Plan> plan;  ///< follows from meta.settings; nullptr: none yet
     Verdict (*judge)(const Judgement& on) = core::judge;  ///< of tests: another judge
-    std::string halted;  ///< why this build cannot fold on; empty: it can
+    std::deque<Facts> looks;  ///< of the subjects that a record marked: their memory is used again
+    std::string halted;       ///< why this build cannot fold on; empty: it can
 };
+
+/// Why a build whose newest logic this is cannot go by these settings, to be read behind "the
+/// configuration" or "journal offset 5"; empty: it can.
+std::string flaw_of(const Settings& settings, std::uint32_t newest);
 
 /// Takes up a stored Meta: compiles its policy, or says in `halted` what this build lacks for it.
 void adopt_meta(State& state, Meta meta);

@@ -43,7 +43,7 @@ class FoldRun {
     void wake();
     Entry* find(std::string_view key);
     void mark(Entry& entry);
-    void look(const Entry& entry);
+    const Facts& look(const Entry& entry);
     void count(Entry& entry);
     void judge_all();
     void begin_anew(Entry& entry, const Sweep& sweep);
@@ -127,8 +127,8 @@ class FoldRun {
     void tend_aftermath(Entry& entry);
     bool refused_before(const Subject& subject, const Finding& finding) const;
     bool busy(const Subject& subject, const Finding& finding, const Verdict& verdict);
-    void judge_rules(Entry& entry, const References& references);
-    void keep_ledger(Entry& entry);
+    void judge_rules(Entry& entry, const References& references, const Facts& facts);
+    void keep_ledger(Entry& entry, const Facts& facts);
     void wait_for(const Wait& wait);
     void forget_seen_writes(Entry& entry);
     void renew_waits(Entry& entry);
@@ -165,7 +165,8 @@ class FoldRun {
     bool proven_past(SourceId id, BrokerTime time) const;
     Reason await_proof(SourceId id, BrokerTime time);
     std::span<const PlanStep> steps_of(const Ending& ending) const;
-    bool claims(const Facet& object) const;
+    Truth claims(const Facet& object) const;
+    bool plays(SourceId source) const;
     CommandDraft draft_of(const Subject& subject, const PlanStep& step, const Facet& object) const;
 
     // outcomes.cpp
@@ -181,7 +182,7 @@ class FoldRun {
     FoldReport& report_;
     std::vector<Entry*> marked_;
     std::vector<Wait> waits_;   ///< of the subject being judged
-    Facts facts_;               ///< of the subject that was looked at last
+    Facts facts_;               ///< of a subject that is not marked
     std::uint32_t index_ = 0;   ///< of the next emission
     std::uint32_t budget_ = 0;  ///< subjects that this record may still wake or sweep
     bool reference_changed_ = false;

@@ -43,13 +43,15 @@ void FoldRun::judge(Entry& entry) {
     if (entry.erased) return;
     waits_.clear();
     tend_commands(entry);
-    look(entry);
-    keep_ledger(entry);
+    Facts& facts = state_.looks[entry.looked];  // who is judged is marked
+    look_again(*state_.plan, subject, meta_.settings, meta_.sources, facts);
+    keep_ledger(entry, facts);
     void_dismissals(entry);
     tend_aftermath(entry);
     expire_termination(entry);
     if (subject.ending) tend_ending(entry);
-    if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone")) judge_rules(entry, references());
+    if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone"))
+        judge_rules(entry, references(), facts);
     if (subject.ending) stand_back(entry);
     for (const Finding& finding : subject.findings) {
         if (finding.command) {
@@ -68,7 +70,8 @@ void FoldRun::judge(Entry& entry) {
     recount(entry);
 }
 
-/// Keeps the counts of subjects that are there, and of those that are wrong.
+/// Keeps the counts of subjects that are there, and of those that are wrong: about which a rule
+/// would do something. What is only reported says nothing against a source.
 void FoldRun::recount(Entry& entry) {
     Subject& subject = entry.subject;
     const bool present =
@@ -76,8 +79,11 @@ void FoldRun::recount(Entry& entry) {
         std::any_of(subject.facets.begin(), subject.facets.end(), [&](const Facet& facet) {
             return facet.present() && meta_.settings.sources[facet.source].role != kNoRole;
         });
-    const bool wrong = present && std::any_of(subject.findings.begin(), subject.findings.end(),
-                                              [](const Finding& f) { return !f.dismissed; });
+    const auto counts = [&](const Finding& finding) {
+        return !finding.dismissed && !state_.plan->rules[finding.rule].does.empty();
+    };
+    const bool wrong =
+        present && std::any_of(subject.findings.begin(), subject.findings.end(), counts);
     if (present == subject.present && wrong == subject.wrong) return;
     meta_.present = meta_.present + (present ? 1 : 0) - (subject.present ? 1 : 0);
     meta_.wrong = meta_.wrong + (wrong ? 1 : 0) - (subject.wrong ? 1 : 0);
@@ -137,7 +143,7 @@ Aftermath& FoldRun::aftermath_of(Entry& entry) {
     return *entry.subject.aftermath;
 }
 
-void FoldRun::judge_rules(Entry& entry, const References& references) {
+void FoldRun::judge_rules(Entry& entry, const References& references, const Facts& facts) {
     const Plan& plan = *state_.plan;
     const Subject& subject = entry.subject;
     const auto rules = static_cast<std::uint8_t>(plan.rules.size());
@@ -146,21 +152,21 @@ void FoldRun::judge_rules(Entry& entry, const References& references) {
         const bool off = meta_.settings.rules[rule].mode == Mode::kOff ||
                          (subject.reference() && !judged.keyless);
         const bool open = !subject.findings.empty() || subject.termination;
-        if (!open && (off || (!subject.reference() && !facts_.fit(judged.mask)))) continue;
+        if (!open && (off || (!subject.reference() && !facts.fit(judged.mask)))) continue;
         settle(entry, rule,
                off ? Verdict::healthy()
                    : state_.judge(
-                         {plan, subject, facts_, references, meta_.settings, rule, meta_.now}));
+                         {plan, subject, facts, references, meta_.settings, rule, meta_.now}));
         // It has begun with this.
         if (subject.ending && TRUEUP_GUARD("ending_stands_alone")) return;
     }
 }
 
 /// Writes down each end that is seen for the first time.
-void FoldRun::keep_ledger(Entry& entry) {
+void FoldRun::keep_ledger(Entry& entry, const Facts& facts) {
     if (!state_.plan->ledger) return;
     Subject& subject = entry.subject;
-    Ledger seen = ends_of(*state_.plan, subject, meta_.settings, facts_, meta_.now);
+    Ledger seen = ends_of(*state_.plan, subject, meta_.settings, facts, meta_.now);
     const bool same = subject.ledger && subject.ledger->of == seen.of;
     if (!same && seen.entries.empty() && !subject.ledger) return;
     Ledger kept = same ? *subject.ledger : Ledger{std::move(seen.of), {}};

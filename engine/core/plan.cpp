@@ -21,15 +21,11 @@ using Names = std::vector<std::set<std::string>>;
 using Mentions = std::vector<std::set<std::uint16_t>>;
 
 /// What an object keeps for all its life, or what its source alone knows.
+constexpr std::size_t kMostConditions = 64;
+constexpr std::size_t kMostRules = 254;  // over the life of a journal, those that left included
+constexpr std::size_t kMostDeep = 4;     // conditions that ask for others
 constexpr std::array<std::string_view, 8> kNotLookedAt{
     "created", "failures", "id", "in_scope", "namespace", "scope", "succeeded", "uid"};
-
-/// The fields that may be the whole key by themselves.
-void add_alone(const policy::Key& key, std::vector<std::string>& fields) {
-    if (key.op == policy::Key::Op::kField) fields.push_back(key.text);
-    if (key.op != policy::Key::Op::kCoalesce) return;
-    for (const policy::Key& part : key.parts) add_alone(part, fields);
-}
 
 class Compiler {
   public:
@@ -40,6 +36,17 @@ class Compiler {
         if (policy_.roles.empty() || policy_.roles.size() > kMostRoles) {
             return refusal("the policy has " + std::to_string(policy_.roles.size()) +
                            " roles; this build has room for 1 to " + std::to_string(kMostRoles));
+        }
+        for (std::size_t i = 0; i < policy_.roles.size(); ++i) {
+            if (number(policy_.roles[i].name) != i) {
+                return refusal("the policy has two roles '" + policy_.roles[i].name + "'");
+            }
+        }
+        if (policy_.conditions.size() > kMostConditions || settings_.rules.size() > kMostRules) {
+            return refusal("the policy has " + std::to_string(policy_.conditions.size()) +
+                           " conditions and " + std::to_string(settings_.rules.size()) +
+                           " rules; this build has room for " + std::to_string(kMostConditions) +
+                           " and " + std::to_string(kMostRules));
         }
         name_fields();
         for (std::size_t i = 0; i < policy_.roles.size(); ++i) begin_role(static_cast<Role>(i));
@@ -62,6 +69,11 @@ class Compiler {
                 flaw("the policy asks " + std::to_string(role.tests.size()) +
                      " different things of " + role.name + "; this build has room for " +
                      std::to_string(PlanRole::kMostTests));
+            }
+        }
+        for (PlanRole& role : plan_.roles) {
+            for (std::size_t i = 0; i < std::min(role.tests.size(), PlanRole::kMostTests); ++i) {
+                role.fields[role.tests[i].field].tests |= std::uint64_t{1} << i;
             }
         }
         if (next_bit_ > Bits::kMost) {
@@ -191,7 +203,14 @@ class Compiler {
         }
         const bool name_is_key = text.key.op == policy::Key::Op::kField;
         if (text.kind == policy::Kind::kRow) role.keys.emplace_back("key");
-        if (text.kind == policy::Kind::kRow || name_is_key) add_alone(text.key, role.keys);
+        if (text.kind == policy::Kind::kRow || name_is_key) {
+            for (const auto& fields : {policy::alone_in(text.key), text.also}) {
+                for (const std::string& field : fields) {
+                    const auto known = std::find(role.keys.begin(), role.keys.end(), field);
+                    if (known == role.keys.end()) role.keys.push_back(field);
+                }
+            }
+        }
         if (role.keys.empty()) role.keys.emplace_back("key");
         std::set<std::string> claim;
         add_fields(text.live, claim);
@@ -267,14 +286,22 @@ class Compiler {
         made.negated = test.negated;
         if (test.op == Op::kIs) {
             made.kind = PlanNode::Kind::kNamed;
-            made.index = condition_number(test.values.empty() ? "" : test.values.front());
+            made.index = condition_number(test.values.empty() ? "" : test.values.front(), role);
             return made;
         }
         PlanRole& of = plan_.roles[role];
+        if (wanted_[role].count(test.field) == 0) {
+            flaw("a test of " + of.name + " asks for no field");
+            return made;
+        }
         const std::uint16_t field = field_number(role, test.field);
         const bool joins = test.op == Op::kSame || test.op == Op::kBefore || test.op == Op::kAfter;
         if (joins) {
             const PlanJoin join{field, test.op, at(test.other)};
+            if (join.other.role == kNoRole) {
+                flaw("a test of " + of.name + "." + test.field + " compares with nothing");
+                return made;
+            }
             made.kind = PlanNode::Kind::kJoin;
             const auto known = std::find(of.joins.begin(), of.joins.end(), join);
             made.index = static_cast<std::uint16_t>(known - of.joins.begin());
@@ -284,6 +311,11 @@ class Compiler {
         if (test.values.empty() && test.op != Op::kSet) {
             flaw("a test of " + of.name + "." + test.field + " compares with nothing");
             return made;
+        }
+        const std::vector<std::string>& words = of.fields[field].words;
+        if (!std::is_sorted(words.begin(), words.end()) ||
+            (test.op == Op::kIn && !std::is_sorted(test.values.begin(), test.values.end()))) {
+            flaw("the words of " + of.name + "." + test.field + " do not ascend");
         }
         PlanTest planned{field, test.op, test.values, 0};
         if (!test.values.empty()) {
@@ -297,27 +329,45 @@ class Compiler {
         return made;
     }
 
-    /// Only those above may be asked: so there is no circle.
-    std::uint16_t condition_number(const std::string& name) {
+    /// Only those above may be asked, about the same role: so there is no circle.
+    std::uint16_t condition_number(const std::string& name, Role about) {
         for (std::size_t i = 0; i < plan_.conditions.size(); ++i) {
-            if (policy_.conditions[i].name == name) return static_cast<std::uint16_t>(i);
+            if (policy_.conditions[i].name != name || plan_.conditions[i].about != about) continue;
+            depth_ = std::max(depth_, plan_.conditions[i].depth);
+            return static_cast<std::uint16_t>(i);
         }
-        flaw("the policy has no condition '" + name + "' above its use");
-        plan_.conditions.resize(std::max<std::size_t>(plan_.conditions.size(), 1));
+        flaw("the policy has no condition '" + name + "' of " + plan_.roles[about].name +
+             " above its use");
         return 0;
     }
 
     std::size_t bit_of(const PlanNode& condition, Role number, bool in_scope) {
         PlanRole& role = plan_.roles[number];
-        PlanAsked asked{condition, in_scope && role.kubernetes(), 0};
+        PlanAsked asked;
+        asked.condition = condition;
+        asked.in_scope = in_scope && role.kubernetes();
+        asked.plain = plain(condition, asked);
         for (const PlanAsked& known : role.asked) {
             asked.bit = known.bit;
             if (known == asked) return known.bit;
         }
+        if (next_bit_ > Bits::kMost) return Bits::kMost;  // the plan is refused
         asked.bit = next_bit_++;
         if (asked.bit < Bits::kMost) role.bits.set(asked.bit);
         role.asked.push_back(std::move(asked));
         return next_bit_ - 1;
+    }
+
+    /// False: it is not only tests of which all must be so.
+    static bool plain(const PlanNode& node, PlanAsked& asked) {
+        if (node.kind == PlanNode::Kind::kTest) {
+            if (node.index >= PlanRole::kMostTests) return false;  // the plan is refused
+            (node.negated ? asked.none : asked.all) |= std::uint64_t{1} << node.index;
+            return true;
+        }
+        return node.kind == PlanNode::Kind::kAll &&
+               std::all_of(node.parts.begin(), node.parts.end(),
+                           [&](const PlanNode& part) { return plain(part, asked); });
     }
 
     PlanPattern planned(const policy::Pattern& text) {
@@ -344,12 +394,19 @@ class Compiler {
     void add(const policy::NamedCondition& condition) {
         PlanCondition made;
         made.about = named(condition.about);
+        depth_ = 0;
         for (const auto& line : condition.lines) {
             auto& planned_line = made.lines.emplace_back();
             planned_line.then = line.then;
             for (const policy::Pattern& pattern : line.when) {
                 planned_line.when.push_back(planned(pattern));
             }
+        }
+        made.depth = depth_ + 1;
+        if (made.depth > kMostDeep) {
+            flaw("the condition " + condition.name + " asks for others " +
+                 std::to_string(made.depth) + " deep; this build goes " +
+                 std::to_string(kMostDeep) + " deep");
         }
         plan_.conditions.push_back(std::move(made));
     }
@@ -422,6 +479,9 @@ class Compiler {
         made.since_first_seen = text->since_first_seen;
         made.keyless = text->keyless;
         made.backoff = text->backoff;
+        if (!text->requested.empty() && text->requested != "terminate") {
+            made.unable = "nobody can ask this build for '" + text->requested + "'";
+        }
         if (!text->requested.empty()) {
             const auto request = policy_.requests.find(text->requested);
             if (request == policy_.requests.end()) {
@@ -517,8 +577,13 @@ class Compiler {
                     out.number(static_cast<std::uint64_t>(piece.kind));
                     out.text(piece.literal);
                     if (piece.field.role == kNoRole) continue;
+                    out.text(plan_.roles[piece.field.role].name);
                     out.text(plan_.roles[piece.field.role].fields[piece.field.field].name);
                 }
+            }
+            if (plan_.roles[step.role].sources.size() > 1) {
+                rule.unable = "nothing in this build can end what has several sources, " +
+                              plan_.roles[step.role].name;
             }
             if (step.verb == Verb::kUpdate || step.verb == Verb::kDelete) continue;
             rule.unable = "nothing in this build can " + std::string(policy::name_of(step.verb)) +
@@ -579,6 +644,13 @@ class Compiler {
                 made.past->length = std::get<Millis>(text.past->length);
             }
         }
+        for (const PlanPattern& pattern : made.patterns) {
+            if (plan_.roles[pattern.role].sources.empty()) {
+                flaw("a rule asks for " + plan_.roles[pattern.role].name +
+                     ", and no source has any");
+            }
+        }
+        hold_bound(text, made);
         if (text.steps.empty()) flaw("a rule says nothing of what is to be done");
         for (const policy::Step& step : text.steps) {
             made.steps.push_back(planned(step));
@@ -588,9 +660,34 @@ class Compiler {
         return made;
     }
 
+    /// What a deadline and a step speak of is what a pattern bound.
+    void hold_bound(const policy::Case& text, const PlanCase& found) {
+        const auto bound = [&](const std::string& role) {
+            return std::any_of(found.patterns.begin(), found.patterns.end(),
+                               [&](const PlanPattern& pattern) {
+                                   return pattern.quantifier != Quantifier::kNone &&
+                                          plan_.roles[pattern.role].name == role;
+                               });
+        };
+        const auto need = [&](const std::string& role, std::string_view what) {
+            if (!bound(role)) flaw("no pattern binds " + role + ", which " + std::string(what));
+        };
+        if (text.past) {
+            need(text.past->from.role, "a deadline begins at");
+            const auto* length = std::get_if<policy::FieldRef>(&text.past->length);
+            if (length != nullptr) need(length->role, "a deadline is as long as");
+        }
+        for (const policy::Step& step : text.steps) {
+            const bool writes = step.verb == Verb::kUpdate || step.verb == Verb::kRetract;
+            if (writes) need(step.role, "is to be written");
+        }
+    }
+
     TallyId tally(const std::string& name) {
         for (std::size_t i = 0; i < policy_.counts.size(); ++i) {
-            if (policy_.counts[i].name == name) return plan_.counts[i].first;
+            if (policy_.counts[i].name != name) continue;
+            if (plan_.counts[i].by) flaw("a rule asks while " + name + ", which has many numbers");
+            return plan_.counts[i].first;
         }
         flaw("the policy has no count '" + name + "'");
         return 0;
@@ -656,6 +753,15 @@ class Compiler {
         mention(pattern.named, all);
         mention(pattern.in, all);
     }
+    static void look_up(const PlanPattern& pattern, PlanCase& found) {
+        const bool known = std::any_of(
+            found.looked_up.begin(), found.looked_up.end(), [&](const PlanPattern& each) {
+                return each.role == pattern.role && each.named == pattern.named &&
+                       each.named_literal == pattern.named_literal && each.in == pattern.in;
+            });
+        if (!known) found.looked_up.push_back(pattern);
+    }
+
     void mention(const PlanNode& node, Role role, Mentions& all, PlanCase& found) const {
         const PlanRole& of = plan_.roles[role];
         if (node.kind == PlanNode::Kind::kTest && node.index < of.tests.size()) {
@@ -664,11 +770,12 @@ class Compiler {
             mention(FieldAt{role, of.joins[node.index].field}, all);
             mention(of.joins[node.index].other, all);
         } else if (node.kind == PlanNode::Kind::kNamed) {
+            if (node.index >= plan_.conditions.size()) return;  // the plan is refused
             for (const PlanCondition::Line& line : plan_.conditions[node.index].lines) {
                 for (const PlanPattern& pattern : line.when) {
                     mention(pattern, all, found);
                     const bool own = pattern.role == plan_.conditions[node.index].about;
-                    if (!own) found.looked_up.push_back(pattern);
+                    if (!own) look_up(pattern, found);
                 }
             }
         }
@@ -721,6 +828,7 @@ class Compiler {
     Names wanted_;
     Plan plan_;
     std::size_t next_bit_ = 0;
+    std::size_t depth_ = 0;  ///< of the conditions that the one being read asks for
     std::string flaw_;
 };
 

@@ -49,6 +49,7 @@ struct PlanField {
         kSucceeded,
     };
     From from = From::kSent;
+    std::uint64_t tests = 0;  ///< of the role's, those that ask for it
     /// May a live look before a write compare it? What an object keeps for all its life, and what
     /// only its source knows, is not asked for once more.
     bool looked_at = true;
@@ -114,6 +115,10 @@ struct PlanAsked {
     PlanNode condition;
     bool in_scope = false;  ///< an object that left its source's selector is none
     std::size_t bit = 0;
+    /// Most are tests of which all must be so: then these tests, and those of which none may be.
+    bool plain = false;
+    std::uint64_t all = 0;
+    std::uint64_t none = 0;
     bool operator==(const PlanAsked&) const = default;
 };
 
@@ -238,6 +243,7 @@ struct PlanCondition {
         policy::NamedCondition::Line::Then then = policy::NamedCondition::Line::Then::kTrue;
     };
     Role about = kNoRole;
+    std::size_t depth = 1;  ///< one more than that of the deepest that it asks for
     std::vector<Line> lines;
 };
 

@@ -15,7 +15,7 @@ namespace trueup::core {
 inline constexpr std::uint64_t kRowFormat = 5;
 /// The same of Meta.
 inline constexpr std::uint64_t kMetaFormat = 9;
-/// Still read: without it no engine could go on where only the build before left an image.
+/// Still read. There has been no release: nothing that was written before this one is.
 inline constexpr std::uint64_t kOldestMetaFormat = 9;
 
 /// Appends the encoding of everything but the key. Equal subjects give equal bytes.

@@ -34,15 +34,23 @@ void FoldRun::apply_sweeps(Entry& entry) {
 }
 
 /// What a rule found that means something else now is none of its findings: grace and approvals
-/// begin again. What was ordered has its outcome first.
+/// begin again. What was ordered has its outcome first, and then nothing of what went before it.
+/// What an operator dismissed stays so.
 void FoldRun::begin_anew(Entry& entry, const Sweep& sweep) {
     if (!TRUEUP_GUARD("changed_rule_begins_anew")) return;
     std::vector<Finding>& findings = entry.subject.findings;
     for (std::size_t i = findings.size(); i > 0; --i) {
-        const Finding& finding = findings[i - 1];
+        Finding& finding = findings[i - 1];
         const bool other = sweep.changed.find(static_cast<char>(finding.rule)) != std::string::npos;
-        if (!other || finding.since >= sweep.since) continue;
-        if (finding.command || ends(entry.subject, finding)) continue;
+        if (!other || finding.since >= sweep.since || finding.dismissed) continue;
+        if (ends(entry.subject, finding)) continue;
+        if (finding.command) {
+            finding.since = meta_.now;
+            finding.steps = 0;
+            finding.more = false;
+            state_.subjects.mark_dirty(entry);
+            continue;
+        }
         ++meta_.rules[finding.rule].retracted;
         resolve(entry, i - 1, Reason::kRetracted);
     }

@@ -237,4 +237,14 @@ std::vector<std::string> fields_of(const Key& key) {
     return fields;
 }
 
+std::vector<std::string> alone_in(const Key& key) {
+    if (key.op == Key::Op::kField) return {key.text};
+    std::vector<std::string> fields;
+    if (key.op != Key::Op::kCoalesce) return fields;
+    for (const Key& part : key.parts) {
+        for (std::string& field : alone_in(part)) fields.push_back(std::move(field));
+    }
+    return fields;
+}
+
 }  // namespace trueup::policy

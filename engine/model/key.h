@@ -41,4 +41,7 @@ std::string key_text(const Key& key);
 /// The fields that it reads, ascending, each once.
 std::vector<std::string> fields_of(const Key& key);
 
+/// The fields of which each may be the whole key by itself, in the order in which they are tried.
+std::vector<std::string> alone_in(const Key& key);
+
 }  // namespace trueup::policy

@@ -47,7 +47,10 @@ struct Field {
 struct Role {
     std::string name;
     Kind kind = Kind::kRow;
-    Key key;                    ///< which subject an object belongs to
+    Key key;  ///< which subject an object belongs to
+    /// Fields that may say it by themselves, whatever the key makes of them: a live look asks for
+    /// each. Beside those of the key.
+    std::vector<std::string> also;
     std::vector<Field> fields;  ///< by name
     Condition live;             ///< which of its objects claim their subject
     bool several = false;       ///< two claims are normal

@@ -46,6 +46,9 @@ Result<std::optional<core::Meta>> Projection::meta() {
     }
     Result<Shared<policy::Policy>> policy = text();
     if (!policy) return policy.error();
+    if (!*policy && !meta->settings.policy.empty()) {
+        return Error{Next::kSkip, Code::kCorrupt, "the projection has lost its policy"};
+    }
     meta->settings.text = std::move(*policy);
     return meta;
 }

@@ -47,6 +47,11 @@ Result<std::unique_ptr<Shard>> Shard::open(ShardSettings settings, ports::Log& l
                                            ports::Store& store, ports::Clock& clock) {
     std::unique_ptr<Shard> shard(new Shard(std::move(settings), log, store, clock));
     shard->state_.newest_logic = shard->settings_.policy.logic;
+    // In the journal it would halt every engine for good.
+    if (std::string flaw = core::flaw_of(shard->settings_.policy, shard->state_.newest_logic);
+        !flaw.empty()) {
+        return Error{Next::kStop, Code::kConfiguration, "the configuration" + flaw};
+    }
     const auto tell = [&](const Subject& subject) { shard->tell_findings(subject); };
     if (Status loaded = shard->projection_.load(shard->state_, shard->settings_.cache_bytes, tell);
         !loaded) {

@@ -53,7 +53,10 @@ def _read(path):
 
 def generate(folder, *formats):
     """The Python code of the public formats, as its header tells users to make it, or of others."""
-    files = [f"schemas/trueup/v1/{name}.proto" for name in formats or ["finding"]]
+    names = list(formats or ["finding"])
+    if "journal" in names:
+        names.append("policy")  # which it includes
+    files = [f"schemas/trueup/v1/{name}.proto" for name in names]
     command = ["protoc", "-I", "schemas", "--python_out", folder, *files]
     subprocess.run(command, cwd=ROOT, check=True)
 

@@ -509,6 +509,19 @@ class Judgement {
         return fit.front();
     }
 
+    /// Does what the request is about belong to who made it, where only that gives the right?
+    Truth asked_by_owner(const Bound& bound) const {
+        if (rule_.requested.empty() || !subject_.termination || !subject_.termination->owners) {
+            return kYes;
+        }
+        const policy::FieldRef& owner = policy_.requests.at(rule_.requested);
+        const auto at = bound.find(owner.role);
+        if (at == bound.end() || at->second == nullptr) return unknown(Reason::kIncomplete);
+        const Value value = value_of(role(owner.role), *at->second, owner.field);
+        if (value.kind == Value::Kind::kUnsent) return unknown(Reason::kIncomplete);
+        return truth(value.text == subject_.termination->by);
+    }
+
     /// Who asked is told why nothing is done: what is to be ended is not there, or cannot be
     /// judged.
     Judged answered(const policy::Case& found, const Judged& judged) {
@@ -525,7 +538,9 @@ class Judgement {
         if (taken.empty() || !facets(taken).empty()) return judged;
         std::vector<const policy::Pattern*> patterns = in_order(found);
         std::erase_if(patterns, [&](const policy::Pattern* each) { return each->role == taken; });
-        return match(patterns, 0, {}).truth.no() ? judged : waiting(Reason::kNoObject, *asked);
+        const Match rest = match(patterns, 0, {});
+        const bool anothers = rest.truth.yes() && asked_by_owner(rest.bound).no();
+        return rest.truth.no() || anothers ? judged : waiting(Reason::kNoObject, *asked);
     }
 
     Judged judge_case(const policy::Case& found) {
@@ -543,6 +558,9 @@ class Judgement {
         if (object == nullptr) return {};
         const Facet& about = *object;
         if (subject_.reference()) return waiting(Reason::kReportOnly, about);
+        const Truth theirs = asked_by_owner(bound);
+        if (theirs.no()) return {};
+        if (theirs.unknown()) return abstain(theirs.why);
         if (!texts_known(found, bound)) return abstain(Reason::kIncomplete);
         if (found.past) {
             if (const auto early = before_deadline(*found.past, bound)) return *early;
@@ -650,6 +668,10 @@ class Judgement {
     Judged believed(const policy::Case& found, const Bound& bound, const Facet& about,
                     const policy::Step& step) const {
         if (vetoed(found, bound)) return abstain(Reason::kVeto);
+        for (const Facet& facet : subject_.facets) {
+            const bool target = facet.object_id == target_of(found, step, bound);
+            if (target && facet.present() && has_veto(facet)) return abstain(Reason::kVeto);
+        }
         std::vector<std::pair<SourceId, Reason>> doubts;
         const auto doubt = [&](const Source& source, BrokerTime beyond, Millis window) {
             if (const auto why = reason_to_doubt(source, beyond, window)) {
@@ -668,10 +690,10 @@ class Judgement {
             }
         }
         const BrokerTime since = rule_.since_first_seen ? about.first_seen : about.evidence;
+        std::set<SourceId> leaned{about.source};
         std::vector<policy::Pattern> all = found.when;
         for (const policy::Pattern& pattern : found.when) add_asked(pattern.condition, all);
-        std::set<SourceId> leaned{about.source};
-        for (const policy::Pattern& pattern : all) {
+        const auto lean = [&](const policy::Pattern& pattern) {
             // A fact that is looked up changes slowly: its source must only be there.
             const bool slow = role(pattern.role).reference;
             for (const Source& source : asked(pattern, bound)) {
@@ -679,7 +701,23 @@ class Judgement {
                 doubt(source, slow ? BrokerTime{} : since,
                       slow ? Millis{0} : moment_.create_window);
             }
+        };
+        const auto named = [&](const std::string& name) {
+            return std::any_of(found.when.begin(), found.when.end(),
+                               [&](const policy::Pattern& each) { return each.role == name; });
+        };
+        const auto when = static_cast<std::ptrdiff_t>(found.when.size());
+        for (const policy::Pattern& pattern : found.when) lean(pattern);
+        // Behind us is what its source shows: that source must be there.
+        for (const policy::Step& each : found.steps) {
+            if (each.verb == Verb::kDelete && !named(each.role)) {
+                for (const Source& source : sources(each.role)) {
+                    if (leaned.insert(source.id).second) doubt(source, BrokerTime{}, Millis{0});
+                }
+            }
+            if (&each == &step) break;
         }
+        for (auto pattern = all.begin() + when; pattern != all.end(); ++pattern) lean(*pattern);
         if (rests_on_ledger(found)) {
             for (const Source& source : sources(policy_.ledger->objects)) {
                 if (leaned.insert(source.id).second) doubt(source, since, moment_.create_window);
@@ -775,19 +813,20 @@ class Judgement {
         return at == bound.end() || at->second == nullptr ? std::string() : at->second->object_id;
     }
 
+    static bool has_veto(const Facet& facet) {
+        const std::optional<Field> veto = facet.fields().find("hold");
+        return veto && (veto->unchanged || veto->value == "true");
+    }
+
     /// On what is bound, or on what a `none` looked past.
     bool vetoed(const policy::Case& found, const Bound& bound) const {
-        const auto vetoes = [](const Facet& facet) {
-            const std::optional<Field> veto = facet.fields().find("hold");
-            return veto && (veto->unchanged || veto->value == "true");
-        };
         for (const auto& [name, object] : bound) {
-            if (object != nullptr && !role(name).reference && vetoes(*object)) return true;
+            if (object != nullptr && !role(name).reference && has_veto(*object)) return true;
         }
         for (const policy::Pattern& pattern : found.when) {
             if (pattern.quantifier != Quantifier::kNone) continue;
             for (const Facet* facet : facets(pattern.role)) {
-                if (vetoes(*facet)) return true;
+                if (has_veto(*facet)) return true;
             }
         }
         return false;

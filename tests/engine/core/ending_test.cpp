@@ -323,5 +323,27 @@ TEST(Endings, ADismissalIsOfWhatWasThereAndAnotherObjectVoidsIt) {
     EXPECT_EQ(s.commands().back().draft.target.object_id, "b");
 }
 
+// The configuration named another source of rows between the steps, and the engine read beyond the
+// policy's roles.
+TEST(Endings, ASourceThatLeftIsWrittenNoMore_S40) {
+    Settings settings = served_settings();
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    s.row(expired_row(50));
+    s.quiet_until(110s);
+    ASSERT_EQ(s.commands().size(), 1U);
+    s.outcome(s.commands()[0], OutcomeKind::kDone);
+    s.pod_gone("wrapper-7", "a", 12);
+    for (SourceSettings& source : settings.sources) {
+        if (source.name == "rows") source.name = "instances";
+    }
+    s.put_in_force(settings);
+    s.silent_until(200s);
+    ASSERT_NE(ending(s), nullptr);
+    EXPECT_EQ(s.commands().size(), 1U) << "nobody knows what the row says";
+}
+
 }  // namespace
 }  // namespace trueup::testing

@@ -234,5 +234,26 @@ TEST(FirstEpoch, TheDeadAreNotCounted_S29) {
     EXPECT_EQ(s.meta().present, 5U);
 }
 
+// A first list of instances that were all being stopped was not believed: a rule reports them.
+TEST(FirstEpoch, WhatIsOnlyReportedSpeaksAgainstNoList_S8) {
+    Settings settings = expecting(1);
+    policies::rule_settings(settings, "stopping_with_pod").mode = Mode::kObserve;
+    JournalScript s(settings);
+    s.own("pods");
+    s.own("rows");
+    list_pods(s, 12, 10);
+    std::vector<Row> rows;
+    for (int i = 0; i < 12; ++i) {
+        rows.push_back(
+            {.pk = std::to_string(i), .name = name_of(i), .version = 10, .status = "stopping"});
+    }
+    s.rows_listed(10, rows);
+    s.quiet_until(90s);
+    EXPECT_EQ(s.meta().open_findings, 12U);
+    EXPECT_EQ(s.source("pods").quarantine, Quarantine::kNone);
+    EXPECT_EQ(s.source("rows").quarantine, Quarantine::kNone);
+    EXPECT_EQ(s.meta().wrong, 0U);
+}
+
 }  // namespace
 }  // namespace trueup::testing

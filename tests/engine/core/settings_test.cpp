@@ -219,13 +219,62 @@ TEST(ShardSettings, ARuleThatLeftThePolicyIsOffAndItsFindingsEnd) {
     EXPECT_EQ(s.commands().size(), 1U);
 }
 
-TEST(ShardSettings, ARuleThatMeansSomethingElseFindsAnew) {
+Settings meaning_something_else(Settings settings) {
+    policy::Policy text = *settings.text;
+    text.rules.front().since_first_seen = false;
+    settings.text = std::move(text);
+    return settings;
+}
+
+// What an operator had dismissed was acted on after the policy had changed, and the number of open
+// findings went below zero.
+TEST(ShardSettings, WhatWasDismissedStaysSoUnderAnotherText) {
+    JournalScript s = with_orphan();
+    Request dismissal;
+    dismissal.kind = RequestKind::kDismiss;
+    dismissal.scope.subject = "graph-instances/wrapper-7";
+    s.request(dismissal);
+    ASSERT_TRUE(s.answered().granted);
+    s.news();
+    s.put_in_force(meaning_something_else(graph_settings()));
+    s.quiet_until(300s);
+    EXPECT_EQ(s.news(), "");
+    EXPECT_EQ(s.meta().open_findings, 0U);
+}
+
+// A command under the old text failed, and the next one went under the new text without a grace.
+TEST(ShardSettings, BehindACommandOfTheOldTextTheGraceBeginsAnew) {
+    JournalScript s = orphan_at(160s);
+    ASSERT_EQ(s.commands().size(), 1U);
+    s.put_in_force(meaning_something_else(graph_settings()));
+    s.at(161s).outcome(s.commands()[0], OutcomeKind::kFailed, true);
+    s.quiet_until(215s);
+    EXPECT_EQ(s.commands().size(), 1U);
+    s.quiet_until(225s);
+    EXPECT_EQ(s.commands().size(), 2U);
+}
+
+// Rows that were filed under another key were believed to own nothing.
+TEST(ShardSettings, ASourceWhoseKeyIsAnotherOneIsUnknownUntilItListsAnew) {
     JournalScript s = with_orphan();
     Settings other = graph_settings();
     policy::Policy text = *other.text;
-    text.rules.front().since_first_seen = false;
+    text.roles[1].key = *policy::parse_key("pod_name");
     other.text = std::move(text);
     s.put_in_force(other);
+    EXPECT_FALSE(s.source("rows").known);
+    EXPECT_TRUE(s.source("pods").known);
+    EXPECT_EQ(s.last().wants_epoch, std::vector<SourceId>{1});
+    s.quiet_until(300s);
+    EXPECT_TRUE(s.commands().empty());
+    s.known("rows");
+    s.quiet_until(400s);
+    EXPECT_FALSE(s.commands().empty());
+}
+
+TEST(ShardSettings, ARuleThatMeansSomethingElseFindsAnew) {
+    JournalScript s = with_orphan();
+    s.put_in_force(meaning_something_else(graph_settings()));
     EXPECT_EQ(s.news(),
               "115s resolved orphaned_pod wrapper-7 a: retracted\n"
               "115s suspected orphaned_pod wrapper-7 a: grace\n");
