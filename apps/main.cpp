@@ -6,6 +6,7 @@
 #include "apps/logging.h"
 #include "apps/operate.h"
 #include "apps/plan.h"
+#include "apps/policy_command.h"
 #include "apps/process.h"
 #include "apps/simulate.h"
 #include "apps/source_drop.h"
@@ -32,6 +33,7 @@ struct Options {
     trueup::apps::TopicsOptions topics;
     trueup::apps::CheckOptions check;
     trueup::apps::PlanOptions plan;
+    trueup::apps::PolicyOptions policy;
     trueup::apps::OperateOptions operate;
     trueup::apps::SimulateOptions simulate;
     trueup::apps::SourceDropOptions source_drop;
@@ -180,6 +182,29 @@ CLI::App* add_check(CLI::App& app, Options& options) {
         *check, "0 all is well, 1 a source does not answer, 2 something is wrong",
         {"trueup config check -c trueup.yaml", "trueup config check -c trueup.yaml --offline"});
     return check;
+}
+
+/// Its commands, and what each of them runs.
+using Policies = std::vector<std::pair<CLI::App*, int (*)(const trueup::apps::PolicyOptions&)>>;
+Policies add_policy(CLI::App& app, Options& options) {
+    CLI::App* policy = app.add_subcommand("policy", "Check and show what rules say");
+    policy->require_subcommand(1);
+    CLI::App* check = policy->add_subcommand(
+        "check", "Report what is wrong with policy files, and what to write instead");
+    check->add_option("FILE", options.policy.files, "Policy files")->required();
+    trueup::apps::add_output(*check, options.policy.format);
+    trueup::apps::add_examples(*check, "0 all are sound, 2 something is wrong",
+                               {"trueup policy check my-policy.yaml",
+                                "trueup policy check policies/*.yaml -o json | jq ."});
+    CLI::App* show = policy->add_subcommand(
+        "show", "Show a policy as a truth table: what it finds, what it does, and not before what");
+    show->add_option("POLICY", options.policy.policy, "Name of a shipped policy, or a file")
+        ->required();
+    trueup::apps::add_output(*show, options.policy.format);
+    trueup::apps::add_examples(
+        *show, "0, or 2 if there is no such policy",
+        {"trueup policy show graph-instances", "trueup policy show my-policy.yaml"});
+    return {{check, trueup::apps::run_policy_check}, {show, trueup::apps::run_policy_show}};
 }
 
 CLI::App* add_plan(CLI::App& app, Options& options) {
@@ -385,6 +410,7 @@ int run(int argc, char** argv) {
     const Topics topics = add_topics(app, options);
     const CLI::App* check = add_check(app, options);
     const CLI::App* plan = add_plan(app, options);
+    const Policies policy = add_policy(app, options);
     const CLI::App* source_drop = add_source(app, options);
     Chosen chosen;
     add_findings(app, options, chosen);
@@ -419,6 +445,9 @@ int run(int argc, char** argv) {
     if (simulate->parsed()) return trueup::apps::run_simulate(options.simulate, stop);
     if (check->parsed()) return trueup::apps::run_config_check(options.check, stop);
     if (plan->parsed()) return trueup::apps::run_plan(options.plan, stop);
+    for (const auto& [command, run_policy] : policy) {
+        if (command->parsed()) return run_policy(options.policy);
+    }
     if (source_drop->parsed()) return trueup::apps::run_source_drop(options.source_drop);
     for (const auto& [command, operate] : chosen) {
         if (command->parsed()) return operate(options.operate);

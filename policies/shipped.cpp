@@ -60,9 +60,14 @@ Shared<policy::Policy> shipped(std::string_view name) {
 }
 
 Settings usual_settings(std::string_view name, Mode mode) {
+    Shared<policy::Policy> text = shipped(name);
+    TRUEUP_CHECK(static_cast<bool>(text));
+    return usual_settings(std::move(text), mode);
+}
+
+Settings usual_settings(Shared<policy::Policy> text, Mode mode) {
     Settings settings;
-    settings.text = shipped(name);
-    TRUEUP_CHECK(static_cast<bool>(settings.text));
+    settings.text = std::move(text);
     const policy::Policy& policy = *settings.text;
     settings.policy = policy.name;
     for (const policy::Role& role : policy.roles) {

@@ -22,6 +22,9 @@ Shared<policy::Policy> shipped(std::string_view name);
 /// says are off.
 Settings usual_settings(std::string_view name, Mode mode);
 
+/// The same of any policy.
+Settings usual_settings(Shared<policy::Policy> text, Mode mode);
+
 /// The settings of the rule of that name, which is one of them.
 RuleSettings& rule_settings(Settings& settings, std::string_view rule);
 

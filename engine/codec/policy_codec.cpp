@@ -3,6 +3,8 @@
 #include "engine/codec/message.h"
 #include "trueup/v1/policy.pb.h"
 
+#include <google/protobuf/util/json_util.h>
+
 #include <utility>
 
 namespace trueup::codec {
@@ -349,7 +351,9 @@ Error broken(std::string_view what) { return {Next::kStop, Code::kCorrupt, std::
 
 }  // namespace
 
-std::string encode_policy(const policy::Policy& policy) {
+namespace {
+
+v1::Policy message_of(const policy::Policy& policy) {
     v1::Policy m;
     m.set_language(policy.language);
     m.set_name(policy.name);
@@ -365,7 +369,22 @@ std::string encode_policy(const policy::Policy& policy) {
         Wire::put(owner, *request.mutable_owner());
     }
     Wire::put_all(policy.rules, *m.mutable_rules());
-    return m.SerializeAsString();
+    return m;
+}
+
+}  // namespace
+
+std::string encode_policy(const policy::Policy& policy) {
+    return message_of(policy).SerializeAsString();
+}
+
+std::string policy_json(const policy::Policy& policy) {
+    std::string json;
+    google::protobuf::util::JsonPrintOptions options;
+    options.preserve_proto_field_names = true;
+    // What is told is made here: there is nothing in it that has no JSON.
+    (void)google::protobuf::util::MessageToJsonString(message_of(policy), &json, options);
+    return json;
 }
 
 Result<policy::Policy> decode_policy(std::string_view bytes) {

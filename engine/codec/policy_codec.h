@@ -16,4 +16,7 @@ namespace trueup::codec {
 std::string encode_policy(const policy::Policy& policy);
 Result<policy::Policy> decode_policy(std::string_view bytes);
 
+/// The same as JSON, in one line, as protobuf writes it; for people's tools.
+std::string policy_json(const policy::Policy& policy);
+
 }  // namespace trueup::codec

@@ -91,7 +91,8 @@ class Draft {
 
     /// R1, R4, R6: of every object that is not the target itself.
     void rest_on_others(bool takes) {
-        for (Role number = 0; number < on_.plan.roles.size(); ++number) {
+        const auto roles = static_cast<Role>(on_.plan.roles.size());
+        for (Role number = 0; number < roles; ++number) {
             const Facet* bound = decision_.bound[number];
             if (bound == nullptr || role_of(number).reference) continue;
             const bool ranks = ranked(number);

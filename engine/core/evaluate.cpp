@@ -98,8 +98,14 @@ class Evaluation {
                 }
                 return sum;
             }
-            case PlanNode::Kind::kTest:
+            case PlanNode::Kind::kTest: {
+                const PlanRole& of = role(object.role);
+                // What its key is made of does not say which one it is, whatever it says.
+                const bool keyless = on_.subject.reference() && !of.reference &&
+                                     of.fields[of.tests[node.index].field].in_key;
+                if (keyless) return Truth::of(true);
                 return node.negated ? object.test(node.index).negated() : object.test(node.index);
+            }
             case PlanNode::Kind::kJoin: {
                 const Truth truth = join(role(object.role).joins[node.index], object, bound);
                 return node.negated ? truth.negated() : truth;
@@ -286,37 +292,37 @@ class Evaluation {
 
     /// The patterns from `index` on, under what is bound before.
     Match match(const PlanCase& found, std::size_t index, Found bound) const {
-        if (index == found.patterns.size()) return {Truth::of(true), std::move(bound)};
+        if (index == found.patterns.size()) return {Truth::of(true), bound};
         const PlanPattern& pattern = found.patterns[index];
         const bool elsewhere = on_.subject.reference() && !shows(pattern.role);
-        if (elsewhere) return match(found, index + 1, std::move(bound));  // only its own is asked
+        if (elsewhere) return match(found, index + 1, bound);  // only its own is asked
         const Truth seen = watched(pattern, bound);
         if (pattern.quantifier == Quantifier::kNone) {
             const Truth nobody = seen && none(pattern, bound);
-            return also(nobody, found, index, std::move(bound));
+            return also(nobody, found, index, bound);
         }
-        if (!seen.yes()) return also(seen, found, index, std::move(bound));
+        if (!seen.yes()) return also(seen, found, index, bound);
         const Objects objects = objects_of(pattern, bound);
         std::vector<const Seen*> fit;
         for (const Seen* each : objects.all) {
             if (!wanted(pattern, *each, bound).no()) fit.push_back(each);
         }
         if (pattern.quantifier == Quantifier::kSurplus) {
-            return surplus(found, index, fit, std::move(bound));
+            return surplus(found, index, fit, bound);
         }
         if (fit.empty()) {
             const bool proven = !objects.all.empty() || objects.known;
             const Truth nobody = proven ? Truth::of(false) : Truth::unknown(Reason::kNotSynced);
-            return also(nobody, found, index, std::move(bound));
+            return also(nobody, found, index, bound);
         }
         if (pattern.quantifier == Quantifier::kSome) return some(found, index, fit, bound);
         if (claims(pattern.role, objects.all, fit) > 1) {
             bound[pattern.role] = keep(fit.front());
             const Truth two = role(pattern.role).several ? Truth::of(false)
                                                          : Truth::unknown(Reason::kDuplicateClaim);
-            return also(two, found, index, std::move(bound));
+            return also(two, found, index, bound);
         }
-        return bind(found, index, *fit.front(), std::move(bound));
+        return bind(found, index, *fit.front(), bound);
     }
 
     bool shows(Role number) const {
@@ -334,8 +340,8 @@ class Evaluation {
     }
 
     Match also(const Truth& truth, const PlanCase& found, std::size_t index, Found bound) const {
-        if (truth.no()) return {truth, std::move(bound)};
-        Match rest = match(found, index + 1, std::move(bound));
+        if (truth.no()) return {truth, bound};
+        Match rest = match(found, index + 1, bound);
         if (!rest.truth.no()) rest.truth = first_told(truth, rest.truth);
         return rest;
     }
@@ -344,7 +350,7 @@ class Evaluation {
         const PlanPattern& pattern = found.patterns[index];
         const Truth truth = wanted(pattern, object, bound);
         bound[pattern.role] = keep(&object);
-        return also(truth, found, index, std::move(bound));
+        return also(truth, found, index, bound);
     }
 
     /// The first by id for which the rest is not false.
@@ -372,7 +378,7 @@ class Evaluation {
     Match surplus(const PlanCase& found, std::size_t index, const std::vector<const Seen*>& fit,
                   Found bound) const {
         const PlanPattern& pattern = found.patterns[index];
-        if (fit.size() < 2) return {Truth::of(false), std::move(bound)};
+        if (fit.size() < 2) return {Truth::of(false), bound};
         const auto better = [&](const Seen* a, const Seen* b) {
             for (const PlanRanking& rank : pattern.keep) {
                 if (rank.latest) {
@@ -394,7 +400,7 @@ class Evaluation {
         for (const Seen* each : fit) {
             if (better(least, each)) least = each;
         }
-        return bind(found, index, *least, std::move(bound));
+        return bind(found, index, *least, bound);
     }
 
     // ---------------------------------------------------------------- stages

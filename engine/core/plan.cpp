@@ -228,6 +228,8 @@ class Compiler {
         PlanField field;
         field.name = name;
         const bool declared = policy::find_field(text, name) != nullptr;
+        const std::vector<std::string> key = policy::fields_of(text.key);
+        field.in_key = std::find(key.begin(), key.end(), name) != key.end();
         // Any column may be called so.
         field.looked_at =
             declared || role.kind == policy::Kind::kRow ||

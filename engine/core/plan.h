@@ -49,6 +49,7 @@ struct PlanField {
         kSucceeded,
     };
     From from = From::kSent;
+    bool in_key = false;
     std::uint64_t tests = 0;  ///< of the role's, those that ask for it
     /// May a live look before a write compare it? What an object keeps for all its life, and what
     /// only its source knows, is not asked for once more.

@@ -59,7 +59,7 @@ class Credentials(scenario.Scenario):
     # One role had to read the log, the table and write: whoever had its password had all of it.
     def test_who_reads_cannot_write_and_who_writes_does(self):
         said = self.checked(2)
-        self.assertIn("no right to update status", said)
+        self.assertIn("no right to update error_code, error_message, status", said)
         self.write_as(self.writes)
         self.assertIn("executor  update_row: on rows, as conninfo", self.checked(0))
         self.engine = self.make_engine()

@@ -79,14 +79,19 @@ class FirstUse(scenario.Scenario):
         odd.pod()
         orphan.pod()
         self.start()
-        # The row is reported itself, and both pods wait.
-        self.engine.until("all of it waits for an approval", lambda: self.waiting() == 3, 30)
+        self.engine.until("both pods wait for an approval", lambda: self.waiting() == 2, 30)
+        self.engine.until("the row is reported itself", lambda: self.reported() == 1, 90)
         self.keep(odd, orphan)
         self.prove(self.engine, stable=TOO_SOON)
 
     def waiting(self):
-        because = ("--reason", "uncorrelated_rows")
-        code, page = self.trueup("findings", "list", *because, "-o", "json")
+        return self.listed("--reason", "uncorrelated_rows")
+
+    def reported(self):
+        return self.listed("--rule", "untracked_record")
+
+    def listed(self, *which):
+        code, page = self.trueup("findings", "list", *which, "-o", "json")
         return len(page["findings"]) if code == 0 else 0
 
 

@@ -191,6 +191,12 @@ class Judgement {
 
     Truth test(const policy::Test& test, const policy::Role& of, const Facet& object,
                const Bound& bound) const {
+        // Of an object whose key cannot be told, its fields say nothing of which one it is.
+        const std::vector<std::string> key = policy::fields_of(of.key);
+        const bool constant = test.op != Op::kIs && test.op != Op::kSame &&
+                              test.op != Op::kBefore && test.op != Op::kAfter;
+        const bool in_key = std::find(key.begin(), key.end(), test.field) != key.end();
+        if (subject_.reference() && !of.reference && constant && in_key) return kYes;
         const Truth plain = plain_test(test, of, object, bound);
         return test.negated ? opposite(plain) : plain;
     }

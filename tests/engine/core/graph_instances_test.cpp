@@ -78,6 +78,29 @@ TEST(OrphanedPod, ARowWithoutNameAndSlugIsAReferenceThatHoldsAll_G25) {
               "160s confirmed orphaned_pod wrapper-7 a: uncorrelated_rows\n");
 }
 
+// The pods that such a row may own waited, and nothing said for which row.
+TEST(UntrackedRecord, ARowWhosePodNameCanBeNoneIsReported_G25) {
+    Settings settings = graph_settings();
+    for (RuleSettings& rule : settings.rules) {
+        if (rule.rule == "untracked_record") rule.mode = Mode::kObserve;
+    }
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    ChangeView row;
+    row.kind = ChangeKind::kUpsert;
+    row.object_id = "public.instances/3";
+    row.subject_key = "!rows/public.instances/3";
+    row.version = {50, 0};
+    const std::string live =
+        ObjectBuilder().add("pod_name", "graphs/wrapper-3").add("status", "running").take();
+    row.object = live;
+    s.change("rows", row);
+    EXPECT_EQ(s.news(),
+              "100s confirmed untracked_record public.instances/3 public.instances/3: "
+              "report_only\n");
+}
+
 TEST(MissingPod, TheCommandSaysWhatTheRowIsToldAndWhatWasRead_G2) {
     JournalScript s = quiet_world();
     s.row({.pk = "7", .name = "wrapper-7", .version = 50, .status = "starting"});

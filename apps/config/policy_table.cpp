@@ -1,0 +1,257 @@
+#include "apps/config/policy_table.h"
+
+#include "apps/config/policy_terms.h"
+#include "apps/config/words.h"
+#include "engine/base/suggest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace trueup::config {
+
+namespace {
+
+using policy::Condition;
+using policy::Op;
+using policy::Quantifier;
+
+std::string joined(const std::vector<std::string>& parts, std::string_view between) {
+    return fmt::format("{}", fmt::join(parts, between));
+}
+
+class Table {
+  public:
+    explicit Table(const policy::Policy& policy) : policy_(policy) {}
+
+    std::string run() {
+        text_ = fmt::format("policy    {}: {}\n", policy_.name,
+                            policy_.subject.empty() ? "no subject is named" : policy_.subject);
+        for (const policy::Role& role : policy_.roles) add(role);
+        for (const policy::NamedCondition& condition : policy_.conditions) add(condition);
+        for (const policy::Count& count : policy_.counts) add(count);
+        for (const policy::Rule& rule : policy_.rules) add(rule);
+        text_ +=
+            "\nalways: two claims abstain · unknown values abstain · vetoes · own writes · "
+            "budget, windows and modes of the configuration\n";
+        return std::move(text_);
+    }
+
+  private:
+    std::string of(const Condition& condition, const policy::Role& role) const {
+        if (condition.kind == Condition::Kind::kTest) return of(condition.test, role);
+        if (condition.parts.empty()) {
+            return condition.kind == Condition::Kind::kAll ? "any" : "never";
+        }
+        std::vector<std::string> parts;
+        for (const Condition& part : condition.parts) parts.push_back(of(part, role));
+        const bool all = condition.kind == Condition::Kind::kAll;
+        const std::string text = joined(parts, all ? ", " : " or ");
+        return all || parts.size() == 1 ? text : '(' + text + ')';
+    }
+
+    std::string of(const policy::Test& test, const policy::Role& role) const {
+        const std::string is = test.negated ? "is not" : "is";
+        const std::string first = test.values.empty() ? "" : test.values.front();
+        const std::string other = test.other.role + '.' + test.other.field;
+        const std::string no = test.negated ? "not " : "";
+        switch (test.op) {
+            case Op::kIn:
+                return fmt::format("{} {} {}{}", test.field, is, joined(test.values, " or "),
+                                   left_out(test, role));
+            case Op::kSet:
+                return fmt::format("{} {} set", test.field, is);
+            case Op::kSame:
+                return fmt::format("{} {} that of {}", test.field, is, other);
+            case Op::kStarts:
+                return fmt::format("{} {}begins with '{}'", test.field, no, first);
+            case Op::kLike:
+                return fmt::format("{} {}like '{}'", test.field, no, first);
+            case Op::kOver:
+                return fmt::format("{} {}over {}", test.field, no, first);
+            case Op::kUnder:
+                return fmt::format("{} {}under {}", test.field, no, first);
+            case Op::kAtLeast:
+                return fmt::format("{} {}at least {}", test.field, no, first);
+            case Op::kAtMost:
+                return fmt::format("{} {}at most {}", test.field, no, first);
+            case Op::kBefore:
+                return fmt::format("{} {}before {}", test.field, no, other);
+            case Op::kAfter:
+                return fmt::format("{} {}after {}", test.field, no, other);
+            case Op::kIs:
+                return fmt::format("{} {}", is, first);
+        }
+        return "";
+    }
+
+    /// What a list, or its `not`, does not take of the words that are known.
+    static std::string left_out(const policy::Test& test, const policy::Role& role) {
+        const policy::Field* field = policy::find_field(role, test.field);
+        if (field == nullptr || field->words.empty())
+            return test.negated ? " (any other word)" : "";
+        std::vector<std::string> others;
+        for (const std::string& word : field->words) {
+            const bool named =
+                std::find(test.values.begin(), test.values.end(), word) != test.values.end();
+            if (!named) others.push_back(word);
+        }
+        if (others.empty()) return "";
+        return fmt::format(" ({}{})", test.negated ? "but " : "not ", joined(others, ", "));
+    }
+
+    std::string of(const policy::Pattern& pattern) const {
+        const policy::Role& role = *policy::find_role(policy_, pattern.role);
+        std::string text = pattern.quantifier == Quantifier::kOne    ? "one"
+                           : pattern.quantifier == Quantifier::kNone ? "none, proven"
+                           : pattern.quantifier == Quantifier::kSome ? "some"
+                                                                     : "one too many";
+        if (!pattern.condition.always()) text += " with " + of(pattern.condition, role);
+        if (!pattern.named_literal.empty()) text += ", named '" + pattern.named_literal + "'";
+        if (!pattern.named.field.empty()) {
+            text += fmt::format(", named by {}.{}", pattern.named.role, pattern.named.field);
+        }
+        if (!pattern.in.field.empty()) {
+            text += fmt::format(", in {}.{}", pattern.in.role, pattern.in.field);
+        }
+        return text;
+    }
+
+    std::string of(const policy::Text& text) const {
+        std::string made;
+        for (const policy::Piece& piece : text) {
+            switch (piece.kind) {
+                case policy::Piece::Kind::kLiteral:
+                    made += piece.literal;
+                    break;
+                case policy::Piece::Kind::kField:
+                    made += '{' + piece.field.role + '.' + piece.field.field + '}';
+                    break;
+                case policy::Piece::Kind::kSubject:
+                    made += "{subject}";
+                    break;
+                case policy::Piece::Kind::kNow:
+                    made += "{now}";
+                    break;
+            }
+        }
+        return made;
+    }
+
+    std::string of(const policy::Step& step) const {
+        if (step.verb == policy::Verb::kReport) return "report";
+        std::string text = fmt::format("{} {}", policy::name_of(step.verb), step.role);
+        if (!step.name.empty()) text += " '" + of(step.name) + "'";
+        std::vector<std::string> sets;
+        for (const policy::Assigned& set : step.sets) {
+            sets.push_back(set.field + " = " + (set.value ? "'" + of(*set.value) + "'" : "null"));
+        }
+        if (!sets.empty()) text += ": " + joined(sets, ", ");
+        if (!step.from.empty()) text += ", made by " + step.from;
+        return text;
+    }
+
+    void add(const policy::Role& role) {
+        std::vector<std::string> notes;
+        if (!role.live.always()) notes.push_back("claims where " + of(role.live, role));
+        if (role.several) notes.emplace_back("several are normal");
+        if (role.optional) notes.emplace_back("optional");
+        if (role.reference) notes.emplace_back("looked up by name");
+        if (!role.scope.empty()) notes.push_back("a source for each " + role.scope);
+        text_ +=
+            fmt::format("role      {}: {}, by {}{}{}\n", role.name, name_of(role.kind),
+                        policy::key_text(role.key), notes.empty() ? "" : "; ", joined(notes, "; "));
+    }
+
+    void add(const policy::NamedCondition& condition) {
+        text_ += fmt::format("condition {}, of {}, by the first line that fits\n", condition.name,
+                             condition.about);
+        using Then = policy::NamedCondition::Line::Then;
+        for (const auto& line : condition.lines) {
+            std::vector<std::string> when;
+            for (const policy::Pattern& pattern : line.when) {
+                const policy::Role& role = *policy::find_role(policy_, pattern.role);
+                const bool own = pattern.role == condition.about;
+                when.push_back(pattern.role + ' ' +
+                               (own ? of(pattern.condition, role) : of(pattern)));
+            }
+            const std::string then = line.then == Then::kTrue    ? "yes"
+                                     : line.then == Then::kFalse ? "no"
+                                                                 : "unknown: " + line.because;
+            text_ += fmt::format("          {} → {}\n", when.empty() ? "else" : joined(when, "; "),
+                                 then);
+        }
+    }
+
+    void add(const policy::Count& count) {
+        std::vector<std::string> any;
+        for (const auto& subjects : count.subjects) {
+            std::vector<std::string> all;
+            for (const policy::Pattern& pattern : subjects) {
+                all.push_back(pattern.role + ' ' + of(pattern));
+            }
+            any.push_back(joined(all, ", "));
+        }
+        if (!count.role.empty()) {
+            const policy::Role& role = *policy::find_role(policy_, count.role);
+            any.push_back(count.role + ' ' + of(count.objects, role));
+        }
+        text_ += fmt::format("count     {}: {}{}\n", count.name, joined(any, "; or "),
+                             count.by.empty() ? "" : ", by " + count.by);
+    }
+
+    void add(const policy::Rule& rule) {
+        text_ += fmt::format("\nrule      {}: {}{}\n", rule.name, rule.finds,
+                             rule.off ? " (off until it is switched on)" : "");
+        for (const policy::Case& each : rule.cases) add(each);
+        std::vector<std::string> waits;
+        if (rule.grace > Millis(0)) waits.push_back("grace " + duration_text(rule.grace));
+        if (rule.create_window > Millis(0)) {
+            waits.push_back(fmt::format("the other side heard {} past its {}",
+                                        duration_text(rule.create_window),
+                                        rule.since_first_seen ? "first sight" : "last change"));
+        }
+        if (!rule.requested.empty()) waits.push_back("somebody asked to " + rule.requested);
+        if (!rule.backoff.empty()) {
+            std::vector<std::string> steps;
+            for (const Millis step : rule.backoff) steps.push_back(duration_text(step));
+            waits.push_back("after failures " + joined(steps, ", "));
+        }
+        if (!waits.empty()) text_ += "  not before  " + joined(waits, "; ") + '\n';
+        if (!rule.acknowledge.empty()) {
+            text_ += "  known       " + joined(rule.acknowledge, ", ") + '\n';
+        }
+    }
+
+    void add(const policy::Case& found) {
+        if (found.duplicates) text_ += "  when        two live objects of one role claim it\n";
+        const char* word = "when";
+        for (const policy::Pattern& pattern : found.when) {
+            text_ += fmt::format("  {:<10}  {}: {}\n", word, pattern.role, of(pattern));
+            word = "";
+        }
+        if (found.past) {
+            const auto* field = std::get_if<policy::FieldRef>(&found.past->length);
+            text_ += fmt::format(
+                "  past        {}.{} + {}\n", found.past->from.role, found.past->from.field,
+                field != nullptr ? field->role + '.' + field->field
+                                 : duration_text(std::get<Millis>(found.past->length)));
+        }
+        std::vector<std::string> steps;
+        for (const policy::Step& step : found.steps) steps.push_back(of(step));
+        text_ += "  does        " + joined(steps, "; then ") + '\n';
+        if (!found.ask_while.empty()) {
+            text_ += fmt::format("  asks while  {} is not 0\n", enumerate(found.ask_while));
+        }
+    }
+
+    const policy::Policy& policy_;
+    std::string text_;
+};
+
+}  // namespace
+
+std::string policy_table(const policy::Policy& policy) { return Table(policy).run(); }
+
+}  // namespace trueup::config

@@ -1,0 +1,107 @@
+#include "apps/policy_command.h"
+
+#include "apps/config/policy_file.h"
+#include "apps/config/policy_table.h"
+#include "engine/base/suggest.h"
+#include "engine/codec/policy_codec.h"
+#include "engine/core/plan.h"
+#include "policies/shipped.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <sstream>
+#include <utility>
+
+namespace trueup::apps {
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+/// What this build makes of it: what cannot be carried out, or compiled at all.
+struct Compiled {
+    std::string flaw;
+    std::vector<std::string> unable;  ///< `rule: why`
+};
+Compiled compiled(const policy::Policy& policy) {
+    const Settings settings = policies::usual_settings(Shared<policy::Policy>(policy), Mode::kOff);
+    const Result<core::Plan> plan = core::compile(policy, settings);
+    if (!plan) return {plan.error().what, {}};
+    Compiled made;
+    for (const core::PlanRule& rule : plan->rules) {
+        if (!rule.unable.empty()) made.unable.push_back(rule.name + ": " + rule.unable);
+    }
+    return made;
+}
+
+/// Is the file sound?
+bool check(const std::string& path, OutputFormat format) {
+    const Result<config::PolicyFile> file = config::load_policy(path);
+    const Compiled made = file ? compiled(file->policy) : Compiled{};
+    std::vector<std::string> errors;
+    if (!file) errors = lines_of(file.error().what);
+    if (!made.flaw.empty()) errors.push_back(path + ": " + made.flaw);
+    const std::vector<std::string> warnings = file ? lines_of(file->warnings) : errors;
+    if (format == OutputFormat::kJson) {
+        const nlohmann::json json{{"kind", "policy_check"},
+                                  {"file", path},
+                                  {"sound", errors.empty()},
+                                  {"errors", errors},
+                                  {"warnings", file ? warnings : std::vector<std::string>{}},
+                                  {"unable", made.unable}};
+        fmt::print("{}\n", json.dump());
+        return errors.empty();
+    }
+    for (const std::string& error : errors) fmt::print(stderr, "{}\n", error);
+    if (!errors.empty()) return false;
+    for (const std::string& warning : warnings) fmt::print("warning: {}\n", warning);
+    for (const std::string& rule : made.unable) {
+        fmt::print("{}: rule {}; it cannot be switched on\n", path, rule);
+    }
+    fmt::print("{}: sound; policy {} with {} rules\n", path, file->policy.name,
+               file->policy.rules.size());
+    return true;
+}
+
+}  // namespace
+
+int run_policy_check(const PolicyOptions& options) {
+    bool sound = true;
+    for (const std::string& path : options.files) {
+        // Each file is told of, whatever is wrong with those before.
+        sound = check(path, options.format) && sound;
+    }
+    return sound ? 0 : 2;
+}
+
+int run_policy_show(const PolicyOptions& options) {
+    Shared<policy::Policy> policy = policies::shipped(options.policy);
+    if (!policy && options.policy.find_first_of("./") == std::string::npos) {
+        fmt::print(stderr, "trueup: no policy '{}' is shipped, and it names no file; {}\n",
+                   options.policy, did_you_mean(options.policy, policies::shipped_names()));
+        return 2;
+    }
+    if (!policy) {
+        Result<config::PolicyFile> file = config::load_policy(options.policy);
+        if (!file) {
+            fmt::print(stderr, "{}\n", file.error().what);
+            return 2;
+        }
+        policy = std::move(file->policy);
+    }
+    if (options.format == OutputFormat::kJson) {
+        fmt::print("{}\n", codec::policy_json(*policy));
+    } else {
+        fmt::print("{}", config::policy_table(*policy));
+    }
+    return 0;
+}
+
+}  // namespace trueup::apps

@@ -1,0 +1,23 @@
+// `trueup policy`: what a policy's file says, and what is wrong with it. Asks nobody.
+#pragma once
+
+#include "apps/event_printer.h"
+
+#include <string>
+#include <vector>
+
+namespace trueup::apps {
+
+struct PolicyOptions {
+    std::vector<std::string> files;  ///< of check
+    std::string policy;              ///< of show: a shipped one's name, or a file
+    OutputFormat format = OutputFormat::kText;
+};
+
+/// 0 all are sound, 2 otherwise; one sentence for each thing that is wrong.
+int run_policy_check(const PolicyOptions& options);
+
+/// 0, or 2 where there is no such policy, or it cannot be read.
+int run_policy_show(const PolicyOptions& options);
+
+}  // namespace trueup::apps
