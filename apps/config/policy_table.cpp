@@ -188,6 +188,7 @@ class Table {
         std::vector<std::string> any;
         for (const auto& subjects : count.subjects) {
             std::vector<std::string> all;
+            all.reserve(subjects.size());
             for (const policy::Pattern& pattern : subjects) {
                 all.push_back(pattern.role + ' ' + of(pattern));
             }
