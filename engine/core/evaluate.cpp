@@ -80,9 +80,7 @@ class Evaluation {
     bool goes(const Seen& object) const {
         return role(object.role).kubernetes() && deleting(*object.facet);
     }
-    bool ours(const Seen& object) const {
-        return !role(object.role).kubernetes() || !out_of_scope(*object.facet);
-    }
+    bool ours(const Seen& object) const { return core::ours(role(object.role), *object.facet); }
 
     // ---------------------------------------------------------------- conditions
 

@@ -165,9 +165,9 @@ Whether whether(const PlanAsked& asked, const Seen& object) {
 }
 
 void add_to(Facts& facts, const PlanRole& role, const Seen& object) {
-    const bool ours = !role.kubernetes() || !out_of_scope(*object.facet);
+    const bool in_scope = ours(role, *object.facet);
     for (const PlanAsked& asked : role.asked) {
-        if (asked.in_scope && !ours) continue;
+        if (asked.in_scope && !in_scope) continue;
         const Whether so = whether(asked, object);
         if (!so.may) continue;
         if (facts.shown.has(asked.bit)) facts.two.set(asked.bit);
@@ -243,6 +243,9 @@ bool vetoed(const Facet& object) {
 }
 bool deleting(const Facet& object) { return object.fields().is("deleting", "true"); }
 bool out_of_scope(const Facet& object) { return object.fields().is("in_scope", "false"); }
+bool ours(const PlanRole& role, const Facet& object) {
+    return !role.kubernetes() || !out_of_scope(object);
+}
 
 bool blank(std::string_view text) {
     return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
@@ -413,8 +416,8 @@ Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& setting
     const Seen* of = nullptr;
     for (const Seen& each : facts.seen) {
         const PlanRole& role = plan.roles[each.role];
-        const bool ours = !role.kubernetes() || !out_of_scope(*each.facet);
-        if (each.role != ledger.role || !ours || by_itself(role.live, each).no()) continue;
+        if (each.role != ledger.role || !ours(role, *each.facet)) continue;
+        if (by_itself(role.live, each).no()) continue;
         if (of != nullptr) return seen;  // two: whose ends these are, nobody knows
         of = &each;
     }

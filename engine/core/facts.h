@@ -41,6 +41,8 @@ bool vetoed(const Facet& object);
 bool deleting(const Facet& object);
 /// The object no longer matches the source's selector: it exists, and it is none of our business.
 bool out_of_scope(const Facet& object);
+/// Whether the object is any business of ours: only what Kubernetes shows can leave a selector.
+bool ours(const PlanRole& role, const Facet& object);
 
 /// The value of one field, as far as it is known.
 struct PlanValue {
