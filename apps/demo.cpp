@@ -64,20 +64,17 @@ std::string_view without_clock(std::string_view note) {
 
 /// What the first column of the feed means.
 constexpr const char* kWords =
-    "  world     something happened in the cluster or in the table\n"
-    "  found     a rule sees a disagreement, which may be a list that is late: nothing is done "
-    "yet\n"
-    "  suspected the evidence is not complete yet: it must last (the grace), and both sides must "
-    "have said so\n"
-    "  confirmed it is, and something else holds the command: a budget, a pause, an approval\n"
-    "  do, done  a command, and what came of it\n"
-    "  resolved  it is put right, or went away by itself\n";
+    "  world     something happened in the cluster or in the table\n  found     a rule sees a "
+    "disagreement, which may be a delay: nothing is done yet\n  suspected the evidence is not "
+    "complete: the grace is running, or a side has not confirmed it yet\n  confirmed the evidence "
+    "is complete, but something holds the command: a budget, a pause, an approval\n  do, done  a "
+    "command, and its outcome\n  resolved  it was repaired, or went away by itself\n";
 
 void greet(const Host& host, std::uint64_t seed, const std::string& state_dir) {
     fmt::print(
-        "A small cluster and its table, in memory. Things go wrong by themselves; watch them being "
-        "put right.\n{}From another terminal: trueup findings list --state-dir {}\n"
-        "seed {}; metrics at http://{}/metrics; Ctrl-C ends it\n\n",
+        "A small cluster and its table, in memory. Things go wrong by themselves; watch Trueup "
+        "repair them.\n{}From another terminal: trueup findings list --state-dir {}\nseed {}; "
+        "metrics at http://{}/metrics; Ctrl-C stops it\n\n",
         kWords, state_dir, seed, host.address());
     std::fflush(stdout);
 }

@@ -88,7 +88,7 @@ Waiting Host::waiting() {
 
 void Host::wait_for(const std::string& what) {
     const MutexLock lock(mutex_);
-    waits_for_ = what.empty() ? "what is kept in the state folder is read" : what;
+    waits_for_ = what.empty() ? "the state folder is being read" : what;
 }
 
 std::string Host::starting() const {
@@ -178,8 +178,8 @@ Status Host::load_secrets() {
         if (!loaded && !settings_.make_keys) {
             return Error{Next::kStop, loaded.error().code,
                          loaded.error().what +
-                             "; `trueup topics create` makes the keys, and every "
-                             "process needs the same ones"};
+                             "; `trueup topics create` creates the keys, and every process needs "
+                             "the same ones"};
         }
         if (!loaded) return loaded.error();
         keys->become(*loaded);
@@ -405,13 +405,14 @@ void Host::run_executor() {
 void Host::settle_writes(executors::ExecutorLoop& loop) {
     ports::Clock& clock = ports::system_clock();
     if (const std::size_t open = loop.close(clock.steady_now()); open != 0) {
-        spdlog::info("waiting 3 s at most for the outcome of writes that went out: {}", open);
+        spdlog::info("waiting up to 3 s for the outcome of writes in flight: {}", open);
     }
     while (!hurried_ && !loop.settled(clock.steady_now())) {
         loop.step(clock.steady_now(), kExecutorWait);
     }
     if (const std::size_t left = dispatcher_->unsettled(); left != 0) {
-        spdlog::warn("writes that have no outcome yet: {}; the next start finds it out", left);
+        spdlog::warn("writes without an outcome: {}; the next start finds out what became of them",
+                     left);
     }
 }
 

@@ -71,8 +71,8 @@ Result<config::Config> narrowed(config::Config config, const ProcessOptions& opt
     if (!config.kafka) {
         return Error{Next::kStop, Code::kConfiguration,
                      options.config + ": `trueup " + name_of(options.part) +
-                         "` needs a bus of many processes; write bus: {kafka: "
-                         "{bootstrap: HOST:PORT}}, or run `trueup up`"};
+                         "` needs a Kafka bus; write bus: {kafka: {bootstrap: HOST:PORT}}, or run "
+                         "`trueup up`"};
     }
     // The others have their own: the engine is the one that people ask.
     if (options.part != Part::kEngine && options.listen.empty()) config.listen.clear();

@@ -169,7 +169,7 @@ TEST_F(ShardOpening, ADamagedCheckpointIsPassedOver_C8) {
     ASSERT_EQ(said_.size(), 3U);
     expect_said(0, "-1000000-");
     expect_said(0, "is passed over");
-    expect_said(1, "it does not hold what its name says");
+    expect_said(1, "its content does not match its name");
     expect_said(2, "rebuilt from checkpoint " + older_.name());
 }
 
@@ -179,8 +179,8 @@ TEST_F(ShardOpening, WhenNoneCanBeUsedTheJournalIsFoldedFromItsStart_C8) {
     spoil_tables(place_.checkpoints.path_of(newer_));
     EXPECT_EQ(opened_at(), -1);
     ASSERT_EQ(said_.size(), 2U);
-    expect_said(0, newer_.name() + " is passed over: ");
-    expect_said(1, older_.name() + " is passed over: ");
+    expect_said(0, newer_.name() + " is skipped: ");
+    expect_said(1, older_.name() + " is skipped: ");
 }
 
 TEST_F(ShardOpening, AheadOfTheJournalOrOfATailThatWasLostItIsPassedOver_C11) {

@@ -30,9 +30,9 @@ TEST(PostgresLink, ASlotThatSomebodyElseReadsIsWaitedForAndAfterFiveSecondsSaid_
     pass_while_busy(rig, 4);
     EXPECT_EQ(rig.trouble(), "");
     pass_while_busy(rig, 1);
-    EXPECT_EQ(rig.trouble(), std::string(kBusy) +
-                                 "; it is waited for: stop that reader, or give this source a slot "
-                                 "of its own");
+    EXPECT_EQ(
+        rig.trouble(),
+        std::string(kBusy) + "; retrying: stop that reader, or give this source a slot of its own");
     pass_while_busy(rig, 600);
     EXPECT_NE(rig.trouble().find("PID 7"), std::string::npos);
     EXPECT_EQ(rig.database.count("drop_slot trueup"), 0U) << "never taken from its reader";
