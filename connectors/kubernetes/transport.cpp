@@ -128,7 +128,7 @@ Error error_of(CURLcode code, const Transfer& transfer) {
     if (is_forged(code, detail)) {
         return Error{Next::kStop, Code::kUntrusted,
                      "TLS: the certificate is not signed by the authority that it names (" +
-                         detail + "); its authority may have been replaced under the same name"};
+                         detail + "); the authority may have been replaced under the same name"};
     }
     curl_off_t sent_after = 0;
     curl_easy_getinfo(transfer.easy, CURLINFO_PRETRANSFER_TIME_T, &sent_after);
@@ -301,7 +301,7 @@ void HttpCluster::Wire::start(const Waiting& one) {
         const auto left = std::chrono::duration_cast<Millis>(*one.send_by - Steady::now());
         if (left.count() <= 0)
             return fail(one.call,
-                        {Next::kRetry, Code::kUnavailable, "not sent: its turn came too late"});
+                        {Next::kRetry, Code::kUnavailable, "not sent: the deadline had passed"});
         transfer->connect_within = std::min<long>(transfer->connect_within, left.count());
     }
     transfer->call = one.call;

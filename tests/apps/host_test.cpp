@@ -328,7 +328,7 @@ TEST_F(HostTest, AFloodOfAUsersRequestsIsAnswered429AndStopsNoPause) {
                   R"({"kind": "terminate", "subject": "graph-instances/wrapper-good"})");
         if (reply.status == 429) {
             ++refused;
-            EXPECT_NE(reply.body.find("wait a few, and ask again"), std::string::npos);
+            EXPECT_NE(reply.body.find("wait a few minutes and ask again"), std::string::npos);
             continue;
         }
         ASSERT_EQ(reply.status, 202) << reply.body;

@@ -57,8 +57,8 @@ TEST(ConfigPolicyFlaws, CorrelationErrorsHaveAPosition) {
               "trueup.yaml:17: correlation expression, position 34: coalesce is the only function "
               "allowed here");
     EXPECT_EQ(flaws_with("\"coalesce(pod_name, 'wrapper-' || url_slug)\"", "\"'wrapper'\""),
-              "trueup.yaml:17: correlation expression, position 10: names no column, so that all "
-              "rows would claim one name");
+              "trueup.yaml:17: correlation expression, position 10: names no column, so all rows "
+              "would claim one name");
     EXPECT_EQ(flaws_with("\"coalesce(pod_name, 'wrapper-' || url_slug)\"", "\"\""),
               "trueup.yaml:17: policies[0].correlate is empty; write which pod a row means, as in "
               "correlate: \"coalesce(pod_name, 'wrapper-' || url_slug)\"");

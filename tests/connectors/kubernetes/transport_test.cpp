@@ -373,7 +373,7 @@ TEST(KubernetesTransport, ADeleteThatWaitedForThePluginForTooLongIsNotSent_S24) 
     Server server;
     server.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     const auto cluster = open_with_plugin(server, "sleep 0.2; " + print_token("printed"));
-    EXPECT_EQ(end_of_hurried_delete(*cluster), "not sent: its turn came too late");
+    EXPECT_EQ(end_of_hurried_delete(*cluster), "not sent: the deadline had passed");
     EXPECT_EQ(server.request(), "");
     cluster->get(2, ports::GetObject{{}, "w1"});
     EXPECT_EQ(events(*cluster).back().kind, Kind::kEnd) << "reads wait as before";
