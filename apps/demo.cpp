@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -20,7 +21,8 @@ namespace trueup::apps {
 
 namespace {
 
-constexpr Millis kFeedEvery{100};
+constexpr Millis kFeedEvery{100};          // also the step of the drama, which goes by time
+constexpr Millis kLookEvery{10'000};       // where nothing is due: a shard may have stopped
 constexpr Millis kCheckpointEvery{5'000};  // it lives short
 
 /// A folder that goes when the demo ends, unless the user named one.
@@ -109,9 +111,11 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
     if (options.format == OutputFormat::kText) greet(**host, seed, state.path());
     const SteadyTime start = clock.steady_now();
     const Millis length = std::chrono::seconds(options.seconds);
+    const auto heard = (*host)->log().listen([&stop] { stop.wake(); });
     while (!stop.wait(kFeedEvery)) {
         const SteadyTime now = clock.steady_now();
-        if (options.seconds > 0 && now - start >= length) break;
+        const Millis left = options.seconds > 0 ? start + length - now : kLookEvery;
+        if (left <= Millis{0}) break;
         if (!options.calm) drama.step(now);
         for (const std::string& note : drama.take_notes()) feed.note(without_clock(note));
         feed.show_new();
@@ -119,6 +123,7 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
             fmt::print(stderr, "trueup demo: {}\n", fatal);
             return 1;
         }
+        if (options.calm) stop.wait_for_news(std::min(left, kLookEvery));
     }
     const Status stopped = (*host)->stop();
     feed.show_new();

@@ -18,11 +18,11 @@ namespace {
 
 constexpr int kSilentBeats = 3;          // of a connector, until another one takes its source
 constexpr Millis kShortenAgain{60'000};  // where it was not its turn
-constexpr Millis kSourceWait{1'000};     // where nothing is due and nobody wakes it
-constexpr Millis kExecutorWait{1'000};   // likewise
+constexpr Millis kSourceWait{10'000};    // where nothing is due and nobody wakes it
+constexpr Millis kExecutorWait{10'000};  // likewise
 constexpr Millis kRetryPause{200};
-constexpr Millis kAdmissionWait{1'000};  // looked at sooner when there is news
-constexpr Millis kHintWait{1'000};       // likewise
+constexpr Millis kAdmissionWait{1'000};  // at the start: news between a look and its wait are lost
+constexpr Millis kHintWait{1'000};       // news end it sooner; a hint to hurry ends by the clock
 constexpr Millis kMeasureEvery{15'000};  // what is left of the disk
 
 std::uint64_t fresh_number() {

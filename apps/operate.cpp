@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr Millis kPatience{15'000};
 constexpr Millis kSaySo{2'000};
-constexpr Millis kPoll{100};
+constexpr Millis kPoll{100};  // HTTP has no news to wait for
 constexpr int kWrong = 2;
 constexpr std::size_t kOneByOne = 100;  // findings that are approved by a request each
 constexpr std::uint64_t kAll = 20'000;  // more are never kept

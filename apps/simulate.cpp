@@ -25,7 +25,7 @@ using simulation::Schedule;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kShrinkRuns = 300;
-constexpr Millis kLook{20};
+constexpr Millis kLook{20};  // at the threads, while it waits for signals
 constexpr auto kProgressEvery = std::chrono::seconds(2);
 
 struct Sums {

@@ -12,7 +12,7 @@ namespace {
 
 /// A question is given up after 5 s; one that hangs in looking a name up is not waited for.
 constexpr Millis kFirstAnswers{6'000};
-constexpr Millis kLookEvery{20};
+constexpr Millis kLookEvery{20};  // at the start only, which Ctrl-C can end meanwhile
 
 /// Without the source's name, which whoever shows it says.
 std::string bare(const std::string& name, const std::string& what) {

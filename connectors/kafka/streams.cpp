@@ -11,7 +11,7 @@ namespace trueup::connectors::kafka {
 
 namespace {
 
-constexpr int kPollMs = 100;
+constexpr int kPollMs = 100;  // the client library ends it sooner; else a stop waits as long
 constexpr std::size_t kMostAtOnce = 2'000;  // messages taken over under one lock
 constexpr Millis kAnswer{5'000};            // how long a read waits for the brokers
 constexpr std::chrono::seconds kUnused{5};  // until a stream is closed that nobody reads

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{4} << 20U;
 constexpr Millis kStatusEvery{200};
+// Also how long a shard waits while something is under way. Answers of appends end that wait, but
+// the end of a job (rows being applied, a batch being encoded) wakes nobody.
 constexpr Millis kTickAtLeast{20};
 constexpr Millis kLookEvery{1'000};
 constexpr Millis kSoon{5'000};  // a proof of so much later is worth hurrying for
