@@ -213,7 +213,7 @@ class KafkaRefusals(brokered.Brokered):
         self.do("remove", "changes.pods")
         code, said = self.run_trueup("topics", "create", "-c", self.config)
         self.assertEqual(code, 0, said)
-        self.gives_up_at_once("changes.pods/0: offset 3 is behind the end 0")
+        self.gives_up_at_once("changes.pods/0: offset 3 is beyond the end 0")
 
     def test_one_shard_that_lost_its_input_leaves_the_others_running(self):
         self.new_bus(2)
