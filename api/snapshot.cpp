@@ -51,7 +51,7 @@ std::pair<std::string, std::string> Snapshot::why_not() const {
     if (!refused.empty()) {
         return {"the shard does not emit", "the shard does not emit: " + refused};
     }
-    if (!log_trouble.empty()) return {"the log", log_trouble};
+    if (!log_trouble.empty()) return {"the log has a problem", log_trouble};
     if (!executor_trouble.empty()) {
         return {"the executors wait", "the executors wait: " + executor_trouble};
     }
@@ -61,7 +61,8 @@ std::pair<std::string, std::string> Snapshot::why_not() const {
     }
     for (const SourceView& source : sources) {
         const std::string name = "source " + source.name;
-        if (!source.trouble.empty()) return {"a source", name + ": " + source.trouble};
+        if (!source.trouble.empty())
+            return {"a source has a problem", name + ": " + source.trouble};
         if (std::string why = sentence_of(source.name, source.quarantine); !why.empty()) {
             return {"a source is in quarantine", std::move(why)};
         }

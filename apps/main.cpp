@@ -69,8 +69,7 @@ CLI::App* add_simulate(CLI::App& app, Options& options) {
     trueup::apps::SimulateOptions& o = options.simulate;
     simulate->add_option("--seed", o.seed,
                          "First seed (default 1; 0: random); a seed repeats a run byte by byte");
-    simulate->add_option("--runs", o.runs,
-                         "Number of runs, with consecutive seeds (default 100)");
+    simulate->add_option("--runs", o.runs, "Number of runs, with consecutive seeds (default 100)");
     simulate->add_option("--seconds", o.seconds,
                          "Run for this many seconds, instead of a number of runs");
     simulate->add_option("--plan", o.plan,
@@ -79,8 +78,9 @@ CLI::App* add_simulate(CLI::App& app, Options& options) {
                          "name lists them");
     simulate->add_option("--jobs", o.jobs, "Runs in parallel (default 1)");
     simulate->add_flag("--keep-going", o.keep_going, "Continue after a run that failed");
-    simulate->add_flag("!--no-shrink", o.shrink,
-                       "Do not look for the smallest schedule that fails");
+    simulate->add_flag_callback(
+        "--no-shrink", [&o] { o.shrink = false; },
+        "Do not look for the smallest schedule that fails");
     simulate->add_option("--tell", o.tell,
                          "Print the history of this subject (for example wrapper-s7): in the "
                          "smallest schedule that fails, or in the first run if none does");
@@ -137,9 +137,9 @@ Processes add_processes(CLI::App& app, Options& options) {
                         "Sources of the configuration (default all)");
     CLI::App* execute = add_process(app, options, "execute",
                                     "Run executors: carry out commands that come over Kafka");
-    execute->add_option(
-        "KIND", options.process.names,
-        "Kinds of commands, for example delete_pod or update_row (default all that are configured)");
+    execute->add_option("KIND", options.process.names,
+                        "Kinds of commands, for example delete_pod or update_row (default all that "
+                        "are configured)");
     add_pause_file(*execute, options);
     return {{up, Part::kEverything},
             {engine, Part::kEngine},
@@ -293,8 +293,8 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
     CLI::App* findings = app.add_subcommand("findings", "List, show, approve and dismiss findings");
     findings->require_subcommand(1);
     CLI::App* list =
-        add_operation(*findings, options, chosen, "list",
-                      "List open findings, and why they wait", apps::run_findings_list);
+        add_operation(*findings, options, chosen, "list", "List open findings, and why they wait",
+                      apps::run_findings_list);
     list->add_option("--rule", o.rule, "Only this rule");
     list->add_option("--reason", o.reason, "Only this reason, for example uncorrelated_rows");
     list->add_option("--subject", o.subject, "Only this subject");
@@ -325,9 +325,9 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
         {"trueup findings approve 3f2a91c0@1842 -c trueup.yaml",
          "trueup findings approve --rule orphaned_pod -c trueup.yaml",
          "trueup findings approve --reason uncorrelated_rows --yes -c trueup.yaml"});
-    CLI::App* dismiss = add_operation(*findings, options, chosen, "dismiss",
-                                      "End a finding without a command",
-                                      apps::run_findings_dismiss);
+    CLI::App* dismiss =
+        add_operation(*findings, options, chosen, "dismiss", "End a finding without a command",
+                      apps::run_findings_dismiss);
     dismiss->add_option("FINDING", o.handle, "Id of the finding, from `findings list`")->required();
     dismiss->add_option("--comment", o.comment, "Comment to record with the request");
     dismiss->add_flag("--drop", o.drop, "Also abandon a termination that is half done");
@@ -349,8 +349,7 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
         return command;
     };
     for (const std::string name : {"pause", "resume"}) {
-        add(name, name,
-            name == "pause" ? "Stop issuing and carrying out commands" : "End a pause",
+        add(name, name, name == "pause" ? "Stop issuing and carrying out commands" : "End a pause",
             "trueup " + name + " orphaned_pod -c trueup.yaml --comment 'ticket 42'")
             ->add_option("RULE", o.rule, "One rule (default all)");
     }
@@ -372,9 +371,9 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
         ->required();
     add("reconcile", "reconcile", "Judge every subject again, now",
         "trueup reconcile -c trueup.yaml");
-    CLI::App* cleanup = add_operation(app, options, chosen, "cleanup",
-                                      "Show orphaned pods that wait, ask, and approve their deletion",
-                                      trueup::apps::run_cleanup);
+    CLI::App* cleanup = add_operation(
+        app, options, chosen, "cleanup",
+        "Show orphaned pods that wait, ask, and approve their deletion", trueup::apps::run_cleanup);
     cleanup->add_flag("--yes", o.yes, "Do not ask");
     trueup::apps::add_examples(*cleanup, kAnswered, {"trueup cleanup -c trueup.yaml"});
 }
@@ -384,7 +383,7 @@ CLI::App* add_completion(CLI::App& app, std::string& shell) {
         app.add_subcommand("completion", "Print a completion script for a shell");
     completion->add_option("SHELL", shell, "bash, zsh or fish")
         ->required()
-        ->check(CLI::IsMember(trueup::apps::shells()));
+        ->check(CLI::IsMember(trueup::apps::shells()).description(""));
     trueup::apps::add_examples(*completion, "",
                                {"source <(trueup completion bash)",
                                 "trueup completion fish > ~/.config/fish/completions/trueup.fish"});
@@ -404,7 +403,7 @@ int run(int argc, char** argv) {
     app.add_option(
            "--log-level", options.log_level,
            "debug, info, warn or error (default: log.level of the configuration, else warn)")
-        ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+        ->check(CLI::IsMember({"debug", "info", "warn", "error"}).description(""))
         ->type_name("LEVEL");
     const CLI::App* demo = add_demo(app, options);
     const CLI::App* simulate = add_simulate(app, options);
