@@ -157,10 +157,11 @@ void print_findings(const Json& page) {
     }
     const std::uint64_t more = not_shown(page);
     if (more > 0) fmt::print("... and {} more\n", more);
+    const auto seen = page.value("seen", std::int64_t{-1});
     // Each shard has offsets of its own.
-    const std::string offset =
-        several ? ""
-                : fmt::format(", as of journal offset {}", page.value("seen", std::int64_t{-1}));
+    const std::string offset = several    ? ""
+                               : seen < 0 ? "; nothing has been judged yet"
+                                          : fmt::format(", as of journal offset {}", seen);
     fmt::print("{} open{}\n", page["findings"].size() + more, offset);
 }
 
