@@ -7,6 +7,7 @@
 #include "sandbox/wiring/demo_policy.h"
 #include "sandbox/wiring/sandbox_wiring.h"
 #include "sandbox/world.h"
+#include "sandbox/world_file.h"
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -58,6 +59,19 @@ Result<std::unique_ptr<Host>> start_demo(sandbox::World& world, const std::strin
     return start_sandbox_host(world, std::move(settings));
 }
 
+std::string world_file(const DemoOptions& options) { return options.state_dir + "/world.jsonl"; }
+
+/// The one that was asked for, that of the world which is kept, or a new one.
+Result<std::uint64_t> seed_of(const DemoOptions& options) {
+    if (options.seed != 0) return options.seed;
+    if (!options.state_dir.empty()) {
+        const auto kept = sandbox::kept_seed(world_file(options));
+        if (!kept) return kept.error();
+        if (*kept) return **kept;
+    }
+    return std::random_device{}();
+}
+
 /// The feed prints times of its own.
 std::string_view without_clock(std::string_view note) {
     const std::size_t space = note.find(' ');
@@ -85,7 +99,12 @@ void greet(const Host& host, std::uint64_t seed, const std::string& state_dir) {
 
 int run_demo(const DemoOptions& options, StopSignal& stop) {
     ports::Clock& clock = ports::system_clock();
-    const std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
+    const Result<std::uint64_t> seed_of_world = seed_of(options);
+    if (!seed_of_world) {
+        fmt::print(stderr, "trueup demo: {}\n", seed_of_world.error().what);
+        return 1;
+    }
+    const std::uint64_t seed = *seed_of_world;
     const StateDir state(options.state_dir);
     sandbox::WorldSettings world_settings;
     world_settings.evaluate_key = sandbox::evaluate_key;
@@ -93,7 +112,7 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
     if (!options.state_dir.empty()) {
         std::error_code ignored;
         std::filesystem::create_directories(options.state_dir, ignored);
-        if (Status restored = world.restore(options.state_dir + "/world.jsonl"); !restored) {
+        if (Status restored = world.restore(world_file(options)); !restored) {
             fmt::print(stderr, "trueup demo: {}\n", restored.error().what);
             return 1;
         }
