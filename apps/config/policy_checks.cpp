@@ -126,7 +126,7 @@ void PolicyChecks::check_role(const policy::Role& role) {
     const bool simple = role.key.op == policy::Key::Op::kField;
     if (!rows && !simple) {
         warnings_.add(at, fmt::format("roles.{}: the key {} is neither a name, nor one label or "
-                                      "tag: each live look lists the whole selection (list_scan)",
+                                      "tag: each live read lists the whole selection (list_scan)",
                                       role.name, policy::key_text(role.key)));
     }
 }
