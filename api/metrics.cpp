@@ -125,16 +125,17 @@ void add_sources(Page& page, const std::vector<SourceView>& sources) {
         page.gauge("trueup_source_up", "1 while the source's last request succeeded.",
                    flag(source.answering), labels);
         page.gauge("trueup_source_synced",
-                   "1 once a complete snapshot was read; 0: absence is unknown.",
+                   "1 once a complete snapshot was read; 0: absence cannot be known.",
                    flag(source.known), labels);
         page.gauge("trueup_source_fresh", "1 if the source's lag is below stale_after.",
                    flag(source.fresh), labels);
         page.gauge("trueup_source_quarantined",
-                   "1 if the source is in quarantine: nothing is deleted on its word.",
+                   "1 if the source is in quarantine: nothing destructive is done because of it.",
                    flag(source.quarantine.kind != Quarantine::kNone), labels);
         if (source.lag_seconds >= 0) {
             page.gauge("trueup_source_lag_seconds",
-                       "How far behind the source the engine's view is proven to be.",
+                       "Age of the newest proof that the engine's view of the source is complete, "
+                       "in seconds.",
                        source.lag_seconds, labels);
         }
         page.gauge("trueup_source_clock_skew_seconds",
@@ -153,7 +154,7 @@ void add_sources(Page& page, const std::vector<SourceView>& sources) {
                    "WAL that the PostgreSQL server keeps for the source's slot.",
                    static_cast<double>(source.slot_retained_bytes), labels);
         page.gauge("trueup_source_slot_wal_status",
-                   "1; the label says reserved, extended, unreserved or lost.", 1.0,
+                   "1 for the slot's current status: reserved, extended, unreserved or lost.", 1.0,
                    {{"source", source.name}, {"status", source.slot_wal_status}});
     }
 }
@@ -169,11 +170,11 @@ void add_known_names(Page& page, const RuleView& rule) {
     counter("missing_pod", "missing_pods_detected_total", "Rows found without their pod.",
             rule.detected);
     counter("status_drift", "status_drift_fixed_total",
-            "Rows that were marked failed since their pod had Failed.", rule.mended);
+            "Rows that were marked failed because their pod had Failed.", rule.mended);
     counter("ttl_expired", "ttl_expired_instances_total",
-            "Instances that were ended since their TTL was over.", rule.mended);
+            "Instances that were ended because their TTL was over.", rule.mended);
     counter("inactive", "inactive_instances_terminated_total",
-            "Instances that were ended since nobody used them.", rule.mended);
+            "Instances that were ended because of inactivity.", rule.mended);
 }
 
 void add_rules(Page& page, const std::vector<RuleView>& rules) {
@@ -206,8 +207,8 @@ void add_tallies(Page& page, const std::string& policy, const std::vector<TallyV
         }
         if (tally.name == "wrapper_pods" && !tally.label.empty()) {
             page.gauge("wrapper_pods_total",
-                       "Pods by phase; a gauge, by the name that its dashboards know.", value,
-                       {{tally.label, tally.word}});
+                       "Pods by phase; a gauge, under the name that existing dashboards use.",
+                       value, {{tally.label, tally.word}});
             continue;
         }
         Labels labels{{"policy", policy}, {"count", tally.name}};
@@ -219,10 +220,12 @@ void add_tallies(Page& page, const std::string& policy, const std::vector<TallyV
 void add_passes(Page& page, const Snapshot& snapshot) {
     page.counter("reconciliation_passes_total", "Complete passes over all subjects.",
                  snapshot.passes);
-    page.histogram("reconciliation_pass_duration_seconds", "Duration of complete passes.",
-                   snapshot.pass_bounds_ms, snapshot.pass_counts, snapshot.pass_seconds);
+    page.histogram("reconciliation_pass_duration_seconds",
+                   "Duration of complete passes, in seconds.", snapshot.pass_bounds_ms,
+                   snapshot.pass_counts, snapshot.pass_seconds);
     if (snapshot.pass_age_seconds > 0) {
-        page.gauge("trueup_pass_age_seconds", "How long the pass under way has taken so far.",
+        page.gauge("trueup_pass_age_seconds",
+                   "Duration so far of the pass that is under way, in seconds.",
                    snapshot.pass_age_seconds);
     }
 }
@@ -259,9 +262,10 @@ std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
                flag(!snapshot.starting.empty()));
     page.gauge("trueup_journal_offset", "Journal offset folded last.",
                static_cast<double>(snapshot.journal_offset));
-    page.gauge("trueup_journal_time_seconds",
-               "Time that was watched since the journal began, in seconds.",
-               snapshot.journal_time_seconds);
+    page.gauge(
+        "trueup_journal_time_seconds",
+        "Journal time: how long Trueup has been watching since the journal began, in seconds.",
+        snapshot.journal_time_seconds);
     page.gauge("trueup_subjects", "Subjects in the projection.",
                static_cast<double>(snapshot.subjects));
     page.gauge("trueup_findings_open", "Open findings.",
@@ -302,7 +306,7 @@ std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
     page.gauge("trueup_executor_partitions", "Partitions assigned to this executor.",
                static_cast<double>(snapshot.executor_partitions));
     page.histogram("trueup_check_to_write_seconds",
-                   "Time between an executor's last check and its write.",
+                   "Time between an executor's last check and its write, in seconds.",
                    snapshot.check_to_write_bounds_ms, snapshot.check_to_write_counts,
                    snapshot.check_to_write_sum_seconds);
     return page.text();

@@ -37,7 +37,7 @@ Answer plain(unsigned status, std::string text) {
 }
 Answer forbidden(const Caller& caller, Role least) {
     return refusal(403, "the role " + std::string(name_of(caller.role)) +
-                            " may not do this; it takes " + std::string(name_of(least)));
+                            " may not do this; it needs " + std::string(name_of(least)));
 }
 
 /// The first of that name; empty: none.
@@ -112,7 +112,7 @@ Answer list_findings(const Backend& backend, const Plan& plan) {
     if (const std::string text = value_of(plan, "limit"); !text.empty()) {
         const auto read = std::from_chars(text.data(), text.data() + text.size(), filter.limit);
         if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) {
-            return refusal(400, "limit is a number, as in ?limit=100");
+            return refusal(400, "limit must be a number, as in ?limit=100");
         }
     }
     const Snapshot snapshot = backend.snapshot();
@@ -217,7 +217,7 @@ Answer ask(const Backend& backend, const Caller& caller, const std::string& body
 
 Answer show_answer(const Backend& backend, const std::string& hex) {
     const std::optional<RequestId> id = id_from_hex<RequestId>(hex);
-    if (!id) return refusal(400, "a request's id has 32 hex digits");
+    if (!id) return refusal(400, "a request's id must have 32 hex digits");
     const std::optional<AnswerView> answer = backend.answer(*id);
     if (!answer) return reply(200, {{"request", hex}, {"state", "pending"}});
     return reply(200, {{"request", hex},
@@ -287,10 +287,12 @@ void admit(const Tokens& tokens, const Head& head, std::int64_t now, const Route
         return;
     }
     if (found == Tokens::Found::kUnknown) {
-        plan.refusal = refusal(401, "send a token that is known, as Authorization: Bearer TOKEN");
+        plan.refusal = refusal(
+            401,
+            "the token is missing or unknown; send a valid one, as Authorization: Bearer TOKEN");
         plan.refusal->headers.emplace_back("WWW-Authenticate", "Bearer");
     } else if (found == Tokens::Found::kExpired) {
-        plan.refusal = refusal(401, "the token's time is over; ask for a new one");
+        plan.refusal = refusal(401, "the token has expired; ask for a new one");
         plan.refusal->headers.emplace_back("WWW-Authenticate", "Bearer");
     } else if (plan.caller.role < *route.least) {
         plan.refusal = forbidden(plan.caller, *route.least);
@@ -307,7 +309,7 @@ Result<Request> request_of(const std::string& text) {
         return Error{Next::kSkip, Code::kInvalid, std::move(why)};
     };
     Json body = Json::parse(text, nullptr, false);
-    if (!body.is_object()) return wrong("the body is a JSON object, as {\"kind\": \"pause\"}");
+    if (!body.is_object()) return wrong("the body must be a JSON object, as {\"kind\": \"pause\"}");
     Request request;
     std::string kind;
     std::string finding;
@@ -323,13 +325,13 @@ Result<Request> request_of(const std::string& text) {
         if (!take_text(body, name, *member)) return wrong(std::string(name) + " is a text");
     }
     if (const auto seen = body.find("seen"); seen != body.end()) {
-        if (!seen->is_number_integer()) return wrong("seen is a journal offset, a number");
+        if (!seen->is_number_integer()) return wrong("seen must be a journal offset, a number");
         scope.finding_offset = seen->get<std::int64_t>();
         body.erase(seen);
     }
     if (const auto drop = body.find("drop"); drop != body.end()) {
-        if (!drop->is_boolean()) return wrong("drop is true or false");
-        if (kind != "dismiss") return wrong("drop goes with the kind dismiss only");
+        if (!drop->is_boolean()) return wrong("drop must be true or false");
+        if (kind != "dismiss") return wrong("drop is for the kind dismiss only");
         request.drop = drop->get<bool>();
         body.erase(drop);
     }
@@ -337,12 +339,12 @@ Result<Request> request_of(const std::string& text) {
     request.kind = kind_of(kind);
     if (request.kind == RequestKind::kUnspecified) {
         return wrong(
-            "kind is approve, dismiss, hold, release, pause, resume, reconcile, relist or "
+            "kind must be approve, dismiss, hold, release, pause, resume, reconcile, relist or "
             "terminate");
     }
     if (finding.empty()) return request;
     scope.finding_id = id_from_hex<FindingId>(finding);
-    if (!scope.finding_id) return wrong("finding is the 32 hex digits of a finding's id");
+    if (!scope.finding_id) return wrong("finding must be the 32 hex digits of a finding's id");
     return request;
 }
 
@@ -374,9 +376,8 @@ Plan plan(const Tokens& tokens, const Head& head, std::int64_t now) {
     const auto route = std::find_if(kRoutes.begin(), kRoutes.end(),
                                     [&](const Route& one) { return leads_to(one, path); });
     if (route == kRoutes.end()) {
-        plan.refusal = refusal(404,
-                               "there is nothing here; see /healthz, /readyz, /metrics, "
-                               "/v1/findings and /v1/requests");
+        plan.refusal = refusal(
+            404, "not found; see /healthz, /readyz, /metrics, /v1/findings and /v1/requests");
         return plan;
     }
     const std::string_view method = head.method == "HEAD" ? "GET" : std::string_view(head.method);
@@ -392,7 +393,7 @@ Plan plan(const Tokens& tokens, const Head& head, std::int64_t now) {
     if (route->path.ends_with('/')) plan.id = path.substr(route->path.size());
     auto read = query_of(query);
     if (!read) {
-        plan.refusal = refusal(400, "a % in the address goes with two hex digits");
+        plan.refusal = refusal(400, "a % in the address needs two hex digits");
         return plan;
     }
     plan.query = std::move(*read);

@@ -107,8 +107,8 @@ class Certificate {
         if (wrong && locked) {
             return Error{Next::kStop, trueup::Code::kConfiguration,
                          "http.tls.key_file " + key_file_ +
-                             " is locked with a password, which nobody is there to "
-                             "give; write it without one: openssl pkey -in FILE -out OTHER"};
+                             " is encrypted with a password, which Trueup cannot ask for; remove "
+                             "it: openssl pkey -in FILE -out OTHER"};
         }
         if (wrong) {
             return flaw("http.tls.key_file " + key_file_, "the PEM key of the certificate", wrong);
@@ -278,7 +278,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
         const std::size_t size = answer.body->size();
         if (own && server_.unread > 0 && server_.unread + size > kUnread) {
             server_.counters.refuse(Refused::kBusy);
-            answer = refusal(503, "too many answers wait to be read; read them, and ask again");
+            answer =
+                refusal(503, "too many responses have not been read; read them, then try again");
         } else if (own) {
             server_.unread += size;
             own_unread_ = size;
@@ -332,7 +333,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     }
     void bad_header(const Code& code) {
         if (code == http::error::header_limit || code == http::error::buffer_overflow) {
-            return refuse(refusal(431, "a request's header has 8 KiB at the most"),
+            return refuse(refusal(431, "the request header is larger than 8 KiB"),
                           Refused::kTooLarge);
         }
         // What is not of HTTP itself came of the connection.
@@ -341,14 +342,13 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
         if (!spoken || code == http::error::end_of_stream || code == http::error::partial_message) {
             return fail(code, Refused::kMalformed);
         }
-        refuse(refusal(400, "this is not HTTP as it is understood here: " + code.message()),
-               Refused::kMalformed);
+        refuse(refusal(400, "not a valid HTTP request: " + code.message()), Refused::kMalformed);
     }
 
     void on_header() {
         const auto& header = parser_->get();
         if (header.count(http::field::authorization) > 1) {
-            return refuse(refusal(400, "send one Authorization"), Refused::kMalformed);
+            return refuse(refusal(400, "send one Authorization header"), Refused::kMalformed);
         }
         const auto text = [](auto view) { return std::string(view.data(), view.size()); };
         plan_ = plan(server_.backend.tokens,
@@ -384,24 +384,24 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
         const auto& header = parser_->get();
         const auto expect = header[http::field::expect];
         if (!expect.empty() && !beast::iequals(expect, "100-continue")) {
-            return refusal(417, "expect 100-continue, or nothing");
+            return refusal(417, "only Expect: 100-continue is supported");
         }
         const auto encoding = header[http::field::content_encoding];
         if (!encoding.empty() && !beast::iequals(encoding, "identity")) {
-            return refusal(415, "send the body as it is, without Content-Encoding");
+            return refusal(415, "send the body uncompressed, without Content-Encoding");
         }
         const auto transfer = header[http::field::transfer_encoding];
         if (!transfer.empty() && !beast::iequals(transfer, "chunked")) {
-            return refusal(501, "send the body as it is, or chunked");
+            return refusal(501, "only the Transfer-Encoding chunked is supported");
         }
         if (!plan_.takes_body() && !parser_->is_done()) {
-            return refusal(400, "this takes no body");
+            return refusal(400, "this request takes no body");
         }
         const auto length = parser_->content_length();
         if (length && *length > kLongestBody) return too_large();
         return std::nullopt;
     }
-    static Answer too_large() { return refusal(413, "a body has 64 KiB at the most"); }
+    static Answer too_large() { return refusal(413, "the body is larger than 64 KiB"); }
 
     /// Not by Beast's own loop: that one goes on for as long as the sizes of chunks come in pieces,
     /// and what stands beside them is in no limit of a body.
@@ -434,7 +434,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
         if (plan_.open()) return server_.look({self(), plan_.page, plan_.known});
         if (server_.work(self(), plan_, std::move(parser_->get().body()))) return;
         server_.counters.refuse(Refused::kBusy);
-        Answer busy = refusal(503, "too much is asked at once; ask again");
+        Answer busy = refusal(503, "too many requests at once; try again");
         busy.headers.emplace_back("Retry-After", "1");
         answer(std::move(busy));
     }
@@ -655,10 +655,10 @@ void Side::run_looks() {
         } catch (const std::exception& error) {
             if (told != error.what()) {
                 told = error.what();
-                backend.warn("http: the state of the process could not be looked at: " + told);
+                backend.warn("http: cannot read the state of the process: " + told);
             }
             pages.metrics = pages.strangers = pages.callers =
-                refusal(500, "this could not be answered; the process's log says why");
+                refusal(500, "internal error; the log of the process says why");
         }
         asio::post(io, [taken = std::move(taken), pages = std::move(pages)] {
             for (const Look& one : taken) {
@@ -679,8 +679,8 @@ bool Side::work(std::shared_ptr<Connection> connection, Plan plan, std::string b
         try {
             answer = serve(backend, plan, body);
         } catch (const std::exception& error) {
-            backend.warn(std::string("http: a request could not be answered: ") + error.what());
-            answer = refusal(500, "this could not be answered; the process's log says why");
+            backend.warn(std::string("http: a request failed: ") + error.what());
+            answer = refusal(500, "internal error; the log of the process says why");
         }
         asio::post(io, [this, connection = std::move(connection), answer = std::move(answer)] {
             --waiting;
@@ -696,18 +696,20 @@ std::optional<Answer> Side::unauthorized(const std::string& peer, const Plan& pl
     const Attempts::Verdict verdict =
         attempts.failed(peer, std::chrono::duration_cast<std::chrono::seconds>(now).count());
     if (verdict.log) {
-        std::string sentence = "http: " + peer + " asked for " + std::string(path_of(plan.page)) +
-                               (plan.known ? " as '" + plan.caller.name + "', who may not"
-                                           : " without a token that is good");
-        if (verdict.wait > 0) sentence += "; it fails often, and no more is told of it for a while";
+        std::string sentence =
+            "http: " + peer + " asked for " + std::string(path_of(plan.page)) +
+            (plan.known ? " as '" + plan.caller.name + "', whose role does not allow it"
+                        : " without a valid token");
+        if (verdict.wait > 0)
+            sentence += "; it fails often, so further failures are not logged for a while";
         if (verdict.unlogged > 0) {
-            sentence += " (" + std::to_string(verdict.unlogged) + " more were not told)";
+            sentence += " (" + std::to_string(verdict.unlogged) + " more were not logged)";
         }
         backend.warn(sentence);
     }
     if (verdict.wait == 0 || !plan.refusal) return std::nullopt;
-    Answer wait = refusal(429, "too many requests from there had no good token; wait " +
-                                   std::to_string(verdict.wait) + " s, or send one");
+    Answer wait = refusal(429, "too many requests from this address had no valid token; wait " +
+                                   std::to_string(verdict.wait) + " s, or send a valid one");
     wait.headers.emplace_back("Retry-After", std::to_string(verdict.wait));
     return wait;
 }
@@ -833,14 +835,13 @@ Status Server::Http::bind_local() {
     try {
         endpoint.path(path);
     } catch (const boost::system::system_error&) {
-        backend.warn(path +
-                     " is too long for a socket: commands of this machine go by http.listen");
+        backend.warn(path + " is too long for a socket: the command line uses http.listen instead");
         return Done{};
     }
     if (!is_free(io, endpoint)) {
-        return Error{Next::kRetry, trueup::Code::kConflict,
-                     "another process serves on " + path +
-                         "; stop it, or give this one a state_dir of its own"};
+        return Error{
+            Next::kRetry, trueup::Code::kConflict,
+            "another process serves on " + path + "; stop it, or give this one its own state_dir"};
     }
     local_acceptor.open(endpoint.protocol(), code);
     if (!code) local_acceptor.bind(endpoint, code);

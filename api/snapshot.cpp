@@ -11,12 +11,12 @@ std::pair<std::string, std::string> story_of(const QuarantineView& quarantine) {
     const std::string figure = std::to_string(quarantine.figure);
     switch (quarantine.kind) {
         case Quarantine::kDrop:
-            return {"lost suspiciously much at once, of " + figure + " objects",
+            return {"lost suspiciously many objects at once, of " + figure + " objects",
                     "until it lists them again"};
         case Quarantine::kEmpty:
-            return {"has shown " + figure + " objects, and at least " +
+            return {"has shown " + figure + " objects, but at least " +
                         std::to_string(quarantine.at_least) + " are expected (expect.at_least)",
-                    "until it shows so many"};
+                    "until it shows that many"};
         case Quarantine::kWrong:
             return {"would make " + figure + " of " + std::to_string(quarantine.subjects) +
                         " subjects wrong with its first list",
@@ -34,7 +34,7 @@ std::pair<std::string, std::string> story_of(const QuarantineView& quarantine) {
 std::string sentence_of(const std::string& source, const QuarantineView& quarantine) {
     const auto [what, until] = story_of(quarantine);
     if (what.empty()) return {};
-    return "source " + source + " " + what + ": nothing that takes away leans on it" +
+    return "source " + source + " " + what + ": nothing destructive is done because of it" +
            (until.empty() ? "" : " " + until) +
            "; if the world is like that, `trueup unquarantine " + source + " -c …` says so";
 }
@@ -51,7 +51,7 @@ std::pair<std::string, std::string> Snapshot::why_not() const {
     if (!refused.empty()) {
         return {"the shard does not emit", "the shard does not emit: " + refused};
     }
-    if (!log_trouble.empty()) return {"the log", log_trouble};
+    if (!log_trouble.empty()) return {"the log has a problem", log_trouble};
     if (!executor_trouble.empty()) {
         return {"the executors wait", "the executors wait: " + executor_trouble};
     }
@@ -61,15 +61,18 @@ std::pair<std::string, std::string> Snapshot::why_not() const {
     }
     for (const SourceView& source : sources) {
         const std::string name = "source " + source.name;
-        if (!source.trouble.empty()) return {"a source", name + ": " + source.trouble};
+        if (!source.trouble.empty())
+            return {"a source has a problem", name + ": " + source.trouble};
         if (std::string why = sentence_of(source.name, source.quarantine); !why.empty()) {
             return {"a source is in quarantine", std::move(why)};
         }
         if (!source.known) {
-            return {"a source is not known yet", name + " has not listed everything yet"};
+            return {"a source is not synced yet",
+                    name + " has not delivered a complete snapshot yet"};
         }
         if (!source.fresh) {
-            return {"a source is stale", name + " has not proven its progress lately"};
+            return {"a source is stale",
+                    name + " is stale: no proof of progress within stale_after"};
         }
     }
     return {};

@@ -46,9 +46,9 @@ Result<Tokens> Tokens::parse(std::string_view text) {
         while (which < kRoles.size() && kRoles[which] != role) ++which;
         if (!expires.empty()) token.expires = seconds_of(expires);
         const char* wrong = nullptr;
-        if (which == kRoles.size()) wrong = "the role is viewer, user, ops or admin";
-        if (token.secret.size() < kShortest) wrong = "a token has 16 characters at the least";
-        if (!expires.empty() && !token.expires) wrong = "write the end as 2026-12-31T00:00:00Z";
+        if (which == kRoles.size()) wrong = "the role must be viewer, user, ops or admin";
+        if (token.secret.size() < kShortest) wrong = "a token must have at least 16 characters";
+        if (!expires.empty() && !token.expires) wrong = "write the expiry as 2026-12-31T00:00:00Z";
         if (wrong != nullptr) {
             return Error{Next::kStop, Code::kConfiguration,
                          "tokens:" + std::to_string(number) + ": " + wrong +

@@ -75,7 +75,7 @@ Result<Reply> exchange(const Address& peer, const std::string& path, const std::
          {"Authorization: Bearer " + peer.token, std::string("Content-Type: application/json"),
           std::string("Expect:")}) {
         curl_slist* longer = curl_slist_append(headers.get(), line.c_str());
-        if (longer == nullptr) return wrong("there is no memory left", Code::kExhausted);
+        if (longer == nullptr) return wrong("out of memory", Code::kExhausted);
         static_cast<void>(headers.release());
         headers.reset(longer);
     }
@@ -117,7 +117,7 @@ Result<EngineClient> EngineClient::find(const EngineAddress& where) {
     if (!where.url.empty()) {
         const std::string token = line_of(where.token_file, 1);
         if (token.empty()) {
-            return wrong("--url goes with --token-file FILE, whose first line is the token");
+            return wrong("--url needs --token-file FILE, with the token on its first line");
         }
         return EngineClient({where.url, {}, token, where.ca_file, false});
     }
@@ -133,21 +133,21 @@ Result<EngineClient> EngineClient::find(const EngineAddress& where) {
         keys = config->keys;
     }
     if (state_dir.empty()) {
-        return wrong("which engine? write -c CONFIG, --state-dir FOLDER, or --url URL");
+        return wrong("no engine is named; write -c CONFIG, --state-dir FOLDER, or --url URL");
     }
     std::error_code ignored;
     const bool socket = std::filesystem::is_socket(socket_of(state_dir), ignored);
     const std::string address = line_of(state_dir + "/http.addr", 1);
     if (!socket && address.empty()) {
-        return wrong("no engine runs in " + state_dir +
-                         ", as far as this account can see; start `trueup up`, or write --url",
+        return wrong("no engine is running in " + state_dir +
+                         ", as far as this account can see; start `trueup up`, or use --url",
                      Code::kUnavailable);
     }
     const std::string token = local_token(keys);
     if (token.empty()) {
         return wrong(keys +
-                         "/tokens cannot be read; run this as the engine's user, "
-                         "or write --url and --token-file",
+                         "/tokens cannot be read; run this as the engine's user, or use --url and "
+                         "--token-file",
                      Code::kDenied);
     }
     if (socket) return EngineClient({"http://localhost", socket_of(state_dir), token, {}, false});
@@ -176,7 +176,7 @@ Result<Json> EngineClient::read(const Result<Reply>& reply) const {
     Json body = Json::parse(reply->body, nullptr, false);
     if (reply->status < 300 && body.is_object()) return body;
     const bool says = body.is_object() && body.contains("error") && body["error"].is_string();
-    return wrong(fmt::format("the engine answers {}: {}", reply->status,
+    return wrong(fmt::format("the engine answered {}: {}", reply->status,
                              says ? body["error"].get<std::string>() : reply->body));
 }
 

@@ -54,7 +54,7 @@ void add_output(CLI::App& command, OutputFormat& format) {
     };
     command
         .add_option_function<std::string>("-o,--output", take,
-                                          "text (default), or json: one object a line")
+                                          "Output format: text (default), or json")
         ->type_name("FORMAT");
 }
 
@@ -91,10 +91,9 @@ std::string refusal_of(const CLI::App& app, const CLI::ParseError& error) {
                            meant(*option, options_of(command)), path);
     }
     if (word != rest.end()) {
-        return fmt::format("'{}' is one word too many; `{} --help` shows what it takes", *word,
-                           path);
+        return fmt::format("unexpected argument '{}'; `{} --help` shows the usage", *word, path);
     }
-    return fmt::format("{}; `{} --help` shows what it takes", error.what(), path);
+    return fmt::format("{}; `{} --help` shows the usage", error.what(), path);
 }
 
 int answer_refused(const CLI::App& app, const CLI::ParseError& error) {

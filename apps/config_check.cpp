@@ -77,7 +77,7 @@ int run_config_check(const CheckOptions& options, StopSignal& stop) {
     for (const std::string& sentence : judged.wrong) fmt::print(stderr, "{}\n", sentence);
     if (code == 0) {
         fmt::print("{}: {}\n", options.config,
-                   options.offline ? "well-formed; its sources were not asked"
+                   options.offline ? "well-formed; its sources were not checked"
                                    : "well-formed, and every source answers");
     }
     return code;

@@ -7,10 +7,12 @@
 #include "sandbox/wiring/demo_policy.h"
 #include "sandbox/wiring/sandbox_wiring.h"
 #include "sandbox/world.h"
+#include "sandbox/world_file.h"
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -20,7 +22,8 @@ namespace trueup::apps {
 
 namespace {
 
-constexpr Millis kFeedEvery{100};
+constexpr Millis kFeedEvery{100};          // also the step of the drama, which goes by time
+constexpr Millis kLookEvery{10'000};       // where nothing is due: a shard may have stopped
 constexpr Millis kCheckpointEvery{5'000};  // it lives short
 
 /// A folder that goes when the demo ends, unless the user named one.
@@ -56,6 +59,19 @@ Result<std::unique_ptr<Host>> start_demo(sandbox::World& world, const std::strin
     return start_sandbox_host(world, std::move(settings));
 }
 
+std::string world_file(const DemoOptions& options) { return options.state_dir + "/world.jsonl"; }
+
+/// The one that was asked for, that of the world which is kept, or a new one.
+Result<std::uint64_t> seed_of(const DemoOptions& options) {
+    if (options.seed != 0) return options.seed;
+    if (!options.state_dir.empty()) {
+        const auto kept = sandbox::kept_seed(world_file(options));
+        if (!kept) return kept.error();
+        if (*kept) return **kept;
+    }
+    return std::random_device{}();
+}
+
 /// The feed prints times of its own.
 std::string_view without_clock(std::string_view note) {
     const std::size_t space = note.find(' ');
@@ -64,20 +80,17 @@ std::string_view without_clock(std::string_view note) {
 
 /// What the first column of the feed means.
 constexpr const char* kWords =
-    "  world     something happened in the cluster or in the table\n"
-    "  found     a rule sees a disagreement, which may be a list that is late: nothing is done "
-    "yet\n"
-    "  suspected the evidence is not complete yet: it must last (the grace), and both sides must "
-    "have said so\n"
-    "  confirmed it is, and something else holds the command: a budget, a pause, an approval\n"
-    "  do, done  a command, and what came of it\n"
-    "  resolved  it is put right, or went away by itself\n";
+    "  world     something happened in the cluster or in the table\n  found     a rule sees a "
+    "disagreement, which may be a delay: nothing is done yet\n  suspected the evidence is not "
+    "complete: the grace is running, or a side has not confirmed it yet\n  confirmed the evidence "
+    "is complete, but something holds the command: a budget, a pause, an approval\n  do, done  a "
+    "command, and its outcome\n  resolved  it was repaired, or went away by itself\n";
 
 void greet(const Host& host, std::uint64_t seed, const std::string& state_dir) {
     fmt::print(
-        "A small cluster and its table, in memory. Things go wrong by themselves; watch them being "
-        "put right.\n{}From another terminal: trueup findings list --state-dir {}\n"
-        "seed {}; metrics at http://{}/metrics; Ctrl-C ends it\n\n",
+        "A small cluster and its table, in memory. Things go wrong by themselves; watch Trueup "
+        "repair them.\n{}From another terminal: trueup findings list --state-dir {}\nseed {}; "
+        "metrics at http://{}/metrics; Ctrl-C stops it\n\n",
         kWords, state_dir, seed, host.address());
     std::fflush(stdout);
 }
@@ -86,7 +99,12 @@ void greet(const Host& host, std::uint64_t seed, const std::string& state_dir) {
 
 int run_demo(const DemoOptions& options, StopSignal& stop) {
     ports::Clock& clock = ports::system_clock();
-    const std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
+    const Result<std::uint64_t> seed_of_world = seed_of(options);
+    if (!seed_of_world) {
+        fmt::print(stderr, "trueup demo: {}\n", seed_of_world.error().what);
+        return 1;
+    }
+    const std::uint64_t seed = *seed_of_world;
     const StateDir state(options.state_dir);
     sandbox::WorldSettings world_settings;
     world_settings.evaluate_key = sandbox::evaluate_key;
@@ -94,7 +112,7 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
     if (!options.state_dir.empty()) {
         std::error_code ignored;
         std::filesystem::create_directories(options.state_dir, ignored);
-        if (Status restored = world.restore(options.state_dir + "/world.jsonl"); !restored) {
+        if (Status restored = world.restore(world_file(options)); !restored) {
             fmt::print(stderr, "trueup demo: {}\n", restored.error().what);
             return 1;
         }
@@ -112,9 +130,11 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
     if (options.format == OutputFormat::kText) greet(**host, seed, state.path());
     const SteadyTime start = clock.steady_now();
     const Millis length = std::chrono::seconds(options.seconds);
+    const auto heard = (*host)->log().listen([&stop] { stop.wake(); });
     while (!stop.wait(kFeedEvery)) {
         const SteadyTime now = clock.steady_now();
-        if (options.seconds > 0 && now - start >= length) break;
+        const Millis left = options.seconds > 0 ? start + length - now : kLookEvery;
+        if (left <= Millis{0}) break;
         if (!options.calm) drama.step(now);
         for (const std::string& note : drama.take_notes()) feed.note(without_clock(note));
         feed.show_new();
@@ -122,6 +142,7 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
             fmt::print(stderr, "trueup demo: {}\n", fatal);
             return 1;
         }
+        if (options.calm) stop.wait_for_news(std::min(left, kLookEvery));
     }
     const Status stopped = (*host)->stop();
     feed.show_new();

@@ -185,8 +185,8 @@ void EventPrinter::summarise(std::int64_t seconds, std::uint64_t open_findings) 
                            {"not_done", c.not_done}});
     }
     fmt::print(
-        "\nIn {} s: {} findings, {} of them repaired and {} ended otherwise; {} are open. {} "
-        "commands: {} done, {} not done.\n",
+        "\nIn {} s: {} findings: {} repaired, {} resolved without a repair, {} open. {} commands: "
+        "{} done, {} not done.\n",
         seconds, c.found, c.repaired, c.gone, open_findings, c.commands, c.done, c.not_done);
 }
 

@@ -35,12 +35,13 @@ std::string dumped(const Json& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// A text that cannot look like another line, whoever wrote it.
+/// A text that needs no quotes: it can look neither like another line nor like another field.
 bool is_plain(const Json& value) {
     if (!value.is_string()) return false;
     const auto& text = value.get_ref<const std::string&>();
-    return std::none_of(text.begin(), text.end(),
-                        [](char one) { return static_cast<unsigned char>(one) < ' '; });
+    return !text.empty() && std::none_of(text.begin(), text.end(), [](char one) {
+        return static_cast<unsigned char>(one) <= ' ' || one == '"' || one == '=';
+    });
 }
 
 }  // namespace

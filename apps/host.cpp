@@ -18,11 +18,11 @@ namespace {
 
 constexpr int kSilentBeats = 3;          // of a connector, until another one takes its source
 constexpr Millis kShortenAgain{60'000};  // where it was not its turn
-constexpr Millis kSourceWait{1'000};     // where nothing is due and nobody wakes it
-constexpr Millis kExecutorWait{1'000};   // likewise
+constexpr Millis kSourceWait{10'000};    // where nothing is due and nobody wakes it
+constexpr Millis kExecutorWait{10'000};  // likewise
 constexpr Millis kRetryPause{200};
-constexpr Millis kAdmissionWait{1'000};  // looked at sooner when there is news
-constexpr Millis kHintWait{1'000};       // likewise
+constexpr Millis kAdmissionWait{1'000};  // at the start: news between a look and its wait are lost
+constexpr Millis kHintWait{1'000};       // news end it sooner; a hint to hurry ends by the clock
 constexpr Millis kMeasureEvery{15'000};  // what is left of the disk
 
 std::uint64_t fresh_number() {
@@ -88,7 +88,7 @@ Waiting Host::waiting() {
 
 void Host::wait_for(const std::string& what) {
     const MutexLock lock(mutex_);
-    waits_for_ = what.empty() ? "what is kept in the state folder is read" : what;
+    waits_for_ = what.empty() ? "the state folder is being read" : what;
 }
 
 std::string Host::starting() const {
@@ -178,8 +178,8 @@ Status Host::load_secrets() {
         if (!loaded && !settings_.make_keys) {
             return Error{Next::kStop, loaded.error().code,
                          loaded.error().what +
-                             "; `trueup topics create` makes the keys, and every "
-                             "process needs the same ones"};
+                             "; `trueup topics create` creates the keys, and every process needs "
+                             "the same ones"};
         }
         if (!loaded) return loaded.error();
         keys->become(*loaded);
@@ -405,13 +405,14 @@ void Host::run_executor() {
 void Host::settle_writes(executors::ExecutorLoop& loop) {
     ports::Clock& clock = ports::system_clock();
     if (const std::size_t open = loop.close(clock.steady_now()); open != 0) {
-        spdlog::info("waiting 3 s at most for the outcome of writes that went out: {}", open);
+        spdlog::info("waiting up to 3 s for the outcome of writes in flight: {}", open);
     }
     while (!hurried_ && !loop.settled(clock.steady_now())) {
         loop.step(clock.steady_now(), kExecutorWait);
     }
     if (const std::size_t left = dispatcher_->unsettled(); left != 0) {
-        spdlog::warn("writes that have no outcome yet: {}; the next start finds it out", left);
+        spdlog::warn("writes without an outcome: {}; the next start finds out what became of them",
+                     left);
     }
 }
 

@@ -24,7 +24,7 @@ constexpr std::size_t kMostAsked = 1'000;  // requests whose answers may be look
 Result<std::vector<std::int32_t>> Host::shards_of(Request& request) const {
     RequestScope& scope = request.scope;
     if (shards_.empty()) {
-        return Error{Next::kSkip, Code::kNotFound, "no shard runs in this process; ask an engine"};
+        return Error{Next::kSkip, Code::kNotFound, "this process runs no shard; ask an engine"};
     }
     const bool about_findings =
         request.kind == RequestKind::kApprove || request.kind == RequestKind::kDismiss;
@@ -34,8 +34,8 @@ Result<std::vector<std::int32_t>> Host::shards_of(Request& request) const {
     }
     if (scope.subject.empty() && about_findings && settings_.partitions > 1) {
         return Error{Next::kSkip, Code::kInvalid,
-                     "each of several shards has a journal of its own, so that one offset does not "
-                     "say what was seen: name the findings, one by one"};
+                     "each of the shards has its own journal, so one offset does not say what you "
+                     "saw: name the findings one by one"};
     }
     std::vector<std::int32_t> all(static_cast<std::size_t>(settings_.partitions));
     std::iota(all.begin(), all.end(), 0);

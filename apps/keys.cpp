@@ -93,13 +93,13 @@ Result<codec::KeyRing> ring_of(const std::string& text, const std::string& path)
         if (!secret) {
             return Error{Next::kStop, Code::kConfiguration,
                          path + ":" + std::to_string(number) +
-                             ": write ID HEX, with 32 hex digits at the least"};
+                             ": write ID HEX, with at least 32 hex digits"};
         }
         keys.push_back({id, *secret});
     }
     if (!keys.empty()) return codec::KeyRing(std::move(keys));
     return Error{Next::kStop, Code::kConfiguration,
-                 path + " holds no key; remove the file to have one made"};
+                 path + " has no key; remove the file to have one created"};
 }
 
 }  // namespace

@@ -44,16 +44,16 @@ struct Options {
 CLI::App* add_demo(CLI::App& app, Options& options) {
     CLI::App* demo = app.add_subcommand(
         "demo",
-        "Run everything over a small world in memory, in which things go wrong by themselves");
+        "Run all parts over a small world in memory, in which things go wrong by themselves");
     demo->add_option("--seconds", options.demo.seconds,
                      "Stop after this many seconds (default 0: until Ctrl-C)");
     demo->add_option("--seed", options.demo.seed,
-                     "Repeat the world of this seed (default: a new one)");
+                     "Seed of the world; the same seed repeats it (default random)");
     demo->add_option(
         "--state-dir", options.demo.state_dir,
-        "Keep the world and the engine's state here, and continue from it the next time");
-    demo->add_flag("--calm", options.demo.calm, "Nothing goes wrong");
-    demo->add_flag("--no-colours", options.no_colours, "No colours");
+        "Keep the world and the engine's state in this folder, and continue from it next time");
+    demo->add_flag("--calm", options.demo.calm, "No incidents: nothing goes wrong");
+    demo->add_flag("--no-colours", options.no_colours, "Disable colours");
     trueup::apps::add_output(*demo, options.demo.format);
     trueup::apps::add_examples(*demo, "",
                                {"trueup demo", "trueup demo --seconds 60 --seed 7",
@@ -68,24 +68,25 @@ CLI::App* add_simulate(CLI::App& app, Options& options) {
         "write against the truth");
     trueup::apps::SimulateOptions& o = options.simulate;
     simulate->add_option("--seed", o.seed,
-                         "First seed (default 1; 0: a new one); a seed repeats a run to the byte");
-    simulate->add_option("--runs", o.runs,
-                         "Number of runs, one for each seed from there on (default 100)");
-    simulate->add_option("--seconds", o.seconds, "Run for this long, instead of a number of runs");
+                         "First seed (default 1; 0: random); a seed repeats a run byte by byte");
+    simulate->add_option("--runs", o.runs, "Number of runs, with consecutive seeds (default 100)");
+    simulate->add_option("--seconds", o.seconds,
+                         "Run for this many seconds, instead of a number of runs");
     simulate->add_option("--plan", o.plan,
-                         "Which kinds of trouble (default standard): a plan, several as "
+                         "Kinds of faults (default standard): a plan, several joined as "
                          "rules+rewind, all in turn (all), or every pair (pairs); an unknown "
                          "name lists them");
     simulate->add_option("--jobs", o.jobs, "Runs in parallel (default 1)");
     simulate->add_flag("--keep-going", o.keep_going, "Continue after a run that failed");
-    simulate->add_flag("!--no-shrink", o.shrink,
-                       "Do not look for the smallest schedule that fails");
+    simulate->add_flag_callback(
+        "--no-shrink", [&o] { o.shrink = false; },
+        "Do not look for the smallest schedule that fails");
     simulate->add_option("--tell", o.tell,
-                         "Print what happened around this subject (wrapper-s7), in the smallest "
-                         "schedule that fails, else in the first run");
+                         "Print the history of this subject (for example wrapper-s7): in the "
+                         "smallest schedule that fails, or in the first run if none does");
     trueup::apps::add_output(*simulate, o.format);
     trueup::apps::add_examples(
-        *simulate, "0 every run was good, 1 a run failed, 2 the command line is wrong",
+        *simulate, "0 every run passed, 1 a run failed, 2 the command line is wrong",
         {"trueup simulate --runs 1000 --jobs 2", "trueup simulate --plan all --seconds 600",
          "trueup simulate --plan rewind --seed 436 --runs 1 --tell wrapper-s7"});
     return simulate;
@@ -102,10 +103,10 @@ CLI::App* add_process(CLI::App& app, Options& options, const std::string& name,
     process->add_option("--listen", o.listen,
                         "Address of the HTTP API as HOST:PORT, or off (default: http.listen of the "
                         "configuration)");
-    process->add_flag("--no-colours", options.no_colours, "No colours");
+    process->add_flag("--no-colours", options.no_colours, "Disable colours");
     trueup::apps::add_output(*process, o.format);
     trueup::apps::add_examples(*process,
-                               "0 it was stopped, 1 it gave up and may be started again, 2 the "
+                               "0 stopped on request, 1 gave up and may be restarted, 2 the "
                                "configuration is wrong",
                                {"trueup " + name + " -c trueup.yaml",
                                 "TRUEUP_CONFIG=/etc/trueup.yaml trueup " + name + " -o json"});
@@ -114,7 +115,7 @@ CLI::App* add_process(CLI::App& app, Options& options, const std::string& name,
 
 void add_pause_file(CLI::App& command, Options& options) {
     command.add_option("--pause-file", options.process.pause_file,
-                       "While this file exists, every check is made and no write goes out");
+                       "While this file exists, check commands but write nothing");
 }
 
 /// The processes, each with the part that it runs.
@@ -127,7 +128,7 @@ Processes add_processes(CLI::App& app, Options& options) {
     add_pause_file(*up, options);
     CLI::App* engine = add_process(app, options, "engine", "Run shards of the engine over Kafka");
     engine->add_option("--shards", options.process.shards,
-                       "Which shards, as 0-3 or 0,2 (default all)");
+                       "Shards to run, for example 0-3 or 0,2 (default all)");
     engine->add_flag("--follow", options.process.follow,
                      "Follow the journal and answer queries, but issue no commands");
     CLI::App* connect = add_process(app, options, "connect",
@@ -136,9 +137,9 @@ Processes add_processes(CLI::App& app, Options& options) {
                         "Sources of the configuration (default all)");
     CLI::App* execute = add_process(app, options, "execute",
                                     "Run executors: carry out commands that come over Kafka");
-    execute->add_option(
-        "KIND", options.process.names,
-        "Kinds of commands, as delete_pod or update_row (default all that are configured)");
+    execute->add_option("KIND", options.process.names,
+                        "Kinds of commands, for example delete_pod or update_row (default all that "
+                        "are configured)");
     add_pause_file(*execute, options);
     return {{up, Part::kEverything},
             {engine, Part::kEngine},
@@ -155,14 +156,14 @@ Topics add_topics(CLI::App& app, Options& options) {
     CLI::App* create = topics->add_subcommand(
         "create", "Create missing topics, keys and the first records of the journals");
     CLI::App* check = topics->add_subcommand(
-        "check", "Report missing topics and settings that contradict the configuration");
+        "check", "Report missing topics, and settings that contradict the configuration");
     for (CLI::App* command : {create, check}) {
         trueup::apps::add_config(*command, options.topics.config,
                                  "Configuration file (default: $TRUEUP_CONFIG)")
             ->required();
         trueup::apps::add_output(*command, options.topics.format);
         trueup::apps::add_examples(
-            *command, "0 all is well, 1 the brokers do not answer, 2 something is wrong",
+            *command, "0 no problem, 1 the brokers do not answer, 2 something is wrong",
             {"trueup topics " + command->get_name() + " -c trueup.yaml"});
     }
     return {{create, trueup::apps::run_topics_create}, {check, trueup::apps::run_topics_check}};
@@ -179,7 +180,7 @@ CLI::App* add_check(CLI::App& app, Options& options) {
     check->add_flag("--offline", options.check.offline, "Do not connect to the sources");
     trueup::apps::add_output(*check, options.check.format);
     trueup::apps::add_examples(
-        *check, "0 all is well, 1 a source does not answer, 2 something is wrong",
+        *check, "0 no problem, 1 a source does not answer, 2 something is wrong",
         {"trueup config check -c trueup.yaml", "trueup config check -c trueup.yaml --offline"});
     return check;
 }
@@ -187,69 +188,68 @@ CLI::App* add_check(CLI::App& app, Options& options) {
 /// Its commands, and what each of them runs.
 using Policies = std::vector<std::pair<CLI::App*, int (*)(const trueup::apps::PolicyOptions&)>>;
 Policies add_policy(CLI::App& app, Options& options) {
-    CLI::App* policy = app.add_subcommand("policy", "Check and show what rules say");
+    CLI::App* policy = app.add_subcommand("policy", "Check and show policies");
     policy->require_subcommand(1);
     CLI::App* check = policy->add_subcommand(
         "check", "Report what is wrong with policy files, and what to write instead");
     check->add_option("FILE", options.policy.files, "Policy files")->required();
     trueup::apps::add_output(*check, options.policy.format);
-    trueup::apps::add_examples(*check, "0 all are sound, 2 something is wrong",
+    trueup::apps::add_examples(*check, "0 all files are valid, 2 something is wrong",
                                {"trueup policy check my-policy.yaml",
                                 "trueup policy check policies/*.yaml -o json | jq ."});
     CLI::App* show = policy->add_subcommand(
-        "show", "Show a policy as a truth table: what it finds, what it does, and not before what");
+        "show", "Show a policy as a truth table: what it finds, what it does, and after what");
     show->add_option("POLICY", options.policy.policy, "Name of a shipped policy, or a file")
         ->required();
     trueup::apps::add_output(*show, options.policy.format);
     trueup::apps::add_examples(
-        *show, "0, or 2 if there is no such policy",
+        *show, "0 shown, 2 there is no such policy",
         {"trueup policy show graph-instances", "trueup policy show my-policy.yaml"});
     return {{check, trueup::apps::run_policy_check}, {show, trueup::apps::run_policy_show}};
 }
 
 CLI::App* add_plan(CLI::App& app, Options& options) {
     CLI::App* plan = app.add_subcommand(
-        "plan", "Read both sides once and show what every rule would do; nothing is written");
+        "plan", "Read both sides once and show what every rule would do; writes nothing");
     trueup::apps::add_config(*plan, options.plan.config,
                              "Configuration file (default: $TRUEUP_CONFIG)")
         ->required();
     trueup::apps::add_output(*plan, options.plan.format);
     plan->footer(
         "Each rule that is not off is judged as if it were enforced and every grace were over.\n"
-        "What would hold a command in earnest stands behind it: its mode, its budget, an\n"
-        "approval, a window, a quarantine.");
+        "In brackets after each command: what would hold it back in a running engine (its mode,\n"
+        "its budget, an approval, a window, a quarantine).");
     trueup::apps::add_examples(
         *plan,
-        "0 nothing was found, 3 something was, 2 the configuration is wrong, 1 a source did not "
-        "answer",
+        "0 no findings, 1 a source did not answer, 2 the configuration is wrong, 3 there are "
+        "findings",
         {"trueup plan -c trueup.yaml",
          "trueup plan -c trueup.yaml -o json | jq '.findings[] | .command.text'"});
     return plan;
 }
 
 CLI::App* add_source(CLI::App& app, Options& options) {
-    CLI::App* source = app.add_subcommand("source", "Manage what a source keeps at its server");
+    CLI::App* source = app.add_subcommand("source", "Manage what a source keeps on its server");
     source->require_subcommand(1);
     CLI::App* drop = source->add_subcommand(
-        "drop", "Show what a source has left at its server, ask, and remove it");
+        "drop", "Show what a source has left on its server, ask, and remove it");
     trueup::apps::SourceDropOptions& o = options.source_drop;
     drop->add_option("NAME", o.name, "Source of the configuration")->required();
     trueup::apps::add_config(*drop, o.config, "Configuration file (default: $TRUEUP_CONFIG)")
         ->required();
-    drop->add_flag("--dry-run", o.dry_run, "Only show it");
+    drop->add_flag("--dry-run", o.dry_run, "Show, but remove nothing");
     drop->add_flag("--yes", o.yes, "Do not ask");
     trueup::apps::add_output(*drop, o.format);
     drop->footer(
-        "Of a PostgreSQL source that is its replication slot, which keeps WAL until somebody "
-        "reads\n"
-        "it. One that is being read, or is not such as the source makes, stays. Publications, "
-        "roles\n"
-        "and replica identities were made by others: it is said what removes them. A Kubernetes\n"
-        "source leaves nothing. With -o json nothing is asked: it takes --yes, or --dry-run.");
+        "A PostgreSQL source leaves its replication slot, which keeps WAL until it is read. A\n"
+        "slot that is being read, or that the source did not create, is not dropped.\n"
+        "Publications, roles and replica identities were created by others: the statements that\n"
+        "remove them are printed. A Kubernetes source leaves nothing. -o json does not ask: add\n"
+        "--yes or --dry-run.");
     trueup::apps::add_examples(
         *drop,
-        "0 nothing is left, or --dry-run, 1 the slot stays, and why, 2 the configuration is wrong, "
-        "or the server did not answer",
+        "0 nothing is left, or --dry-run, 1 the slot was not dropped, 2 the configuration is "
+        "wrong, or the server did not answer",
         {"trueup source drop rows -c trueup.yaml --dry-run",
          "trueup source drop rows -c trueup.yaml",
          "trueup source drop rows -c trueup.yaml --yes -o json | jq .dropped"});
@@ -259,12 +259,14 @@ CLI::App* add_source(CLI::App& app, Options& options) {
 /// Which engine, and how to show its answer.
 void add_engine(CLI::App& command, Options& options) {
     trueup::apps::EngineAddress& engine = options.operate.engine;
-    // Not by add_config: whoever names an engine means that one, whatever the environment says.
+    // Not by add_config: an engine that is named is meant, whatever the environment says.
     command.add_option("-c,--config", engine.config,
                        "Configuration of the running engine (default: $TRUEUP_CONFIG)");
     command.add_option("--state-dir", engine.state_dir, "State folder of the engine");
-    command.add_option("--url", engine.url, "Address of the engine, as http://127.0.0.1:9464");
-    command.add_option("--token-file", engine.token_file, "File with a token, for --url");
+    command.add_option("--url", engine.url,
+                       "Address of the engine, for example http://127.0.0.1:9464");
+    command.add_option("--token-file", engine.token_file,
+                       "File with a token on its first line, for --url");
     command.add_option("--ca-file", engine.ca_file,
                        "Certificate authority (PEM), for an https --url");
     trueup::apps::add_output(command, options.operate.format);
@@ -288,13 +290,13 @@ CLI::App* add_operation(CLI::App& app, Options& options, Chosen& chosen, const s
 void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
     namespace apps = trueup::apps;
     apps::OperateOptions& o = options.operate;
-    CLI::App* findings = app.add_subcommand("findings", "Look at findings, and decide on them");
+    CLI::App* findings = app.add_subcommand("findings", "List, show, approve and dismiss findings");
     findings->require_subcommand(1);
     CLI::App* list =
-        add_operation(*findings, options, chosen, "list",
-                      "Show open findings, and why nothing is done yet", apps::run_findings_list);
+        add_operation(*findings, options, chosen, "list", "List open findings, and why they wait",
+                      apps::run_findings_list);
     list->add_option("--rule", o.rule, "Only this rule");
-    list->add_option("--reason", o.reason, "Only this reason, as uncorrelated_rows");
+    list->add_option("--reason", o.reason, "Only this reason, for example uncorrelated_rows");
     list->add_option("--subject", o.subject, "Only this subject");
     list->add_option("--limit", o.limit, "Maximum number of results (default 100)");
     trueup::apps::add_examples(*list, kAnswered,
@@ -303,31 +305,31 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
                                 "trueup findings list --state-dir ./state -o json | jq ."});
     CLI::App* show = add_operation(*findings, options, chosen, "show", "Show one finding",
                                    apps::run_findings_show);
-    show->add_option("FINDING", o.handle, "As `findings list` shows it")->required();
+    show->add_option("FINDING", o.handle, "Id of the finding, from `findings list`")->required();
     trueup::apps::add_examples(*show, kAnswered, {"trueup findings show 3f2a91c0 -c trueup.yaml"});
     CLI::App* approve = add_operation(*findings, options, chosen, "approve",
                                       "Allow what findings propose, unless they have changed since",
                                       apps::run_findings_approve);
-    approve->add_option("FINDING", o.handle, "As `findings list` shows it, with its offset");
+    approve->add_option("FINDING", o.handle, "Id and offset, from `findings list`");
     approve->add_option("--rule", o.rule, "All findings of this rule that wait for an approval");
     approve->add_option("--reason", o.reason,
-                        "All that wait for this reason: approval or uncorrelated_rows");
+                        "All findings that wait for this reason: approval or uncorrelated_rows");
     approve->add_option("--seen", o.seen,
-                        "With --reason, in scripts: the journal offset that `findings list` ended "
-                        "with; nothing is shown or asked then");
+                        "For scripts, with --reason: the journal offset at the end of `findings "
+                        "list`; shows nothing and does not ask");
     approve->add_flag("--yes", o.yes, "Do not ask");
-    approve->add_flag("--dry-run", o.dry_run, "Only show them");
-    approve->add_option("--comment", o.comment, "Why, for the record");
+    approve->add_flag("--dry-run", o.dry_run, "Show, but approve nothing");
+    approve->add_option("--comment", o.comment, "Comment to record with the request");
     trueup::apps::add_examples(
         *approve, kAnswered,
         {"trueup findings approve 3f2a91c0@1842 -c trueup.yaml",
          "trueup findings approve --rule orphaned_pod -c trueup.yaml",
          "trueup findings approve --reason uncorrelated_rows --yes -c trueup.yaml"});
-    CLI::App* dismiss = add_operation(*findings, options, chosen, "dismiss",
-                                      "End a finding without a command, until it comes up again",
-                                      apps::run_findings_dismiss);
-    dismiss->add_option("FINDING", o.handle, "As `findings list` shows it")->required();
-    dismiss->add_option("--comment", o.comment, "Why, for the record");
+    CLI::App* dismiss =
+        add_operation(*findings, options, chosen, "dismiss", "End a finding without a command",
+                      apps::run_findings_dismiss);
+    dismiss->add_option("FINDING", o.handle, "Id of the finding, from `findings list`")->required();
+    dismiss->add_option("--comment", o.comment, "Comment to record with the request");
     dismiss->add_flag("--drop", o.drop, "Also abandon a termination that is half done");
     trueup::apps::add_examples(
         *dismiss, kAnswered,
@@ -342,37 +344,36 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
                                           [kind](const trueup::apps::OperateOptions& asked) {
                                               return trueup::apps::run_request(asked, kind);
                                           });
-        command->add_option("--comment", o.comment, "Why, for the record");
+        command->add_option("--comment", o.comment, "Comment to record with the request");
         trueup::apps::add_examples(*command, kAnswered, {example});
         return command;
     };
     for (const std::string name : {"pause", "resume"}) {
-        add(name, name,
-            name == "pause" ? "Issue and carry out no commands until `resume`" : "End a pause",
+        add(name, name, name == "pause" ? "Stop issuing and carrying out commands" : "End a pause",
             "trueup " + name + " orphaned_pod -c trueup.yaml --comment 'ticket 42'")
             ->add_option("RULE", o.rule, "One rule (default all)");
     }
-    add("hold", "hold", "Let nothing be done to one subject until `release`",
+    add("hold", "hold", "Protect one subject from all commands, until `release`",
         "trueup hold graph-instances/wrapper-7 -c trueup.yaml --comment migration")
-        ->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7")
+        ->add_option("SUBJECT", o.subject, "For example graph-instances/wrapper-7")
         ->required();
     add("release", "release", "End a hold",
         "trueup release graph-instances/wrapper-7 -c trueup.yaml")
-        ->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7")
+        ->add_option("SUBJECT", o.subject, "For example graph-instances/wrapper-7")
         ->required();
-    add("unquarantine", "release", "Believe what a quarantined source lists",
+    add("unquarantine", "release", "End a quarantine: believe what the source lists",
         "trueup unquarantine pods -c trueup.yaml --comment 'the namespace was emptied'")
-        ->add_option("SOURCE", o.source, "As /readyz and `findings list` name it")
+        ->add_option("SOURCE", o.source, "Name of the source, from /readyz or `findings list`")
         ->required();
-    add("terminate", "terminate", "Terminate one instance: its pod, then its row",
+    add("terminate", "terminate", "Terminate one instance: delete its pod, then update its row",
         "trueup terminate graph-instances/wrapper-7 -c trueup.yaml")
-        ->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7")
+        ->add_option("SUBJECT", o.subject, "For example graph-instances/wrapper-7")
         ->required();
     add("reconcile", "reconcile", "Judge every subject again, now",
         "trueup reconcile -c trueup.yaml");
-    CLI::App* cleanup = add_operation(app, options, chosen, "cleanup",
-                                      "Show orphaned pods, ask, and approve their deletion",
-                                      trueup::apps::run_cleanup);
+    CLI::App* cleanup = add_operation(
+        app, options, chosen, "cleanup",
+        "Show orphaned pods that wait, ask, and approve their deletion", trueup::apps::run_cleanup);
     cleanup->add_flag("--yes", o.yes, "Do not ask");
     trueup::apps::add_examples(*cleanup, kAnswered, {"trueup cleanup -c trueup.yaml"});
 }
@@ -382,7 +383,7 @@ CLI::App* add_completion(CLI::App& app, std::string& shell) {
         app.add_subcommand("completion", "Print a completion script for a shell");
     completion->add_option("SHELL", shell, "bash, zsh or fish")
         ->required()
-        ->check(CLI::IsMember(trueup::apps::shells()));
+        ->check(CLI::IsMember(trueup::apps::shells()).description(""));
     trueup::apps::add_examples(*completion, "",
                                {"source <(trueup completion bash)",
                                 "trueup completion fish > ~/.config/fish/completions/trueup.fish"});
@@ -402,7 +403,7 @@ int run(int argc, char** argv) {
     app.add_option(
            "--log-level", options.log_level,
            "debug, info, warn or error (default: log.level of the configuration, else warn)")
-        ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+        ->check(CLI::IsMember({"debug", "info", "warn", "error"}).description(""))
         ->type_name("LEVEL");
     const CLI::App* demo = add_demo(app, options);
     const CLI::App* simulate = add_simulate(app, options);
@@ -419,8 +420,8 @@ int run(int argc, char** argv) {
     const CLI::App* completion = add_completion(app, shell);
     // Last, or each command would have it, too.
     app.footer(
-        "`trueup COMMAND --help` has the options of a command, its exit codes and examples. To\n"
-        "begin: `trueup demo`. TRUEUP_CONFIG names the configuration where -c is left out.");
+        "`trueup COMMAND --help` shows the options of a command, its exit codes and examples.\n"
+        "Start with `trueup demo`. TRUEUP_CONFIG is the configuration file if -c is not given.");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -461,7 +462,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        // What a library throws ends in its adapter; this is for what nobody thought of.
+        // Exceptions of libraries end in their adapters; this is for the unexpected.
         std::fprintf(stderr, "trueup: %s\n", error.what());
         return 1;
     }

@@ -64,7 +64,7 @@ Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings set
         const ports::SourceHealth health = connector.health();
         if (health.failures < kMostFailures && now - heard < kPatience) continue;
         return about(look.source,
-                     health.trouble.empty() ? "its list does not end" : health.trouble);
+                     health.trouble.empty() ? "its list does not end within 30 s" : health.trouble);
     }
     return interrupted();
 }
@@ -106,11 +106,12 @@ Result<Look> look_at(ports::Database& database, postgres::Settings settings, con
                 return about(look.source, epoch.trouble());
         }
         if (now - heard < kPatience) continue;
-        return about(look.source, look.facts.empty()
-                                      ? "the copy does not begin; a transaction that has been open "
-                                        "for long keeps its slot from being made"
-                                      : "the copy does not go on; another session may hold a lock "
-                                        "on the table");
+        return about(
+            look.source,
+            look.facts.empty()
+                ? "the copy cannot begin; a long-running transaction keeps its slot from being "
+                  "created"
+                : "the copy makes no progress; another session may hold a lock on the table");
     }
     return interrupted();
 }

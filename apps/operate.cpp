@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr Millis kPatience{15'000};
 constexpr Millis kSaySo{2'000};
-constexpr Millis kPoll{100};
+constexpr Millis kPoll{100};  // HTTP has no news to wait for
 constexpr int kWrong = 2;
 constexpr std::size_t kOneByOne = 100;  // findings that are approved by a request each
 constexpr std::uint64_t kAll = 20'000;  // more are never kept
@@ -73,8 +73,8 @@ int ask(const EngineClient& engine, const Json& body, OutputFormat format) {
         const auto waited = std::chrono::steady_clock::now() - start;
         if (waited > kPatience) {
             return complain(
-                fmt::format("request {0} is in the log, and the engine has not come to it yet; "
-                            "ask again with GET /v1/requests/{0}",
+                fmt::format("request {0} is in the log, but the engine has not processed it yet; "
+                            "check it later with GET /v1/requests/{0}",
                             id));
         }
         if (waited > kSaySo && !std::exchange(said, true)) {
@@ -157,10 +157,11 @@ void print_findings(const Json& page) {
     }
     const std::uint64_t more = not_shown(page);
     if (more > 0) fmt::print("... and {} more\n", more);
+    const auto seen = page.value("seen", std::int64_t{-1});
     // Each shard has offsets of its own.
-    const std::string offset =
-        several ? ""
-                : fmt::format(", as of journal offset {}", page.value("seen", std::int64_t{-1}));
+    const std::string offset = several    ? ""
+                               : seen < 0 ? "; nothing has been judged yet"
+                                          : fmt::format(", as of journal offset {}", seen);
     fmt::print("{} open{}\n", page["findings"].size() + more, offset);
 }
 
@@ -206,7 +207,7 @@ void print_finding(const Json& finding) {
     line("state",
          text(finding, "state") + ", " + text(finding, "reason") + ", for " + age_text(finding));
     line("what", text(finding, "sentence"));
-    if (finding.value("held", false)) line("hold", "an operator holds the subject");
+    if (finding.value("held", false)) line("hold", "the subject is on hold");
     if (const auto proposes = finding.find("proposes"); proposes != finding.end()) {
         line("proposes", text(*proposes, "text"));
     }
@@ -233,13 +234,13 @@ void print_finding(const Json& finding) {
 /// The one finding that a handle means; the error says what to write instead.
 Result<Json> find(const EngineClient& engine, const std::string& handle) {
     const std::string id = handle.substr(0, handle.find('@'));
-    if (id.size() < 4) return wrong("write a finding as `trueup findings list` shows it");
+    if (id.size() < 4) return wrong("write the id of a finding, from `trueup findings list`");
     const Result<Json> page = engine.get("/v1/findings", {{"id", id}, {"limit", "2"}});
     if (!page) return page.error();
     const Json& found = (*page)["findings"];
     if (found.size() == 1) return found.front();
     return wrong(found.empty() ? "no open finding begins with " + id + "; it may be over already"
-                               : id + " means several findings; write more of its digits");
+                               : id + " matches several findings; write more digits");
 }
 
 std::optional<std::int64_t> seen_of(const std::string& handle) {
@@ -264,10 +265,8 @@ int ask_about(const OperateOptions& options, const std::string& kind) {
     if (kind == "approve") {
         about.seen = seen_of(options.handle);
         if (!about.seen) {
-            return complain(
-                "an approval is of what you saw: write the finding with its offset, "
-                "as in " +
-                handle_of(*finding));
+            return complain("an approval needs the offset at which you saw the finding, as in " +
+                            handle_of(*finding));
         }
     }
     Json body = request_of(about, kind);
@@ -332,15 +331,15 @@ int approve_listed(const EngineClient& engine, const OperateOptions& options,
     const Result<Json> page = list(engine, options);
     if (!page) return complain(page.error().what);
     if (const auto hidden = not_shown(*page); hidden > 0) {
-        return complain(fmt::format(
-            "{} more findings are open than can be shown, and what is not shown is not approved "
-            "this way; narrow it with --rule, or approve by --reason and --seen",
-            hidden));
+        return complain(
+            fmt::format("{} more findings are open than can be shown, and only what is shown is "
+                        "approved; narrow it with --rule, or approve with --reason and --seen",
+                        hidden));
     }
     const std::vector<Json> waiting = approvable(*page);
     const bool json = options.format == OutputFormat::kJson;
     if (json && !options.yes && !options.dry_run) {
-        return complain("with -o json nothing is asked: write --yes, or --dry-run to look");
+        return complain("-o json does not ask; add --yes, or --dry-run to show only");
     }
     if (!json) print_findings(*page);
     if (json && options.dry_run) fmt::print("{}\n", page->dump(2));
@@ -393,8 +392,8 @@ int run_findings_approve(const OperateOptions& options) {
     if (!options.handle.empty()) return ask_about(options, "approve");
     if (options.reason.empty() && options.rule.empty()) {
         return complain(
-            "which ones? write a finding as `trueup findings list` shows it, or --rule RULE, or "
-            "--reason approval (or uncorrelated_rows): they are shown before you are asked");
+            "no finding is named; write the id of one, from `trueup findings list`, or --rule "
+            "RULE, or --reason approval (or uncorrelated_rows), which shows them and asks");
     }
     const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
@@ -403,7 +402,7 @@ int run_findings_approve(const OperateOptions& options) {
     OperateOptions all = options;
     all.limit = kAll;
     return approve_listed(*engine, all, "Approve these {}?", "nothing was approved",
-                          "none of them waits for an approval");
+                          "no finding waits for an approval");
 }
 
 int run_findings_dismiss(const OperateOptions& options) { return ask_about(options, "dismiss"); }
@@ -422,8 +421,8 @@ int run_cleanup(const OperateOptions& options) {
     orphans.limit = kAll;
     if (orphans.comment.empty()) orphans.comment = "cleanup";
     return approve_listed(*engine, orphans, "Delete these {} pods?", "nothing was deleted",
-                          "none of these orphans waits for an approval; one that is in its grace "
-                          "will, if the mode of orphaned_pod is approve");
+                          "no orphan waits for an approval; those in their grace will, if the mode "
+                          "of orphaned_pod is approve");
 }
 
 }  // namespace trueup::apps

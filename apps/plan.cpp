@@ -39,23 +39,23 @@ std::string summary_of(const Rehearsed& rehearsed) {
     std::string text =
         rehearsed.proposals.empty()
             ? fmt::format("nothing to do: {} subjects{}\n", rehearsed.subjects,
-                          rehearsed.too_few.empty() ? ", and all is as it should be" : "")
+                          rehearsed.too_few.empty() ? ", no findings" : "")
             : fmt::format(
-                  "{} found; about {} of {} subjects ({} %) something would be done; "
-                  "nothing was written\n",
+                  "{} found; something would be done about {} of {} subjects ({} %); nothing was "
+                  "written\n",
                   rehearsed.proposals.size(), rehearsed.wrong, rehearsed.subjects,
                   rehearsed.subjects == 0 ? 0 : 100 * rehearsed.wrong / rehearsed.subjects);
     for (const Rehearsed::TooFew& one : rehearsed.too_few) {
         text += fmt::format(
-            "source {0} shows {1} objects, and at least {2} are expected (expect.at_least): in "
-            "earnest nothing that takes away leans on it until it shows so many, or until `trueup "
-            "unquarantine {0}`\n",
+            "source {0} shows {1} objects, but at least {2} are expected (expect.at_least): a "
+            "running engine does nothing destructive because of it until it shows that many, or "
+            "until `trueup unquarantine {0}`\n",
             one.source, one.shown, one.expected);
     }
     if (!rehearsed.mostly_wrong()) return text;
     return text +
-           "that is more than half of all, and more likely the question's fault than the world's: "
-           "a first list that says so is quarantined until `trueup unquarantine NAME`\n";
+           "that is more than half of all, so the configuration is probably wrong: such a first "
+           "list is quarantined until `trueup unquarantine NAME`\n";
 }
 
 Json json_of(const Proposal& proposal) {

@@ -65,7 +65,7 @@ bool check(const std::string& path, OutputFormat format) {
     for (const std::string& rule : made.unable) {
         fmt::print("{}: rule {}; it cannot be switched on\n", path, rule);
     }
-    fmt::print("{}: sound; policy {} with {} rules\n", path, file->policy.name,
+    fmt::print("{}: valid; policy {} with {} rules\n", path, file->policy.name,
                file->policy.rules.size());
     return true;
 }
@@ -84,7 +84,7 @@ int run_policy_check(const PolicyOptions& options) {
 int run_policy_show(const PolicyOptions& options) {
     Shared<policy::Policy> policy = policies::shipped(options.policy);
     if (!policy && options.policy.find_first_of("./") == std::string::npos) {
-        fmt::print(stderr, "trueup: no policy '{}' is shipped, and it names no file; {}\n",
+        fmt::print(stderr, "trueup: '{}' is neither a shipped policy nor a file; {}\n",
                    options.policy, did_you_mean(options.policy, policies::shipped_names()));
         return 2;
     }

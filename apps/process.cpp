@@ -34,8 +34,9 @@ namespace trueup::apps {
 
 namespace {
 
-constexpr Millis kFeedEvery{100};
-constexpr int kGaveUp = 1;  // exit codes
+constexpr Millis kFeedEvery{100};                  // at most; and whether all is settled
+constexpr Millis kNoNews = std::chrono::hours(1);  // a wait that only news or a signal ends
+constexpr int kGaveUp = 1;                         // exit codes
 constexpr int kWrong = 2;
 
 /// Prints what is wrong, one sentence a line. Returns the exit code.
@@ -71,8 +72,8 @@ Result<config::Config> narrowed(config::Config config, const ProcessOptions& opt
     if (!config.kafka) {
         return Error{Next::kStop, Code::kConfiguration,
                      options.config + ": `trueup " + name_of(options.part) +
-                         "` needs a bus of many processes; write bus: {kafka: "
-                         "{bootstrap: HOST:PORT}}, or run `trueup up`"};
+                         "` needs a Kafka bus; write bus: {kafka: {bootstrap: HOST:PORT}}, or run "
+                         "`trueup up`"};
     }
     // The others have their own: the engine is the one that people ask.
     if (options.part != Part::kEngine && options.listen.empty()) config.listen.clear();
@@ -275,9 +276,13 @@ int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
     ports::Clock& clock = ports::system_clock();
     const SteadyTime start = clock.steady_now();
     const Millis length = std::chrono::seconds(options.seconds);
+    const auto heard = host.log().listen([&stop] { stop.wake(); });
+    // What comes shortly after one another is shown together.
     while (!stop.wait(kFeedEvery)) {
         feed.show_new();
-        if (options.seconds > 0 && clock.steady_now() - start >= length) break;
+        const Millis left = options.seconds > 0 ? start + length - clock.steady_now() : kNoNews;
+        if (left <= Millis{0}) break;
+        stop.wait_for_news(left);
     }
     const std::string fatal = host.fatal();
     log_event("stopping", {{"part", name_of(options.part)}});

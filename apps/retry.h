@@ -67,7 +67,7 @@ auto attempt_until_answered(const Attempt& attempt, const Waiting& waiting) {
         waiting.tell(again ? done.error().what : std::string());
         if (!again) return done;
         if (news.due(done.error().what, clock.steady_now())) {
-            spdlog::warn("{}; it is waited for", done.error().what);
+            spdlog::warn("{}; retrying", done.error().what);
         }
         if (waiting.pause(pauses.next())) return done;
     }

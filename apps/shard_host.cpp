@@ -155,7 +155,7 @@ ShardHost::Shortened ShardHost::shorten_log() {
         retention_.tend(status.meta, checkpoints_.list(), [this] { return stopping_.load(); });
     if (!tended) {
         if (!stopping_) {
-            spdlog::warn("shard {}: the log is not shortened for now: {}", index(),
+            spdlog::warn("shard {}: the log cannot be trimmed for now: {}", index(),
                          tended.error().what);
         }
         return Shortened::kNoAnswer;
@@ -166,25 +166,24 @@ ShardHost::Shortened ShardHost::shorten_log() {
 
 void ShardHost::tell_retention(const runtime::Retention::Tended& tended) {
     for (const runtime::Retention::Cut& cut : tended.cuts) {
-        spdlog::info("{}/{}: retention took what was before offset {}",
+        spdlog::info("{}/{}: retention deleted what was before offset {}",
                      name_of(cut.partition.topic), cut.partition.index, cut.first_offset);
     }
     if (tended.journal_begin >= 0) journal_begin_ = tended.journal_begin;
     const bool ahead = tended.ahead > kMostAhead;
     if (ahead && !ahead_) {
         spdlog::warn(
-            "shard {}: the clock of the log is {} min ahead of this machine's, or leapt; "
-            "bus.retention goes by this machine's time since the start, so that too little goes: "
+            "shard {}: the clock of the log is {} min ahead of this machine's, or has jumped; "
+            "bus.retention goes by this machine's time since the start, so too little is deleted: "
             "restart this process once the clocks are right",
             index(), std::chrono::duration_cast<std::chrono::minutes>(tended.ahead).count());
     }
     ahead_ = ahead;
     if (tended.too_large && !too_large_ && !ahead) {
         spdlog::warn(
-            "the log is larger than bus.retention.journal says, and the journal cannot make room: "
-            "what is left of it is as young as the topics, or needed from the oldest checkpoint "
-            "on; "
-            "write a larger size, or a shorter bus.retention.topics");
+            "the log is larger than bus.retention.journal allows, and nothing more of the journal "
+            "can be deleted: what is left is as recent as the topics, or needed from the oldest "
+            "checkpoint on; write a larger size, or a shorter bus.retention.topics");
     }
     too_large_ = tended.too_large;
 }

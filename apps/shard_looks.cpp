@@ -6,7 +6,7 @@ namespace trueup::apps {
 
 Result<std::optional<core::SubjectLook>> ShardLooks::ask(const std::string& key, Millis timeout) {
     const Error late{Next::kRetry, Code::kTimeout,
-                     "the shard does not answer now; ask again in a moment"};
+                     "the shard does not answer at the moment; try again"};
     std::future<Answer> answered;
     {
         const MutexLock lock(mutex_);

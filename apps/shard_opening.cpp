@@ -47,7 +47,7 @@ class Opening {
         const auto meta = runtime::Projection(**store, settings_.shard).meta();
         if (!meta) return cannot_be_used(meta.error());
         if (!*meta || Checkpoint::of(**meta) != checkpoint) {
-            return Error{Next::kSkip, Code::kCorrupt, "it does not hold what its name says"};
+            return Error{Next::kSkip, Code::kCorrupt, "its content does not match its name"};
         }
         const Status fits = runtime::check_continuity(log_, settings_.shard, **meta);
         if (!fits && fits.error().next == Next::kRetry) return fits.error();
@@ -111,7 +111,7 @@ Result<OpenedShard> open_shard(const RowsPlace& place, const runtime::ShardSetti
             return opened;
         }
         if (opened.error().next != Next::kSkip) return opened;
-        say("checkpoint " + checkpoint.name() + " is passed over: " + opened.error().what);
+        say("checkpoint " + checkpoint.name() + " is skipped: " + opened.error().what);
     }
     return opening.from_the_start();
 }

@@ -25,7 +25,7 @@ using simulation::Schedule;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kShrinkRuns = 300;
-constexpr Millis kLook{20};
+constexpr Millis kLook{20};  // at the threads, while it waits for signals
 constexpr auto kProgressEvery = std::chrono::seconds(2);
 
 struct Sums {
@@ -149,10 +149,10 @@ void explain(const SimulateOptions& options, const Plan& plan, std::uint64_t see
     for (const simulation::Violation& violation : report.violations) {
         fmt::print("  {}: {}\n", violation.oracle, violation.what);
     }
-    fmt::print("again: trueup simulate --plan {} --seed {} --runs 1\n", plan.name, seed);
+    fmt::print("repeat it: trueup simulate --plan {} --seed {} --runs 1\n", plan.name, seed);
     if (!options.shrink) return tell(options, plan, seed, whole);
     const Schedule least = simulation::shrink(seed, plan, whole, kShrinkRuns);
-    fmt::print("it takes {} of {} acts:\n", least.size(), whole.size());
+    fmt::print("the smallest schedule that fails has {} of {} acts:\n", least.size(), whole.size());
     for (const simulation::ScheduledAct& act : least) {
         fmt::print("  {}\n", simulation::to_text(act));
     }
@@ -167,10 +167,9 @@ void tell_sums(const SimulateOptions& options, const Sums& sums, double seconds)
     const std::string failed =
         sums.failed == 0 ? "none failed" : fmt::format("{} failed", sums.failed);
     fmt::print(
-        "{} run{} of plan {} from seed {}: {}.\n"
-        "In {:.1f} simulated hours {} commands were ordered and {} writes made, {} of them while "
-        "the other side changed in that very moment.\n"
-        "{:.0f} runs a second.\n",
+        "{} run{} of plan {} from seed {}: {}.\nIn {:.1f} simulated hours there were {} commands "
+        "and {} writes, {} of them while the other side changed between check and write.\n{:.0f} "
+        "runs a second.\n",
         sums.runs, sums.runs == 1 ? "" : "s", options.plan, options.seed, failed, sums.hours,
         sums.commands, sums.effects, sums.races, static_cast<double>(sums.runs) / seconds);
 }

@@ -12,7 +12,7 @@ namespace {
 
 /// A question is given up after 5 s; one that hangs in looking a name up is not waited for.
 constexpr Millis kFirstAnswers{6'000};
-constexpr Millis kLookEvery{20};
+constexpr Millis kLookEvery{20};  // at the start only, which Ctrl-C can end meanwhile
 
 /// Without the source's name, which whoever shows it says.
 std::string bare(const std::string& name, const std::string& what) {
@@ -74,11 +74,11 @@ bool SourceChecks::take(One& one, const Result<std::vector<std::string>>& answer
     if (answer) {
         one.admission = {"", *answer};
     } else if (unanswered(answer.error())) {
-        one.admission.doubt = "nothing is read or written there before it has answered: " +
+        one.admission.doubt = "nothing is read or written there until it answers: " +
                               bare(one.check.name, answer.error().what);
     } else {
         one.flaw = sentence_of(one.check, answer.error());
-        one.admission.doubt = "nothing is read or written there until this is mended: " +
+        one.admission.doubt = "nothing is read or written there until this is fixed: " +
                               bare(one.check.name, answer.error().what);
     }
     if (talks_) log(one);
@@ -89,7 +89,7 @@ void SourceChecks::log(One& one) {
     const std::string& doubt = one.admission.doubt;
     if (doubt.empty()) {
         if (!one.news.take_said()) return;
-        spdlog::info("source {}: it answers, and is as configured", one.check.name);
+        spdlog::info("source {}: it answers, and matches the configuration", one.check.name);
     } else if (one.news.due(doubt, ports::system_clock().steady_now())) {
         spdlog::log(one.flaw.empty() ? spdlog::level::warn : spdlog::level::err, "source {}: {}",
                     one.check.name, doubt);
@@ -123,7 +123,7 @@ std::vector<std::string> SourceChecks::first_answers(const std::function<bool(Mi
 Admission SourceChecks::look(const std::string& name) const {
     const MutexLock lock(mutex_);
     const auto one = all_.find(name);
-    if (one == all_.end()) return {"nobody asks whether it can be read as configured", {}};
+    if (one == all_.end()) return {"it is not checked whether it can be read as configured", {}};
     return one->second.admission;
 }
 

@@ -45,8 +45,8 @@ std::string objection(const SourceConfig& source, const Leftovers& found) {
     const std::string& slot = source.postgres()->slot;
     if (!found.ours()) {
         return fmt::format(
-            "slot {} is not this source's: it is {}, and would be a pgoutput slot of database {}; "
-            "whoever made it drops it",
+            "slot {} does not belong to this source: it is {}, not a pgoutput slot of database {}; "
+            "let its owner drop it",
             slot,
             found.plugin.empty()
                 ? "a physical one"
@@ -55,15 +55,14 @@ std::string objection(const SourceConfig& source, const Leftovers& found) {
     }
     if (found.synced) {
         return fmt::format(
-            "slot {} is a copy that this standby keeps of its primary's; drop it at the primary",
+            "slot {} is a copy that this standby keeps of its primary's; drop it on the primary",
             slot);
     }
     if (!found.active) return {};
     return fmt::format(
         "slot {} is being read, by {}, process {} of the server; stop what runs the source "
-        "(`trueup "
-        "up` or `trueup connect`) and ask again. Where nothing of ours runs any more: SELECT "
-        "pg_terminate_backend({});",
+        "(`trueup up` or `trueup connect`) and run this again. If none of them runs any more: "
+        "SELECT pg_terminate_backend({});",
         slot, found.reader.empty() ? "somebody" : found.reader, found.active_pid,
         found.active_pid.empty() ? "PID" : found.active_pid);
 }
@@ -84,16 +83,16 @@ void describe(const SourceConfig& source, const Leftovers& found, Report& report
                 : fmt::format(" ({}: {})", found.wal_status, found.invalidated)));
     }
     if (!found.temporary.empty()) {
-        report.says.push_back(fmt::format(
-            "a table is being read under {}, by this source or another: such slots end with their "
-            "sessions",
-            found.temporary));
+        report.says.push_back(
+            fmt::format("a table is being copied with slot {}, by this source or another: such "
+                        "slots end with their sessions",
+                        found.temporary));
     }
     if (found.other_sessions > 0) {
-        report.says.push_back(fmt::format(
-            "{} sessions called trueup are in this database: one that still has this source makes "
-            "its slot again",
-            found.other_sessions));
+        report.says.push_back(
+            fmt::format("{} sessions named trueup are in this database: one that still has this "
+                        "source will create its slot again",
+                        found.other_sessions));
     }
     if (found.publication) {
         report.by_hand.push_back(fmt::format("DROP PUBLICATION {};", quoted(rows.publication)));
@@ -125,7 +124,7 @@ void print(const Report& report, OutputFormat format) {
     }
     for (const std::string& line : report.says) fmt::print("{}\n", line);
     if (!report.by_hand.empty()) {
-        fmt::print("what Trueup did not make stays; where nobody else uses it:\n");
+        fmt::print("Trueup does not remove what it did not create; if nothing else uses it:\n");
     }
     for (const std::string& line : report.by_hand) fmt::print("    {}\n", line);
 }
@@ -160,7 +159,7 @@ Result<int> drop(const SourceDropOptions& options, const SourceConfig& source, R
     if (!dropped) return dropped.error();
     if (!*dropped)
         return Error{Next::kRetry, Code::kConflict,
-                     "slot " + rows.slot + " changed meanwhile; ask again"};
+                     "slot " + rows.slot + " has changed meanwhile; run this again"};
     report.dropped = true;
     if (text) fmt::print("dropped slot {}\n", rows.slot);
     return 0;
@@ -168,7 +167,7 @@ Result<int> drop(const SourceDropOptions& options, const SourceConfig& source, R
 
 int say_cluster(const SourceDropOptions& options, Report& report) {
     report.says.emplace_back(
-        "a Kubernetes source leaves nothing at its API server: it reads, and makes nothing there");
+        "a Kubernetes source leaves nothing on its API server: it creates nothing there");
     report.by_hand.emplace_back(
         "kubectl delete clusterrole,clusterrolebinding,role,rolebinding,serviceaccount NAME  # "
         "what "
@@ -187,8 +186,8 @@ int run_source_drop(const SourceDropOptions& options) {
         std::vector<std::string> names;
         for (const SourceConfig& one : config->sources) names.push_back(one.name);
         return refuse(
-            fmt::format("there is no source {} in {}; it has {}. Of one that was taken out "
-                        "the configuration from before knows the slot",
+            fmt::format("there is no source {} in {}; it has {}. For a source that was taken out, "
+                        "use the configuration from before",
                         options.name, options.config, fmt::join(names, ", ")));
     }
     Report report;

@@ -68,10 +68,9 @@ class Judge {
         judged_.finds = finds(rehearsed);
         if (rehearsed.mostly_wrong()) {
             judged_.warnings.push_back(
-                fmt::format("{} of {} subjects would be wrong, which is more likely the question's "
-                            "fault than the world's: a first list that says so is not acted upon "
-                            "until `trueup unquarantine NAME` vouches for it; `trueup plan` "
-                            "says which they are",
+                fmt::format("{} of {} subjects would be wrong, so the configuration is probably "
+                            "wrong: such a first list is quarantined until `trueup unquarantine "
+                            "NAME`; `trueup plan` lists them",
                             rehearsed.wrong, rehearsed.subjects));
         }
         return std::move(judged_);
@@ -107,14 +106,13 @@ class Judge {
         const std::string& name = kubernetes->resource.name_space;
         if (!asked.namespace_exists) {
             judged_.asked.push_back(
-                fmt::format("{}: whether there is a namespace {} could not be told (get "
-                            "on namespaces)",
+                fmt::format("{}: cannot tell whether namespace {} exists (needs get on namespaces)",
                             source.name, name));
         }
         if (asked.namespace_exists.value_or(true)) return true;
-        wrong(source, fmt::format("there is no namespace '{}', and {}; write the one that the {}s "
-                                  "are in",
-                                  name, other_side(source), noun_of(source)));
+        wrong(source,
+              fmt::format("there is no namespace '{}', and {}; write the namespace of the {}s",
+                          name, other_side(source), noun_of(source)));
         return false;
     }
 
@@ -123,23 +121,24 @@ class Judge {
         if (there >= source.at_least) return;
         const KubernetesSource* kubernetes = source.kubernetes();
         if (there > 0) {
-            return wrong(source,
-                         fmt::format("it has {}, and expect.at_least is {}; write at most "
-                                     "{} if that is all",
-                                     counted(there, noun_of(source)), source.at_least, there));
+            return wrong(
+                source,
+                fmt::format(
+                    "it has {}, but expect.at_least is {}; write at most {} if that is correct",
+                    counted(there, noun_of(source)), source.at_least, there));
         }
         if (kubernetes != nullptr) {
             const std::string& space = kubernetes->resource.name_space;
             return wrong(
                 source,
                 fmt::format("no {} in {} matches the selector \"{}\", and {}; correct the "
-                            "selector, or write expect: {{at_least: 0}} if none is right",
+                            "selector, or write expect: {{at_least: 0}} if none is correct",
                             noun_of(source), space.empty() ? "any namespace" : "namespace " + space,
                             kubernetes->selector, other_side(source)));
         }
         wrong(source,
-              fmt::format("table {} has no row, and {}; is it another database, or being restored? "
-                          "write expect: {{at_least: 0}} if empty is right",
+              fmt::format("table {} has no row, and {}; is it the wrong database, or is it being "
+                          "restored? write expect: {{at_least: 0}} if empty is correct",
                           connectors::postgres::table_text(source.postgres()->table),
                           other_side(source)));
     }
@@ -158,7 +157,7 @@ class Judge {
     void lacks(const SourceConfig& source, bool acting, const std::string& sentence) {
         if (acting) return wrong(source, sentence);
         judged_.warnings.push_back(
-            fmt::format("source {}: {} before that rule acts", source.name, sentence));
+            fmt::format("source {}: {} before the rule acts", source.name, sentence));
     }
 
     void judge_rights(const SourceConfig& source, const Surveyed& asked) {
@@ -196,7 +195,7 @@ class Judge {
         if (!asked.missing_verbs) {
             if (!acting) return;
             judged_.asked.push_back(
-                fmt::format("{}: whether it may delete could not be told", source.name));
+                fmt::format("{}: cannot tell whether it may delete", source.name));
             return;
         }
         if (!contains(*asked.missing_verbs, "delete") || contains(said_, source.name)) return;
@@ -219,8 +218,7 @@ class Judge {
         }
         if (parts.empty()) return "nothing";
         return fmt::format(
-            "{}; about {} of {} subjects something would be done (`trueup "
-            "plan` says what)",
+            "{}; something would be done about {} of {} subjects (`trueup plan` says what)",
             fmt::join(parts, ", "), rehearsed.wrong, rehearsed.subjects);
     }
 

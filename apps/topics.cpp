@@ -68,7 +68,7 @@ Status same_partitions(ports::Log& log, std::int32_t shard, std::int32_t partiti
     return Error{Next::kStop, Code::kConfiguration,
                  "the journal of shard " + std::to_string(shard) + " is one of " + whole +
                      ", and the configuration has " + std::to_string(partitions) +
-                     "; write the number that it began with, or take another prefix"};
+                     "; write the number that it began with, or use another prefix"};
 }
 
 /// The first record of each journal that has none: nothing starts without it.
@@ -153,7 +153,7 @@ int run(const TopicsOptions& options, bool make) {
     if (!config) return refuse(config.error().what);
     if (!config->kafka) {
         return refuse(options.config +
-                      ": the bus is embedded, which makes its topics itself; write bus: {kafka: "
+                      ": the bus is embedded, which creates its topics itself; write bus: {kafka: "
                       "{bootstrap: HOST:PORT}}");
     }
     const Result<Findings> found = look(*config, make);
@@ -176,7 +176,7 @@ int run(const TopicsOptions& options, bool make) {
     for (const std::string& sentence : sentences) fmt::print(stderr, "{}\n", sentence);
     for (const std::string& sentence : flaws.warnings) fmt::print("warning: {}\n", sentence);
     if (well) {
-        fmt::print("{}: every topic of {}.* is as it should be\n", options.config,
+        fmt::print("{}: every topic of {}.* matches the configuration\n", options.config,
                    config->kafka->prefix);
     }
     return well ? 0 : 2;

@@ -31,7 +31,8 @@ using config::PostgresSource;
 using config::SourceConfig;
 
 /// Of executors, until a check has found otherwise.
-constexpr const char* kNotAsked = "whether it can be read as configured was not asked yet";
+constexpr const char* kNotAsked =
+    "it has not been checked yet whether it can be read as configured";
 
 Error about(const SourceConfig& source, const Error& error) {
     return {error.next, error.code, "source " + source.name + ": " + error.what};
@@ -310,8 +311,8 @@ Result<std::vector<std::string>> updatable_columns(const Config& config, const S
         return wrong({Next::kStop, Code::kConfiguration,
                       "its connection reaches another database (" + *there + ") than source " +
                           source.name + " (" + *here +
-                          "), as system id, timeline and name; nothing would be "
-                          "written; write the connection of the same one"});
+                          "), as system id, timeline and name; nothing would be written; use a "
+                          "connection to the same one"});
     }
     const auto inspection = postgres::inspect(**writer, settings);
     if (!inspection) return wrong(inspection.error());

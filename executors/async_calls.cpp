@@ -108,8 +108,9 @@ void AsyncCalls::poll(Millis max_wait) {
     }
     const std::size_t ports_in_use = clusters.size() + databases.size();
     if (ports_in_use == 0) return;
-    // Only one port can be waited on at a time: with several, short waits keep an answer of one
-    // from lying behind the silence of another.
+    // Only one port can be waited on at a time (libcurl and libpq each wait in their own way): with
+    // several, short waits keep an answer of one from lying behind the silence of another. It
+    // lasts as long as calls to two worlds are open, some ms.
     const Millis slice = ports_in_use == 1 ? max_wait : std::min(max_wait, Millis(1));
     const auto wait = [&] { return complete_.empty() ? slice : Millis(0); };
     for (ports::Cluster* cluster : clusters) poll_cluster(*cluster, wait());

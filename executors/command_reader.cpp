@@ -36,7 +36,7 @@ CommandReader::Read CommandReader::step(std::optional<BrokerTime> broker_now, bo
     for (Lane& lane : lanes_) {
         if (lane.stopped) {
             trouble_ = where(Topic::kOutcomes, lane.index) +
-                       ": retention took outcomes before they were read; restart the executor";
+                       ": retention deleted outcomes before they were read; restart the executor";
             continue;
         }
         if (!lane.placed && !(broker_now && place(lane, *broker_now))) continue;
@@ -138,7 +138,7 @@ void CommandReader::take_command(const Lane& lane, const ports::Record& record, 
         // No outcome: whoever forges a command must not be able to end a true one by its id.
         ++read.unauthenticated;
         read.parked.push_back({lane.index, record.offset,
-                               "unauthenticated: nobody signed it whose key this executor has"});
+                               "unauthenticated: it is not signed with a key of this executor"});
         return;
     }
     Result<Command> command = codec::decode_command(record.value);

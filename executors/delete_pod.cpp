@@ -68,10 +68,9 @@ StepResult DeletePod::vetoes(const Pod& pod) const {
     }
     const bool by_labels = !source_.selector.empty();
     if (by_labels && pod.labels.empty() && TRUEUP_GUARD("hold_check")) {
-        return StepResult::ended(
-            OutcomeKind::kRefused,
-            "it has no labels any more, by which it was selected: whether somebody holds "
-            "it cannot be told");
+        return StepResult::ended(OutcomeKind::kRefused,
+                                 "it no longer has the labels by which it was selected: whether it "
+                                 "has a veto is unknown");
     }
     if (by_labels && !source_.selector.matches(pod.labels) && TRUEUP_GUARD("still_selected")) {
         return StepResult::ended(
@@ -133,7 +132,7 @@ StepResult DeletePod::judge_write(Answer answer) {
     if (answer.status >= 200 && answer.status < 300) {
         if (says_deleted(answer.body)) return accepted(answer.body);
         return StepResult::read_back(
-            what("DELETE") + ": the answer is not the API server's: " + message_of(answer.body));
+            what("DELETE") + ": the answer is not from the API server: " + message_of(answer.body));
     }
     // Whom it is deleted through might be another server: who was read has the word.
     if (not_found(answer) && source_.writer != nullptr) {

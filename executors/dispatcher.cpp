@@ -238,7 +238,7 @@ void Dispatcher::State::start(ArrivedCommand arrived, SteadyTime now) {
     } else if (command.not_after - broker_now >
                settings.longest_expiry + settings.max_broker_skew) {
         task.outcome = outcome_of(command, OutcomeKind::kFailed,
-                                  "expires later than the executor remembers what has ended",
+                                  "expires later than the executor remembers ended commands",
                                   settings.executor);
     } else {
         task.execution = std::make_unique<Execution>(owner, command, arrived.partition, context);

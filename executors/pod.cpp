@@ -58,7 +58,8 @@ Result<Pod> decode_pod(std::string_view body, std::string_view veto_label) {
     // What says why there is no object is none.
     if (pod.kind == "Status" || pod.uid.empty() || pod.resource_version.empty() ||
         pod.name.empty()) {
-        return Error{Next::kSkip, Code::kInvalid, "the answer is no object: " + one_line(body)};
+        return Error{Next::kSkip, Code::kInvalid,
+                     "the answer is not a JSON object: " + one_line(body)};
     }
     return pod;
 }

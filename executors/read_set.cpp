@@ -142,7 +142,7 @@ Result<std::vector<Row>> decode_rows(const Answer& answer,
     for (const ports::SqlRow& values : answer.rows) {
         if (values.size() != columns.size() + 2 || !values[0] || !values[1]) {
             return Error{Next::kSkip, Code::kInvalid,
-                         "the database's answer has another shape than was asked for"};
+                         "the database's answer has an unexpected shape"};
         }
         Row row{*values[0], *values[1], {}};
         for (std::size_t i = 0; i < columns.size(); ++i) row.columns[columns[i]] = values[i + 2];
@@ -257,7 +257,7 @@ void ReadSet::ask_pod(const Predicate& predicate, const PodSource& source, Stead
         // Of such a name there never is a pod, but there may be the one that was meant.
         const std::string name = pod_name_for(predicate);
         if (world::named_in(name) != name) {
-            return give_up(predicate, "no pod is called that; mend the row's name");
+            return give_up(predicate, "no pod can have that name; correct the row's name");
         }
     }
     const auto request = locate(source, pod_name_for(predicate));
@@ -379,7 +379,7 @@ Standing ReadSet::judge_pod(const Predicate& predicate, const PodSource& source,
     if (predicate.kind == Kind::kNoneBut) {
         if (uid != predicate.object_id) {
             return Standing::refused(describe(predicate) +
-                                     ": another object has come under the name: uid " + uid);
+                                     ": another object has taken the name: uid " + uid);
         }
         // Its source may have lost sight of it, as of one that left the selector.
         if ((*pod).deleting) return Standing::holds();

@@ -111,7 +111,7 @@ StepResult UpdateRow::check(Answer answer) {
     // Before any veto and predicate: what is so already needs nobody's leave, and the predicates
     // are about the values from before the write.
     if (has_all(row_)) {
-        return StepResult::ended(OutcomeKind::kAlreadyDone, "the row has all values already");
+        return StepResult::ended(OutcomeKind::kAlreadyDone, "the row already has all values");
     }
     if (row_held(source_, row_) && TRUEUP_GUARD("hold_check")) {
         return StepResult::ended(OutcomeKind::kRefused,
@@ -144,7 +144,7 @@ StepResult UpdateRow::write(Millis send_within, SteadyTime now) {
     // Another role may be logged in to another server: the UPDATE itself asks whether it is the
     // one where the row was read.
     if (place_.empty()) {
-        return StepResult::ended(OutcomeKind::kFailed, "the database did not say which one it is",
+        return StepResult::ended(OutcomeKind::kFailed, "the database did not identify itself",
                                  true);
     }
     request.only_at = place_;
@@ -165,14 +165,14 @@ StepResult UpdateRow::judge_write(Answer answer) {
             what("UPDATE") + ": nothing was written: the connection of " +
                 "executors.update_row reaches another database (" +
                 answer.rows[0][1].value_or("unknown") + ") than the source's (" + place_ +
-                "), as system id, timeline and name; write the connection of the same one");
+                "), as system id, timeline and name; use a connection to the same one");
     }
     const bool shaped = answer.rows.size() == 1 && answer.rows[0].size() == 1 && answer.rows[0][0];
     if (!shaped) return StepResult::read_back(what("UPDATE") + ": no count of affected rows");
     const std::string& affected = *answer.rows[0][0];
     if (affected == "1") return StepResult::ended(OutcomeKind::kDone, "updated");
     if (affected == "0") {
-        return StepResult::repeat(what("UPDATE") + ": the row changed under the write");
+        return StepResult::repeat(what("UPDATE") + ": the row changed during the write");
     }
     return StepResult::ended(OutcomeKind::kFailed,
                              what("UPDATE") + ": " + affected + " rows affected; check pk");

@@ -51,7 +51,7 @@ Status MemoryStore::apply(const ports::StoreBatch& batch) {
 
 Result<std::string> MemoryStore::checkpoint(const std::string& folder, const NameImage&) {
     return Error{Next::kStop, Code::kUnsupported,
-                 "a store in memory puts no checkpoint into " + folder};
+                 "a store in memory cannot make a checkpoint in " + folder};
 }
 
 }  // namespace trueup::projections

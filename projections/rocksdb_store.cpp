@@ -167,8 +167,8 @@ Result<std::unique_ptr<RocksdbStore>> RocksdbStore::open(Settings settings) {
         if (status.ToString().find("lock") != std::string::npos) {
             return Error{Next::kStop, Code::kConflict,
                          "projection " + rocks->path +
-                             " is in use by another process; stop that one, or give "
-                             "this one a state_dir of its own"};
+                             " is in use by another process; stop that one, or give this one its "
+                             "own state_dir"};
         }
         // A file that the manifest names and the folder lacks comes as "not found".
         const bool hole = status.IsPathNotFound() || status.IsNotFound();

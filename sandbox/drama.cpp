@@ -128,7 +128,7 @@ bool Drama::leave(const Scene& scene, SteadyTime now) {
     if (scene.healthy.size() <= kFewest) return false;
     const Instance one = pick(scene.healthy);
     world_.update_row(one.pk, {{"status", "stopping"}});
-    note("the owner stops " + one.pod_name + ", as owners do");
+    note("the owner stopped " + one.pod_name);
     later(now + Millis(700), [=, this](SteadyTime) { world_.delete_pod(one.pod_name, 30); });
     later(now + Millis(4'000), [=, this](SteadyTime) { world_.delete_row(one.pk); });
     return true;
@@ -180,14 +180,16 @@ bool Drama::api_errors(const Scene&, SteadyTime) {
     world_.fail_next(Op::kDelete, Failure::http(429, 1000), 1);
     world_.cut_watch();
     world_.fail_next(Op::kWatch, Failure::http(503), 2);
-    note("the API server is unwell: 500, 503 and 429 for some calls");
+    note("the API server fails some calls (500, 503, 429)");
     return true;
 }
 
 bool Drama::compact(const Scene&, SteadyTime) {
     world_.compact();
     world_.cut_watch();
-    note("the API server forgot its old versions: who missed something must list anew (410)");
+    note(
+        "the API server compacted its history: clients that missed something must list again "
+        "(410)");
     return true;
 }
 

@@ -46,8 +46,8 @@ Status World::restore(const std::string& path) {
     if (!file) return file.error();
     if (born && *born != realm_->seed) {
         return Error{Next::kStop, Code::kConfiguration,
-                     path + ": a world of seed " + std::to_string(*born) + ", not of " +
-                         std::to_string(realm_->seed)};
+                     path + ": it keeps the world of seed " + std::to_string(*born) + ", not of " +
+                         std::to_string(realm_->seed) + "; use that seed, or another folder"};
     }
     realm_->api.resume(act.now());
     realm_->file.emplace(std::move(*file));

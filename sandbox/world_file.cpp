@@ -8,7 +8,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
+#include <variant>
 
 namespace trueup::sandbox {
 
@@ -82,6 +85,17 @@ Status WorldFile::append(const std::vector<Record>& records, bool sync) {
     }
     if (sync && ::fdatasync(fd_) != 0) return trouble("sandbox file", "cannot sync");
     return Done{};
+}
+
+Result<std::optional<std::uint64_t>> kept_seed(const std::string& path) {
+    std::optional<std::uint64_t> seed;
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return seed;
+    const Result<WorldFile> file = WorldFile::open(path, [&seed](const Record& record) {
+        if (const auto* born = std::get_if<Born>(&record)) seed = born->seed;
+    });
+    if (!file) return file.error();
+    return seed;
 }
 
 }  // namespace trueup::sandbox

@@ -8,7 +8,9 @@
 #include "engine/base/result.h"
 #include "sandbox/records.h"
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace trueup::sandbox {
@@ -32,5 +34,8 @@ class WorldFile {
     explicit WorldFile(int fd) : fd_(fd) {}
     int fd_;
 };
+
+/// The seed of the world that a file keeps; nothing: there is no such file, or none in it.
+Result<std::optional<std::uint64_t>> kept_seed(const std::string& path);
 
 }  // namespace trueup::sandbox

@@ -74,8 +74,9 @@ void check_verification(Section& kafka, KafkaBus& bus) {
     bus.known = kafka.texts("acknowledge");
     for (const std::string& name : bus.known) {
         if (name == "verification") continue;
-        kafka.problem("acknowledge",
-                      fmt::format("names '{}'; kafka has verification to acknowledge", name));
+        kafka.problem(
+            "acknowledge",
+            fmt::format("names '{}'; for kafka only verification can be acknowledged", name));
     }
     if (!bus.known.empty()) return;
     for (const auto& [name, value] :
@@ -83,11 +84,12 @@ void check_verification(Section& kafka, KafkaBus& bus) {
           std::pair<std::string, std::string>{"ssl.endpoint.identification.algorithm", "https"}}) {
         const auto set = bus.client.find(name);
         if (set == bus.client.end() || set->second == value) continue;
-        kafka.problem("client",
-                      fmt::format("has {}: {}, so that any server that answers is taken for the "
-                                  "broker; write {} or take it out, and name the authority in "
-                                  "ssl.ca.location, or write acknowledge: [verification]",
-                                  name, set->second, value));
+        kafka.problem(
+            "client",
+            fmt::format(
+                "has {}: {}, so any server could pose as the broker; write {} or remove it, and "
+                "name the authority in ssl.ca.location, or write acknowledge: [verification]",
+                name, set->second, value));
     }
 }
 
@@ -100,7 +102,8 @@ void read_kafka(Section kafka, const std::string& folder, Config& config) {
     const bool plain = !bus.prefix.empty() && bus.prefix.size() <= 200 &&
                        bus.prefix.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_") ==
                            std::string::npos;
-    if (!plain) kafka.problem("prefix", "may hold a-z, 0-9, '.', '-' and '_' only; write trueup");
+    if (!plain)
+        kafka.problem("prefix", "may only contain a-z, 0-9, '.', '-' and '_'; write trueup");
     bus.partitions = kafka.count("partitions", bus.partitions);
     if (bus.partitions < 1 || bus.partitions > 1024) {
         kafka.problem("partitions", fmt::format("is {}; write 1 to 1024", bus.partitions));
@@ -127,17 +130,18 @@ void read_journal_retention(Section& retention, Config& config) {
     const std::optional<std::uint64_t> bytes = parse_size(text);
     const std::optional<Millis> age = parse_duration(text);
     if (bytes && config.kafka) {
-        retention.problem("journal",
-                          "is a size, which brokers do not tell; write an age, as in "
-                          "30d, or forever");
+        retention.problem(
+            "journal",
+            "is a size, which brokers do not report; write an age, as in 30d, or forever");
     } else if (bytes && *bytes < std::uint64_t{1} << 30U) {
-        retention.problem("journal", fmt::format("is {}; write 1GiB at least: the whole log has to "
-                                                 "fit, of which it is a part",
-                                                 size_text(*bytes)));
+        retention.problem(
+            "journal", fmt::format("is {}; write at least 1GiB: it is the limit for the whole log",
+                                   size_text(*bytes)));
     } else if (age && *age < std::chrono::hours(24)) {
-        retention.problem("journal", fmt::format("is {}; write 1d at least, for what is gone "
-                                                 "cannot be explained any more",
-                                                 duration_text(*age)));
+        retention.problem(
+            "journal",
+            fmt::format("is {}; write at least 1d: what is deleted can no longer be explained",
+                        duration_text(*age)));
     } else if (!bytes && !age) {
         retention.problem("journal",
                           fmt::format("is '{}'; write forever, an age as in 30d, or the size of "
@@ -151,23 +155,23 @@ void read_journal_retention(Section& retention, Config& config) {
 void read_retention(Section retention, Config& config) {
     read_journal_retention(retention, config);
     if (config.kafka) {
-        retention.refuse("topics",
-                         "is a matter of the brokers; `trueup topics create` makes the "
-                         "topics with a week");
+        retention.refuse(
+            "topics",
+            "is set on the brokers; `trueup topics create` creates the topics with a week");
     }
     Millis& topics = config.retention.topics;
     topics = retention.duration("topics", topics);
     if (topics < std::chrono::hours(48)) {
-        retention.problem("topics", fmt::format("is {}; write 2d at least: a command may live for "
-                                                "a day",
-                                                duration_text(topics)));
+        retention.problem("topics",
+                          fmt::format("is {}; write at least 2d: a command may live for a day",
+                                      duration_text(topics)));
     }
     retention.finish();
 }
 
 void read_bus(Section bus, const std::string& folder, Config& config) {
     if (bus.has("kafka")) {
-        bus.refuse("embedded", "has no place beside kafka; write one of the two");
+        bus.refuse("embedded", "cannot be used together with kafka; remove one of the two");
         read_kafka(bus.section("kafka"), folder, config);
         // Times of several brokers are compared.
         config.max_broker_skew = Millis{1'000};
@@ -179,7 +183,7 @@ void read_bus(Section bus, const std::string& folder, Config& config) {
     config.max_clock_step = bus.duration("max_clock_step", config.max_clock_step);
     if (config.max_clock_step < Millis(100)) {
         bus.problem("max_clock_step",
-                    "is shorter than 100ms, so that time would hardly pass; write 10s");
+                    "is shorter than 100ms, so journal time would hardly advance; write 10s");
     }
     config.max_broker_skew = bus.duration("max_broker_skew", config.max_broker_skew);
     bus.finish();
@@ -200,8 +204,8 @@ void read_checkpoints(Section checkpoints, const std::string& folder, Config& co
     const bool shortened = config.retention.journal || config.retention.log_bytes;
     if (shortened && config.checkpoints_kept < 2) {
         checkpoints.problem("keep",
-                            "is 1; write 2 at least, for bus.retention shortens the journal "
-                            "only behind the older one of two");
+                            "is 1; write at least 2: bus.retention deletes only what is older than "
+                            "the older of two checkpoints");
     }
     checkpoints.finish();
 }
@@ -212,13 +216,13 @@ void read_http(Section http, const std::string& folder, Config& config) {
     for (const std::string& name : config.http_known) {
         if (name == "plain_http") continue;
         http.problem("acknowledge",
-                     fmt::format("names '{}'; http has plain_http to acknowledge", name));
+                     fmt::format("names '{}'; for http only plain_http can be acknowledged", name));
     }
     Section tls = http.section("tls");
     HttpTls files{read_path(tls, "cert_file", "", folder), read_path(tls, "key_file", "", folder)};
     tls.finish();
     if (files.cert_file.empty() != files.key_file.empty()) {
-        http.problem("tls", "takes both; write {cert_file: FILE, key_file: FILE}");
+        http.problem("tls", "needs both; write {cert_file: FILE, key_file: FILE}");
     } else if (!files.cert_file.empty()) {
         config.http_tls = std::move(files);
     }
@@ -263,9 +267,9 @@ void read_rest(Section& root, const std::string& folder, Config& config) {
 std::string flaw_of_listen(const Config& config, const std::string& listen) {
     if (config.http_tls || is_loopback(listen) || !config.http_known.empty()) return {};
     return fmt::format(
-        "is {}, which other machines reach, and tokens would travel in the clear; write tls: "
-        "{{cert_file: FILE, key_file: FILE}} beside it, or acknowledge: [plain_http] if nobody "
-        "else is on that network",
+        "is {}, which other machines can reach, and tokens would be sent unencrypted; add tls: "
+        "{{cert_file: FILE, key_file: FILE}}, or acknowledge: [plain_http] if the network is "
+        "trusted",
         listen);
 }
 
@@ -377,8 +381,8 @@ Result<std::string> read_conninfo(const DatabaseLogin& login, const std::string&
     if (!text.empty()) return text;
     return Error{
         Next::kStop, Code::kConfiguration,
-        fmt::format("{} is empty, and {} should be in it; write \"host=... dbname=... "
-                    "user=... password=...\" there",
+        fmt::format("{} is empty, but should have {}; write \"host=... dbname=... user=... "
+                    "password=...\" there",
                     login.from == Conninfo::kFile ? login.conninfo
                                                   : "the environment variable " + login.conninfo,
                     place)};

@@ -260,14 +260,13 @@ bool judged_by_absence(const SourceConfig& source, const Config& config) {
 void warn_of_login(const DatabaseLogin& login, const std::string& key,
                    std::vector<std::string>& all, std::string_view inner = {}) {
     if (login.any_tls) {
-        all.push_back(
-            fmt::format("{} connects whatever its sslmode is, and acknowledge says so", key));
+        all.push_back(fmt::format("{} connects with any sslmode (acknowledged)", key));
     }
     if (login.from == Conninfo::kText &&
         connectors::postgres::redact_conninfo(login.conninfo) != login.conninfo) {
         all.push_back(
-            fmt::format("{}{}.conninfo seems to hold a password; conninfo_file or "
-                        "conninfo_env keeps it out of this file",
+            fmt::format("{}{}.conninfo seems to contain a password; conninfo_file or conninfo_env "
+                        "keeps it out of this file",
                         key, inner));
     }
 }
@@ -280,28 +279,25 @@ void warn_of_source(const SourceConfig& source, const Config& config,
                    policy.services == source.name || policy.ingresses == source.name;
         });
     if (!used) {
-        all.push_back(
-            fmt::format("sources.{} belongs to no policy: it is watched, and nothing "
-                        "judges it",
-                        source.name));
+        all.push_back(fmt::format(
+            "sources.{} is used by no policy: it is watched, but nothing is judged", source.name));
     }
     if (source.relist_every < std::chrono::minutes(5)) {
-        all.push_back(
-            fmt::format("sources.{}.relist_every {} reads the whole source very often; 6h "
-                        "is usual",
-                        source.name, duration_text(source.relist_every)));
+        all.push_back(fmt::format(
+            "sources.{}.relist_every {} reads the whole source very often; 6h is typical",
+            source.name, duration_text(source.relist_every)));
     }
     if (source.at_least == 0 && judged_by_absence(source, config)) {
         all.push_back(
-            fmt::format("sources.{}.expect.at_least is 0: an empty first list of it is believed, "
-                        "and everything on the other side counts as wrong then",
+            fmt::format("sources.{}.expect.at_least is 0: an empty first list is believed, and "
+                        "then everything on the other side counts as wrong",
                         source.name));
     }
     const KubernetesSource* kubernetes = source.kubernetes();
     if (kubernetes != nullptr && used && kubernetes->resource.name_space.empty()) {
         all.push_back(
-            fmt::format("sources.{} watches all namespaces: two pods of one name claim "
-                        "one subject, and then nothing is done about either",
+            fmt::format("sources.{} watches all namespaces: two pods with the same name claim one "
+                        "subject, and then nothing is done about either",
                         source.name));
     }
     const PostgresSource* postgres = source.postgres();
@@ -313,20 +309,18 @@ void warn_of_policy(const PolicyConfig& policy, std::vector<std::string>& all) {
     for (const RuleSettings& rule : policy.rules) {
         if (!acts(rule) || !has_times(rule)) continue;
         if (rule.grace < Millis(10'000)) {
-            all.push_back(
-                fmt::format("rules.{} is enforced after {} only; below 10s what merely "
-                            "starts slowly is taken for a disagreement",
-                            rule.rule, duration_text(rule.grace)));
+            all.push_back(fmt::format(
+                "rules.{} acts after only {}; below 10s a slow start is taken for a disagreement",
+                rule.rule, duration_text(rule.grace)));
         }
     }
     if (policy.command_ttl < Millis(10'000)) {
         all.push_back(
-            fmt::format("command_ttl {} is shorter than 10s: a command that got lost is "
-                        "never sent again",
+            fmt::format("command_ttl {} is shorter than 10s: a lost command is never sent again",
                         duration_text(policy.command_ttl)));
     }
     for (const std::string& brake : policy.known) {
-        all.push_back(fmt::format("{} is loosened, and acknowledge says so", brake));
+        all.push_back(fmt::format("{} is relaxed (acknowledged)", brake));
     }
 }
 
@@ -423,27 +417,25 @@ std::vector<std::string> warnings(const Config& config) {
     if (config.row_writer) warn_of_login(*config.row_writer, "executors.update_row", all);
     if (config.memory_bytes < std::uint64_t{64} << 20U) {
         all.push_back(
-            fmt::format("memory {} is little; below 64MiB the projection reads from disk "
-                        "all the time",
+            fmt::format("memory {} is low; below 64MiB the projection reads from disk all the time",
                         size_text(config.memory_bytes)));
     }
     if (config.kafka && !config.kafka->known.empty()) {
-        all.emplace_back(
-            "bus.kafka.client does not verify who answers as the broker, and acknowledge says so");
+        all.emplace_back("bus.kafka.client does not verify the brokers (acknowledged)");
     }
     if (config.kafka && config.kafka->min_in_sync < 2) {
         all.emplace_back(
-            "bus.kafka keeps what was acknowledged on one broker only: a power cut there may take "
-            "back what was decided");
+            "bus.kafka keeps acknowledged records on one broker only: a power failure there may "
+            "lose decisions");
     }
     if (!config.fsync) {
-        all.emplace_back("bus.embedded.fsync is false: a power cut may take back what was decided");
+        all.emplace_back("bus.embedded.fsync is false: a power failure may lose decisions");
     }
     if (!config.listen.empty() && !is_loopback(config.listen) && !config.http_tls) {
-        all.push_back(fmt::format(
-            "http.listen {} is open to other machines without TLS, and acknowledge says "
-            "so: tokens travel in the clear",
-            config.listen));
+        all.push_back(
+            fmt::format("http.listen {} is open to other machines without TLS (acknowledged): "
+                        "tokens are sent unencrypted",
+                        config.listen));
     }
     return all;
 }

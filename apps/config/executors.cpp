@@ -23,7 +23,7 @@ std::vector<std::string> source_names(const Config& config) {
 
 std::string_view sources_of(Topic topic) {
     if (topic == Topic::kChangesPods) return "pods of kubernetes";
-    return topic == Topic::kChangesRows ? "postgres" : "a resource of kubernetes that is no pod";
+    return topic == Topic::kChangesRows ? "postgres" : "a resource of kubernetes other than pods";
 }
 
 }  // namespace
@@ -42,8 +42,8 @@ std::string check_source_name(Section& section, std::string_view key, std::strin
         return {};
     }
     if (source->topic() == topic) return name;
-    section.problem(
-        key, fmt::format("names '{}', which is no source of {}; write one that is", name, wanted));
+    section.problem(key, fmt::format("names '{}', which is not a source of {}; name one that is",
+                                     name, wanted));
     return {};
 }
 
@@ -63,17 +63,17 @@ void read_row_writer(Section& executor, const std::string& folder, Config& confi
     const std::vector<std::string> known = executor.texts("acknowledge");
     for (const std::string& name : known) {
         if (name == "sslmode") continue;
-        executor.problem("acknowledge",
-                         fmt::format("names '{}'; an executor's connection has sslmode to "
-                                     "be sure of",
-                                     name));
+        executor.problem(
+            "acknowledge",
+            fmt::format("names '{}'; for an executor's connection only sslmode can be acknowledged",
+                        name));
     }
     if (!given) {
         for (const char* key : {"conninfo", "conninfo_file", "conninfo_env"}) executor.text(key);
         if (!known.empty()) {
             executor.problem("acknowledge",
-                             "is about a connection of its own; write conninfo_env, conninfo_file "
-                             "or conninfo beside it, or leave it out");
+                             "needs a connection of its own; add conninfo_env, conninfo_file or "
+                             "conninfo, or leave it out");
         }
         return;
     }
@@ -102,9 +102,9 @@ void read_object_writer(Section& executor, const std::string& name, const std::s
         if (read == nullptr) return;  // said already
         login.kubeconfig = read->kubeconfig;
         if (read->in_cluster) {
-            executor.problem("context",
-                             "belongs to a kubeconfig, and the source has none; write kubeconfig: "
-                             "FILE beside it");
+            executor.problem(
+                "context",
+                "belongs to a kubeconfig, and the source has none; add kubeconfig: FILE");
         }
     }
     config.object_writers[name] = std::move(login);

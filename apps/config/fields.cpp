@@ -33,11 +33,11 @@ Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw 
         }
         const bool open = field.treatment == Treatment::kMap && ports::looks_secret(name);
         if (!open || contains(known, name)) continue;
-        entries.problem(name,
-                        fmt::format("is map, and what looks like a secret would be published "
-                                    "and kept as it is; write hash, or acknowledge: [{}] beside "
-                                    "fields if it is meant",
-                                    name));
+        entries.problem(
+            name, fmt::format(
+                      "is map, but looks like a secret, which would be published and kept in clear "
+                      "text; write hash, or acknowledge: [{}] beside fields if this is intended",
+                      name));
     }
     entries.finish();
     for (const std::string& name : known) {
@@ -48,8 +48,8 @@ Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw 
         }
         if (contains(others, name)) continue;
         section.problem("acknowledge",
-                        fmt::format("names '{}', which is no field that looks like a "
-                                    "secret and is published as it is; leave it out",
+                        fmt::format("names '{}', which is not a field that looks like a secret and "
+                                    "is published in clear text; leave it out",
                                     name));
     }
     return fields;
@@ -61,12 +61,13 @@ void check_listed(Section& section, std::string_view key, const std::vector<std:
         const std::string field = std::string(prefix) + name;
         const auto said = fields.find(field);
         if (said == fields.end() && ports::looks_secret(field)) {
-            section.problem(key, fmt::format("has '{}', which looks like a secret, and what is "
-                                             "listed is published and kept; leave it out, or write "
-                                             "fields: {{{}: hash}}",
-                                             name, field));
+            section.problem(
+                key, fmt::format("has '{}', which looks like a secret, and would be published and "
+                                 "kept; leave it out, or write fields: {{{}: hash}}",
+                                 name, field));
         } else if (said != fields.end() && said->second.treatment == Treatment::kDrop) {
-            section.problem(key, fmt::format("has '{}', and fields drops it; leave one out", name));
+            section.problem(
+                key, fmt::format("has '{}', which fields drops; remove one of the two", name));
         }
     }
 }
@@ -76,8 +77,8 @@ void settle_columns(const SourceConfig& source, PostgresSource& rows,
     for (const auto& [name, field] : rows.fields) {
         const bool read_as_it_is = contains(used, name);
         if (field.treatment != Treatment::kMap && read_as_it_is) {
-            problems.add(field.line, fmt::format("sources.{}.postgres.fields.{} is {}, and rules "
-                                                 "or correlate read it as it is; write map",
+            problems.add(field.line, fmt::format("sources.{}.postgres.fields.{} is {}, but rules "
+                                                 "or correlate need its text; write map",
                                                  source.name, name, name_of(field.treatment)));
         }
         if ((field.treatment != Treatment::kDrop || read_as_it_is) && !contains(rows.columns, name))

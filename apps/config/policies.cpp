@@ -150,14 +150,14 @@ Budget read_budget(Section section) {
     budget.percent = section.percent("percent", budget.percent, kPercent);
     budget.window = section.duration("window", budget.window);
     if (budget.max == 0 || budget.max > kMost) {
-        section.problem("max", fmt::format("is {}; write 1 to {}: so many commands of this rule "
-                                           "in one window, in any case",
+        section.problem("max", fmt::format("is {}; write 1 to {}: the number of commands that the "
+                                           "rule may always issue in one window",
                                            budget.max, kMost));
     }
     if (budget.percent > kPercent) {
         section.problem("percent",
-                        fmt::format("is {}%; write {}% at the most: a rule that acts on more of "
-                                    "the world at once is more likely to be wrong than the world",
+                        fmt::format("is {}%; write at most {}%: a rule that acts on more of the "
+                                    "world at once is more likely to be wrong than the world",
                                     budget.percent, kPercent));
     }
     if (budget.window < kShortest) {
@@ -174,18 +174,18 @@ void read_rule_times(Section& rule, const Config& config, RuleSettings& settings
         if (has) {
             time = rule.duration(key, time);
         } else {
-            rule.refuse(key, "does not exist: no silence is waited out by this rule; leave it out");
+            rule.refuse(key, "does not exist: this rule does not wait; leave it out");
         }
     };
     const bool waits = settings.grace > Millis(0);
     read("grace", settings.grace, waits);
     read("create_window", settings.create_window, by_absence(settings));
     if (!waits || settings.grace > config.max_clock_step) return;
-    rule.problem("grace",
-                 fmt::format("{} is not longer than bus.max_clock_step {}, so that one step of "
-                             "the clock could use it up; write a longer grace or a shorter "
-                             "max_clock_step",
-                             duration_text(settings.grace), duration_text(config.max_clock_step)));
+    rule.problem(
+        "grace",
+        fmt::format("{} is not longer than bus.max_clock_step {}, so one step of the clock could "
+                    "use it up; write a longer grace or a shorter max_clock_step",
+                    duration_text(settings.grace), duration_text(config.max_clock_step)));
 }
 
 /// The time that a pod has to end which the rule deletes; nothing: the pod's own.
@@ -201,7 +201,7 @@ void read_grace_period(Section& rule, const RuleKind& kind, RuleSettings& settin
     const auto whole = std::chrono::floor<std::chrono::seconds>(period);
     if (whole != period || period > kLongest) {
         rule.problem(kKey, fmt::format("is {}; write whole seconds, at most 24h, or leave it out: "
-                                       "then each pod's own terminationGracePeriodSeconds holds",
+                                       "then each pod's own terminationGracePeriodSeconds applies",
                                        duration_text(period)));
         return;
     }
@@ -249,9 +249,8 @@ std::vector<std::string> read_correlation(Section& section, PolicyConfig& policy
     }
     for (const std::string& column : parsed->columns()) {
         if (!ports::looks_secret(column)) continue;
-        section.problem("correlate", fmt::format("reads '{}', which looks like a secret, and what "
-                                                 "it reads is published and kept; use another "
-                                                 "column",
+        section.problem("correlate", fmt::format("reads '{}', which looks like a secret, and would "
+                                                 "be published and kept; use another column",
                                                  column));
     }
     policy::Policy text = *policy.text;
@@ -324,8 +323,8 @@ void read_windows(Section& section, PolicyConfig& policy) {
             continue;
         }
         section.problem("windows",
-                        fmt::format("holds '{}'; write days and hours in UTC, as in 'Mon-Fri "
-                                    "08:00-18:00', and two windows for one over midnight",
+                        fmt::format("has '{}'; write days and hours in UTC, as in 'Mon-Fri "
+                                    "08:00-18:00'; split a window over midnight in two",
                                     text));
     }
 }
@@ -337,8 +336,7 @@ void check_executors(Section& section, const PolicyConfig& policy, const Config&
         const std::string& source = sources.front();
         if (own.empty() || source.empty() || source == own) continue;
         section.problem(executor == "delete_pod" ? "pods" : "rows",
-                        fmt::format("is '{}', and executors.{} acts on '{}'; write one and the "
-                                    "same source",
+                        fmt::format("is '{}', but executors.{} acts on '{}'; use the same source",
                                     own, executor, source));
     }
 }
@@ -354,22 +352,22 @@ void read_times(Section& section, const Config& config, PolicyConfig& policy) {
         section.problem("reconcile_every", "is shorter than 10s; write 5m, or 0s for none");
     }
     if (policy.max_clock_skew > Millis(300'000)) {
-        section.problem("max_clock_skew",
-                        fmt::format("is {}; write 5m at the most: a clock that is further off "
-                                    "says nothing about a TTL",
-                                    duration_text(policy.max_clock_skew)));
+        section.problem(
+            "max_clock_skew",
+            fmt::format(
+                "is {}; write at most 5m: a clock that is further off says nothing about a TTL",
+                duration_text(policy.max_clock_skew)));
     }
     if (policy.command_ttl < Millis(1'000)) {
-        section.problem("command_ttl", "is shorter than 1s, in which no executor acts; write 60s");
+        section.problem("command_ttl", "is shorter than 1s, too short for any executor; write 60s");
     }
     for (const SourceConfig& source : config.sources) {
         if (source.name != policy.pods && source.name != policy.rows) continue;
         if (policy.stale_after > source.idle) continue;
         section.problem(
             "stale_after",
-            fmt::format("{} is not longer than heartbeat.idle {} of sources.{}, so that "
-                        "it would be stale between two proofs; write about three times "
-                        "that",
+            fmt::format("{} is not longer than heartbeat.idle {} of sources.{}, so the source "
+                        "would be stale between two heartbeats; write about three times that",
                         duration_text(policy.stale_after), duration_text(source.idle),
                         source.name));
     }
@@ -391,11 +389,12 @@ void check_key_label(Section& section, const PolicyConfig& policy, const Config&
     const KubernetesSource* pods = source == nullptr ? nullptr : source->kubernetes();
     const std::string acting = acting_rules(policy);
     if (pods == nullptr || pods->key_label.empty() || acting.empty()) return;
-    section.problem("rules",
-                    fmt::format("lets {} act, and sources.{}.kubernetes.key_label is set: until "
-                                "the next release the live look before a write cannot find pods "
-                                "by label; write mode: observe, or leave key_label out",
-                                acting, source->name));
+    section.problem(
+        "rules",
+        fmt::format(
+            "lets {} act, but sources.{}.kubernetes.key_label is set: this release cannot look up "
+            "pods by label before a write; write mode: observe, or leave key_label out",
+            acting, source->name));
 }
 
 /// What is counted over all subjects, each shard counts over its own: a live row that may own any
@@ -409,12 +408,12 @@ void check_shards(Section& section, PolicyConfig& policy, const Config& config,
     // Said in vain while all rules observe, so that the way back to `observe` is always open.
     if (!acting.empty() || meant) policy.known.emplace_back(kBrake);
     if (acting.empty() || meant) return;
-    section.problem("rules",
-                    fmt::format("lets {} act, and with bus.kafka.partitions {} what is counted "
-                                "over all subjects (uncorrelated_rows) holds within one shard "
-                                "only; write partitions: 1, or mode: observe, or acknowledge: [{}] "
-                                "beside rules if it is meant",
-                                acting, config.kafka->partitions, kBrake));
+    section.problem(
+        "rules",
+        fmt::format("lets {} act, but with bus.kafka.partitions {} counts over all subjects "
+                    "(uncorrelated_rows) hold within one shard only; write partitions: 1, or mode: "
+                    "observe, or acknowledge: [{}] beside rules if this is intended",
+                    acting, config.kafka->partitions, kBrake));
 }
 
 /// A brake may be loosened beyond what is safe only by naming it once more.
@@ -424,10 +423,9 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
     const auto loosened = [&](const char* key, const std::string& brake, const std::string& what) {
         policy.known.push_back(brake);
         if (contains(known, brake)) return;
-        section.problem(key,
-                        fmt::format("loosens {0}: {1}; write acknowledge: [{0}] beside it if it is "
-                                    "meant",
-                                    brake, what));
+        section.problem(
+            key, fmt::format("relaxes {0}: {1}; add acknowledge: [{0}] if this is intended", brake,
+                             what));
     };
     if (policy.max_drop_percent > 90) {
         loosened("max_drop", "max_drop",
@@ -439,7 +437,7 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
         const RuleSettings& rule = policy.rules[i];
         if (rule.grace_period == 0U) {
             loosened("rules", rule.rule + ".grace_period",
-                     "with 0s a pod is killed: its name is free, and its volumes are, while its "
+                     "with 0s a pod is killed: its name and its volumes are free while its "
                      "processes may still run");
         }
         if (!by_absence(usual[i]) || rule.create_window > Millis(0)) continue;
@@ -449,7 +447,7 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
     for (const std::string& name : known) {
         if (contains(policy.known, name)) continue;
         section.problem("acknowledge",
-                        fmt::format("names '{}', which is not loosened; leave it out", name));
+                        fmt::format("names '{}', which is not relaxed; leave it out", name));
     }
 }
 
@@ -501,8 +499,8 @@ void check_stray_sources(const Config& config, Problems& problems) {
                                       });
         if (used || source.postgres() == nullptr) continue;
         problems.add(source.line,
-                     fmt::format("sources.{} is the rows of no policy, whose correlate would say "
-                                 "what they mean; name it there or leave it out",
+                     fmt::format("sources.{} is the rows of no policy, so no correlate says what "
+                                 "its rows mean; use it in a policy or leave it out",
                                  source.name));
     }
 }
@@ -525,16 +523,16 @@ void read_policies(Section& root, Config& config, Problems& problems) {
     std::vector<Section> items = root.items("policies");
     for (Section& item : items) {
         if (&item != &items.front()) {
-            problems.add(item.line(),
-                         fmt::format("{} is one too many; this release has one policy, leave it "
-                                     "out",
-                                     item.path()));
+            problems.add(
+                item.line(),
+                fmt::format("{} is a second policy; this release supports one, leave it out",
+                            item.path()));
             continue;
         }
         config.policies.push_back(read_policy(item, config, problems));
     }
     if (items.empty()) {
-        root.problem("policies", "holds none; write [{name: graph-instances, ...}]");
+        root.problem("policies", "is empty; write [{name: graph-instances, ...}]");
         return;
     }
     check_stray_sources(config, problems);

@@ -118,15 +118,15 @@ class PolicyChecks {
 void PolicyChecks::check_role(const policy::Role& role) {
     const int at = lines_.roles.at(role.name);
     if (role.several && role.reference) {
-        problems_.add(at, fmt::format("roles.{}: a reference is looked up by its name, of which "
-                                      "there is one; leave several: true out",
+        problems_.add(at, fmt::format("roles.{}: a reference is looked up by its name, which is "
+                                      "unique; leave several: true out",
                                       role.name));
     }
     const bool rows = role.kind == policy::Kind::kRow;
     const bool simple = role.key.op == policy::Key::Op::kField;
     if (!rows && !simple) {
         warnings_.add(at, fmt::format("roles.{}: the key {} is neither a name, nor one label or "
-                                      "tag: each live look lists the whole selection (list_scan)",
+                                      "tag: each live read lists the whole selection (list_scan)",
                                       role.name, policy::key_text(role.key)));
     }
 }
@@ -153,8 +153,8 @@ void PolicyChecks::check_depth(const policy::NamedCondition& condition) {
     for (const auto& line : condition.lines) {
         for (const policy::Pattern& pattern : line.when) {
             if (depth(pattern.condition, kDeepest + 1) < kDeepest) continue;
-            problems_.add(1, fmt::format("conditions.{}: conditions that name others are more than "
-                                         "{} deep; put what they say into a view or a label",
+            problems_.add(1, fmt::format("conditions.{}: conditions that use others are more than "
+                                         "{} deep; put the result into a view or a label",
                                          condition.name, kDeepest));
             return;
         }
@@ -171,15 +171,15 @@ void PolicyChecks::check_rule(const policy::Rule& rule) {
 void PolicyChecks::check_acknowledged() {
     for (const std::string& code : rule_->acknowledge) {
         if (std::find(codes().begin(), codes().end(), code) == codes().end()) {
-            refuse(
-                fmt::format("acknowledge: '{}' is no code; {}", code, did_you_mean(code, codes())));
+            refuse(fmt::format("acknowledge: '{}' is not a known code; {}", code,
+                               did_you_mean(code, codes())));
         }
     }
 }
 
 void PolicyChecks::check_case(const policy::Case& found) {
     if (found.duplicates) {
-        if (found.acts()) refuse("of two claims nobody knows which one is right; write do: report");
+        if (found.acts()) refuse("it is unknown which of two claims is right; write do: report");
         return;
     }
     check_bound(found);
@@ -245,10 +245,8 @@ void PolicyChecks::check_order(const policy::Case& found) {
         }
     }
     if (open.empty()) return;
-    refuse(
-        fmt::format("{} are bound by each other; let one of them stand without the others' "
-                    "fields",
-                    enumerate({open.begin(), open.end()})));
+    refuse(fmt::format("{} refer to each other; write one of them without the others' fields",
+                       enumerate({open.begin(), open.end()})));
 }
 
 void PolicyChecks::check_steps(const policy::Case& found) {
@@ -274,10 +272,10 @@ void PolicyChecks::check_steps(const policy::Case& found) {
         const bool by_name = target.key.op == policy::Key::Op::kField && target.key.text == "name";
         if (!seen && takes && !by_name) {
             ask("unseen_step",
-                fmt::format("it would {} {} that `when` never looked at, by their key {}; name {} "
-                            "in `when`",
-                            policy::name_of(step.verb), step.role, policy::key_text(target.key),
-                            step.role));
+                fmt::format(
+                    "it would {} {} that `when` does not read, by their key {}; name {} in `when`",
+                    policy::name_of(step.verb), step.role, policy::key_text(target.key),
+                    step.role));
         }
         const bool rows = target.kind == policy::Kind::kRow || target.kind == policy::Kind::kEc2;
         if (step.verb == Verb::kDelete && rows && !acknowledged("irreversible")) {
@@ -297,19 +295,18 @@ void PolicyChecks::check_sides(const policy::Case& found) {
         if (!role(pattern.role).reference) sides.insert(pattern.role);
     }
     if (takes && sides.size() == 1) {
-        ask("deletes_all", fmt::format("it takes {} away and looks at no other side: it would take "
-                                       "whatever the source shows; add a side",
+        ask("deletes_all", fmt::format("it removes {} without reading another side: it would "
+                                       "remove everything that the source shows; add a side",
                                        *sides.begin()));
     }
     if (found.rests_on_none() && (takes || found.writes()) && rule_->create_window == Millis{0}) {
         ask("no_window",
-            "without a create_window what is being written right now is not there; "
-            "write create_window: 30s");
+            "without a create_window, what is just being written counts as missing; write "
+            "create_window: 30s");
     }
     if (takes && !found.past && rule_->grace == Millis{0}) {
         ask("no_grace",
-            "with grace: 0s it takes away what is wrong for a moment only; write "
-            "grace: 30s");
+            "with grace: 0s it removes what is wrong for a moment only; write grace: 30s");
     }
     if (!rule_->since_first_seen) return;
     for (const policy::Step& step : found.steps) {
@@ -320,9 +317,9 @@ void PolicyChecks::check_sides(const policy::Case& found) {
                 const policy::Role& of = role(pattern.role);
                 if (policy::find_field(of, test.field) == nullptr) return;
                 ask("blind_seen",
-                    fmt::format("since: first_seen counts from the object's first sight, and it is "
-                                "deleted for {}, which changes: the other side may speak of what "
-                                "was before; leave `since` out",
+                    fmt::format("since: first_seen counts from when the object was first seen, but "
+                                "it is deleted because of {}, which changes: the other side may "
+                                "describe an earlier state; leave `since` out",
                                 test.field));
             });
         }
@@ -335,22 +332,23 @@ void PolicyChecks::check_patterns(const policy::Case& found) {
         const policy::Role& of = role(pattern.role);
         if (pattern.quantifier == Quantifier::kSurplus && pattern.keep.empty()) {
             refuse(
-                fmt::format("when.{}: surplus takes the least worth one, and nothing says what "
-                            "an object is worth; write keep: [{{latest: created}}]",
+                fmt::format("when.{}: surplus removes the object that is least worth keeping, and "
+                            "nothing says which one that is; write keep: [{{latest: created}}]",
                             pattern.role));
         }
         if (pattern.quantifier != Quantifier::kSurplus && !pattern.keep.empty()) {
-            refuse(fmt::format("when.{}: keep belongs to surplus", pattern.role));
+            refuse(fmt::format("when.{}: keep is for surplus only", pattern.role));
         }
         if (pattern.quantifier == Quantifier::kSome && !of.several && !of.reference &&
             found.acts()) {
-            ask("some_hides", fmt::format("`some` of {} passes over a second claim, which would be "
-                                          "a duplicate; write one",
-                                          pattern.role));
+            ask("some_hides",
+                fmt::format(
+                    "`some` of {} ignores a second claim, which would be a duplicate; write one",
+                    pattern.role));
         }
         if (pattern.quantifier == Quantifier::kOne && of.several) {
             warn(
-                fmt::format("when.{}: several are normal, and `one` says nothing of a subject "
+                fmt::format("when.{}: several are normal, and `one` says nothing about a subject "
                             "that has two (several_silences); write some",
                             pattern.role));
         }
@@ -361,9 +359,8 @@ void PolicyChecks::check_patterns(const policy::Case& found) {
         if (takes && rows && pattern.quantifier == Quantifier::kNone && found.ask_while.empty() &&
             of.key.op != policy::Key::Op::kLiteral && !acknowledged("keyless")) {
             warn(
-                fmt::format("a row of {} whose key is NULL may own what this takes away "
-                            "(keyless); count such rows and write ask_while, or acknowledge: "
-                            "[keyless]",
+                fmt::format("a row of {} whose key is NULL may own what this removes (keyless); "
+                            "count such rows and write ask_while, or acknowledge: [keyless]",
                             pattern.role));
         }
     }
@@ -387,9 +384,10 @@ void PolicyChecks::check_none(const policy::Case& found, const policy::Pattern& 
                             certainty(none.condition, of, values) == Certainty::kNo);
     });
     if (narrow) {
-        ask("none_narrow", fmt::format("when.{}: some {} that claim the subject (live) are none to "
-                                       "this rule; let `none` ask for no more than `live` does",
-                                       none.role, none.role));
+        ask("none_narrow",
+            fmt::format("when.{}: `none` asks for more than `live`, so it ignores some {} that "
+                        "claim the subject; ask for no more than `live` does",
+                        none.role, none.role));
     }
 }
 
@@ -408,12 +406,12 @@ void PolicyChecks::check_words(const policy::Case& found, const policy::Pattern&
         const policy::Field* field = policy::find_field(of, test.field);
         if (field == nullptr || field->type != policy::Field::Type::kText) return;
         if (!field->words.empty() || test.op != Op::kIn || test.negated == none) return;
-        ask("open_words", fmt::format("when.{}.{} {} {}, and nothing says which other words there "
-                                      "are: one that is new counts as {}; write {}: [every word] "
-                                      "under roles.{}.fields",
-                                      pattern.role, test.field, test.negated ? "is not" : "is",
-                                      enumerate(test.values, "or"), none ? "none" : "found",
-                                      test.field, pattern.role));
+        ask("open_words",
+            fmt::format("when.{}.{} {} {}, and nothing lists the other values: a new one counts as "
+                        "{}; write {}: [every value] under roles.{}.fields",
+                        pattern.role, test.field, test.negated ? "is not" : "is",
+                        enumerate(test.values, "or"), none ? "none" : "found", test.field,
+                        pattern.role));
     });
 }
 
@@ -433,8 +431,8 @@ void PolicyChecks::check_null(const policy::Pattern& pattern) {
             return;
         }
         warn(
-            fmt::format("when.{}.{}: a row whose {} is NULL is passed over (null_skipped); write "
-                        "{{set: true, not: …}} if that is meant",
+            fmt::format("when.{}.{}: a row whose {} is NULL is skipped (null_skipped); write "
+                        "{{set: true, not: …}} if this is intended",
                         pattern.role, test.field, test.field));
     });
 }
@@ -463,7 +461,7 @@ void PolicyChecks::check_reach(const policy::Case& found) {
                                   certainty(policy_, before, world) != Certainty::kYes);
         });
         if (small && !reached) {
-            refuse(fmt::format("it is never reached: case {} takes all of it", i + 1));
+            refuse(fmt::format("it is never reached: case {} covers it", i + 1));
             return;
         }
     }
@@ -482,7 +480,7 @@ void PolicyChecks::check_repeats(const policy::Case& found) {
         std::vector<std::string> sets;
         for (const policy::Assigned& set : step.sets) sets.push_back(set.field);
         refuse(
-            fmt::format("it sets {} of {} and is found by the same again, for ever; set what "
+            fmt::format("it sets {} of {} and matches the same object again, for ever; set what "
                         "`when` asks for",
                         enumerate(sets), step.role));
         return;
@@ -531,11 +529,10 @@ void PolicyChecks::check_undo() {
                 if (&second == &rule) continue;
                 for (const policy::Case& other : second.cases) {
                     if (!eager(second, other) || !undoes(one, other)) continue;
-                    refuse(
-                        fmt::format("{} undoes what it does, from the same state: they would go "
-                                    "on for ever; let one of them ask for what the other "
-                                    "excludes",
-                                    second.name));
+                    refuse(fmt::format(
+                        "{} undoes what it does, from the same state: they would alternate for "
+                        "ever; let one of them require what the other excludes",
+                        second.name));
                 }
             }
         }
@@ -545,8 +542,8 @@ void PolicyChecks::check_undo() {
 void PolicyChecks::check_duplicates_told() {
     if (states_ > kMostStates) {
         warnings_.add(1,
-                      "the rules are too many to hold each against each: some that undo each "
-                      "other may not be found");
+                      "there are too many rules to compare each pair: some that undo each other "
+                      "may not be found");
     }
     const bool told =
         std::any_of(policy_.rules.begin(), policy_.rules.end(), [](const policy::Rule& rule) {
@@ -557,11 +554,11 @@ void PolicyChecks::check_duplicates_told() {
         std::find_if(policy_.roles.begin(), policy_.roles.end(),
                      [](const policy::Role& role) { return !role.several && !role.reference; });
     if (told || single == policy_.roles.end()) return;
-    warnings_.add(lines_.roles.at(single->name),
-                  fmt::format("roles.{}: two live objects of a key stop every rule, and no rule "
-                              "reports them; write duplicate_claim: {{finds: …, when: duplicates, "
-                              "do: report}}",
-                              single->name));
+    warnings_.add(
+        lines_.roles.at(single->name),
+        fmt::format("roles.{}: two live objects with one key stop every rule, and no rule reports "
+                    "them; write duplicate_claim: {{finds: …, when: duplicates, do: report}}",
+                    single->name));
 }
 
 }  // namespace

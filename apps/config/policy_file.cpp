@@ -56,7 +56,7 @@ bool offers(Kind kind, const VerbUse& verb) { return verb.of[static_cast<std::si
 bool said(Section& section, std::string_view key, std::string_view word) {
     const std::string text = section.text(key);
     if (!text.empty() && text != word) {
-        section.problem(key, fmt::format("knows one word: {}: {}", key, word));
+        section.problem(key, fmt::format("accepts only {}: {}", key, word));
     }
     return text == word;
 }
@@ -120,8 +120,8 @@ std::vector<const Tree*> PolicyReader::named(const Tree& tree, std::string_view 
                                std::string::npos &&
                            each.key.front() > '9';
         if (!plain || each.key.size() > 63) {
-            terms_.flaw(each.line, fmt::format("{}: '{}' is no name; write small letters, digits "
-                                               "and _, a letter first, 63 at most",
+            terms_.flaw(each.line, fmt::format("{}: '{}' is not a name; write lower-case letters, "
+                                               "digits and _, starting with a letter, at most 63",
                                                key, each.key));
         } else if (map->child(each.key) == &each) {
             all.push_back(&each);
@@ -144,13 +144,14 @@ void PolicyReader::read(const Tree& tree) {
     top.require("policy", "policy: my-policy");
     policy_.name = top.text("policy");
     if (!policy_.name.empty() && !is_name(policy_.name)) {
-        top.problem("policy", fmt::format("is '{}', which is no name; write letters, digits and -",
-                                          policy_.name));
+        top.problem(
+            "policy",
+            fmt::format("is '{}', which is not a name; write letters, digits and -", policy_.name));
     }
     top.require("language", "language: 1");
     policy_.language = top.count("language", policy::kLanguage);
     if (policy_.language != policy::kLanguage) {
-        top.problem("language", "is one that this build does not know; write language: 1");
+        top.problem("language", "is not known to this build; write language: 1");
     }
     policy_.subject = top.text("subject");
     policy_.stale_after = top.duration("stale_after", policy_.stale_after);
@@ -212,7 +213,7 @@ void PolicyReader::read_key(Section& section, policy::Role& role) {
     if (key) {
         role.key = *key;
     } else {
-        section.problem("key", "is no key: " + key.error().what);
+        section.problem("key", "is not a key: " + key.error().what);
     }
 }
 
@@ -225,13 +226,13 @@ void PolicyReader::declare_key(Section& section, policy::Role& role) {
         const std::string meant = nearest(name, declared);
         if (role.kind != Kind::kRow || !meant.empty()) {
             section.problem(
-                "key", meant.empty()
-                           ? fmt::format("reads '{}', which is no field of {}; declare it under "
-                                         "fields",
-                                         name, role.name)
-                           : fmt::format("reads '{}'; did you mean '{}'? Else declare it under "
-                                         "fields",
-                                         name, meant));
+                "key",
+                meant.empty()
+                    ? fmt::format("reads '{}', which is not a field of {}; declare it under fields",
+                                  name, role.name)
+                    : fmt::format("reads '{}'; did you mean '{}'? Else declare it under "
+                                  "fields",
+                                  name, meant));
             continue;
         }
         policy::Field field;
@@ -266,9 +267,10 @@ void PolicyReader::read_as_of(const Tree& tree, policy::Role& role) {
     const auto from = terms_.reference(field, at.line_of("field"), at.path() + ".field");
     if (!from) return;
     if (terms_.type_of(*from) != Type::kTimestamp) {
-        at.problem("field", fmt::format("is {}, which is a {}; write the timestamp of the last "
-                                        "complete filling",
-                                        field, name_of(terms_.type_of(*from))));
+        at.problem(
+            "field",
+            fmt::format("is {}, which is a {}; write the timestamp of the last complete fill",
+                        field, name_of(terms_.type_of(*from))));
     }
     role.as_of = *from;
 }
@@ -278,9 +280,10 @@ void PolicyReader::read_fields(const Tree& tree, policy::Role& role, const std::
     for (const Tree& each : tree.children) {
         const std::string where = path + '.' + each.key;
         if (each.key == "any" || each.key == "is" || each.key == "is_not") {
-            terms_.flaw(each.line, fmt::format("{}: '{}' is a word of conditions and cannot be a "
-                                               "field's name",
-                                               path, each.key));
+            terms_.flaw(
+                each.line,
+                fmt::format("{}: '{}' is a keyword of conditions and cannot be a field's name",
+                            path, each.key));
             continue;
         }
         if (tree.child(each.key) == &each) role.fields.push_back(read_field(each, role, where));
@@ -305,7 +308,7 @@ void PolicyReader::read_type(const Tree& tree, policy::Field& field, const std::
         field.words = terms_.words(tree, path);
         std::sort(field.words.begin(), field.words.end());
         if (std::adjacent_find(field.words.begin(), field.words.end()) != field.words.end()) {
-            terms_.flaw(tree.line, fmt::format("{} lists a word twice", path));
+            terms_.flaw(tree.line, fmt::format("{} lists a value twice", path));
         }
         return;
     }
@@ -337,9 +340,10 @@ void PolicyReader::read_type_options(const Tree& tree, const policy::Role& role,
             field.type = static_cast<Type>(type - type_names().begin() + 1);
             if (each.kind != Tree::Kind::kNull) field.path = terms_.word(each, where);
             if (row && !field.path.empty()) {
-                terms_.flaw(each.line, fmt::format("{} is a path, and a row's field is its column; "
-                                                   "write {}: {}",
-                                                   where, field.name, each.key));
+                terms_.flaw(
+                    each.line,
+                    fmt::format("{} is a path, but a row's field is its column; write {}: {}",
+                                where, field.name, each.key));
             }
         } else if (each.key == "required" && !row) {
             field.required = flag(each, where);
@@ -351,7 +355,7 @@ void PolicyReader::read_type_options(const Tree& tree, const policy::Role& role,
             field.zone = terms_.word(each, where);
         } else {
             terms_.flaw(each.line,
-                        fmt::format("{}: '{}' has no place here; a field of a {} has {}", path,
+                        fmt::format("{}: '{}' is not allowed here; a field of a {} has {}", path,
                                     each.key, name_of(role.kind),
                                     row ? "TYPE, words, null: unequal, blank: value and zone"
                                         : "TYPE: PATH, words, required and zone"));
@@ -361,9 +365,11 @@ void PolicyReader::read_type_options(const Tree& tree, const policy::Role& role,
         terms_.flaw(tree.line, fmt::format("{} has no type; write {{text: …}}", path));
     }
     if (field.type == Type::kDate && field.zone.empty()) {
-        terms_.flaw(tree.line, fmt::format("{} is a date, which begins at another moment in each "
-                                           "zone; write zone: UTC beside it",
-                                           path));
+        terms_.flaw(
+            tree.line,
+            fmt::format(
+                "{} is a date, which begins at a different moment in each time zone; add zone: UTC",
+                path));
     }
 }
 
@@ -386,14 +392,14 @@ void PolicyReader::read_condition(const Tree& tree) {
     if (first->kind != Tree::Kind::kList || first->children.empty() ||
         first->children.size() > kMostLines) {
         terms_.flaw(first->line,
-                    fmt::format("{}.first is no list of 1 to {} lines", path, kMostLines));
+                    fmt::format("{}.first is not a list of 1 to {} lines", path, kMostLines));
         return;
     }
     for (const Tree& line : first->children) read_line(line, made, path + ".first");
     if (!made.lines.empty() && !made.lines.back().when.empty()) {
         terms_.flaw(first->children.back().line,
-                    fmt::format("{}: the last line has an `if`, and what fits none of them is not "
-                                "decided; end with {{then: false}}",
+                    fmt::format("{}: the last line has an `if`, so what matches none of them is "
+                                "undecided; end with {{then: false}}",
                                 path));
     }
     policy_.conditions.push_back(std::move(made));
@@ -424,7 +430,7 @@ void PolicyReader::read_line(const Tree& tree, policy::NamedCondition& made,
             line.when.insert(line.when.begin(), std::move(itself));
         }
         if (line.when.empty()) {
-            terms_.flaw(when->line, fmt::format("{}.if asks nothing; leave it out", path));
+            terms_.flaw(when->line, fmt::format("{}.if tests nothing; leave it out", path));
         }
     }
     made.lines.push_back(std::move(line));
@@ -469,7 +475,7 @@ void PolicyReader::read_count(const Tree& tree) {
     if (!by.empty()) {
         const auto field = terms_.reference(by, at.line_of("by"), path + ".by");
         if (field && field->role != count.role) {
-            at.problem("by", "names a field of another role than is counted");
+            at.problem("by", "names a field of a role other than the counted one");
         } else if (field) {
             count.by = field->field;
         }
@@ -560,8 +566,8 @@ void PolicyReader::read_rule(const Tree& tree) {
     const std::string mode = at.text("mode");
     if (!mode.empty() && mode != "off") {
         at.problem("mode",
-                   "may be off in a policy's file; other modes are the configuration's: "
-                   "policies[].rules");
+                   "can only be off in a policy's file; other modes belong to the configuration, "
+                   "under policies[].rules");
     }
     rule.off = mode == "off";
     rule.since_first_seen = said(at, "since", "first_seen");
@@ -571,11 +577,12 @@ void PolicyReader::read_rule(const Tree& tree) {
         std::vector<std::string> known;
         for (const auto& [name, owner] : policy_.requests) known.push_back(name);
         at.problem("requested",
-                   known.empty() ? fmt::format("is '{}', and there is no request; write requests: "
-                                               "{{{}: {{owner: ROLE.FIELD}}}} above",
-                                               rule.requested, rule.requested)
-                                 : fmt::format("is '{}', which is no request; {}", rule.requested,
-                                               did_you_mean(rule.requested, known)));
+                   known.empty()
+                       ? fmt::format("is '{}', and there is no request; write requests: "
+                                     "{{{}: {{owner: ROLE.FIELD}}}} above",
+                                     rule.requested, rule.requested)
+                       : fmt::format("is '{}', which is not a request; {}", rule.requested,
+                                     did_you_mean(rule.requested, known)));
     }
     rule.acknowledge = at.texts("acknowledge");
     std::sort(rule.acknowledge.begin(), rule.acknowledge.end());
@@ -584,7 +591,7 @@ void PolicyReader::read_rule(const Tree& tree) {
         read_case(at, tree, rule);
     } else if (cases->kind != Tree::Kind::kList || cases->children.empty() ||
                cases->children.size() > kMostLines) {
-        at.problem("cases", fmt::format("is no list of 1 to {} cases", kMostLines));
+        at.problem("cases", fmt::format("is not a list of 1 to {} cases", kMostLines));
     } else {
         for (const Tree& each : cases->children) {
             Section one = section(each, path + ".cases");
@@ -618,17 +625,17 @@ void PolicyReader::read_times(Section& section, policy::Rule& rule) {
         for (const std::string& step : terms_.words(*ladder, section.path() + ".backoff")) {
             const auto pause = parse_duration(step);
             if (!pause) {
-                section.problem("backoff", fmt::format("holds '{}', which is no duration; write "
-                                                       "[0s, 5s, 10s]",
-                                                       step));
+                section.problem(
+                    "backoff",
+                    fmt::format("has '{}', which is not a duration; write [0s, 5s, 10s]", step));
                 break;
             }
             rule.backoff.push_back(*pause);
         }
         if (!policy_.ledger) {
             section.problem("backoff",
-                            "counts failures, and there is no ledger; write one: "
-                            "{of: ROLE, objects: ROLE, failed: {…}}");
+                            "counts failures, but there is no ledger; write one: {of: ROLE, "
+                            "objects: ROLE, failed: {…}}");
         }
     }
 }
@@ -645,7 +652,8 @@ void PolicyReader::read_case(Section& section, const Tree& tree, policy::Rule& r
         made.duplicates = when->kind == Tree::Kind::kText && when->text == "duplicates";
         if (!made.duplicates) made.when = terms_.patterns(*when, path + ".when");
         if (!made.duplicates && made.when.empty() && when->kind == Tree::Kind::kMap) {
-            terms_.flaw(when->line, fmt::format("{}.when asks nothing; write {{ROLE: one}}", path));
+            terms_.flaw(when->line,
+                        fmt::format("{}.when tests nothing; write {{ROLE: one}}", path));
         }
     }
     if (const Tree* past = tree.child("past")) read_past(*past, made, path + ".past");
@@ -655,7 +663,7 @@ void PolicyReader::read_case(Section& section, const Tree& tree, policy::Rule& r
         for (const std::string& name : terms_.words(*counts, path + ".ask_while")) {
             if (std::find(known.begin(), known.end(), name) == known.end()) {
                 terms_.flaw(counts->line,
-                            fmt::format("{}.ask_while: '{}' is no count; {}", path, name,
+                            fmt::format("{}.ask_while: '{}' is not a count; {}", path, name,
                                         known.empty() ? "there is none, write counts: {…} above"
                                                       : did_you_mean(name, known)));
                 continue;
@@ -716,7 +724,7 @@ std::vector<policy::Step> PolicyReader::read_steps(const Tree& tree, const std::
         return steps;
     }
     if (tree.children.empty() || tree.children.size() > kMostLines) {
-        terms_.flaw(tree.line, fmt::format("{} is no list of 1 to {} steps", path, kMostLines));
+        terms_.flaw(tree.line, fmt::format("{} is not a list of 1 to {} steps", path, kMostLines));
     }
     for (const Tree& each : tree.children) {
         if (auto step = read_step(each, path)) steps.push_back(std::move(*step));
@@ -728,9 +736,10 @@ std::optional<policy::Step> PolicyReader::read_step(const Tree& tree, const std:
     policy::Step step;
     if (tree.kind == Tree::Kind::kText && tree.text == "report") return step;
     if (tree.kind != Tree::Kind::kMap) {
-        terms_.flaw(tree.line, fmt::format("{} is no step; write report, or {{VERB: ROLE}} as in "
-                                           "{{delete: pods}}",
-                                           path));
+        terms_.flaw(
+            tree.line,
+            fmt::format("{} is not a step; write report, or {{VERB: ROLE}} as in {{delete: pods}}",
+                        path));
         return std::nullopt;
     }
     const VerbUse* used = nullptr;
@@ -751,7 +760,7 @@ std::optional<policy::Step> PolicyReader::read_step(const Tree& tree, const std:
         std::vector<std::string> known{"report"};
         for (const VerbUse& verb : kVerbs) known.emplace_back(verb.name);
         const std::string first = tree.children.empty() ? "" : tree.children.front().key;
-        terms_.flaw(tree.line, fmt::format("{}: '{}' is no verb; {}", path, first,
+        terms_.flaw(tree.line, fmt::format("{}: '{}' is not a verb; {}", path, first,
                                            did_you_mean(first, known)));
         return std::nullopt;
     }
@@ -767,7 +776,7 @@ std::optional<policy::Step> PolicyReader::read_step(const Tree& tree, const std:
         }
         terms_.flaw(
             target->line,
-            fmt::format("{}: nothing can {} a {}; of {} (kind {}) there are {}", path, used->name,
+            fmt::format("{}: nothing can {} a {}; for {} (kind {}) there are {}", path, used->name,
                         name_of(role->kind), role->name, name_of(role->kind), enumerate(offered)));
     }
     read_step_options(tree, step, *role, path);
@@ -816,12 +825,11 @@ void PolicyReader::read_step_options(const Tree& tree, policy::Step& step, const
         } else if (each.key == "subresource" && step.verb == Verb::kUpdate && kubernetes) {
             step.subresource = terms_.word(each, where);
             if (step.subresource != "status") {
-                terms_.flaw(each.line,
-                            fmt::format("{} knows one word: subresource: status", where));
+                terms_.flaw(each.line, fmt::format("{} accepts only subresource: status", where));
             }
         } else {
             terms_.flaw(each.line,
-                        fmt::format("{}: '{}' has no place beside {}: {} (kind {})", path, each.key,
+                        fmt::format("{}: '{}' cannot be used with {}: {} (kind {})", path, each.key,
                                     policy::name_of(step.verb), role.name, name_of(role.kind)));
         }
     }
@@ -859,8 +867,8 @@ void PolicyReader::read_sets(const Tree& tree, policy::Step& step, const policy:
             !std::binary_search(field->words.begin(), field->words.end(),
                                 set.value->front().literal)) {
             terms_.flaw(each.line,
-                        fmt::format("{}: {} is one of {}, and '{}' is none of them; {}", where,
-                                    each.key, enumerate(field->words), set.value->front().literal,
+                        fmt::format("{}: {} is one of {}, but not '{}'; {}", where, each.key,
+                                    enumerate(field->words), set.value->front().literal,
                                     did_you_mean(set.value->front().literal, field->words)));
         }
         step.sets.push_back(std::move(set));
@@ -899,7 +907,7 @@ policy::Template PolicyReader::read_template(const Tree& tree, const std::string
 Result<PolicyFile> parse_policy(std::string_view text, const std::string& file_name) {
     if (text.size() > kMostPolicyBytes) {
         return Error{Next::kStop, Code::kConfiguration,
-                     fmt::format("{}: the file has {} KiB; a policy has {} at most", file_name,
+                     fmt::format("{}: the file has {} KiB; a policy has at most {}", file_name,
                                  text.size() / 1024, kMostPolicyBytes / 1024)};
     }
     const Result<Tree> tree = read_tree(text, file_name);

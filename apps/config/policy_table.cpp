@@ -27,7 +27,7 @@ class Table {
 
     std::string run() {
         text_ = fmt::format("policy    {}: {}\n", policy_.name,
-                            policy_.subject.empty() ? "no subject is named" : policy_.subject);
+                            policy_.subject.empty() ? "the subject is not named" : policy_.subject);
         for (const policy::Role& role : policy_.roles) add(role);
         for (const policy::NamedCondition& condition : policy_.conditions) add(condition);
         for (const policy::Count& count : policy_.counts) add(count);
@@ -90,7 +90,7 @@ class Table {
     static std::string left_out(const policy::Test& test, const policy::Role& role) {
         const policy::Field* field = policy::find_field(role, test.field);
         if (field == nullptr || field->words.empty())
-            return test.negated ? " (any other word)" : "";
+            return test.negated ? " (any other value)" : "";
         std::vector<std::string> others;
         for (const std::string& word : field->words) {
             const bool named =
@@ -165,8 +165,8 @@ class Table {
     }
 
     void add(const policy::NamedCondition& condition) {
-        text_ += fmt::format("condition {}, of {}, by the first line that fits\n", condition.name,
-                             condition.about);
+        text_ += fmt::format("condition {}, of {}, by the first line that matches\n",
+                             condition.name, condition.about);
         using Then = policy::NamedCondition::Line::Then;
         for (const auto& line : condition.lines) {
             std::vector<std::string> when;
@@ -209,17 +209,18 @@ class Table {
         std::vector<std::string> waits;
         if (rule.grace > Millis(0)) waits.push_back("grace " + duration_text(rule.grace));
         if (rule.create_window > Millis(0)) {
-            waits.push_back(fmt::format("the other side heard {} past its {}",
-                                        duration_text(rule.create_window),
-                                        rule.since_first_seen ? "first sight" : "last change"));
+            waits.push_back(
+                fmt::format("the other side is known to be complete up to {} after {}",
+                            duration_text(rule.create_window),
+                            rule.since_first_seen ? "it was first seen" : "its last change"));
         }
-        if (!rule.requested.empty()) waits.push_back("somebody asked to " + rule.requested);
+        if (!rule.requested.empty()) waits.push_back("a request to " + rule.requested);
         if (!rule.backoff.empty()) {
             std::vector<std::string> steps;
             for (const Millis step : rule.backoff) steps.push_back(duration_text(step));
             waits.push_back("after failures " + joined(steps, ", "));
         }
-        if (!waits.empty()) text_ += "  not before  " + joined(waits, "; ") + '\n';
+        if (!waits.empty()) text_ += "  only after  " + joined(waits, "; ") + '\n';
         if (!rule.acknowledge.empty()) {
             text_ += "  known       " + joined(rule.acknowledge, ", ") + '\n';
         }
@@ -243,7 +244,7 @@ class Table {
         for (const policy::Step& step : found.steps) steps.push_back(of(step));
         text_ += "  does        " + joined(steps, "; then ") + '\n';
         if (!found.ask_while.empty()) {
-            text_ += fmt::format("  asks while  {} is not 0\n", enumerate(found.ask_while));
+            text_ += fmt::format("  approval    while {} is not 0\n", enumerate(found.ask_while));
         }
     }
 

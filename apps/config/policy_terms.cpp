@@ -150,7 +150,7 @@ const policy::Role* PolicyTerms::role(std::string_view name, int line, const std
     if (const policy::Role* found = policy::find_role(policy_, name)) return found;
     std::vector<std::string> known;
     for (const policy::Role& each : policy_.roles) known.push_back(each.name);
-    flaw(line, fmt::format("{}: '{}' is no role of this policy; {}", path, name,
+    flaw(line, fmt::format("{}: '{}' is not a role of this policy; {}", path, name,
                            did_you_mean(name, known)));
     return nullptr;
 }
@@ -165,7 +165,7 @@ std::optional<policy::FieldRef> PolicyTerms::reference(std::string_view text, in
     const bool own = home != nullptr && field_of(*home, text).has_value();
     if (!own) {
         if (dot == std::string_view::npos && home == nullptr) {
-            flaw(line, fmt::format("{}: '{}' is no reference; write ROLE.FIELD", path, text));
+            flaw(line, fmt::format("{}: '{}' is not a reference; write ROLE.FIELD", path, text));
             return std::nullopt;
         }
         if (dot != std::string_view::npos) {
@@ -175,7 +175,7 @@ std::optional<policy::FieldRef> PolicyTerms::reference(std::string_view text, in
     }
     if (found == nullptr) return std::nullopt;
     if (!field_of(*found, field)) {
-        flaw(line, fmt::format("{}: '{}' is no field of {}; {}", path, field, found->name,
+        flaw(line, fmt::format("{}: '{}' is not a field of {}; {}", path, field, found->name,
                                did_you_mean(field, field_names(*found))));
         return std::nullopt;
     }
@@ -190,7 +190,7 @@ Type PolicyTerms::type_of(const policy::FieldRef& reference) const {
 
 std::string PolicyTerms::word(const Tree& tree, const std::string& path) {
     if (tree.kind == Tree::Kind::kText) return tree.text;
-    flaw(tree.line, fmt::format("{} is no single value; write one word", path));
+    flaw(tree.line, fmt::format("{} is not a single value; write one word", path));
     return {};
 }
 
@@ -198,17 +198,17 @@ std::vector<std::string> PolicyTerms::words(const Tree& tree, const std::string&
     if (tree.kind == Tree::Kind::kText) return {tree.text};
     std::vector<std::string> all;
     if (tree.kind != Tree::Kind::kList) {
-        flaw(tree.line, fmt::format("{} is no list; write one word, or [one, two]", path));
+        flaw(tree.line, fmt::format("{} is not a list; write one word, or [one, two]", path));
     }
     for (const Tree& item : tree.children) {
         if (item.kind == Tree::Kind::kText) {
             all.push_back(item.text);
         } else if (item.kind == Tree::Kind::kNull) {
-            flaw(item.line, fmt::format("{}: null has no place in a list; write {{any: [null, "
-                                        "[one, two]]}}",
-                                        path));
+            flaw(item.line,
+                 fmt::format("{}: null cannot be in a list; write {{any: [null, [one, two]]}}",
+                             path));
         } else {
-            flaw(item.line, fmt::format("{} holds an item that is no single value", path));
+            flaw(item.line, fmt::format("{} has an item that is not a single value", path));
         }
     }
     return all;
@@ -216,7 +216,7 @@ std::vector<std::string> PolicyTerms::words(const Tree& tree, const std::string&
 
 bool PolicyTerms::is_map(const Tree& tree, const std::string& path) {
     if (tree.kind != Tree::Kind::kMap) {
-        flaw(tree.line, fmt::format("{} is no map; write {{NAME: …}}", path));
+        flaw(tree.line, fmt::format("{} is not a map; write {{NAME: …}}", path));
         return false;
     }
     refuse_twins(tree, path, problems_);
@@ -240,9 +240,9 @@ Condition PolicyTerms::condition(const Tree& tree, const policy::Role& role,
         const std::string where = path + '.' + child.key;
         if (child.key == "any") {
             if (child.kind != Tree::Kind::kList) {
-                flaw(child.line, fmt::format("{} is no list of conditions; write any: [{{…}}, "
-                                             "{{…}}]",
-                                             where));
+                flaw(child.line,
+                     fmt::format("{} is not a list of conditions; write any: [{{…}}, {{…}}]",
+                                 where));
                 continue;
             }
             std::vector<Condition> any;
@@ -255,7 +255,7 @@ Condition PolicyTerms::condition(const Tree& tree, const policy::Role& role,
         } else if (const auto field = field_of(role, child.key)) {
             all.push_back(test(child, {role, *field, where}));
         } else {
-            flaw(child.line, fmt::format("{}: '{}' is no field of {}; {}", path, child.key,
+            flaw(child.line, fmt::format("{}: '{}' is not a field of {}; {}", path, child.key,
                                          role.name, did_you_mean(child.key, field_names(role))));
         }
     }
@@ -272,11 +272,12 @@ Condition PolicyTerms::is(const Tree& tree, const policy::Role& role, const std:
         if (each.about == role.name) known.push_back(each.name);
     }
     if (name.empty()) return {};
-    flaw(tree.line, known.empty()
-                        ? fmt::format("{}: '{}' is no condition over {}; there is none, above this",
-                                      path, name, role.name)
-                        : fmt::format("{}: '{}' is no condition over {}; {}", path, name, role.name,
-                                      did_you_mean(name, known)));
+    flaw(tree.line,
+         known.empty()
+             ? fmt::format("{}: '{}' is not a condition over {}; there is none above this", path,
+                           name, role.name)
+             : fmt::format("{}: '{}' is not a condition over {}; {}", path, name, role.name,
+                           did_you_mean(name, known)));
     return {};
 }
 
@@ -309,7 +310,7 @@ Condition PolicyTerms::equals(std::vector<std::string> values, const Tree& tree,
     if (asked.field.type != Type::kText && asked.field.type != Type::kNumber &&
         asked.field.type != Type::kBoolean) {
         flaw(tree.line, fmt::format("{} is a {}, which no constant equals; `past:` compares times, "
-                                    "and {{set: true}} asks whether it is there",
+                                    "and {{set: true}} tests whether it is set",
                                     asked.path, name_of(asked.field.type)));
         return {};
     }
@@ -324,19 +325,19 @@ Condition PolicyTerms::equals(std::vector<std::string> values, const Tree& tree,
 bool PolicyTerms::readable(const std::string& value, const Tree& tree, const Asked& asked) {
     const Field& field = asked.field;
     if (field.type == Type::kBoolean && value != "true" && value != "false") {
-        flaw(tree.line, fmt::format("{} is '{}', and the field is a boolean; write true or false",
+        flaw(tree.line, fmt::format("{} is '{}', but the field is a boolean; write true or false",
                                     asked.path, value));
         return false;
     }
     if (field.type == Type::kNumber && !is_integer(value)) {
-        flaw(tree.line, fmt::format("{} is '{}', and the field is a number; write a whole number",
+        flaw(tree.line, fmt::format("{} is '{}', but the field is a number; write a whole number",
                                     asked.path, value));
         return false;
     }
     const auto& words = field.words;
     if (words.empty() || std::binary_search(words.begin(), words.end(), value)) return true;
-    flaw(tree.line, fmt::format("{}: {} is one of {}, and '{}' is none of them; {}", asked.path,
-                                field.name, enumerate(words), value, did_you_mean(value, words)));
+    flaw(tree.line, fmt::format("{}: {} is one of {}, but not '{}'; {}", asked.path, field.name,
+                                enumerate(words), value, did_you_mean(value, words)));
     return false;
 }
 
@@ -362,8 +363,8 @@ Condition PolicyTerms::named_test(const Tree& tree, const Asked& asked) {
 
 Condition PolicyTerms::any_of(const Tree& tree, const Asked& asked) {
     if (tree.kind != Tree::Kind::kList || tree.children.empty()) {
-        flaw(tree.line,
-             fmt::format("{} is no list of tests; write any: [null, {{same_as: …}}]", asked.path));
+        flaw(tree.line, fmt::format("{} is not a list of tests; write any: [null, {{same_as: …}}]",
+                                    asked.path));
         return {};
     }
     std::vector<Condition> any;
@@ -401,7 +402,7 @@ Condition PolicyTerms::compares(const Tree& tree, const Asked& asked) {
     if (found == kTests.end()) {
         flaw(tree.line,
              fmt::format(
-                 "{}: '{}' is no test; {}", asked.path, tree.key,
+                 "{}: '{}' is not a test; {}", asked.path, tree.key,
                  did_you_mean(tree.key, {"not", "any", "set", "same_as", "starts", "like", "over",
                                          "under", "at_least", "at_most", "before", "after"})));
         return {};
@@ -428,7 +429,7 @@ Condition PolicyTerms::compares(const Tree& tree, const Asked& asked) {
         return {};
     }
     if (text && value.empty()) {
-        flaw(tree.line, fmt::format("{} is empty, which every text fits", path));
+        flaw(tree.line, fmt::format("{} is empty, which matches every text", path));
     }
     if (!text && !is_integer(value)) {
         flaw(tree.line, fmt::format("{} is '{}'; write a whole number", path, value));
@@ -466,8 +467,8 @@ std::vector<policy::Pattern> PolicyTerms::patterns(const Tree& tree, const std::
             all.push_back(std::move(*one));
         }
         if (binding > 1 && !counting) {
-            flaw(child.line, fmt::format("{} binds {} objects; of several patterns of a role one "
-                                         "may bind, the others are none",
+            flaw(child.line, fmt::format("{} binds {} objects; of several patterns of a role only "
+                                         "one may bind, the others must be none",
                                          where, binding));
         }
     }
@@ -508,19 +509,21 @@ std::optional<policy::Pattern> PolicyTerms::pattern(const Tree& tree, const poli
         }
     }
     if (quantifiers != 1) {
-        flaw(tree.line, fmt::format("{} says {} of one, none, some and surplus; write one of them, "
-                                    "as in {{one: {{…}}}}",
-                                    path, quantifiers == 0 ? "none" : "more than one"));
+        flaw(
+            tree.line,
+            fmt::format(
+                "{} has {} of one, none, some and surplus; write one of them, as in {{one: {{…}}}}",
+                path, quantifiers == 0 ? "none" : "more than one"));
     }
     const bool looks_up = !made.named.role.empty() || !made.named_literal.empty();
     if (looks_up != role.reference) {
         flaw(tree.line,
              looks_up
-                 ? fmt::format("{} looks {} up by a name; write reference: true under roles.{}",
-                               path, role.name, role.name)
-                 : fmt::format("{}: {} is a reference, which is looked up by a name; write "
-                               "named: ROLE.FIELD",
-                               path, role.name));
+                 ? fmt::format("{} looks up {} by name; write reference: true under roles.{}", path,
+                               role.name, role.name)
+                 : fmt::format(
+                       "{}: {} is a reference, which is looked up by name; write named: ROLE.FIELD",
+                       path, role.name));
     }
     return made;
 }
@@ -530,7 +533,7 @@ void PolicyTerms::quantify(const Tree& tree, const policy::Role& role, policy::P
     static const std::vector<std::string> kNames{"one", "none", "some", "surplus"};
     const auto found = std::find(kNames.begin(), kNames.end(), tree.key);
     if (found == kNames.end()) {
-        flaw(tree.line, fmt::format("{}: '{}' is no pattern; {}", path, tree.key,
+        flaw(tree.line, fmt::format("{}: '{}' is not a pattern; {}", path, tree.key,
                                     did_you_mean(tree.key, kNames)));
         return;
     }
@@ -541,8 +544,8 @@ void PolicyTerms::quantify(const Tree& tree, const policy::Role& role, policy::P
 void PolicyTerms::keep(const Tree& tree, const policy::Role& role, policy::Pattern& pattern,
                        const std::string& path) {
     if (tree.kind != Tree::Kind::kList || tree.children.empty()) {
-        flaw(tree.line, fmt::format("{} is no list; write what makes an object worth keeping, best "
-                                    "first: keep: [{{phase: Running}}, {{latest: created}}]",
+        flaw(tree.line, fmt::format("{} is not a list; write what makes an object worth keeping, "
+                                    "best first: keep: [{{phase: Running}}, {{latest: created}}]",
                                     path));
         return;
     }
@@ -582,9 +585,10 @@ void PolicyTerms::name_reference(const Tree& tree, policy::Pattern& pattern,
 policy::Text PolicyTerms::text(const Tree& tree, const std::string& path) {
     policy::Text text;
     if (tree.kind != Tree::Kind::kText) {
-        flaw(tree.line, fmt::format("{} is no text; write one value, with {{role.field}} where "
-                                    "something is to be put in",
-                                    path));
+        flaw(tree.line,
+             fmt::format(
+                 "{} is not text; write one value, with {{role.field}} for what is to be filled in",
+                 path));
         return text;
     }
     using Kind = policy::Piece::Kind;
@@ -606,9 +610,9 @@ policy::Text PolicyTerms::text(const Tree& tree, const std::string& path) {
         }
         const std::size_t end = all.find('}', i);
         if (end == std::string_view::npos) {
-            flaw(tree.line, fmt::format("{} has a {{ that does not end; write {{{{ for the sign "
-                                        "itself",
-                                        path));
+            flaw(tree.line,
+                 fmt::format("{} has a {{ without its end; write {{{{ for the character itself",
+                             path));
             break;
         }
         const std::string_view name = all.substr(i + 1, end - i - 1);

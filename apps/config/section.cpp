@@ -134,11 +134,10 @@ Millis Section::duration(std::string_view key, Millis fallback) {
     if (value == nullptr) return fallback;
     const std::optional<Millis> parsed = parse_duration(*value);
     if (parsed) return *parsed;
-    problem(key, parse_number(*value)
-                     ? fmt::format("has no unit; write {0}s, not {0}", *value)
-                     : fmt::format("is '{}', which is no duration; write it as 500ms, 30s, 5m, 6h "
-                                   "or 30d, at most 366d",
-                                   *value));
+    problem(key, parse_number(*value) ? fmt::format("has no unit; write {0}s, not {0}", *value)
+                                      : fmt::format("is '{}', which is not a duration; write it as "
+                                                    "500ms, 30s, 5m, 6h or 30d, at most 366d",
+                                                    *value));
     return fallback;
 }
 
@@ -147,10 +146,11 @@ std::uint64_t Section::size(std::string_view key, std::uint64_t fallback) {
     if (value == nullptr) return fallback;
     const std::optional<std::uint64_t> parsed = parse_size(*value);
     if (parsed && *parsed > 0) return *parsed;
-    problem(key, parse_number(*value)
-                     ? fmt::format("has no unit; write {0}MiB, not {0}", *value)
-                     : fmt::format("is '{}', which is no size; write it as 64KiB, 512MiB or 2GiB",
-                                   *value));
+    problem(key,
+            parse_number(*value)
+                ? fmt::format("has no unit; write {0}MiB, not {0}", *value)
+                : fmt::format("is '{}', which is not a size; write it as 64KiB, 512MiB or 2GiB",
+                              *value));
     return fallback;
 }
 
@@ -196,9 +196,11 @@ std::vector<std::string> Section::texts(std::string_view key) {
         if (item.kind == Tree::Kind::kText && !item.text.empty()) {
             all.push_back(item.text);
         } else {
-            problems_->add(item.line, fmt::format("{} holds an item that is no text; write a list "
-                                                  "of names, as in [one, two]",
-                                                  path_of(key)));
+            problems_->add(
+                item.line,
+                fmt::format(
+                    "{} has an item that is not text; write a list of names, as in [one, two]",
+                    path_of(key)));
         }
     }
     return all;
@@ -256,8 +258,8 @@ void Section::finish() {
         const std::string where = path_.empty() ? "at the top of the file" : "under " + path_;
         if (child.kind == Tree::Kind::kNull && has("conninfo")) {
             problems_->add(child.line,
-                           fmt::format("a key without a value {}; it is not shown, for it may be a "
-                                       "part of conninfo: put quotes around that",
+                           fmt::format("a key without a value {}; it is not shown, because it may "
+                                       "be part of conninfo: put quotes around that",
                                        where));
             continue;
         }

@@ -72,7 +72,7 @@ void read_namespace(Section& section, ports::Resource& resource) {
     } else if (is_blank(resource.name_space)) {
         section.problem("namespace",
                         "is empty, which would mean every namespace of the cluster; write its "
-                        "name, or all_namespaces: true where that is meant");
+                        "name, or all_namespaces: true if that is intended");
     } else if (!only(resource.name_space, "-") || resource.name_space.size() > 63) {
         const bool variable = resource.name_space.find("${") != std::string::npos;
         section.problem("namespace",
@@ -85,8 +85,8 @@ void read_namespace(Section& section, ports::Resource& resource) {
 void read_selector(Section& section, KubernetesSource& source) {
     source.selector = section.text("selector");
     if (!ports::Selector::parse(source.selector)) {
-        section.problem("selector", fmt::format("is '{}', which is no label selector; write one as "
-                                                "\"app=one\", \"app in (one, two), !test\"",
+        section.problem("selector", fmt::format("is '{}', which is not a label selector; write one "
+                                                "as \"app=one\", \"app in (one, two), !test\"",
                                                 source.selector));
         return;
     }
@@ -104,7 +104,7 @@ constexpr std::string_view kLabel = "label.";
 std::string flaw_of_field(std::string_view name) {
     const bool label = name.starts_with(kLabel) && name.size() > kLabel.size();
     if (label || name == "node" || name == "created") return "";
-    return "is no field that can be chosen; write label.KEY, node or created";
+    return "is not a field that can be chosen; write label.KEY, node or created";
 }
 
 void read_labels(Section& section, KubernetesSource& source) {
@@ -124,8 +124,8 @@ void read_labels(Section& section, KubernetesSource& source) {
                            : field->second.treatment == ports::Treatment::kMap;
     if (plain) return;
     section.problem("key_label",
-                    fmt::format("is '{}', which names each object as it is, so that it cannot be "
-                                "hashed or dropped, nor look like a secret; use another label",
+                    fmt::format("is '{}', which names each object in clear text, so it cannot be "
+                                "hashed or dropped, or look like a secret; use another label",
                                 source.key_label));
 }
 
@@ -167,8 +167,8 @@ void read_slot(Section& section, const std::string& name, PostgresSource& source
     }
     source.slot = section.text("slot", fallback.substr(0, 63));
     if (!only(source.slot, "_") || source.slot.size() > 63) {
-        section.problem("slot", fmt::format("is '{}'; a replication slot has a name of 1 to 63 "
-                                            "small letters, digits and '_'",
+        section.problem("slot", fmt::format("is '{}'; the name of a replication slot has 1 to 63 "
+                                            "lower-case letters, digits and '_'",
                                             source.slot));
     }
     source.publication = section.text("publication", source.publication);
@@ -178,7 +178,8 @@ void read_slot(Section& section, const std::string& name, PostgresSource& source
 void read_columns(Section& section, PostgresSource& source) {
     source.columns = section.texts("columns");
     if (section.has("columns") && source.columns.empty()) {
-        section.problem("columns", "names none; leave the key out for what the policy reads");
+        section.problem("columns",
+                        "is empty; leave it out to use the columns that the policy reads");
     }
     std::vector<std::string> seen;
     for (const std::string& column : source.columns) {
@@ -197,10 +198,12 @@ void read_columns(Section& section, PostgresSource& source) {
 void check_slot_is_ours(Section& section, const PostgresSource& source) {
     const bool name = only(source.slot, "_");  // else that is said already
     if (!name || source.slot.starts_with("trueup") || contains(source.known, "slot")) return;
-    section.problem("slot", fmt::format("is '{}', and a slot of that name would be taken over, and "
-                                        "dropped, whosever it is; write one that begins with "
-                                        "trueup, or acknowledge: [slot] beside it",
-                                        source.slot));
+    section.problem(
+        "slot",
+        fmt::format(
+            "is '{}', and a slot of that name would be taken over and dropped, even if it belongs "
+            "to another program; write one that begins with trueup, or add acknowledge: [slot]",
+            source.slot));
 }
 
 PostgresSource read_postgres(Section section, const std::string& name, const std::string& folder) {
@@ -248,7 +251,7 @@ SourceConfig read_source(Section section, const std::string& folder) {
     Section pods = section.section("kubernetes");
     Section rows = section.section("postgres");
     if (kubernetes && postgres) {
-        section.problem("postgres", "and kubernetes exclude each other; a source has one world");
+        section.problem("postgres", "and kubernetes exclude each other; remove one of the two");
     } else if (!kubernetes && !postgres) {
         section.require("kubernetes", "kubernetes: {...} or postgres: {...}");
     }
@@ -272,7 +275,7 @@ void read_access(Section& section, const std::string& folder, ClusterLogin& logi
     if (!section.present()) return;
     if (!section.has("kubeconfig") && !login.in_cluster) {
         section.require("kubeconfig",
-                        "kubeconfig: FILE, or in_cluster: true where it runs in a pod");
+                        "kubeconfig: FILE, or in_cluster: true if Trueup runs in a pod");
     }
     if (section.has("kubeconfig") && login.kubeconfig.empty()) {
         section.problem("kubeconfig", "is empty; write the file's path");
@@ -317,8 +320,8 @@ void read_login(Section& section, const std::string& folder, DatabaseLogin& logi
     });
     if (!plain) {
         section.problem("conninfo_env",
-                        "is no name of an environment variable; write one of "
-                        "letters, digits and '_', as in TRUEUP_DATABASE");
+                        "is not the name of an environment variable; write one of letters, digits "
+                        "and '_', as in TRUEUP_DATABASE");
     }
 }
 
@@ -328,7 +331,8 @@ std::string read_path(Section& section, std::string_view key, std::string_view f
     if (!section.has(key) || text.empty()) return text;
     if (text.front() == '~') {
         section.problem(
-            key, fmt::format("is '{}', and ~ is a shell's word; write the whole path", text));
+            key,
+            fmt::format("is '{}', but ~ is expanded by shells only; write the full path", text));
         return text;
     }
     return (std::filesystem::path(folder) / text).lexically_normal().string();
@@ -348,8 +352,8 @@ std::vector<SourceConfig> read_sources(Section sources, const std::string& folde
             const PostgresSource* theirs = other.postgres();
             if (mine == nullptr || theirs == nullptr || mine->slot != theirs->slot) continue;
             sources.problem(source.name,
-                            fmt::format("uses the slot '{}' of sources.{}; write another slot, for "
-                                        "two readers of one slot take each other's changes",
+                            fmt::format("uses the slot '{}' of sources.{}; write another slot, "
+                                        "because two readers of one slot take each other's changes",
                                         mine->slot, other.name));
         }
         all.push_back(std::move(source));

@@ -49,7 +49,7 @@ class Copier {
     template <typename Pair>
     Tree entry(const Pair& pair, int depth) {
         const int line = pair.first.Mark().line + 1;
-        if (!pair.first.IsScalar()) throw Flaw{line, "has a key that is no plain word"};
+        if (!pair.first.IsScalar()) throw Flaw{line, "has a key that is not a plain word"};
         if (pair.first.Scalar() == "<<") {
             throw Flaw{line, "has a YAML merge key ('<<') here; write the keys out"};
         }

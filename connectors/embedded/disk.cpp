@@ -88,10 +88,10 @@ Error open_error(const rocksdb::Status& status, const std::string& path) {
     const std::string text = status.ToString();
     const auto says = [&text](std::string_view part) { return text.find(part) != text.npos; };
     if (status.IsIOError() && (says("lock hold by") || says("While lock file"))) {
-        return {Next::kStop, Code::kConflict,
-                "embedded log " + path +
-                    " is in use by another process; stop that one, or give this one a "
-                    "state_dir of its own"};
+        return {
+            Next::kStop, Code::kConflict,
+            "embedded log " + path +
+                " is in use by another process; stop that one, or give this one its own state_dir"};
     }
     if (!status.IsCorruption()) return error_of(status, path);
     const Status place = check_write_ahead(path, Sums::kAll);

@@ -57,8 +57,7 @@ Status Admin::learn_cluster() {
     if (id == nullptr) {
         return Error{Next::kRetry, Code::kUnavailable,
                      "kafka at " + settings_.bootstrap +
-                         ": the brokers do not say which cluster "
-                         "they are; Kafka 0.10.1 and later do"};
+                         ": the brokers do not report their cluster id; Kafka 0.10.1 and later do"};
     }
     cluster_ = id;
     rd_kafka_mem_free(client_.get(), id);

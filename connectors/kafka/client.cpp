@@ -148,8 +148,8 @@ Status configure(Conf& conf, Callbacks& callbacks) {
         if (!may_pass(name)) {
             return Error{Next::kStop, Code::kConfiguration,
                          "bus.kafka.client." + name +
-                             " is pinned; only security.*, sasl.*, ssl.* and what says "
-                             "how to reach the cluster can be set"};
+                             " is pinned; only security.*, sasl.*, ssl.* and how to reach the "
+                             "cluster can be set"};
         }
         if (Status set = conf.set(name, value); !set) return set;
     }
@@ -235,8 +235,8 @@ Error error_of(rd_kafka_resp_err_t error, const std::string& doing) {
         case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
             return {Next::kRetry, Code::kNotFound,
                     doing +
-                        ": there is no such topic or partition; `trueup topics "
-                        "create` makes what is missing"};
+                        ": there is no such topic or partition; `trueup topics create` creates "
+                        "what is missing"};
         case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:

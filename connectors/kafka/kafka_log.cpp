@@ -61,7 +61,7 @@ class KafkaLog::Parts {
         }
         if (offset > extent->next_offset) {
             return {Next::kStop, Code::kLost,
-                    where + " is behind the end " + std::to_string(extent->next_offset) +
+                    where + " is beyond the end " + std::to_string(extent->next_offset) +
                         "; the topic was recreated or lost its tail"};
         }
         return {Next::kRetry, Code::kStale, where + " was outside the partition a moment ago"};

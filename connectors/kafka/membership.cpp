@@ -6,7 +6,7 @@ namespace trueup::connectors::kafka {
 
 namespace {
 
-constexpr int kPollMs = 100;
+constexpr int kPollMs = 100;  // the client library ends it sooner; else a stop waits as long
 
 }  // namespace
 

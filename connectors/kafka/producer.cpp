@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostBatches = 4;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
 constexpr std::size_t kLarge = std::size_t{256} << 10U;  // goes out beside others of its partition
-constexpr int kPollMs = 100;
+constexpr int kPollMs = 100;  // the client library ends it sooner; else a stop waits as long
 
 std::size_t bytes_of(const ports::Entry& entry) { return entry.key.size() + entry.value.size(); }
 

@@ -11,7 +11,7 @@ namespace trueup::connectors::kafka {
 
 namespace {
 
-constexpr int kPollMs = 100;
+constexpr int kPollMs = 100;  // the client library ends it sooner; else a stop waits as long
 constexpr std::size_t kMostAtOnce = 2'000;  // messages taken over under one lock
 constexpr Millis kAnswer{5'000};            // how long a read waits for the brokers
 constexpr std::chrono::seconds kUnused{5};  // until a stream is closed that nobody reads
@@ -128,7 +128,7 @@ class Streams::Lane {
         const rd_kafka_metadata_t* raw = nullptr;
         const rd_kafka_resp_err_t error =
             rd_kafka_metadata(client_.get(), 0, topic, &raw, static_cast<int>(kAnswer.count()));
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(error, "where topics lie");
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(error, "look up the topics");
         return Metadata(raw);
     }
 
@@ -250,8 +250,8 @@ class Streams::Lane {
             case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
                 return {Next::kStop, Code::kCorrupt,
                         doing +
-                            ": damaged records came from the broker; look at its "
-                            "disk, and have the partition copied from a replica"};
+                            ": the broker returned damaged records; check its disk, and copy the "
+                            "partition from a replica"};
             default:
                 return error_of(message.err, doing);
         }

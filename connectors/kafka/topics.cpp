@@ -57,11 +57,11 @@ class Check {
                                 " partitions and not " + std::to_string(plan_.partitions);
         if (state_.partitions > plan_.partitions && shards_ == plan_.partitions) {
             flaws_.warnings.push_back("topic " + plan_.name + " " + has +
-                                      ": those beyond are read and written by nobody");
+                                      ": the additional ones are never used");
         } else if (state_.partitions != plan_.partitions) {
             const std::int32_t right = shards_ > 0 ? shards_ : state_.partitions;
             wrong(has + "; their number can never change: write bus.kafka.partitions: " +
-                  std::to_string(right) + ", or take another prefix");
+                  std::to_string(right) + ", or use another prefix");
         }
     }
 
@@ -92,8 +92,7 @@ class Check {
                 "topic " + plan_.name + " has " + name + "=" + std::to_string(is) +
                 (journal ? ": what it deletes cannot be replayed, and a shard whose rows and "
                            "checkpoints are older cannot start; set "
-                         : ": an engine that stands still for longer loses what it did not read; "
-                           "set ") +
+                         : ": an engine that is down for longer loses what it has not read; set ") +
                 name + "=" + plan_.settings.at(name));
         }
     }
@@ -147,7 +146,7 @@ TopicFlaws flaws_of(const std::vector<TopicPlan>& plan, const TopicsState& state
                               " journals that have begun and not " +
                               std::to_string(plan[i].partitions) +
                               "; write bus.kafka.partitions: " + std::to_string(state.shards) +
-                              ", or, where `trueup topics create` was interrupted, run it again");
+                              ", or run `trueup topics create` again if it was interrupted");
     }
     return flaws;
 }

@@ -70,7 +70,7 @@ Error refused(const Answer& answer, const std::string& verb, const ports::Resour
     if (answer.failure) {
         if (answer.failure->code == Code::kUntrusted) {
             return Error{Next::kRetry, Code::kUntrusted,
-                         "the API server's TLS certificate or ours was not accepted: " +
+                         "the API server's TLS certificate, or ours, was not accepted: " +
                              without("TLS: ", answer.failure->what)};
         }
         if (answer.failure->code == Code::kDenied) {
@@ -120,8 +120,7 @@ bool may_be_starting(const Answer& refused, ports::Cluster& cluster, Asker& aske
 /// What a server that may just be starting refuses, it may grant in a minute.
 Error judged(Error refusal, const Answer& answer, ports::Cluster& cluster, Asker& asker) {
     if (!may_be_starting(answer, cluster, asker)) return refusal;
-    return Error{Next::kRetry, Code::kUnavailable,
-                 refusal.what + "; it does not say that it is ready (/readyz)"};
+    return Error{Next::kRetry, Code::kUnavailable, refusal.what + "; it is not ready (/readyz)"};
 }
 
 std::string review_body(const ports::Resource& resource, const std::string& verb) {

@@ -204,7 +204,7 @@ void KubernetesConnector::read_again(std::uint64_t version, SteadyTime now) {
         epoch_ = Idle{};
         next_epoch_ = now;
     } else {
-        list_failed({"the one before lacked " + lacking + ", which was there all the time", {}},
+        list_failed({"the previous list lacked " + lacking + ", which existed all the time", {}},
                     now);
     }
     end_stream(ReadOnce{version});
@@ -226,7 +226,7 @@ void KubernetesConnector::list_lied(const Verification& lacking, SteadyTime now)
     const bool shown =
         streaming() != nullptr && streaming()->proof != Streaming::Proof::kAwaitsEpoch;
     if (!shown) end_stream(Unread{});
-    list_failed({"it lacks " + lacking.name + ", which was there all the time", {}}, now);
+    list_failed({"it lacks " + lacking.name + ", which existed all the time", {}}, now);
 }
 
 void KubernetesConnector::ask_for_missing(std::uint64_t version) {
@@ -458,7 +458,7 @@ ports::SourceHealth KubernetesConnector::health() const {
     if (!health.trouble.empty()) return health;
     if (rewound_) {
         health.trouble =
-            "the server went back to what it held before: was it restored from a backup? A new "
+            "the server went back to an earlier state: was it restored from a backup? A new "
             "incarnation is needed";
     } else if (hole_ != Hole::kNone) {
         health.trouble = "an event of the watch could not be read; a full list is under way";

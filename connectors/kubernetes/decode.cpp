@@ -132,7 +132,7 @@ struct Decoder::List {
 
 Result<Decoder::List> Decoder::list(std::string_view body) {
     const Node list = json_.read(body);
-    if (!list) return Error{Next::kRetry, Code::kCorrupt, "the list is not JSON, or was cut"};
+    if (!list) return Error{Next::kRetry, Code::kCorrupt, "the list is not JSON, or was truncated"};
     const std::string_view kind = text_or_empty(list, "kind");
     // A proxy or a login page may answer 200 with JSON as well.
     if (kind.size() <= 4 || !kind.ends_with("List")) {
@@ -215,7 +215,8 @@ Result<WatchEvent> Decoder::event(std::string_view line) {
 
 Result<KubeObject> Decoder::out_of_scope(std::string_view body) {
     const Node object = json_.read(body);
-    if (!object) return Error{Next::kRetry, Code::kCorrupt, "the object is not JSON, or was cut"};
+    if (!object)
+        return Error{Next::kRetry, Code::kCorrupt, "the object is not JSON, or was truncated"};
     // A Status that came as 200 names no object and must not be taken for one.
     if (text(object, "kind") == "Status") {
         return Error{Next::kRetry, Code::kInvalid, "expected an object, got a Status"};

@@ -99,7 +99,7 @@ Result<ExecConfig> read_exec(const YAML::Node& exec, const YAML::Node& cluster,
     }
     if (text_of(exec, "interactiveMode") == "Always") {
         return refusal(named +
-                       "wants a terminal (interactiveMode: Always), which is not here: use Never "
+                       "needs a terminal (interactiveMode: Always), and there is none: use Never "
                        "or IfAvailable, or a client certificate, a token or a tokenFile");
     }
     const bool has_folder = config.command.find('/') != std::string::npos;

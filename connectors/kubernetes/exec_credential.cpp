@@ -108,7 +108,7 @@ Result<ExecCredential> parse_exec_credential(std::string_view printed,
     const std::string expires = text_at(status, "expirationTimestamp");
     if (expires.empty()) return credential;
     credential.expires_ms = parse_rfc3339(expires);
-    if (!credential.expires_ms) return flaw("printed an expirationTimestamp that is no time");
+    if (!credential.expires_ms) return flaw("printed an expirationTimestamp that is not a time");
     return credential;
 }
 

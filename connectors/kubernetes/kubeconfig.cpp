@@ -70,8 +70,8 @@ Status take_cluster(const YAML::Node& cluster, const fs::path& at, bool allow_in
     access.verify = text_of(cluster, "insecure-skip-tls-verify") != "true";
     if (!access.verify && !allow_insecure) {
         return refusal(
-            "the kubeconfig says insecure-skip-tls-verify, which is refused: give it a "
-            "certificate-authority, or allow it explicitly");
+            "the kubeconfig has insecure-skip-tls-verify, which is refused: add a "
+            "certificate-authority");
     }
     if (!text_of(cluster, "proxy-url").empty()) {
         return refusal("the kubeconfig's proxy-url is not supported");
@@ -175,8 +175,8 @@ Result<ClusterAccess> in_cluster_access(const std::string& folder) {
     const std::string port = from_environment("KUBERNETES_SERVICE_PORT");
     if (host.empty() || port.empty()) {
         return refusal(
-            "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; name "
-            "a kubeconfig");
+            "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; write "
+            "kubeconfig: FILE");
     }
     ClusterAccess access;
     const bool v6 = host.find(':') != std::string::npos;

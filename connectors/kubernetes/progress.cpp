@@ -113,7 +113,7 @@ void ProgressProof::take_ending(const WatchStream::Ending& ending) {
     retry_after_ = ending.retry_after;
     switch (ending.kind) {
         case WatchStream::Ending::Kind::kEof:
-            probe_failed("a probe watch ended without a bookmark");
+            probe_failed("a second watch ended without a bookmark");
             return;
         case WatchStream::Ending::Kind::kExpired:
             verdict_ = Verdict::kUnprovable;
@@ -139,7 +139,7 @@ ProgressProof::Verdict ProgressProof::advance(const Stream& stream, SteadyTime n
     wake_.reset();
     if (state_ == State::kIdle || state_ == State::kMarker) return Verdict::kPending;
     if (const std::optional<Answer> late = ask_.expire(now)) take_answer(*late, now);
-    if (probe_.expire(now)) probe_failed("a probe watch stayed silent");
+    if (probe_.expire(now)) probe_failed("a second watch stayed silent");
     if (verdict_ == Verdict::kPending && state_ != State::kAsking) verdict_ = go_on(stream, now);
     if (verdict_ != Verdict::kPending) return end(verdict_);
     if (state_ == State::kAsking) wake_ = ask_.deadline();
@@ -164,7 +164,7 @@ ProgressProof::Verdict ProgressProof::go_on(const Stream& stream, SteadyTime now
         if (!stream.up) patience_.reset();
         if (stream.up && !patience_) patience_ = now + seconds(settings_.probe_seconds);
         if (patience_ && now >= *patience_) {
-            probe_failed("the stream lags behind what a probe watch showed");
+            probe_failed("the stream lags behind what a second watch showed");
         }
     }
     if (verdict_ == Verdict::kPending && state_ == State::kPaused && stream.up &&

@@ -121,14 +121,26 @@ bool is_tls(CURLcode code) {
            code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_ISSUER_ERROR;
 }
 
+/// Without how long it took (` after 3 ms`), which is another each time: what is said again is told
+/// from what is new by its words.
+std::string without_duration(std::string detail) {
+    constexpr std::string_view kAfter = " after ";
+    constexpr std::string_view kUnit = " ms";
+    const std::size_t from = detail.find(kAfter);
+    if (from == std::string::npos) return detail;
+    const std::size_t unit = detail.find_first_not_of("0123456789", from + kAfter.size());
+    if (unit == std::string::npos || detail.compare(unit, kUnit.size(), kUnit) != 0) return detail;
+    return detail.erase(from, unit + kUnit.size() - from);
+}
+
 Error error_of(CURLcode code, const Transfer& transfer) {
-    const std::string detail =
-        transfer.error[0] != '\0' ? transfer.error.data() : curl_easy_strerror(code);
+    const std::string detail = without_duration(
+        transfer.error[0] != '\0' ? transfer.error.data() : curl_easy_strerror(code));
     if (is_tls(code)) return Error{Next::kStop, Code::kUntrusted, "TLS: " + detail};
     if (is_forged(code, detail)) {
         return Error{Next::kStop, Code::kUntrusted,
                      "TLS: the certificate is not signed by the authority that it names (" +
-                         detail + "); its authority may have been replaced under the same name"};
+                         detail + "); the authority may have been replaced under the same name"};
     }
     curl_off_t sent_after = 0;
     curl_easy_getinfo(transfer.easy, CURLINFO_PRETRANSFER_TIME_T, &sent_after);
@@ -301,7 +313,7 @@ void HttpCluster::Wire::start(const Waiting& one) {
         const auto left = std::chrono::duration_cast<Millis>(*one.send_by - Steady::now());
         if (left.count() <= 0)
             return fail(one.call,
-                        {Next::kRetry, Code::kUnavailable, "not sent: its turn came too late"});
+                        {Next::kRetry, Code::kUnavailable, "not sent: the deadline had passed"});
         transfer->connect_within = std::min<long>(transfer->connect_within, left.count());
     }
     transfer->call = one.call;

@@ -35,7 +35,7 @@ std::optional<Answer> UnaryCall::feed(const ports::ClusterEvent& event) {
 
 std::optional<Answer> UnaryCall::expire(SteadyTime now) {
     if (!running() || now < deadline_) return std::nullopt;
-    return fail(Code::kTimeout, "no whole answer in time");
+    return fail(Code::kTimeout, "no complete answer in time");
 }
 
 void UnaryCall::cancel() {

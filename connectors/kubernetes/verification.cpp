@@ -83,7 +83,7 @@ void Verifications::advance(SteadyTime now) {
         if (!question.get.running() || now < question.get.deadline()) continue;
         stop(question);
         ++failures_;
-        trouble_ = "GET " + question.verification.name + ": no whole answer in time";
+        trouble_ = "GET " + question.verification.name + ": no complete answer in time";
         question.due = now + question.backoff.next();
     }
     for (auto& [uid, question] : open_) {

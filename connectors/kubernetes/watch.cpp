@@ -94,7 +94,7 @@ std::optional<WatchStream::Ending> WatchStream::read(std::string_view chunk, con
 WatchStream::Ending WatchStream::end_of(const KubeStatus& error) {
     cancel();
     if (error.code == 0) {
-        return ending_by(0, "the watch ended with an ERROR that is no Status", Millis(0), true);
+        return ending_by(0, "the watch ended with an ERROR that is not a Status", Millis(0), true);
     }
     // A server that accepts the watch and then says so is no server that is away.
     return ending_by(error.code,
@@ -106,7 +106,7 @@ WatchStream::Ending WatchStream::end_of_body() {
     call_ = 0;
     if (status_ == 200) {
         // HTTP says that the body is whole; half a line shows that it is not.
-        if (reader_.partial()) return trouble("the watch was cut within a line", true);
+        if (reader_.partial()) return trouble("the watch was truncated within a line", true);
         return Ending{Ending::Kind::kEof, "", Millis(0), false};
     }
     const Answer answer{status_, retry_after_, std::move(refusal_), std::nullopt};
@@ -123,7 +123,7 @@ WatchStream::Ending WatchStream::trouble(std::string what, bool stuck) {
 
 std::optional<WatchStream::Ending> WatchStream::expire(SteadyTime now) {
     if (!running() || now < deadline_) return std::nullopt;
-    return trouble("the watch brought nothing at all for too long");
+    return trouble("the watch was silent for too long");
 }
 
 }  // namespace trueup::connectors

@@ -75,7 +75,7 @@ Result<std::string> place_of(LibpqDatabase& database, ports::Clock& clock) {
     const auto rows = Asker(database, clock).wait_for(kAsk);
     if (!rows) return rows.error();
     if (rows->size() != 1 || rows->front().size() != 1 || !rows->front().front()) {
-        return Error{Next::kRetry, Code::kInvalid, "the database does not say which one it is"};
+        return Error{Next::kRetry, Code::kInvalid, "the database does not identify itself"};
     }
     return *rows->front().front();
 }
@@ -123,9 +123,10 @@ Result<std::vector<std::string>> slow_looks(LibpqDatabase& database, const Setti
         const auto plan = asker.wait_for(call);
         if (!plan) return plan.error();
         if (!reads_everything(*plan)) continue;
-        slow.push_back("before each deletion of a pod all " + std::to_string(rows) + " rows of " +
-                       table_text(settings.table) + " are read, to find those of its name; write " +
-                       "CREATE INDEX " + (table.partitioned ? "" : "CONCURRENTLY ") + "ON " +
+        slow.push_back("before each deletion of a pod, all " + std::to_string(rows) + " rows of " +
+                       table_text(settings.table) +
+                       " are read to find its name; create an index: " + "CREATE INDEX " +
+                       (table.partitioned ? "" : "CONCURRENTLY ") + "ON " +
                        quoted_table(settings.table) + " ((" + expression + "));");
     }
     return slow;

@@ -58,7 +58,7 @@ class CorrelationParser {
         if (!error_ && at_ != text_.size()) fail("expected || or the end");
         // A constant would put every row on one subject.
         if (!error_ && made_.columns_.empty()) {
-            fail("names no column, so that all rows would claim one name");
+            fail("names no column, so all rows would claim one name");
         }
         if (error_) return *error_;
         made_.root_ = root;

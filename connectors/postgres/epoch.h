@@ -17,8 +17,8 @@ namespace trueup::connectors::postgres {
 
 /// Why a copy has no snapshot yet, and how to see who keeps it from one.
 inline constexpr std::string_view kNoSnapshotYet =
-    "the table is not read yet: that waits for the transactions that run, the oldest first: SELECT "
-    "pid, xact_start, query FROM pg_stat_activity WHERE backend_xid IS NOT NULL ORDER BY "
+    "the table is not read yet: this waits for running transactions; list them, oldest first: "
+    "SELECT pid, xact_start, query FROM pg_stat_activity WHERE backend_xid IS NOT NULL ORDER BY "
     "xact_start;";
 
 /// Keeps references to settings and port. Not thread-safe.

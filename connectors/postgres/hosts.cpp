@@ -77,10 +77,10 @@ Status judge_tls(const Keywords& resolved) {
         return Error{Next::kStop, Code::kConfiguration,
                      "the connection to " + (host.name.empty() ? host.address : host.name) +
                          " has sslmode=" + (mode.empty() ? "prefer" : mode) +
-                         ", by which anybody on the way may answer in the server's place" +
+                         ", which lets anyone on the network answer in the server's place" +
                          (mode.starts_with("verify") ? "" : ", or read along") +
                          "; write sslmode=verify-full sslrootcert=FILE in the connection string, "
-                         "or acknowledge: [sslmode] beside it"};
+                         "or add acknowledge: [sslmode]"};
     }
     return Done{};
 }

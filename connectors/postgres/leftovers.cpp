@@ -58,7 +58,7 @@ Result<Leftovers> look_for_leftovers(LibpqDatabase& database, const std::string&
     if (!rows) return rows.error();
     if (rows->size() != 1 || rows->front().size() != kFields) {
         return Error{Next::kRetry, Code::kInvalid,
-                     "the server's description of the slot has no single answer"};
+                     "the server's description of the slot is not a single row"};
     }
     std::array<std::string, kFields> text;
     for (std::size_t i = 0; i < kFields; ++i) text[i] = rows->front()[i].value_or("");

@@ -57,8 +57,8 @@ SteadyTime Link::due() const {
 void Link::tick(SteadyTime now, Lsn durable) {
     durable_ = durable;
     if (state_ == State::kEnsuring && now - ensuring_since_ >= kSlotLate) {
-        trouble_ = "waiting for slot " + settings_->slot +
-                   "; making one waits for the transactions that run";
+        trouble_ =
+            "waiting for slot " + settings_->slot + "; creating one waits for running transactions";
     }
     // Until then it is most likely our own former walsender, which outlives its connection a bit.
     if (busy_since_ && now - *busy_since_ >= kSlotLate) trouble_ = busy_;
@@ -133,7 +133,7 @@ void Link::wait_for_slot(const std::string& who, SteadyTime now) {
     const SteadyTime since = busy_since_.value_or(now);
     refuse("", now);
     busy_since_ = since;
-    busy_ = who + "; it is waited for: stop that reader, or give this source a slot of its own";
+    busy_ = who + "; retrying: stop that reader, or give this source its own slot";
 }
 
 void Link::drop(const std::string& why, SteadyTime now) {
@@ -152,7 +152,7 @@ void Link::fence(const std::string& why, bool drop_slot) {
     drop_slot_ = drop_slot_ || drop_slot;
     fit_ = false;
     ++failures_;
-    trouble_ = why + "; changes may be missing, so that everything is read again";
+    trouble_ = why + "; changes may be missing, so everything is read again";
 }
 
 void Link::fence_rewound(const std::string& why) {
@@ -272,7 +272,7 @@ Link::News Link::ensured() {
     // No one but us confirms it. A slot that is ahead of all we told the server was moved, or
     // dropped and made by somebody else: what lies between was sent to us by no stream.
     if (relied_on_ && confirmed_ > floor_) {
-        fence("slot " + settings_->slot + " was made anew or moved by somebody else", false);
+        fence("slot " + settings_->slot + " was created again or moved by another client", false);
         return News::kDown;
     }
     floor_ = std::max(floor_, confirmed_);

@@ -103,8 +103,7 @@ Code code_of(std::string_view sqlstate) {
 
 Status SqlCall::data(std::string_view bytes, std::vector<ports::DatabaseEvent>& out) {
     (void)out;
-    return Error{Next::kRetry, Code::kInvalid,
-                 std::to_string(bytes.size()) + " bytes that nobody asked for"};
+    return Error{Next::kRetry, Code::kInvalid, std::to_string(bytes.size()) + " unexpected bytes"};
 }
 
 void Session::enqueue(std::unique_ptr<SqlCall> call) { queue_.push_back(std::move(call)); }
@@ -272,7 +271,7 @@ void Session::go_on_connecting(std::vector<ports::DatabaseEvent>& out) {
 void Session::send_next(std::vector<ports::DatabaseEvent>& out) {
     const std::optional<Instant> send_by = queue_.front()->send_by();
     if (send_by && std::chrono::steady_clock::now() > *send_by) {
-        return fail("", {Next::kRetry, Code::kUnavailable, "not sent: its turn came too late"},
+        return fail("", {Next::kRetry, Code::kUnavailable, "not sent: the deadline had passed"},
                     false, out);
     }
     const std::optional<Statement> statement = queue_.front()->next(PQbackendPID(connection_));

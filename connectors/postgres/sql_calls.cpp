@@ -52,7 +52,7 @@ Status expect_server(const ServerName& server, const std::string& found) {
 /// The first row of IDENTIFY_SYSTEM.
 Status expect_identified(const ServerName& server, const PGresult* result) {
     if (PQntuples(result) != 1 || PQnfields(result) < 2) {
-        return Error{Next::kRetry, Code::kInvalid, "IDENTIFY_SYSTEM without an answer"};
+        return Error{Next::kRetry, Code::kInvalid, "IDENTIFY_SYSTEM returned nothing"};
     }
     return expect_server(server,
                          std::string(PQgetvalue(result, 0, 0)) + "/" + PQgetvalue(result, 0, 1));
@@ -92,7 +92,8 @@ class InspectQuery : public Query {
   private:
     Status check(std::vector<ports::SqlRow>& rows) override {
         if (rows.size() != 1) {
-            return Error{Next::kRetry, Code::kInvalid, "the inspection has no single answer"};
+            return Error{Next::kRetry, Code::kInvalid,
+                         "the check of the table did not return a single row"};
         }
         // From now on each call that relies on a position of the log expects this server.
         *server_ = rows[0][0].value_or("") + "/" + rows[0][1].value_or("");
@@ -111,7 +112,7 @@ class InsertLsnQuery : public Query {
   private:
     Status check(std::vector<ports::SqlRow>& rows) override {
         if (rows.size() != 1 || rows[0].size() != 4) {
-            return Error{Next::kRetry, Code::kInvalid, "the WAL position has no single answer"};
+            return Error{Next::kRetry, Code::kInvalid, "the WAL position is not a single row"};
         }
         Status same = expect_server(server_, rows[0][3].value_or(""));
         other_ = !same.ok();

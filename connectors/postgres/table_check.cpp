@@ -33,16 +33,16 @@ Status judge_coverage(const TableCheck& table, const Settings& settings) {
     const std::string name = table_text(settings.table);
     // A row that a filter hides looks like one that was deleted.
     if (table.coverage == "rows") {
-        return stop(publication + " shows only some rows of " + name +
-                    " (it has a WHERE); make one without: " + create_publication(settings));
+        return stop(publication + " publishes only some rows of " + name +
+                    " (it has a WHERE); create one without: " + create_publication(settings));
     }
     if (table.coverage == "children") {
         return stop("table " + name +
-                    " has inheriting tables, whose changes do not come under its "
-                    "name; watch each of them, or a partitioned table");
+                    " has inheriting tables, whose changes are not published under its name; watch "
+                    "each of them, or a partitioned table");
     }
     if (table.coverage == "parts") {
-        return stop(publication + " shows the changes of " + name +
+        return stop(publication + " publishes the changes of " + name +
                     " under the names of its partitions: ALTER PUBLICATION " +
                     quote_identifier(settings.publication) +
                     " SET (publish_via_partition_root = true);");
@@ -74,9 +74,9 @@ std::string quoted_table(const ports::Table& table) {
 
 Result<TableCheck> read_table_check(const ports::SqlRow& row) {
     if (row.size() < kFields) {
-        return Error{Next::kRetry, Code::kInvalid,
-                     "the server's description has " + std::to_string(row.size()) +
-                         " fields where 8 are due"};
+        return Error{
+            Next::kRetry, Code::kInvalid,
+            "the server's description has " + std::to_string(row.size()) + " fields instead of 8"};
     }
     const auto text = [&row](std::size_t i) {
         return i < row.size() ? row[i].value_or("") : std::string();
@@ -114,16 +114,16 @@ std::string identity_trouble(const Settings& settings, const std::string& place)
     const std::string table = table_text(settings.table);
     const std::string whose = place.empty() ? table : place + ", a partition of " + table + ",";
     return "the replica identity of " + whose +
-           " does not show which name a deleted row had: ALTER TABLE " +
+           " does not log which name a deleted row had: ALTER TABLE " +
            (place.empty() ? quoted_table(settings.table) : place) + " REPLICA IDENTITY FULL;";
 }
 
 std::string slot_remark(const TableCheck& table, const Settings& settings) {
     if (table.keep_size != "-1") return {};
-    return "max_slot_wal_keep_size is -1: while nobody reads slot " + settings.slot +
-           ", the server keeps WAL for it until its disk is full; a limit costs one new reading "
-           "of the table: ALTER SYSTEM SET max_slot_wal_keep_size = '20GB'; SELECT "
-           "pg_reload_conf();";
+    return "max_slot_wal_keep_size is -1: while slot " + settings.slot +
+           " is not read, the server keeps WAL for it until its disk is full; with a limit, the "
+           "worst case is one new read of the table: ALTER SYSTEM SET max_slot_wal_keep_size = "
+           "'20GB'; SELECT pg_reload_conf();";
 }
 
 namespace {
@@ -134,8 +134,8 @@ Status judge_generated(const TableCheck& table, const Settings& settings) {
         const auto& all = table.generated;
         if (std::find(all.begin(), all.end(), column) == all.end()) continue;
         return stop("column " + column + " of " + table_text(settings.table) +
-                    " is generated, which logical replication does not send: name the columns "
-                    "that it is made of, or make it a plain one (ALTER TABLE " +
+                    " is generated, and logical replication does not send it: name the columns "
+                    "that it is computed from, or make it a plain one (ALTER TABLE " +
                     quoted_table(settings.table) + " ALTER " + quote_identifier(column) +
                     " DROP EXPRESSION;) that a trigger keeps; PostgreSQL 18 sends stored ones: "
                     "ALTER PUBLICATION " +
@@ -148,9 +148,9 @@ Status judge_generated(const TableCheck& table, const Settings& settings) {
 /// A partition whose changes are not in the WAL at all.
 std::string unlogged(const TableCheck& table, const Settings& settings) {
     return table.identity_of + ", a partition of " + table_text(settings.table) +
-           ", is foreign or unlogged, so that its changes do not come: ALTER TABLE " +
+           ", is foreign or unlogged, so its changes are not published: ALTER TABLE " +
            quoted_table(settings.table) + " DETACH PARTITION " + table.identity_of +
-           "; or, of an unlogged one, ALTER TABLE " + table.identity_of + " SET LOGGED;";
+           "; or, if it is unlogged, ALTER TABLE " + table.identity_of + " SET LOGGED;";
 }
 
 }  // namespace
@@ -158,8 +158,8 @@ std::string unlogged(const TableCheck& table, const Settings& settings) {
 Status judge_table(const TableCheck& table, const Settings& settings) {
     if (table.wal_level != "logical") {
         return stop("wal_level is " + table.wal_level +
-                    ", logical replication needs: ALTER SYSTEM SET wal_level = logical; and a "
-                    "restart of the server");
+                    ", but logical replication is needed: ALTER SYSTEM SET wal_level = logical; "
+                    "and a restart of the server");
     }
     if (table.identity.empty()) {
         return stop("table " + table_text(settings.table) + " does not exist");
@@ -175,7 +175,8 @@ Status judge_table(const TableCheck& table, const Settings& settings) {
         if (settings.fields.of(column) == ports::Treatment::kMap) continue;
         std::string text = "column " + column;
         text += " is in the primary key of " + table_text(settings.table);
-        text += ", which names its rows as it is, and is to be hashed or dropped; write fields: {";
+        text +=
+            ", which is published in clear text and cannot be hashed or dropped; write fields: {";
         text += column + ": map} if its text may be published";
         return stop(text);
     }

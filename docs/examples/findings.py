@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the findings of Trueup as they come, a line each: a consumer that is not ours.
+"""Prints Trueup's findings as they arrive, one per line: an example consumer.
 
-Once, to have what it needs (from the repository's root):
+Install once (from the repository's root):
 
     python3 -m venv venv && venv/bin/pip install -r docs/examples/requirements.txt
     protoc -I schemas --python_out venv schemas/trueup/v1/finding.proto
@@ -11,9 +11,9 @@ Then:
     PYTHONPATH=venv venv/bin/python docs/examples/findings.py --bootstrap localhost:9092
     2026-11-22T08:15:30.120Z orphaned_pod graph-instances/wrapper-7f3a suspected: grace
 
-Several of them with the same --group share the partitions. What was printed is committed, at the end
-and every 5 s, so that the next one of the group goes on from there; after a crash some lines come
-again. docs/formats/README.md says what a consumer may rely on.
+Several of them with the same --group share the partitions. Offsets of printed records are committed at
+the end and every 5 s, so the group continues there; after a crash some lines come again.
+docs/formats/README.md says what consumers can rely on.
 """
 
 import argparse
@@ -105,11 +105,11 @@ class Printer:
             headers = {name: (value or b"").decode() for name, value in record.headers() or []}
             kind, event = headers["ce_type"], (headers["ce_source"], headers["ce_id"])
         except (KeyError, UnicodeDecodeError):
-            return say(f"{where} is no event of Trueup; passed over")
+            return say(f"{where} is not an event of Trueup; skipped")
         if kind != TYPE:  # another version: what it means is not for us to guess
             if kind not in self._strangers:
                 self._strangers.add(kind)
-                say(f"{where} is of the type {kind}, this program knows {TYPE}; passed over")
+                say(f"{where} is of the type {kind}, this program knows {TYPE}; skipped")
             return None
         if self._seen.again(event):
             self.duplicates += 1
@@ -117,7 +117,7 @@ class Printer:
         try:
             finding = finding_pb2.Finding.FromString(record.value() or b"")
         except DecodeError as error:
-            return say(f"{where} cannot be read ({error}); passed over")
+            return say(f"{where} cannot be read ({error}); skipped")
         told = described(finding, headers)
         print(json.dumps(told) if self._as_json else line_of(told), flush=True)
         return None
@@ -130,7 +130,7 @@ def say(sentence):
 def trouble(error):
     """A connection that breaks is not worth a word while another broker answers."""
     if error.code() != KafkaError._TRANSPORT:
-        say(f"{error.str()}; trying on")
+        say(f"{error.str()}; retrying")
 
 
 def settings(options):
@@ -165,12 +165,12 @@ def follow(consumer, topic, printer, stopping):
             printer.take(record)
             consumer.store_offsets(message=record)
         elif error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-            sys.exit(f"findings.py: there is no topic {topic}; say --prefix as in the "
-                     "configuration of Trueup")  # fmt: skip
+            sys.exit(f"findings.py: there is no topic {topic}; set --prefix to the one in "
+                     "Trueup's configuration")  # fmt: skip
         elif error.fatal():
             sys.exit(f"findings.py: {error.str()}")
         else:
-            say(f"{error.str()}; trying on")
+            say(f"{error.str()}; retrying")
 
 
 def arguments():
@@ -179,13 +179,13 @@ def arguments():
     )
     add = parser.add_argument
     add("--bootstrap", required=True, metavar="HOST:PORT", help="one or more brokers")
-    add("--prefix", default="trueup", help="of the topics' names (%(default)s)")
-    add("--group", default="findings-py", help="consumer group (%(default)s)")
+    add("--prefix", default="trueup", help="prefix of the topic names (default %(default)s)")
+    add("--group", default="findings-py", help="consumer group (default %(default)s)")
     add("--from", dest="start", choices=["earliest", "latest"], default="latest",
-        help="where a new group begins (%(default)s)")  # fmt: skip
-    add("--json", action="store_true", help="one JSON object a line, with all that is known")
+        help="where a new group begins (default %(default)s)")  # fmt: skip
+    add("--json", action="store_true", help="one JSON object per line, with ids and the sentence")
     add("--set", action="append", default=[], metavar="NAME=VALUE",
-        help="a setting of librdkafka, as security.protocol=SSL; may be repeated")  # fmt: skip
+        help="a librdkafka setting, for example security.protocol=SSL; repeatable")  # fmt: skip
     return parser.parse_args()
 
 
@@ -201,7 +201,7 @@ def main():
     printer = Printer(options.json)
     try:
         follow(consumer, f"{options.prefix}.findings", printer, stopping)
-        say(f"stopped; {printer.duplicates} repetitions were passed over")
+        say(f"stopped; {printer.duplicates} duplicates were skipped")
     except BrokenPipeError:  # whoever read the lines has gone; nothing is left to flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     finally:

@@ -30,12 +30,14 @@ std::size_t distance(std::string_view from, std::string_view to) {
     return cost[from.size()][to.size()];
 }
 
-/// The only one that begins with the word; empty: none does, or several do.
+/// The only one that begins with the word, or with all but its last letter (`policy` of
+/// `policies`); empty: none does, or several do.
 std::string begun_by(std::string_view word, const std::vector<std::string>& known) {
     std::string found;
     if (word.size() < 3) return found;
+    const std::string_view stem = word.size() > 4 ? word.substr(0, word.size() - 1) : word;
     for (const std::string& candidate : known) {
-        if (!candidate.starts_with(word)) continue;
+        if (!candidate.starts_with(stem)) continue;
         if (!found.empty()) return {};
         found = candidate;
     }

@@ -156,7 +156,7 @@ Status read_folded(const Numbers& numbers, JournalView& out) {
     if (!numbers.folded_offset && !numbers.folded_digest) return Done{};
     if (!numbers.folded_offset || !numbers.folded_digest || *numbers.folded_offset >> 63U != 0) {
         return Error{Next::kStop, Code::kCorrupt,
-                     "names half of the record that its writer folded last"};
+                     "names only half of the record that its writer folded last"};
     }
     out.folded = {static_cast<std::int64_t>(*numbers.folded_offset), *numbers.folded_digest};
     return Done{};

@@ -389,7 +389,7 @@ std::string policy_json(const policy::Policy& policy) {
 
 Result<policy::Policy> decode_policy(std::string_view bytes) {
     v1::Policy m;
-    if (!parse(bytes, m)) return broken("the bytes are no policy");
+    if (!parse(bytes, m)) return broken("the bytes are not a policy");
     if (m.language() != policy::kLanguage) {
         return broken("the policy is written in language " + std::to_string(m.language()) +
                       ", and this build reads language " + std::to_string(policy::kLanguage));
@@ -406,7 +406,7 @@ Result<policy::Policy> decode_policy(std::string_view bytes) {
                        Wire::take_all(m.counts(), policy.counts) &&
                        (!m.has_ledger() || Wire::take(m.ledger(), policy.ledger.emplace())) &&
                        Wire::take_all(m.rules(), policy.rules);
-    if (!known) return broken("the policy says something that this build does not know");
+    if (!known) return broken("the policy has something that this build does not know");
     return policy;
 }
 

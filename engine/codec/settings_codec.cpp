@@ -120,7 +120,9 @@ Result<Settings> decode_settings(std::string_view bytes) {
     if (!parse(bytes, m)) return broken("the bytes are not settings");
     if (!complete(m)) return broken("the settings lack a field that this build needs");
     if (!m.has_text()) {
-        return broken("the settings hold no policy: they are of a preview; begin a new journal");
+        return broken(
+            "the settings have no policy: they were written by a preview build; begin a new "
+            "journal");
     }
     Settings settings;
     settings.policy = m.policy();

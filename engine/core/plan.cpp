@@ -388,7 +388,7 @@ class Compiler {
         made.in = at(text.in);
         if (plan_.roles[made.role].reference && made.named.role == kNoRole &&
             made.named_literal.empty()) {
-            flaw("nobody says which of " + text.role + " is meant");
+            flaw("nothing says which of " + text.role + " is meant");
         }
         return made;
     }
@@ -482,7 +482,7 @@ class Compiler {
         made.keyless = text->keyless;
         made.backoff = text->backoff;
         if (!text->requested.empty() && text->requested != "terminate") {
-            made.unable = "nobody can ask this build for '" + text->requested + "'";
+            made.unable = "this build has no request '" + text->requested + "'";
         }
         if (!text->requested.empty()) {
             const auto request = policy_.requests.find(text->requested);

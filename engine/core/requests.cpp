@@ -55,8 +55,8 @@ FoldRun::Answer FoldRun::answer(const ItemView& item, const Request& request) {
     if (late && TRUEUP_GUARD("request_timely")) {
         const Millis age = item.append_time - from_millis<BrokerTime>(request.issued_ms);
         return {false, "it was asked " + std::to_string(age.count() / 1000) +
-                           " s before it arrived, by the clock of the one who asked; more than 300 "
-                           "s in either direction is not taken: set the clock, and ask again"};
+                           " s before it arrived, by the sender's clock; more than 300 s in either "
+                           "direction is not accepted: set the clock, and ask again"};
     }
     if (state_.plan == nullptr) {
         // Executors follow these whatever is in force.
@@ -104,7 +104,7 @@ FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
         case RequestKind::kUnspecified:
             break;
     }
-    return {false, "this build does not know what is asked"};
+    return {false, "this build does not know this kind of request"};
 }
 
 /// Approves what waits in this subject and has not changed since it was looked at. How many.
@@ -127,7 +127,7 @@ std::uint32_t FoldRun::approve(Entry& entry, const Approval& approval,
 FoldRun::Answer FoldRun::approve(const Request& request) {
     const RequestScope& scope = request.scope;
     if (!scope.finding_offset) {
-        return {false, "an approval names the journal offset that was looked at"};
+        return {false, "an approval must name the journal offset that you saw"};
     }
     const std::uint8_t rule = state_.plan->rule(scope.rule);
     if (scope.subject.empty()) return approve_all(request, rule);
@@ -144,7 +144,7 @@ FoldRun::Answer FoldRun::approve(const Request& request) {
     if (count == 0) {
         return {false, "it has changed since journal offset " +
                            std::to_string(*scope.finding_offset) +
-                           ", or another finding is meant: look again, and approve what you see"};
+                           ", or this is another finding: look again, and approve what you see"};
     }
     mark(*entry);
     return {true, many(count) + " approved"};
@@ -158,9 +158,9 @@ FoldRun::Answer FoldRun::approve_all(const Request& request, std::uint8_t rule) 
         if (wanted == name_of(known)) reason = known;
     }
     if (reason == Reason::kNone) {
-        return {false,
-                "an approval of many names what they wait for: approval or "
-                "uncorrelated_rows"};
+        return {
+            false,
+            "an approval of many findings must name their reason: approval or uncorrelated_rows"};
     }
     Sweep sweep;
     sweep.what = Sweep::What::kApproval;
@@ -189,7 +189,7 @@ void FoldRun::dismiss(Entry& entry, Finding& finding) {
 FoldRun::Answer FoldRun::dismiss(const Request& request) {
     const RequestScope& scope = request.scope;
     Entry* entry = scope.subject.empty() ? nullptr : find(scope.subject);
-    if (entry == nullptr) return {false, "a dismissal names a subject that has findings"};
+    if (entry == nullptr) return {false, "a dismissal must name a subject that has findings"};
     const std::uint8_t rule = state_.plan->rule(scope.rule);
     if (entry->subject.ending) return drop_ending(*entry, request, rule);
     std::uint32_t count = 0;
@@ -218,11 +218,11 @@ FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, std::
     }
     if (face.command) return {false, "a command is under way; wait for its outcome"};
     if (ending.stage == Ending::Stage::kTaking) {
-        return {false, "what was done is not known yet; ask again in a minute"};
+        return {false, "it is not known yet what was done; ask again in a minute"};
     }
     if (!request.drop) {
         return {false, "it is half done: " + progress_of(*state_.plan, ending) +
-                           "; write --drop if it is to be left so"};
+                           "; write --drop to leave it so"};
     }
     // An executor may still carry its last command out.
     const BrokerTime quiet = ending.not_after + meta_.settings.max_broker_skew;
@@ -245,7 +245,7 @@ FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
                            "; write policy/name, as in graph-instances/wrapper-7"};
     }
     if (entry != nullptr && entry->subject.held == held) {
-        return {true, held ? "it is held already" : "it is not held"};
+        return {true, held ? "it is on hold already" : "it is not on hold"};
     }
     if (held && meta_.holds >= kMostHolds) return {false, too_many_holds_sentence()};
     if (entry == nullptr) entry = &subject_of(key);
@@ -253,7 +253,7 @@ FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
     meta_.holds = held ? meta_.holds + 1 : meta_.holds - 1;
     state_.subjects.mark_dirty(*entry);
     if (state_.plan != nullptr) mark(*entry);  // else nobody is judged
-    return {true, held ? "nothing will happen to it until it is released" : "released"};
+    return {true, held ? "nothing will be done to it until it is released" : "released"};
 }
 
 bool FoldRun::paused(std::uint8_t rule) const {
@@ -280,7 +280,7 @@ FoldRun::Answer FoldRun::resume(const Request& request) {
     const auto same = [&](const Pause& known) { return known.rule == rule; };
     const auto kept = std::remove_if(meta_.pauses.begin(), meta_.pauses.end(), same);
     if (kept == meta_.pauses.end()) {
-        return {false, rule == kEveryRule ? "there is no pause of everything; name the rule"
+        return {false, rule == kEveryRule ? "there is no pause of all rules; name the rule"
                                           : request.scope.rule + " is not paused by itself"};
     }
     meta_.pauses.erase(kept, meta_.pauses.end());
@@ -339,7 +339,7 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
     if (verdict.kind == Verdict::Kind::kHealthy) {
         entry->subject.termination.reset();
         return {false, "there is nothing to end: " + quoted(request.scope.subject) +
-                           " has no live row, or its pod is none of ours"};
+                           " has no live row, or its pod is out of scope"};
     }
     state_.subjects.mark_dirty(*entry);
     mark(*entry);

@@ -48,13 +48,12 @@ inline bool names_subject(std::string_view key) {
 /// What is said to whoever asks too much, by the fold as over HTTP.
 inline std::string too_many_sentence(const std::string& by) {
     return "'" + by + "' has asked " + std::to_string(kMostOfOneCaller) +
-           " times within ten minutes: wait a few, and ask again; pause, hold and dismiss are "
-           "taken "
-           "all the same";
+           " times within ten minutes; wait a few minutes and ask again; pause, hold and dismiss "
+           "are always accepted";
 }
 inline std::string too_many_holds_sentence() {
     return std::to_string(kMostHolds) +
-           " subjects are held already: release some, or pause the rule instead";
+           " subjects are on hold already; release some, or pause the rule instead";
 }
 
 /// Was it taken, or refused, before?

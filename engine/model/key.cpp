@@ -51,7 +51,7 @@ class KeyParser {
         if (!error_ && at_ != text_.size()) fail("expected || or the end");
         if (!error_ && fields_of(key).empty()) {
             at_ = 0;
-            fail("names no field, so that all objects would belong to one subject");
+            fail("names no field, so all objects would belong to one subject");
         }
         if (error_) return *error_;
         return key;

@@ -59,7 +59,7 @@ Result<Read> read_whole(const std::string& path) {
     struct stat status {};
     if (file.handle < 0 || ::fstat(file.handle, &status) != 0) return refuse(std::strerror(errno));
     if (S_ISDIR(status.st_mode)) return refuse("it is a folder");
-    if (!S_ISREG(status.st_mode)) return refuse("it is no regular file");
+    if (!S_ISREG(status.st_mode)) return refuse("it is not a regular file");
     Read read{{}, {status.st_uid, status.st_gid, status.st_mode & kPermissions}};
     std::array<char, 4096> piece{};
     while (true) {

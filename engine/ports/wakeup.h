@@ -1,7 +1,7 @@
 // Something to wait for that others tell of: a count of what happened, and whoever waits for more.
 //
 // Who waits where, and who wakes it. A thread waits in one place at a time, until the next thing
-// that is due; nobody looks again and again.
+// that is due. What looks at a clock all the same says why where its interval is defined.
 //   in `Log::wait`          a shard, an executor without calls under way, a source that stands by.
 //                           Ended by every append that became readable or was answered, and by
 //                           `Log::wake`: a stop, a person's question.

@@ -33,14 +33,14 @@ Status names_itself(ports::Log& log, ports::Partition journal, const ports::Exte
     if (!genesis) return genesis.error();
     if (*genesis) return Done{};
     return stop(
-        "the journal does not begin with the record that names it: it was emptied, or made "
-        "anew, under an engine that ran");
+        "the journal does not begin with the record that names it: it was emptied or created again "
+        "while an engine was running");
 }
 
 Error another_record(std::int64_t offset) {
     return stop("the journal's record at offset " + std::to_string(offset) +
                 " is not the one that the rows were made from: they belong to another journal, or "
-                "this one lost its tail and grew again");
+                "this one lost its tail and has grown since");
 }
 
 /// Is the record at this offset the one that is meant?
@@ -96,7 +96,7 @@ Status check_continuity(ports::Log& log, std::int32_t shard, const core::Meta& r
         const std::string rows_end =
             applied < 0 ? "there are no rows" : "the rows end at " + std::to_string(applied);
         return stop("the journal starts at offset " + std::to_string(extent->first_offset) +
-                    " and " + rows_end + ": retention took what lies between");
+                    " and " + rows_end + ": retention deleted what lies between");
     }
     if (applied < 0) return names_itself(log, journal, *extent);
     if (extent->next_offset <= applied) {

@@ -82,9 +82,9 @@ Status Projection::add_up(const core::Meta& meta, const Check& check) {
     if (!seen) return seen;
     if (!right) return right;
     if (sum == meta.digest) return Done{};
-    return Error{Next::kSkip, Code::kCorrupt,
-                 "the projection's rows do not add up to its digest at offset " +
-                     std::to_string(meta.applied)};
+    return Error{
+        Next::kSkip, Code::kCorrupt,
+        "the projection's rows do not match its digest at offset " + std::to_string(meta.applied)};
 }
 
 Result<core::Meta> Projection::verified(const std::function<bool()>& stop) {

@@ -30,8 +30,7 @@ Status Sequencer::rewind(const core::Gap& gap) {
                      std::string(name_of(gap.topic)) + " lost the records from " +
                          std::to_string(gap.last + 1) + " to " +
                          std::to_string(extent->first_offset - 1) +
-                         " before they were journaled: take a new epoch of its "
-                         "sources under a new journal, or restore the topic"};
+                         " before they were journaled: restore the topic, or begin a new journal"};
     }
     Position& position = positions_[static_cast<std::size_t>(gap.topic)];
     if (position.next <= gap.last + 1 || !TRUEUP_GUARD("rewind_to_gap")) return Done{};

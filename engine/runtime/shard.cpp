@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{4} << 20U;
 constexpr Millis kStatusEvery{200};
+// Also how long a shard waits while something is under way. Answers of appends end that wait, but
+// the end of a job (rows being applied, a batch being encoded) wakes nobody.
 constexpr Millis kTickAtLeast{20};
 constexpr Millis kLookEvery{1'000};
 constexpr Millis kSoon{5'000};  // a proof of so much later is worth hurrying for
@@ -21,8 +23,8 @@ constexpr int kPutOff = 5;
 /// What an operator can do about rows that the journal does not go on from.
 std::string way_out(const ports::Extent& extent) {
     if (extent.first_offset == 0) {
-        return "Put the right journal back, or move the shard's projection folder away: it is then "
-               "made anew from a checkpoint or from the journal's start";
+        return "Restore the right journal, or move the shard's projection folder away: it is then "
+               "rebuilt from a checkpoint or from the journal's start";
     }
     return "Put a checkpoint at offset " + std::to_string(extent.first_offset - 1) +
            " or later into the checkpoints' folder and move the shard's projection folder away; "
@@ -126,7 +128,7 @@ Status Shard::check_partitions() const {
                  "the journal of shard " + std::to_string(settings_.shard) + " is one of " +
                      std::to_string(meta.partitions) + ", and this engine is to run shards of " +
                      std::to_string(settings_.partitions) + "; write bus.kafka.partitions: " +
-                     std::to_string(meta.partitions) + ", or take another prefix"};
+                     std::to_string(meta.partitions) + ", or use another prefix"};
 }
 
 void Shard::refuse(std::string why) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostInFlight = 4;
 constexpr std::size_t kMostEntries = 2'000;  // of one append
+// While it stands by: a partition that is not being read brings no news, so it looks for them.
 constexpr Millis kListenAgain{500};
 constexpr std::uint64_t kLateTokens = 16;  // of our own that may still come
 constexpr std::size_t kReadBytes = std::size_t{1} << 20U;

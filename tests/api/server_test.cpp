@@ -140,7 +140,7 @@ TEST_F(HttpServer, APostWithoutABodyIsServed) {
     EXPECT_EQ(ask("POST", "/internal/reconcile", token('o')).status, 202);
     const RawAnswer reply = ask("POST", "/v1/requests", token('o'));
     EXPECT_EQ(reply.status, 400);
-    EXPECT_TRUE(has(reply.body, "the body is a JSON object")) << reply.body;
+    EXPECT_TRUE(has(reply.body, "the body must be a JSON object")) << reply.body;
 }
 
 TEST_F(HttpServer, HeadGoesWhereGetGoesAndOtherMethodsAreToldWhichOne) {
@@ -313,7 +313,7 @@ TEST_F(HttpServer, ASocketThatADeadProcessLeftIsTakenOverAndALivingOnesIsNot) {
     const auto second = Server::start(settings, backend());
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().what, "another process serves on " + settings.socket +
-                                       "; stop it, or give this one a state_dir of its own");
+                                       "; stop it, or give this one its own state_dir");
     EXPECT_EQ(test_support::call(settings.socket, "GET", "/healthz", {}).status, 200);
 }
 
@@ -370,8 +370,7 @@ TEST_F(HttpServer, ALookThatFailsIsAnswered500AndToldOnceAndTheNextOneIsAsEver) 
     }
     EXPECT_EQ(ask("GET", "/healthz").status, 200);
     EXPECT_EQ(warned(), std::vector<std::string>{
-                            "http: the state of the process could not be looked at: no such "
-                            "folder"});
+                            "http: cannot read the state of the process: no such folder"});
     blind = false;
     EXPECT_EQ(ask("GET", "/metrics").status, 200);
     EXPECT_EQ(ask("GET", "/readyz").status, 503);
@@ -435,7 +434,7 @@ TEST_F(HttpServer, WhoHasNoGoodTokenIsToldToWaitAndAGoodOneIsServedFromTheSameAd
     EXPECT_EQ(ask("GET", "/readyz").status, 503) << "as it is, and not 429";
     const auto told = warned();
     ASSERT_FALSE(told.empty());
-    EXPECT_EQ(told[0], "http: 127.0.0.1 asked for /v1/findings without a token that is good");
+    EXPECT_EQ(told[0], "http: 127.0.0.1 asked for /v1/findings without a valid token");
     EXPECT_LE(told.size(), 22U);
     for (const std::string& sentence : told) EXPECT_FALSE(has(sentence, "wrong-")) << sentence;
 }
@@ -444,7 +443,7 @@ TEST_F(HttpServer, ARoleThatDoesNotSufficeIsToldWithTheCallersName) {
     serve();
     EXPECT_EQ(ask("POST", "/internal/reconcile", token('v')).status, 403);
     EXPECT_EQ(warned(), std::vector<std::string>{"http: 127.0.0.1 asked for /internal/reconcile as "
-                                                 "'vera', who may not"});
+                                                 "'vera', whose role does not allow it"});
 }
 
 TEST_F(HttpServer, ItCountsWhatItAnsweredAndWhatItRefused) {
@@ -563,10 +562,9 @@ TEST_F(HttpServer, AKeyWithAPasswordIsRefusedInASentence) {
     settings.listen = "127.0.0.1:0";
     const auto locked = Server::start(settings, backend());
     ASSERT_FALSE(locked.ok());
-    EXPECT_EQ(locked.error().what,
-              "http.tls.key_file " + settings.key_file +
-                  " is locked with a password, which nobody is there to give; write it without "
-                  "one: openssl pkey -in FILE -out OTHER");
+    EXPECT_EQ(locked.error().what, "http.tls.key_file " + settings.key_file +
+                                       " is encrypted with a password, which Trueup cannot ask "
+                                       "for; remove it: openssl pkey -in FILE -out OTHER");
 }
 
 // Symptom: what was thrown while a connection came was the end of all that came behind it.

@@ -51,15 +51,15 @@ TEST(Tokens, AWrongLineIsRefusedWithWhatToWrite) {
         const Result<Tokens> tokens = Tokens::parse(text);
         return tokens.ok() ? std::string("it was read") : tokens.error().what;
     };
-    EXPECT_EQ(refusal("a b c\n"),
-              "tokens:1: a token has 16 characters at the least; a line is NAME ROLE TOKEN "
-              "[EXPIRES]");
+    EXPECT_EQ(
+        refusal("a b c\n"),
+        "tokens:1: a token must have at least 16 characters; a line is NAME ROLE TOKEN [EXPIRES]");
     EXPECT_EQ(refusal("#\nalice boss 0123456789abcdef0123\n"),
-              "tokens:2: the role is viewer, user, ops or admin; a line is NAME ROLE TOKEN "
+              "tokens:2: the role must be viewer, user, ops or admin; a line is NAME ROLE TOKEN "
               "[EXPIRES]");
-    EXPECT_EQ(refusal("alice ops 0123456789abcdef0123 tomorrow\n"),
-              "tokens:1: write the end as 2026-12-31T00:00:00Z; a line is NAME ROLE TOKEN "
-              "[EXPIRES]");
+    EXPECT_EQ(
+        refusal("alice ops 0123456789abcdef0123 tomorrow\n"),
+        "tokens:1: write the expiry as 2026-12-31T00:00:00Z; a line is NAME ROLE TOKEN [EXPIRES]");
 }
 
 TEST(Tokens, WhatWasTakenAwayLetsNobodyInByAnyCopy) {

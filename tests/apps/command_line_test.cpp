@@ -65,7 +65,7 @@ TEST(CommandLine, AnUnknownOptionIsNamedWithWhatWasMeant) {
               "unknown option '--limt'; did you mean '--limit'? `trueup findings list --help` "
               "lists the options");
     EXPECT_EQ(said("findings list again"),
-              "'again' is one word too many; `trueup findings list --help` shows what it takes");
+              "unexpected argument 'again'; `trueup findings list --help` shows the usage");
 }
 
 // The answer to `-o yaml` was `Check yaml value in {json->,text-> } OR {, } FAILED`.

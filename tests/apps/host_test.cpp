@@ -328,7 +328,7 @@ TEST_F(HostTest, AFloodOfAUsersRequestsIsAnswered429AndStopsNoPause) {
                   R"({"kind": "terminate", "subject": "graph-instances/wrapper-good"})");
         if (reply.status == 429) {
             ++refused;
-            EXPECT_NE(reply.body.find("wait a few, and ask again"), std::string::npos);
+            EXPECT_NE(reply.body.find("wait a few minutes and ask again"), std::string::npos);
             continue;
         }
         ASSERT_EQ(reply.status, 202) << reply.body;
@@ -376,7 +376,7 @@ TEST_F(DoubtfulHostTest, ASourceThatIsNotCheckedYetIsNotReadAndTheProcessIsNotRe
     EXPECT_FALSE(rows_of(shown).known);
     EXPECT_FALSE(rows_of(shown).answering);
     EXPECT_TRUE(host->log().read({Topic::kChangesRows, 0}, 0, 1U << 20U).value().records.empty());
-    const char* why = "source rows: nothing is read or written there before it has answered: ";
+    const char* why = "source rows: nothing is read or written there until it answers: ";
     EXPECT_TRUE(wait_until([&] { return host->snapshot().not_ready().starts_with(why); }))
         << host->snapshot().not_ready();
     answers = true;

@@ -105,12 +105,13 @@ TEST(KeyWatch, AFileIsLookedAtEveryFiveSecondsAndTakenOnceItHasSettled_K2) {
 
 TEST(KeyWatch, ABadFileChangesNothingAndIsSaidOnce_K1) {
     const std::string stays = "; what was read before stays in force";
-    const std::string wanted = ": write ID HEX, with 32 hex digits at the least";
+    const std::string wanted = ": write ID HEX, with at least 32 hex digits";
     for (const auto& [text, why] :
          {std::pair(std::string("new 00\n"), "/keys/commands:1" + wanted),
           std::pair(kNewLine + "rubbish", "/keys/commands:2" + wanted),
-          std::pair(std::string(), std::string("/keys/commands holds no key; remove the file to "
-                                               "have one made"))}) {
+          std::pair(
+              std::string(),
+              std::string("/keys/commands has no key; remove the file to have one created"))}) {
         Watched keys;
         const std::string word = signed_by(keys.ring);
         keys.write(text);

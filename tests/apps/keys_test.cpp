@@ -78,10 +78,10 @@ TEST(Keys, WhatIsNoKeyIsRefusedWithItsLine) {
     const TempDir folder;
     ASSERT_TRUE(load_keys(folder.path() + "/keys", "commands").ok());
     const std::string path = folder.path() + "/keys/commands";
-    const std::string wanted = ": write ID HEX, with 32 hex digits at the least";
+    const std::string wanted = ": write ID HEX, with at least 32 hex digits";
     write(path, "# nothing\n");
     EXPECT_EQ(refusal(folder.path()),
-              "/keys/commands holds no key; remove the file to have one made");
+              "/keys/commands has no key; remove the file to have one created");
     for (const char* text : {"k\n", "k 00\n", "k 0123456789abcdef0123456789abcdeX\n",
                              "k 0123456789abcdef0123456789abcdef0\n"}) {
         write(path, text);

@@ -126,8 +126,8 @@ TEST_F(OneLook, ACopyThatDoesNotGoOnEndsWithASentence) {
     const Result<Look> said = look_at_rows();
     ASSERT_FALSE(said.ok());
     EXPECT_EQ(said.error().what,
-              "source rows: the copy does not begin; a transaction that has been open for long "
-              "keeps its slot from being made");
+              "source rows: the copy cannot begin; a long-running transaction keeps its slot from "
+              "being created");
 }
 
 TEST_F(OneLook, EndsWhenItIsToldTo) {

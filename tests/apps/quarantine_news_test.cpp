@@ -26,20 +26,20 @@ api::SourceView pods(Quarantine kind) {
 TEST(Quarantine, EachKindNamesTheSourceTheFigureAndTheCommand) {
     EXPECT_EQ(sentence_of("pods", {}), "");
     EXPECT_EQ(sentence_of("pods", {Quarantine::kDrop, 120, 0, 0}),
-              "source pods lost suspiciously much at once, of 120 objects: nothing that takes away "
-              "leans on it until it lists them again" +
+              "source pods lost suspiciously many objects at once, of 120 objects: nothing "
+              "destructive is done because of it until it lists them again" +
                   kEnd);
     EXPECT_EQ(sentence_of("pods", {Quarantine::kEmpty, 0, 1, 0}),
-              "source pods has shown 0 objects, and at least 1 are expected (expect.at_least): "
-              "nothing that takes away leans on it until it shows so many" +
+              "source pods has shown 0 objects, but at least 1 are expected (expect.at_least): "
+              "nothing destructive is done because of it until it shows that many" +
                   kEnd);
     EXPECT_EQ(sentence_of("pods", {Quarantine::kWrong, 31, 0, 40}),
-              "source pods would make 31 of 40 subjects wrong with its first list: nothing that "
-              "takes away leans on it" +
+              "source pods would make 31 of 40 subjects wrong with its first list: nothing "
+              "destructive is done because of it" +
                   kEnd);
     EXPECT_EQ(sentence_of("pods", {Quarantine::kRewound, 120, 0, 0}),
-              "source pods went back in time, from 120 objects: nothing that takes away leans on "
-              "it" +
+              "source pods went back in time, from 120 objects: nothing destructive is done "
+              "because of it" +
                   kEnd);
 }
 

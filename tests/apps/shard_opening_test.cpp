@@ -169,7 +169,7 @@ TEST_F(ShardOpening, ADamagedCheckpointIsPassedOver_C8) {
     ASSERT_EQ(said_.size(), 3U);
     expect_said(0, "-1000000-");
     expect_said(0, "is passed over");
-    expect_said(1, "it does not hold what its name says");
+    expect_said(1, "its content does not match its name");
     expect_said(2, "rebuilt from checkpoint " + older_.name());
 }
 
@@ -179,8 +179,8 @@ TEST_F(ShardOpening, WhenNoneCanBeUsedTheJournalIsFoldedFromItsStart_C8) {
     spoil_tables(place_.checkpoints.path_of(newer_));
     EXPECT_EQ(opened_at(), -1);
     ASSERT_EQ(said_.size(), 2U);
-    expect_said(0, newer_.name() + " is passed over: ");
-    expect_said(1, older_.name() + " is passed over: ");
+    expect_said(0, newer_.name() + " is skipped: ");
+    expect_said(1, older_.name() + " is skipped: ");
 }
 
 TEST_F(ShardOpening, AheadOfTheJournalOrOfATailThatWasLostItIsPassedOver_C11) {
@@ -190,7 +190,7 @@ TEST_F(ShardOpening, AheadOfTheJournalOrOfATailThatWasLostItIsPassedOver_C11) {
     auto opened = open(other.get());
     ASSERT_TRUE(opened.ok()) << opened.error().what;
     EXPECT_EQ(opened->shard->state().meta.applied, older_.offset);
-    expect_said(0, "lost its tail and grew again");
+    expect_said(0, "lost its tail and has grown since");
     opened = Error{};
     fs::remove_all(place_.path);
     MemoryLog shorter;
@@ -232,7 +232,8 @@ TEST_F(ShardOpening, WhereRetentionTookWhatIsMissingItIsRefusedEachTime_C11) {
         ASSERT_FALSE(opened.ok()) << "it started empty";
         EXPECT_EQ(opened.error().next, Next::kStop);
         EXPECT_EQ(opened.error().code, Code::kLost);
-        EXPECT_NE(opened.error().what.find("retention took what lies between"), std::string::npos);
+        EXPECT_NE(opened.error().what.find("retention deleted what lies between"),
+                  std::string::npos);
         EXPECT_NE(opened.error().what.find("Put a checkpoint at offset " +
                                            std::to_string(newer_.offset + 1) + " or later into"),
                   std::string::npos)

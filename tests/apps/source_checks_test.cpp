@@ -58,8 +58,7 @@ struct Checks {
 TEST(SourceChecks, WhoDoesNotAnswerIsNoFlawAndIsAskedUntilItDoes) {
     Checks all;
     EXPECT_TRUE(all.first().empty());
-    EXPECT_EQ(all.doubt(),
-              "nothing is read or written there before it has answered: connection refused");
+    EXPECT_EQ(all.doubt(), "nothing is read or written there until it answers: connection refused");
     EXPECT_EQ(all.checks.doubts().size(), 1U);
     all.until([&] { return all.server.asked() >= 3; });
     all.server.says(std::vector<std::string>{"id"});
@@ -87,10 +86,9 @@ TEST(SourceChecks, AFlawThatIsFoundLaterIsADoubtUntilItIsMended) {
     EXPECT_TRUE(all.first().empty());
     all.server.says(kNoTable);
     all.until([&] { return all.doubt().find("does not exist") != std::string::npos; });
-    EXPECT_EQ(
-        all.doubt(),
-        "nothing is read or written there until this is mended: table public.instances does not "
-        "exist");
+    EXPECT_EQ(all.doubt(),
+              "nothing is read or written there until this is fixed: table public.instances does "
+              "not exist");
     all.server.says(std::vector<std::string>{"id"});
     all.until([&] { return all.doubt().empty(); });
 }
@@ -104,7 +102,7 @@ TEST(SourceChecks, BeforeTheFirstAnswerEverythingIsInDoubt) {
                           }}});
     EXPECT_TRUE(checks.first_answers([](Millis) { return true; }).empty()) << "asked to stop";
     EXPECT_EQ(checks.look("pods").doubt, "it has not answered yet");
-    EXPECT_EQ(checks.look("rows").doubt, "nobody asks whether it can be read as configured");
+    EXPECT_EQ(checks.look("rows").doubt, "it is not checked whether it can be read as configured");
     open.set_value();
 }
 

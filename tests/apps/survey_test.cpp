@@ -76,7 +76,7 @@ TEST(Survey, ANamespaceThatDoesNotExistIsWrong) {
     pods.namespace_exists = false;
     EXPECT_EQ(judged(configured(), pods, surveyed("rows", 2)).wrong,
               Texts{"trueup.yaml:3: source pods: there is no namespace 'graph', and rows has 2 "
-                    "rows, 2 live (ACTIVE 1, running 1); write the one that the pods are in"});
+                    "rows, 2 live (ACTIVE 1, running 1); write the namespace of the pods"});
 }
 
 TEST(Survey, ANamespaceThatNobodyMayLookForIsNoFailure) {
@@ -85,30 +85,30 @@ TEST(Survey, ANamespaceThatNobodyMayLookForIsNoFailure) {
     const Judged said = judged(configured(), pods, surveyed("rows", 2));
     EXPECT_EQ(said.wrong, Texts{});
     EXPECT_EQ(said.asked[1],
-              "pods: whether there is a namespace graph could not be told (get on namespaces)");
+              "pods: cannot tell whether namespace graph exists (needs get on namespaces)");
 }
 
 TEST(Survey, ASelectorThatMatchesNothingIsWrong) {
     EXPECT_EQ(judged(configured(), surveyed("pods", 0), surveyed("rows", 2)).wrong,
               Texts{"trueup.yaml:3: source pods: no pod in namespace graph matches the selector "
                     "\"app=wrapper\", and rows has 2 rows, 2 live (ACTIVE 1, running 1); correct "
-                    "the selector, or write expect: {at_least: 0} if none is right"});
+                    "the selector, or write expect: {at_least: 0} if none is correct"});
     const config::Config none = configured("", "    expect: {at_least: 0}\n");
     EXPECT_EQ(judged(none, surveyed("pods", 0), surveyed("rows", 2)).wrong, Texts{});
 }
 
 TEST(Survey, AnEmptyTableIsWrong) {
     EXPECT_EQ(judged(configured(), surveyed("pods", 4), surveyed("rows", 0)).wrong,
-              Texts{"trueup.yaml:5: source rows: table public.instances has no row, and pods has "
-                    "4 pods; is it another database, or being restored? write expect: {at_least: "
-                    "0} if empty is right"});
+              Texts{"trueup.yaml:5: source rows: table public.instances has no row, and pods has 4 "
+                    "pods; is it the wrong database, or is it being restored? write expect: "
+                    "{at_least: 0} if empty is correct"});
 }
 
 TEST(Survey, LessThanIsExpectedIsWrong) {
     const config::Config many = configured("", "    expect: {at_least: 40}\n");
     EXPECT_EQ(judged(many, surveyed("pods", 4), surveyed("rows", 4)).wrong,
-              Texts{"trueup.yaml:3: source pods: it has 4 pods, and expect.at_least is 40; write "
-                    "at most 4 if that is all"});
+              Texts{"trueup.yaml:3: source pods: it has 4 pods, but expect.at_least is 40; write "
+                    "at most 4 if that is correct"});
 }
 
 TEST(Survey, ARightThatAnActingRuleNeedsIsWrongAndOthersAreWarnedOf) {
@@ -130,7 +130,7 @@ TEST(Survey, ARightThatAnActingRuleNeedsIsWrongAndOthersAreWarnedOf) {
     EXPECT_EQ(observing.warnings.size(), 2U);
     EXPECT_EQ(observing.warnings[0],
               "source pods: no right to delete pods, which orphaned_pod does; grant the verb "
-              "delete before that rule acts");
+              "delete before the rule acts");
     EXPECT_EQ(judged(configured("orphaned_pod: {mode: off}"), pods, surveyed("rows", 4)).warnings,
               Texts{});
 }
@@ -142,7 +142,7 @@ TEST(Survey, SaysWhatWouldBeFoundAndWhenItIsTooMuch) {
     for (int i = 0; i < 11; ++i) rehearsed.proposals.push_back({"missing_pod", {}, {}, {}, {}, {}});
     const Judged said = judged(configured(), surveyed("pods", 9), surveyed("rows", 20), rehearsed);
     EXPECT_EQ(said.finds,
-              "missing_pod 11; about 11 of 20 subjects something would be done (`trueup plan` says "
+              "missing_pod 11; something would be done about 11 of 20 subjects (`trueup plan` says "
               "what)");
     ASSERT_EQ(said.warnings.size(), 1U);
     EXPECT_EQ(said.warnings[0].substr(0, 32), "11 of 20 subjects would be wrong");

@@ -138,9 +138,9 @@ TEST(ReadSet, NoneButLetsTheOneObjectHaveTheName) {
         EXPECT_EQ(world.judge({Kind::kNoneBut, "pods", "uid-b", field, "wrapper-a"}).kind,
                   Standing::Kind::kRefused);
     }
-    expect_refused(world.judge({Kind::kNoneBut, "pods", "uid-b", "name", "wrapper-a"}),
-                   "none_but(pods, name = wrapper-a, uid-b): another object has come under the "
-                   "name: uid uid-a");
+    expect_refused(
+        world.judge({Kind::kNoneBut, "pods", "uid-b", "name", "wrapper-a"}),
+        "none_but(pods, name = wrapper-a, uid-b): another object has taken the name: uid uid-a");
     world.database.rows["9"].columns = {{"pod_name", "wrapper-c"}};
     for (const char* field : {"key", "pod_name"}) {
         expect_holds(

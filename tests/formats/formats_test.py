@@ -254,7 +254,7 @@ class Formats(unittest.TestCase):
             with self.subTest(new=new):
                 self.assertIn(old, self.page)
                 self.assertEqual(len(wrong_messages(self.page.replace(old, new), schema)), 2)
-        line = "| `executor` | 6 | `string` | who says so |\n"
+        line = "| `executor` | 6 | `string` | which executor reports it |\n"
         self.assertIn(line, self.page)
         self.assertEqual(len(wrong_messages(self.page.replace(line, ""), schema)), 1)
 
@@ -286,7 +286,7 @@ class Formats(unittest.TestCase):
             self.assertEqual(payload["schemaFormat"], "application/vnd.google.protobuf;version=3")
             first, copy = payload["schema"].split("\n", 1)
             file = FILE.search(first).group(0)
-            self.assertEqual(copy, read(file), "formats_test.py --write copies it anew")
+            self.assertEqual(copy, read(file), "formats_test.py --write copies it again")
             schema = self.code["schema"][file.removeprefix("schemas/")]
             package, name = record["message"].rsplit(".", 1)
             self.assertEqual(schema["package"], package)

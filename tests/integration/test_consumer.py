@@ -95,7 +95,7 @@ class Findings(unittest.TestCase):
         states = [f["state"] for f in consumer.findings()]
         self.assertEqual(states, ["suspected", "confirmed", "confirmed", "commanded", "resolved"])
         self.assertEqual(consumer.end(signal.SIGTERM), 0)
-        self.assertIn("2 repetitions were passed over", consumer.said())
+        self.assertIn("2 duplicates were skipped", consumer.said())
 
     def test_what_it_does_not_understand_it_names_and_goes_on(self):
         bare = {"key": "!heartbeat", "headers": [], "value": ""}
@@ -106,7 +106,7 @@ class Findings(unittest.TestCase):
         consumer.until("four findings", lambda: len(consumer.lines()) == 4)
         self.assertEqual(consumer.end(), 0)
         said = consumer.said()
-        self.assertIn(f"{self.topic}[0]@0 is no event of Trueup", said)
+        self.assertIn(f"{self.topic}[0]@0 is not an event of Trueup", said)
         self.assertEqual(said.count("is of the type trueup.finding.v2"), 1)
         self.assertIn(f"{self.topic}[0]@3 cannot be read", said)
 

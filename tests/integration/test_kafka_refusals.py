@@ -183,7 +183,7 @@ class KafkaRefusals(brokered.Brokered):
         self.do("delete_records", "journal", before=-1)
         first = self.journal_end()
         self.does_not_start(
-            f"the journal starts at offset {first}", "retention took what lies between"
+            f"the journal starts at offset {first}", "retention deleted what lies between"
         )
 
     def test_a_journal_whose_start_is_deleted_before_the_rows_is_good(self):
@@ -213,7 +213,7 @@ class KafkaRefusals(brokered.Brokered):
         self.do("remove", "changes.pods")
         code, said = self.run_trueup("topics", "create", "-c", self.config)
         self.assertEqual(code, 0, said)
-        self.gives_up_at_once("changes.pods/0: offset 3 is behind the end 0")
+        self.gives_up_at_once("changes.pods/0: offset 3 is beyond the end 0")
 
     def test_one_shard_that_lost_its_input_leaves_the_others_running(self):
         self.new_bus(2)
@@ -255,7 +255,7 @@ class KafkaRefusals(brokered.Brokered):
         self.lose_what_is_unread(engine, "journal", TICK, TICK)
         self.gives_up(engine, "journal/0: offset", "was truncated; the first one is")
         self.end_engine(engine, wanted=1)
-        self.does_not_start("the journal starts at offset", "retention took what lies between")
+        self.does_not_start("the journal starts at offset", "retention deleted what lies between")
 
     def test_a_journal_that_grew_another_tail_under_a_running_engine(self):
         # An engine that had not looked while a journal lost its tail and grew beyond it folded on.

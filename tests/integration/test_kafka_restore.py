@@ -187,7 +187,7 @@ class KafkaRestore(KafkaOnly):
                     damage(checkpoint)
                 said = self.restored(name, "--follow")
                 for checkpoint in checkpoints:
-                    words = f"checkpoint {os.path.basename(checkpoint)} is passed over: "
+                    words = f"checkpoint {os.path.basename(checkpoint)} is skipped: "
                     self.assertIn(words, said)
                 self.assertNotIn("rebuilt from checkpoint", said)
                 self.assertEqual(self.images(name), kept)
@@ -202,7 +202,7 @@ class KafkaRestore(KafkaOnly):
         said = self.restored("mixed", "--follow")
         for there in self.names_in(theirs):
             for name in there:
-                self.assertIn(f"checkpoint {name} is passed over: ", said)
+                self.assertIn(f"checkpoint {name} is skipped: ", said)
         self.assertNotIn("rebuilt from checkpoint", said)
         self.assertEqual(self.images("mixed"), self.images("first"))
 

@@ -87,7 +87,7 @@ class SourceDrop(scenario.Scenario):
         self.make_slot("physical")
         code, said = self.drop("--yes")
         self.assertEqual((code, self.slots()), (STAYS, [SLOT]))
-        self.assertIn("is not this source's: it is a physical one", said)
+        self.assertIn("does not belong to this source: it is a physical one", said)
         self.pg.drop_slot()
         self.pg.sql("DROP DATABASE IF EXISTS elsewhere")
         self.pg.sql("CREATE DATABASE elsewhere")
@@ -113,7 +113,7 @@ class SourceDrop(scenario.Scenario):
     def test_what_has_nothing_or_is_not_there_is_told(self):
         code, said = self.drop(name="pods")
         self.assertEqual(code, DONE)
-        self.assertIn("leaves nothing at its API server", said)
+        self.assertIn("leaves nothing on its API server", said)
         code, said = self.drop(name="row")
         self.assertEqual(code, NOT_ASKED)
         self.assertIn("there is no source row in", said)

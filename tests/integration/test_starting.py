@@ -54,12 +54,12 @@ class Starting(scenario.Scenario):
         proxy = self.pg_proxy()
         proxy.refuse()
         self.launch()
-        self.waits("rows", "nothing is read or written there before it has answered")
+        self.waits("rows", "nothing is read or written there until it answers")
         self.engine.until("pods are listed", lambda: self.objects("pods") > 0, 30)
         self.nothing_was_done()
         proxy.open()
         self.works()
-        self.assertIn("source rows: it answers, and is as configured", self.engine.log())
+        self.assertIn("source rows: it answers, and matches the configuration", self.engine.log())
 
     def test_kubernetes_is_away_at_the_start(self):
         self.make_world(seed=6)
@@ -105,7 +105,7 @@ class Starting(scenario.Scenario):
         self.launch()
         self.waits("rows")
         proxy.open()
-        self.waits("rows", "until this is mended: publication trueup does not exist: CREATE PUBLICATION")
+        self.waits("rows", "until this is fixed: publication trueup does not exist: CREATE PUBLICATION")
         self.nothing_was_done()
         self.pg.sql("CREATE PUBLICATION trueup FOR TABLE public.instances")
         self.works()

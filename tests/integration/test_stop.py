@@ -107,7 +107,7 @@ class Stop(scenario.Scenario):
         self.engine.until(what, lambda: self.pg.sql(query) == "1", 20)
 
     def until_it_waits(self, times):
-        words = "for the outcome of writes that went out: 1"
+        words = "for the outcome of writes in flight: 1"
         self.engine.until("the stop", lambda: self.engine.log().count(words) == times, 3)
 
     def stop(self, engine, when, how=signal.SIGINT):

@@ -77,7 +77,7 @@ TEST(PrivateFile, APipeIsRefusedAndNotWaitedFor) {
     const std::string pipe = folder.path() + "/pipe";
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     EXPECT_EQ(read_private_file(pipe).error().what,
-              "cannot read " + pipe + ": it is no regular file");
+              "cannot read " + pipe + ": it is not a regular file");
 }
 
 TEST(RegularFile, APipeADeviceAndAFolderAreRefusedBehindLinksToo) {
@@ -88,7 +88,7 @@ TEST(RegularFile, APipeADeviceAndAFolderAreRefusedBehindLinksToo) {
     std::filesystem::create_symlink("pipe", link);
     for (const std::string& odd : {pipe, link, std::string("/dev/zero")}) {
         EXPECT_EQ(read_regular_file(odd).error().what,
-                  "cannot read " + odd + ": it is no regular file");
+                  "cannot read " + odd + ": it is not a regular file");
     }
     EXPECT_EQ(read_regular_file(folder.path()).error().what,
               "cannot read " + folder.path() + ": it is a folder");

@@ -1,6 +1,7 @@
 // Proves sandbox/world.h and sandbox/world_file.h: determinism, threads, and a world that outlives
 // its process.
 #include "sandbox/drama.h"
+#include "sandbox/world_file.h"
 #include "tests/sandbox/support.h"
 
 #include <gtest/gtest.h>
@@ -200,6 +201,12 @@ TEST(SandboxWorldFile, CutsOffATornLastLineAndRefusesAFlawInTheMiddle) {
     {
         World other(6, clock);
         EXPECT_FALSE(other.restore(dir.file("world")).ok()) << "another seed";
+        // `demo --state-dir` could not be started twice: each time it made up another seed.
+        const auto kept = kept_seed(dir.file("world"));
+        ASSERT_TRUE(kept.ok());
+        EXPECT_EQ(*kept, 5U);
+        EXPECT_EQ(*kept_seed(dir.file("none")), std::nullopt);
+        EXPECT_FALSE(fs::exists(dir.file("none"))) << "a look makes nothing";
     }
     std::fstream file(dir.file("world"));
     file.seekp(3);

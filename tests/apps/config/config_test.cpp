@@ -239,7 +239,7 @@ TEST_F(ConfigFiles, TheConnectionComesFromTheFileThatIsNamed) {
     write("secret", " \n");
     EXPECT_EQ(read_conninfo(*config->source("rows")).error().what,
               (folder_ / "secret").string() +
-                  " is empty, and the connection of sources.rows should be in it; write \"host=... "
+                  " is empty, but should have the connection of sources.rows; write \"host=... "
                   "dbname=... user=... password=...\" there");
     fs::remove(folder_ / "secret");
     EXPECT_EQ(read_conninfo(*config->source("rows")).error().what,
@@ -279,10 +279,10 @@ TEST(Config, TheConnectionComesFromTheEnvironmentOrTheText) {
     const Config config = parsed(with(sound(), "TRUEUP_DATABASE", "TRUEUP_CONFIG_TEST_CONNINFO"));
     const SourceConfig& rows = *config.source("rows");
     unsetenv("TRUEUP_CONFIG_TEST_CONNINFO");
-    EXPECT_EQ(read_conninfo(rows).error().what,
-              "the environment variable TRUEUP_CONFIG_TEST_CONNINFO is empty, and the connection "
-              "of sources.rows should be in it; write \"host=... dbname=... user=... "
-              "password=...\" there");
+    EXPECT_EQ(
+        read_conninfo(rows).error().what,
+        "the environment variable TRUEUP_CONFIG_TEST_CONNINFO is empty, but should have the "
+        "connection of sources.rows; write \"host=... dbname=... user=... password=...\" there");
     setenv("TRUEUP_CONFIG_TEST_CONNINFO", "host=db", 1);
     EXPECT_EQ(read_conninfo(rows).value(), "host=db");
     unsetenv("TRUEUP_CONFIG_TEST_CONNINFO");

@@ -88,10 +88,10 @@ TEST(ConfigDescribe, PasswordsAreNowhere) {
         const Config config = parsed(with_conninfo(conninfo));
         EXPECT_EQ(describe(config).find("hunter2"), std::string::npos) << describe(config);
         EXPECT_EQ(describe_json(config).find("hunter2"), std::string::npos) << conninfo;
-        EXPECT_EQ(warnings(config),
-                  (std::vector<std::string>{
-                      "sources.rows.postgres.conninfo seems to hold a password; conninfo_file or "
-                      "conninfo_env keeps it out of this file"}))
+        EXPECT_EQ(
+            warnings(config),
+            (std::vector<std::string>{"sources.rows.postgres.conninfo seems to contain a password; "
+                                      "conninfo_file or conninfo_env keeps it out of this file"}))
             << conninfo;
     }
 }
@@ -110,7 +110,7 @@ TEST(ConfigDescribe, AsWhomIsWrittenIsShownWithoutSecrets) {
         << said;
     EXPECT_EQ(describe_json(config).find("hunter2"), std::string::npos);
     EXPECT_EQ(warnings(config), (std::vector<std::string>{
-                                    "executors.update_row.conninfo seems to hold a password; "
+                                    "executors.update_row.conninfo seems to contain a password; "
                                     "conninfo_file or conninfo_env keeps it out of this file"}));
 }
 
@@ -157,22 +157,20 @@ TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
                 "    command_ttl: 5s\n    max_drop: 95%\n"
                 "    acknowledge: [max_drop, orphaned_pod.create_window]\nexecutors:");
     const std::vector<std::string> expected{
-        "sources.nodes belongs to no policy: it is watched, and nothing judges it",
-        "sources.nodes.relist_every 1m reads the whole source very often; 6h is usual",
-        "sources.pods.expect.at_least is 0: an empty first list of it is believed, and everything "
-        "on the other side counts as wrong then",
-        "sources.pods watches all namespaces: two pods of one name claim one subject, and then "
-        "nothing is done about either",
-        "rules.orphaned_pod is enforced after 9s only; below 10s what merely starts slowly is "
-        "taken "
-        "for a disagreement",
-        "command_ttl 5s is shorter than 10s: a command that got lost is never sent again",
-        "max_drop is loosened, and acknowledge says so",
-        "orphaned_pod.create_window is loosened, and acknowledge says so",
-        "memory 32MiB is little; below 64MiB the projection reads from disk all the time",
-        "bus.embedded.fsync is false: a power cut may take back what was decided",
-        "http.listen 0.0.0.0:9464 is open to other machines without TLS, and acknowledge says so: "
-        "tokens travel in the clear"};
+        "sources.nodes is used by no policy: it is watched, but nothing is judged",
+        "sources.nodes.relist_every 1m reads the whole source very often; 6h is typical",
+        "sources.pods.expect.at_least is 0: an empty first list is believed, and then everything "
+        "on the other side counts as wrong",
+        "sources.pods watches all namespaces: two pods with the same name claim one subject, and "
+        "then nothing is done about either",
+        "rules.orphaned_pod acts after only 9s; below 10s a slow start is taken for a disagreement",
+        "command_ttl 5s is shorter than 10s: a lost command is never sent again",
+        "max_drop is relaxed (acknowledged)",
+        "orphaned_pod.create_window is relaxed (acknowledged)",
+        "memory 32MiB is low; below 64MiB the projection reads from disk all the time",
+        "bus.embedded.fsync is false: a power failure may lose decisions",
+        "http.listen 0.0.0.0:9464 is open to other machines without TLS (acknowledged): tokens are "
+        "sent unencrypted"};
     EXPECT_EQ(warnings(parsed(text)), expected);
 }
 

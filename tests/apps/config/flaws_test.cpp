@@ -38,7 +38,7 @@ TEST(ConfigFlaws, NotYaml) {
     EXPECT_EQ(flaws(","),
               "trueup.yaml:1: the file has a second YAML document here; write one document, and "
               "check the indentation of this line");
-    EXPECT_EQ(flaws("? [1]\n: 2\n"), "trueup.yaml:1: the file has a key that is no plain word");
+    EXPECT_EQ(flaws("? [1]\n: 2\n"), "trueup.yaml:1: the file has a key that is not a plain word");
 }
 
 TEST(ConfigFlaws, AliasesCannotExhaustTheReader) {
@@ -66,25 +66,22 @@ TEST(ConfigFlaws, HowLongTheLogIsKept) {
         "trueup.yaml:2: bus.retention.journal is 'never'; write forever, an age as in 30d, or "
         "the size of the log as in 20GiB");
     EXPECT_EQ(retention("journal: 6h"),
-              "trueup.yaml:2: bus.retention.journal is 6h; write 1d at least, for what is gone "
-              "cannot be explained any more");
-    EXPECT_EQ(
-        retention("journal: 64MiB"),
-        "trueup.yaml:2: bus.retention.journal is 64MiB; write 1GiB at least: the whole log has "
-        "to fit, of which it is a part");
-    EXPECT_EQ(
-        flaws_at_top("bus: {retention: {journal: 30d}}\ncheckpoints: {keep: 1}\n"),
-        "trueup.yaml:3: checkpoints.keep is 1; write 2 at least, for bus.retention shortens the "
-        "journal only behind the older one of two");
-    EXPECT_EQ(
-        retention("topics: 24h"),
-        "trueup.yaml:2: bus.retention.topics is 1d; write 2d at least: a command may live for "
-        "a day");
+              "trueup.yaml:2: bus.retention.journal is 6h; write at least 1d: what is deleted can "
+              "no longer be explained");
+    EXPECT_EQ(retention("journal: 64MiB"),
+              "trueup.yaml:2: bus.retention.journal is 64MiB; write at least 1GiB: it is the limit "
+              "for the whole log");
+    EXPECT_EQ(flaws_at_top("bus: {retention: {journal: 30d}}\ncheckpoints: {keep: 1}\n"),
+              "trueup.yaml:3: checkpoints.keep is 1; write at least 2: bus.retention deletes only "
+              "what is older than the older of two checkpoints");
+    EXPECT_EQ(retention("topics: 24h"),
+              "trueup.yaml:2: bus.retention.topics is 1d; write at least 2d: a command may live "
+              "for a day");
     EXPECT_EQ(flaws_at_top("bus: {kafka: {bootstrap: 'b:9092'}, retention: {journal: 20GiB}}\n"),
-              "trueup.yaml:2: bus.retention.journal is a size, which brokers do not tell; write an "
-              "age, as in 30d, or forever");
+              "trueup.yaml:2: bus.retention.journal is a size, which brokers do not report; write "
+              "an age, as in 30d, or forever");
     EXPECT_NE(flaws_at_top("bus: {kafka: {bootstrap: 'b:9092'}, retention: {topics: 7d}}\n")
-                  .find("bus.retention.topics is a matter of the brokers"),
+                  .find("bus.retention.topics is set on the brokers"),
               std::string::npos);
 }
 
@@ -93,10 +90,10 @@ TEST(ConfigFlaws, BrokersAreVerifiedUnlessSomebodyIsSure) {
     const auto kafka = [](const std::string& rest) {
         return flaws_at_top("bus: {kafka: {bootstrap: 'b:9092', " + rest + "}}\n");
     };
-    const std::string whoever = "so that any server that answers is taken for the broker; write ";
+    const std::string whoever = "so any server could pose as the broker; write ";
     const std::string off = "client: {enable.ssl.certificate.verification: 'false'}";
     EXPECT_NE(kafka(off).find("enable.ssl.certificate.verification: false, " + whoever +
-                              "true or take it out, and name the authority in ssl.ca.location, or "
+                              "true or remove it, and name the authority in ssl.ca.location, or "
                               "write acknowledge: [verification]"),
               std::string::npos);
     EXPECT_NE(kafka("client: {ssl.endpoint.identification.algorithm: none}").find(whoever),
@@ -115,8 +112,9 @@ TEST(ConfigFlaws, BrokersAreVerifiedUnlessSomebodyIsSure) {
     EXPECT_EQ(kafka("client: {enable.ssl.certificate.verification: 'true'}").find(whoever),
               std::string::npos);
     EXPECT_EQ(kafka(off + ", acknowledge: [verification]").find(whoever), std::string::npos);
-    EXPECT_NE(kafka("acknowledge: [everything]").find("kafka has verification to acknowledge"),
-              std::string::npos);
+    EXPECT_NE(
+        kafka("acknowledge: [everything]").find("for kafka only verification can be acknowledged"),
+        std::string::npos);
     EXPECT_EQ(kafka("client: {ssl.endpoint.identification.algorithm: https}").find(whoever),
               std::string::npos);
 }
@@ -146,16 +144,16 @@ TEST(ConfigFlaws, BudgetsThatAreNone) {
     };
     const std::string where = "trueup.yaml:18: rules.orphaned_pod.budget.";
     EXPECT_EQ(flaw("max: 0"), where +
-                                  "max is 0; write 1 to 1000: so many commands of this rule "
-                                  "in one window, in any case");
+                                  "max is 0; write 1 to 1000: the number of commands that the rule "
+                                  "may always issue in one window");
     EXPECT_EQ(flaw("max: 5000"), where +
-                                     "max is 5000; write 1 to 1000: so many commands of this "
-                                     "rule in one window, in any case");
+                                     "max is 5000; write 1 to 1000: the number of commands that "
+                                     "the rule may always issue in one window");
     EXPECT_EQ(flaw("max: many"), where + "max is 'many'; write a whole number");
     EXPECT_EQ(flaw("percent: 60%"),
               where +
-                  "percent is 60%; write 50% at the most: a rule that acts on more of the world "
-                  "at once is more likely to be wrong than the world");
+                  "percent is 60%; write at most 50%: a rule that acts on more of the world at "
+                  "once is more likely to be wrong than the world");
     EXPECT_EQ(flaw("window: 5s"), where + "window is 5s; write 1m or more");
     EXPECT_EQ(flaw("most: 5"),
               "trueup.yaml:18: unknown key 'most' under rules.orphaned_pod.budget; "
@@ -224,8 +222,8 @@ TEST(ConfigFlaws, WrongKindsOfValue) {
               "trueup.yaml:12: sources.rows.postgres.columns is a single value; write a list");
     EXPECT_EQ(
         flaws_with("table: public.instances", "table: a\n      columns: [status, [x], pod_name]"),
-        "trueup.yaml:12: sources.rows.postgres.columns holds an item that is no text; write a "
-        "list of names, as in [one, two]");
+        "trueup.yaml:12: sources.rows.postgres.columns has an item that is not text; write a list "
+        "of names, as in [one, two]");
     EXPECT_EQ(flaws_at_top("log: {level: loud}\n"),
               "trueup.yaml:2: log.level is 'loud'; write debug, info, warn or error");
 }
@@ -234,13 +232,13 @@ TEST(ConfigFlaws, Units) {
     EXPECT_EQ(flaws_of_policy("    stale_after: 60\n"),
               "trueup.yaml:18: policies[0].stale_after has no unit; write 60s, not 60");
     EXPECT_EQ(flaws_of_policy("    stale_after: 1w\n"),
-              "trueup.yaml:18: policies[0].stale_after is '1w', which is no duration; write it as "
-              "500ms, 30s, 5m, 6h or 30d, at most 366d");
+              "trueup.yaml:18: policies[0].stale_after is '1w', which is not a duration; write it "
+              "as 500ms, 30s, 5m, 6h or 30d, at most 366d");
     EXPECT_EQ(flaws_at_top("memory: 512\n"),
               "trueup.yaml:2: memory has no unit; write 512MiB, not 512");
-    EXPECT_EQ(flaws_at_top("memory: 512MB\n"),
-              "trueup.yaml:2: memory is '512MB', which is no size; write it as 64KiB, 512MiB or "
-              "2GiB");
+    EXPECT_EQ(
+        flaws_at_top("memory: 512MB\n"),
+        "trueup.yaml:2: memory is '512MB', which is not a size; write it as 64KiB, 512MiB or 2GiB");
     EXPECT_EQ(flaws_of_policy("    max_drop: 50\n"),
               "trueup.yaml:18: policies[0].max_drop has no unit; write 50%, not 50");
     for (const char* wrong : {"0.5", "0%", "100%", "200"}) {
@@ -264,12 +262,12 @@ TEST(ConfigFlaws, VersionsOfOtherReleases) {
 }
 
 TEST(ConfigFlaws, BusStateAndHttp) {
-    EXPECT_EQ(flaws_at_top("bus: {embedded: {}, kafka: {bootstrap: x}}\n"),
-              "trueup.yaml:2: bus.embedded has no place beside kafka; write one of the two");
     EXPECT_EQ(
-        flaws_at_top("bus: {max_clock_step: 0s}\n"),
-        "trueup.yaml:2: bus.max_clock_step is shorter than 100ms, so that time would hardly pass; "
-        "write 10s");
+        flaws_at_top("bus: {embedded: {}, kafka: {bootstrap: x}}\n"),
+        "trueup.yaml:2: bus.embedded cannot be used together with kafka; remove one of the two");
+    EXPECT_EQ(flaws_at_top("bus: {max_clock_step: 0s}\n"),
+              "trueup.yaml:2: bus.max_clock_step is shorter than 100ms, so journal time would "
+              "hardly advance; write 10s");
     EXPECT_EQ(flaws_at_top("memory: 1MiB\n"),
               "trueup.yaml:2: memory 1MiB is too little; write at least 16MiB");
     for (const char* wrong : {"59s", "25h"}) {
@@ -285,8 +283,8 @@ TEST(ConfigFlaws, BusStateAndHttp) {
               "trueup.yaml:2: state_dir is empty; write the folder that keeps the journal, as in "
               "/var/lib/trueup");
     EXPECT_EQ(flaws_at_top("state_dir: ~/state\n"),
-              "trueup.yaml:2: state_dir is '~/state', and ~ is a shell's word; write the whole "
-              "path");
+              "trueup.yaml:2: state_dir is '~/state', but ~ is expanded by shells only; write the "
+              "full path");
     EXPECT_EQ(flaws_at_top("http: {listen: localhost}\n"),
               "trueup.yaml:2: http.listen is 'localhost'; write HOST:PORT with a port up to 65535, "
               "as in 127.0.0.1:9464, or "
@@ -296,20 +294,20 @@ TEST(ConfigFlaws, BusStateAndHttp) {
 TEST(ConfigFlaws, AnAddressThatOthersReachTakesTlsOrSaysThatItIsMeant) {
     for (const std::string address : {"0.0.0.0:9464", "[::]:9464", "127.evil.example:9464"}) {
         const std::string listen = "http: {listen: \"" + address + "\"";
-        EXPECT_EQ(
-            flaws_at_top(listen + "}\n"),
-            "trueup.yaml:2: http.listen is " + address +
-                ", which other machines reach, and tokens would travel in the clear; write "
-                "tls: {cert_file: FILE, key_file: FILE} beside it, or acknowledge: [plain_http] if "
-                "nobody else is on that network");
+        EXPECT_EQ(flaws_at_top(listen + "}\n"),
+                  "trueup.yaml:2: http.listen is " + address +
+                      ", which other machines can reach, and tokens would be sent unencrypted; add "
+                      "tls: {cert_file: FILE, key_file: FILE}, or acknowledge: [plain_http] if the "
+                      "network is trusted");
         EXPECT_EQ(flaws_at_top(listen + ", acknowledge: [plain_http]}\n"), "(sound)");
         EXPECT_EQ(flaws_at_top(listen + ", tls: {cert_file: a.pem, key_file: b.pem}}\n"),
                   "(sound)");
     }
     EXPECT_EQ(flaws_at_top("http: {tls: {cert_file: a.pem}}\n"),
-              "trueup.yaml:2: http.tls takes both; write {cert_file: FILE, key_file: FILE}");
+              "trueup.yaml:2: http.tls needs both; write {cert_file: FILE, key_file: FILE}");
     EXPECT_EQ(flaws_at_top("http: {acknowledge: [tls]}\n"),
-              "trueup.yaml:2: http.acknowledge names 'tls'; http has plain_http to acknowledge");
+              "trueup.yaml:2: http.acknowledge names 'tls'; for http only plain_http can be "
+              "acknowledged");
 }
 
 /// `text` with a few bytes dropped, changed, or lines swapped and doubled.

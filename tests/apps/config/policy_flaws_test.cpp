@@ -25,11 +25,11 @@ TEST(ConfigPolicyFlaws, NamesFitIntoSubjectKeys) {
 }
 
 TEST(ConfigPolicyFlaws, ThereIsExactlyOne) {
-    EXPECT_EQ(flaws_with("executors:", "  - {name: b}\nexecutors:"),
-              "trueup.yaml:18: policies[1] is one too many; this release has one policy, leave it "
-              "out");
+    EXPECT_EQ(
+        flaws_with("executors:", "  - {name: b}\nexecutors:"),
+        "trueup.yaml:18: policies[1] is a second policy; this release supports one, leave it out");
     EXPECT_EQ(flaws("version: 1\nsources: {}\npolicies: []\n"),
-              "trueup.yaml:3: policies holds none; write [{name: graph-instances, ...}]");
+              "trueup.yaml:3: policies is empty; write [{name: graph-instances, ...}]");
     EXPECT_EQ(flaws_with("use: graph-instances", "use: processors"),
               "trueup.yaml:14: policies[0].use is 'processors', and this release has one set of "
               "rules; write graph-instances");
@@ -43,16 +43,13 @@ TEST(ConfigPolicyFlaws, SourcesExistAndFitTheirSide) {
     EXPECT_EQ(flaws_with("    rows: rows", "    rows: databases"),
               "trueup.yaml:16: policies[0].rows names the source 'databases', which is not under "
               "sources; add it there");
-    EXPECT_EQ(
-        flaws_with("    rows: rows", "    rows: pods"),
-        "trueup.yaml:16: policies[0].rows names 'pods', which is no source of postgres; write "
-        "one that is");
-    EXPECT_EQ(
-        flaws_with("selector: app=wrapper", "resource: v1/nodes"),
-        "trueup.yaml:15: policies[0].pods names 'pods', which is no source of pods of "
-        "kubernetes; write one that is\n"
-        "trueup.yaml:18: executors.delete_pod.source names 'pods', which is no source of pods "
-        "of kubernetes; write one that is");
+    EXPECT_EQ(flaws_with("    rows: rows", "    rows: pods"),
+              "trueup.yaml:16: policies[0].rows names 'pods', which is not a source of postgres; "
+              "name one that is");
+    EXPECT_EQ(flaws_with("selector: app=wrapper", "resource: v1/nodes"),
+              "trueup.yaml:15: policies[0].pods names 'pods', which is not a source of pods of "
+              "kubernetes; name one that is\ntrueup.yaml:18: executors.delete_pod.source names "
+              "'pods', which is not a source of pods of kubernetes; name one that is");
 }
 
 TEST(ConfigPolicyFlaws, CorrelationErrorsHaveAPosition) {
@@ -60,8 +57,8 @@ TEST(ConfigPolicyFlaws, CorrelationErrorsHaveAPosition) {
               "trueup.yaml:17: correlation expression, position 34: coalesce is the only function "
               "allowed here");
     EXPECT_EQ(flaws_with("\"coalesce(pod_name, 'wrapper-' || url_slug)\"", "\"'wrapper'\""),
-              "trueup.yaml:17: correlation expression, position 10: names no column, so that all "
-              "rows would claim one name");
+              "trueup.yaml:17: correlation expression, position 10: names no column, so all rows "
+              "would claim one name");
     EXPECT_EQ(flaws_with("\"coalesce(pod_name, 'wrapper-' || url_slug)\"", "\"\""),
               "trueup.yaml:17: policies[0].correlate is empty; write which pod a row means, as in "
               "correlate: \"coalesce(pod_name, 'wrapper-' || url_slug)\"");
@@ -97,18 +94,16 @@ TEST(ConfigPolicyFlaws, ARuleThatIsNotOffNeedsItsColumns) {
 
 TEST(ConfigPolicyFlaws, ABrakeIsLoosenedByNameOnly) {
     EXPECT_EQ(flaws_of_policy("    max_drop: 95%\n"),
-              "trueup.yaml:18: policies[0].max_drop loosens max_drop: 95% believes a source that "
-              "lost nearly everything; write acknowledge: [max_drop] beside it if it is meant");
+              "trueup.yaml:18: policies[0].max_drop relaxes max_drop: 95% believes a source that "
+              "lost nearly everything; add acknowledge: [max_drop] if this is intended");
     EXPECT_EQ(flaws_of_policy("    max_drop: 95%\n    acknowledge: [max_drop]\n"), "(sound)");
-    EXPECT_EQ(
-        flaws_of_policy("    rules: {missing_pod: {create_window: 0s}}\n"),
-        "trueup.yaml:18: policies[0].rules loosens missing_pod.create_window: with 0s a pod "
-        "that is seen before its row, or a row before its pod, is at risk; write acknowledge: "
-        "[missing_pod.create_window] beside it if it is meant");
-    EXPECT_EQ(
-        flaws_of_policy("    acknowledge: [max_drop]\n"),
-        "trueup.yaml:18: policies[0].acknowledge names 'max_drop', which is not loosened; leave it "
-        "out");
+    EXPECT_EQ(flaws_of_policy("    rules: {missing_pod: {create_window: 0s}}\n"),
+              "trueup.yaml:18: policies[0].rules relaxes missing_pod.create_window: with 0s a pod "
+              "that is seen before its row, or a row before its pod, is at risk; add acknowledge: "
+              "[missing_pod.create_window] if this is intended");
+    EXPECT_EQ(flaws_of_policy("    acknowledge: [max_drop]\n"),
+              "trueup.yaml:18: policies[0].acknowledge names 'max_drop', which is not relaxed; "
+              "leave it out");
 }
 
 TEST(ConfigPolicyFlaws, AGracePeriodIsWholeSecondsOfARuleThatDeletesPods) {
@@ -123,7 +118,7 @@ TEST(ConfigPolicyFlaws, AGracePeriodIsWholeSecondsOfARuleThatDeletesPods) {
         EXPECT_EQ(said("orphaned_pod", wrong),
                   std::string("trueup.yaml:18: rules.orphaned_pod.grace_period is ") + wrong +
                       "; write whole seconds, at most 24h, or leave it out: then each pod's own "
-                      "terminationGracePeriodSeconds holds");
+                      "terminationGracePeriodSeconds applies");
     }
     EXPECT_EQ(said("missing_pod", "5s"),
               "trueup.yaml:18: rules.missing_pod.grace_period does not exist: this rule deletes no "
@@ -133,9 +128,9 @@ TEST(ConfigPolicyFlaws, AGracePeriodIsWholeSecondsOfARuleThatDeletesPods) {
 TEST(ConfigPolicyFlaws, KillingPodsIsAcknowledged) {
     const std::string kills = "    rules: {orphaned_pod: {grace_period: 0s}}\n";
     EXPECT_EQ(flaws_of_policy(kills),
-              "trueup.yaml:18: policies[0].rules loosens orphaned_pod.grace_period: with 0s a pod "
-              "is killed: its name is free, and its volumes are, while its processes may still "
-              "run; write acknowledge: [orphaned_pod.grace_period] beside it if it is meant");
+              "trueup.yaml:18: policies[0].rules relaxes orphaned_pod.grace_period: with 0s a pod "
+              "is killed: its name and its volumes are free while its processes may still run; add "
+              "acknowledge: [orphaned_pod.grace_period] if this is intended");
     EXPECT_EQ(flaws_of_policy(kills + "    acknowledge: [orphaned_pod.grace_period]\n"), "(sound)");
 }
 
@@ -147,10 +142,9 @@ TEST(ConfigPolicyFlaws, NothingActsOnPodsThatALabelNames) {
     EXPECT_EQ(flaws(with(named, "executors:",
                          "    rules: {orphaned_pod: {mode: approve}, missing_pod: {mode: "
                          "enforce}, status_drift: {}}\nexecutors:")),
-              "trueup.yaml:19: policies[0].rules lets orphaned_pod and missing_pod act, and "
-              "sources.pods.kubernetes.key_label is set: until the next release the live look "
-              "before a write cannot find pods by label; write mode: observe, or leave key_label "
-              "out");
+              "trueup.yaml:19: policies[0].rules lets orphaned_pod and missing_pod act, but "
+              "sources.pods.kubernetes.key_label is set: this release cannot look up pods by label "
+              "before a write; write mode: observe, or leave key_label out");
 }
 
 std::string over_kafka(int partitions, const std::string& policy) {
@@ -166,17 +160,16 @@ TEST(ConfigPolicyFlaws, SeveralShardsObserveUnlessSomebodyKnows_G25) {
     EXPECT_EQ(flaws(over_kafka(1, acts)), "(sound)");
     EXPECT_EQ(flaws(over_kafka(4, "")), "(sound)");
     EXPECT_EQ(flaws(over_kafka(4, acts)),
-              "trueup.yaml:19: policies[0].rules lets status_drift act, and with "
-              "bus.kafka.partitions 4 what is counted over all subjects (uncorrelated_rows) holds "
-              "within one shard only; write partitions: 1, or mode: observe, or acknowledge: "
-              "[partitions] beside rules if it is meant");
+              "trueup.yaml:19: policies[0].rules lets status_drift act, but with "
+              "bus.kafka.partitions 4 counts over all subjects (uncorrelated_rows) hold within one "
+              "shard only; write partitions: 1, or mode: observe, or acknowledge: [partitions] "
+              "beside rules if this is intended");
     EXPECT_EQ(flaws(over_kafka(4, acts + "    acknowledge: [partitions]\n")), "(sound)");
     EXPECT_EQ(flaws(over_kafka(4, "    acknowledge: [partitions]\n")), "(sound)")
         << "the way back to observe is open";
-    EXPECT_EQ(
-        flaws(over_kafka(1, "    acknowledge: [partitions]\n")),
-        "trueup.yaml:19: policies[0].acknowledge names 'partitions', which is not loosened; leave "
-        "it out");
+    EXPECT_EQ(flaws(over_kafka(1, "    acknowledge: [partitions]\n")),
+              "trueup.yaml:19: policies[0].acknowledge names 'partitions', which is not relaxed; "
+              "leave it out");
 }
 
 TEST(ConfigPolicyFlaws, Windows) {
@@ -185,11 +178,10 @@ TEST(ConfigPolicyFlaws, Windows) {
     for (const char* text :
          {"always", "Mon-Fri", "Fri-Mon 08:00-18:00", "Mon 18:00-08:00", "Mon 08:00-24:01",
           "Mon 8:00-9:00", "Mo 08:00-09:00", "Mon, 08:00-09:00", "Mon 08:60-09:00"}) {
-        EXPECT_EQ(
-            flaws_of_policy("    windows: [\"" + std::string(text) + "\"]\n"),
-            "trueup.yaml:18: policies[0].windows holds '" + std::string(text) +
-                "'; write days and hours in UTC, as in 'Mon-Fri 08:00-18:00', and two windows "
-                "for one over midnight");
+        EXPECT_EQ(flaws_of_policy("    windows: [\"" + std::string(text) + "\"]\n"),
+                  "trueup.yaml:18: policies[0].windows holds '" + std::string(text) +
+                      "'; write days and hours in UTC, as in 'Mon-Fri 08:00-18:00'; split a window "
+                      "over midnight in two");
     }
 }
 
@@ -200,13 +192,13 @@ TEST(ConfigPolicyFlaws, PassesAndClocks) {
         "trueup.yaml:18: policies[0].reconcile_every is shorter than 10s; write 5m, or 0s for "
         "none");
     EXPECT_EQ(flaws_of_policy("    max_clock_skew: 10m\n"),
-              "trueup.yaml:18: policies[0].max_clock_skew is 10m; write 5m at the most: a clock "
-              "that is further off says nothing about a TTL");
+              "trueup.yaml:18: policies[0].max_clock_skew is 10m; write at most 5m: a clock that "
+              "is further off says nothing about a TTL");
 }
 
 TEST(ConfigPolicyFlaws, MaxStepIsBelowEveryGrace) {
     const std::string rest =
-        ", so that one step of the clock could use it up; write a longer grace or a shorter "
+        ", so one step of the clock could use it up; write a longer grace or a shorter "
         "max_clock_step";
     EXPECT_EQ(
         flaws_of_policy("    rules: {missing_pod: {grace: 10s}}\n"),
@@ -226,27 +218,24 @@ TEST(ConfigPolicyFlaws, MaxStepIsBelowEveryGrace) {
 }
 
 TEST(ConfigPolicyFlaws, StatusDriftHasNoTimes) {
-    EXPECT_EQ(
-        flaws_of_policy("    rules: {status_drift: {grace: 60s}}\n"),
-        "trueup.yaml:18: rules.status_drift.grace does not exist: no silence is waited out by "
-        "this rule; leave it out");
+    EXPECT_EQ(flaws_of_policy("    rules: {status_drift: {grace: 60s}}\n"),
+              "trueup.yaml:18: rules.status_drift.grace does not exist: this rule does not wait; "
+              "leave it out");
     EXPECT_EQ(
         flaws_of_policy("    rules: {status_drift: {colour: red}}\n"),
         "trueup.yaml:18: unknown key 'colour' under rules.status_drift; known are mode and budget");
 }
 
 TEST(ConfigPolicyFlaws, TimesFitTheSources) {
-    EXPECT_EQ(
-        flaws_of_policy("    stale_after: 15s\n"),
-        "trueup.yaml:18: policies[0].stale_after 15s is not longer than heartbeat.idle 15s of "
-        "sources.pods, so that it would be stale between two proofs; write about three times "
-        "that\n"
-        "trueup.yaml:18: policies[0].stale_after 15s is not longer than heartbeat.idle 15s of "
-        "sources.rows, so that it would be stale between two proofs; write about three times "
-        "that");
+    EXPECT_EQ(flaws_of_policy("    stale_after: 15s\n"),
+              "trueup.yaml:18: policies[0].stale_after 15s is not longer than heartbeat.idle 15s "
+              "of sources.pods, so the source would be stale between two heartbeats; write about "
+              "three times that\ntrueup.yaml:18: policies[0].stale_after 15s is not longer than "
+              "heartbeat.idle 15s of sources.rows, so the source would be stale between two "
+              "heartbeats; write about three times that");
     EXPECT_EQ(flaws_of_policy("    command_ttl: 500ms\n"),
-              "trueup.yaml:18: policies[0].command_ttl is shorter than 1s, in which no executor "
-              "acts; write 60s");
+              "trueup.yaml:18: policies[0].command_ttl is shorter than 1s, too short for any "
+              "executor; write 60s");
 }
 
 TEST(ConfigPolicyFlaws, EnforcementNeedsItsExecutor) {
@@ -264,8 +253,8 @@ TEST(ConfigPolicyFlaws, EnforcementNeedsItsExecutor) {
 
 TEST(ConfigPolicyFlaws, WhatServesAnInstanceIsDeletedByAnExecutorThatSaysSo_G7) {
     EXPECT_EQ(flaws_of_policy("    services: pods\n"),
-              "trueup.yaml:18: policies[0].services names 'pods', which is no source of a resource "
-              "of kubernetes that is no pod; write one that is");
+              "trueup.yaml:18: policies[0].services names 'pods', which is not a source of a "
+              "resource of kubernetes other than pods; name one that is");
     const std::string served =
         with(with(sound(), "sources:\n",
                   "sources:\n  services: {kubernetes: {in_cluster: true, namespace: graph, "
@@ -300,14 +289,12 @@ TEST(ConfigPolicyFlaws, AsWhomIsWrittenIsSaidOnceAndWhole) {
     EXPECT_EQ(rows("conninfo_env: W, conninfo_file: w"),
               "trueup.yaml:18: executors.update_row.conninfo_env and conninfo_file exclude each "
               "other; leave one out");
-    EXPECT_EQ(
-        rows("conninfo_env: W, acknowledge: [slot]"),
-        "trueup.yaml:18: executors.update_row.acknowledge names 'slot'; an executor's connection "
-        "has sslmode to be sure of");
-    EXPECT_EQ(
-        rows("acknowledge: [sslmode]"),
-        "trueup.yaml:18: executors.update_row.acknowledge is about a connection of its own; write "
-        "conninfo_env, conninfo_file or conninfo beside it, or leave it out");
+    EXPECT_EQ(rows("conninfo_env: W, acknowledge: [slot]"),
+              "trueup.yaml:18: executors.update_row.acknowledge names 'slot'; for an executor's "
+              "connection only sslmode can be acknowledged");
+    EXPECT_EQ(rows("acknowledge: [sslmode]"),
+              "trueup.yaml:18: executors.update_row.acknowledge needs a connection of its own; add "
+              "conninfo_env, conninfo_file or conninfo, or leave it out");
     EXPECT_EQ(pods("kubeconfig: w.yaml, context: writer"), "(sound)");
     EXPECT_EQ(pods("context: writer"), "(sound)") << "of the source's kubeconfig";
     EXPECT_EQ(pods("in_cluster: true"), "(sound)");
@@ -317,17 +304,16 @@ TEST(ConfigPolicyFlaws, AsWhomIsWrittenIsSaidOnceAndWhole) {
     EXPECT_EQ(flaws(with(with(sound(), "kubeconfig: kube.yaml", "in_cluster: true"),
                          "{source: pods}", "{source: pods, context: writer}")),
               "trueup.yaml:18: executors.delete_pod.context belongs to a kubeconfig, and the "
-              "source has none; write kubeconfig: FILE beside it");
+              "source has none; add kubeconfig: FILE");
 }
 
 TEST(ConfigPolicyFlaws, ExecutorsActOnThePolicysSources) {
-    EXPECT_EQ(
-        flaws(with(with(sound(), "sources:\n",
-                        "sources:\n  more: {kubernetes: {in_cluster: true, namespace: a, "
-                        "selector: a}}\n"),
-                   "{source: pods}", "{source: more}")),
-        "trueup.yaml:16: policies[0].pods is 'pods', and executors.delete_pod acts on 'more'; "
-        "write one and the same source");
+    EXPECT_EQ(flaws(with(with(sound(), "sources:\n",
+                              "sources:\n  more: {kubernetes: {in_cluster: true, namespace: a, "
+                              "selector: a}}\n"),
+                         "{source: pods}", "{source: more}")),
+              "trueup.yaml:16: policies[0].pods is 'pods', but executors.delete_pod acts on "
+              "'more'; use the same source");
     EXPECT_EQ(flaws_with("update_row:", "update_rows:"),
               "trueup.yaml:18: unknown key 'update_rows' under executors; did you mean "
               "'update_row'?");

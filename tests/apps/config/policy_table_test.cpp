@@ -27,8 +27,9 @@ TEST(PolicyTable, SaysWhoClaimsAndWhatIsDone) {
                 "  when        pods: one\n"
                 "              rows: none, proven\n"
                 "  does        delete pods\n"
-                "  asks while  uncorrelated_rows is not 0\n"
-                "  not before  grace 1m; the other side heard 30s past its first sight");
+                "  approval    while uncorrelated_rows is not 0\n"
+                "  only after  grace 1m; the other side is known to be complete up to 30s after it "
+                "was first seen");
     expect_line(table,
                 "  does        delete pods; then delete services; then delete ingresses; then "
                 "update rows: status = 'stopping'");
@@ -43,7 +44,7 @@ TEST(PolicyTable, SaysWhatANotTakesAndWhatAListLeaves) {
                             "running, shutting-down, stopped, stopping), in workers.aws_region"),
               std::string::npos)
         << machines;
-    EXPECT_NE(machines.find("status is not PENDING or TERMINATED (any other word)"),
+    EXPECT_NE(machines.find("status is not PENDING or TERMINATED (any other value)"),
               std::string::npos)
         << machines;
     const std::string storage = policy_table(*policies::shipped("storage-instances"));

@@ -39,10 +39,10 @@ TEST(ConfigSourceFlaws, WhatIsExpectedIsANumber) {
 }
 
 TEST(ConfigSourceFlaws, AnEmptyNamespaceIsRefused) {
-    EXPECT_EQ(flaws_with("namespace: graph", "namespace: \"\""),
-              "trueup.yaml:6: sources.pods.kubernetes.namespace is empty, which would mean every "
-              "namespace of the cluster; write its name, or all_namespaces: true where that is "
-              "meant");
+    EXPECT_EQ(
+        flaws_with("namespace: graph", "namespace: \"\""),
+        "trueup.yaml:6: sources.pods.kubernetes.namespace is empty, which would mean every "
+        "namespace of the cluster; write its name, or all_namespaces: true if that is intended");
     EXPECT_EQ(flaws_with("namespace: graph", "namespace: Graph"),
               "trueup.yaml:6: sources.pods.kubernetes.namespace is 'Graph'; write a name of "
               "lower-case letters, digits and '-'");
@@ -53,10 +53,9 @@ TEST(ConfigSourceFlaws, AnEmptyNamespaceIsRefused) {
 }
 
 TEST(ConfigSourceFlaws, TheClusterIsNamedOnce) {
-    EXPECT_EQ(
-        flaws_with("      kubeconfig: kube.yaml\n", ""),
-        "trueup.yaml:4: sources.pods.kubernetes needs the key 'kubeconfig'; write kubeconfig: "
-        "FILE, or in_cluster: true where it runs in a pod");
+    EXPECT_EQ(flaws_with("      kubeconfig: kube.yaml\n", ""),
+              "trueup.yaml:4: sources.pods.kubernetes needs the key 'kubeconfig'; write "
+              "kubeconfig: FILE, or in_cluster: true if Trueup runs in a pod");
     EXPECT_EQ(
         flaws_of_pods("in_cluster: true"),
         "trueup.yaml:8: sources.pods.kubernetes.in_cluster and kubeconfig exclude each other; "
@@ -87,22 +86,21 @@ TEST(ConfigSourceFlaws, VetoesAndLabels) {
         flaws_of_pods("veto_label: \"\""),
         "trueup.yaml:8: sources.pods.kubernetes.veto_label is empty; write the label or annotation "
         "that protects an object, as in trueup.io/hold");
-    EXPECT_EQ(flaws_of_pods("labels: [app, api-token]"),
-              "trueup.yaml:8: sources.pods.kubernetes.labels has 'api-token', which looks like a "
-              "secret, and what is listed is published and kept; leave it out, or write fields: "
-              "{label.api-token: hash}");
+    EXPECT_EQ(
+        flaws_of_pods("labels: [app, api-token]"),
+        "trueup.yaml:8: sources.pods.kubernetes.labels has 'api-token', which looks like a secret, "
+        "and would be published and kept; leave it out, or write fields: {label.api-token: hash}");
 }
 
 TEST(ConfigSourceFlaws, OneWorldPerSource) {
     EXPECT_EQ(flaws_with("sources:\n", "sources:\n  x: {}\n"),
               "trueup.yaml:3: sources.x needs the key 'kubernetes'; write kubernetes: {...} or "
               "postgres: {...}");
-    EXPECT_EQ(
-        flaws_with("    kubernetes:\n",
-                   "    postgres: {conninfo_env: A, table: a}\n"
-                   "    kubernetes:\n"),
-        "trueup.yaml:4: sources.pods.postgres and kubernetes exclude each other; a source has "
-        "one world");
+    EXPECT_EQ(flaws_with("    kubernetes:\n",
+                         "    postgres: {conninfo_env: A, table: a}\n"
+                         "    kubernetes:\n"),
+              "trueup.yaml:4: sources.pods.postgres and kubernetes exclude each other; remove one "
+              "of the two");
     EXPECT_EQ(
         flaws_with("sources:\n",
                    "sources:\n  a/b: {kubernetes: {in_cluster: true, "
@@ -120,7 +118,7 @@ TEST(ConfigSourceFlaws, TheConnectionIsNamedOnce) {
               "other; leave one out");
     EXPECT_NE(flaws_with("conninfo_env: TRUEUP_DATABASE",
                          "conninfo_env: TRUEUP_DATABASE\n      slot: theirs")
-                  .find("write one that begins with trueup, or acknowledge: [slot] beside it"),
+                  .find("write one that begins with trueup, or add acknowledge: [slot]"),
               std::string::npos);
     EXPECT_EQ(
         flaws_with("conninfo_env: TRUEUP_DATABASE",
@@ -131,8 +129,8 @@ TEST(ConfigSourceFlaws, TheConnectionIsNamedOnce) {
               "trueup.yaml:10: sources.rows.postgres.conninfo is empty; write where the database "
               "is");
     EXPECT_EQ(flaws_with("conninfo_env: TRUEUP_DATABASE", "conninfo_env: host=db"),
-              "trueup.yaml:10: sources.rows.postgres.conninfo_env is no name of an environment "
-              "variable; write one of letters, digits and '_', as in TRUEUP_DATABASE");
+              "trueup.yaml:10: sources.rows.postgres.conninfo_env is not the name of an "
+              "environment variable; write one of letters, digits and '_', as in TRUEUP_DATABASE");
 }
 
 TEST(ConfigSourceFlaws, NoSentenceShowsAPassword) {
@@ -141,7 +139,7 @@ TEST(ConfigSourceFlaws, NoSentenceShowsAPassword) {
                          "      table: public.instances\n",
                          "    postgres: {table: a, conninfo: host=db password=hun,ter2}\n")),
               "trueup.yaml:9: a key without a value under sources.rows.postgres; it is not shown, "
-              "for it may be a part of conninfo: put quotes around that");
+              "because it may be part of conninfo: put quotes around that");
     EXPECT_EQ(flaws_with("conninfo_env: TRUEUP_DATABASE", "conninfo: [hunter2]"),
               "trueup.yaml:10: sources.rows.postgres.conninfo is a list; write a single value");
 }
@@ -153,38 +151,36 @@ TEST(ConfigSourceFlaws, TablesAndSlots) {
                       "'; write schema.table, as in public.instances");
     }
     EXPECT_EQ(flaws_of_rows("slot: Trueup-rows"),
-              "trueup.yaml:12: sources.rows.postgres.slot is 'Trueup-rows'; a replication slot has "
-              "a name of 1 to 63 small letters, digits and '_'");
+              "trueup.yaml:12: sources.rows.postgres.slot is 'Trueup-rows'; the name of a "
+              "replication slot has 1 to 63 lower-case letters, digits and '_'");
     EXPECT_EQ(flaws_of_rows("publication: \"\""),
               "trueup.yaml:12: sources.rows.postgres.publication is empty; write its name");
-    EXPECT_EQ(
-        flaws_with("sources:\n",
-                   "sources:\n  old: {postgres: {conninfo_env: A, table: a, "
-                   "slot: trueup_rows}}\n"),
-        "trueup.yaml:3: sources.old is the rows of no policy, whose correlate would say what "
-        "they mean; name it there or leave it out\n"
-        "trueup.yaml:9: sources.rows uses the slot 'trueup_rows' of sources.old; write another "
-        "slot, for two readers of one slot take each other's changes");
+    EXPECT_EQ(flaws_with("sources:\n",
+                         "sources:\n  old: {postgres: {conninfo_env: A, table: a, "
+                         "slot: trueup_rows}}\n"),
+              "trueup.yaml:3: sources.old is the rows of no policy, so no correlate says what its "
+              "rows mean; use it in a policy or leave it out\ntrueup.yaml:9: sources.rows uses the "
+              "slot 'trueup_rows' of sources.old; write another slot, because two readers of one "
+              "slot take each other's changes");
 }
 
 TEST(ConfigSourceFlaws, ColumnsHoldNoSecrets) {
     EXPECT_EQ(flaws_of_rows("columns: [status, pod_name, db_password]"),
               "trueup.yaml:12: sources.rows.postgres.columns has 'db_password', which looks like a "
-              "secret, and what is listed is published and kept; leave it out, or write fields: "
+              "secret, and would be published and kept; leave it out, or write fields: "
               "{db_password: hash}");
     EXPECT_EQ(flaws_with("|| url_slug", "|| session_token"),
               "trueup.yaml:17: policies[0].correlate reads 'session_token', which looks like a "
-              "secret, and what it reads is published and kept; use another column");
+              "secret, and would be published and kept; use another column");
 }
 
 TEST(ConfigSourceFlaws, ColumnsAreWhatTheRulesRead) {
     EXPECT_EQ(flaws_of_rows("columns: [status, ttl]"),
               "trueup.yaml:8: sources.rows.postgres.columns lacks 'pod_name', which "
               "graph-instances reads; add it");
-    EXPECT_EQ(
-        flaws_of_rows("columns: []"),
-        "trueup.yaml:12: sources.rows.postgres.columns names none; leave the key out for what "
-        "the policy reads");
+    EXPECT_EQ(flaws_of_rows("columns: []"),
+              "trueup.yaml:12: sources.rows.postgres.columns is empty; leave it out to use the "
+              "columns that the policy reads");
     EXPECT_EQ(flaws_of_rows("columns: [status, pod_name, status]"),
               "trueup.yaml:12: sources.rows.postgres.columns has 'status' twice; leave one out");
 }
@@ -204,28 +200,27 @@ TEST(ConfigSourceFlaws, ProgressAndAudits) {
 }
 
 TEST(ConfigSourceFlaws, ASecretInTheClearIsSaidTwice_Design_4_15) {
-    EXPECT_EQ(
-        flaws_of_rows("fields: {api_token: map}"),
-        "trueup.yaml:12: sources.rows.postgres.fields.api_token is map, and what looks like "
-        "a secret would be published and kept as it is; write hash, or acknowledge: [api_token] "
-        "beside fields if it is meant");
+    EXPECT_EQ(flaws_of_rows("fields: {api_token: map}"),
+              "trueup.yaml:12: sources.rows.postgres.fields.api_token is map, but looks like a "
+              "secret, which would be published and kept in clear text; write hash, or "
+              "acknowledge: [api_token] beside fields if this is intended");
     EXPECT_EQ(flaws_of_rows("fields: {api_token: map}\n      acknowledge: [api_token]"), "(sound)");
     EXPECT_EQ(flaws_of_rows("fields: {api_token: hash}"), "(sound)");
     for (const char* needless :
          {"fields: {api_token: hash}", "fields: {note: map}", "slot: trueup_a"}) {
         EXPECT_EQ(
             flaws_of_rows(std::string(needless) + "\n      acknowledge: [api_token]"),
-            "trueup.yaml:13: sources.rows.postgres.acknowledge names 'api_token', which is no "
-            "field that looks like a secret and is published as it is; leave it out");
+            "trueup.yaml:13: sources.rows.postgres.acknowledge names 'api_token', which is not a "
+            "field that looks like a secret and is published in clear text; leave it out");
     }
     EXPECT_EQ(flaws_of_pods("fields: {label.auth: map}"),
-              "trueup.yaml:8: sources.pods.kubernetes.fields.label.auth is map, and what looks "
-              "like a secret would be published and kept as it is; write hash, or acknowledge: "
-              "[label.auth] beside fields if it is meant");
+              "trueup.yaml:8: sources.pods.kubernetes.fields.label.auth is map, but looks like a "
+              "secret, which would be published and kept in clear text; write hash, or "
+              "acknowledge: [label.auth] beside fields if this is intended");
 }
 
 TEST(ConfigSourceFlaws, WhatRulesReadStaysAsItIs_Design_4_15) {
-    const std::string rest = ", and rules or correlate read it as it is; write map";
+    const std::string rest = ", but rules or correlate need its text; write map";
     for (const char* column : {"status", "pod_name", "url_slug"}) {
         EXPECT_EQ(flaws_of_rows("fields:\n        " + std::string(column) + ": hash"),
                   "trueup.yaml:13: sources.rows.postgres.fields." + std::string(column) +
@@ -247,17 +242,17 @@ TEST(ConfigSourceFlaws, FieldsAreWhatCanBeChosen_Design_4_15) {
               "trueup.yaml:12: sources.rows.postgres.fields.note is 'clear'; write map, hash or "
               "drop");
     EXPECT_EQ(flaws_of_rows("columns: [status, pod_name, note]\n      fields: {note: drop}"),
-              "trueup.yaml:12: sources.rows.postgres.columns has 'note', and fields drops it; "
-              "leave one out");
+              "trueup.yaml:12: sources.rows.postgres.columns has 'note', which fields drops; "
+              "remove one of the two");
     for (const char* name : {"phase", "name", "uid", "app", "label."}) {
         EXPECT_EQ(flaws_of_pods("fields: {" + std::string(name) + ": hash}"),
                   "trueup.yaml:8: sources.pods.kubernetes.fields." + std::string(name) +
-                      " is no field that can be chosen; write label.KEY, node or created");
+                      " is not a field that can be chosen; write label.KEY, node or created");
     }
     EXPECT_EQ(flaws_of_pods("fields: {label.a/b: hash, node: drop, created: hash}"), "(sound)");
     const std::string names =
-        ", which names each object as it is, so that it cannot be hashed or "
-        "dropped, nor look like a secret; use another label";
+        ", which names each object in clear text, so it cannot be hashed or dropped, or look like "
+        "a secret; use another label";
     EXPECT_EQ(flaws_of_pods("fields: {label.id: hash}\n      key_label: id"),
               "trueup.yaml:9: sources.pods.kubernetes.key_label is 'id'" + names);
     EXPECT_EQ(flaws_of_pods("key_label: session-token"),

@@ -276,7 +276,7 @@ TEST(KubernetesRotation, APipeInPlaceOfAFileIsRefusedAndTheLastTokenStays) {
     access.server = here.server().url();
     access.token_file = pipe;
     EXPECT_EQ(HttpCluster::open(access).error().what,
-              "cannot read " + pipe + ": it is no regular file");
+              "cannot read " + pipe + ": it is not a regular file");
     for (const char* name : {"ca.crt", "token"}) {
         std::filesystem::remove(here.path(name));
         ASSERT_EQ(::mkfifo(here.path(name).c_str(), 0600), 0);

@@ -377,10 +377,9 @@ TEST(PostgresConnector, SaysWhichStatementMendsTheTable) {
     Rig rig;
     rig.database.inspection[3] = "d";
     rig.start();
-    EXPECT_EQ(
-        rig.trouble(),
-        "the replica identity of public.instances does not show which name a deleted row had: "
-        "ALTER TABLE \"public\".\"instances\" REPLICA IDENTITY FULL;");
+    EXPECT_EQ(rig.trouble(),
+              "the replica identity of public.instances does not log which name a deleted row had: "
+              "ALTER TABLE \"public\".\"instances\" REPLICA IDENTITY FULL;");
     rig.database.inspection[3] = "f";
     rig.database.inspection[5] = "rows";
     rig.pass(Millis(5000));
@@ -581,11 +580,11 @@ TEST(PostgresConnector, APrimaryKeyNamesItsRowAsItIsOrNotAtAll_Design_4_15) {
         Rig rig(settings);
         rig.database.inspection[4] = column;
         rig.start_and_copy();
-        EXPECT_EQ(rig.trouble(), "column " + std::string(column) +
-                                     " is in the primary key of public.instances, which names its "
-                                     "rows as it is, and is to be hashed or dropped; write fields: "
-                                     "{" +
-                                     column + ": map} if its text may be published");
+        EXPECT_EQ(rig.trouble(),
+                  "column " + std::string(column) +
+                      " is in the primary key of public.instances, which is published in clear "
+                      "text and cannot be hashed or dropped; write fields: {" +
+                      column + ": map} if its text may be published");
         EXPECT_EQ(rig.count(Kind::kUpsert), 0U);
     }
 }

@@ -65,11 +65,10 @@ TEST(PostgresHosts, OnlyAServerThatProvesWhoItIsOrThisMachineIsSpokenTo) {
     for (const char* host : {"127.0.0.1", "localhost", "::1", "/run/postgresql", "@abstract", ""}) {
         EXPECT_EQ(flaw({{"host", host}, {"sslmode", "prefer"}}), "") << host;
     }
-    EXPECT_EQ(
-        flaw({{"host", "db.example.com"}, {"sslmode", "prefer"}}),
-        "the connection to db.example.com has sslmode=prefer, by which anybody on the way may "
-        "answer in the server's place, or read along; write sslmode=verify-full "
-        "sslrootcert=FILE in the connection string, or acknowledge: [sslmode] beside it");
+    EXPECT_EQ(flaw({{"host", "db.example.com"}, {"sslmode", "prefer"}}),
+              "the connection to db.example.com has sslmode=prefer, which lets anyone on the "
+              "network answer in the server's place, or read along; write sslmode=verify-full "
+              "sslrootcert=FILE in the connection string, or add acknowledge: [sslmode]");
     for (const char* mode : {"disable", "allow", "require", "verify-ca"}) {
         EXPECT_NE(flaw({{"host", "db"}, {"sslmode", mode}}), "") << mode;
     }

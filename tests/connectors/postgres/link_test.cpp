@@ -31,8 +31,7 @@ TEST(PostgresLink, ASlotThatSomebodyElseReadsIsWaitedForAndAfterFiveSecondsSaid_
     EXPECT_EQ(rig.trouble(), "");
     pass_while_busy(rig, 1);
     EXPECT_EQ(rig.trouble(), std::string(kBusy) +
-                                 "; it is waited for: stop that reader, or give this source a slot "
-                                 "of its own");
+                                 "; retrying: stop that reader, or give this source its own slot");
     pass_while_busy(rig, 600);
     EXPECT_NE(rig.trouble().find("PID 7"), std::string::npos);
     EXPECT_EQ(rig.database.count("drop_slot trueup"), 0U) << "never taken from its reader";
@@ -178,7 +177,7 @@ TEST(PostgresLink, AFailOverIsNoticedByTheProofAndProvesNothingMore_S14) {
     EXPECT_TRUE(rig.connector->needs_new_incarnation()) << "not only when the next minute is over";
     EXPECT_EQ(rig.trouble(),
               "another server or timeline answers (77/2 instead of 77/1); changes may be missing, "
-              "so that everything is read again");
+              "so everything is read again");
     rig.facts.clear();
     rig.say(pg_keepalive(0x2000));
     rig.pass(Millis(60'000));

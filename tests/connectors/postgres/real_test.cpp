@@ -557,7 +557,7 @@ TEST_F(PostgresReal, AnUpdateWaitsForNobodyForLong_S24) {
     auto behind = ask(*database);
     while (behind.size() == 1) database->poll(Millis(100), behind);
     EXPECT_EQ(behind[0].sqlstate, "55P03") << behind[0].error.what;
-    EXPECT_EQ(behind[1].error.what, "not sent: its turn came too late");
+    EXPECT_EQ(behind[1].error.what, "not sent: the deadline had passed");
     sql("ROLLBACK");
 
     update.send_within = Millis(10'000);
@@ -661,7 +661,7 @@ TEST_F(PostgresPartitions, AreJudgedByTheWeakestOfTheirLeaves_S16) {
     connect();
     const std::string weak =
         "the replica identity of public." + name_ + "_low, a partition of " + "public." + name_ +
-        ", does not show which name a deleted row had: " + "ALTER TABLE public." + name_ +
+        ", does not log which name a deleted row had: " + "ALTER TABLE public." + name_ +
         "_low REPLICA IDENTITY FULL;";
     ASSERT_TRUE(troubled(weak)) << trouble();
     EXPECT_EQ(count(Kind::kProgress), 0U);

@@ -20,6 +20,7 @@ TEST(Suggest, NearestIsWhatWasProbablyMeant) {
 TEST(Suggest, TheOnlyOneThatBeginsLikeItIsMeantToo) {
     EXPECT_EQ(nearest("orphan", {"orphaned_pod", "missing_pod"}), "orphaned_pod");
     EXPECT_EQ(nearest("source", {"source_lag_seconds", "source_answering_seconds"}), "");
+    EXPECT_EQ(nearest("policy", {"version", "policies", "sources"}), "policies");
 }
 
 TEST(Suggest, WithoutANearOneAllAreNamed) {

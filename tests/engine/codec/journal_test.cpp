@@ -270,8 +270,9 @@ TEST(JournalCodec, AMalformedGenesisStopsItsReader) {
 
 TEST(JournalCodec, HalfOfWhatItsWriterFoldedLastStopsItsReader) {
     using R = v1::JournalRecord;
-    EXPECT_EQ(complaint([](R& m) { m.clear_folded_digest(); }),
-              "journal record at offset 42: names half of the record that its writer folded last");
+    EXPECT_EQ(
+        complaint([](R& m) { m.clear_folded_digest(); }),
+        "journal record at offset 42: names only half of the record that its writer folded last");
     EXPECT_NE(complaint([](R& m) { m.clear_folded_offset(); }), "");
     EXPECT_NE(complaint([](R& m) { m.set_folded_offset(-1); }), "");
     EXPECT_EQ(complaint([](R& m) { m.clear_folded_offset(), m.clear_folded_digest(); }), "")
@@ -332,8 +333,9 @@ TEST(JournalCodec, ARecordThatIsTooLargeStopsItsReader) {
 TEST(SettingsCodec, WithoutAPolicyTheyAreOfAPreview_C10) {
     const auto read = decode_settings(encode_settings(Settings{}));
     ASSERT_FALSE(read.ok());
-    EXPECT_EQ(read.error().what,
-              "the settings hold no policy: they are of a preview; begin a new journal");
+    EXPECT_EQ(
+        read.error().what,
+        "the settings have no policy: they were written by a preview build; begin a new journal");
 }
 
 TEST(SettingsCodec, APolicyGoesBothWaysWordByWord) {
@@ -351,7 +353,7 @@ TEST(SettingsCodec, APolicyGoesBothWaysWordByWord) {
     other = sample;
     other.rules.front().cases.front().steps.front().verb = static_cast<policy::Verb>(99);
     EXPECT_EQ(decode_policy(encode_policy(other)).error().what,
-              "the policy says something that this build does not know");
+              "the policy has something that this build does not know");
 }
 
 TEST(SettingsCodec, GoBothWays) {

@@ -293,8 +293,7 @@ TEST(Endings, ADropSaysWhatIsLeftAndOrdersNothingWhileACommandMayStillBeCarriedO
     s.request(about(RequestKind::kDismiss));
     EXPECT_FALSE(s.answered().granted);
     EXPECT_EQ(s.answered().sentence,
-              "it is half done: 3 of 4 steps done; left: update rows; write --drop if it is to be "
-              "left so");
+              "it is half done: 3 of 4 steps done; left: update rows; write --drop to leave it so");
     s.request(about(RequestKind::kDismiss, {}, true));
     EXPECT_TRUE(s.answered().granted);
     const std::size_t before = s.commands().size();

@@ -48,7 +48,7 @@ TEST(Requests, AnApprovalWithoutAnOffsetIsRefused) {
     JournalScript s = approving_world();
     s.request(request(RequestKind::kApprove, "wrapper-7"));
     EXPECT_FALSE(s.answered().granted);
-    EXPECT_EQ(s.answered().sentence, "an approval names the journal offset that was looked at");
+    EXPECT_EQ(s.answered().sentence, "an approval must name the journal offset that you saw");
 }
 
 TEST(Requests, AnApprovalOfAnotherFindingIsRefused) {
@@ -178,8 +178,8 @@ TEST(Requests, AFloodOfOneCallerStopsNeitherABrakeNorAnotherCaller) {
         EXPECT_FALSE(s.answered().granted);
     }
     EXPECT_EQ(s.answered().sentence,
-              "'alice' has asked 256 times within ten minutes: wait a few, and ask again; pause, "
-              "hold and dismiss are taken all the same");
+              "'alice' has asked 256 times within ten minutes; wait a few minutes and ask again; "
+              "pause, hold and dismiss are always accepted");
     EXPECT_TRUE(s.parked().empty());
     Request word = request(RequestKind::kPause);
     word.issued_by = "olga";
@@ -263,9 +263,9 @@ TEST(Requests, HoldsAreBounded) {
     s.request(request(RequestKind::kHold, "wrapper-7"));
     EXPECT_FALSE(s.answered().granted);
     EXPECT_EQ(s.answered().sentence,
-              "10000 subjects are held already: release some, or pause the rule instead");
+              "10000 subjects are on hold already; release some, or pause the rule instead");
     s.request(request(RequestKind::kHold, "17"));
-    EXPECT_EQ(s.answered().sentence, "it is held already");
+    EXPECT_EQ(s.answered().sentence, "it is on hold already");
     s.request(request(RequestKind::kRelease, "17"));
     s.request(request(RequestKind::kHold, "wrapper-7"));
     EXPECT_TRUE(s.answered().granted);

@@ -32,7 +32,7 @@ TEST(Key, NamesTheFieldsThatItReadsOnce) {
 
 TEST(Key, SaysWhereItIsWrong) {
     EXPECT_EQ(flaw("'a'"),
-              "position 1: names no field, so that all objects would belong to one subject");
+              "position 1: names no field, so all objects would belong to one subject");
     EXPECT_EQ(flaw("coalesce(a, b"), "position 14: expected )");
     EXPECT_EQ(flaw("upper(a)"),
               "position 1: coalesce, lower and after are the functions that there are");

@@ -219,7 +219,8 @@ TEST_F(ShardOpening, RetentionPastTheAppliedOffsetIsRefused_C11) {
     ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, 0}, end - 1).ok());
     const Error error = refusal(fixture_.log, *old_store);
     EXPECT_EQ(error.next, Next::kStop);
-    EXPECT_NE(error.what.find("retention took what lies between"), std::string::npos) << error.what;
+    EXPECT_NE(error.what.find("retention deleted what lies between"), std::string::npos)
+        << error.what;
     projections::MemoryStore nothing;
     const Error from_nothing = refusal(fixture_.log, nothing);
     EXPECT_EQ(from_nothing.next, Next::kStop);
