@@ -125,7 +125,7 @@ Subject random_subject(Dice& dice) {
                                   static_cast<Absence>(dice.below(3)),
                                   static_cast<Incarnation>(dice.number()), dice.version(),
                                   dice.number(), dice.time<BrokerTime>(), dice.time<BrokerTime>(),
-                                  dice.offset(), dice.number(), dice.text()});
+                                  dice.offset(), dice.number(), dice.text(), {}});
     }
     for (std::size_t n = dice.below(4); n > 0; --n) {
         Finding finding;
