@@ -30,11 +30,12 @@ bool take_object(Facet& facet, std::string_view object) {
     if (!now.has_unchanged()) {
         if (object == facet.object) return false;
         facet.object.assign(object);
-        return true;
+    } else {
+        std::string filled = fill_unchanged(now, facet.fields());
+        if (filled == facet.object) return false;
+        facet.object = std::move(filled);
     }
-    std::string filled = fill_unchanged(now, facet.fields());
-    if (filled == facet.object) return false;
-    facet.object = std::move(filled);
+    facet.answers.plan = 0;
     return true;
 }
 
@@ -150,6 +151,14 @@ const Facet* FoldRun::known_facet(SourceId id, const ChangeView& change) {
     return is(entry->subject, place, id, change.object_id) ? &*place : nullptr;
 }
 
+/// A digest of what the object says that a rule compares; nullopt: nothing is compared.
+std::optional<std::uint64_t> FoldRun::said(Entry& entry, const Facet& facet) {
+    if (state_.plan == nullptr || !facet.present()) return std::nullopt;
+    if (meta_.settings.sources[facet.source].role >= state_.plan->roles.size()) return std::nullopt;
+    keep_answers(*state_.plan, meta_.settings, entry.subject);
+    return look_at(*state_.plan, facet, meta_.settings, nullptr).answers.said;
+}
+
 /// Takes a facet's new content, if it is news.
 void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
                       const ChangeView& change) {
@@ -165,6 +174,7 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
         return;
     }
     const bool was_present = facet.present();
+    const std::optional<std::uint64_t> before = said(entry, facet);
     if (facet.absence == Absence::kRemoved) begin_anew(entry, facet, item);
     facet.incarnation = change.incarnation;
     facet.version = change.version;
@@ -184,7 +194,8 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
     }
     facet.absence = Absence::kPresent;
     state_.subjects.mark_dirty(entry);
-    facet.evidence = item.append_time;
+    const bool other = !before || before != said(entry, facet);
+    if (other || !TRUEUP_GUARD("evidence_by_field")) facet.evidence = item.append_time;
     facet.offset = record_.offset;
     note_reference(entry, id);
     mark(entry);
@@ -229,6 +240,7 @@ void FoldRun::remove(SourceId id, const ItemView& item, const ChangeView& change
     facet.offset = record_.offset;
     facet.gone_since = source.epochs;
     facet.object.clear();
+    facet.answers.plan = 0;
     state_.subjects.mark_dirty(entry);
     note_reference(entry, id);
     mark(entry);

@@ -1,9 +1,13 @@
 #include "engine/core/facts.h"
 
+#include "engine/base/id.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
+#include <set>
+#include <string>
 
 namespace trueup::core {
 
@@ -130,6 +134,25 @@ Truth decide(const PlanTest& test, const PlanField& field, const PlanValue& valu
     return compare(test, value.text);
 }
 
+/// Is it said by something else than the object's bytes?
+bool derived(const PlanField& field) {
+    return field.from != From::kSent && field.from != From::kFalseUnlessSent &&
+           field.from != From::kTrueUnlessSent;
+}
+
+/// What the value makes of those of the field's tests that are in `which`.
+void add_tests(const PlanRole& role, const PlanField& field, std::uint64_t which,
+               const PlanValue& value, Told& told) {
+    for (std::uint64_t left = which; left != 0; left &= left - 1) {
+        const std::uint64_t bit = left & ~(left - 1);
+        const Truth truth =
+            decide(role.tests[static_cast<std::size_t>(std::countr_zero(left))], field, value);
+        if (!truth.no()) told.can |= bit;
+        if (truth.yes()) told.is |= bit;
+        if (truth.why == Reason::kUnreadable) told.unreadable |= bit;
+    }
+}
+
 /// As far as the object decides it by itself.
 Truth by_itself(const PlanNode& node, const Seen& object) {
     switch (node.kind) {
@@ -151,29 +174,104 @@ Truth by_itself(const PlanNode& node, const Seen& object) {
     return sum;
 }
 
-struct Whether {
-    bool may = false;
-    bool is = false;
-};
-Whether whether(const PlanAsked& asked, const Seen& object) {
-    if (!asked.plain) {
-        const Truth truth = by_itself(asked.condition, object);
-        return {!truth.no(), truth.yes()};
+/// What `value` makes of the field's tests.
+Told told_of(const PlanRole& role, const PlanField& field, const PlanValue& value) {
+    const std::size_t values = field.values.size();
+    switch (value.kind) {
+        case Kind::kNull:
+            return field.told[values + 1];
+        case Kind::kNotThere:
+            return field.told[values + 2];
+        case Kind::kUnsent:
+            return field.told[values + 3];
+        case Kind::kText:
+            break;
     }
-    return {(asked.all & ~object.can) == 0 && (asked.none & object.is) == 0,
-            (asked.all & ~object.is) == 0 && (asked.none & object.can) == 0};
+    const auto place = std::lower_bound(field.values.begin(), field.values.end(), value.text);
+    if (place != field.values.end() && *place == value.text) {
+        return field.told[static_cast<std::size_t>(place - field.values.begin())];
+    }
+    Told told = field.told[values];
+    add_tests(role, field, field.by_hand, value, told);
+    return told;
 }
 
-void add_to(Facts& facts, const PlanRole& role, const Seen& object) {
-    const bool in_scope = ours(role, *object.facet);
+/// What `told` says of these tests in place of what was said before.
+void take(const Told& told, std::uint64_t tests, Answers& answers, std::uint64_t& unreadable) {
+    answers.can = (answers.can & ~tests) | told.can;
+    answers.is = (answers.is & ~tests) | told.is;
+    unreadable = (unreadable & ~tests) | told.unreadable;
+}
+
+/// Another value, another digest.
+std::uint64_t digest(std::uint64_t before, std::size_t field, const PlanValue& value) {
+    constexpr std::uint64_t kPrime = 0x9e3779b97f4a7c15;
+    const std::uint64_t which = field * 4 + static_cast<std::uint64_t>(value.kind);
+    return (before ^ hash64(value.text) ^ which * kPrime) * kPrime + 1;
+}
+
+void answer_conditions(const PlanRole& role, bool in_scope, Seen& seen) {
     for (const PlanAsked& asked : role.asked) {
         if (asked.in_scope && !in_scope) continue;
-        const Whether so = whether(asked, object);
-        if (!so.may) continue;
-        if (facts.shown.has(asked.bit)) facts.two.set(asked.bit);
-        facts.shown.set(asked.bit);
-        if (so.is) facts.is.set(asked.bit);
+        const Answers& known = seen.answers;
+        bool may = (asked.all & ~known.can) == 0 && (asked.none & known.is) == 0;
+        bool sure = (asked.all & ~known.is) == 0 && (asked.none & known.can) == 0;
+        if (!asked.plain) {
+            const Truth truth = by_itself(asked.condition, seen);
+            may = !truth.no();
+            sure = truth.yes();
+        }
+        if (may) seen.answers.may.set(asked.bit);
+        if (sure) seen.answers.sure.set(asked.bit);
     }
+}
+
+/// One walk over the object's bytes.
+void work_out(const Plan& plan, Seen& seen) {
+    const PlanRole& role = plan.roles[seen.role];
+    seen.answers = {};
+    seen.unreadable = 0;
+    take(role.unsaid, 0, seen.answers, seen.unreadable);
+    bool in_scope = true;
+    // Both are in ascending order of their names.
+    auto next = role.fields.begin();
+    seen.facet->fields().each([&](const Field& sent) {
+        if (role.kubernetes() && sent.name == "in_scope" && sent.value == "false") in_scope = false;
+        int order = -1;
+        while (next != role.fields.end() && (order = next->name.compare(sent.name)) < 0) ++next;
+        if (next == role.fields.end() || order > 0) return;
+        const PlanValue value = as_sent(role, *next, sent, seen);
+        if (next->tests != 0) {
+            take(told_of(role, *next, value), next->tests, seen.answers, seen.unreadable);
+        }
+        if (next->is_news && value != missing(role, *next, seen)) {
+            const auto field = static_cast<std::size_t>(next - role.fields.begin());
+            seen.answers.said = digest(seen.answers.said, field, value);
+        }
+        ++next;
+    });
+    for (const PlanField& field : role.fields) {
+        if (field.tests == 0 || !derived(field)) continue;
+        take(told_of(role, field, missing(role, field, seen)), field.tests, seen.answers,
+             seen.unreadable);
+    }
+    answer_conditions(role, in_scope, seen);
+    // What cannot be read is told with its reason, for which there is no room.
+    if (seen.unreadable == 0) seen.answers.plan = plan.number;
+}
+
+void fill(Seen& seen, const Facet& object, const Settings& settings, const Ledger* ledger) {
+    const SourceSettings& source = settings.sources[object.source];
+    seen.facet = &object;
+    seen.ledger = ledger;
+    seen.scope = source.scope;
+    seen.role = source.role;
+}
+
+void add_to(Facts& facts, const Answers& answers) {
+    facts.two |= facts.shown & answers.may;
+    facts.shown |= answers.may;
+    facts.is |= answers.sure;
 }
 
 /// What is not shown may be all the same, where a source is not known.
@@ -189,20 +287,6 @@ void add_unknown(const Plan& plan, const std::vector<SourceState>& sources, Fact
             std::all_of(all.begin(), all.end(), [&](SourceId id) { return sources[id].known; });
         if (!known) facts.may |= plan.roles[number].bits;
     }
-}
-
-/// Of everything that a look depends on but the sources.
-std::uint64_t fingerprint(const Subject& subject) {
-    constexpr std::uint64_t kPrime = 0x100000001b3;
-    std::uint64_t sum = subject.facets.size();
-    const auto add = [&sum](std::uint64_t value) { sum = (sum ^ value) * kPrime; };
-    for (const Facet& facet : subject.facets) {
-        add(reinterpret_cast<std::uintptr_t>(&facet));
-        add(reinterpret_cast<std::uintptr_t>(facet.object.data()));
-        add(static_cast<std::uint64_t>(facet.offset));
-        add(facet.object.size() * 4 + static_cast<std::uint64_t>(facet.absence));
-    }
-    return sum;
 }
 
 bool counts(const std::vector<PlanCount::Part>& parts, const Facts& facts) {
@@ -224,10 +308,7 @@ bool keyless_counts(const Plan& plan, const std::vector<PlanCount::Part>& parts,
     return std::any_of(parts.begin(), parts.end(), [&](const PlanCount::Part& part) {
         if (part.quantifier == Quantifier::kNone) return false;
         const PlanRole& role = plan.roles[part.role];
-        if (role.kind != policy::Kind::kRow) return false;
-        return std::any_of(facts.seen.begin(), facts.seen.end(), [&](const Seen& seen) {
-            return seen.role == part.role && !by_itself(role.live, seen).no();
-        });
+        return role.kind == policy::Kind::kRow && facts.shown.has(role.claims);
     });
 }
 
@@ -265,38 +346,98 @@ PlanValue value_of(const PlanRole& role, std::uint16_t number, const Seen& objec
 }
 
 Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger) {
-    const SourceSettings& source = settings.sources[object.source];
-    return {&object, ledger, source.scope, source.role, 0, 0, 0};
+    Seen seen;
+    fill(seen, object, settings, ledger);
+    return seen;
 }
+
+namespace {
+
+void look_at(const Plan& plan, const Facet& object, const Settings& settings, const Ledger* ledger,
+             Seen& seen) {
+    fill(seen, object, settings, ledger);
+    const bool kept = plan.number != 0 && object.answers.plan == plan.number;
+    if (kept) {
+        seen.answers = object.answers;
+    } else {
+        work_out(plan, seen);
+    }
+}
+
+}  // namespace
 
 Seen look_at(const Plan& plan, const Facet& object, const Settings& settings,
              const Ledger* ledger) {
-    Seen seen = as_seen(object, settings, ledger);
-    const PlanRole& role = plan.roles[seen.role];
-    const auto answer = [&](const PlanField& field, const PlanValue& value) {
-        for (std::uint64_t left = field.tests; left != 0; left &= left - 1) {
-            const std::uint64_t bit = left & ~(left - 1);
-            const auto index = static_cast<std::size_t>(std::countr_zero(left));
-            const Truth truth = decide(role.tests[index], field, value);
-            if (!truth.no()) seen.can |= bit;
-            if (truth.yes()) seen.is |= bit;
-            if (truth.why == Reason::kUnreadable) seen.unreadable |= bit;
-        }
-    };
-    // Both are in ascending order of their names.
-    auto next = role.fields.begin();
-    object.fields().each([&](const Field& sent) {
-        for (; next != role.fields.end(); ++next) {
-            const int order = next->name.compare(sent.name);
-            if (order > 0) return;
-            if (order == 0) return answer(*next, as_sent(role, *next, sent, seen)), void(++next);
-            if (next->tests != 0) answer(*next, missing(role, *next, seen));
-        }
-    });
-    for (; next != role.fields.end(); ++next) {
-        if (next->tests != 0) answer(*next, missing(role, *next, seen));
-    }
+    Seen seen;
+    look_at(plan, object, settings, ledger, seen);
     return seen;
+}
+
+void keep_answers(const Plan& plan, const Settings& settings, Subject& subject) {
+    const Ledger* ledger = subject.ledger ? &*subject.ledger : nullptr;
+    for (Facet& facet : subject.facets) {
+        if (facet.answers.plan == plan.number || !facet.present()) continue;
+        if (settings.sources[facet.source].role >= plan.roles.size()) continue;
+        facet.answers = look_at(plan, facet, settings, ledger).answers;
+    }
+}
+
+void forget_answers(Subject& subject) {
+    for (Facet& facet : subject.facets) facet.answers.plan = 0;
+}
+
+std::uint64_t said_to(const Plan& plan, const PlanRule& rule, const Subject& subject,
+                      const Settings& settings) {
+    std::uint64_t sum = 0;
+    for (const Facet& facet : subject.facets) {
+        const Role number = settings.sources[facet.source].role;
+        if (!facet.present() || number >= plan.roles.size()) continue;
+        const PlanRole& role = plan.roles[number];
+        const Seen seen = as_seen(facet, settings, nullptr);
+        for (const PlanCase& each : rule.cases) {
+            if (each.mentions[number].empty()) continue;
+            const std::size_t state = (vetoed(facet) ? 1U : 0U) + (deleting(facet) ? 2U : 0U) +
+                                      (ours(role, facet) ? 4U : 0U);
+            sum = digest(sum, state, {Kind::kText, facet.object_id});
+            for (const std::uint16_t field : each.mentions[number]) {
+                if (!derived(role.fields[field]))
+                    sum = digest(sum, field, value_of(role, field, seen));
+            }
+        }
+    }
+    return sum;
+}
+
+void tell_apart(PlanRole& role) {
+    role.unsaid = {};
+    for (PlanField& field : role.fields) {
+        std::set<std::string> values(field.words.begin(), field.words.end());
+        std::uint64_t lists = 0;
+        for (std::uint64_t left = field.tests; left != 0; left &= left - 1) {
+            const PlanTest& test = role.tests[static_cast<std::size_t>(std::countr_zero(left))];
+            if (test.op == Op::kIn) values.insert(test.values.begin(), test.values.end());
+            const bool lasts = test.op == Op::kIn || test.op == Op::kSet || !field.words.empty();
+            if (lasts) lists |= left & ~(left - 1);
+        }
+        field.values.assign(values.begin(), values.end());
+        field.by_hand = field.tests & ~lists;
+        field.told.clear();
+        const auto tell = [&](const PlanValue& value, std::uint64_t tests) {
+            add_tests(role, field, tests, value, field.told.emplace_back());
+        };
+        for (const std::string& value : field.values) tell({Kind::kText, value}, field.tests);
+        // A text that is none of them.
+        const std::string other = field.values.empty() ? "" : field.values.back() + '\n';
+        tell({Kind::kText, other}, lists);
+        for (const Kind kind : {Kind::kNull, Kind::kNotThere, Kind::kUnsent}) {
+            tell({kind, {}}, field.tests);
+        }
+        if (field.tests == 0 || derived(field)) continue;
+        const Told unsaid = told_of(role, field, missing(role, field, {}));
+        role.unsaid.can |= unsaid.can;
+        role.unsaid.is |= unsaid.is;
+        role.unsaid.unreadable |= unsaid.unreadable;
+    }
 }
 
 Truth claim_of(const Plan& plan, const Facet& object, const Settings& settings) {
@@ -308,21 +449,12 @@ void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
              const std::vector<SourceState>& sources, Facts& facts) {
     facts.seen.clear();
     facts.shown = facts.is = facts.two = {};
-    facts.stands_on = fingerprint(subject);
     const Ledger* ledger = subject.ledger ? &*subject.ledger : nullptr;
     for (const Facet& facet : subject.facets) {
         const Role role = settings.sources[facet.source].role;
         if (!facet.present() || role >= plan.roles.size()) continue;
-        facts.seen.push_back(look_at(plan, facet, settings, ledger));
-        add_to(facts, plan.roles[role], facts.seen.back());
-    }
-    add_unknown(plan, sources, facts);
-}
-
-void look_again(const Plan& plan, const Subject& subject, const Settings& settings,
-                const std::vector<SourceState>& sources, Facts& facts) {
-    if (facts.stands_on != fingerprint(subject)) {
-        return look_at(plan, subject, settings, sources, facts);
+        look_at(plan, facet, settings, ledger, facts.seen.emplace_back());
+        add_to(facts, facts.seen.back().answers);
     }
     add_unknown(plan, sources, facts);
 }
@@ -340,21 +472,12 @@ Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts) {
             if (any) add(tally, count.first);
             continue;
         }
-        const PlanRole& role = plan.roles[count.objects->role];
-        const auto asked =
-            std::find_if(role.asked.begin(), role.asked.end(),
-                         [&](const PlanAsked& each) { return each.bit == count.objects->bit; });
         for (const Seen& seen : facts.seen) {
-            if (seen.role != count.objects->role || !whether(*asked, seen).may) continue;
-            if (!count.by) {
-                add(tally, count.first);
-                continue;
+            if (!seen.answers.may.has(count.objects->bit)) continue;
+            if (count.words.empty()) add(tally, count.first);
+            for (std::size_t word = 0; word < count.words.size(); ++word) {
+                if (seen.answers.sure.has(count.words[word])) add(tally, count.first + word);
             }
-            const std::vector<std::string>& words = role.fields[*count.by].words;
-            const PlanValue value = value_of(role, *count.by, seen);
-            const auto word = std::lower_bound(words.begin(), words.end(), value.text);
-            if (word == words.end() || *word != value.text) continue;
-            add(tally, count.first + static_cast<std::size_t>(word - words.begin()));
         }
     }
     return tally;

@@ -62,22 +62,35 @@ struct Seen {
     const Ledger* ledger = nullptr;  ///< of its subject; may be null
     std::string_view scope;          ///< of its source
     Role role = kNoRole;
-    std::uint64_t can = 0;
-    std::uint64_t is = 0;
-    std::uint64_t unreadable = 0;  ///< of those that can be and are not: because of its text
+    Answers answers;
+    std::uint64_t unreadable = 0;  ///< tests that can be so and are not: because of its text
 
     Truth test(std::uint16_t index) const {
         const std::uint64_t bit = std::uint64_t{1} << index;
-        if ((can & bit) == 0) return Truth::of(false);
-        if ((is & bit) != 0) return Truth::of(true);
+        if ((answers.can & bit) == 0) return Truth::of(false);
+        if ((answers.is & bit) != 0) return Truth::of(true);
         return Truth::unknown((unreadable & bit) != 0 ? Reason::kUnreadable : Reason::kIncomplete);
     }
 };
 PlanValue value_of(const PlanRole& role, std::uint16_t field, const Seen& object);
 /// Without an answer to any test.
 Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger);
-/// With an answer to each test of its role.
+/// With an answer to each test and condition of its role: those that are kept with the object, if
+/// they are this plan's.
 Seen look_at(const Plan& plan, const Facet& object, const Settings& settings, const Ledger* ledger);
+
+/// Works out what no object of the subject has an answer of this plan to, and keeps it there.
+void keep_answers(const Plan& plan, const Settings& settings, Subject& subject);
+/// What is kept rests on the subject's ledger, too.
+void forget_answers(Subject& subject);
+
+/// A digest of all that a rule reads of the subject: an equal one, and nothing that it reads is
+/// new. The same on every machine.
+std::uint64_t said_to(const Plan& plan, const PlanRule& rule, const Subject& subject,
+                      const Settings& settings);
+
+/// Fills in what the values of the role's fields make of its tests, once it has all of them.
+void tell_apart(PlanRole& role);
 
 /// Does the object claim its subject, as `live` of its role says? Its source plays one.
 Truth claim_of(const Plan& plan, const Facet& object, const Settings& settings);
@@ -89,17 +102,12 @@ struct Facts {
     Bits shown;              ///< some object may be so
     Bits two;                ///< two may be so
     Bits is;                 ///< some object is so
-    std::uint64_t stands_on = 0;  ///< changes with the objects that were looked at
 
     bool fit(const Mask& mask) const { return may.has_all(mask.may) && !is.has_any(mask.never); }
 };
 /// `sources` by SourceId.
 void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
              const std::vector<SourceState>& sources, Facts& facts);
-/// The same once more; cheap where the subject is as it was: of the sources, too, much may be known
-/// by now that was not.
-void look_again(const Plan& plan, const Subject& subject, const Settings& settings,
-                const std::vector<SourceState>& sources, Facts& facts);
 
 /// What the subject counts for. What one that is being ended has is nobody else's.
 Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts);

@@ -39,8 +39,9 @@ std::string flaw_of_logic(std::uint32_t logic, std::uint32_t newest) {
 
 namespace {
 
-/// Why this build cannot go by these settings, which it compiles into `plan`; empty: it can.
-std::string flaw_of(const Settings& settings, std::uint32_t newest,
+/// Why this build cannot go by these settings, which it compiles into `plan` and numbers; empty: it
+/// can.
+std::string flaw_of(const Settings& settings, std::uint32_t newest, std::uint32_t number,
                     std::shared_ptr<const Plan>& plan) {
     if (std::string logic = flaw_of_logic(settings.logic, newest); !logic.empty()) return logic;
     if (!settings.text) return " puts no policy in force";
@@ -65,6 +66,7 @@ std::string flaw_of(const Settings& settings, std::uint32_t newest,
         if (source.role == kNoRole || source.role < compiled->roles.size()) continue;
         return " gives " + source.name + " a role that the policy does not have";
     }
+    compiled->number = number;
     plan = std::make_shared<const Plan>(std::move(*compiled));
     return {};
 }
@@ -73,14 +75,15 @@ std::string flaw_of(const Settings& settings, std::uint32_t newest,
 
 std::string flaw_of(const Settings& settings, std::uint32_t newest) {
     std::shared_ptr<const Plan> plan;
-    return flaw_of(settings, newest, plan);
+    return flaw_of(settings, newest, 0, plan);
 }
 
 void adopt_meta(State& state, Meta meta) {
     state.meta = std::move(meta);
     state.plan = nullptr;
     if (!state.meta.settings.text) return;
-    const std::string flaw = flaw_of(state.meta.settings, state.newest_logic, state.plan);
+    const std::string flaw =
+        flaw_of(state.meta.settings, state.newest_logic, ++state.plans, state.plan);
     if (!flaw.empty()) state.halted = "the journal of these rows" + flaw;
 }
 
@@ -216,11 +219,11 @@ void FoldRun::take_settings(const Settings& settings) {
     if (settings.logic < former.logic && former.text) return;
     Settings ours = settings;
     std::shared_ptr<const Plan> plan;
-    std::string flaw = flaw_of(settings, state_.newest_logic, plan);
+    std::string flaw = flaw_of(settings, state_.newest_logic, 0, plan);
     if (flaw.empty()) {
         ours.rules = numbered(settings.rules);
         ours.sources = numbered(settings.sources);
-        flaw = flaw_of(ours, state_.newest_logic, plan);
+        flaw = flaw_of(ours, state_.newest_logic, ++state_.plans, plan);
     }
     if (!flaw.empty()) {
         state_.halted = "journal offset " + std::to_string(record_.offset) + flaw;
@@ -248,6 +251,8 @@ void FoldRun::take_settings(const Settings& settings) {
     std::string changed = other ? changed_rules(former, ours) : std::string();
     meta_.settings = std::move(ours);
     if (!other) return judge_all();  // once under the new settings
+    // What the new text compares may have changed a moment ago without being news to the old one.
+    if (TRUEUP_GUARD("window_of_a_new_text")) meta_.watched_since = meta_.broker_now;
     // What is counted is another thing, and so is what a rule of the same name finds.
     Sweep sweep;
     sweep.what = Sweep::What::kPolicy;
@@ -352,25 +357,23 @@ FoldRun::Entry* FoldRun::find(std::string_view key) { return state_.subjects.fin
 void FoldRun::mark(Entry& entry) {
     if (!entry.marked) {
         entry.marked = true;
-        entry.looked = static_cast<std::uint32_t>(marked_.size());
         marked_.push_back(&entry);
-        if (state_.looks.size() < marked_.size()) state_.looks.emplace_back();
     }
     apply_sweeps(entry);
     count(entry);
 }
 
 /// What the plan's conditions make of the subject now.
-const Facts& FoldRun::look(const Entry& entry) {
-    Facts& facts = entry.marked ? state_.looks[entry.looked] : facts_;
+void FoldRun::look(Entry& entry, Facts& facts) {
+    keep_answers(*state_.plan, meta_.settings, entry.subject);
     look_at(*state_.plan, entry.subject, meta_.settings, meta_.sources, facts);
-    return facts;
 }
 
 /// Keeps the policy's tallies: what the subject counts for now in place of what it counted before.
 void FoldRun::count(Entry& entry) {
     if (state_.plan == nullptr) return;
-    const Tally now = tally_of(*state_.plan, entry.subject, look(entry));
+    look(entry, counted_);
+    const Tally now = tally_of(*state_.plan, entry.subject, counted_);
     Tally& before = entry.subject.counted;
     if (now == before) return;
     for (std::size_t i = 0; i < now.size(); ++i) {

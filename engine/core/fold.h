@@ -21,7 +21,6 @@
 #include "engine/model/finding_edge.h"
 #include "engine/model/journal.h"
 
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,7 +42,7 @@ struct State {
     Waits waits;
     std::shared_ptr<const Plan> plan;  ///< follows from meta.settings; nullptr: none yet
     Verdict (*judge)(const Judgement& on) = core::judge;  ///< of tests: another judge
-    std::deque<Facts> looks;  ///< of the subjects that a record marked: their memory is used again
+    std::uint32_t plans = 0;  ///< that were in force here so far: numbers them
     std::string halted;       ///< why this build cannot fold on; empty: it can
 };
 

@@ -43,7 +43,7 @@ class FoldRun {
     void wake();
     Entry* find(std::string_view key);
     void mark(Entry& entry);
-    const Facts& look(const Entry& entry);
+    void look(Entry& entry, Facts& facts);
     void count(Entry& entry);
     void judge_all();
     void begin_anew(Entry& entry, const Sweep& sweep);
@@ -76,6 +76,7 @@ class FoldRun {
     void upsert(SourceId id, const ItemView& item, const ChangeView& change);
     void same(SourceId id, const ItemView& item, const ChangeView& change);
     const Facet* known_facet(SourceId id, const ChangeView& change);
+    std::optional<std::uint64_t> said(Entry& entry, const Facet& facet);
     void refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
                  const ChangeView& change);
     void begin_anew(Entry& entry, Facet& facet, const ItemView& item);
@@ -127,6 +128,7 @@ class FoldRun {
     void tend_aftermath(Entry& entry);
     bool refused_before(const Subject& subject, const Finding& finding) const;
     bool busy(const Subject& subject, const Finding& finding, const Verdict& verdict);
+    bool nothing_open(const Subject& subject, std::uint8_t rule) const;
     void judge_rules(Entry& entry, const References& references, const Facts& facts);
     void keep_ledger(Entry& entry, const Facts& facts);
     void wait_for(const Wait& wait);
@@ -182,7 +184,8 @@ class FoldRun {
     FoldReport& report_;
     std::vector<Entry*> marked_;
     std::vector<Wait> waits_;   ///< of the subject being judged
-    Facts facts_;               ///< of a subject that is not marked
+    Facts facts_;               ///< of the subject being judged
+    Facts counted_;             ///< of one being counted, which may come in between
     std::uint32_t index_ = 0;   ///< of the next emission
     std::uint32_t budget_ = 0;  ///< subjects that this record may still wake or sweep
     bool reference_changed_ = false;

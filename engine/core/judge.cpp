@@ -43,15 +43,14 @@ void FoldRun::judge(Entry& entry) {
     if (entry.erased) return;
     waits_.clear();
     tend_commands(entry);
-    Facts& facts = state_.looks[entry.looked];  // who is judged is marked
-    look_again(*state_.plan, subject, meta_.settings, meta_.sources, facts);
-    keep_ledger(entry, facts);
+    look(entry, facts_);
+    keep_ledger(entry, facts_);
     void_dismissals(entry);
     tend_aftermath(entry);
     expire_termination(entry);
     if (subject.ending) tend_ending(entry);
     if (!subject.ending || !TRUEUP_GUARD("ending_stands_alone"))
-        judge_rules(entry, references(), facts);
+        judge_rules(entry, references(), facts_);
     if (subject.ending) stand_back(entry);
     for (const Finding& finding : subject.findings) {
         if (finding.command) {
@@ -143,16 +142,24 @@ Aftermath& FoldRun::aftermath_of(Entry& entry) {
     return *entry.subject.aftermath;
 }
 
+/// Has the subject nothing of the rule that a verdict could change, if it is healthy?
+bool FoldRun::nothing_open(const Subject& subject, std::uint8_t rule) const {
+    if (subject.termination && state_.plan->rules[rule].on_request()) return false;
+    return std::none_of(subject.findings.begin(), subject.findings.end(),
+                        [&](const Finding& each) { return each.rule == rule; });
+}
+
 void FoldRun::judge_rules(Entry& entry, const References& references, const Facts& facts) {
     const Plan& plan = *state_.plan;
     const Subject& subject = entry.subject;
+    const bool reference = subject.reference();
     const auto rules = static_cast<std::uint8_t>(plan.rules.size());
     for (std::uint8_t rule = 0; rule < rules; ++rule) {
         const PlanRule& judged = plan.rules[rule];
-        const bool off = meta_.settings.rules[rule].mode == Mode::kOff ||
-                         (subject.reference() && !judged.keyless);
-        const bool open = !subject.findings.empty() || subject.termination;
-        if (!open && (off || (!subject.reference() && !facts.fit(judged.mask)))) continue;
+        const bool off =
+            meta_.settings.rules[rule].mode == Mode::kOff || (reference && !judged.keyless);
+        const bool healthy = off || (!reference && !facts.fit(judged.mask));
+        if (healthy && nothing_open(subject, rule)) continue;
         settle(entry, rule,
                off ? Verdict::healthy()
                    : state_.judge(
@@ -184,7 +191,8 @@ void FoldRun::keep_ledger(Entry& entry, const Facts& facts) {
     if (same && kept == *subject.ledger) return;
     subject.ledger = std::move(kept);
     state_.subjects.mark_dirty(entry);
-    look(entry);
+    forget_answers(subject);
+    look(entry, facts_);
 }
 
 void FoldRun::wait_for(const Wait& wait) {
@@ -322,12 +330,10 @@ bool FoldRun::refused_before(const Subject& subject, const Finding& finding) con
     });
 }
 
-/// Has anything been said of the subject since, or everything been listed anew?
+/// Has anything that the rule reads been said since, or everything been listed anew?
 bool FoldRun::news_since(const Subject& subject, const Refusal& refusal) const {
-    if (std::any_of(subject.facets.begin(), subject.facets.end(),
-                    [&](const Facet& facet) { return facet.offset > refusal.offset; })) {
-        return true;
-    }
+    const PlanRule& rule = state_.plan->rules[refusal.rule];
+    if (said_to(*state_.plan, rule, subject, meta_.settings) != refusal.said) return true;
     for (SourceId id = 0; id < source_count(); ++id) {
         if (meta_.settings.sources[id].role == kNoRole) continue;
         const bool known = id < refusal.epochs.size();

@@ -110,16 +110,24 @@ void FoldRun::note_refusal(Entry& entry, const Finding& finding, const Outcome& 
     if (outcome.kind != OutcomeKind::kRefused || outcome.retryable) return;
     // A verification writes nothing: it is the look itself, to be repeated until both agree.
     if (finding.command->draft.action.kind == Action::Kind::kVerifyGone) return;
+    // What was said since it was ordered is news already.
+    const std::vector<std::int64_t>& rested_on = finding.command->evidence;
+    const std::int64_t newest = rested_on.empty() ? -1 : rested_on.back();
+    const std::vector<Facet>& facets = entry.subject.facets;
+    if (std::any_of(facets.begin(), facets.end(),
+                    [&](const Facet& facet) { return facet.offset > newest; })) {
+        return;
+    }
     std::vector<Refusal>& refusals = aftermath_of(entry).refusals;
     std::erase_if(refusals, [&](const Refusal& old) {
         return old.rule == finding.rule && old.object_id == finding.object_id;
     });
     if (refusals.size() >= kMostRefusals) refusals.erase(refusals.begin());
-    const std::vector<std::int64_t>& rested_on = finding.command->evidence;
     Refusal& refusal = refusals.emplace_back();
     refusal.rule = finding.rule;
     refusal.object_id = finding.object_id;
-    if (!rested_on.empty()) refusal.offset = rested_on.back();
+    refusal.said =
+        said_to(*state_.plan, state_.plan->rules[finding.rule], entry.subject, meta_.settings);
     for (const SourceState& source : meta_.sources) refusal.epochs.push_back(source.epochs);
 }
 

@@ -1,6 +1,7 @@
 #include "engine/core/plan.h"
 
 #include "engine/core/bytes.h"
+#include "engine/core/facts.h"
 
 #include <algorithm>
 #include <charconv>
@@ -75,6 +76,7 @@ class Compiler {
             for (std::size_t i = 0; i < std::min(role.tests.size(), PlanRole::kMostTests); ++i) {
                 role.fields[role.tests[i].field].tests |= std::uint64_t{1} << i;
             }
+            if (flaw_.empty()) tell_apart(role);
         }
         if (next_bit_ > Bits::kMost) {
             flaw("the policy has " + std::to_string(next_bit_) +
@@ -116,8 +118,10 @@ class Compiler {
 
     void want(const policy::FieldRef& field) {
         if (field.field.empty()) return;
-        if (const Role role = number(field.role); role != kNoRole)
-            wanted_[role].insert(field.field);
+        const Role role = number(field.role);
+        if (role == kNoRole) return;
+        wanted_[role].insert(field.field);
+        if (compared_) news_[role].insert(field.field);
     }
     void want(const Condition& condition, const std::string& role) {
         if (condition.kind == Condition::Kind::kTest) {
@@ -142,6 +146,7 @@ class Compiler {
     }
     void want(const policy::Case& found) {
         want(found.when);
+        compared_ = false;
         if (found.past) {
             want(found.past->from);
             if (const auto* field = std::get_if<policy::FieldRef>(&found.past->length))
@@ -154,11 +159,13 @@ class Compiler {
             }
             for (const policy::FieldRef& field : step.reads) want(field);
         }
+        compared_ = true;
     }
 
     /// What is read of each role, so that one walk over an object meets it all.
     void name_fields() {
         wanted_.resize(policy_.roles.size());
+        news_.resize(policy_.roles.size());
         for (const policy::Role& role : policy_.roles) {
             want(role.live, role.name);
             for (const std::string& field : policy::fields_of(role.key)) want({role.name, field});
@@ -166,11 +173,13 @@ class Compiler {
         for (const policy::NamedCondition& condition : policy_.conditions) {
             for (const auto& line : condition.lines) want(line.when);
         }
+        compared_ = false;
         for (const policy::Count& count : policy_.counts) {
             for (const auto& subjects : count.subjects) want(subjects);
             want(count.objects, count.role);
             want({count.role, count.by});
         }
+        compared_ = true;
         if (policy_.ledger) {
             const policy::Ledger& ledger = *policy_.ledger;
             want(ledger.of);
@@ -230,6 +239,7 @@ class Compiler {
         const bool declared = policy::find_field(text, name) != nullptr;
         const std::vector<std::string> key = policy::fields_of(text.key);
         field.in_key = std::find(key.begin(), key.end(), name) != key.end();
+        field.is_news = news_[number(text.name)].count(name) > 0;
         // Any column may be called so.
         field.looked_at =
             declared || role.kind == policy::Kind::kRow ||
@@ -445,18 +455,22 @@ class Compiler {
             const Role role = named(text.role);
             count.objects = PlanCount::Part{role, Quantifier::kSome,
                                             bit_of(node(text.objects, role), role, false)};
-            if (!text.by.empty()) count.by = field_number(role, text.by);
         }
-        if (!count.by) {
+        if (text.by.empty()) {
             plan_.tallies.push_back({text.name, {}, {}});
         } else {
-            const PlanField& field = plan_.roles[count.objects->role].fields[*count.by];
+            const Role role = named(text.role);
+            const PlanField field = plan_.roles[role].fields[field_number(role, text.by)];
             if (field.words.empty()) {
                 flaw("the count " + text.name + " has a number for each word of " + text.role +
                      "." + text.by + ", which lists none");
             }
             for (const std::string& word : field.words) {
                 plan_.tallies.push_back({text.name, field.name, word});
+                policy::Test has;
+                has.field = text.by;
+                has.values = {word};
+                count.words.push_back(bit_of(leaf(has, role), role, false));
             }
         }
         plan_.counts.push_back(std::move(count));
@@ -688,7 +702,8 @@ class Compiler {
     TallyId tally(const std::string& name) {
         for (std::size_t i = 0; i < policy_.counts.size(); ++i) {
             if (policy_.counts[i].name != name) continue;
-            if (plan_.counts[i].by) flaw("a rule asks while " + name + ", which has many numbers");
+            if (!plan_.counts[i].words.empty())
+                flaw("a rule asks while " + name + ", which has many numbers");
             return plan_.counts[i].first;
         }
         flaw("the policy has no count '" + name + "'");
@@ -828,6 +843,8 @@ class Compiler {
     const policy::Policy& policy_;
     const Settings& settings_;
     Names wanted_;
+    Names news_;            ///< those of them that patterns, claims, keys and the ledger mention
+    bool compared_ = true;  ///< what is wanted now is mentioned by one of these
     Plan plan_;
     std::size_t next_bit_ = 0;
     std::size_t depth_ = 0;  ///< of the conditions that the one being read asks for

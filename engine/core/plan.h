@@ -7,6 +7,7 @@
 #include "engine/base/id.h"
 #include "engine/base/result.h"
 #include "engine/core/meta.h"
+#include "engine/model/answers.h"
 #include "engine/model/rule.h"
 #include "engine/model/settings.h"
 
@@ -31,6 +32,13 @@ struct FieldAt {
     bool operator==(const FieldAt&) const = default;
 };
 
+/// What a value makes of the tests that ask for it.
+struct Told {
+    std::uint64_t can = 0;         ///< those that are not false
+    std::uint64_t is = 0;          ///< those that are true
+    std::uint64_t unreadable = 0;  ///< those that nobody can tell, because of its text
+};
+
 struct PlanField {
     std::string name;
     policy::Field::Type type = policy::Field::Type::kText;
@@ -50,7 +58,15 @@ struct PlanField {
     };
     From from = From::kSent;
     bool in_key = false;
+    /// Mentioned by a pattern, a claim, a key or the ledger: another value is news
+    /// (Facet::evidence).
+    bool is_news = false;
     std::uint64_t tests = 0;  ///< of the role's, those that ask for it
+    /// What the tests tell apart, ascending, and what each comes to: then of another text, of null,
+    /// of what is not there, and of what was not sent.
+    std::vector<std::string> values;
+    std::vector<Told> told;
+    std::uint64_t by_hand = 0;  ///< the tests that another text must be asked for
     /// May a live look before a write compare it? What an object keeps for all its life, and what
     /// only its source knows, is not asked for once more.
     bool looked_at = true;
@@ -82,35 +98,6 @@ struct PlanNode {
     bool operator==(const PlanNode&) const = default;
 };
 
-/// One bit for each condition that a pattern, a claim or a count asks of one object.
-class Bits {
-  public:
-    static constexpr std::size_t kMost = 128;
-
-    void set(std::size_t bit) { words_[bit / 64] |= std::uint64_t{1} << bit % 64; }
-    bool has(std::size_t bit) const { return (words_[bit / 64] >> bit % 64 & 1U) != 0; }
-    bool has_all(const Bits& other) const {
-        return ((other.words_[0] & ~words_[0]) | (other.words_[1] & ~words_[1])) == 0;
-    }
-    bool has_any(const Bits& other) const {
-        return ((other.words_[0] & words_[0]) | (other.words_[1] & words_[1])) != 0;
-    }
-    Bits& operator|=(const Bits& other) {
-        words_[0] |= other.words_[0];
-        words_[1] |= other.words_[1];
-        return *this;
-    }
-    Bits operator&(const Bits& other) const {
-        Bits both;
-        both.words_ = {words_[0] & other.words_[0], words_[1] & other.words_[1]};
-        return both;
-    }
-    bool operator==(const Bits&) const = default;
-
-  private:
-    std::array<std::uint64_t, 2> words_{};
-};
-
 /// A condition that has a bit. What it asks of other objects counts as unknown there.
 struct PlanAsked {
     PlanNode condition;
@@ -138,6 +125,7 @@ struct PlanRole {
     std::vector<PlanTest> tests;    ///< each distinct one once
     std::vector<PlanJoin> joins;
     std::vector<PlanAsked> asked;
+    Told unsaid;         ///< of an object that says nothing
     Bits bits;           ///< of all that is in `asked`
     std::size_t claims;  ///< the bit of `live`
     PlanNode live;
@@ -257,7 +245,7 @@ struct PlanCount {
     };
     std::vector<std::vector<Part>> any;
     std::optional<Part> objects;
-    std::optional<std::uint16_t> by;  ///< a tally for each of this field's words
+    std::vector<std::size_t> words;  ///< a tally for each word of a field: the bit of having it
     TallyId first = kNoTally;
 };
 
@@ -284,6 +272,9 @@ struct Plan {
     std::vector<PlanCount> counts;
     std::vector<PlanTally> tallies;  ///< by TallyId
     std::optional<PlanLedger> ledger;
+    /// Tells the plans of one shard apart (Answers::plan); 0: nothing is kept of what it makes of
+    /// an object.
+    std::uint32_t number = 0;
 
     /// kEveryRule: there is none of that name.
     std::uint8_t rule(std::string_view name) const;

@@ -318,9 +318,9 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
     const bool by_role = request.role == "ops" || request.role == "admin";
     const std::uint8_t rule = rule_on_request();
     if (rule == kEveryRule) return {false, "this policy ends nothing on request"};
-    const Facts& facts = look(*entry);
+    look(*entry, facts_);
     const bool owns = !request.issued_by.empty() &&
-                      owned_by(*state_.plan, state_.plan->rules[rule], facts, request.issued_by);
+                      owned_by(*state_.plan, state_.plan->rules[rule], facts_, request.issued_by);
     if (!by_role && !owns && TRUEUP_GUARD("terminate_needs_owner")) {
         return {false, quoted(request.issued_by) + " neither owns " +
                            quoted(request.scope.subject) + " nor has the role ops or admin"};
@@ -335,7 +335,7 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
     // If that one comes to nothing, what was asked for now is still to be done.
     if (entry->subject.ending) return join_ending(*entry, rule);
     const Verdict verdict = state_.judge(
-        {*state_.plan, entry->subject, facts, references(), meta_.settings, rule, meta_.now});
+        {*state_.plan, entry->subject, facts_, references(), meta_.settings, rule, meta_.now});
     if (verdict.kind == Verdict::Kind::kHealthy) {
         entry->subject.termination.reset();
         return {false, "there is nothing to end: " + quoted(request.scope.subject) +

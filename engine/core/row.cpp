@@ -159,7 +159,7 @@ void fields(A& a, Of<A, Aftermath>& aftermath) {
     a.list(aftermath.refusals, [&](auto& refusal) {
         a.number(refusal.rule);
         a.text(refusal.object_id);
-        a.signed_number(refusal.offset);
+        a.number(refusal.said);
         a.list(refusal.epochs, [&](auto& epochs) { a.number(epochs); });
     });
     a.optional(aftermath.ended, [&](auto& ended) {

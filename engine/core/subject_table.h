@@ -57,17 +57,16 @@ class SubjectTable {
   public:
     struct Entry {
         Subject subject;
-        Hash128 row_hash;          ///< of the row as last taken; none: no row yet
-        std::uint64_t hash = 0;    ///< of the key
-        bool dirty = false;        ///< differs from its row
-        bool erased = false;       ///< gone (dirty: its row is still to be removed), or never there
-        bool marked = false;       ///< to be judged at the end of this record
-        bool woken = false;        ///< one of its waits was taken out of the table of waits
-        bool used = false;         ///< holds a subject; false: a free place
-        bool touched = false;      ///< used since the last eviction round
-        std::uint32_t index = 0;   ///< its place in the table
-        std::uint32_t bytes = 0;   ///< about what it takes in memory
-        std::uint32_t looked = 0;  ///< of one that is marked: where what was made of it stands
+        Hash128 row_hash;         ///< of the row as last taken; none: no row yet
+        std::uint64_t hash = 0;   ///< of the key
+        bool dirty = false;       ///< differs from its row
+        bool erased = false;      ///< gone (dirty: its row is still to be removed), or never there
+        bool marked = false;      ///< to be judged at the end of this record
+        bool woken = false;       ///< one of its waits was taken out of the table of waits
+        bool used = false;        ///< holds a subject; false: a free place
+        bool touched = false;     ///< used since the last eviction round
+        std::uint32_t index = 0;  ///< its place in the table
+        std::uint32_t bytes = 0;  ///< about what it takes in memory
     };
     /// Is given a row to be written, or to be removed: without bytes. Views of the call only.
     using TakeRow = std::function<void(std::string_view key, std::optional<std::string_view> row)>;

@@ -25,6 +25,7 @@ void FoldRun::apply_sweeps(Entry& entry) {
             facet.offset = record_.offset;
             facet.gone_since = source.epochs;
             facet.object.clear();
+            facet.answers.plan = 0;
             --source.population;
             ++meta_.counters.swept;
             note_reference(entry, facet.source);

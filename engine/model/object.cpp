@@ -51,31 +51,31 @@ bool may_have_name(std::string_view body, std::string_view name) {
 
 }  // namespace
 
-std::optional<Field> ObjectView::next(std::string_view& rest) {
-    if (rest.empty() || rest.front() != kFieldTag) return std::nullopt;
+bool ObjectView::next_long(std::string_view& rest, Field& out) {
+    if (rest.empty() || rest.front() != kFieldTag) return false;
     std::string_view tail = rest.substr(1);
     std::optional<std::string_view> body = take_bytes(tail);
-    if (!body || body->empty() || body->front() != kNameTag) return std::nullopt;
+    if (!body || body->empty() || body->front() != kNameTag) return false;
     body->remove_prefix(1);
     const std::optional<std::string_view> name = take_bytes(*body);
-    if (!name) return std::nullopt;
-    Field field{*name, std::nullopt, false};
+    if (!name) return false;
+    out = {*name, std::nullopt, false};
     if (!body->empty() && body->front() == kValueTag) {
         body->remove_prefix(1);
-        field.value = take_bytes(*body);
-        if (!field.value) return std::nullopt;
+        out.value = take_bytes(*body);
+        if (!out.value) return false;
     } else if (body->size() == 2 && (*body)[0] == kUnchangedTag && (*body)[1] == 1) {
-        field.unchanged = true;
+        out.unchanged = true;
         body->remove_prefix(2);
     }
-    if (!body->empty()) return std::nullopt;
+    if (!body->empty()) return false;
     rest = tail;
-    return field;
+    return true;
 }
 
 bool ObjectView::valid() const {
     std::string_view rest = bytes_;
-    while (next(rest)) {
+    for (Field field; next(rest, field);) {
     }
     return rest.empty();
 }
@@ -87,8 +87,9 @@ std::optional<Field> ObjectView::find(std::string_view name) const {
         const std::optional<std::string_view> body = take_bytes(tail);
         if (!body) break;
         if (may_have_name(*body, name)) {
-            const std::optional<Field> field = next(rest);
-            if (!field || field->name == name) return field;
+            Field field;
+            if (!next(rest, field)) return std::nullopt;
+            if (field.name == name) return field;
         }
         rest = tail;
     }

@@ -52,17 +52,47 @@ class ObjectView {
     template <typename Visitor>
     void each(Visitor&& visit) const {
         std::string_view rest = bytes_;
-        while (const std::optional<Field> field = next(rest)) visit(*field);
+        for (Field field; next(rest, field);) visit(std::as_const(field));
     }
 
     std::string_view bytes() const { return bytes_; }
 
   private:
-    /// Takes the first field off `rest`; nullopt at the end or at a flaw (then `rest` is not
-    /// empty).
-    static std::optional<Field> next(std::string_view& rest);
+    /// Takes the first field off `rest`; false at the end or at a flaw (then `rest` is not empty).
+    static bool next(std::string_view& rest, Field& out) {
+        return next_short(rest, out) || next_long(rest, out);
+    }
+    static bool next_short(std::string_view& rest, Field& out);
+    static bool next_long(std::string_view& rest, Field& out);
     std::string_view bytes_;
 };
+
+// Protobuf's, of the message Field within Object: nearly all lengths take one byte, and then where
+// everything lies follows from three of them.
+inline bool ObjectView::next_short(std::string_view& rest, Field& out) {
+    constexpr char kText = 0x0a;
+    constexpr char kValue = 0x12;
+    const auto length = [&rest](std::size_t at) -> std::size_t {
+        return static_cast<unsigned char>(rest[at]);
+    };
+    if (rest.size() < 4 || rest[0] != kText || rest[2] != kText) return false;
+    const std::size_t body = length(1);
+    const std::size_t name = length(3);
+    if (body >= 0x80 || body + 2 > rest.size() || name + 2 > body) return false;
+    out.name = rest.substr(4, name);
+    out.unchanged = false;
+    if (name + 2 == body) {
+        out.value.reset();
+    } else {
+        const std::size_t at = name + 4;
+        if (name + 4 > body || rest[at] != kValue || length(at + 1) + name + 4 != body) {
+            return false;
+        }
+        out.value = rest.substr(at + 2, body - name - 4);
+    }
+    rest.remove_prefix(body + 2);
+    return true;
+}
 
 /// Writes encoded fields. Add them in ascending order of name, so that equal objects are equal
 /// bytes.

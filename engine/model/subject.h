@@ -4,6 +4,7 @@
 
 #include "engine/base/boxed.h"
 #include "engine/base/time.h"
+#include "engine/model/answers.h"
 #include "engine/model/change.h"
 #include "engine/model/object.h"
 #include "engine/model/verdict.h"
@@ -31,13 +32,16 @@ struct Facet {
     /// Whose word it was. Versions are compared within one incarnation only: a source that was
     /// restored from a backup starts again below what it said before (S13, S14).
     Incarnation incarnation = -1;
-    Version version;               ///< of the last word on it, tombstones included
-    std::uint64_t epoch = 0;       ///< the last epoch that listed it
-    BrokerTime first_seen{};       ///< append time of the first change of this object
-    BrokerTime evidence{};         ///< append time of the last change of its content
-    std::int64_t offset = -1;      ///< journal offset of that change
+    Version version;          ///< of the last word on it, tombstones included
+    std::uint64_t epoch = 0;  ///< the last epoch that listed it
+    BrokerTime first_seen{};  ///< append time of the first change of this object
+    /// Append time of the last change of what the policy's patterns, claims and keys mention: a
+    /// heartbeat that is written every second keeps no rule waiting.
+    BrokerTime evidence{};
+    std::int64_t offset = -1;      ///< journal offset of the last change of its content
     std::uint64_t gone_since = 0;  ///< complete epochs of the source when it went
     std::string object;            ///< encoded fields; empty once absent
+    Answers answers;               ///< void wherever `object` is changed
 
     bool present() const { return absence == Absence::kPresent; }
     ObjectView fields() const { return ObjectView(object); }
@@ -116,11 +120,11 @@ struct Ended {
 };
 
 /// A live look refused what a rule ordered: not to be ordered again before there is news, be it a
-/// change or that every source has listed everything anew.
+/// change of what the rule reads or that every source has listed everything anew.
 struct Refusal {
     std::uint8_t rule = 0;
     std::string object_id;
-    std::int64_t offset = -1;  ///< of the newest journal record that the command rested on
+    std::uint64_t said = 0;  ///< digest of what the rule reads (core::said_to)
     /// Complete epochs of each source (by id) when it was refused.
     std::vector<std::uint64_t> epochs;
     bool operator==(const Refusal&) const = default;

@@ -16,9 +16,21 @@ namespace {
 
 struct Beside {
     std::size_t judged = 0;
+    std::size_t kept = 0;  ///< objects whose answers were not worked out for this judgement
     std::map<std::string, std::size_t> disagreed;
 };
 Beside beside;
+
+/// Are the answers that stand with the object those that its bytes give?
+bool holds_true(const core::Judgement& on, const core::Seen& seen) {
+    Facet bare = *seen.facet;
+    bare.answers = {};
+    const Answers anew = core::look_at(on.plan, bare, on.settings, seen.ledger).answers;
+    const Answers& kept = seen.answers;
+    if (seen.facet->answers.plan == on.plan.number) ++beside.kept;
+    return anew.can == kept.can && anew.is == kept.is && anew.may == kept.may &&
+           anew.sure == kept.sure && anew.said == kept.said;
+}
 
 Verdict judge_both(const core::Judgement& on) {
     const Verdict verdict = core::judge(on);
@@ -31,6 +43,11 @@ Verdict judge_both(const core::Judgement& on) {
     naive::Moment moment = moment_of(text, on.subject, on.references, on.settings, on.self, on.now);
     for (std::size_t i = 0; i < on.plan.tallies.size(); ++i) {
         moment.counts[on.plan.tallies[i].name] = on.references.tallies[i];
+    }
+    for (const core::Seen& seen : on.facts.seen) {
+        if (holds_true(on, seen)) continue;
+        ++beside.disagreed[text.name + ": what is kept of an object of " +
+                           on.plan.roles[seen.role].name + " is not what it says"];
     }
     const naive::Judged does = as_decided(core::decide(on));
     const naive::Judged meant = naive::judge(text, *rule, on.subject, moment);
@@ -50,6 +67,7 @@ TEST(SideBySide, WhatIsInForceSaysWhatTheTextSays) {
         ADD_FAILURE() << times << " times " << what;
     }
     EXPECT_GT(beside.judged, 1'000U);
+    EXPECT_GT(beside.kept, 1'000U);
     RecordProperty("judged", static_cast<int>(beside.judged));
 }
 

@@ -405,6 +405,44 @@ TEST(Guard, Guard_changed_rule_begins_anew_WhatWasFoundIsAnotherRules) {
     EXPECT_TRUE(s.commands().empty());
 }
 
+// A heartbeat that the row's owner writes every few seconds kept its create window from ever
+// ending: the lost pod was never told.
+TEST(Guard, Guard_evidence_by_field_AHeartbeatKeepsNoRuleWaiting) {
+    Settings settings = graph_settings();
+    settings.rules[1].grace = 0s;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    std::uint64_t version = 50;
+    for (Millis now = 100s; now <= 160s; now += 10s) {
+        s.quiet_until(now);
+        s.row(
+            {.pk = "7", .name = "wrapper-7", .version = version++, .active = now, .timeout = "1h"});
+    }
+    EXPECT_EQ(s.commands().size(), 1U);
+}
+
+// What a new text compares may have changed just before, and the old text did not look: its create
+// windows begin when it comes into force.
+TEST(Guard, Guard_window_of_a_new_text_BeginsWhenItComesIntoForce) {
+    Settings settings = graph_settings();
+    settings.rules[1].grace = 0s;
+    JournalScript s(settings);
+    s.all_known();
+    s.quiet_until(100s);
+    s.row({.pk = "7", .name = "wrapper-7", .version = 50});
+    s.quiet_until(130s);
+    Settings other = settings;
+    policy::Policy text = *other.text;
+    text.rules[1].since_first_seen = true;
+    other.text = std::move(text);
+    s.put_in_force(other);
+    s.quiet_until(155s);
+    EXPECT_TRUE(s.commands().empty());
+    s.quiet_until(170s);
+    EXPECT_FALSE(s.commands().empty());
+}
+
 // Design §4.8.
 TEST(Guard, Guard_source_clock_skew_AClockTenMinutesAheadEndsNoTtl) {
     Settings settings = graph_settings();

@@ -106,7 +106,7 @@ void random_endings(Dice& dice, Subject& subject) {
         Aftermath aftermath;
         for (std::size_t n = dice.below(3); n > 0; --n) {
             aftermath.refusals.push_back(
-                {static_cast<std::uint8_t>(dice.below(256)), dice.text(), dice.offset(),
+                {static_cast<std::uint8_t>(dice.below(256)), dice.text(), dice.number(),
                  std::vector<std::uint64_t>(dice.below(4), dice.number())});
         }
         if (dice.flip()) aftermath.ended = Ended{7, dice.text()};
@@ -125,7 +125,7 @@ Subject random_subject(Dice& dice) {
                                   static_cast<Absence>(dice.below(3)),
                                   static_cast<Incarnation>(dice.number()), dice.version(),
                                   dice.number(), dice.time<BrokerTime>(), dice.time<BrokerTime>(),
-                                  dice.offset(), dice.number(), dice.text()});
+                                  dice.offset(), dice.number(), dice.text(), {}});
     }
     for (std::size_t n = dice.below(4); n > 0; --n) {
         Finding finding;
