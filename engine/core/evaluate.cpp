@@ -85,90 +85,36 @@ class Evaluation {
     // ---------------------------------------------------------------- conditions
 
     Truth holds(const PlanNode& node, const Seen& object, const Found& bound) const {
-        switch (node.kind) {
-            case PlanNode::Kind::kAll:
-            case PlanNode::Kind::kAny: {
-                const bool all = node.kind == PlanNode::Kind::kAll;
-                Truth sum = Truth::of(all);
-                for (const PlanNode& part : node.parts) {
-                    const Truth one = holds(part, object, bound);
-                    sum = all ? sum && one : sum || one;
-                }
-                return sum;
+        return truth_of(node, [&](const PlanNode& leaf) {
+            switch (leaf.kind) {
+                case PlanNode::Kind::kJoin:
+                    return join(role(object.role).joins[leaf.index], object, bound);
+                case PlanNode::Kind::kNamed:
+                    return named(on_.plan.conditions[leaf.index], object);
+                default:
+                    break;
             }
-            case PlanNode::Kind::kTest: {
-                const PlanRole& of = role(object.role);
-                // What its key is made of does not say which one it is, whatever it says.
-                const bool keyless = on_.subject.reference() && !of.reference &&
-                                     of.fields[of.tests[node.index].field].in_key;
-                if (keyless) return Truth::of(true);
-                return node.negated ? object.test(node.index).negated() : object.test(node.index);
-            }
-            case PlanNode::Kind::kJoin: {
-                const Truth truth = join(role(object.role).joins[node.index], object, bound);
-                return node.negated ? truth.negated() : truth;
-            }
-            case PlanNode::Kind::kNamed:
-                break;
-        }
-        const Truth truth = named(on_.plan.conditions[node.index], object);
-        return node.negated ? truth.negated() : truth;
+            const PlanRole& of = role(object.role);
+            // What its key is made of does not say which one it is, whatever it says.
+            const bool keyless = on_.subject.reference() && !of.reference &&
+                                 of.fields[of.tests[leaf.index].field].in_key;
+            return keyless ? Truth::of(!leaf.negated) : object.test(leaf.index);
+        });
     }
 
     Truth join(const PlanJoin& join, const Seen& object, const Found& bound) const {
         const Seen* other = join.other.role == object.role ? &object : bound[join.other.role];
         if (other == nullptr) return Truth::unknown(Reason::kIncomplete);
-        const PlanRole& own_role = role(object.role);
-        const PlanField& field = own_role.fields[join.field];
-        const PlanValue own = value_of(own_role, join.field, object);
-        const PlanValue against = value_of(role(other->role), join.other.field, *other);
-        using Kind = PlanValue::Kind;
-        if (own.kind == Kind::kUnsent || against.kind == Kind::kUnsent ||
-            (own.kind == Kind::kNull && !field.null_unequal) || against.kind == Kind::kNull ||
-            (own.kind == Kind::kNotThere && field.required) ||
-            (against.kind == Kind::kNotThere &&
-             role(other->role).fields[join.other.field].required)) {
-            return Truth::unknown(Reason::kIncomplete);
-        }
-        if (join.op == Op::kSame) return Truth::of(own == against);
-        return in_time(join.op, field.type, own, against);
+        return compared(on_.plan, join, object, *other);
     }
 
-    static Truth in_time(Op op, policy::Field::Type type, const PlanValue& own,
-                         const PlanValue& against) {
-        if (own.kind != PlanValue::Kind::kText || against.kind != PlanValue::Kind::kText) {
-            return Truth::of(false);
-        }
-        if (type == policy::Field::Type::kTimestamp) {
-            const auto left = parse_timestamp(own.text);
-            const auto right = parse_timestamp(against.text);
-            if (!left || !right) return Truth::unknown(Reason::kUnreadable);
-            return Truth::of(op == Op::kBefore ? *left < *right : *left > *right);
-        }
-        const auto left = number_in(own.text);
-        const auto right = number_in(against.text);
-        if (!left || !right) return Truth::unknown(Reason::kUnreadable);
-        return Truth::of(op == Op::kBefore ? *left < *right : *left > *right);
-    }
-
-    /// The first line that fits decides; one that may fit ends it as unknown.
     Truth named(const PlanCondition& condition, const Seen& about) const {
-        using Then = policy::NamedCondition::Line::Then;
-        for (const PlanCondition::Line& line : condition.lines) {
-            Truth fits = Truth::of(true);
-            Found bound{};
-            bound[condition.about] = &about;
-            for (const PlanPattern& pattern : line.when) {
-                fits = fits &&
-                       (pattern.role == condition.about ? holds(pattern.condition, about, bound)
-                                                        : alone(pattern, bound));
-            }
-            if (fits.no()) continue;
-            if (fits.is == Truth::Is::kUnknown) return fits;
-            if (line.then == Then::kUnknown) return Truth::unknown(Reason::kTransition);
-            return Truth::of(line.then == Then::kTrue);
-        }
-        return Truth::of(false);
+        Found bound{};
+        bound[condition.about] = &about;
+        return truth_of(condition, [&](const PlanPattern& pattern) {
+            return pattern.role == condition.about ? holds(pattern.condition, about, bound)
+                                                   : alone(pattern, bound);
+        });
     }
 
     // ---------------------------------------------------------------- patterns

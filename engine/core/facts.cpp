@@ -1,5 +1,7 @@
 #include "engine/core/facts.h"
 
+#include "engine/core/row_time.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -130,45 +132,56 @@ Truth decide(const PlanTest& test, const PlanField& field, const PlanValue& valu
     return compare(test, value.text);
 }
 
-/// As far as the object decides it by itself.
-Truth by_itself(const PlanNode& node, const Seen& object) {
-    switch (node.kind) {
-        case PlanNode::Kind::kTest:
-            return node.negated ? object.test(node.index).negated() : object.test(node.index);
-        case PlanNode::Kind::kJoin:
-        case PlanNode::Kind::kNamed:
-            return Truth::unknown(Reason::kIncomplete);
-        case PlanNode::Kind::kAll:
-        case PlanNode::Kind::kAny:
-            break;
+Truth in_order(Op op, policy::Field::Type type, const PlanValue& own, const PlanValue& against) {
+    if (own.kind != Kind::kText || against.kind != Kind::kText) return Truth::of(false);
+    const auto before = [&](const auto& left, const auto& right) {
+        if (!left || !right) return Truth::unknown(Reason::kUnreadable);
+        return Truth::of(op == Op::kBefore ? *left < *right : *left > *right);
+    };
+    if (type == policy::Field::Type::kTimestamp) {
+        return before(parse_timestamp(own.text), parse_timestamp(against.text));
     }
-    const bool all = node.kind == PlanNode::Kind::kAll;
-    Truth sum = Truth::of(all);
-    for (const PlanNode& part : node.parts) {
-        const Truth one = by_itself(part, object);
-        sum = all ? sum && one : sum || one;
-    }
-    return sum;
+    return before(number_in(own.text), number_in(against.text));
+}
+
+/// As far as the object decides it by itself, or with another one beside it.
+Truth by_itself(const Plan& plan, const PlanNode& node, const Seen& object,
+                const Seen* beside = nullptr) {
+    return truth_of(node, [&](const PlanNode& leaf) {
+        if (leaf.kind == PlanNode::Kind::kTest) return object.test(leaf.index);
+        if (leaf.kind == PlanNode::Kind::kJoin) {
+            const PlanJoin& join = plan.roles[object.role].joins[leaf.index];
+            if (join.other.role == object.role) return compared(plan, join, object, object);
+            const bool known = beside != nullptr && join.other.role == beside->role;
+            return known ? compared(plan, join, object, *beside)
+                         : Truth::unknown(Reason::kIncomplete);
+        }
+        return truth_of(plan.conditions[leaf.index], [&](const PlanPattern& pattern) {
+            return pattern.role == object.role ? by_itself(plan, pattern.condition, object)
+                                               : Truth::unknown(Reason::kIncomplete);
+        });
+    });
 }
 
 struct Whether {
     bool may = false;
     bool is = false;
 };
-Whether whether(const PlanAsked& asked, const Seen& object) {
+Whether whether(const Plan& plan, const PlanAsked& asked, const Seen& object) {
     if (!asked.plain) {
-        const Truth truth = by_itself(asked.condition, object);
+        const Truth truth = by_itself(plan, asked.condition, object);
         return {!truth.no(), truth.yes()};
     }
     return {(asked.all & ~object.can) == 0 && (asked.none & object.is) == 0,
             (asked.all & ~object.is) == 0 && (asked.none & object.can) == 0};
 }
 
-void add_to(Facts& facts, const PlanRole& role, const Seen& object) {
+void add_to(Facts& facts, const Plan& plan, const Seen& object) {
+    const PlanRole& role = plan.roles[object.role];
     const bool in_scope = ours(role, *object.facet);
     for (const PlanAsked& asked : role.asked) {
         if (asked.in_scope && !in_scope) continue;
-        const Whether so = whether(asked, object);
+        const Whether so = whether(plan, asked, object);
         if (!so.may) continue;
         if (facts.shown.has(asked.bit)) facts.two.set(asked.bit);
         facts.shown.set(asked.bit);
@@ -226,7 +239,7 @@ bool keyless_counts(const Plan& plan, const std::vector<PlanCount::Part>& parts,
         const PlanRole& role = plan.roles[part.role];
         if (role.kind != policy::Kind::kRow) return false;
         return std::any_of(facts.seen.begin(), facts.seen.end(), [&](const Seen& seen) {
-            return seen.role == part.role && !by_itself(role.live, seen).no();
+            return seen.role == part.role && !by_itself(plan, role.live, seen).no();
         });
     });
 }
@@ -262,6 +275,22 @@ PlanValue value_of(const PlanRole& role, std::uint16_t number, const Seen& objec
     const PlanField& field = role.fields[number];
     const std::optional<Field> sent = object.facet->fields().find(field.name);
     return sent ? as_sent(role, field, *sent, object) : missing(role, field, object);
+}
+
+Truth compared(const Plan& plan, const PlanJoin& join, const Seen& own, const Seen& other) {
+    const PlanRole& role = plan.roles[own.role];
+    const PlanRole& others = plan.roles[other.role];
+    const PlanField& field = role.fields[join.field];
+    const PlanValue value = value_of(role, join.field, own);
+    const PlanValue against = value_of(others, join.other.field, other);
+    if (value.kind == Kind::kUnsent || against.kind == Kind::kUnsent ||
+        (value.kind == Kind::kNull && !field.null_unequal) || against.kind == Kind::kNull ||
+        (value.kind == Kind::kNotThere && field.required) ||
+        (against.kind == Kind::kNotThere && others.fields[join.other.field].required)) {
+        return Truth::unknown(Reason::kIncomplete);
+    }
+    if (join.op == Op::kSame) return Truth::of(value == against);
+    return in_order(join.op, field.type, value, against);
 }
 
 Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger) {
@@ -301,7 +330,7 @@ Seen look_at(const Plan& plan, const Facet& object, const Settings& settings,
 
 Truth claim_of(const Plan& plan, const Facet& object, const Settings& settings) {
     const Seen seen = look_at(plan, object, settings, nullptr);
-    return by_itself(plan.roles[seen.role].live, seen);
+    return by_itself(plan, plan.roles[seen.role].live, seen);
 }
 
 void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
@@ -314,7 +343,7 @@ void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
         const Role role = settings.sources[facet.source].role;
         if (!facet.present() || role >= plan.roles.size()) continue;
         facts.seen.push_back(look_at(plan, facet, settings, ledger));
-        add_to(facts, plan.roles[role], facts.seen.back());
+        add_to(facts, plan, facts.seen.back());
     }
     add_unknown(plan, sources, facts);
 }
@@ -345,7 +374,7 @@ Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts) {
             std::find_if(role.asked.begin(), role.asked.end(),
                          [&](const PlanAsked& each) { return each.bit == count.objects->bit; });
         for (const Seen& seen : facts.seen) {
-            if (seen.role != count.objects->role || !whether(*asked, seen).may) continue;
+            if (seen.role != count.objects->role || !whether(plan, *asked, seen).may) continue;
             if (!count.by) {
                 add(tally, count.first);
                 continue;
@@ -381,32 +410,6 @@ void add_known(std::string_view text, JournalTime now, Ledger& ledger) {
     }
 }
 
-/// What the object says of another one, where that is the one that the ledger is of.
-Truth beside(const Plan& plan, const PlanNode& node, const Seen& object, const Seen& of) {
-    if (node.kind == PlanNode::Kind::kAll || node.kind == PlanNode::Kind::kAny) {
-        const bool all = node.kind == PlanNode::Kind::kAll;
-        Truth sum = Truth::of(all);
-        for (const PlanNode& part : node.parts) {
-            const Truth one = beside(plan, part, object, of);
-            sum = all ? sum && one : sum || one;
-        }
-        return sum;
-    }
-    const PlanRole& role = plan.roles[object.role];
-    if (node.kind != PlanNode::Kind::kJoin || role.joins[node.index].other.role != of.role) {
-        return by_itself(node, object);
-    }
-    const PlanJoin& join = role.joins[node.index];
-    const PlanValue own = value_of(role, join.field, object);
-    const PlanValue other = value_of(plan.roles[of.role], join.other.field, of);
-    if (own.kind == Kind::kUnsent || own.kind == Kind::kNull || other.kind == Kind::kUnsent ||
-        other.kind == Kind::kNull) {
-        return Truth::unknown(Reason::kIncomplete);
-    }
-    const Truth same = Truth::of(join.op == Op::kSame && own == other);
-    return node.negated ? same.negated() : same;
-}
-
 }  // namespace
 
 Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& settings,
@@ -417,7 +420,7 @@ Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& setting
     for (const Seen& each : facts.seen) {
         const PlanRole& role = plan.roles[each.role];
         if (each.role != ledger.role || !ours(role, *each.facet)) continue;
-        if (by_itself(role.live, each).no()) continue;
+        if (by_itself(plan, role.live, each).no()) continue;
         if (of != nullptr) return seen;  // two: whose ends these are, nobody knows
         of = &each;
     }
@@ -440,10 +443,10 @@ Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& setting
             continue;
         }
         const Seen object = look_at(plan, facet, settings, of->ledger);
-        if (!beside(plan, ledger.belongs, object, *of).yes()) continue;
-        if (beside(plan, ledger.failed, object, *of).yes()) {
+        if (!by_itself(plan, ledger.belongs, object, of).yes()) continue;
+        if (by_itself(plan, ledger.failed, object, of).yes()) {
             seen.entries.push_back({facet.object_id, End::kFailed, now});
-        } else if (beside(plan, ledger.succeeded, object, *of).yes()) {
+        } else if (by_itself(plan, ledger.succeeded, object, of).yes()) {
             seen.entries.push_back({facet.object_id, End::kSucceeded, now});
         }
     }

@@ -120,6 +120,56 @@ class Judgement {
               const Moment& moment)
         : policy_(policy), rule_(rule), subject_(subject), moment_(moment) {}
 
+    std::vector<std::uint64_t> counted() {
+        by_itself_ = true;
+        std::vector<std::uint64_t> all;
+        for (const policy::Count& count : policy_.counts) {
+            if (count.role.empty()) {
+                all.push_back(counts_for(count) ? 1 : 0);
+            } else {
+                count_objects(count, all);
+            }
+        }
+        return all;
+    }
+
+    Ledger ends() {
+        by_itself_ = true;
+        const policy::Ledger& text = *policy_.ledger;
+        Ledger seen;
+        std::vector<const Facet*> whose = facets(text.of.role);
+        const policy::Role& of = role(text.of.role);
+        std::erase_if(whose, [&](const Facet* facet) {
+            return !in_reach(of, *facet) || holds(of.live, of, *facet, {}).no();
+        });
+        if (whose.size() != 1) return seen;
+        const Facet& owner = *whose.front();
+        seen.of = owner.object_id;
+        if (!text.of.field.empty()) {
+            const Value value = value_of(of, owner, text.of.field);
+            if (value.kind != Value::Kind::kText) return seen;
+            seen.of = value.text;
+        }
+        for (const Facet& facet : subject_.facets) {
+            for (const Source& source : sources(text.objects)) {
+                if (source.id != facet.source) continue;
+                if (const auto end = end_of(facet, owner)) {
+                    seen.entries.push_back({facet.object_id, *end, moment_.now});
+                }
+            }
+        }
+        if (text.known.role == text.of.role) {
+            std::string listed = value_of(of, owner, text.known.field).text + ' ';
+            for (std::size_t end = 0; (end = listed.find(' ')) != std::string::npos;) {
+                const std::string uid = listed.substr(0, listed.substr(0, end).find('='));
+                const std::string one = uid.substr(0, std::min(uid.size(), end));
+                if (!one.empty()) seen.entries.push_back({one, End::kFailed, moment_.now});
+                listed.erase(0, end + 1);
+            }
+        }
+        return seen;
+    }
+
     Judged run() {
         if (subject_.ending) return abstain(Reason::kEnding);
         if (subject_.reference() && !rule_.keyless) return {};
@@ -144,6 +194,77 @@ class Judgement {
         judged.kind = Verdict::Kind::kWaiting;
         judged.object_id = about.object_id;
         return judged;
+    }
+
+    // ------------------------------------------------------------------ counts and ends
+
+    bool in_reach(const policy::Role& of, const Facet& facet) const {
+        return !in_kubernetes(of) || !facet.fields().is("in_scope", "false");
+    }
+
+    /// By what is there: whom a source is silent of changes no count.
+    bool counts_for(const policy::Count& count) const {
+        if (subject_.ending) return false;
+        return std::any_of(count.subjects.begin(), count.subjects.end(), [&](const auto& when) {
+            return subject_.reference()
+                       ? may_own(when)
+                       : std::all_of(when.begin(), when.end(),
+                                     [&](const auto& each) { return may_hold(each); });
+        });
+    }
+    bool may_hold(const policy::Pattern& pattern) const {
+        const policy::Role& of = role(pattern.role);
+        std::size_t may = 0;
+        std::size_t is = 0;
+        for (const Facet* facet : facets(pattern.role)) {
+            const bool none = pattern.quantifier == Quantifier::kNone;
+            if (!none && !in_reach(of, *facet)) continue;
+            const Truth so = holds(pattern.condition, of, *facet, {});
+            if (!so.no()) ++may;
+            if (so.yes()) ++is;
+        }
+        if (pattern.quantifier == Quantifier::kNone) return is == 0;
+        return may >= (pattern.quantifier == Quantifier::kSurplus ? 2U : 1U);
+    }
+    /// A row without a key may be anybody's.
+    bool may_own(const std::vector<policy::Pattern>& when) const {
+        return std::any_of(when.begin(), when.end(), [&](const policy::Pattern& pattern) {
+            const policy::Role& of = role(pattern.role);
+            if (of.kind != policy::Kind::kRow || pattern.quantifier == Quantifier::kNone)
+                return false;
+            const std::vector<const Facet*> all = facets(pattern.role);
+            return std::any_of(all.begin(), all.end(), [&](const Facet* facet) {
+                return !holds(of.live, of, *facet, {}).no();
+            });
+        });
+    }
+    void count_objects(const policy::Count& count, std::vector<std::uint64_t>& all) const {
+        const policy::Role& of = role(count.role);
+        std::map<std::string, std::uint64_t> by;
+        for (const Facet* facet : facets(count.role)) {
+            if (holds(count.objects, of, *facet, {}).no()) continue;
+            ++by[count.by.empty() ? "" : value_of(of, *facet, count.by).text];
+        }
+        if (count.by.empty()) return all.push_back(by[""]);
+        for (const std::string& word : policy::find_field(of, count.by)->words) {
+            all.push_back(by[word]);
+        }
+    }
+
+    /// nullopt: it did not end, or is not one of them.
+    std::optional<End> end_of(const Facet& facet, const Facet& owner) const {
+        const policy::Ledger& text = *policy_.ledger;
+        if (!facet.present()) {
+            // One that came before is of an earlier one of the name.
+            const bool its = facet.first_seen >= owner.first_seen;
+            return text.gone_failed && its ? std::optional(End::kGone) : std::nullopt;
+        }
+        const policy::Role& of = role(text.objects);
+        const Bound bound{{text.of.role, &owner}};
+        if (!holds(text.belongs, of, facet, bound).yes()) return std::nullopt;
+        if (holds(text.failed, of, facet, bound).yes()) return End::kFailed;
+        if (holds(text.succeeded, of, facet, bound).yes()) return End::kSucceeded;
+        return std::nullopt;
     }
 
     const policy::Role& role(const std::string& name) const {
@@ -196,7 +317,8 @@ class Judgement {
         const bool constant = test.op != Op::kIs && test.op != Op::kSame &&
                               test.op != Op::kBefore && test.op != Op::kAfter;
         const bool in_key = std::find(key.begin(), key.end(), test.field) != key.end();
-        if (subject_.reference() && !of.reference && constant && in_key) return kYes;
+        const bool keyless = subject_.reference() && !of.reference && !by_itself_;
+        if (keyless && constant && in_key) return kYes;
         const Truth plain = plain_test(test, of, object, bound);
         return test.negated ? opposite(plain) : plain;
     }
@@ -260,10 +382,22 @@ class Judgement {
             return unknown(Reason::kIncomplete);
         }
         if (test.op == Op::kSame) return truth(value == against);
-        const auto left = number(value.text);
-        const auto right = number(against.text);
+        if (value.kind != Value::Kind::kText || against.kind != Value::Kind::kText) return kNo;
+        const auto left = ordered(of, test.field, value.text);
+        const auto right = ordered(of, test.field, against.text);
         if (!left || !right) return unknown(Reason::kUnreadable);
         return truth(test.op == Op::kBefore ? *left < *right : *left > *right);
+    }
+
+    /// A time or a number, as what the field is.
+    std::optional<std::int64_t> ordered(const policy::Role& of, const std::string& name,
+                                        const std::string& text) const {
+        const policy::Field* field = policy::find_field(of, name);
+        const bool time =
+            field == nullptr ? name == "created" : field->type == policy::Field::Type::kTimestamp;
+        if (!time) return number(text);
+        const auto moment = moment_.timestamp(text);
+        return moment ? std::optional(moment->time_since_epoch().count()) : std::nullopt;
     }
 
     Truth holds(const Condition& condition, const policy::Role& of, const Facet& object,
@@ -338,6 +472,7 @@ class Judgement {
 
     /// In a named condition: is there one that matches, or none?
     Truth alone(const policy::Pattern& pattern, const Bound& bound) const {
+        if (by_itself_) return unknown(Reason::kIncomplete);
         const auto all = objects(pattern, bound);
         const bool known = all.has_value() && proven(pattern, bound);
         if (!all || all->empty()) {
@@ -736,8 +871,12 @@ class Judgement {
         if (moment_.now < first + moment_.grace) return waiting(Reason::kGrace, about);
         if (!doubts.empty()) return waiting(doubts.front().second, about);
         if (still_backing_off()) return waiting(Reason::kBackoff, about);
-        Judged act{Verdict::Kind::kAct, Reason::kNone, about.object_id, step.verb, {}, false};
+        Judged act;
+        act.kind = Verdict::Kind::kAct;
+        act.object_id = about.object_id;
+        act.verb = step.verb;
         act.target = target_of(found, step, bound);
+        act.source = source_of(found, step, bound, act.target);
         const bool ended = subject_.aftermath && subject_.aftermath->ended &&
                            subject_.aftermath->ended->object_id == act.target;
         if (ended && step.verb == Verb::kUpdate) return waiting(Reason::kReportOnly, about);
@@ -819,6 +958,25 @@ class Judgement {
         return at == bound.end() || at->second == nullptr ? std::string() : at->second->object_id;
     }
 
+    /// Where the target is; of what is to be made, where its pattern looks, or the role's first.
+    SourceId source_of(const policy::Case& found, const policy::Step& step, const Bound& bound,
+                       const std::string& target) const {
+        for (const Facet& facet : subject_.facets) {
+            const bool shown = facet.present() && facet.object_id == target;
+            const std::vector<Source>& all = sources(step.role);
+            const bool its = std::any_of(all.begin(), all.end(), [&](const Source& source) {
+                return source.id == facet.source;
+            });
+            if (shown && its && !target.empty()) return facet.source;
+        }
+        for (const policy::Pattern* pattern : in_order(found)) {
+            if (pattern->role != step.role) continue;
+            const std::vector<Source> looks = asked(*pattern, bound);
+            if (!looks.empty()) return looks.front().id;
+        }
+        return sources(step.role).empty() ? kNoSource : sources(step.role).front().id;
+    }
+
     static bool has_veto(const Facet& facet) {
         const std::optional<Field> veto = facet.fields().find("hold");
         return veto && (veto->unchanged || veto->value == "true");
@@ -861,7 +1019,8 @@ class Judgement {
     const policy::Rule& rule_;
     const Subject& subject_;
     const Moment& moment_;
-    bool waits_ = false;  ///< healthy so far, until a deadline
+    bool waits_ = false;      ///< healthy so far, until a deadline
+    bool by_itself_ = false;  ///< others' objects are not looked at
 };
 
 Judged Judgement::duplicates() const {
@@ -919,6 +1078,15 @@ Judged judge(const policy::Policy& policy, const policy::Rule& rule, const Subje
     return Judgement(policy, rule, subject, moment).run();
 }
 
+std::vector<std::uint64_t> counted(const policy::Policy& policy, const Subject& subject,
+                                   const Moment& moment) {
+    return Judgement(policy, {}, subject, moment).counted();
+}
+
+Ledger ends(const policy::Policy& policy, const Subject& subject, const Moment& moment) {
+    return Judgement(policy, {}, subject, moment).ends();
+}
+
 std::string told(const Judged& judged) {
     switch (judged.kind) {
         case Verdict::Kind::kHealthy:
@@ -931,7 +1099,8 @@ std::string told(const Judged& judged) {
             break;
     }
     return std::string(judged.asks ? "ask " : "act ") + std::string(policy::name_of(judged.verb)) +
-           ' ' + judged.target + " about " + judged.object_id;
+           ' ' + judged.target + " at " + std::to_string(judged.source) + " about " +
+           judged.object_id;
 }
 
 }  // namespace trueup::testing::naive

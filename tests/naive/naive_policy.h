@@ -57,12 +57,22 @@ struct Judged {
     // Of kAct: the first step that is not behind us.
     policy::Verb verb = policy::Verb::kReport;
     std::string target;
-    bool asks = false;  ///< it wants an approval first
+    SourceId source = kNoSource;  ///< that the step is for
+    bool asks = false;            ///< it wants an approval first
     bool operator==(const Judged&) const = default;
 };
 
 Judged judge(const policy::Policy& policy, const policy::Rule& rule, const Subject& subject,
              const Moment& moment);
+
+/// What the subject adds to each count, in the order of the text; of a count that is `by` a field,
+/// to each of its words. Others' objects that a condition asks for are not looked at: what depends
+/// on them may be so.
+std::vector<std::uint64_t> counted(const policy::Policy& policy, const Subject& subject,
+                                   const Moment& moment);
+
+/// What can be seen of how the objects of the policy's ledger ended, each at `moment.now`.
+Ledger ends(const policy::Policy& policy, const Subject& subject, const Moment& moment);
 
 /// As one line: `act delete a`, `abstain not_synced`, `waiting grace a`, `healthy`.
 std::string told(const Judged& judged);

@@ -1,0 +1,118 @@
+#include "tests/scenarios/both_readers.h"
+
+#include "tests/scenarios/text_judgement.h"
+
+#include <cstdlib>
+
+namespace trueup::testing {
+
+namespace {
+
+const JournalTime kNow = from_millis<JournalTime>(kWorldNow);
+
+void add(const naive::Judged& said, Shares& shares) {
+    switch (said.kind) {
+        case Verdict::Kind::kHealthy:
+            ++shares.healthy;
+            return;
+        case Verdict::Kind::kAbstain:
+            ++shares.abstains;
+            break;
+        case Verdict::Kind::kWaiting:
+            ++shares.waits;
+            break;
+        case Verdict::Kind::kAct:
+            ++shares.acts;
+            ++shares.by["act " + std::string(policy::name_of(said.verb))];
+            return;
+    }
+    ++shares.by[std::string(name_of(said.reason))];
+}
+
+std::string told(const Ledger& ledger) {
+    std::string text = "of " + ledger.of;
+    for (const Ledger::Entry& entry : ledger.entries) {
+        text += ' ' + entry.object_id + '=' + std::to_string(static_cast<int>(entry.end));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string Shares::told() const {
+    const auto percent = [&](std::size_t part) {
+        return std::to_string(part * 100 / std::max<std::size_t>(all(), 1)) + '%';
+    };
+    std::string text = std::to_string(all()) + " judgements: healthy " + percent(healthy) +
+                       ", abstains " + percent(abstains) + ", waits " + percent(waits) + ", acts " +
+                       percent(acts) + "; " + std::to_string(counted) + " counted, " +
+                       std::to_string(ended) + " ledgers with ends;";
+    for (const auto& [what, times] : by) text += ' ' + what + ' ' + std::to_string(times);
+    return text;
+}
+
+Looked::Looked(const core::Plan& plan, const Settings& settings, const RandomWorld& world)
+    : plan_(plan), settings_(settings), world_(world), beside_(world.beside()) {
+    look_at(plan, world.subject, settings, world.sources, facts_);
+}
+
+core::Judgement Looked::on(std::size_t rule) const {
+    return {plan_, world_.subject, facts_, beside_, settings_, static_cast<std::uint8_t>(rule),
+            kNow};
+}
+
+core::Decision Looked::decide(std::size_t rule) const { return core::decide(on(rule)); }
+
+naive::Moment moment_of(const policy::Policy& text, const Settings& settings,
+                        const RandomWorld& world, const core::References& beside,
+                        std::size_t rule) {
+    naive::Moment moment =
+        moment_of(text, world.subject, beside, settings, static_cast<std::uint8_t>(rule), kNow);
+    std::size_t next = 0;
+    for (const policy::Count& count : text.counts) {
+        const policy::Role* of = policy::find_role(text, count.role);
+        moment.counts[count.name] = world.counts[next];
+        next += count.by.empty() ? 1 : policy::find_field(*of, count.by)->words.size();
+    }
+    return moment;
+}
+
+std::string disagreement(const policy::Policy& text, const core::Plan& plan,
+                         const Settings& settings, const RandomWorld& world, Shares& shares) {
+    const Looked looked(plan, settings, world);
+    const core::References beside = world.beside();
+    for (std::size_t rule = 0; rule < text.rules.size(); ++rule) {
+        const naive::Moment moment = moment_of(text, settings, world, beside, rule);
+        const naive::Judged does = as_decided(looked.decide(rule));
+        const naive::Judged meant = naive::judge(text, text.rules[rule], world.subject, moment);
+        add(meant, shares);
+        if (does == meant) continue;
+        return text.rules[rule].name + " says `" + naive::told(does) + "` and means `" +
+               naive::told(meant) + "`";
+    }
+    const naive::Moment moment = moment_of(text, settings, world, beside, 0);
+    const Tally tally = tally_of(plan, world.subject, looked.facts());
+    const std::vector<std::uint64_t> meant = naive::counted(text, world.subject, moment);
+    bool some = false;
+    for (std::size_t i = 0; i < meant.size(); ++i) {
+        some = some || meant[i] > 0;
+        if (tally[i] != meant[i]) {
+            return "counts " + std::to_string(tally[i]) + " and means " + std::to_string(meant[i]) +
+                   " of " + plan.tallies[i].name + ' ' + plan.tallies[i].value;
+        }
+    }
+    if (some) ++shares.counted;
+    if (!text.ledger) return {};
+    const Ledger seen = ends_of(plan, world.subject, settings, looked.facts(), kNow);
+    const Ledger ends = naive::ends(text, world.subject, moment);
+    if (!ends.entries.empty()) ++shares.ended;
+    if (seen == ends) return {};
+    return "sees ends `" + told(seen) + "` and means `" + told(ends) + "`";
+}
+
+std::size_t as_told(const char* variable, std::size_t usual) {
+    const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): before any thread
+    return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
+}
+
+}  // namespace trueup::testing
