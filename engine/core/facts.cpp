@@ -97,6 +97,20 @@ bool matches(std::string_view text, std::string_view pattern) {
     return pattern.find_first_not_of('*', in) == std::string_view::npos;
 }
 
+/// As a time or as a number.
+std::optional<std::int64_t> amount_of(const PlanField& field, const PlanValue& value) {
+    if (field.type != policy::Field::Type::kTimestamp) return number_in(value.text);
+    const std::optional<SourceTime> time = parse_timestamp(value.text);
+    return time ? std::optional(to_millis(*time)) : std::nullopt;
+}
+
+/// A word that nobody listed may mean anything.
+bool unlisted(const PlanField& field, const PlanValue& value) {
+    const auto& words = field.words;
+    return value.kind == Kind::kText && !words.empty() &&
+           !std::binary_search(words.begin(), words.end(), value.text);
+}
+
 Truth compare(const PlanTest& test, std::string_view text) {
     const std::optional<std::int64_t> value = number_in(text);
     if (!value) return Truth::unknown(Reason::kUnreadable);
@@ -119,29 +133,13 @@ Truth decide(const PlanTest& test, const PlanField& field, const PlanValue& valu
     const bool lacks = value.kind == Kind::kNotThere && field.required;
     if (null || lacks) return Truth::unknown(Reason::kIncomplete);
     if (value.kind != Kind::kText) return Truth::of(false);
-    // A word that nobody listed may mean anything.
-    const auto& words = field.words;
-    if (!words.empty() && !std::binary_search(words.begin(), words.end(), value.text)) {
-        return Truth::unknown(Reason::kIncomplete);
-    }
+    if (unlisted(field, value)) return Truth::unknown(Reason::kIncomplete);
     if (test.op == Op::kIn) {
         return Truth::of(std::binary_search(test.values.begin(), test.values.end(), value.text));
     }
     if (test.op == Op::kStarts) return Truth::of(value.text.starts_with(test.values.front()));
     if (test.op == Op::kLike) return Truth::of(matches(value.text, test.values.front()));
     return compare(test, value.text);
-}
-
-Truth in_order(Op op, policy::Field::Type type, const PlanValue& own, const PlanValue& against) {
-    if (own.kind != Kind::kText || against.kind != Kind::kText) return Truth::of(false);
-    const auto before = [&](const auto& left, const auto& right) {
-        if (!left || !right) return Truth::unknown(Reason::kUnreadable);
-        return Truth::of(op == Op::kBefore ? *left < *right : *left > *right);
-    };
-    if (type == policy::Field::Type::kTimestamp) {
-        return before(parse_timestamp(own.text), parse_timestamp(against.text));
-    }
-    return before(number_in(own.text), number_in(against.text));
 }
 
 /// As far as the object decides it by itself, or with another one beside it.
@@ -277,20 +275,30 @@ PlanValue value_of(const PlanRole& role, std::uint16_t number, const Seen& objec
     return sent ? as_sent(role, field, *sent, object) : missing(role, field, object);
 }
 
+int order_of(const PlanField& field, const PlanValue& a, const PlanValue& b) {
+    const auto left = amount_of(field, a);
+    const auto right = amount_of(field, b);
+    return left == right ? 0 : left < right ? -1 : 1;
+}
+
 Truth compared(const Plan& plan, const PlanJoin& join, const Seen& own, const Seen& other) {
-    const PlanRole& role = plan.roles[own.role];
-    const PlanRole& others = plan.roles[other.role];
-    const PlanField& field = role.fields[join.field];
-    const PlanValue value = value_of(role, join.field, own);
-    const PlanValue against = value_of(others, join.other.field, other);
+    const PlanField& field = plan.roles[own.role].fields[join.field];
+    const PlanField& others = plan.roles[other.role].fields[join.other.field];
+    const PlanValue value = value_of(plan.roles[own.role], join.field, own);
+    const PlanValue against = value_of(plan.roles[other.role], join.other.field, other);
     if (value.kind == Kind::kUnsent || against.kind == Kind::kUnsent ||
         (value.kind == Kind::kNull && !field.null_unequal) || against.kind == Kind::kNull ||
         (value.kind == Kind::kNotThere && field.required) ||
-        (against.kind == Kind::kNotThere && others.fields[join.other.field].required)) {
+        (against.kind == Kind::kNotThere && others.required) || unlisted(field, value) ||
+        unlisted(others, against)) {
         return Truth::unknown(Reason::kIncomplete);
     }
     if (join.op == Op::kSame) return Truth::of(value == against);
-    return in_order(join.op, field.type, value, against);
+    if (value.kind != Kind::kText || against.kind != Kind::kText) return Truth::of(false);
+    const auto left = amount_of(field, value);
+    const auto right = amount_of(field, against);
+    if (!left || !right) return Truth::unknown(Reason::kUnreadable);
+    return Truth::of(join.op == Op::kBefore ? *left < *right : *left > *right);
 }
 
 Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger) {

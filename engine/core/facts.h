@@ -74,6 +74,9 @@ struct Seen {
     }
 };
 PlanValue value_of(const PlanRole& role, std::uint16_t field, const Seen& object);
+/// Which is later, or more: below 0 the second one, above 0 the first. What cannot be read is less
+/// than what can.
+int order_of(const PlanField& field, const PlanValue& a, const PlanValue& b);
 /// `same_as`, `before`, `after`, of two objects that may be one.
 Truth compared(const Plan& plan, const PlanJoin& join, const Seen& own, const Seen& other);
 /// Without an answer to any test.

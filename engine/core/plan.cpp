@@ -249,11 +249,13 @@ class Compiler {
         if (ledger && name == "succeeded") field.from = PlanField::From::kSucceeded;
         if (field.from != PlanField::From::kSent) field.looked_at = false;
         if (name == "scope" && !text.scope.empty()) field.from = PlanField::From::kScope;
+        if (name == "created" && role.kind != policy::Kind::kRow) {
+            field.type = policy::Field::Type::kTimestamp;
+        }
         if (!role.kubernetes()) return field;
         if (name == "deleting") field.from = PlanField::From::kFalseUnlessSent;
         if (name == "in_scope") field.from = PlanField::From::kTrueUnlessSent;
         if (name == "uid") field.from = PlanField::From::kUid;
-        if (name == "created") field.type = policy::Field::Type::kTimestamp;
         return field;
     }
 

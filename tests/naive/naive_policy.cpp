@@ -136,18 +136,18 @@ class Judgement {
     Ledger ends() {
         by_itself_ = true;
         const policy::Ledger& text = *policy_.ledger;
-        Ledger seen;
         std::vector<const Facet*> whose = facets(text.of.role);
         const policy::Role& of = role(text.of.role);
         std::erase_if(whose, [&](const Facet* facet) {
             return !in_reach(of, *facet) || holds(of.live, of, *facet, {}).no();
         });
-        if (whose.size() != 1) return seen;
+        if (whose.size() != 1) return {};
         const Facet& owner = *whose.front();
+        Ledger seen;
         seen.of = owner.object_id;
         if (!text.of.field.empty()) {
             const Value value = value_of(of, owner, text.of.field);
-            if (value.kind != Value::Kind::kText) return seen;
+            if (value.kind != Value::Kind::kText) return {};
             seen.of = value.text;
         }
         for (const Facet& facet : subject_.facets) {
@@ -341,12 +341,16 @@ class Judgement {
             return against_other(test, value, of, object, bound);
         }
         if (value.kind != Kind::kText) return kNo;
-        const bool closed = field != nullptr && !field->words.empty();
-        if (closed &&
-            std::find(field->words.begin(), field->words.end(), value.text) == field->words.end()) {
-            return unknown(Reason::kIncomplete);  // a word that nobody listed
-        }
+        if (unlisted(field, value)) return unknown(Reason::kIncomplete);
         return against_constants(test, value.text);
+    }
+
+    /// A word that nobody listed may mean anything.
+    static bool unlisted(const policy::Field* field, const Value& value) {
+        if (field == nullptr || field->words.empty() || value.kind != Value::Kind::kText)
+            return false;
+        return std::find(field->words.begin(), field->words.end(), value.text) ==
+               field->words.end();
     }
 
     static Truth against_constants(const policy::Test& test, const std::string& text) {
@@ -379,6 +383,9 @@ class Judgement {
         const bool lacks =
             against.kind == Value::Kind::kNotThere && there != nullptr && there->required;
         if (lacks || against.kind == Value::Kind::kUnsent || against.kind == Value::Kind::kNull) {
+            return unknown(Reason::kIncomplete);
+        }
+        if (unlisted(policy::find_field(of, test.field), value) || unlisted(there, against)) {
             return unknown(Reason::kIncomplete);
         }
         if (test.op == Op::kSame) return truth(value == against);
@@ -473,29 +480,29 @@ class Judgement {
     /// In a named condition: is there one that matches, or none?
     Truth alone(const policy::Pattern& pattern, const Bound& bound) const {
         if (by_itself_) return unknown(Reason::kIncomplete);
+        if (pattern.quantifier != Quantifier::kSome) return match({&pattern}, 0, bound).truth;
         const auto all = objects(pattern, bound);
         const bool known = all.has_value() && proven(pattern, bound);
-        if (!all || all->empty()) {
-            if (!known) return unknown(Reason::kNotSynced);
-            return truth(pattern.quantifier == Quantifier::kNone);
-        }
         Truth some = kNo;
-        std::set<const Facet*> matching;
-        for (const Facet* facet : *all) {
-            const Truth fits = wanted(pattern, *facet, bound);
-            if (!fits.no()) matching.insert(facet);
-            some = either(some, fits);
+        if ((!all || all->empty()) && !known) some = unknown(Reason::kNotSynced);
+        for (const Facet* facet : all.value_or(std::vector<const Facet*>{})) {
+            some = either(some, wanted(pattern, *facet, bound));
         }
-        if (pattern.quantifier == Quantifier::kOne && !matching.empty()) {
-            const policy::Role& of = role(pattern.role);
-            for (const Facet* facet : *all) {
-                if (!holds(of.live, of, *facet, {}).no()) matching.insert(facet);
-            }
-            if (matching.size() > 1) {
-                return of.several ? kNo : unknown(Reason::kDuplicateClaim);
-            }
-        }
-        return pattern.quantifier == Quantifier::kNone ? opposite(some) : some;
+        return both(watched(pattern, bound), some);
+    }
+
+    /// Does somebody look where the object should be?
+    Truth watched(const policy::Pattern& pattern, const Bound& bound) const {
+        if (pattern.in.role.empty()) return kYes;
+        if (!scope_of(pattern, bound)) return unknown(Reason::kIncomplete);
+        return truth(!asked(pattern, bound).empty());
+    }
+    std::optional<std::string> scope_of(const policy::Pattern& pattern, const Bound& bound) const {
+        const auto by = bound.find(pattern.in.role);
+        if (by == bound.end() || by->second == nullptr) return std::nullopt;
+        const Value scope = value_of(role(pattern.in.role), *by->second, pattern.in.field);
+        if (scope.kind != Value::Kind::kText) return std::nullopt;
+        return scope.text;
     }
 
     Truth none(const policy::Pattern& pattern, const std::vector<const Facet*>& all,
@@ -515,13 +522,11 @@ class Judgement {
     }
     /// The sources that must prove what the pattern says.
     std::vector<Source> asked(const policy::Pattern& pattern, const Bound& bound) const {
-        if (pattern.in.role.empty()) return sources(pattern.role);
-        const auto by = bound.find(pattern.in.role);
-        if (by == bound.end()) return {};
-        const Value scope = value_of(role(pattern.in.role), *by->second, pattern.in.field);
+        const auto scope = scope_of(pattern, bound);
+        if (!scope) return sources(pattern.role);
         std::vector<Source> all;
         for (const Source& source : sources(pattern.role)) {
-            if (source.scope == scope.text) all.push_back(source);
+            if (source.scope == *scope) all.push_back(source);
         }
         return all;
     }
@@ -577,55 +582,87 @@ class Judgement {
             if (!rest.truth.no()) rest.truth = worse(own, rest.truth);
             return rest;
         };
-        const auto bind = [&](const Facet* facet) {
+        const auto bind = [&](const Facet* facet, Truth so) {
             Bound more = bound;
             more[pattern.role] = facet;
-            return go_on(wanted(pattern, *facet, bound), more);
+            return go_on(both(so, wanted(pattern, *facet, bound)), more);
         };
-        const auto all = objects(pattern, bound);
-        const bool known = all.has_value() && proven(pattern, bound);
-        Truth scope = kYes;  // somebody looks where the object should be
-        if (!pattern.in.role.empty()) {
-            const auto by = bound.find(pattern.in.role);
-            const bool told = by != bound.end() && by->second != nullptr &&
-                              value_of(role(pattern.in.role), *by->second, pattern.in.field).kind ==
-                                  Value::Kind::kText;
-            scope = told ? truth(!asked(pattern, bound).empty()) : unknown(Reason::kIncomplete);
-        }
+        const auto listed = objects(pattern, bound);
+        const std::vector<const Facet*> all = listed.value_or(std::vector<const Facet*>{});
+        const bool known = listed.has_value() && proven(pattern, bound);
+        const Truth scope = watched(pattern, bound);
         if (pattern.quantifier == Quantifier::kNone) {
-            return go_on(
-                both(scope, none(pattern, all.value_or(std::vector<const Facet*>{}), bound, known)),
-                bound);
+            return go_on(both(scope, none(pattern, all, bound, known)), bound);
         }
-        if (!scope.yes()) return go_on(scope, bound);
-        std::vector<const Facet*> fit;
-        if (all) fit = *all;
+        std::vector<const Facet*> fit = all;
         std::erase_if(fit, [&](const Facet* facet) { return wanted(pattern, *facet, bound).no(); });
-        if (pattern.quantifier == Quantifier::kSurplus) {
-            if (fit.size() < 2) return {kNo, bound};
-            return bind(least(pattern, fit, bound));
-        }
         if (fit.empty()) {
-            const bool seen = all && !all->empty();
-            return go_on(seen || known ? kNo : unknown(Reason::kNotSynced), bound);
+            // Wherever it should be: there is none.
+            const bool proves = !all.empty() || known;
+            return go_on(both(scope, proves ? kNo : unknown(Reason::kNotSynced)), bound);
         }
+        const bool surplus = pattern.quantifier == Quantifier::kSurplus;
+        if (surplus && fit.size() < 2) return {kNo, bound};
+        if (!scope.yes()) return go_on(scope, bound);
+        if (surplus) return bind(least(pattern, fit, bound), surely_two(pattern, fit, bound));
         if (pattern.quantifier == Quantifier::kSome) {
             for (const Facet* facet : fit) {
-                const Match one = bind(facet);
+                const Match one = bind(facet, kYes);
                 if (!one.truth.no()) return one;
             }
             return {kNo, bound};
         }
-        std::set<const Facet*> claims(fit.begin(), fit.end());
-        for (const Facet* facet : *all) {
-            if (!holds(role(pattern.role).live, role(pattern.role), *facet, {}).no()) {
-                claims.insert(facet);
+        return bind(fit.front(), alone_there(pattern, all, bound));
+    }
+
+    /// Does no other one match, or claim the subject?
+    Truth alone_there(const policy::Pattern& pattern, const std::vector<const Facet*>& all,
+                      const Bound& bound) const {
+        const policy::Role& of = role(pattern.role);
+        std::set<const Facet*> may;
+        std::set<const Facet*> is;
+        for (const Facet* facet : all) {
+            const Truth matches = wanted(pattern, *facet, bound);
+            const Truth claims = holds(of.live, of, *facet, {});
+            if (!matches.no() || !claims.no()) may.insert(facet);
+            if (matches.yes() || claims.yes()) is.insert(facet);
+        }
+        if (may.size() < 2) return kYes;
+        if (!of.several) return unknown(Reason::kDuplicateClaim);
+        return is.size() < 2 ? unknown(Reason::kIncomplete) : kNo;
+    }
+
+    /// Are two there whatever is not known, and is known what they are ranked against?
+    Truth surely_two(const policy::Pattern& pattern, const std::vector<const Facet*>& fit,
+                     const Bound& bound) const {
+        Truth two = kYes;
+        std::size_t sure = 0;
+        for (const Facet* facet : fit) {
+            const Truth matches = wanted(pattern, *facet, bound);
+            if (matches.yes()) ++sure;
+            if (matches.unknown() && two.yes()) two = matches;
+        }
+        if (sure >= 2) two = kYes;
+        for (const policy::Ranking& ranking : pattern.keep) {
+            if (!operands_told(ranking.condition, pattern.role, bound)) {
+                return unknown(Reason::kIncomplete);
             }
         }
-        if (claims.size() == 1) return bind(fit.front());
-        Bound more = bound;
-        more[pattern.role] = fit.front();
-        return go_on(role(pattern.role).several ? kNo : unknown(Reason::kDuplicateClaim), more);
+        return two;
+    }
+    bool operands_told(const Condition& condition, const std::string& own,
+                       const Bound& bound) const {
+        const policy::FieldRef& other = condition.test.other;
+        if (condition.kind == Condition::Kind::kTest && !other.role.empty() && other.role != own) {
+            const auto at = bound.find(other.role);
+            if (at == bound.end() || at->second == nullptr) return false;
+            const Value value = value_of(role(other.role), *at->second, other.field);
+            const policy::Field* field = policy::find_field(role(other.role), other.field);
+            if (value.kind == Value::Kind::kNotThere) return field == nullptr || !field->required;
+            return value.kind == Value::Kind::kText;
+        }
+        return std::all_of(condition.parts.begin(), condition.parts.end(),
+                           [&](const Condition& part) { return operands_told(part, own, bound); });
     }
 
     /// Worst first by each ranking in turn, then the one that was seen first, then the last by id.
@@ -635,8 +672,10 @@ class Judgement {
         std::stable_sort(fit.begin(), fit.end(), [&](const Facet* a, const Facet* b) {
             for (const policy::Ranking& ranking : pattern.keep) {
                 if (!ranking.latest.empty()) {
-                    const std::string left = value_of(of, *a, ranking.latest).text;
-                    const std::string right = value_of(of, *b, ranking.latest).text;
+                    const auto left =
+                        ordered(of, ranking.latest, value_of(of, *a, ranking.latest).text);
+                    const auto right =
+                        ordered(of, ranking.latest, value_of(of, *b, ranking.latest).text);
                     if (left != right) return left < right;
                     continue;
                 }
@@ -698,7 +737,16 @@ class Judgement {
         const Facet* object = object_of(found, bound);
         if (object == nullptr) return {};
         const Facet& about = *object;
-        if (subject_.reference()) return waiting(Reason::kReportOnly, about);
+        if (subject_.reference()) {
+            if (found.past) {
+                const auto* length = std::get_if<policy::FieldRef>(&found.past->length);
+                const bool asked = bound.count(found.past->from.role) > 0 &&
+                                   (length == nullptr || bound.count(length->role) > 0);
+                const auto early = asked ? before_deadline(*found.past, bound) : std::nullopt;
+                if (early) return *early;
+            }
+            return waiting(Reason::kReportOnly, about);
+        }
         const Truth theirs = asked_by_owner(bound);
         if (theirs.no()) return {};
         if (theirs.unknown()) return abstain(theirs.why);
@@ -832,23 +880,31 @@ class Judgement {
         }
         const BrokerTime since = rule_.since_first_seen ? about.first_seen : about.evidence;
         std::set<SourceId> leaned{about.source};
-        std::vector<policy::Pattern> all = found.when;
-        for (const policy::Pattern& pattern : found.when) add_asked(pattern.condition, all);
-        const auto lean = [&](const policy::Pattern& pattern) {
+        const auto lean = [&](const std::string& name, const std::vector<Source>& on) {
             // A fact that is looked up changes slowly: its source must only be there.
-            const bool slow = role(pattern.role).reference;
-            for (const Source& source : asked(pattern, bound)) {
+            const bool slow = role(name).reference;
+            for (const Source& source : on) {
                 if (!leaned.insert(source.id).second) continue;
                 doubt(source, slow ? BrokerTime{} : since,
                       slow ? Millis{0} : moment_.create_window);
             }
         };
+        std::vector<policy::Pattern> others;  // that named conditions ask, of whichever object
+        for (const policy::Pattern& pattern : found.when) {
+            add_asked(pattern.condition, others);
+            for (const policy::Ranking& each : pattern.keep) add_asked(each.condition, others);
+        }
+        for (const policy::Pattern* pattern : in_order(found)) {
+            lean(pattern->role, asked(*pattern, bound));
+        }
+        for (const policy::Pattern& pattern : others) lean(pattern.role, sources(pattern.role));
+        if (rests_on_ledger(found)) {
+            lean(policy_.ledger->objects, sources(policy_.ledger->objects));
+        }
         const auto named = [&](const std::string& name) {
             return std::any_of(found.when.begin(), found.when.end(),
                                [&](const policy::Pattern& each) { return each.role == name; });
         };
-        const auto when = static_cast<std::ptrdiff_t>(found.when.size());
-        for (const policy::Pattern& pattern : found.when) lean(pattern);
         // Behind us is what its source shows: that source must be there.
         for (const policy::Step& each : found.steps) {
             if (each.verb == Verb::kDelete && !named(each.role)) {
@@ -857,12 +913,6 @@ class Judgement {
                 }
             }
             if (&each == &step) break;
-        }
-        for (auto pattern = all.begin() + when; pattern != all.end(); ++pattern) lean(*pattern);
-        if (rests_on_ledger(found)) {
-            for (const Source& source : sources(policy_.ledger->objects)) {
-                if (leaned.insert(source.id).second) doubt(source, since, moment_.create_window);
-            }
         }
         for (const auto& [source, why] : doubts) {
             if (why == Reason::kOwnWrite) return abstain(why);

@@ -86,6 +86,7 @@ std::string disagreement(const policy::Policy& text, const core::Plan& plan,
         const naive::Judged does = as_decided(looked.decide(rule));
         const naive::Judged meant = naive::judge(text, text.rules[rule], world.subject, moment);
         add(meant, shares);
+        if (meant.kind == Verdict::Kind::kAct) ++shares.acted[text.rules[rule].name];
         if (does == meant) continue;
         return text.rules[rule].name + " says `" + naive::told(does) + "` and means `" +
                naive::told(meant) + "`";

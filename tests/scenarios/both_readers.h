@@ -17,9 +17,10 @@ namespace trueup::testing {
 /// How often the rules said what.
 struct Shares {
     std::size_t healthy = 0, abstains = 0, waits = 0, acts = 0;
-    std::map<std::string, std::size_t> by;  ///< reason, or `act VERB`
-    std::size_t counted = 0;                ///< subjects that add to some count
-    std::size_t ended = 0;                  ///< ledgers with an end in them
+    std::map<std::string, std::size_t> by;     ///< reason, or `act VERB`
+    std::map<std::string, std::size_t> acted;  ///< by rule
+    std::size_t counted = 0;                   ///< subjects that add to some count
+    std::size_t ended = 0;                     ///< ledgers with an end in them
 
     std::size_t all() const { return healthy + abstains + waits + acts; }
     std::string told() const;
@@ -32,7 +33,6 @@ class Looked {
     Looked(const core::Plan& plan, const Settings& settings, const RandomWorld& world);
 
     core::Decision decide(std::size_t rule) const;
-    /// The same without the masks: every case is gone through.
     core::Judgement on(std::size_t rule) const;
     const core::Facts& facts() const { return facts_; }
 
