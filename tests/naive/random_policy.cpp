@@ -292,7 +292,7 @@ class Maker {
             }
         }
         if (role.reference) {
-            made.named = text_of(bound, "f_text");
+            if (!dice_.chance(4)) made.named = text_of(bound, "f_text");
             if (made.named.role.empty()) made.named_literal = dice_.of(usual_texts());
         }
         if (!role.scope.empty() && dice_.chance(2)) made.in = text_of(bound, "f_zone");
@@ -481,7 +481,7 @@ class Maker {
         const policy::Role& role = *policy::find_role(policy_, target);
         const policy::Role& other = dice_.of(policy_.roles);
         const std::size_t what = dice_.below(12);
-        if (what == 0 || (other.reference && what > 6)) {
+        if (what == 0 || ((other.reference || other.optional) && what > 6 && what < 9)) {
             made.steps.emplace_back();
         } else if (what < 4) {
             made.steps.push_back(plain(Verb::kDelete, target));
@@ -498,7 +498,7 @@ class Maker {
             made.steps.push_back(
                 plain(dice_.of(std::vector<Verb>{Verb::kRetract, Verb::kStop}), target));
         } else {
-            add_list(target, other, bound, made);
+            add_list(target, any_own(), bound, made);
         }
     }
 

@@ -1,8 +1,11 @@
 #include "tests/scenarios/both_readers.h"
 
+#include "engine/core/draft.h"
 #include "tests/scenarios/text_judgement.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <set>
 
 namespace trueup::testing {
 
@@ -35,6 +38,54 @@ std::string told(const Ledger& ledger) {
         text += ' ' + entry.object_id + '=' + std::to_string(static_cast<int>(entry.end));
     }
     return text;
+}
+
+/// What an object keeps for all its life, or only its source knows: not asked for once more.
+bool lasts(const policy::Policy& text, const policy::Role& role, const std::string& field) {
+    const bool kubernetes = role.kind == policy::Kind::kPod || role.kind == policy::Kind::kObject;
+    if (kubernetes && field == "name") return true;  // beside its uid, of `exists`
+    if (policy::find_field(role, field) != nullptr) return false;
+    if (role.kind == policy::Kind::kRow) {
+        const bool ledger = text.ledger && text.ledger->of.role == role.name;
+        return field == "scope" ? !role.scope.empty()
+                                : ledger && (field == "failures" || field == "succeeded");
+    }
+    static const std::set<std::string> kLasting{"created",   "failures", "id",        "in_scope",
+                                                "namespace", "scope",    "succeeded", "uid"};
+    return kLasting.count(field) > 0;
+}
+
+/// A field that the case mentions of an object that it bound, and that its command does not rest
+/// on. Empty: there is none.
+std::string not_rested_on(const policy::Policy& text, const core::Judgement& on,
+                          const core::Decision& decision) {
+    const core::PlanRule& rule = on.rule();
+    if (decision.kind != Verdict::Kind::kAct || !rule.unable.empty()) return {};
+    const auto which = static_cast<std::size_t>(decision.matched - rule.cases.data());
+    const naive::Mentioned mentioned = naive::mentioned(text, text.rules[on.self].cases[which]);
+    const CommandDraft draft = draft_of(on, decision);
+    for (const auto& [name, fields] : mentioned) {
+        const policy::Role& role = *policy::find_role(text, name);
+        const auto number = static_cast<std::size_t>(&role - text.roles.data());
+        const Facet* object = decision.bound[number];
+        if (object == nullptr) continue;
+        for (const std::string& field : fields) {
+            const std::optional<Field> sent = object->fields().find(field);
+            if (sent ? sent->unchanged : role.kind == policy::Kind::kRow) continue;
+            if (lasts(text, role, field) || (object == decision.target && field == "deleting")) {
+                continue;
+            }
+            std::optional<std::string> value;
+            if (sent && sent->value) value = *sent->value;
+            const Predicate wanted{Predicate::Kind::kField,
+                                   on.references.sources[object->source].name, object->object_id,
+                                   field, value};
+            const auto& all = draft.read_set;
+            if (std::find(all.begin(), all.end(), wanted) != all.end()) continue;
+            return name + '.' + field + " of " + object->object_id;
+        }
+    }
+    return {};
 }
 
 }  // namespace
@@ -87,6 +138,8 @@ std::string disagreement(const policy::Policy& text, const core::Plan& plan,
         const naive::Judged meant = naive::judge(text, text.rules[rule], world.subject, moment);
         add(meant, shares);
         if (meant.kind == Verdict::Kind::kAct) ++shares.acted[text.rules[rule].name];
+        const std::string unread = not_rested_on(text, looked.on(rule), looked.decide(rule));
+        if (!unread.empty()) return text.rules[rule].name + " does not rest on " + unread;
         if (does == meant) continue;
         return text.rules[rule].name + " says `" + naive::told(does) + "` and means `" +
                naive::told(meant) + "`";

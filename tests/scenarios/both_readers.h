@@ -47,8 +47,8 @@ class Looked {
 naive::Moment moment_of(const policy::Policy& text, const Settings& settings,
                         const RandomWorld& world, const core::References& beside, std::size_t rule);
 
-/// What the engine, by this plan, says otherwise than the text means: of its rules, its counts, or
-/// its ledger. Empty: nothing.
+/// What the engine, by this plan, says otherwise than the text means: of its rules, of what a
+/// command rests on, its counts, or its ledger. Empty: nothing.
 std::string disagreement(const policy::Policy& text, const core::Plan& plan,
                          const Settings& settings, const RandomWorld& world, Shares& shares);
 

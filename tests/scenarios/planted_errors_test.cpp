@@ -396,6 +396,14 @@ std::vector<Error> of_rules() {
         {"texts_are_not_known", without(&PlanCase::texts)},
         {"what_it_is_made_from_is_not_known", without(&PlanCase::reads)},
         {"what_conditions_asked_is_not_leaned_on", without(&PlanCase::looked_up)},
+        {"a_command_rests_on_a_field_less",
+         in<PlanCase>(
+             &Site::cases, [](const PlanCase& each) { return !each.mentions.empty(); },
+             [](PlanCase& each) {
+                 for (auto& fields : each.mentions) {
+                     if (!fields.empty()) fields.pop_back();
+                 }
+             })},
         {"the_ledgers_side_is_not_leaned_on",
          in<PlanCase>(
              &Site::cases, [](const PlanCase& each) { return each.by_ledger; },

@@ -35,10 +35,11 @@ Type type_of(const policy::Policy& policy, const policy::Role& role, const std::
     return Type::kText;
 }
 
-/// Two of them make a deadline of the very moment that a source's clock shows.
+/// A minute behind one of them is just before, at, or just behind what a source's clock shows.
 const Texts& past_times() {
-    static const Texts kTimes{"2025-11-20 18:57:48+00", "2025-11-24 15:58:59+00",
-                              "2025-11-24 15:59:00+00", "2025-11-22T01:00:00+02:00"};
+    static const Texts kTimes{"2025-11-20 18:57:48+00", "2025-11-24 15:58:58.5+00",
+                              "2025-11-24 15:58:59+00", "2025-11-24 15:59:00+00",
+                              "2025-11-22T01:00:00+02:00"};
     return kTimes;
 }
 
@@ -266,8 +267,8 @@ void RandomWorlds::wish(const policy::Case& found) {
         wish(pattern, false);
     }
     if (!found.past) return;
-    wished_[found.past->from.role][found.past->from.field] = {Said::Kind::kText,
-                                                              past_times().front()};
+    const std::string& from = dice_.chance(2) ? past_times().front() : dice_.of(past_times());
+    wished_[found.past->from.role][found.past->from.field] = {Said::Kind::kText, from};
     const auto* length = std::get_if<policy::FieldRef>(&found.past->length);
     if (length != nullptr) wished_[length->role][length->field] = {Said::Kind::kText, "60"};
 }
