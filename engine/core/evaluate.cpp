@@ -34,6 +34,7 @@ Decision waiting(Reason why, const Facet& about, Wait wait = {}) {
     decision.about = &about;
     return decision;
 }
+bool makes(Verb verb) { return verb == Verb::kCreate || verb == Verb::kInsert; }
 /// What a verdict without a command says of `about`.
 Decision as_said(const Verdict& verdict, const Facet& about) {
     Decision decision;
@@ -533,8 +534,8 @@ class Evaluation {
                                });
         };
         const PlanStep& last = found.steps.back();
-        const bool makes = last.verb == Verb::kCreate || last.verb == Verb::kInsert;
-        if (last.role != kNoRole && bound[last.role] != nullptr && !makes && !taken(last.role)) {
+        if (last.role != kNoRole && bound[last.role] != nullptr && !makes(last.verb) &&
+            !taken(last.role)) {
             return bound[last.role];
         }
         for (const Role number : found.roles) {
@@ -668,7 +669,7 @@ class Evaluation {
     /// nullptr: it makes something new.
     const Facet* target_of(const PlanCase& found, std::size_t step, const Found& bound) const {
         const PlanStep& next = found.steps[step];
-        if (next.role == kNoRole) return nullptr;
+        if (next.role == kNoRole || makes(next.verb)) return nullptr;
         const Seen* own = bound[next.role];
         const bool single = found.steps.size() == 1 && own != nullptr;
         if (next.verb == Verb::kDelete && !single) return left(next).front()->facet;

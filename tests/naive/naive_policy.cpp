@@ -999,6 +999,7 @@ class Judgement {
 
     std::string target_of(const policy::Case& found, const policy::Step& step,
                           const Bound& bound) const {
+        if (step.verb == Verb::kCreate || step.verb == Verb::kInsert) return {};  // it is new
         const auto at = bound.find(step.role);
         const bool its_own = found.steps.size() == 1 && at != bound.end() && at->second != nullptr;
         if (step.verb == Verb::kDelete && !its_own) {

@@ -69,6 +69,9 @@ std::string not_rested_on(const policy::Policy& text, const core::Judgement& on,
         const auto number = static_cast<std::size_t>(&role - text.roles.data());
         const Facet* object = decision.bound[number];
         if (object == nullptr) continue;
+        // A verification's look is itself what tells.
+        const policy::Verb verb = decision.matched->steps[decision.step].verb;
+        if (object == decision.target && verb == policy::Verb::kVerify) continue;
         for (const std::string& field : fields) {
             const std::optional<Field> sent = object->fields().find(field);
             if (sent ? sent->unchanged : role.kind == policy::Kind::kRow) continue;

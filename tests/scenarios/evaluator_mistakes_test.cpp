@@ -1,6 +1,7 @@
 // Mistakes of the evaluator that were found by holding it against the naive reader over random
 // policies: each test begins with its symptom.
 #include "apps/config/policy_file.h"
+#include "engine/core/draft.h"
 #include "tests/scenarios/both_readers.h"
 #include "tests/scenarios/text_judgement.h"
 
@@ -350,6 +351,43 @@ rules:
         from_millis<BrokerTime>(kWorldNow - 5'000);
     world_.sources[1].complete_as_of = from_millis<BrokerTime>(kWorldNow - 9'000);
     EXPECT_EQ(says(), "waiting awaiting_progress u1");
+}
+
+TEST_F(Evaluator, WhatIsMadeRestsOnTheOneOfItsRoleThatIsThere) {
+    // A pod that was made because another one had failed did not rest on that: it was made, too,
+    // where the other one was well again by then.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id}
+  pods: {kind: pod, key: name, several: true, fields: {phase: text}}
+rules:
+  another:
+    finds: x
+    when: {pods: {some: {phase: Failed}}, rows: one}
+    do: {create: pods, name: "{subject}-2", from: builder}
+)");
+    shows("rows", "r", {});
+    shows("pods", "u1", {{"phase", text("Failed")}});
+    const Looked looked(plan_, settings_, world_);
+    const core::Decision decision = looked.decide(0);
+    ASSERT_EQ(decision.kind, Verdict::Kind::kAct);
+    const Predicate wanted{Predicate::Kind::kField, "pods", "u1", "phase", "Failed"};
+    const CommandDraft draft = draft_of(looked.on(0), decision);
+    EXPECT_NE(std::find(draft.read_set.begin(), draft.read_set.end(), wanted),
+              draft.read_set.end());
+}
+
+TEST_F(Evaluator, WhatNoSourceHasIsNotMade) {
+    // The engine stopped as soon as it was to make something that no source has.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id}
+  pods: {kind: pod, key: name, optional: true}
+rules:
+  another: {finds: x, when: {rows: one}, do: {create: pods, name: "{subject}", from: builder}}
+)",
+                "pods");
+    EXPECT_EQ(flaw_, "a rule would create pods, and no source has any");
 }
 
 }  // namespace
