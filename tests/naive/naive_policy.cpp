@@ -717,7 +717,9 @@ class Judgement {
         const std::string& taken = found.steps.front().role;
         if (taken.empty() || !facets(taken).empty()) return judged;
         std::vector<const policy::Pattern*> patterns = in_order(found);
-        std::erase_if(patterns, [&](const policy::Pattern* each) { return each->role == taken; });
+        std::erase_if(patterns, [&](const policy::Pattern* each) {
+            return each->role == taken || (subject_.reference() && facets(each->role).empty());
+        });
         const Match rest = match(patterns, 0, {});
         const bool anothers = rest.truth.yes() && asked_by_owner(rest.bound).no();
         return rest.truth.no() || anothers ? judged : waiting(Reason::kNoObject, *asked);
@@ -890,9 +892,9 @@ class Judgement {
             }
         };
         std::vector<policy::Pattern> others;  // that named conditions ask, of whichever object
-        for (const policy::Pattern& pattern : found.when) {
-            add_asked(pattern.condition, others);
-            for (const policy::Ranking& each : pattern.keep) add_asked(each.condition, others);
+        for (const policy::Pattern* pattern : in_order(found)) {
+            add_asked(pattern->condition, others);
+            for (const policy::Ranking& each : pattern->keep) add_asked(each.condition, others);
         }
         for (const policy::Pattern* pattern : in_order(found)) {
             lean(pattern->role, asked(*pattern, bound));
@@ -947,8 +949,11 @@ class Judgement {
                 if (named.name != condition.test.values.front()) continue;
                 for (const auto& line : named.lines) {
                     for (const policy::Pattern& pattern : line.when) {
-                        if (pattern.role != named.about) all.push_back(pattern);
                         add_asked(pattern.condition, all);
+                        for (const policy::Ranking& each : pattern.keep) {
+                            add_asked(each.condition, all);
+                        }
+                        if (pattern.role != named.about) all.push_back(pattern);
                     }
                 }
             }
@@ -960,27 +965,13 @@ class Judgement {
     bool rests_on_ledger(const policy::Case& found) const {
         if (!policy_.ledger) return false;
         if (!rule_.backoff.empty()) return true;
-        return std::any_of(
-            found.when.begin(), found.when.end(), [&](const policy::Pattern& pattern) {
-                return pattern.role == policy_.ledger->of.role && counts_ends(pattern.condition);
-            });
-    }
-    bool counts_ends(const Condition& condition) const {
-        const policy::Test& test = condition.test;
-        if (condition.kind == Condition::Kind::kTest && test.op == Op::kIs) {
-            for (const policy::NamedCondition& named : policy_.conditions) {
-                if (named.name != test.values.front()) continue;
-                for (const auto& line : named.lines) {
-                    for (const policy::Pattern& pattern : line.when) {
-                        if (counts_ends(pattern.condition)) return true;
-                    }
-                }
-            }
-        } else if (condition.kind == Condition::Kind::kTest) {
-            return test.field == "failures" || test.field == "succeeded";
-        }
-        return std::any_of(condition.parts.begin(), condition.parts.end(),
-                           [&](const Condition& part) { return counts_ends(part); });
+        const std::string& of = policy_.ledger->of.role;
+        const Mentioned mentions = mentioned(policy_, found);
+        const auto fields = mentions.find(of);
+        const auto counts = [&](const char* name) {
+            return policy::find_field(role(of), name) == nullptr && fields->second.count(name) > 0;
+        };
+        return fields != mentions.end() && (counts("failures") || counts("succeeded"));
     }
 
     /// The ladder's step is the one of as many failures, from the latest of them.
