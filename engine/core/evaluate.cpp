@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
+#include <span>
 #include <utility>
 
 namespace trueup::core {
@@ -19,6 +19,7 @@ using policy::Quantifier;
 using policy::Verb;
 
 using Found = std::array<const Seen*, kMostRoles>;  ///< by role
+using Patterns = std::span<const PlanPattern>;
 
 Decision abstain(Reason why, Wait wait = {}) {
     Decision decision;
@@ -33,6 +34,7 @@ Decision waiting(Reason why, const Facet& about, Wait wait = {}) {
     decision.about = &about;
     return decision;
 }
+bool makes(Verb verb) { return verb == Verb::kCreate || verb == Verb::kInsert; }
 /// What a verdict without a command says of `about`.
 Decision as_said(const Verdict& verdict, const Facet& about) {
     Decision decision;
@@ -63,15 +65,20 @@ class Evaluation {
         }
         if (on_.subject.reference() && !rule_.keyless) return {};
         if (rule_.owner.role != kNoRole && !asked_for()) return {};
+        Wait until;  // of a case that is healthy until its deadline
         for (const PlanCase& each : rule_.cases) {
             // Of an object without a key only its own role is asked.
             if (!on_.subject.reference() && !on_.facts.fit(each.mask)) continue;
             Decision decision = each.duplicates ? duplicates() : judge(each);
-            if (decision.kind != Verdict::Kind::kHealthy || decision.wait != Wait{}) {
+            if (decision.kind != Verdict::Kind::kHealthy) {
+                if (decision.wait == Wait{}) decision.wait = until;
                 return decision;
             }
+            if (until == Wait{}) until = decision.wait;
         }
-        return {};
+        Decision healthy;
+        healthy.wait = until;
+        return healthy;
     }
 
   private:
@@ -85,90 +92,36 @@ class Evaluation {
     // ---------------------------------------------------------------- conditions
 
     Truth holds(const PlanNode& node, const Seen& object, const Found& bound) const {
-        switch (node.kind) {
-            case PlanNode::Kind::kAll:
-            case PlanNode::Kind::kAny: {
-                const bool all = node.kind == PlanNode::Kind::kAll;
-                Truth sum = Truth::of(all);
-                for (const PlanNode& part : node.parts) {
-                    const Truth one = holds(part, object, bound);
-                    sum = all ? sum && one : sum || one;
-                }
-                return sum;
+        return truth_of(node, [&](const PlanNode& leaf) {
+            switch (leaf.kind) {
+                case PlanNode::Kind::kJoin:
+                    return join(role(object.role).joins[leaf.index], object, bound);
+                case PlanNode::Kind::kNamed:
+                    return named(on_.plan.conditions[leaf.index], object);
+                default:
+                    break;
             }
-            case PlanNode::Kind::kTest: {
-                const PlanRole& of = role(object.role);
-                // What its key is made of does not say which one it is, whatever it says.
-                const bool keyless = on_.subject.reference() && !of.reference &&
-                                     of.fields[of.tests[node.index].field].in_key;
-                if (keyless) return Truth::of(true);
-                return node.negated ? object.test(node.index).negated() : object.test(node.index);
-            }
-            case PlanNode::Kind::kJoin: {
-                const Truth truth = join(role(object.role).joins[node.index], object, bound);
-                return node.negated ? truth.negated() : truth;
-            }
-            case PlanNode::Kind::kNamed:
-                break;
-        }
-        const Truth truth = named(on_.plan.conditions[node.index], object);
-        return node.negated ? truth.negated() : truth;
+            const PlanRole& of = role(object.role);
+            // What its key is made of does not say which one it is, whatever it says.
+            const bool keyless = on_.subject.reference() && !of.reference &&
+                                 of.fields[of.tests[leaf.index].field].in_key;
+            return keyless ? Truth::of(!leaf.negated) : object.test(leaf.index);
+        });
     }
 
     Truth join(const PlanJoin& join, const Seen& object, const Found& bound) const {
         const Seen* other = join.other.role == object.role ? &object : bound[join.other.role];
         if (other == nullptr) return Truth::unknown(Reason::kIncomplete);
-        const PlanRole& own_role = role(object.role);
-        const PlanField& field = own_role.fields[join.field];
-        const PlanValue own = value_of(own_role, join.field, object);
-        const PlanValue against = value_of(role(other->role), join.other.field, *other);
-        using Kind = PlanValue::Kind;
-        if (own.kind == Kind::kUnsent || against.kind == Kind::kUnsent ||
-            (own.kind == Kind::kNull && !field.null_unequal) || against.kind == Kind::kNull ||
-            (own.kind == Kind::kNotThere && field.required) ||
-            (against.kind == Kind::kNotThere &&
-             role(other->role).fields[join.other.field].required)) {
-            return Truth::unknown(Reason::kIncomplete);
-        }
-        if (join.op == Op::kSame) return Truth::of(own == against);
-        return in_time(join.op, field.type, own, against);
+        return compared(on_.plan, join, object, *other);
     }
 
-    static Truth in_time(Op op, policy::Field::Type type, const PlanValue& own,
-                         const PlanValue& against) {
-        if (own.kind != PlanValue::Kind::kText || against.kind != PlanValue::Kind::kText) {
-            return Truth::of(false);
-        }
-        if (type == policy::Field::Type::kTimestamp) {
-            const auto left = parse_timestamp(own.text);
-            const auto right = parse_timestamp(against.text);
-            if (!left || !right) return Truth::unknown(Reason::kUnreadable);
-            return Truth::of(op == Op::kBefore ? *left < *right : *left > *right);
-        }
-        const auto left = number_in(own.text);
-        const auto right = number_in(against.text);
-        if (!left || !right) return Truth::unknown(Reason::kUnreadable);
-        return Truth::of(op == Op::kBefore ? *left < *right : *left > *right);
-    }
-
-    /// The first line that fits decides; one that may fit ends it as unknown.
     Truth named(const PlanCondition& condition, const Seen& about) const {
-        using Then = policy::NamedCondition::Line::Then;
-        for (const PlanCondition::Line& line : condition.lines) {
-            Truth fits = Truth::of(true);
-            Found bound{};
-            bound[condition.about] = &about;
-            for (const PlanPattern& pattern : line.when) {
-                fits = fits &&
-                       (pattern.role == condition.about ? holds(pattern.condition, about, bound)
-                                                        : alone(pattern, bound));
-            }
-            if (fits.no()) continue;
-            if (fits.is == Truth::Is::kUnknown) return fits;
-            if (line.then == Then::kUnknown) return Truth::unknown(Reason::kTransition);
-            return Truth::of(line.then == Then::kTrue);
-        }
-        return Truth::of(false);
+        Found bound{};
+        bound[condition.about] = &about;
+        return truth_of(condition, [&](const PlanPattern& pattern) {
+            return pattern.role == condition.about ? holds(pattern.condition, about, bound)
+                                                   : alone(pattern, bound);
+        });
     }
 
     // ---------------------------------------------------------------- patterns
@@ -222,27 +175,29 @@ class Evaluation {
         return name.text;
     }
 
-    /// `in: F`: that of its scope; a scope that nobody looks at proves nothing.
+    /// `in: F`: that of its scope. Which one that is may not be known: then all must prove it.
     std::vector<SourceId> sources_of(const PlanPattern& pattern, const Found& bound) const {
         const std::vector<SourceId>& all = role(pattern.role).sources;
-        if (pattern.in.role == kNoRole) return all;
-        const Seen* by = bound[pattern.in.role];
-        if (by == nullptr) return {};
-        const PlanValue scope = value_of(role(by->role), pattern.in.field, *by);
+        const std::optional<std::string_view> scope = scope_of(pattern, bound);
+        if (!scope) return all;
         std::vector<SourceId> some;
         for (const SourceId source : all) {
-            if (on_.settings.sources[source].scope == scope.text) some.push_back(source);
+            if (on_.settings.sources[source].scope == *scope) some.push_back(source);
         }
         return some;
     }
+    std::optional<std::string_view> scope_of(const PlanPattern& pattern, const Found& bound) const {
+        if (pattern.in.role == kNoRole || bound[pattern.in.role] == nullptr) return std::nullopt;
+        const Seen& by = *bound[pattern.in.role];
+        const PlanValue scope = value_of(role(by.role), pattern.in.field, by);
+        if (scope.kind != PlanValue::Kind::kText) return std::nullopt;
+        return scope.text;
+    }
 
-    /// `in: F`: does anybody look at that scope?
+    /// `in: F`: does anybody look at that scope? One that nobody looks at proves nothing.
     Truth watched(const PlanPattern& pattern, const Found& bound) const {
         if (pattern.in.role == kNoRole) return Truth::of(true);
-        const Seen* by = bound[pattern.in.role];
-        if (by == nullptr) return Truth::unknown(Reason::kIncomplete);
-        const PlanValue scope = value_of(role(by->role), pattern.in.field, *by);
-        if (scope.kind != PlanValue::Kind::kText) return Truth::unknown(Reason::kIncomplete);
+        if (!scope_of(pattern, bound)) return Truth::unknown(Reason::kIncomplete);
         return Truth::of(!sources_of(pattern, bound).empty());
     }
 
@@ -264,23 +219,12 @@ class Evaluation {
 
     /// A pattern of a named condition: what it binds is asked for by nobody else.
     Truth alone(const PlanPattern& pattern, const Found& bound) const {
-        if (pattern.quantifier == Quantifier::kNone) return none(pattern, bound);
+        if (pattern.quantifier != Quantifier::kSome) return match_first({&pattern, 1}, bound).truth;
         const Objects objects = objects_of(pattern, bound);
-        if (objects.all.empty()) {
-            return objects.known ? Truth::of(false) : Truth::unknown(Reason::kNotSynced);
-        }
-        std::vector<const Seen*> fit;
         Truth sum = Truth::of(false);
-        for (const Seen* each : objects.all) {
-            const Truth truth = wanted(pattern, *each, bound);
-            if (!truth.no()) fit.push_back(each);
-            sum = sum || truth;
-        }
-        const bool two = pattern.quantifier == Quantifier::kOne && !fit.empty() &&
-                         claims(pattern.role, objects.all, fit) > 1;
-        if (!two) return sum;
-        return role(pattern.role).several ? Truth::of(false)
-                                          : Truth::unknown(Reason::kDuplicateClaim);
+        if (objects.all.empty() && !objects.known) sum = Truth::unknown(Reason::kNotSynced);
+        for (const Seen* each : objects.all) sum = sum || wanted(pattern, *each, bound);
+        return watched(pattern, bound) && sum;
     }
 
     struct Match {
@@ -288,39 +232,36 @@ class Evaluation {
         Found bound;
     };
 
-    /// The patterns from `index` on, under what is bound before.
-    Match match(const PlanCase& found, std::size_t index, Found bound) const {
-        if (index == found.patterns.size()) return {Truth::of(true), bound};
-        const PlanPattern& pattern = found.patterns[index];
-        const bool elsewhere = on_.subject.reference() && !shows(pattern.role);
-        if (elsewhere) return match(found, index + 1, bound);  // only its own is asked
+    /// All of these patterns, under what is bound before.
+    Match match(Patterns patterns, const Found& bound) const {
+        if (patterns.empty()) return {Truth::of(true), bound};
+        const bool elsewhere = on_.subject.reference() && !shows(patterns.front().role);
+        if (elsewhere) return match(patterns.subspan(1), bound);  // only its own is asked
+        return match_first(patterns, bound);
+    }
+
+    Match match_first(Patterns patterns, const Found& bound) const {
+        const PlanPattern& pattern = patterns.front();
         const Truth seen = watched(pattern, bound);
         if (pattern.quantifier == Quantifier::kNone) {
-            const Truth nobody = seen && none(pattern, bound);
-            return also(nobody, found, index, bound);
+            return also(seen && none(pattern, bound), patterns, bound);
         }
-        if (!seen.yes()) return also(seen, found, index, bound);
         const Objects objects = objects_of(pattern, bound);
         std::vector<const Seen*> fit;
         for (const Seen* each : objects.all) {
             if (!wanted(pattern, *each, bound).no()) fit.push_back(each);
         }
-        if (pattern.quantifier == Quantifier::kSurplus) {
-            return surplus(found, index, fit, bound);
-        }
         if (fit.empty()) {
             const bool proven = !objects.all.empty() || objects.known;
             const Truth nobody = proven ? Truth::of(false) : Truth::unknown(Reason::kNotSynced);
-            return also(nobody, found, index, bound);
+            return also(seen && nobody, patterns, bound);
         }
-        if (pattern.quantifier == Quantifier::kSome) return some(found, index, fit, bound);
-        if (claims(pattern.role, objects.all, fit) > 1) {
-            bound[pattern.role] = keep(fit.front());
-            const Truth two = role(pattern.role).several ? Truth::of(false)
-                                                         : Truth::unknown(Reason::kDuplicateClaim);
-            return also(two, found, index, bound);
-        }
-        return bind(found, index, *fit.front(), bound);
+        const bool surplus = pattern.quantifier == Quantifier::kSurplus;
+        if (surplus && fit.size() < 2) return {Truth::of(false), bound};
+        if (!seen.yes()) return also(seen, patterns, bound);
+        if (surplus) return least_of(patterns, fit, bound);
+        if (pattern.quantifier == Quantifier::kSome) return some(patterns, fit, bound);
+        return bind(patterns, *fit.front(), bound, single(pattern, objects.all, bound));
     }
 
     bool shows(Role number) const {
@@ -337,68 +278,104 @@ class Evaluation {
         return kept_.back().get();
     }
 
-    Match also(const Truth& truth, const PlanCase& found, std::size_t index, Found bound) const {
+    /// The first one is so; and the others.
+    Match also(const Truth& truth, Patterns patterns, const Found& bound) const {
         if (truth.no()) return {truth, bound};
-        Match rest = match(found, index + 1, bound);
+        Match rest = match(patterns.subspan(1), bound);
         if (!rest.truth.no()) rest.truth = first_told(truth, rest.truth);
         return rest;
     }
 
-    Match bind(const PlanCase& found, std::size_t index, const Seen& object, Found bound) const {
-        const PlanPattern& pattern = found.patterns[index];
-        const Truth truth = wanted(pattern, object, bound);
-        bound[pattern.role] = keep(&object);
-        return also(truth, found, index, bound);
+    /// The first one's object is this one, if `alone` is so.
+    Match bind(Patterns patterns, const Seen& object, Found bound,
+               const Truth& alone = Truth::of(true)) const {
+        const Truth truth = alone && wanted(patterns.front(), object, bound);
+        bound[patterns.front().role] = keep(&object);
+        return also(truth, patterns, bound);
     }
 
     /// The first by id for which the rest is not false.
-    Match some(const PlanCase& found, std::size_t index, const std::vector<const Seen*>& fit,
-               const Found& bound) const {
+    Match some(Patterns patterns, const std::vector<const Seen*>& fit, const Found& bound) const {
         for (const Seen* each : fit) {
-            Match match = bind(found, index, *each, bound);
+            Match match = bind(patterns, *each, bound);
             if (!match.truth.no()) return match;
         }
         return {Truth::of(false), bound};
     }
 
-    /// All that claim the subject, or match.
-    std::size_t claims(Role number, const std::vector<const Seen*>& all,
-                       const std::vector<const Seen*>& fit) const {
-        std::set<const Seen*> found(fit.begin(), fit.end());
-        const Found nobody{};
+    /// Is there only one that claims the subject, or matches? Of a role that has several, a second
+    /// one that may be none leaves it open.
+    Truth single(const PlanPattern& pattern, const std::vector<const Seen*>& all,
+                 const Found& bound) const {
+        std::size_t may = 0;
+        std::size_t is = 0;
         for (const Seen* each : all) {
-            if (!holds(role(number).live, *each, nobody).no()) found.insert(each);
+            const Truth claims =
+                wanted(pattern, *each, bound) || holds(role(pattern.role).live, *each, {});
+            if (!claims.no()) ++may;
+            if (claims.yes()) ++is;
         }
-        return found.size();
+        if (may < 2) return Truth::of(true);
+        if (!role(pattern.role).several) return Truth::unknown(Reason::kDuplicateClaim);
+        return is > 1 ? Truth::of(false) : Truth::unknown(Reason::kIncomplete);
     }
 
     /// The least worth one of two or more; what is not known of one is a bad mark.
-    Match surplus(const PlanCase& found, std::size_t index, const std::vector<const Seen*>& fit,
-                  Found bound) const {
-        const PlanPattern& pattern = found.patterns[index];
-        if (fit.size() < 2) return {Truth::of(false), bound};
-        const auto better = [&](const Seen* a, const Seen* b) {
-            for (const PlanRanking& rank : pattern.keep) {
-                if (rank.latest) {
-                    const PlanValue left = value_of(role(a->role), *rank.latest, *a);
-                    const PlanValue right = value_of(role(b->role), *rank.latest, *b);
-                    if (left.text != right.text) return left.text > right.text;
-                    continue;
-                }
-                const bool left = holds(rank.condition, *a, bound).yes();
-                const bool right = holds(rank.condition, *b, bound).yes();
-                if (left != right) return left;
-            }
-            if (a->facet->first_seen != b->facet->first_seen) {
-                return a->facet->first_seen > b->facet->first_seen;
-            }
-            return a->facet->object_id < b->facet->object_id;
-        };
+    Match least_of(Patterns patterns, const std::vector<const Seen*>& fit,
+                   const Found& bound) const {
+        const PlanPattern& pattern = patterns.front();
         const Seen* least = fit.front();
+        std::size_t sure = 0;
+        Truth two = Truth::of(true);
         for (const Seen* each : fit) {
-            if (better(least, each)) least = each;
+            if (better(pattern, *least, *each, bound)) least = each;
+            const Truth truth = wanted(pattern, *each, bound);
+            if (truth.yes()) ++sure;
+            if (two.yes()) two = truth;
         }
-        return bind(found, index, *least, bound);
+        // Where the others may be none at all, it may be the only one.
+        if (sure > 1) two = Truth::of(true);
+        const bool ranked = std::all_of(
+            pattern.keep.begin(), pattern.keep.end(),
+            [&](const PlanRanking& rank) { return told(rank.condition, pattern.role, bound); });
+        if (!ranked) two = Truth::unknown(Reason::kIncomplete) && two;
+        return bind(patterns, *least, bound, two);
+    }
+
+    bool better(const PlanPattern& pattern, const Seen& a, const Seen& b,
+                const Found& bound) const {
+        for (const PlanRanking& rank : pattern.keep) {
+            if (rank.latest) {
+                const PlanRole& of = role(pattern.role);
+                const int order = order_of(of.fields[*rank.latest], value_of(of, *rank.latest, a),
+                                           value_of(of, *rank.latest, b));
+                if (order != 0) return order > 0;
+                continue;
+            }
+            const bool left = holds(rank.condition, a, bound).yes();
+            const bool right = holds(rank.condition, b, bound).yes();
+            if (left != right) return left;
+        }
+        if (a.facet->first_seen != b.facet->first_seen) {
+            return a.facet->first_seen > b.facet->first_seen;
+        }
+        return a.facet->object_id < b.facet->object_id;
+    }
+
+    /// Is what the objects are ranked against known?
+    bool told(const PlanNode& node, Role number, const Found& bound) const {
+        using Kind = PlanValue::Kind;
+        if (node.kind == PlanNode::Kind::kJoin) {
+            const FieldAt& other = role(number).joins[node.index].other;
+            if (other.role == number) return true;
+            if (bound[other.role] == nullptr) return false;
+            const PlanRole& of = role(other.role);
+            const Kind kind = value_of(of, other.field, *bound[other.role]).kind;
+            return kind == Kind::kText ||
+                   (kind == Kind::kNotThere && !of.fields[other.field].required);
+        }
+        return std::all_of(node.parts.begin(), node.parts.end(),
+                           [&](const PlanNode& part) { return told(part, number, bound); });
     }
 
     // ---------------------------------------------------------------- stages
@@ -437,13 +414,13 @@ class Evaluation {
     }
 
     Decision judge_alone(const PlanCase& found) const {
-        const Match matched = match(found, 0, {});
+        const Match matched = match(found.patterns, {});
         if (matched.truth.no()) return {};
         if (!matched.truth.yes()) return abstain(matched.truth.why);
         const Found& bound = matched.bound;
         const Seen* about = object_of(found, bound);
         if (about == nullptr) return {};
-        if (on_.subject.reference()) return waiting(Reason::kReportOnly, *about->facet);
+        if (on_.subject.reference()) return without_key(found, bound, *about->facet);
         if (const Truth theirs = owned(bound); !theirs.yes()) {
             return theirs.no() ? Decision{} : abstain(theirs.why);
         }
@@ -463,6 +440,18 @@ class Evaluation {
             return waiting(Reason::kBackoff, *about->facet, {due, kNoSource, {}});
         }
         return act(found, bound, *about, *step);
+    }
+
+    /// It is only reported, once it is due; of a deadline that another object has nothing is known.
+    Decision without_key(const PlanCase& found, const Found& bound, const Facet& about) const {
+        if (found.past) {
+            const auto* length = std::get_if<FieldAt>(&found.past->length);
+            const bool asked = bound[found.past->from.role] != nullptr &&
+                               (length == nullptr || bound[length->role] != nullptr);
+            const auto early = asked ? before(*found.past, bound) : std::nullopt;
+            if (early) return *early;
+        }
+        return waiting(Reason::kReportOnly, about);
     }
 
     /// Is what was bound theirs who asked for it?
@@ -500,10 +489,9 @@ class Evaluation {
         const Role taken = found.steps.front().role;
         if (taken == kNoRole || shows(taken)) return decision;
         // It is not there: would the rule go on if it was?
-        PlanCase rest = found;
-        std::erase_if(rest.patterns,
-                      [&](const PlanPattern& pattern) { return pattern.role == taken; });
-        const Match others = match(rest, 0, {});
+        std::vector<PlanPattern> rest = found.patterns;
+        std::erase_if(rest, [&](const PlanPattern& pattern) { return pattern.role == taken; });
+        const Match others = match(rest, {});
         if (others.truth.no() || (others.truth.yes() && owned(others.bound).no())) return decision;
         return waiting(Reason::kNoObject, *asked->facet);
     }
@@ -546,8 +534,8 @@ class Evaluation {
                                });
         };
         const PlanStep& last = found.steps.back();
-        const bool makes = last.verb == Verb::kCreate || last.verb == Verb::kInsert;
-        if (last.role != kNoRole && bound[last.role] != nullptr && !makes && !taken(last.role)) {
+        if (last.role != kNoRole && bound[last.role] != nullptr && !makes(last.verb) &&
+            !taken(last.role)) {
             return bound[last.role];
         }
         for (const Role number : found.roles) {
@@ -648,12 +636,22 @@ class Evaluation {
         lean_on({object.source, last_word});
         const BrokerTime since = rule_.since_first_seen ? object.first_seen : object.evidence;
         const Millis window = on_.settings.rules[on_.self].create_window;
-        for (const PlanPattern& pattern : found.patterns) {
-            const bool reference = role(pattern.role).reference;
-            for (const SourceId source : sources_of(pattern, bound)) {
-                lean_on(reference ? Leaning{source, BrokerTime{}, Millis{0}}
-                                  : Leaning{source, since, window});
+        const auto lean = [&](Role number, const std::vector<SourceId>& sources) {
+            // A fact that is looked up changes slowly: its source must only be there.
+            const bool slow = role(number).reference;
+            for (const SourceId source : sources) {
+                lean_on(slow ? Leaning{source, {}, Millis{0}} : Leaning{source, since, window});
             }
+        };
+        for (const PlanPattern& pattern : found.patterns) {
+            lean(pattern.role, sources_of(pattern, bound));
+        }
+        // What named conditions asked on the way, of whichever object.
+        for (const PlanPattern& pattern : found.looked_up) {
+            lean(pattern.role, role(pattern.role).sources);
+        }
+        if (found.by_ledger) {
+            lean(on_.plan.ledger->objects, role(on_.plan.ledger->objects).sources);
         }
         // A deletion of what `when` does not name is behind us only by what its source shows.
         for (std::size_t i = 0; i <= step; ++i) {
@@ -663,20 +661,6 @@ class Evaluation {
             if (each.verb != Verb::kDelete || named) continue;
             for (const SourceId source : role(each.role).sources) lean_on({source, {}, Millis{0}});
         }
-        // What named conditions asked on the way; a fact that is looked up changes slowly, and its
-        // source must only be there.
-        for (const PlanPattern& pattern : found.looked_up) {
-            const bool reference = role(pattern.role).reference;
-            for (const SourceId source : role(pattern.role).sources) {
-                lean_on(reference ? Leaning{source, BrokerTime{}, Millis{0}}
-                                  : Leaning{source, since, window});
-            }
-        }
-        if (found.by_ledger) {
-            for (const SourceId source : role(on_.plan.ledger->objects).sources) {
-                lean_on({source, since, window});
-            }
-        }
         const auto held =
             not_yet(on_.subject, on_.references, on_.settings, on_.self, on_.now, object, leanings);
         return held ? std::optional(as_said(*held, object)) : std::nullopt;
@@ -685,7 +669,7 @@ class Evaluation {
     /// nullptr: it makes something new.
     const Facet* target_of(const PlanCase& found, std::size_t step, const Found& bound) const {
         const PlanStep& next = found.steps[step];
-        if (next.role == kNoRole) return nullptr;
+        if (next.role == kNoRole || makes(next.verb)) return nullptr;
         const Seen* own = bound[next.role];
         const bool single = found.steps.size() == 1 && own != nullptr;
         if (next.verb == Verb::kDelete && !single) return left(next).front()->facet;

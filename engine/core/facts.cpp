@@ -1,6 +1,7 @@
 #include "engine/core/facts.h"
 
 #include "engine/base/id.h"
+#include "engine/core/row_time.h"
 
 #include <algorithm>
 #include <array>
@@ -99,6 +100,20 @@ bool matches(std::string_view text, std::string_view pattern) {
     return pattern.find_first_not_of('*', in) == std::string_view::npos;
 }
 
+/// As a time or as a number.
+std::optional<std::int64_t> amount_of(const PlanField& field, const PlanValue& value) {
+    if (field.type != policy::Field::Type::kTimestamp) return number_in(value.text);
+    const std::optional<SourceTime> time = parse_timestamp(value.text);
+    return time ? std::optional(to_millis(*time)) : std::nullopt;
+}
+
+/// A word that nobody listed may mean anything.
+bool unlisted(const PlanField& field, const PlanValue& value) {
+    const auto& words = field.words;
+    return value.kind == Kind::kText && !words.empty() &&
+           !std::binary_search(words.begin(), words.end(), value.text);
+}
+
 Truth compare(const PlanTest& test, std::string_view text) {
     const std::optional<std::int64_t> value = number_in(text);
     if (!value) return Truth::unknown(Reason::kUnreadable);
@@ -121,11 +136,7 @@ Truth decide(const PlanTest& test, const PlanField& field, const PlanValue& valu
     const bool lacks = value.kind == Kind::kNotThere && field.required;
     if (null || lacks) return Truth::unknown(Reason::kIncomplete);
     if (value.kind != Kind::kText) return Truth::of(false);
-    // A word that nobody listed may mean anything.
-    const auto& words = field.words;
-    if (!words.empty() && !std::binary_search(words.begin(), words.end(), value.text)) {
-        return Truth::unknown(Reason::kIncomplete);
-    }
+    if (unlisted(field, value)) return Truth::unknown(Reason::kIncomplete);
     if (test.op == Op::kIn) {
         return Truth::of(std::binary_search(test.values.begin(), test.values.end(), value.text));
     }
@@ -153,25 +164,23 @@ void add_tests(const PlanRole& role, const PlanField& field, std::uint64_t which
     }
 }
 
-/// As far as the object decides it by itself.
-Truth by_itself(const PlanNode& node, const Seen& object) {
-    switch (node.kind) {
-        case PlanNode::Kind::kTest:
-            return node.negated ? object.test(node.index).negated() : object.test(node.index);
-        case PlanNode::Kind::kJoin:
-        case PlanNode::Kind::kNamed:
-            return Truth::unknown(Reason::kIncomplete);
-        case PlanNode::Kind::kAll:
-        case PlanNode::Kind::kAny:
-            break;
-    }
-    const bool all = node.kind == PlanNode::Kind::kAll;
-    Truth sum = Truth::of(all);
-    for (const PlanNode& part : node.parts) {
-        const Truth one = by_itself(part, object);
-        sum = all ? sum && one : sum || one;
-    }
-    return sum;
+/// As far as the object decides it by itself, or with another one beside it.
+Truth by_itself(const Plan& plan, const PlanNode& node, const Seen& object,
+                const Seen* beside = nullptr) {
+    return truth_of(node, [&](const PlanNode& leaf) {
+        if (leaf.kind == PlanNode::Kind::kTest) return object.test(leaf.index);
+        if (leaf.kind == PlanNode::Kind::kJoin) {
+            const PlanJoin& join = plan.roles[object.role].joins[leaf.index];
+            if (join.other.role == object.role) return compared(plan, join, object, object);
+            const bool known = beside != nullptr && join.other.role == beside->role;
+            return known ? compared(plan, join, object, *beside)
+                         : Truth::unknown(Reason::kIncomplete);
+        }
+        return truth_of(plan.conditions[leaf.index], [&](const PlanPattern& pattern) {
+            return pattern.role == object.role ? by_itself(plan, pattern.condition, object)
+                                               : Truth::unknown(Reason::kIncomplete);
+        });
+    });
 }
 
 /// What `value` makes of the field's tests.
@@ -210,14 +219,14 @@ std::uint64_t digest(std::uint64_t before, std::size_t field, const PlanValue& v
     return (before ^ hash64(value.text) ^ which * kPrime) * kPrime + 1;
 }
 
-void answer_conditions(const PlanRole& role, bool in_scope, Seen& seen) {
-    for (const PlanAsked& asked : role.asked) {
+void answer_conditions(const Plan& plan, bool in_scope, Seen& seen) {
+    for (const PlanAsked& asked : plan.roles[seen.role].asked) {
         if (asked.in_scope && !in_scope) continue;
         const Answers& known = seen.answers;
         bool may = (asked.all & ~known.can) == 0 && (asked.none & known.is) == 0;
         bool sure = (asked.all & ~known.is) == 0 && (asked.none & known.can) == 0;
         if (!asked.plain) {
-            const Truth truth = by_itself(asked.condition, seen);
+            const Truth truth = by_itself(plan, asked.condition, seen);
             may = !truth.no();
             sure = truth.yes();
         }
@@ -255,7 +264,7 @@ void work_out(const Plan& plan, Seen& seen) {
         take(told_of(role, field, missing(role, field, seen)), field.tests, seen.answers,
              seen.unreadable);
     }
-    answer_conditions(role, in_scope, seen);
+    answer_conditions(plan, in_scope, seen);
     // What cannot be read is told with its reason, for which there is no room.
     if (seen.unreadable == 0) seen.answers.plan = plan.number;
 }
@@ -343,6 +352,32 @@ PlanValue value_of(const PlanRole& role, std::uint16_t number, const Seen& objec
     const PlanField& field = role.fields[number];
     const std::optional<Field> sent = object.facet->fields().find(field.name);
     return sent ? as_sent(role, field, *sent, object) : missing(role, field, object);
+}
+
+int order_of(const PlanField& field, const PlanValue& a, const PlanValue& b) {
+    const auto left = amount_of(field, a);
+    const auto right = amount_of(field, b);
+    return left == right ? 0 : left < right ? -1 : 1;
+}
+
+Truth compared(const Plan& plan, const PlanJoin& join, const Seen& own, const Seen& other) {
+    const PlanField& field = plan.roles[own.role].fields[join.field];
+    const PlanField& others = plan.roles[other.role].fields[join.other.field];
+    const PlanValue value = value_of(plan.roles[own.role], join.field, own);
+    const PlanValue against = value_of(plan.roles[other.role], join.other.field, other);
+    if (value.kind == Kind::kUnsent || against.kind == Kind::kUnsent ||
+        (value.kind == Kind::kNull && !field.null_unequal) || against.kind == Kind::kNull ||
+        (value.kind == Kind::kNotThere && field.required) ||
+        (against.kind == Kind::kNotThere && others.required) || unlisted(field, value) ||
+        unlisted(others, against)) {
+        return Truth::unknown(Reason::kIncomplete);
+    }
+    if (join.op == Op::kSame) return Truth::of(value == against);
+    if (value.kind != Kind::kText || against.kind != Kind::kText) return Truth::of(false);
+    const auto left = amount_of(field, value);
+    const auto right = amount_of(field, against);
+    if (!left || !right) return Truth::unknown(Reason::kUnreadable);
+    return Truth::of(join.op == Op::kBefore ? *left < *right : *left > *right);
 }
 
 Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger) {
@@ -442,7 +477,7 @@ void tell_apart(PlanRole& role) {
 
 Truth claim_of(const Plan& plan, const Facet& object, const Settings& settings) {
     const Seen seen = look_at(plan, object, settings, nullptr);
-    return by_itself(plan.roles[seen.role].live, seen);
+    return by_itself(plan, plan.roles[seen.role].live, seen);
 }
 
 void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
@@ -504,32 +539,6 @@ void add_known(std::string_view text, JournalTime now, Ledger& ledger) {
     }
 }
 
-/// What the object says of another one, where that is the one that the ledger is of.
-Truth beside(const Plan& plan, const PlanNode& node, const Seen& object, const Seen& of) {
-    if (node.kind == PlanNode::Kind::kAll || node.kind == PlanNode::Kind::kAny) {
-        const bool all = node.kind == PlanNode::Kind::kAll;
-        Truth sum = Truth::of(all);
-        for (const PlanNode& part : node.parts) {
-            const Truth one = beside(plan, part, object, of);
-            sum = all ? sum && one : sum || one;
-        }
-        return sum;
-    }
-    const PlanRole& role = plan.roles[object.role];
-    if (node.kind != PlanNode::Kind::kJoin || role.joins[node.index].other.role != of.role) {
-        return by_itself(node, object);
-    }
-    const PlanJoin& join = role.joins[node.index];
-    const PlanValue own = value_of(role, join.field, object);
-    const PlanValue other = value_of(plan.roles[of.role], join.other.field, of);
-    if (own.kind == Kind::kUnsent || own.kind == Kind::kNull || other.kind == Kind::kUnsent ||
-        other.kind == Kind::kNull) {
-        return Truth::unknown(Reason::kIncomplete);
-    }
-    const Truth same = Truth::of(join.op == Op::kSame && own == other);
-    return node.negated ? same.negated() : same;
-}
-
 }  // namespace
 
 Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& settings,
@@ -540,7 +549,7 @@ Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& setting
     for (const Seen& each : facts.seen) {
         const PlanRole& role = plan.roles[each.role];
         if (each.role != ledger.role || !ours(role, *each.facet)) continue;
-        if (by_itself(role.live, each).no()) continue;
+        if (by_itself(plan, role.live, each).no()) continue;
         if (of != nullptr) return seen;  // two: whose ends these are, nobody knows
         of = &each;
     }
@@ -563,10 +572,10 @@ Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& setting
             continue;
         }
         const Seen object = look_at(plan, facet, settings, of->ledger);
-        if (!beside(plan, ledger.belongs, object, *of).yes()) continue;
-        if (beside(plan, ledger.failed, object, *of).yes()) {
+        if (!by_itself(plan, ledger.belongs, object, of).yes()) continue;
+        if (by_itself(plan, ledger.failed, object, of).yes()) {
             seen.entries.push_back({facet.object_id, End::kFailed, now});
-        } else if (beside(plan, ledger.succeeded, object, *of).yes()) {
+        } else if (by_itself(plan, ledger.succeeded, object, of).yes()) {
             seen.entries.push_back({facet.object_id, End::kSucceeded, now});
         }
     }

@@ -73,6 +73,11 @@ struct Seen {
     }
 };
 PlanValue value_of(const PlanRole& role, std::uint16_t field, const Seen& object);
+/// Which is later, or more: below 0 the second one, above 0 the first. What cannot be read is less
+/// than what can.
+int order_of(const PlanField& field, const PlanValue& a, const PlanValue& b);
+/// `same_as`, `before`, `after`, of two objects that may be one.
+Truth compared(const Plan& plan, const PlanJoin& join, const Seen& own, const Seen& other);
 /// Without an answer to any test.
 Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger);
 /// With an answer to each test and condition of its role: those that are kept with the object, if
@@ -91,6 +96,39 @@ std::uint64_t said_to(const Plan& plan, const PlanRule& rule, const Subject& sub
 
 /// Fills in what the values of the role's fields make of its tests, once it has all of them.
 void tell_apart(PlanRole& role);
+
+/// A condition of one object; `leaf` says what a test, a join or a named condition is of it, before
+/// that is negated.
+template <typename Leaf>
+Truth truth_of(const PlanNode& node, const Leaf& leaf) {
+    const bool all = node.kind == PlanNode::Kind::kAll;
+    if (!all && node.kind != PlanNode::Kind::kAny) {
+        const Truth truth = leaf(node);
+        return node.negated ? truth.negated() : truth;
+    }
+    Truth sum = Truth::of(all);
+    for (const PlanNode& part : node.parts) {
+        const Truth one = truth_of(part, leaf);
+        sum = all ? sum && one : sum || one;
+    }
+    return sum;
+}
+
+/// The first line that fits decides; one that may fit ends it as unknown. `fits` says it of a
+/// line's pattern.
+template <typename Fits>
+Truth truth_of(const PlanCondition& condition, const Fits& fits) {
+    using Then = policy::NamedCondition::Line::Then;
+    for (const PlanCondition::Line& line : condition.lines) {
+        Truth sum = Truth::of(true);
+        for (const PlanPattern& pattern : line.when) sum = sum && fits(pattern);
+        if (sum.no()) continue;
+        if (!sum.yes()) return sum;
+        if (line.then == Then::kUnknown) return Truth::unknown(Reason::kTransition);
+        return Truth::of(line.then == Then::kTrue);
+    }
+    return Truth::of(false);
+}
 
 /// Does the object claim its subject, as `live` of its role says? Its source plays one.
 Truth claim_of(const Plan& plan, const Facet& object, const Settings& settings);

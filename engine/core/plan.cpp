@@ -259,11 +259,13 @@ class Compiler {
         if (ledger && name == "succeeded") field.from = PlanField::From::kSucceeded;
         if (field.from != PlanField::From::kSent) field.looked_at = false;
         if (name == "scope" && !text.scope.empty()) field.from = PlanField::From::kScope;
+        if (name == "created" && role.kind != policy::Kind::kRow) {
+            field.type = policy::Field::Type::kTimestamp;
+        }
         if (!role.kubernetes()) return field;
         if (name == "deleting") field.from = PlanField::From::kFalseUnlessSent;
         if (name == "in_scope") field.from = PlanField::From::kTrueUnlessSent;
         if (name == "uid") field.from = PlanField::From::kUid;
-        if (name == "created") field.type = policy::Field::Type::kTimestamp;
         return field;
     }
 
@@ -660,12 +662,6 @@ class Compiler {
                 made.past->length = std::get<Millis>(text.past->length);
             }
         }
-        for (const PlanPattern& pattern : made.patterns) {
-            if (plan_.roles[pattern.role].sources.empty()) {
-                flaw("a rule asks for " + plan_.roles[pattern.role].name +
-                     ", and no source has any");
-            }
-        }
         hold_bound(text, made);
         if (text.steps.empty()) flaw("a rule says nothing of what is to be done");
         for (const policy::Step& step : text.steps) {
@@ -673,6 +669,21 @@ class Compiler {
             for (const policy::FieldRef& field : step.reads) made.reads.push_back(at(field));
         }
         mention(made);
+        for (const auto* patterns : {&made.patterns, &made.looked_up}) {
+            for (const PlanPattern& pattern : *patterns) {
+                const PlanRole& role = plan_.roles[pattern.role];
+                if (!role.sources.empty()) continue;
+                flaw("a rule asks for " + role.name + ", and no source has any");
+            }
+        }
+        for (const PlanStep& step : made.steps) {
+            // What is to be deleted where nobody has any is gone.
+            if (step.role == kNoRole || step.verb == Verb::kDelete) continue;
+            const PlanRole& role = plan_.roles[step.role];
+            if (!role.sources.empty()) continue;
+            flaw("a rule would " + std::string(policy::name_of(step.verb)) + ' ' + role.name +
+                 ", and no source has any");
+        }
         return made;
     }
 

@@ -120,6 +120,56 @@ class Judgement {
               const Moment& moment)
         : policy_(policy), rule_(rule), subject_(subject), moment_(moment) {}
 
+    std::vector<std::uint64_t> counted() {
+        by_itself_ = true;
+        std::vector<std::uint64_t> all;
+        for (const policy::Count& count : policy_.counts) {
+            if (count.role.empty()) {
+                all.push_back(counts_for(count) ? 1 : 0);
+            } else {
+                count_objects(count, all);
+            }
+        }
+        return all;
+    }
+
+    Ledger ends() {
+        by_itself_ = true;
+        const policy::Ledger& text = *policy_.ledger;
+        std::vector<const Facet*> whose = facets(text.of.role);
+        const policy::Role& of = role(text.of.role);
+        std::erase_if(whose, [&](const Facet* facet) {
+            return !in_reach(of, *facet) || holds(of.live, of, *facet, {}).no();
+        });
+        if (whose.size() != 1) return {};
+        const Facet& owner = *whose.front();
+        Ledger seen;
+        seen.of = owner.object_id;
+        if (!text.of.field.empty()) {
+            const Value value = value_of(of, owner, text.of.field);
+            if (value.kind != Value::Kind::kText) return {};
+            seen.of = value.text;
+        }
+        for (const Facet& facet : subject_.facets) {
+            for (const Source& source : sources(text.objects)) {
+                if (source.id != facet.source) continue;
+                if (const auto end = end_of(facet, owner)) {
+                    seen.entries.push_back({facet.object_id, *end, moment_.now});
+                }
+            }
+        }
+        if (text.known.role == text.of.role) {
+            std::string listed = value_of(of, owner, text.known.field).text + ' ';
+            for (std::size_t end = 0; (end = listed.find(' ')) != std::string::npos;) {
+                const std::string uid = listed.substr(0, listed.substr(0, end).find('='));
+                const std::string one = uid.substr(0, std::min(uid.size(), end));
+                if (!one.empty()) seen.entries.push_back({one, End::kFailed, moment_.now});
+                listed.erase(0, end + 1);
+            }
+        }
+        return seen;
+    }
+
     Judged run() {
         if (subject_.ending) return abstain(Reason::kEnding);
         if (subject_.reference() && !rule_.keyless) return {};
@@ -144,6 +194,77 @@ class Judgement {
         judged.kind = Verdict::Kind::kWaiting;
         judged.object_id = about.object_id;
         return judged;
+    }
+
+    // ------------------------------------------------------------------ counts and ends
+
+    bool in_reach(const policy::Role& of, const Facet& facet) const {
+        return !in_kubernetes(of) || !facet.fields().is("in_scope", "false");
+    }
+
+    /// By what is there: whom a source is silent of changes no count.
+    bool counts_for(const policy::Count& count) const {
+        if (subject_.ending) return false;
+        return std::any_of(count.subjects.begin(), count.subjects.end(), [&](const auto& when) {
+            return subject_.reference()
+                       ? may_own(when)
+                       : std::all_of(when.begin(), when.end(),
+                                     [&](const auto& each) { return may_hold(each); });
+        });
+    }
+    bool may_hold(const policy::Pattern& pattern) const {
+        const policy::Role& of = role(pattern.role);
+        std::size_t may = 0;
+        std::size_t is = 0;
+        for (const Facet* facet : facets(pattern.role)) {
+            const bool none = pattern.quantifier == Quantifier::kNone;
+            if (!none && !in_reach(of, *facet)) continue;
+            const Truth so = holds(pattern.condition, of, *facet, {});
+            if (!so.no()) ++may;
+            if (so.yes()) ++is;
+        }
+        if (pattern.quantifier == Quantifier::kNone) return is == 0;
+        return may >= (pattern.quantifier == Quantifier::kSurplus ? 2U : 1U);
+    }
+    /// A row without a key may be anybody's.
+    bool may_own(const std::vector<policy::Pattern>& when) const {
+        return std::any_of(when.begin(), when.end(), [&](const policy::Pattern& pattern) {
+            const policy::Role& of = role(pattern.role);
+            if (of.kind != policy::Kind::kRow || pattern.quantifier == Quantifier::kNone)
+                return false;
+            const std::vector<const Facet*> all = facets(pattern.role);
+            return std::any_of(all.begin(), all.end(), [&](const Facet* facet) {
+                return !holds(of.live, of, *facet, {}).no();
+            });
+        });
+    }
+    void count_objects(const policy::Count& count, std::vector<std::uint64_t>& all) const {
+        const policy::Role& of = role(count.role);
+        std::map<std::string, std::uint64_t> by;
+        for (const Facet* facet : facets(count.role)) {
+            if (holds(count.objects, of, *facet, {}).no()) continue;
+            ++by[count.by.empty() ? "" : value_of(of, *facet, count.by).text];
+        }
+        if (count.by.empty()) return all.push_back(by[""]);
+        for (const std::string& word : policy::find_field(of, count.by)->words) {
+            all.push_back(by[word]);
+        }
+    }
+
+    /// nullopt: it did not end, or is not one of them.
+    std::optional<End> end_of(const Facet& facet, const Facet& owner) const {
+        const policy::Ledger& text = *policy_.ledger;
+        if (!facet.present()) {
+            // One that came before is of an earlier one of the name.
+            const bool its = facet.first_seen >= owner.first_seen;
+            return text.gone_failed && its ? std::optional(End::kGone) : std::nullopt;
+        }
+        const policy::Role& of = role(text.objects);
+        const Bound bound{{text.of.role, &owner}};
+        if (!holds(text.belongs, of, facet, bound).yes()) return std::nullopt;
+        if (holds(text.failed, of, facet, bound).yes()) return End::kFailed;
+        if (holds(text.succeeded, of, facet, bound).yes()) return End::kSucceeded;
+        return std::nullopt;
     }
 
     const policy::Role& role(const std::string& name) const {
@@ -196,7 +317,8 @@ class Judgement {
         const bool constant = test.op != Op::kIs && test.op != Op::kSame &&
                               test.op != Op::kBefore && test.op != Op::kAfter;
         const bool in_key = std::find(key.begin(), key.end(), test.field) != key.end();
-        if (subject_.reference() && !of.reference && constant && in_key) return kYes;
+        const bool keyless = subject_.reference() && !of.reference && !by_itself_;
+        if (keyless && constant && in_key) return kYes;
         const Truth plain = plain_test(test, of, object, bound);
         return test.negated ? opposite(plain) : plain;
     }
@@ -219,12 +341,16 @@ class Judgement {
             return against_other(test, value, of, object, bound);
         }
         if (value.kind != Kind::kText) return kNo;
-        const bool closed = field != nullptr && !field->words.empty();
-        if (closed &&
-            std::find(field->words.begin(), field->words.end(), value.text) == field->words.end()) {
-            return unknown(Reason::kIncomplete);  // a word that nobody listed
-        }
+        if (unlisted(field, value)) return unknown(Reason::kIncomplete);
         return against_constants(test, value.text);
+    }
+
+    /// A word that nobody listed may mean anything.
+    static bool unlisted(const policy::Field* field, const Value& value) {
+        if (field == nullptr || field->words.empty() || value.kind != Value::Kind::kText)
+            return false;
+        return std::find(field->words.begin(), field->words.end(), value.text) ==
+               field->words.end();
     }
 
     static Truth against_constants(const policy::Test& test, const std::string& text) {
@@ -259,11 +385,26 @@ class Judgement {
         if (lacks || against.kind == Value::Kind::kUnsent || against.kind == Value::Kind::kNull) {
             return unknown(Reason::kIncomplete);
         }
+        if (unlisted(policy::find_field(of, test.field), value) || unlisted(there, against)) {
+            return unknown(Reason::kIncomplete);
+        }
         if (test.op == Op::kSame) return truth(value == against);
-        const auto left = number(value.text);
-        const auto right = number(against.text);
+        if (value.kind != Value::Kind::kText || against.kind != Value::Kind::kText) return kNo;
+        const auto left = ordered(of, test.field, value.text);
+        const auto right = ordered(of, test.field, against.text);
         if (!left || !right) return unknown(Reason::kUnreadable);
         return truth(test.op == Op::kBefore ? *left < *right : *left > *right);
+    }
+
+    /// A time or a number, as what the field is.
+    std::optional<std::int64_t> ordered(const policy::Role& of, const std::string& name,
+                                        const std::string& text) const {
+        const policy::Field* field = policy::find_field(of, name);
+        const bool time =
+            field == nullptr ? name == "created" : field->type == policy::Field::Type::kTimestamp;
+        if (!time) return number(text);
+        const auto moment = moment_.timestamp(text);
+        return moment ? std::optional(moment->time_since_epoch().count()) : std::nullopt;
     }
 
     Truth holds(const Condition& condition, const policy::Role& of, const Facet& object,
@@ -338,29 +479,30 @@ class Judgement {
 
     /// In a named condition: is there one that matches, or none?
     Truth alone(const policy::Pattern& pattern, const Bound& bound) const {
+        if (by_itself_) return unknown(Reason::kIncomplete);
+        if (pattern.quantifier != Quantifier::kSome) return match({&pattern}, 0, bound).truth;
         const auto all = objects(pattern, bound);
         const bool known = all.has_value() && proven(pattern, bound);
-        if (!all || all->empty()) {
-            if (!known) return unknown(Reason::kNotSynced);
-            return truth(pattern.quantifier == Quantifier::kNone);
-        }
         Truth some = kNo;
-        std::set<const Facet*> matching;
-        for (const Facet* facet : *all) {
-            const Truth fits = wanted(pattern, *facet, bound);
-            if (!fits.no()) matching.insert(facet);
-            some = either(some, fits);
+        if ((!all || all->empty()) && !known) some = unknown(Reason::kNotSynced);
+        for (const Facet* facet : all.value_or(std::vector<const Facet*>{})) {
+            some = either(some, wanted(pattern, *facet, bound));
         }
-        if (pattern.quantifier == Quantifier::kOne && !matching.empty()) {
-            const policy::Role& of = role(pattern.role);
-            for (const Facet* facet : *all) {
-                if (!holds(of.live, of, *facet, {}).no()) matching.insert(facet);
-            }
-            if (matching.size() > 1) {
-                return of.several ? kNo : unknown(Reason::kDuplicateClaim);
-            }
-        }
-        return pattern.quantifier == Quantifier::kNone ? opposite(some) : some;
+        return both(watched(pattern, bound), some);
+    }
+
+    /// Does somebody look where the object should be?
+    Truth watched(const policy::Pattern& pattern, const Bound& bound) const {
+        if (pattern.in.role.empty()) return kYes;
+        if (!scope_of(pattern, bound)) return unknown(Reason::kIncomplete);
+        return truth(!asked(pattern, bound).empty());
+    }
+    std::optional<std::string> scope_of(const policy::Pattern& pattern, const Bound& bound) const {
+        const auto by = bound.find(pattern.in.role);
+        if (by == bound.end() || by->second == nullptr) return std::nullopt;
+        const Value scope = value_of(role(pattern.in.role), *by->second, pattern.in.field);
+        if (scope.kind != Value::Kind::kText) return std::nullopt;
+        return scope.text;
     }
 
     Truth none(const policy::Pattern& pattern, const std::vector<const Facet*>& all,
@@ -380,13 +522,11 @@ class Judgement {
     }
     /// The sources that must prove what the pattern says.
     std::vector<Source> asked(const policy::Pattern& pattern, const Bound& bound) const {
-        if (pattern.in.role.empty()) return sources(pattern.role);
-        const auto by = bound.find(pattern.in.role);
-        if (by == bound.end()) return {};
-        const Value scope = value_of(role(pattern.in.role), *by->second, pattern.in.field);
+        const auto scope = scope_of(pattern, bound);
+        if (!scope) return sources(pattern.role);
         std::vector<Source> all;
         for (const Source& source : sources(pattern.role)) {
-            if (source.scope == scope.text) all.push_back(source);
+            if (source.scope == *scope) all.push_back(source);
         }
         return all;
     }
@@ -442,55 +582,87 @@ class Judgement {
             if (!rest.truth.no()) rest.truth = worse(own, rest.truth);
             return rest;
         };
-        const auto bind = [&](const Facet* facet) {
+        const auto bind = [&](const Facet* facet, Truth so) {
             Bound more = bound;
             more[pattern.role] = facet;
-            return go_on(wanted(pattern, *facet, bound), more);
+            return go_on(both(so, wanted(pattern, *facet, bound)), more);
         };
-        const auto all = objects(pattern, bound);
-        const bool known = all.has_value() && proven(pattern, bound);
-        Truth scope = kYes;  // somebody looks where the object should be
-        if (!pattern.in.role.empty()) {
-            const auto by = bound.find(pattern.in.role);
-            const bool told = by != bound.end() && by->second != nullptr &&
-                              value_of(role(pattern.in.role), *by->second, pattern.in.field).kind ==
-                                  Value::Kind::kText;
-            scope = told ? truth(!asked(pattern, bound).empty()) : unknown(Reason::kIncomplete);
-        }
+        const auto listed = objects(pattern, bound);
+        const std::vector<const Facet*> all = listed.value_or(std::vector<const Facet*>{});
+        const bool known = listed.has_value() && proven(pattern, bound);
+        const Truth scope = watched(pattern, bound);
         if (pattern.quantifier == Quantifier::kNone) {
-            return go_on(
-                both(scope, none(pattern, all.value_or(std::vector<const Facet*>{}), bound, known)),
-                bound);
+            return go_on(both(scope, none(pattern, all, bound, known)), bound);
         }
-        if (!scope.yes()) return go_on(scope, bound);
-        std::vector<const Facet*> fit;
-        if (all) fit = *all;
+        std::vector<const Facet*> fit = all;
         std::erase_if(fit, [&](const Facet* facet) { return wanted(pattern, *facet, bound).no(); });
-        if (pattern.quantifier == Quantifier::kSurplus) {
-            if (fit.size() < 2) return {kNo, bound};
-            return bind(least(pattern, fit, bound));
-        }
         if (fit.empty()) {
-            const bool seen = all && !all->empty();
-            return go_on(seen || known ? kNo : unknown(Reason::kNotSynced), bound);
+            // Wherever it should be: there is none.
+            const bool proves = !all.empty() || known;
+            return go_on(both(scope, proves ? kNo : unknown(Reason::kNotSynced)), bound);
         }
+        const bool surplus = pattern.quantifier == Quantifier::kSurplus;
+        if (surplus && fit.size() < 2) return {kNo, bound};
+        if (!scope.yes()) return go_on(scope, bound);
+        if (surplus) return bind(least(pattern, fit, bound), surely_two(pattern, fit, bound));
         if (pattern.quantifier == Quantifier::kSome) {
             for (const Facet* facet : fit) {
-                const Match one = bind(facet);
+                const Match one = bind(facet, kYes);
                 if (!one.truth.no()) return one;
             }
             return {kNo, bound};
         }
-        std::set<const Facet*> claims(fit.begin(), fit.end());
-        for (const Facet* facet : *all) {
-            if (!holds(role(pattern.role).live, role(pattern.role), *facet, {}).no()) {
-                claims.insert(facet);
+        return bind(fit.front(), alone_there(pattern, all, bound));
+    }
+
+    /// Does no other one match, or claim the subject?
+    Truth alone_there(const policy::Pattern& pattern, const std::vector<const Facet*>& all,
+                      const Bound& bound) const {
+        const policy::Role& of = role(pattern.role);
+        std::set<const Facet*> may;
+        std::set<const Facet*> is;
+        for (const Facet* facet : all) {
+            const Truth matches = wanted(pattern, *facet, bound);
+            const Truth claims = holds(of.live, of, *facet, {});
+            if (!matches.no() || !claims.no()) may.insert(facet);
+            if (matches.yes() || claims.yes()) is.insert(facet);
+        }
+        if (may.size() < 2) return kYes;
+        if (!of.several) return unknown(Reason::kDuplicateClaim);
+        return is.size() < 2 ? unknown(Reason::kIncomplete) : kNo;
+    }
+
+    /// Are two there whatever is not known, and is known what they are ranked against?
+    Truth surely_two(const policy::Pattern& pattern, const std::vector<const Facet*>& fit,
+                     const Bound& bound) const {
+        Truth two = kYes;
+        std::size_t sure = 0;
+        for (const Facet* facet : fit) {
+            const Truth matches = wanted(pattern, *facet, bound);
+            if (matches.yes()) ++sure;
+            if (matches.unknown() && two.yes()) two = matches;
+        }
+        if (sure >= 2) two = kYes;
+        for (const policy::Ranking& ranking : pattern.keep) {
+            if (!operands_told(ranking.condition, pattern.role, bound)) {
+                return unknown(Reason::kIncomplete);
             }
         }
-        if (claims.size() == 1) return bind(fit.front());
-        Bound more = bound;
-        more[pattern.role] = fit.front();
-        return go_on(role(pattern.role).several ? kNo : unknown(Reason::kDuplicateClaim), more);
+        return two;
+    }
+    bool operands_told(const Condition& condition, const std::string& own,
+                       const Bound& bound) const {
+        const policy::FieldRef& other = condition.test.other;
+        if (condition.kind == Condition::Kind::kTest && !other.role.empty() && other.role != own) {
+            const auto at = bound.find(other.role);
+            if (at == bound.end() || at->second == nullptr) return false;
+            const Value value = value_of(role(other.role), *at->second, other.field);
+            const policy::Field* field = policy::find_field(role(other.role), other.field);
+            if (value.kind == Value::Kind::kNotThere) return field == nullptr || !field->required;
+            return value.kind == Value::Kind::kText;
+        }
+        return std::all_of(condition.parts.begin(), condition.parts.end(),
+                           [&](const Condition& part) { return operands_told(part, own, bound); });
     }
 
     /// Worst first by each ranking in turn, then the one that was seen first, then the last by id.
@@ -500,8 +672,10 @@ class Judgement {
         std::stable_sort(fit.begin(), fit.end(), [&](const Facet* a, const Facet* b) {
             for (const policy::Ranking& ranking : pattern.keep) {
                 if (!ranking.latest.empty()) {
-                    const std::string left = value_of(of, *a, ranking.latest).text;
-                    const std::string right = value_of(of, *b, ranking.latest).text;
+                    const auto left =
+                        ordered(of, ranking.latest, value_of(of, *a, ranking.latest).text);
+                    const auto right =
+                        ordered(of, ranking.latest, value_of(of, *b, ranking.latest).text);
                     if (left != right) return left < right;
                     continue;
                 }
@@ -543,7 +717,9 @@ class Judgement {
         const std::string& taken = found.steps.front().role;
         if (taken.empty() || !facets(taken).empty()) return judged;
         std::vector<const policy::Pattern*> patterns = in_order(found);
-        std::erase_if(patterns, [&](const policy::Pattern* each) { return each->role == taken; });
+        std::erase_if(patterns, [&](const policy::Pattern* each) {
+            return each->role == taken || (subject_.reference() && facets(each->role).empty());
+        });
         const Match rest = match(patterns, 0, {});
         const bool anothers = rest.truth.yes() && asked_by_owner(rest.bound).no();
         return rest.truth.no() || anothers ? judged : waiting(Reason::kNoObject, *asked);
@@ -563,7 +739,16 @@ class Judgement {
         const Facet* object = object_of(found, bound);
         if (object == nullptr) return {};
         const Facet& about = *object;
-        if (subject_.reference()) return waiting(Reason::kReportOnly, about);
+        if (subject_.reference()) {
+            if (found.past) {
+                const auto* length = std::get_if<policy::FieldRef>(&found.past->length);
+                const bool asked = bound.count(found.past->from.role) > 0 &&
+                                   (length == nullptr || bound.count(length->role) > 0);
+                const auto early = asked ? before_deadline(*found.past, bound) : std::nullopt;
+                if (early) return *early;
+            }
+            return waiting(Reason::kReportOnly, about);
+        }
         const Truth theirs = asked_by_owner(bound);
         if (theirs.no()) return {};
         if (theirs.unknown()) return abstain(theirs.why);
@@ -697,23 +882,31 @@ class Judgement {
         }
         const BrokerTime since = rule_.since_first_seen ? about.first_seen : about.evidence;
         std::set<SourceId> leaned{about.source};
-        std::vector<policy::Pattern> all = found.when;
-        for (const policy::Pattern& pattern : found.when) add_asked(pattern.condition, all);
-        const auto lean = [&](const policy::Pattern& pattern) {
+        const auto lean = [&](const std::string& name, const std::vector<Source>& on) {
             // A fact that is looked up changes slowly: its source must only be there.
-            const bool slow = role(pattern.role).reference;
-            for (const Source& source : asked(pattern, bound)) {
+            const bool slow = role(name).reference;
+            for (const Source& source : on) {
                 if (!leaned.insert(source.id).second) continue;
                 doubt(source, slow ? BrokerTime{} : since,
                       slow ? Millis{0} : moment_.create_window);
             }
         };
+        std::vector<policy::Pattern> others;  // that named conditions ask, of whichever object
+        for (const policy::Pattern* pattern : in_order(found)) {
+            add_asked(pattern->condition, others);
+            for (const policy::Ranking& each : pattern->keep) add_asked(each.condition, others);
+        }
+        for (const policy::Pattern* pattern : in_order(found)) {
+            lean(pattern->role, asked(*pattern, bound));
+        }
+        for (const policy::Pattern& pattern : others) lean(pattern.role, sources(pattern.role));
+        if (rests_on_ledger(found)) {
+            lean(policy_.ledger->objects, sources(policy_.ledger->objects));
+        }
         const auto named = [&](const std::string& name) {
             return std::any_of(found.when.begin(), found.when.end(),
                                [&](const policy::Pattern& each) { return each.role == name; });
         };
-        const auto when = static_cast<std::ptrdiff_t>(found.when.size());
-        for (const policy::Pattern& pattern : found.when) lean(pattern);
         // Behind us is what its source shows: that source must be there.
         for (const policy::Step& each : found.steps) {
             if (each.verb == Verb::kDelete && !named(each.role)) {
@@ -723,12 +916,6 @@ class Judgement {
             }
             if (&each == &step) break;
         }
-        for (auto pattern = all.begin() + when; pattern != all.end(); ++pattern) lean(*pattern);
-        if (rests_on_ledger(found)) {
-            for (const Source& source : sources(policy_.ledger->objects)) {
-                if (leaned.insert(source.id).second) doubt(source, since, moment_.create_window);
-            }
-        }
         for (const auto& [source, why] : doubts) {
             if (why == Reason::kOwnWrite) return abstain(why);
         }
@@ -736,8 +923,12 @@ class Judgement {
         if (moment_.now < first + moment_.grace) return waiting(Reason::kGrace, about);
         if (!doubts.empty()) return waiting(doubts.front().second, about);
         if (still_backing_off()) return waiting(Reason::kBackoff, about);
-        Judged act{Verdict::Kind::kAct, Reason::kNone, about.object_id, step.verb, {}, false};
+        Judged act;
+        act.kind = Verdict::Kind::kAct;
+        act.object_id = about.object_id;
+        act.verb = step.verb;
         act.target = target_of(found, step, bound);
+        act.source = source_of(found, step, bound, act.target);
         const bool ended = subject_.aftermath && subject_.aftermath->ended &&
                            subject_.aftermath->ended->object_id == act.target;
         if (ended && step.verb == Verb::kUpdate) return waiting(Reason::kReportOnly, about);
@@ -758,8 +949,11 @@ class Judgement {
                 if (named.name != condition.test.values.front()) continue;
                 for (const auto& line : named.lines) {
                     for (const policy::Pattern& pattern : line.when) {
-                        if (pattern.role != named.about) all.push_back(pattern);
                         add_asked(pattern.condition, all);
+                        for (const policy::Ranking& each : pattern.keep) {
+                            add_asked(each.condition, all);
+                        }
+                        if (pattern.role != named.about) all.push_back(pattern);
                     }
                 }
             }
@@ -771,27 +965,13 @@ class Judgement {
     bool rests_on_ledger(const policy::Case& found) const {
         if (!policy_.ledger) return false;
         if (!rule_.backoff.empty()) return true;
-        return std::any_of(
-            found.when.begin(), found.when.end(), [&](const policy::Pattern& pattern) {
-                return pattern.role == policy_.ledger->of.role && counts_ends(pattern.condition);
-            });
-    }
-    bool counts_ends(const Condition& condition) const {
-        const policy::Test& test = condition.test;
-        if (condition.kind == Condition::Kind::kTest && test.op == Op::kIs) {
-            for (const policy::NamedCondition& named : policy_.conditions) {
-                if (named.name != test.values.front()) continue;
-                for (const auto& line : named.lines) {
-                    for (const policy::Pattern& pattern : line.when) {
-                        if (counts_ends(pattern.condition)) return true;
-                    }
-                }
-            }
-        } else if (condition.kind == Condition::Kind::kTest) {
-            return test.field == "failures" || test.field == "succeeded";
-        }
-        return std::any_of(condition.parts.begin(), condition.parts.end(),
-                           [&](const Condition& part) { return counts_ends(part); });
+        const std::string& of = policy_.ledger->of.role;
+        const Mentioned mentions = mentioned(policy_, found);
+        const auto fields = mentions.find(of);
+        const auto counts = [&](const char* name) {
+            return policy::find_field(role(of), name) == nullptr && fields->second.count(name) > 0;
+        };
+        return fields != mentions.end() && (counts("failures") || counts("succeeded"));
     }
 
     /// The ladder's step is the one of as many failures, from the latest of them.
@@ -810,6 +990,7 @@ class Judgement {
 
     std::string target_of(const policy::Case& found, const policy::Step& step,
                           const Bound& bound) const {
+        if (step.verb == Verb::kCreate || step.verb == Verb::kInsert) return {};  // it is new
         const auto at = bound.find(step.role);
         const bool its_own = found.steps.size() == 1 && at != bound.end() && at->second != nullptr;
         if (step.verb == Verb::kDelete && !its_own) {
@@ -817,6 +998,25 @@ class Judgement {
             return rest.empty() ? std::string() : rest.front()->object_id;
         }
         return at == bound.end() || at->second == nullptr ? std::string() : at->second->object_id;
+    }
+
+    /// Where the target is; of what is to be made, where its pattern looks, or the role's first.
+    SourceId source_of(const policy::Case& found, const policy::Step& step, const Bound& bound,
+                       const std::string& target) const {
+        for (const Facet& facet : subject_.facets) {
+            const bool shown = facet.present() && facet.object_id == target;
+            const std::vector<Source>& all = sources(step.role);
+            const bool its = std::any_of(all.begin(), all.end(), [&](const Source& source) {
+                return source.id == facet.source;
+            });
+            if (shown && its && !target.empty()) return facet.source;
+        }
+        for (const policy::Pattern* pattern : in_order(found)) {
+            if (pattern->role != step.role) continue;
+            const std::vector<Source> looks = asked(*pattern, bound);
+            if (!looks.empty()) return looks.front().id;
+        }
+        return sources(step.role).empty() ? kNoSource : sources(step.role).front().id;
     }
 
     static bool has_veto(const Facet& facet) {
@@ -861,7 +1061,8 @@ class Judgement {
     const policy::Rule& rule_;
     const Subject& subject_;
     const Moment& moment_;
-    bool waits_ = false;  ///< healthy so far, until a deadline
+    bool waits_ = false;      ///< healthy so far, until a deadline
+    bool by_itself_ = false;  ///< others' objects are not looked at
 };
 
 Judged Judgement::duplicates() const {
@@ -919,6 +1120,15 @@ Judged judge(const policy::Policy& policy, const policy::Rule& rule, const Subje
     return Judgement(policy, rule, subject, moment).run();
 }
 
+std::vector<std::uint64_t> counted(const policy::Policy& policy, const Subject& subject,
+                                   const Moment& moment) {
+    return Judgement(policy, {}, subject, moment).counted();
+}
+
+Ledger ends(const policy::Policy& policy, const Subject& subject, const Moment& moment) {
+    return Judgement(policy, {}, subject, moment).ends();
+}
+
 std::string told(const Judged& judged) {
     switch (judged.kind) {
         case Verdict::Kind::kHealthy:
@@ -931,7 +1141,8 @@ std::string told(const Judged& judged) {
             break;
     }
     return std::string(judged.asks ? "ask " : "act ") + std::string(policy::name_of(judged.verb)) +
-           ' ' + judged.target + " about " + judged.object_id;
+           ' ' + judged.target + " at " + std::to_string(judged.source) + " about " +
+           judged.object_id;
 }
 
 }  // namespace trueup::testing::naive

@@ -2,6 +2,9 @@
 // truth tables, as slow and as plain as they are, to hold the engine's own judges against. It knows
 // nothing of engine/core (tests/layering holds that).
 //
+// What agrees with it is what the tables say, as far as whoever wrote both did not err in both. It
+// does not say what the fold makes of a verdict, nor what a command rests on.
+//
 // Three values throughout; an unknown one carries the reason of the first thing that was not known.
 #pragma once
 
@@ -11,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,12 +61,28 @@ struct Judged {
     // Of kAct: the first step that is not behind us.
     policy::Verb verb = policy::Verb::kReport;
     std::string target;
-    bool asks = false;  ///< it wants an approval first
+    SourceId source = kNoSource;  ///< that the step is for
+    bool asks = false;            ///< it wants an approval first
     bool operator==(const Judged&) const = default;
 };
 
 Judged judge(const policy::Policy& policy, const policy::Rule& rule, const Subject& subject,
              const Moment& moment);
+
+/// What the subject adds to each count, in the order of the text; of a count that is `by` a field,
+/// to each of its words. Others' objects that a condition asks for are not looked at: what depends
+/// on them may be so.
+std::vector<std::uint64_t> counted(const policy::Policy& policy, const Subject& subject,
+                                   const Moment& moment);
+
+/// What can be seen of how the objects of the policy's ledger ended, each at `moment.now`.
+Ledger ends(const policy::Policy& policy, const Subject& subject, const Moment& moment);
+
+/// By role: every field that the case mentions, whatever it may come to: in patterns, in what
+/// claims, in keys, in all lines of the conditions that it names, in its deadline, in what its
+/// steps are made from.
+using Mentioned = std::map<std::string, std::set<std::string>>;
+Mentioned mentioned(const policy::Policy& policy, const policy::Case& found);
 
 /// As one line: `act delete a`, `abstain not_synced`, `waiting grace a`, `healthy`.
 std::string told(const Judged& judged);

@@ -23,6 +23,7 @@ inline naive::Judged as_decided(const core::Decision& decision) {
     said.verb = decision.matched->steps[decision.step].verb;
     said.asks = decision.reason != Reason::kNone;
     if (decision.target != nullptr) said.target = decision.target->object_id;
+    said.source = decision.source;
     return said;
 }
 

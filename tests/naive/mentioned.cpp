@@ -1,0 +1,76 @@
+#include "tests/naive/naive_policy.h"
+
+namespace trueup::testing::naive {
+
+namespace {
+
+using policy::Condition;
+using policy::Op;
+
+class Mentions {
+  public:
+    explicit Mentions(const policy::Policy& policy) : policy_(policy) {}
+
+    Mentioned of(const policy::Case& found) {
+        for (const policy::Pattern& pattern : found.when) {
+            const policy::Role& role = *policy::find_role(policy_, pattern.role);
+            add(pattern);
+            add(role.live, role.name);
+            for (const std::string& field : policy::fields_of(role.key)) add({role.name, field});
+        }
+        if (found.past) {
+            add(found.past->from);
+            const auto* length = std::get_if<policy::FieldRef>(&found.past->length);
+            if (length != nullptr) add(*length);
+        }
+        for (const policy::Step& step : found.steps) {
+            add(step.name);
+            for (const policy::FieldRef& field : step.reads) add(field);
+            for (const policy::Assigned& set : step.sets) add(set.value.value_or(policy::Text{}));
+        }
+        return std::move(all_);
+    }
+
+  private:
+    void add(const policy::FieldRef& field) {
+        if (!field.role.empty()) all_[field.role].insert(field.field);
+    }
+    void add(const policy::Text& text) {
+        for (const policy::Piece& piece : text) add(piece.field);
+    }
+    void add(const policy::Pattern& pattern) {
+        add(pattern.condition, pattern.role);
+        add(pattern.named);
+        add(pattern.in);
+        for (const policy::Ranking& ranking : pattern.keep) {
+            add(ranking.condition, pattern.role);
+            if (!ranking.latest.empty()) add({pattern.role, ranking.latest});
+        }
+    }
+    void add(const Condition& condition, const std::string& role) {
+        for (const Condition& part : condition.parts) add(part, role);
+        if (condition.kind != Condition::Kind::kTest) return;
+        if (condition.test.op != Op::kIs) {
+            add({role, condition.test.field});
+            add(condition.test.other);
+            return;
+        }
+        for (const policy::NamedCondition& named : policy_.conditions) {
+            if (named.name != condition.test.values.front()) continue;
+            for (const auto& line : named.lines) {
+                for (const policy::Pattern& pattern : line.when) add(pattern);
+            }
+        }
+    }
+
+    const policy::Policy& policy_;
+    Mentioned all_;
+};
+
+}  // namespace
+
+Mentioned mentioned(const policy::Policy& policy, const policy::Case& found) {
+    return Mentions(policy).of(found);
+}
+
+}  // namespace trueup::testing::naive

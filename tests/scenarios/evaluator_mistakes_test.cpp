@@ -1,0 +1,394 @@
+// Mistakes of the evaluator that were found by holding it against the naive reader over random
+// policies: each test begins with its symptom.
+#include "apps/config/policy_file.h"
+#include "engine/core/draft.h"
+#include "tests/scenarios/both_readers.h"
+#include "tests/scenarios/text_judgement.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace trueup::testing {
+namespace {
+
+Said text(std::string value) { return {Said::Kind::kText, std::move(value)}; }
+const Said kUnsent{Said::Kind::kUnsent, {}};
+const Said kNull{Said::Kind::kNull, {}};
+constexpr std::int64_t kSeen = kWorldNow - 300'000;
+
+/// A policy, and a world of it in which all sources are known and fresh.
+class Evaluator : public ::testing::Test {
+  protected:
+    /// Each role has a source, of its own name; one with a scope has `ROLE-eu` and `ROLE-us`.
+    void with_policy(const std::string& roles_and_rules, const std::string& no_source = "") {
+        const auto file =
+            config::parse_policy("policy: p\nlanguage: 1\nsubject: s\n" + roles_and_rules, "p");
+        ASSERT_TRUE(file) << file.error().what;
+        text_ = file->policy;
+        for (std::size_t number = 0; number < text_.roles.size(); ++number) {
+            const policy::Role& role = text_.roles[number];
+            if (role.name == no_source) continue;
+            for (const std::string scope : {"eu", "us"}) {
+                if (role.scope.empty() && scope == "us") break;
+                SourceSettings source;
+                source.name = role.scope.empty() ? role.name : role.name + '-' + scope;
+                source.role = static_cast<Role>(number);
+                if (!role.scope.empty()) source.scope = scope;
+                settings_.sources.push_back(source);
+                core::SourceState& state = world_.sources.emplace_back();
+                state.name = source.name;
+                state.known = true;
+                state.complete_as_of = from_millis<BrokerTime>(kWorldNow - 1'000);
+                state.source_clock = from_millis<SourceTime>(kWorldNow - 1'000);
+            }
+        }
+        for (const policy::Rule& rule : text_.rules) {
+            settings_.rules.push_back({rule.name, Mode::kEnforce, Millis{0}, Millis{0}, Budget{}});
+        }
+        world_.counts.assign(Tally{}.size(), 0);
+        world_.subject.key = "p/w";
+        const Result<core::Plan> plan = core::compile(text_, settings_);
+        flaw_ = plan ? "" : plan.error().what;
+        if (plan) plan_ = *plan;
+    }
+
+    SourceId source(const std::string& name) const {
+        SourceId id = 0;
+        while (settings_.sources.at(id).name != name) ++id;
+        return id;
+    }
+    Facet object(const std::string& of, const std::string& id, const Saying& saying) const {
+        Facet facet;
+        facet.source = source(of);
+        facet.object_id = id;
+        facet.first_seen = facet.evidence = from_millis<BrokerTime>(kSeen);
+        facet.object = encoded(saying);
+        return facet;
+    }
+    /// In ascending order of source and id.
+    void shows(const std::string& of, const std::string& id, const Saying& saying) {
+        world_.subject.facets.push_back(object(of, id, saying));
+    }
+
+    /// What the first rule says.
+    std::string says() const {
+        return naive::told(as_decided(Looked(plan_, settings_, world_).decide(0)));
+    }
+    Ledger ends() const {
+        return ends_of(plan_, world_.subject, settings_, Looked(plan_, settings_, world_).facts(),
+                       from_millis<JournalTime>(kWorldNow));
+    }
+
+    policy::Policy text_;
+    Settings settings_;
+    core::Plan plan_;
+    std::string flaw_;
+    RandomWorld world_;
+};
+
+TEST_F(Evaluator, AnEndIsNoneOfALedgerThatItIsNotKnownToBelongTo) {
+    // A pod whose spec was never sent counted as a failure of every other spec, and the next try
+    // waited for nothing.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, fields: {spec: text}}
+  pods: {kind: pod, key: name, several: true, fields: {phase: [Failed, Running], spec: {text: label.spec, required: true}}}
+ledger: {of: rows, objects: pods, failed: {phase: Failed, spec: {not: {same_as: rows.spec}}}}
+rules:
+  none_of_it: {finds: x, when: {rows: one, pods: none}, do: report}
+)");
+    shows("rows", "r", {{"spec", text("a")}});
+    shows("pods", "u1", {{"phase", text("Failed")}});
+    EXPECT_TRUE(ends().entries.empty());
+    world_.subject.facets.back() =
+        object("pods", "u1", {{"phase", text("Failed")}, {"spec", text("b")}});
+    EXPECT_EQ(ends().entries.size(), 1U);
+}
+
+TEST_F(Evaluator, ALedgerAsksNamedConditions) {
+    // A ledger whose `failed` names a condition never saw a failure: what failed was made anew
+    // without a pause, for ever.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id}
+  pods: {kind: pod, key: name, several: true, fields: {phase: [Failed, Gone, Running]}}
+conditions:
+  broken: {about: pods, first: [{if: {pods: {phase: [Failed, Gone]}}, then: true}, {then: false}]}
+ledger: {of: rows, objects: pods, failed: {is: broken}}
+rules:
+  none_of_it: {finds: x, when: {rows: one, pods: none}, do: report}
+)");
+    shows("rows", "r", {});
+    shows("pods", "u1", {{"phase", text("Gone")}});
+    shows("pods", "u2", {{"phase", text("Running")}});
+    ASSERT_EQ(ends().entries.size(), 1U);
+    EXPECT_EQ(ends().entries[0].object_id, "u1");
+}
+
+const char* const kRegions = R"(
+roles:
+  rows: {kind: row, key: id, fields: {region: text}, live: {region: {set: true}}}
+  machines: {kind: pod, key: name, scope: region}
+conditions:
+  lonely:
+    about: rows
+    first:
+      - {if: {machines: {none: {}, in: rows.region}}, then: true}
+      - {then: false}
+rules:
+  lonely_row: {finds: x, when: {rows: {one: {is: lonely}}}, do: {update: rows, set: {region: gone}}}
+)";
+
+TEST_F(Evaluator, AScopeThatIsNotKnownProvesNothingInANamedCondition) {
+    // A row whose region was not sent had no machine anywhere, by a named condition, and was
+    // written off.
+    with_policy(kRegions);
+    shows("rows", "r", {{"region", kUnsent}});
+    EXPECT_EQ(says(), "abstain incomplete");
+    world_.subject.facets[0] = object("rows", "r", {{"region", text("eu")}});
+    EXPECT_EQ(says(), "act update r at 0 about r");
+}
+
+TEST_F(Evaluator, AScopeThatNobodyLooksAtProvesNothingInANamedCondition) {
+    // In a region without a source there was no machine, by a named condition.
+    with_policy(kRegions);
+    shows("rows", "r", {{"region", text("ap")}});
+    EXPECT_EQ(says(), "healthy");
+}
+
+TEST_F(Evaluator, WhatNoSourceHasIsNotAbsentInANamedCondition) {
+    // Where no source played an optional role, a named condition had it that there is none of it.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, fields: {state: [on, off]}, live: {state: on}}
+  machines: {kind: pod, key: name, optional: true}
+conditions:
+  lonely:
+    about: rows
+    first:
+      - {if: {machines: {none: {}}}, then: true}
+      - {then: false}
+rules:
+  lonely_row: {finds: x, when: {rows: {one: {state: on, is: lonely}}}, do: {update: rows, set: {state: off}}}
+)",
+                "machines");
+    EXPECT_EQ(flaw_, "a rule asks for machines, and no source has any");
+}
+
+const char* const kSurplus = R"(
+roles:
+  rows: {kind: row, key: id, fields: {spec: text}}
+  pods: {kind: pod, key: name, several: true, fields: {phase: text, spec: text, generation: number}}
+rules:
+  surplus_pod:
+    finds: x
+    acknowledge: [no_grace, open_words]
+    grace: 0s
+    when: {pods: {surplus: {phase: Running}, keep: [RANK]}, rows: one}
+    do: {delete: pods}
+)";
+std::string surplus_by(const std::string& rank) {
+    std::string policy = kSurplus;
+    return policy.replace(policy.find("RANK"), 4, rank);
+}
+
+TEST_F(Evaluator, OneThatMayBeTheOnlyOneIsNoSurplus) {
+    // Of two pods of which one only may match, the one that does was deleted as one too many.
+    with_policy(surplus_by("{spec: a}"));
+    shows("rows", "r", {});
+    shows("pods", "u1", {{"phase", text("Running")}, {"spec", text("b")}});
+    shows("pods", "u2", {{"phase", kUnsent}, {"spec", text("a")}});
+    EXPECT_EQ(says(), "abstain incomplete");
+    shows("pods", "u3", {{"phase", text("Running")}, {"spec", text("a")}});
+    EXPECT_EQ(says(), "act delete u1 at 1 about u1");
+}
+
+TEST_F(Evaluator, WhatIsKeptIsKnownBeforeAnythingGoes) {
+    // Where the row's spec was not known, every pod was as little worth, and the one that was made
+    // from it might be deleted.
+    with_policy(surplus_by("{spec: {same_as: rows.spec}}"));
+    shows("rows", "r", {{"spec", kNull}});
+    shows("pods", "u1", {{"phase", text("Running")}, {"spec", text("a")}});
+    shows("pods", "u2", {{"phase", text("Running")}, {"spec", text("b")}});
+    EXPECT_EQ(says(), "abstain incomplete");
+    world_.subject.facets[0] = object("rows", "r", {{"spec", text("b")}});
+    EXPECT_EQ(says(), "act delete u1 at 1 about u1");
+}
+
+TEST_F(Evaluator, TheLatestIsTheLatestAsANumber) {
+    // Of the generations 9 and 10 the tenth was deleted as the older one.
+    with_policy(surplus_by("{latest: generation}"));
+    shows("rows", "r", {});
+    shows("pods", "u1", {{"generation", text("9")}, {"phase", text("Running")}});
+    shows("pods", "u2", {{"generation", text("10")}, {"phase", text("Running")}});
+    EXPECT_EQ(says(), "act delete u1 at 1 about u1");
+}
+
+TEST_F(Evaluator, ACaseThatIsNotDueHidesNoOther) {
+    // As long as the deadline of a rule's first case was not passed, its other cases said nothing.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, fields: {at: timestamp, state: [on, off, odd]}}
+rules:
+  two_ways:
+    finds: x
+    cases:
+      - {when: {rows: {one: {state: [on, odd]}}}, past: rows.at + 60s, do: {update: rows, set: {state: off}}}
+      - {when: {rows: {one: {state: odd}}}, do: report}
+)");
+    shows("rows", "r", {{"at", text("2025-11-24 15:59:30+00")}, {"state", text("odd")}});
+    EXPECT_EQ(says(), "waiting report_only r");
+    EXPECT_NE(Looked(plan_, settings_, world_).decide(0).wait, Wait{})
+        << "and its deadline is waited for";
+}
+
+TEST_F(Evaluator, WhatHasNoKeyIsReportedOnceItIsDue) {
+    // A row without a key was reported before the time that its rule gives it.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, fields: {at: timestamp}}
+rules:
+  nameless: {finds: x, keyless: report, when: {rows: one}, past: rows.at + 60s, do: report}
+)");
+    world_.subject.key = "!rows/1";
+    shows("rows", "1", {{"at", text("2025-11-24 15:59:30+00")}, {"id", kNull}});
+    EXPECT_EQ(says(), "healthy");
+    world_.subject.facets[0] =
+        object("rows", "1", {{"at", text("2025-11-20 15:59:30+00")}, {"id", kNull}});
+    EXPECT_EQ(says(), "waiting report_only 1");
+}
+
+TEST_F(Evaluator, AMachinesCreationIsATime) {
+    // `created` of EC2 was read as a number, which it never is.
+    with_policy(R"(
+roles:
+  machines: {kind: ec2, key: id}
+  rows: {kind: row, key: id, fields: {at: timestamp}}
+rules:
+  older: {finds: x, when: {machines: {one: {created: {before: rows.at}}}, rows: one}, do: report}
+)");
+    shows("machines", "i-1", {{"created", text("2025-11-20T10:00:00Z")}});
+    shows("rows", "r", {{"at", text("2025-11-20 12:00:00+02")}});
+    EXPECT_EQ(says(), "healthy");
+    world_.subject.facets[1] = object("rows", "r", {{"at", text("2025-11-20 12:00:01+02")}});
+    EXPECT_EQ(says(), "waiting report_only i-1");
+}
+
+TEST_F(Evaluator, AWordThatNobodyListedIsComparedWithNothing) {
+    // A plan of a word that nobody had listed was another plan, and the tenant was put onto it.
+    with_policy(R"(
+roles:
+  tenants: {kind: object, key: name, fields: {plan: text}}
+  rows: {kind: row, key: id, fields: {plan: [free, paid]}}
+rules:
+  wrong_plan:
+    finds: x
+    when: {tenants: {one: {plan: {not: {same_as: rows.plan}}}}, rows: one}
+    do: report
+)");
+    shows("tenants", "t", {{"plan", text("paid")}});
+    shows("rows", "r", {{"plan", text("Paid")}});
+    EXPECT_EQ(says(), "abstain incomplete");
+}
+
+TEST_F(Evaluator, ASecondOneThatMayBeNoneIsNotTwo) {
+    // Of a role that has several, one that matched beside one that might was none at all: its
+    // finding was retracted, and its grace began anew once the other was known.
+    with_policy(R"(
+roles:
+  pods: {kind: pod, key: name, several: true, fields: {phase: text}, live: {phase: Failed}}
+rules:
+  failed: {finds: x, when: {pods: {one: {phase: Failed}}}, do: report}
+)");
+    shows("pods", "u1", {{"phase", text("Failed")}});
+    shows("pods", "u2", {{"phase", kUnsent}});
+    EXPECT_EQ(says(), "abstain incomplete");
+    world_.subject.facets[1] = object("pods", "u2", {{"phase", text("Failed")}});
+    EXPECT_EQ(says(), "healthy");
+}
+
+TEST_F(Evaluator, ANamedConditionIsCountedByWhatItSays) {
+    // Whatever a count's condition of a name said, all objects counted.
+    with_policy(R"(
+roles:
+  pods: {kind: pod, key: name, several: true, fields: {phase: text}}
+conditions:
+  broken: {about: pods, first: [{if: {pods: {phase: Failed}}, then: true}, {then: false}]}
+counts:
+  broken_pods: {objects: {pods: {is: broken}}}
+rules:
+  failed: {finds: x, when: {pods: {some: {phase: Failed}}}, do: report}
+)");
+    shows("pods", "u1", {{"phase", text("Failed")}});
+    shows("pods", "u2", {{"phase", text("Running")}});
+    const Looked looked(plan_, settings_, world_);
+    EXPECT_EQ(tally_of(plan_, world_.subject, looked.facts())[0], 1U);
+}
+
+TEST_F(Evaluator, AnUnnamedStepLeansNoLessThanTheConditionThatAsked) {
+    // A condition found no service in a view that was older than the pod, since a step that would
+    // have deleted one asked for less of that source.
+    with_policy(R"(
+roles:
+  pods: {kind: pod, key: name, several: true}
+  services: {kind: object, key: name}
+conditions:
+  bare: {about: pods, first: [{if: {services: {none: {}}}, then: true}, {then: false}]}
+rules:
+  bare_pod:
+    finds: x
+    acknowledge: [deletes_all, no_grace]
+    grace: 0s
+    when: {pods: {some: {is: bare}}}
+    do: [{delete: services}, {delete: pods}]
+)");
+    shows("pods", "u1", {});
+    world_.subject.facets[0].first_seen = world_.subject.facets[0].evidence =
+        from_millis<BrokerTime>(kWorldNow - 5'000);
+    world_.sources[1].complete_as_of = from_millis<BrokerTime>(kWorldNow - 9'000);
+    EXPECT_EQ(says(), "waiting awaiting_progress u1");
+}
+
+TEST_F(Evaluator, WhatIsMadeRestsOnTheOneOfItsRoleThatIsThere) {
+    // A pod that was made because another one had failed did not rest on that: it was made, too,
+    // where the other one was well again by then.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id}
+  pods: {kind: pod, key: name, several: true, fields: {phase: text}}
+rules:
+  another:
+    finds: x
+    when: {pods: {some: {phase: Failed}}, rows: one}
+    do: {create: pods, name: "{subject}-2", from: builder}
+)");
+    shows("rows", "r", {});
+    shows("pods", "u1", {{"phase", text("Failed")}});
+    const Looked looked(plan_, settings_, world_);
+    const core::Decision decision = looked.decide(0);
+    ASSERT_EQ(decision.kind, Verdict::Kind::kAct);
+    const Predicate wanted{Predicate::Kind::kField, "pods", "u1", "phase", "Failed"};
+    const CommandDraft draft = draft_of(looked.on(0), decision);
+    EXPECT_NE(std::find(draft.read_set.begin(), draft.read_set.end(), wanted),
+              draft.read_set.end());
+}
+
+TEST_F(Evaluator, WhatNoSourceHasIsNotMade) {
+    // The engine stopped as soon as it was to make something that no source has.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id}
+  pods: {kind: pod, key: name, optional: true}
+rules:
+  another: {finds: x, when: {rows: one}, do: {create: pods, name: "{subject}", from: builder}}
+)",
+                "pods");
+    EXPECT_EQ(flaw_, "a rule would create pods, and no source has any");
+}
+
+}  // namespace
+}  // namespace trueup::testing
