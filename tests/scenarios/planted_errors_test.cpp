@@ -513,7 +513,7 @@ std::vector<Error> of_counts_and_ledgers() {
          [](Site& site) {
              bool some = false;
              for (core::PlanCount& count : site.plan().counts) {
-                 if (!count.by || count.first + 2U >= Tally{}.size()) continue;
+                 if (count.words.empty() || count.first + 2U >= Tally{}.size()) continue;
                  ++count.first;
                  some = true;
              }
