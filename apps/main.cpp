@@ -11,6 +11,7 @@
 #include "apps/simulate.h"
 #include "apps/source_drop.h"
 #include "apps/topics.h"
+#include "apps/why.h"
 #include "engine/base/version.h"
 
 #include <CLI/CLI.hpp>
@@ -336,6 +337,27 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
         {"trueup findings dismiss 3f2a91c0 -c trueup.yaml --comment 'moved by hand'"});
 }
 
+void add_why(CLI::App& app, Options& options, Chosen& chosen) {
+    namespace apps = trueup::apps;
+    apps::OperateOptions& o = options.operate;
+    CLI::App* why = add_operation(app, options, chosen, "why",
+                                  "Show at which stage each rule stopped for a subject, and why",
+                                  apps::run_why);
+    why->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7, or wrapper-7")->required();
+    why->add_option("RULE", o.rule, "Only this rule, stage by stage, with what each one looked at");
+    why->footer(
+        "A rule is judged stage by stage; the first that says something is its answer. With it\n"
+        "stand the facts that decided it: the value as it was read, what was asked of it, and the\n"
+        "journal offset and time of that object's last change. docs/operations/why.md lists the\n"
+        "stages.");
+    apps::add_examples(
+        *why,
+        "0 shown, 1 nobody speaks of the subject, or there is no such rule, 2 no engine was asked",
+        {"trueup why wrapper-7 -c trueup.yaml", "trueup why wrapper-7 orphaned_pod -c trueup.yaml",
+         "trueup why graph-instances/wrapper-7 --state-dir ./state -o json | jq '.rules[] | "
+         "{rule, verdict, reason, stopped_at}'"});
+}
+
 void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
     trueup::apps::OperateOptions& o = options.operate;
     const auto add = [&](const std::string& name, const std::string& kind, const std::string& help,
@@ -415,6 +437,7 @@ int run(int argc, char** argv) {
     const CLI::App* source_drop = add_source(app, options);
     Chosen chosen;
     add_findings(app, options, chosen);
+    add_why(app, options, chosen);
     add_brakes(app, options, chosen);
     std::string shell;
     const CLI::App* completion = add_completion(app, shell);

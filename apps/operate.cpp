@@ -1,6 +1,7 @@
 #include "apps/operate.h"
 
 #include "apps/client.h"
+#include "apps/why_text.h"
 #include "engine/base/result.h"
 
 #include <fmt/chrono.h>
@@ -227,6 +228,9 @@ void print_finding(const Json& finding) {
             any = true;
         }
         if (!any) fmt::print("  {:<9} nothing\n", source.get<std::string>());
+    }
+    if (const auto why = finding.find("why"); why != finding.end()) {
+        fmt::print("why\n{}", stages_text(*why));
     }
     line("evidence", "journal offsets " + finding.value("evidence", Json::array()).dump());
 }
