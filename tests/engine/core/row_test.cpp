@@ -2,7 +2,7 @@
 #include "engine/core/row.h"
 
 #include "engine/core/bytes.h"
-#include "tests/support/replay.h"
+#include "stories/replay.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,8 @@
 
 namespace trueup::testing {
 namespace {
+
+using stories::Replay;
 
 class Dice {
   public:
