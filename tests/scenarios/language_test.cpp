@@ -95,13 +95,13 @@ TEST(Story, WhatACommandSetsMayBeSaidAndMustThenBeSo) {
     const std::string begin =
         "0s known all\n0s rule dead_worker grace=0s window=0s\n1s row w-1 pk=1 state=ACTIVE\n"
         "10s quiet\n=> 1s suspected dead_worker w-1 public.rows/1: awaiting_progress\n"
-        "=> 5s commanded dead_worker w-1 public.rows/1\n";
-    EXPECT_EQ(told(begin + "=> 5s update_row w-1 public.rows/1\n", workers()).flaws("a"), "");
+        "=> 6s commanded dead_worker w-1 public.rows/1\n";
+    EXPECT_EQ(told(begin + "=> 6s update_row w-1 public.rows/1\n", workers()).flaws("a"), "");
     EXPECT_EQ(
-        told(begin + "=> 5s update_row w-1 public.rows/1 set state=DEAD\n", workers()).flaws("a"),
+        told(begin + "=> 6s update_row w-1 public.rows/1 set state=DEAD\n", workers()).flaws("a"),
         "");
     EXPECT_NE(
-        told(begin + "=> 5s update_row w-1 public.rows/1 set state=GONE\n", workers()).flaws("a"),
+        told(begin + "=> 6s update_row w-1 public.rows/1 set state=GONE\n", workers()).flaws("a"),
         "");
 }
 
@@ -113,12 +113,13 @@ TEST(Story, OfARowWhoseKeyCannotBeToldHasADashForItsName) {
               "");
     EXPECT_EQ(
         told("0s known all\n1s tick\n1s count nameless_rows 1\n=> nothing\n", workers()).flaws("a"),
-        "a:3: nameless_rows is 0, not 1\n");
+        "a.scn:3: nameless_rows is 0, not 1\n");
 }
 
 TEST(Story, TimesOfItsFieldsAreCountedFromItsStart) {
     const std::string stuck =
-        "0s known all\n1s pod w-1 uid=a\n1s row w-1 pk=1 state=DRAINING updated_at=-59m\n";
+        "rule dead_worker off\n0s known all\n1s row w-1 pk=1 state=DRAINING updated_at=-59m\n"
+        "1s pod w-1 uid=a\n";
     EXPECT_EQ(told(stuck + "50s quiet\n=> nothing\n", workers()).flaws("a"), "");
     EXPECT_NE(told(stuck + "90s quiet\n=> nothing\n", workers()).flaws("a"), "");
 }
