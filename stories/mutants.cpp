@@ -128,7 +128,9 @@ class Mutator {
         mutate(count.objects, place + ".objects." + count.role);
         if (count.subjects.size() > 1) leave_out_each(count.subjects, place + ".subjects");
         for (std::size_t i = 0; i < count.subjects.size(); ++i) {
+            counting_ = true;  // there `one` is `some`
             mutate(count.subjects[i], place + ".subjects" + numbered(i, count.subjects.size()), 1);
+            counting_ = false;
         }
     }
 
@@ -220,6 +222,8 @@ class Mutator {
         const Quantifier was = pattern.quantifier;
         for (const Quantifier other : {Quantifier::kOne, Quantifier::kSome, Quantifier::kNone}) {
             if (other == was) continue;
+            if (counting_ && was != Quantifier::kNone && other == Quantifier::kOne) continue;
+            if (counting_ && was == Quantifier::kOne && other == Quantifier::kSome) continue;
             change(pattern.quantifier, place,
                    "`" + word_of(was) + "` becomes `" + word_of(other) + "`",
                    [other](Quantifier& quantifier) { quantifier = other; });
@@ -279,6 +283,7 @@ class Mutator {
     const policy::Policy& sound_;
     policy::Policy work_;
     std::string rule_;
+    bool counting_ = false;
     std::vector<Mutant> made_;
 };
 
