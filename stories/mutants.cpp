@@ -117,7 +117,9 @@ class Mutator {
             change(line.then, at + ".then", "says the contrary", [](Line::Then& then) {
                 then = then == Line::Then::kFalse ? Line::Then::kTrue : Line::Then::kFalse;
             });
+            about_ = condition.about;  // it is asked of one object, whatever the quantifier
             mutate(line.when, at + ".if", 0);
+            about_.clear();
         }
     }
 
@@ -150,9 +152,14 @@ class Mutator {
                [](bool& off) { off = !off; });
         time(rule.grace, place + ".grace");
         time(rule.create_window, place + ".create_window");
-        change(rule.since_first_seen, place + ".since",
-               rule.since_first_seen ? "is left out" : "is first_seen",
-               [](bool& since) { since = !since; });
+        // A report leans on nobody, so that it asks nobody for how long.
+        const bool acts = std::any_of(rule.cases.begin(), rule.cases.end(),
+                                      [](const policy::Case& each) { return each.acts(); });
+        if (rule.since_first_seen || acts) {
+            change(rule.since_first_seen, place + ".since",
+                   rule.since_first_seen ? "is left out" : "is first_seen",
+                   [](bool& since) { since = !since; });
+        }
         leave_out(rule.keyless, place + ".keyless");
         leave_out(rule.requested, place + ".requested");
         leave_out_each(rule.backoff, place + ".backoff");
@@ -221,7 +228,7 @@ class Mutator {
     void mutate(Pattern& pattern, const std::string& place) {
         const Quantifier was = pattern.quantifier;
         for (const Quantifier other : {Quantifier::kOne, Quantifier::kSome, Quantifier::kNone}) {
-            if (other == was) continue;
+            if (other == was || pattern.role == about_) continue;
             if (counting_ && was != Quantifier::kNone && other == Quantifier::kOne) continue;
             if (counting_ && was == Quantifier::kOne && other == Quantifier::kSome) continue;
             change(pattern.quantifier, place,
@@ -284,6 +291,7 @@ class Mutator {
     policy::Policy work_;
     std::string rule_;
     bool counting_ = false;
+    std::string about_;  ///< of the named condition in which it is
     std::vector<Mutant> made_;
 };
 
