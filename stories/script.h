@@ -1,13 +1,9 @@
 // Writes a shard's journal like a story and folds it as it goes.
 //
-//     Script s(settings);                      // genesis and settings at 0 s
-//     s.all_known();                           // every source: owner, empty epoch
-//     s.quiet_until(100s);
-//     s.seen({"pods", "wrapper-7", "a", {11, 0}, fields});
-//     s.quiet_until(160s);
-//     s.news();                                // "100s suspected orphaned_pod wrapper-7 a:
-//     grace\n"
-//                                              // "160s commanded orphaned_pod wrapper-7 a\n" …
+// `Script s(settings)` begins with genesis and settings at 0 s; `s.all_known()` gives each source
+// an owner and an empty epoch; `s.quiet_until(100s)` has all of them heard; `s.seen(…)` shows an
+// object. What came of it is in `s.news()`: "100s suspected orphaned_pod wrapper-7 a: grace", a
+// line each.
 //
 // Each call is one journal record, unless it is made inside `together`. Everything passes through
 // the codecs, so what is tested is what travels. The records are kept for replays (replay.h).
