@@ -14,6 +14,7 @@
 #include "sandbox/pod_json.h"
 #include "stories/replay.h"
 #include "tests/engine/codec/samples.h"
+#include "tests/support/graph_script.h"
 #include "tests/support/pgoutput_bytes.h"
 
 #include <filesystem>

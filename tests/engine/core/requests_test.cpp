@@ -4,6 +4,7 @@
 #include "engine/model/intake.h"
 #include "policies/shipped.h"
 #include "stories/replay.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

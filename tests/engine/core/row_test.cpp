@@ -3,6 +3,7 @@
 
 #include "engine/core/bytes.h"
 #include "stories/replay.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 
