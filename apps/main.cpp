@@ -7,6 +7,7 @@
 #include "apps/operate.h"
 #include "apps/plan.h"
 #include "apps/policy_command.h"
+#include "apps/policy_test.h"
 #include "apps/process.h"
 #include "apps/simulate.h"
 #include "apps/source_drop.h"
@@ -34,6 +35,7 @@ struct Options {
     trueup::apps::CheckOptions check;
     trueup::apps::PlanOptions plan;
     trueup::apps::PolicyOptions policy;
+    trueup::apps::PolicyTestOptions policy_test;
     trueup::apps::OperateOptions operate;
     trueup::apps::SimulateOptions simulate;
     trueup::apps::SourceDropOptions source_drop;
@@ -188,7 +190,7 @@ CLI::App* add_check(CLI::App& app, Options& options) {
 /// Its commands, and what each of them runs.
 using Policies = std::vector<std::pair<CLI::App*, int (*)(const trueup::apps::PolicyOptions&)>>;
 Policies add_policy(CLI::App& app, Options& options) {
-    CLI::App* policy = app.add_subcommand("policy", "Check and show policies");
+    CLI::App* policy = app.add_subcommand("policy", "Check, show and test policies");
     policy->require_subcommand(1);
     CLI::App* check = policy->add_subcommand(
         "check", "Report what is wrong with policy files, and what to write instead");
@@ -206,6 +208,31 @@ Policies add_policy(CLI::App& app, Options& options) {
         *show, "0 shown, 2 there is no such policy",
         {"trueup policy show graph-instances", "trueup policy show my-policy.yaml"});
     return {{check, trueup::apps::run_policy_check}, {show, trueup::apps::run_policy_show}};
+}
+
+/// Below `policy`.
+CLI::App* add_policy_test(CLI::App& app, Options& options) {
+    trueup::apps::PolicyTestOptions& o = options.policy_test;
+    CLI::App* test = app.get_subcommand("policy")->add_subcommand(
+        "test", "Play the stories of a policy: what the sources say, and what must come of it");
+    test->add_option("FILE", o.file, "Policy file")->required();
+    test->add_option("STORY", o.stories,
+                     "Stories, or folders of them (default: the folder beside FILE that has its "
+                     "name without .yaml)");
+    test->add_option("--filter", o.filter, "Only stories with this in their path or title");
+    test->add_flag("--mutants", o.mutants,
+                   "Then leave out or change each word of the policy, once, and name each change "
+                   "that no story notices");
+    test->add_option("--jobs", o.jobs, "Threads for --mutants (default: one for each core)");
+    trueup::apps::add_output(*test, o.format);
+    trueup::apps::add_examples(
+        *test,
+        "0 all went as told, 1 a story went otherwise, a mutant was not noticed, or Ctrl-C, 2 the "
+        "policy or a story cannot be read",
+        {"trueup policy test policies/workers.yaml",
+         "trueup policy test my-policy.yaml my-stories/ --filter orphan",
+         "trueup policy test my-policy.yaml --mutants"});
+    return test;
 }
 
 CLI::App* add_plan(CLI::App& app, Options& options) {
@@ -412,6 +439,7 @@ int run(int argc, char** argv) {
     const CLI::App* check = add_check(app, options);
     const CLI::App* plan = add_plan(app, options);
     const Policies policy = add_policy(app, options);
+    const CLI::App* policy_test = add_policy_test(app, options);
     const CLI::App* source_drop = add_source(app, options);
     Chosen chosen;
     add_findings(app, options, chosen);
@@ -449,6 +477,7 @@ int run(int argc, char** argv) {
     for (const auto& [command, run_policy] : policy) {
         if (command->parsed()) return run_policy(options.policy);
     }
+    if (policy_test->parsed()) return trueup::apps::run_policy_test(options.policy_test, stop);
     if (source_drop->parsed()) return trueup::apps::run_source_drop(options.source_drop);
     for (const auto& [command, operate] : chosen) {
         if (command->parsed()) return operate(options.operate);

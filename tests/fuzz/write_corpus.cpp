@@ -12,9 +12,10 @@
 #include "engine/codec/signature.h"
 #include "engine/core/row.h"
 #include "sandbox/pod_json.h"
+#include "stories/replay.h"
 #include "tests/engine/codec/samples.h"
+#include "tests/support/graph_script.h"
 #include "tests/support/pgoutput_bytes.h"
-#include "tests/support/replay.h"
 
 #include <filesystem>
 #include <fstream>
@@ -69,7 +70,7 @@ void add_messages(Corpus& corpus) {
 
 void add_rows(Corpus& corpus) {
     testing::JournalScript script = testing::approving_world();
-    testing::Replay replay;
+    stories::Replay replay;
     replay.fold(script.records(), 0, script.records().size());
     const auto row_of = [&](const std::string& key) {
         const core::SubjectTable::Entry* entry = replay.state().subjects.find(key);

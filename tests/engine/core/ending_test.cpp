@@ -1,8 +1,7 @@
 // Proves endings (core/ending.h, docs/adr/0022-endings.md; G4, G7, G8, S2, S40): what was begun by
 // taking something away is carried to its end, and no other rule takes it for a failure.
 #include "policies/shipped.h"
-#include "tests/support/journal_script.h"
-#include "tests/support/worlds.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +26,7 @@ Row expired_row(std::uint64_t version, std::string status = "running") {
 
 /// Services and ingresses are watched, and there are none.
 Settings served_settings(Mode mode = Mode::kEnforce) {
-    Settings settings = world_of("graph-instances with services")->settings;
+    Settings settings = served_settings();
     for (const char* rule : {"ttl_expired", "termination_requested", "untracked_record"}) {
         policies::rule_settings(settings, rule).mode = mode;
     }

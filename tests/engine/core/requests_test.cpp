@@ -3,12 +3,15 @@
 #include "engine/codec/request_codec.h"
 #include "engine/model/intake.h"
 #include "policies/shipped.h"
-#include "tests/support/replay.h"
+#include "stories/replay.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 
 namespace trueup::testing {
 namespace {
+
+using stories::Replay;
 
 Request request(RequestKind kind, std::string subject = {}) {
     Request made;
