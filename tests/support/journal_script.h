@@ -97,7 +97,8 @@ struct Manner {
     Verdict (*judge)(const core::Judgement& on) = nullptr;  ///< instead of the product's
 };
 
-/// The same, but an empty first snapshot is right: most stories begin in an empty world.
+/// The same, but an empty first snapshot is right: most stories begin in an empty world. All rules
+/// are enabled.
 Settings begun_empty(Settings settings);
 
 /// Sources `pods` and `rows`, all rules in `mode`, G1 with 60 s grace and 30 s create window, G2

@@ -232,6 +232,8 @@ class Teller {
         if (verb == "outcome") return outcome();
         if (verb == "rule") return rule();
         if (verb == "policy") return policy();
+        if (verb == "enable" || verb == "disable") return enabling(verb == "enable");
+        if (verb == "text") return write_anew();
         if (asks(verb)) return;
         if (verb == "tick") return void(script_.tick());
         speak_of_source(verb);
@@ -307,9 +309,8 @@ class Teller {
         if (verb == "hole") return script_.hole(source());
         fail("nobody knows how to `" + verb +
              "`; known are pod, pod-gone, row, row-gone, known, own, begin, end, progress, alive, "
-             "hole, clock, expect, quiet, silent, tick, outcome, rule, policy, approve, dismiss, "
-             "hold, "
-             "release, pause, resume, terminate, reconcile");
+             "hole, clock, expect, quiet, silent, tick, outcome, rule, policy, text, approve, "
+             "dismiss, hold, release, enable, disable, pause, resume, terminate, reconcile");
     }
 
     void pod() {
@@ -427,6 +428,50 @@ class Teller {
                  script_.answered().sentence);
         }
         return true;
+    }
+
+    /// `enable orphaned_pod`, as it was looked at now or `seen=90s`; `disable all`.
+    void enabling(bool enable) {
+        Request request;
+        request.kind = enable ? RequestKind::kEnable : RequestKind::kDisable;
+        request.role = "admin";
+        request.issued_by = value("by", "operator");
+        const std::string name = word("the rule's name, or `all`");
+        for (const core::PlanRule& rule : script_.state().plan->rules) {
+            if (name == "all" || rule.name == name) request.rules.push_back({rule.name, rule.text});
+        }
+        const std::string seen = value("seen", {});
+        const std::optional<Millis> then = seen.empty() ? said_->at : time_of(seen);
+        if (!then) fail("`seen=` is followed by a time such as 90s");
+        if (enable) request.seen = {offset_at(*then)};
+        const bool refused = flag("refused");
+        end_flags();
+        script_.request(request);
+        if (script_.answered().granted == refused) {
+            fail("it was " + std::string(refused ? "granted: " : "refused: ") +
+                 script_.answered().sentence);
+        }
+    }
+
+    /// `text orphaned_pod without=ask_while`, `text orphaned_pod as-before`: the rule is written
+    /// anew, and nobody has enabled that.
+    void write_anew() {
+        Settings settings = script_.settings();
+        const std::string name = word("the rule's name");
+        const bool before = flag("as-before");
+        const std::string without = value("without", {});
+        end_flags();
+        if (!before && without != "ask_while") fail("write `without=ask_while`, or `as-before`");
+        policy::Policy written = *(before ? scenario_.world.settings : settings).text;
+        const auto rule = std::find_if(written.rules.begin(), written.rules.end(),
+                                       [&](const policy::Rule& r) { return r.name == name; });
+        if (rule == written.rules.end()) fail("there is no rule `" + name + "`");
+        for (policy::Case& each : rule->cases) {
+            if (!before) each.ask_while.clear();
+        }
+        settings.text = std::move(written);
+        settings.enabled_by.clear();
+        script_.put_in_force(settings);
     }
 
     /// The last journal record up to that time.

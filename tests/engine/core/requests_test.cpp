@@ -179,7 +179,7 @@ TEST(Requests, AFloodOfOneCallerStopsNeitherABrakeNorAnotherCaller) {
     }
     EXPECT_EQ(s.answered().sentence,
               "'alice' has asked 256 times within ten minutes: wait a few, and ask again; pause, "
-              "hold and dismiss are taken all the same");
+              "hold, disable and dismiss are taken all the same");
     EXPECT_TRUE(s.parked().empty());
     Request word = request(RequestKind::kPause);
     word.issued_by = "olga";
