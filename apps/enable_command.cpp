@@ -90,7 +90,7 @@ std::string counts_text(const std::map<std::string, std::size_t>& counts) {
 std::string state_of(const Json& rule) {
     if (rule.value("enabled", false)) return "enabled as it is";
     return rule.value("former", false) ? "its text differs from what was enabled before"
-                                       : "never enabled";
+                                       : "not enabled";
 }
 
 void print(const Json& rule, const Look& look) {
@@ -254,7 +254,8 @@ int run_policy_enable(const EnableOptions& options) {
     }
     if (!json) {
         warn_of_keys(lone);
-        fmt::print("{} rules, as of journal offset {}\n", rules->size(), text_of(seen));
+        fmt::print("{} {}, as of journal offset {}\n", rules->size(),
+                   rules->size() == 1 ? "rule" : "rules", text_of(seen));
     }
     if (options.dry_run) return 0;
     if (rules->empty()) return complain("every rule that acts is enabled already");

@@ -1,5 +1,7 @@
 // Proves api/routes.h over a real socket: who gets in, what is asked, and what is answered (G8,
 // G15).
+#include "api/routes.h"
+
 #include "tests/api/server_fixture.h"
 
 #include <gtest/gtest.h>
