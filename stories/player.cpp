@@ -56,6 +56,8 @@ class Teller {
         if (verb == "count") return count(said);
         if (verb == "rule") return rule(said);
         if (verb == "policy") return policy(said);
+        if (verb == "enable" || verb == "disable") return enabling(said);
+        if (verb == "text") return write_again(said);
         if (asks(said)) return;
         if (verb == "tick") return void(script_.tick());
         speak_of_source(said);
@@ -104,11 +106,11 @@ class Teller {
     }
 
     [[noreturn]] void fail_verb(const Saying& said) const {
-        std::vector<std::string> known{"known",   "own",    "begin",     "end",      "progress",
-                                       "alive",   "hole",   "clock",     "expect",   "quiet",
-                                       "silent",  "tick",   "count",     "outcome",  "rule",
-                                       "policy",  "hold",   "approve",   "dismiss",  "pause",
-                                       "release", "resume", "reconcile", "terminate"};
+        std::vector<std::string> known{
+            "known",  "own",       "begin",     "end",     "progress", "alive", "hole",
+            "clock",  "expect",    "quiet",     "silent",  "tick",     "count", "outcome",
+            "rule",   "policy",    "hold",      "approve", "dismiss",  "pause", "release",
+            "resume", "reconcile", "terminate", "enable",  "disable",  "text"};
         for (const policy::Role& role : world_.settings.text->roles) known.push_back(role.name);
         std::sort(known.begin(), known.end());
         said.fail("`" + said.verb() + "` is no verb of a story; " +
@@ -200,6 +202,53 @@ class Teller {
                          script_.answered().sentence);
         }
         return true;
+    }
+
+    /// `enable orphaned_pod`, as it was looked at now or `seen=90s`; `disable all`.
+    void enabling(Saying& said) {
+        const bool enable = said.verb() == "enable";
+        Request request;
+        request.kind = enable ? RequestKind::kEnable : RequestKind::kDisable;
+        request.role = "admin";
+        request.issued_by = said.value("by", "operator");
+        const std::string seen = said.value("seen", {});
+        const bool refused = said.flag("refused");
+        const std::string name = said.word("the rule's name, or `all`");
+        said.end_flags();
+        for (const core::PlanRule& rule : script_.state().plan->rules) {
+            if (name == "all" || rule.name == name) request.rules.push_back({rule.name, rule.text});
+        }
+        const std::optional<Millis> then = seen.empty() ? said.at() : time_of(seen);
+        if (!then) said.fail("`seen=` is followed by a time such as 90s");
+        if (enable) request.seen = {offset_at(*then)};
+        script_.request(request);
+        if (script_.answered().granted == refused) {
+            said.stumble("it was " + std::string(refused ? "granted: " : "refused: ") +
+                         script_.answered().sentence);
+        }
+    }
+
+    /// `text orphaned_pod without=ask_while`, `text orphaned_pod as-before`: the rule says
+    /// something else, and nobody has enabled that.
+    void write_again(Saying& said) {
+        Settings settings = script_.settings();
+        const bool before = said.flag("as-before");
+        const std::string without = said.value("without", {});
+        const std::string name = said.word("the rule's name");
+        said.end_flags();
+        if (!before && without != "ask_while") {
+            said.fail("write `without=ask_while`, or `as-before`");
+        }
+        policy::Policy written = *(before ? world_.settings : settings).text;
+        const auto rule = std::find_if(written.rules.begin(), written.rules.end(),
+                                       [&](const policy::Rule& r) { return r.name == name; });
+        if (rule == written.rules.end()) said.fail("there is no rule `" + name + "`");
+        for (policy::Case& each : rule->cases) {
+            if (!before) each.ask_while.clear();
+        }
+        settings.text = std::move(written);
+        settings.enabled_by.clear();
+        script_.put_in_force(settings);
     }
 
     /// The last journal record up to that time.

@@ -42,6 +42,7 @@ std::string_view short_name(std::string_view key) { return key.substr(key.find('
 
 Settings begun_empty(Settings settings) {
     for (SourceSettings& source : settings.sources) source.at_least = 0;
+    settings.enabled_by = kCommandLine;
     return settings;
 }
 

@@ -69,7 +69,8 @@ struct News {
     std::string with;
 };
 
-/// The same, but an empty first snapshot is right: most stories begin in an empty world.
+/// The same, but an empty first snapshot is right: most stories begin in an empty world. All rules
+/// are enabled.
 Settings begun_empty(Settings settings);
 
 /// The broker's time at `since` after the first record.

@@ -132,6 +132,9 @@ bool FoldRun::acting(std::uint8_t rule) const {
 bool FoldRun::stopped(const Subject& subject, const Finding& finding) const {
     const std::uint8_t rule = ends(subject, finding) ? subject.ending->by : finding.rule;
     if (!acting(rule) && TRUEUP_GUARD("mode_stops_commands")) return true;
+    // Executors refuse it, too.
+    const bool former = finding.command->issued < meta_.enabling[rule].turned;
+    if (former && TRUEUP_GUARD("former_texts_stop")) return true;
     return (subject.held && TRUEUP_GUARD("operator_hold")) ||
            (paused(rule) && TRUEUP_GUARD("pause"));
 }
@@ -387,8 +390,11 @@ bool FoldRun::busy(const Subject& subject, const Finding& finding, const Verdict
 /// finding is another question.
 bool FoldRun::approved(Entry& entry, Finding& finding, const Verdict& verdict) {
     const bool asks = verdict.reason != Reason::kNone;
-    if (!asks && meta_.settings.rules[finding.rule].mode != Mode::kApprove) return true;
-    if (finding.steps > 0) return true;  // the approval was for all of it
+    const bool by_mode = meta_.settings.rules[finding.rule].mode == Mode::kApprove;
+    const bool unlooked = !by_mode && !enabled(finding.rule);
+    if (!asks && !by_mode && !unlooked) return true;
+    // The approval was for all of it. Where nobody needed one before, each command asks.
+    if (finding.steps > 0 && !unlooked) return true;
     const Hash128 proposal = hash_of(*verdict.command);
     const bool moved = finding.proposal != proposal && TRUEUP_GUARD("approval_of_this_command");
     if (moved || finding.proposal.none()) {
@@ -397,7 +403,7 @@ bool FoldRun::approved(Entry& entry, Finding& finding, const Verdict& verdict) {
         state_.subjects.mark_dirty(entry);
     }
     if (finding.approved) return true;
-    const Reason why = asks ? verdict.reason : Reason::kApproval;
+    const Reason why = asks ? verdict.reason : unlooked ? Reason::kNotEnabled : Reason::kApproval;
     const bool asked_already = finding.state != FindingState::kUnspecified && finding.reason == why;
     set_waiting(entry, finding, why);
     if (moved && asked_already) note_edge(entry, finding);

@@ -220,7 +220,9 @@ struct PlanCase {
 struct PlanRule {
     std::string name;
     std::string finds;
-    std::string does;  ///< as a person says it: `delete pods`; empty: it only reports
+    std::string does;         ///< as a person says it: `delete pods`; empty: it only reports
+    Hash128 text;             ///< what it means (rule_text.h); none: it left the policy
+    std::vector<Role> roles;  ///< that it mentions, ascending
     std::vector<PlanCase> cases;
     bool since_first_seen = false;
     bool keyless = false;  ///< judges objects without a key, too

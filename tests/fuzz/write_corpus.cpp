@@ -59,6 +59,7 @@ void add_messages(Corpus& corpus) {
     corpus.add("finding", "finding", codec::encode_finding(samples::finding()));
     corpus.add("outcome", "outcome", codec::encode_outcome(samples::outcome()));
     corpus.add("request", "request", codec::encode_request(samples::request()));
+    corpus.add("request", "enable", codec::encode_request(samples::enabling()));
     corpus.add("settings", "settings", '\0' + codec::encode_settings(samples::settings()));
     corpus.add("settings", "genesis", '\1' + codec::encode_genesis(samples::genesis()));
     std::string signed_one = codec::encode_command(samples::command());

@@ -137,6 +137,24 @@ void done(JournalScript& s, OutcomeKind kind) {
     s.pod({.name = "wrapper-7", .uid = "a", .version = 12, .deleting = true});
 }
 
+Request disabling(const std::string& rule) {
+    Request made = request(RequestKind::kDisable);
+    if (!rule.empty()) made.rules = {{rule, {}}};
+    return made;
+}
+
+/// Its text is one that nobody enabled; it does the same.
+void another_text(JournalScript& s) {
+    Settings settings = s.settings();
+    policy::Policy text = *settings.text;
+    for (policy::Rule& rule : text.rules) {
+        if (rule.name == "ttl_expired") rule.acknowledge.push_back("no_window");
+    }
+    settings.text = std::move(text);
+    settings.enabled_by.clear();
+    s.put_in_force(settings);
+}
+
 const std::vector<Event>& events() {
     static const std::vector<Event> kEvents{
         {"nothing for 5 s", [](JournalScript&) {}, "TtBCH"},
@@ -170,6 +188,12 @@ const std::vector<Event>& events() {
          "TtBCB"},
         {"the rule enforces", [](JournalScript& s) { set_mode(s, "ttl_expired", Mode::kEnforce); },
          "TtBCB"},
+        {"the rule is disabled", [](JournalScript& s) { s.request(disabling("ttl_expired")); },
+         "TtHCH"},
+        {"every rule is disabled", [](JournalScript& s) { s.request(disabling({})); }, "TtHCH"},
+        {"another rule is disabled", [](JournalScript& s) { s.request(disabling("missing_pod")); },
+         "TtBCH"},
+        {"the rule means something else", another_text, "TtHCH"},
         {"somebody asks for the end",
          [](JournalScript& s) { s.request(about(RequestKind::kTerminate)); }, "TtBCB"},
         {"another pod of the name",

@@ -182,7 +182,7 @@ TEST(Requests, AFloodOfOneCallerStopsNeitherABrakeNorAnotherCaller) {
     }
     EXPECT_EQ(s.answered().sentence,
               "'alice' has asked 256 times within ten minutes; wait a few minutes and ask again; "
-              "pause, hold and dismiss are always accepted");
+              "pause, hold, disable and dismiss are always accepted");
     EXPECT_TRUE(s.parked().empty());
     Request word = request(RequestKind::kPause);
     word.issued_by = "olga";
