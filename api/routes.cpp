@@ -182,10 +182,34 @@ Answer show_why(const Backend& backend, const Plan& plan) {
     return refusal(why.error().next == Next::kSkip ? 404 : 503, why.error().what);
 }
 
-constexpr std::array kKinds{
-    RequestKind::kApprove,   RequestKind::kDismiss, RequestKind::kHold,
-    RequestKind::kRelease,   RequestKind::kPause,   RequestKind::kResume,
-    RequestKind::kReconcile, RequestKind::kRelist,  RequestKind::kTerminate};
+/// What each rule means, and whether somebody has enabled that.
+Answer show_policy(const Backend& backend) {
+    const Snapshot snapshot = backend.snapshot();
+    Json shards = Json::array();
+    for (const ShardView& shard : snapshot.shards) {
+        shards.push_back({{"shard", shard.index}, {"seen", shard.seen}});
+    }
+    Json rules = Json::array();
+    for (const RuleView& rule : snapshot.rules) {
+        if (rule.text.empty()) continue;
+        rules.push_back({{"rule", rule.rule},
+                         {"mode", rule.mode},
+                         {"does", rule.does},
+                         {"text", rule.text},
+                         {"enabled", rule.enabled},
+                         {"former", rule.former},
+                         {"shown", rule.shown}});
+    }
+    return reply(200, {{"policy", snapshot.policy},
+                       {"partitions", snapshot.partitions},
+                       {"shards", std::move(shards)},
+                       {"rules", std::move(rules)}});
+}
+
+constexpr std::array kKinds{RequestKind::kApprove,   RequestKind::kDismiss, RequestKind::kHold,
+                            RequestKind::kRelease,   RequestKind::kPause,   RequestKind::kResume,
+                            RequestKind::kReconcile, RequestKind::kRelist,  RequestKind::kTerminate,
+                            RequestKind::kEnable,    RequestKind::kDisable};
 
 RequestKind kind_of(const std::string& name) {
     for (const RequestKind kind : kKinds) {
@@ -221,8 +245,10 @@ Answer take(const Backend& backend, const Caller& caller, Request request) {
 Answer ask(const Backend& backend, const Caller& caller, const std::string& body) {
     Result<Request> request = request_of(body);
     if (!request) return refusal(400, request.error().what);
-    if (request->kind != RequestKind::kTerminate && caller.role < Role::kOps) {
-        return forbidden(caller, Role::kOps);
+    const bool enables = request->kind == RequestKind::kEnable;
+    const Role least = enables ? Role::kAdmin : Role::kOps;
+    if (request->kind != RequestKind::kTerminate && caller.role < least) {
+        return forbidden(caller, least);
     }
     return take(backend, caller, std::move(*request));
 }
@@ -257,6 +283,7 @@ constexpr std::array kRoutes{
     Route{"/v1/requests", "POST", Page::kAsk, Role::kUser},
     Route{kAnswers, "GET", Page::kAnswer, Role::kViewer},
     Route{"/internal/reconcile", "POST", Page::kReconcile, Role::kOps},
+    Route{"/v1/policy", "GET", Page::kPolicy, Role::kViewer},
 };
 
 bool leads_to(const Route& route, std::string_view path) {
@@ -317,6 +344,32 @@ void admit(const Tokens& tokens, const Head& head, std::int64_t now, const Route
 
 Answer refusal(unsigned status, const std::string& why) { return reply(status, {{"error", why}}); }
 
+namespace {
+
+/// False: they are no rules.
+bool take_rules(Json& body, Request& request) {
+    const auto rules = body.find("rules");
+    if (rules == body.end()) return true;
+    if (!rules->is_array()) return false;
+    for (Json& one : *rules) {
+        NamedRule& named = request.rules.emplace_back();
+        if (one.is_string()) {
+            named.rule = one.get<std::string>();
+            continue;
+        }
+        std::string text;
+        if (!one.is_object() || !take_text(one, "rule", named.rule)) return false;
+        if (!take_text(one, "text", text) || !one.empty()) return false;
+        const std::optional<Hash128> hash = hash_from_hex(text);
+        if (!hash) return false;
+        named.text = *hash;
+    }
+    body.erase(rules);
+    return true;
+}
+
+}  // namespace
+
 Result<Request> request_of(const std::string& text) {
     const auto wrong = [](std::string why) {
         return Error{Next::kSkip, Code::kInvalid, std::move(why)};
@@ -337,7 +390,19 @@ Result<Request> request_of(const std::string& text) {
                                 {"comment", &request.comment}}) {
         if (!take_text(body, name, *member)) return wrong(std::string(name) + " is a text");
     }
-    if (const auto seen = body.find("seen"); seen != body.end()) {
+    if (!take_rules(body, request)) {
+        return wrong(
+            "rules is for enable and disable: a list of names, or of "
+            "{\"rule\": NAME, \"text\": HASH}");
+    }
+    if (const auto seen = body.find("seen"); seen != body.end() && seen->is_array()) {
+        for (const Json& offset : *seen) {
+            if (!offset.is_number_integer())
+                return wrong("seen must list journal offsets, by shard");
+            request.seen.push_back(offset.get<std::int64_t>());
+        }
+        body.erase(seen);
+    } else if (seen != body.end()) {
         if (!seen->is_number_integer()) return wrong("seen must be a journal offset, a number");
         scope.finding_offset = seen->get<std::int64_t>();
         body.erase(seen);
@@ -352,8 +417,16 @@ Result<Request> request_of(const std::string& text) {
     request.kind = kind_of(kind);
     if (request.kind == RequestKind::kUnspecified) {
         return wrong(
-            "kind must be approve, dismiss, hold, release, pause, resume, reconcile, relist or "
-            "terminate");
+            "kind must be approve, dismiss, hold, release, pause, resume, reconcile, relist, "
+            "terminate, enable or disable");
+    }
+    const bool on_rules =
+        request.kind == RequestKind::kEnable || request.kind == RequestKind::kDisable;
+    if (!on_rules && !(request.rules.empty() && request.seen.empty())) {
+        return wrong("rules, and seen as a list, are only for the kinds enable and disable");
+    }
+    if (on_rules && scope.finding_offset) {
+        return wrong("seen must be a list of journal offsets here, one for each shard");
     }
     if (finding.empty()) return request;
     scope.finding_id = id_from_hex<FindingId>(finding);
@@ -391,7 +464,7 @@ Plan plan(const Tokens& tokens, const Head& head, std::int64_t now) {
     if (route == kRoutes.end()) {
         plan.refusal = refusal(404,
                                "not found; see /healthz, /readyz, /metrics, /v1/findings, "
-                               "/v1/why and /v1/requests");
+                               "/v1/why, /v1/policy and /v1/requests");
         return plan;
     }
     const std::string_view method = head.method == "HEAD" ? "GET" : std::string_view(head.method);
@@ -428,6 +501,8 @@ Answer serve(const Backend& backend, const Plan& plan, const std::string& body) 
             return show_finding(backend, plan.id);
         case Page::kWhy:
             return show_why(backend, plan);
+        case Page::kPolicy:
+            return show_policy(backend);
         case Page::kAsk:
             return ask(backend, plan.caller, body);
         case Page::kAnswer:

@@ -1,13 +1,11 @@
 // What is served, and to whom.
 //
-//   GET  /healthz, /readyz, /metrics                  everybody; /readyz says why not to a token
-//   only
-//   GET  /v1/findings?rule=&reason=&subject=&limit=   any role
-//   GET  /v1/findings/<id>                            any role
-//   GET  /v1/why?subject=&rule=                       any role: what each rule makes of a subject
+//   GET  /healthz, /readyz, /metrics           everybody; /readyz says why not to a token only
+//   GET  /v1/findings?rule=&reason=&subject=&limit=, /v1/findings/<id>, /v1/policy      any role
+//   GET  /v1/why?subject=&rule=                any role: what each rule makes of a subject
 //   POST /v1/requests {"kind": "approve", "subject": "…", "finding": "…", "seen": 17, …}
-//   GET  /v1/requests/<id>                            what came of it
-//   POST /internal/reconcile                          starts a pass at once
+//   GET  /v1/requests/<id>                     what came of it
+//   POST /internal/reconcile                   starts a pass at once
 //
 // 401 without a token that is known and not over, 403 with one whose role does not suffice, 400
 // with one sentence where the body is wrong. A request that was taken is answered 202 with its id.
@@ -36,7 +34,8 @@ enum class Page : std::uint8_t {
     kWhy,
     kAsk,
     kAnswer,
-    kReconcile
+    kReconcile,
+    kPolicy
 };
 
 /// What a header led to.

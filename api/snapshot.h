@@ -112,6 +112,10 @@ struct RuleView {
     std::uint64_t mended = 0;                 ///< findings that a command put right
     std::uint64_t budget_left = 0;            ///< commands that it may still issue in this window
     std::array<std::uint64_t, 6> outcomes{};  ///< by OutcomeKind
+    std::string text = {};  ///< what it means, 32 hex digits; empty: it left the policy
+    bool enabled = false;   ///< that was looked at and enabled, in every shard that runs here
+    bool former = false;    ///< another text of it was
+    bool shown = false;     ///< a reconcile has ended since it means this
 };
 
 /// An operator's pause that is in force.
@@ -126,6 +130,7 @@ struct PauseView {
 struct ShardView {
     std::int32_t index = 0;
     std::int64_t now_ms = 0;  ///< watched time since the journal began
+    std::int64_t seen = -1;   ///< the offset of its journal that this look is as of
 };
 
 /// Records of one partition that the engine has still to take in.

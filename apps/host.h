@@ -28,6 +28,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -130,6 +131,7 @@ class Host {
     Status take_tokens(const Result<std::string>& text);
     Status open_shards();
     Status say_what_does_not_act();
+    std::set<std::string> changed_rules(std::int32_t shard) const;
     void add_health(api::Snapshot& view, const Source& source) const;
     void add_sources(std::vector<SourceSpec> specs);
     void add_executors(ExecutorSpec spec);

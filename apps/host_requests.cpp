@@ -5,6 +5,7 @@
 #include "apps/keys.h"
 #include "apps/retry.h"
 #include "engine/codec/request_codec.h"
+#include "engine/core/rule_text.h"
 #include "engine/model/intake.h"
 #include "engine/ports/clock.h"
 
@@ -39,6 +40,12 @@ Result<std::vector<std::int32_t>> Host::shards_of(Request& request) const {
     }
     std::vector<std::int32_t> all(static_cast<std::size_t>(settings_.partitions));
     std::iota(all.begin(), all.end(), 0);
+    // What was looked at was looked at here.
+    if (request.kind == RequestKind::kEnable) {
+        std::vector<std::int32_t> ours;
+        for (const auto& shard : shards_) ours.push_back(shard->index());
+        return ours;
+    }
     // A brake or a pass is for all, also for those that other engines run.
     if (scope.subject.empty()) return all;
     const std::int32_t home = partition_of(scope.subject, settings_.partitions);
@@ -84,14 +91,34 @@ std::optional<std::string> Host::too_much(const Request& request) const {
     return std::nullopt;
 }
 
-/// What was ordered while a rule still acted must not be done once it observes or is off. Said at
-/// each start: what was in force before, nobody but the journal knows, and it is not read yet.
+/// The rules that mean something else than by the rows of that shard. The journal may be ahead of
+/// them: the engine stops what is still of a former text once it has read on.
+std::set<std::string> Host::changed_rules(std::int32_t shard) const {
+    std::set<std::string> changed;
+    for (const auto& one : shards_) {
+        const Settings& before = one->status().meta.settings;
+        if (one->index() != shard || !before.text || !settings_.policy.text) continue;
+        for (const RuleSettings& rule : settings_.policy.rules) {
+            const auto means = [&](const Settings& settings) {
+                return core::rule_text(*settings.text, settings.sources, rule.rule).text;
+            };
+            if (means(before) != means(settings_.policy)) changed.insert(rule.rule);
+        }
+    }
+    return changed;
+}
+
+/// What was ordered while a rule still acted, or meant something else, must not be done once it
+/// observes, is off or means this. Said at each start: what was in force before, nobody but the
+/// journal knows, and it is not read yet.
 Status Host::say_what_does_not_act() {
     if (!settings_.lead) return Done{};
     for (const std::int32_t shard : settings_.shards) {
         std::vector<ports::Entry> entries;
+        const std::set<std::string> changed = changed_rules(shard);
         for (const RuleSettings& rule : settings_.policy.rules) {
-            if (rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove) continue;
+            const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
+            if (acts && changed.count(rule.rule) == 0) continue;
             Request said;
             said.id = RequestId(hash128(random_hex(16)));
             said.kind = RequestKind::kActivation;

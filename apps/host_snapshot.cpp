@@ -114,6 +114,14 @@ void add_rules(api::Snapshot& view, const core::Meta& meta, const core::Plan& pl
              i < plan.rules.size() ? plan.rules[i].does : std::string(), counts.detected,
              counts.commands, counts.retracted, counts.mended,
              core::left_of(meta.settings.rules[i].budget, counts.spending, meta), counts.outcomes});
+        if (i >= plan.rules.size() || i >= meta.enabling.size()) continue;
+        const core::Enabling& enabling = meta.enabling[i];
+        const Hash128& text = plan.rules[i].text;
+        api::RuleView& rule = view.rules.back();
+        if (!text.none()) rule.text = to_hex(text);
+        rule.enabled = enabling.has(text);
+        rule.former = enabling.texts.size() > (rule.enabled ? 1U : 0U);
+        rule.shown = enabling.looked >= 0;
     }
 }
 
@@ -135,7 +143,7 @@ api::Snapshot shard_view(const ShardHost& shard) {
     add_tallies(view, meta, plan);
     add_passes(view, meta);
     add_pauses(view, meta);
-    view.shards.push_back({shard.index(), to_millis(meta.now)});
+    view.shards.push_back({shard.index(), to_millis(meta.now), meta.applied});
     view.cached_bytes = status.cached_bytes;
     const ShardHost::Made made = shard.checkpoint();
     view.checkpoint_offset = made.offset;
@@ -207,6 +215,9 @@ void merge(api::Snapshot& into, const api::Snapshot& from) {
         rule.retracted += from.rules[i].retracted;
         rule.mended += from.rules[i].mended;
         rule.budget_left += from.rules[i].budget_left;
+        rule.enabled = rule.enabled && from.rules[i].enabled;
+        rule.former = rule.former || from.rules[i].former;
+        rule.shown = rule.shown && from.rules[i].shown;
         for (std::size_t k = 0; k < rule.outcomes.size(); ++k) {
             rule.outcomes[k] += from.rules[i].outcomes[k];
         }

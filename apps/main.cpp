@@ -3,10 +3,12 @@
 #include "apps/completion.h"
 #include "apps/config_check.h"
 #include "apps/demo.h"
+#include "apps/enable_command.h"
 #include "apps/logging.h"
 #include "apps/operate.h"
 #include "apps/plan.h"
 #include "apps/policy_command.h"
+#include "apps/policy_test.h"
 #include "apps/process.h"
 #include "apps/simulate.h"
 #include "apps/source_drop.h"
@@ -35,7 +37,9 @@ struct Options {
     trueup::apps::CheckOptions check;
     trueup::apps::PlanOptions plan;
     trueup::apps::PolicyOptions policy;
+    trueup::apps::PolicyTestOptions policy_test;
     trueup::apps::OperateOptions operate;
+    trueup::apps::EnableOptions enable;
     trueup::apps::SimulateOptions simulate;
     trueup::apps::SourceDropOptions source_drop;
     bool no_colours = false;
@@ -114,6 +118,12 @@ CLI::App* add_process(CLI::App& app, Options& options, const std::string& name,
     return process;
 }
 
+void add_enable_all(CLI::App& command, Options& options) {
+    command.add_flag("--enable-all", options.process.enable_all,
+                     "Enable every rule at once, without a look at what it would do (for tests "
+                     "and demos; see trueup policy enable)");
+}
+
 void add_pause_file(CLI::App& command, Options& options) {
     command.add_option("--pause-file", options.process.pause_file,
                        "While this file exists, check commands but write nothing");
@@ -127,7 +137,9 @@ Processes add_processes(CLI::App& app, Options& options) {
     CLI::App* up =
         add_process(app, options, "up", "Run connectors, engine and executors in one process");
     add_pause_file(*up, options);
+    add_enable_all(*up, options);
     CLI::App* engine = add_process(app, options, "engine", "Run shards of the engine over Kafka");
+    add_enable_all(*engine, options);
     engine->add_option("--shards", options.process.shards,
                        "Shards to run, for example 0-3 or 0,2 (default all)");
     engine->add_flag("--follow", options.process.follow,
@@ -189,15 +201,21 @@ CLI::App* add_check(CLI::App& app, Options& options) {
 /// Its commands, and what each of them runs.
 using Policies = std::vector<std::pair<CLI::App*, int (*)(const trueup::apps::PolicyOptions&)>>;
 Policies add_policy(CLI::App& app, Options& options) {
-    CLI::App* policy = app.add_subcommand("policy", "Check and show policies");
+    CLI::App* policy =
+        app.add_subcommand("policy", "Check, show and test policies, and let their rules act");
     policy->require_subcommand(1);
     CLI::App* check = policy->add_subcommand(
         "check", "Report what is wrong with policy files, and what to write instead");
-    check->add_option("FILE", options.policy.files, "Policy files")->required();
+    check->add_option("FILE", options.policy.files, "Policy files");
+    check->add_flag("--hash", options.policy.hash,
+                    "Print what each rule of the configuration means, for policies[].enabled");
+    trueup::apps::add_config(*check, options.policy.config,
+                             "Configuration, with --hash (default: $TRUEUP_CONFIG)");
     trueup::apps::add_output(*check, options.policy.format);
-    trueup::apps::add_examples(*check, "0 all files are valid, 2 something is wrong",
-                               {"trueup policy check my-policy.yaml",
-                                "trueup policy check policies/*.yaml -o json | jq ."});
+    trueup::apps::add_examples(
+        *check, "0 all files are valid, 2 something is wrong",
+        {"trueup policy check my-policy.yaml", "trueup policy check policies/*.yaml -o json | jq .",
+         "trueup policy check --hash -c trueup.yaml"});
     CLI::App* show = policy->add_subcommand(
         "show", "Show a policy as a truth table: what it finds, what it does, and after what");
     show->add_option("POLICY", options.policy.policy, "Name of a shipped policy, or a file")
@@ -207,6 +225,68 @@ Policies add_policy(CLI::App& app, Options& options) {
         *show, "0 shown, 2 there is no such policy",
         {"trueup policy show graph-instances", "trueup policy show my-policy.yaml"});
     return {{check, trueup::apps::run_policy_check}, {show, trueup::apps::run_policy_show}};
+}
+
+/// Below `policy`.
+CLI::App* add_policy_test(CLI::App& app, Options& options) {
+    trueup::apps::PolicyTestOptions& o = options.policy_test;
+    CLI::App* test = app.get_subcommand("policy")->add_subcommand(
+        "test", "Play the stories of a policy: what the sources say, and what must come of it");
+    test->add_option("FILE", o.file, "Policy file")->required();
+    test->add_option("STORY", o.stories,
+                     "Stories, or folders of them (default: the folder beside FILE that has its "
+                     "name without .yaml)");
+    test->add_option("--filter", o.filter, "Only stories with this in their path or title");
+    test->add_flag("--mutants", o.mutants,
+                   "Then leave out or change each word of the policy, once, and name each change "
+                   "that no story notices");
+    test->add_option("--jobs", o.jobs, "Threads for --mutants (default: one for each core)");
+    trueup::apps::add_output(*test, o.format);
+    trueup::apps::add_examples(
+        *test,
+        "0 all went as told, 1 a story went otherwise, a mutant was not noticed, or Ctrl-C, 2 the "
+        "policy or a story cannot be read",
+        {"trueup policy test policies/workers.yaml",
+         "trueup policy test my-policy.yaml my-stories/ --filter orphan",
+         "trueup policy test my-policy.yaml --mutants"});
+    return test;
+}
+
+void add_engine(CLI::App& command, trueup::apps::EngineAddress& engine);
+
+/// Below `policy`: what an operator asks of a running engine.
+using Enablings = std::vector<std::pair<CLI::App*, int (*)(const trueup::apps::EnableOptions&)>>;
+Enablings add_enabling(CLI::App& policy, Options& options) {
+    trueup::apps::EnableOptions& o = options.enable;
+    CLI::App* enable = policy.add_subcommand(
+        "enable", "Show what rules would do, ask, and let them act by themselves");
+    CLI::App* disable = policy.add_subcommand(
+        "disable", "Let rules act on approval only, until they are enabled again");
+    for (CLI::App* command : {enable, disable}) {
+        add_engine(*command, o.engine);
+        trueup::apps::add_output(*command, o.format);
+        command->add_option("NAME", o.policy, "The policy, as graph-instances")->required();
+        command->add_option("RULE", o.rules,
+                            command == enable ? "Rules (default: all that act and are not enabled)"
+                                              : "Rules (default all)");
+        command->add_option("--comment", o.comment, "Why, for the record");
+    }
+    enable->add_option("--seen", o.seen,
+                       "In scripts: the journal offset that --dry-run ended with when somebody "
+                       "looked (default: what is shown now)");
+    enable->add_flag("--yes", o.yes, "Do not ask; goes with --seen");
+    enable->add_flag("--dry-run", o.dry_run, "Only show what they would do");
+    constexpr const char* kCodes =
+        "0 granted or shown, 1 the engine refused it, 2 no engine was asked";
+    trueup::apps::add_examples(
+        *enable, kCodes,
+        {"trueup policy enable graph-instances -c trueup.yaml",
+         "trueup policy enable graph-instances orphaned_pod --dry-run -c trueup.yaml",
+         "trueup policy enable graph-instances orphaned_pod --seen 1842 --yes -c trueup.yaml"});
+    trueup::apps::add_examples(*disable, kCodes,
+                               {"trueup policy disable graph-instances orphaned_pod -c trueup.yaml "
+                                "--comment 'ticket 42'"});
+    return {{enable, trueup::apps::run_policy_enable}, {disable, trueup::apps::run_policy_disable}};
 }
 
 CLI::App* add_plan(CLI::App& app, Options& options) {
@@ -219,7 +299,9 @@ CLI::App* add_plan(CLI::App& app, Options& options) {
     plan->footer(
         "Each rule that is not off is judged as if it were enforced and every grace were over.\n"
         "In brackets after each command: what would hold it back in a running engine (its mode,\n"
-        "its budget, an approval, a window, a quarantine).");
+        "its budget, an approval, a window, a quarantine).\n"
+        "Only a running engine knows whether a rule is enabled: `trueup policy enable NAME "
+        "--dry-run`.");
     trueup::apps::add_examples(
         *plan,
         "0 no findings, 1 a source did not answer, 2 the configuration is wrong, 3 there are "
@@ -257,9 +339,8 @@ CLI::App* add_source(CLI::App& app, Options& options) {
     return drop;
 }
 
-/// Which engine, and how to show its answer.
-void add_engine(CLI::App& command, Options& options) {
-    trueup::apps::EngineAddress& engine = options.operate.engine;
+/// Which engine.
+void add_engine(CLI::App& command, trueup::apps::EngineAddress& engine) {
     // Not by add_config: an engine that is named is meant, whatever the environment says.
     command.add_option("-c,--config", engine.config,
                        "Configuration of the running engine (default: $TRUEUP_CONFIG)");
@@ -270,7 +351,6 @@ void add_engine(CLI::App& command, Options& options) {
                        "File with a token on its first line, for --url");
     command.add_option("--ca-file", engine.ca_file,
                        "Certificate authority (PEM), for an https --url");
-    trueup::apps::add_output(command, options.operate.format);
 }
 
 constexpr const char* kAnswered =
@@ -283,7 +363,8 @@ using Chosen = std::vector<std::pair<const CLI::App*, Operate>>;
 CLI::App* add_operation(CLI::App& app, Options& options, Chosen& chosen, const std::string& name,
                         const std::string& help, Operate run) {
     CLI::App* command = app.add_subcommand(name, help);
-    add_engine(*command, options);
+    add_engine(*command, options.operate.engine);
+    trueup::apps::add_output(*command, options.operate.format);
     chosen.emplace_back(command, std::move(run));
     return command;
 }
@@ -314,7 +395,8 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
     approve->add_option("FINDING", o.handle, "Id and offset, from `findings list`");
     approve->add_option("--rule", o.rule, "All findings of this rule that wait for an approval");
     approve->add_option("--reason", o.reason,
-                        "All findings that wait for this reason: approval or uncorrelated_rows");
+                        "All findings that wait for this reason: approval, "
+                        "not_enabled or uncorrelated_rows");
     approve->add_option("--seen", o.seen,
                         "For scripts, with --reason: the journal offset at the end of `findings "
                         "list`; shows nothing and does not ask");
@@ -434,6 +516,8 @@ int run(int argc, char** argv) {
     const CLI::App* check = add_check(app, options);
     const CLI::App* plan = add_plan(app, options);
     const Policies policy = add_policy(app, options);
+    const CLI::App* policy_test = add_policy_test(app, options);
+    const Enablings enabling = add_enabling(*app.get_subcommand("policy"), options);
     const CLI::App* source_drop = add_source(app, options);
     Chosen chosen;
     add_findings(app, options, chosen);
@@ -471,6 +555,10 @@ int run(int argc, char** argv) {
     if (plan->parsed()) return trueup::apps::run_plan(options.plan, stop);
     for (const auto& [command, run_policy] : policy) {
         if (command->parsed()) return run_policy(options.policy);
+    }
+    if (policy_test->parsed()) return trueup::apps::run_policy_test(options.policy_test, stop);
+    for (const auto& [command, run_enabling] : enabling) {
+        if (command->parsed()) return run_enabling(options.enable);
     }
     if (source_drop->parsed()) return trueup::apps::run_source_drop(options.source_drop);
     for (const auto& [command, operate] : chosen) {

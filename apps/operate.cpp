@@ -33,27 +33,18 @@ constexpr int kWrong = 2;
 constexpr std::size_t kOneByOne = 100;  // findings that are approved by a request each
 constexpr std::uint64_t kAll = 20'000;  // more are never kept
 
+Error wrong(std::string sentence) { return {Next::kStop, Code::kInvalid, std::move(sentence)}; }
+
+std::string text(const Json& json, const char* name) { return json.value(name, std::string()); }
+
+}  // namespace
+
 int complain(const std::string& sentence) {
     fmt::print(stderr, "trueup: {}\n", sentence);
     return kWrong;
 }
 
-Error wrong(std::string sentence) { return {Next::kStop, Code::kInvalid, std::move(sentence)}; }
-
-std::string text(const Json& json, const char* name) { return json.value(name, std::string()); }
-
-std::string full_subject(const std::string& subject) {
-    const bool whole = subject.empty() || subject.find('/') != std::string::npos;
-    return whole ? subject : "graph-instances/" + subject;
-}
-
-std::string handle_of(const Json& finding) {
-    return text(finding, "id").substr(0, 8) + "@" +
-           std::to_string(finding.value("offset", std::int64_t{-1}));
-}
-
-/// Sends the request, waits until the engine has come to it, and says what came of it.
-int ask(const EngineClient& engine, const Json& body, OutputFormat format) {
+int ask_engine(const EngineClient& engine, const Json& body, OutputFormat format) {
     const Result<Json> taken = engine.post("/v1/requests", body);
     if (!taken) return complain(taken.error().what);
     const std::string id = text(*taken, "request");
@@ -83,6 +74,27 @@ int ask(const EngineClient& engine, const Json& body, OutputFormat format) {
         }
         std::this_thread::sleep_for(kPoll);
     }
+}
+
+bool confirmed(bool already, const std::string& question) {
+    if (already) return true;
+    fmt::print("{} Type yes or no: ", question);
+    std::fflush(stdout);
+    std::string answer;
+    std::getline(std::cin, answer);
+    return answer == "yes";
+}
+
+namespace {
+
+std::string full_subject(const std::string& subject) {
+    const bool whole = subject.empty() || subject.find('/') != std::string::npos;
+    return whole ? subject : "graph-instances/" + subject;
+}
+
+std::string handle_of(const Json& finding) {
+    return text(finding, "id").substr(0, 8) + "@" +
+           std::to_string(finding.value("offset", std::int64_t{-1}));
 }
 
 Json request_of(const OperateOptions& options, const std::string& kind) {
@@ -275,17 +287,7 @@ int ask_about(const OperateOptions& options, const std::string& kind) {
     }
     Json body = request_of(about, kind);
     body["finding"] = text(*finding, "id");
-    return ask(*engine, body, options.format);
-}
-
-/// True once `yes` was typed; anything else is a no.
-bool confirmed(bool already, const std::string& question) {
-    if (already) return true;
-    fmt::print("{} Type yes or no: ", question);
-    std::fflush(stdout);
-    std::string answer;
-    std::getline(std::cin, answer);
-    return answer == "yes";
+    return ask_engine(*engine, body, options.format);
 }
 
 /// The findings of the page that wait for an operator, and for nothing else.
@@ -293,7 +295,8 @@ std::vector<Json> approvable(const Json& page) {
     std::vector<Json> all;
     for (const Json& finding : page["findings"]) {
         const std::string reason = text(finding, "reason");
-        if (reason == "approval" || reason == "uncorrelated_rows") all.push_back(finding);
+        if (reason == "approval" || reason == "not_enabled" || reason == "uncorrelated_rows")
+            all.push_back(finding);
     }
     return all;
 }
@@ -312,7 +315,7 @@ int approve_seen(const EngineClient& engine, const Json& page, const std::vector
         all.seen = page.value("seen", std::int64_t{-1});
         for (const std::string& reason : reasons) {
             all.reason = reason;
-            code = std::max(code, ask(engine, request_of(all, "approve"), options.format));
+            code = std::max(code, ask_engine(engine, request_of(all, "approve"), options.format));
         }
         return code;
     }
@@ -323,7 +326,7 @@ int approve_seen(const EngineClient& engine, const Json& page, const std::vector
         one.seen = finding.value("offset", std::int64_t{-1});
         Json body = request_of(one, "approve");
         body["finding"] = text(finding, "id");
-        code = std::max(code, ask(engine, body, options.format));
+        code = std::max(code, ask_engine(engine, body, options.format));
     }
     return code;
 }
@@ -397,12 +400,12 @@ int run_findings_approve(const OperateOptions& options) {
     if (options.reason.empty() && options.rule.empty()) {
         return complain(
             "no finding is named; write the id of one, from `trueup findings list`, or --rule "
-            "RULE, or --reason approval (or uncorrelated_rows), which shows them and asks");
+            "RULE, or --reason approval (or not_enabled, uncorrelated_rows), which shows them and asks");
     }
     const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
     // A script that looked before says what it saw.
-    if (options.seen) return ask(*engine, request_of(options, "approve"), options.format);
+    if (options.seen) return ask_engine(*engine, request_of(options, "approve"), options.format);
     OperateOptions all = options;
     all.limit = kAll;
     return approve_listed(*engine, all, "Approve these {}?", "nothing was approved",
@@ -414,7 +417,7 @@ int run_findings_dismiss(const OperateOptions& options) { return ask_about(optio
 int run_request(const OperateOptions& options, const std::string& kind) {
     const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
-    return ask(*engine, request_of(options, kind), options.format);
+    return ask_engine(*engine, request_of(options, kind), options.format);
 }
 
 int run_cleanup(const OperateOptions& options) {

@@ -1,10 +1,12 @@
 #include "apps/policy_command.h"
 
+#include "apps/config/config.h"
 #include "apps/config/policy_file.h"
 #include "apps/config/policy_table.h"
 #include "engine/base/suggest.h"
 #include "engine/codec/policy_codec.h"
 #include "engine/core/plan.h"
+#include "engine/core/rule_text.h"
 #include "policies/shipped.h"
 
 #include <fmt/core.h>
@@ -70,9 +72,40 @@ bool check(const std::string& path, OutputFormat format) {
     return true;
 }
 
+/// What each rule of the configuration means, where its sources look included.
+int print_hashes(const PolicyOptions& options) {
+    if (options.config.empty() || !options.files.empty()) {
+        fmt::print(stderr,
+                   "trueup: --hash is of a configuration, since what a rule means includes where "
+                   "its sources look: write --hash -c trueup.yaml, and no FILE\n");
+        return 2;
+    }
+    const Result<config::Config> config = config::load_config(options.config);
+    if (!config) {
+        fmt::print(stderr, "{}\n", config.error().what);
+        return 2;
+    }
+    const Settings settings = config::policy_settings(*config);
+    nlohmann::ordered_json hashes = nlohmann::ordered_json::object();
+    for (const RuleSettings& rule : settings.rules) {
+        const std::string hash =
+            to_hex(core::rule_text(*settings.text, settings.sources, rule.rule).text);
+        hashes[rule.rule] = hash;
+        if (options.format == OutputFormat::kText) fmt::print("{} # {}\n", hash, rule.rule);
+    }
+    if (options.format == OutputFormat::kJson) fmt::print("{}\n", hashes.dump());
+    return 0;
+}
+
 }  // namespace
 
 int run_policy_check(const PolicyOptions& options) {
+    if (options.hash) return print_hashes(options);
+    if (options.files.empty()) {
+        fmt::print(stderr,
+                   "trueup: which one? write the name of a policy file, or --hash -c CONFIG\n");
+        return 2;
+    }
     bool sound = true;
     for (const std::string& path : options.files) {
         // Each file is told of, whatever is wrong with those before.

@@ -11,6 +11,8 @@ namespace trueup::apps {
 struct PolicyOptions {
     std::vector<std::string> files;  ///< of check
     std::string policy;              ///< of show: a shipped one's name, or a file
+    bool hash = false;               ///< of check: prints what the rules of `config` mean
+    std::string config;              ///< of check with `hash`: a configuration
     OutputFormat format = OutputFormat::kText;
 };
 

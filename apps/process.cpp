@@ -150,6 +150,7 @@ Result<HostSettings> settings_of(const config::Config& config, const ProcessOpti
     settings.retention.journal = config.retention.journal;
     settings.retention.log_bytes = config.retention.log_bytes;
     settings.policy = config::policy_settings(config);
+    if (options.enable_all) settings.policy.enabled_by = kCommandLine;
     become_next_build(settings.policy);
     settings.http.listen = config.listen;
     // The engine is the one that people ask.
@@ -268,6 +269,12 @@ void log_start(const config::Config& config, const ProcessOptions& options) {
                           {"configuration", options.config},
                           {"configuration_hash", to_hex(config.digest)},
                           {"rules", std::move(rules)}});
+    if (!options.enable_all) return;
+    log_event("request",
+              {{"kind", "enable"}, {"by", kCommandLine}, {"comment", "--enable-all: every rule"}});
+    spdlog::warn(
+        "--enable-all: every rule may act in its mode, and nobody has looked at what it would do; "
+        "leave it out, and use `trueup policy enable`, wherever something can be lost");
 }
 
 /// Until it is asked to stop. Returns the exit code.

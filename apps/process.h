@@ -22,6 +22,7 @@ struct ProcessOptions {
     std::string listen;              ///< instead of the configuration's address; empty: that
     std::string shards;              ///< of an engine, as `0-3,7`; empty: all
     bool follow = false;             ///< an engine that folds and emits nothing
+    bool enable_all = false;         ///< every rule is enabled at once, unseen
     std::vector<std::string> names;  ///< sources to connect, kinds to execute; none: all
     OutputFormat format = OutputFormat::kText;
     bool colours = true;

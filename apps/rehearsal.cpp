@@ -36,6 +36,7 @@ Settings enforced(Settings settings, bool whatever_is_shown) {
     if (whatever_is_shown) {
         for (SourceSettings& source : settings.sources) source.at_least = 0;
     }
+    settings.enabled_by = "plan";
     settings.windows.clear();
     settings.reconcile_every = Millis{0};
     settings.command_ttl = settings.emit_again = kForEver;

@@ -47,6 +47,7 @@ std::string fields_of(Side side, std::uint32_t subject, const char* status, std:
 
 Settings load_settings(Mode mode) {
     Settings settings = policies::usual_settings("graph-instances", mode);
+    settings.enabled_by = kCommandLine;
     for (SourceSettings& source : settings.sources) source.at_least = 0;  // a load begins empty
     for (const char* name : {"ttl_expired", "inactive"}) {
         policies::rule_settings(settings, name).mode = Mode::kOff;

@@ -80,7 +80,7 @@ void Brakes::take(Lane& lane, const ports::Record& record) const {
     if (!read || read->kind == RequestKind::kSourceHint) return;
     const Request& request = *read;
     if (request.kind == RequestKind::kActivation) {
-        lane.activations[{request.scope.policy, request.scope.rule}] = record.append_time;
+        lane.turns[{request.scope.policy, request.scope.rule}] = record.append_time;
         return;
     }
     if (came_before(lane.seen, request, record.append_time)) return;
@@ -99,9 +99,19 @@ void Brakes::take(Lane& lane, const ports::Record& record) const {
         case RequestKind::kRelease:
             if (scope.source.empty()) hold(lane, request, record.append_time);
             return;
+        case RequestKind::kEnable:
+        case RequestKind::kDisable:
+            return turn(lane, request, record.append_time);
         default:
             return;
     }
+}
+
+void Brakes::turn(Lane& lane, const Request& request, BrokerTime at) {
+    const std::string& policy = request.scope.policy;
+    for (const NamedRule& named : request.rules) lane.turns[{policy, named.rule}] = at;
+    const bool of_all = request.kind == RequestKind::kDisable && request.rules.empty();
+    if (of_all) lane.turns[{policy, {}}] = at;
 }
 
 void Brakes::hold(Lane& lane, const Request& request, BrokerTime at) {
@@ -132,7 +142,7 @@ void Brakes::forget_outlived(Lane& lane, BrokerTime now) {
     const BrokerTime outlived = now - kOutlived;
     std::erase_if(lane.holds,
                   [&](const auto& one) { return !one.second.on && one.second.since < outlived; });
-    std::erase_if(lane.activations, [&](const auto& one) { return one.second < outlived; });
+    std::erase_if(lane.turns, [&](const auto& one) { return one.second < outlived; });
 }
 
 std::optional<std::string> Brakes::against(const Command& command, std::int32_t partition) const {
@@ -150,9 +160,9 @@ std::optional<std::string> Brakes::against(const Command& command, std::int32_t 
         Brake last;
         for (const std::string& policy : {std::string(), command.policy}) {
             const Rules rules{policy, rule};
-            const auto activation = lane->activations.find(rules);
-            if (activation != lane->activations.end() && command.issued <= activation->second) {
-                return "ordered before the rule was set to observe";
+            const auto turned = lane->turns.find(rules);
+            if (turned != lane->turns.end() && command.issued <= turned->second) {
+                return "ordered before the rule was enabled, disabled, changed or set to observe";
             }
             const auto found = lane->pauses.find(rules);
             if (found == lane->pauses.end()) continue;

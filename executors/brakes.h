@@ -1,10 +1,13 @@
-// What operators said to executors: pauses and holds, read from `requests` (design §8), and which
-// rules an engine found set to observe or off when it started. The engine issues nothing against
-// them; this is for what it had issued before.
+// What operators said to executors: pauses and holds, read from `requests` (design §8), which rules
+// were enabled or disabled, and which ones an engine found set to observe or off, or meaning
+// something else, when it started. The engine issues nothing against them; this is for what it had
+// issued before.
 //
 //   B1  Nothing is written before the requests of every partition were read to their end.
 //   B2  A command that was issued before the last pause or hold of its scope is never carried out,
-//       also when that has ended meanwhile; nor one from before its rule was found not to act.
+//       also when that has ended meanwhile; nor one from before its rule was found not to act, was
+//       enabled, disabled, or came to mean something else. Only its age is judged here: what is
+//       enabled is the engine's question.
 //   B3  Requests are taken as the engine takes them (model/intake.h): a pause or a hold whatever
 //   its
 //       age and number, its end only in time; what is not signed is nobody's word. What the engine
@@ -78,7 +81,7 @@ class Brakes {
         std::int32_t index = 0;
         std::optional<std::int64_t> next = std::nullopt;
         std::map<Rules, Brake> pauses = {};
-        std::map<Rules, BrokerTime> activations = {};
+        std::map<Rules, BrokerTime> turns = {};  ///< activations, enablings, disablings
         std::map<std::string, Brake, std::less<>> holds = {};       ///< by subject
         std::map<std::string, std::size_t, std::less<>> held = {};  ///< in force, by policy
         std::vector<Seen> seen = {};
@@ -86,6 +89,7 @@ class Brakes {
     };
     bool read(Lane& lane);
     void take(Lane& lane, const ports::Record& record) const;
+    static void turn(Lane& lane, const Request& request, BrokerTime at);
     static void hold(Lane& lane, const Request& request, BrokerTime at);
     static void set(Brake& brake, bool on, Lane& lane, const Request& request, BrokerTime at);
     static void forget_outlived(Lane& lane, BrokerTime now);

@@ -28,21 +28,6 @@ const Shipped& all() {
     return kAll;
 }
 
-/// Where the objects of a role come from.
-Topic topic_of(policy::Kind kind) {
-    switch (kind) {
-        case policy::Kind::kPod:
-            return Topic::kChangesPods;
-        case policy::Kind::kObject:
-            return Topic::kChangesResources;
-        case policy::Kind::kRow:
-            return Topic::kChangesRows;
-        case policy::Kind::kEc2:
-            return Topic::kChangesEc2;
-    }
-    return Topic::kUnspecified;
-}
-
 }  // namespace
 
 const std::vector<std::string>& shipped_names() {
@@ -57,6 +42,20 @@ const std::vector<std::string>& shipped_names() {
 Shared<policy::Policy> shipped(std::string_view name) {
     const auto found = all().find(name);
     return found == all().end() ? Shared<policy::Policy>() : found->second;
+}
+
+Topic topic_of(policy::Kind kind) {
+    switch (kind) {
+        case policy::Kind::kPod:
+            return Topic::kChangesPods;
+        case policy::Kind::kObject:
+            return Topic::kChangesResources;
+        case policy::Kind::kRow:
+            return Topic::kChangesRows;
+        case policy::Kind::kEc2:
+            return Topic::kChangesEc2;
+    }
+    return Topic::kUnspecified;
 }
 
 Settings usual_settings(std::string_view name, Mode mode) {

@@ -28,6 +28,9 @@ Settings usual_settings(Shared<policy::Policy> text, Mode mode);
 /// The settings of the rule of that name, which is one of them.
 RuleSettings& rule_settings(Settings& settings, std::string_view rule);
 
+/// Where the objects of such a role come from.
+Topic topic_of(policy::Kind kind);
+
 /// The role of that name; kNoRole: there is none.
 Role role_number(const policy::Policy& policy, std::string_view name);
 

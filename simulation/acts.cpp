@@ -155,6 +155,20 @@ void brake(Stage& stage, Random& random, const RequestScope& scope) {
     stage.scheduler.after(lasts, [&stage, bound] { release(stage, bound); });
 }
 
+void disable(Stage& stage, const std::string& rule) {
+    Request disabling;
+    disabling.kind = RequestKind::kDisable;
+    disabling.issued_by = "somebody";
+    disabling.role = "ops";
+    disabling.rules = {{rule, {}}};
+    const RequestId request = ask(stage, std::move(disabling));
+    const std::uint64_t enabled = stage.oracles.enablings(rule);
+    later(stage, kBrakeSeen, [&stage, rule, request, enabled] {
+        const bool still = stage.oracles.enablings(rule) == enabled;
+        if (still && seen(stage, request, {})) stage.oracles.disabled(rule);
+    });
+}
+
 void set_database_clock(Stage& stage, Millis ahead) {
     stage.world.set_database_clock(ahead);
     stage.oracles.approvals().database_clock(ahead);
@@ -217,6 +231,21 @@ void approve(Stage& stage) {
         scope.finding_offset = stage.fleet.applied();
         ask(stage, RequestKind::kApprove, scope);
     }
+}
+
+void enable(Stage& stage) {
+    const std::vector<NamedRule> rules = stage.fleet.not_enabled();
+    if (rules.empty()) return;
+    for (const NamedRule& rule : rules) {
+        Request request;
+        request.kind = RequestKind::kEnable;
+        request.issued_by = "admin";
+        request.role = "admin";
+        request.rules = {rule};
+        request.seen = stage.fleet.seen();
+        ask(stage, std::move(request));
+    }
+    ask(stage, RequestKind::kReconcile, {});
 }
 
 void quiesce(Stage& stage) {

@@ -110,6 +110,9 @@ void hear_answers(Stage& stage);
 void put_away(Stage& stage);
 /// Somebody looks at what waits for an approval, and says yes to all of it.
 void approve(Stage& stage);
+/// Somebody looks at what the rules that nobody has enabled would do, and enables them; where that
+/// cannot be looked at yet, it is asked for.
+void enable(Stage& stage);
 /// People finish what they had begun and leave things so that they can be put right; everything
 /// that failed works again.
 void quiesce(Stage& stage);

@@ -413,6 +413,32 @@ std::int64_t Fleet::applied() const {
     return shard == nullptr ? -1 : shard->state().meta.applied;
 }
 
+std::vector<std::int64_t> Fleet::seen() const {
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(shards()), -1);
+    for (const auto& engine : parts_->engines) {
+        if (engine->shard() == nullptr) continue;
+        std::int64_t& offset = offsets[static_cast<std::size_t>(engine->index())];
+        offset = std::max(offset, engine->shard()->state().meta.applied);
+    }
+    return offsets;
+}
+
+std::vector<NamedRule> Fleet::not_enabled() const {
+    std::map<std::string, Hash128> rules;
+    for (const runtime::Shard* shard : parts_->shards()) {
+        const core::State& state = shard->state();
+        const std::vector<RuleSettings>& settings = state.meta.settings.rules;
+        for (std::size_t i = 0; state.plan != nullptr && i < settings.size(); ++i) {
+            const core::PlanRule& rule = state.plan->rules[i];
+            const bool acts = settings[i].mode == Mode::kEnforce;
+            if (acts && !state.meta.enabling[i].has(rule.text)) rules[rule.name] = rule.text;
+        }
+    }
+    std::vector<NamedRule> named;
+    for (const auto& [rule, text] : rules) named.push_back({rule, text});
+    return named;
+}
+
 std::int32_t Fleet::shards() const { return parts_->around.settings.shards; }
 
 bool Fleet::granted(const RequestId& request, const RequestScope& scope) const {

@@ -61,6 +61,10 @@ class Fleet {
     std::int32_t shards() const;
     /// The last journal record of the first shard that an engine has folded; -1: none.
     std::int64_t applied() const;
+    /// The same of every shard.
+    std::vector<std::int64_t> seen() const;
+    /// Rules that act and that some shard does not know to be enabled, with what they mean.
+    std::vector<NamedRule> not_enabled() const;
     /// Was this request taken, and granted, by each shard that it concerns?
     bool granted(const RequestId& request, const RequestScope& scope) const;
     /// Has an engine of this shard come past that record of its requests?

@@ -116,6 +116,13 @@ void pause_rule(Stage& stage, Random& random) {
     brake(stage, random, scope);
 }
 
+/// Now and then somebody looks again at once.
+void disable_rule(Stage& stage, Random& random) {
+    const char* const rules[] = {"orphaned_pod", "missing_pod", "status_drift", "ttl_expired"};
+    disable(stage, rules[random.below(std::size(rules))]);
+    later(stage, random.between(Millis{15'000}, Millis{90'000}), [&stage] { enable(stage); });
+}
+
 /// What would let something happen, or end a pause, if it counted.
 Request mischief(Stage& stage, Random& random) {
     const RequestKind kinds[] = {RequestKind::kApprove, RequestKind::kTerminate,
@@ -211,6 +218,7 @@ std::vector<ActKind> operators() {
         {"approve-one", Actor::kOperators, 3, approve_one},
         {"dismiss", Actor::kOperators, 1, dismiss},
         {"pause-rule", Actor::kOperators, 3, pause_rule},
+        {"disable-rule", Actor::kOperators, 2, disable_rule},
         {"forge-request", Actor::kOperators, 3, forge_request},
         {"late-request", Actor::kOperators, 2, late_request},
         {"repeat-request", Actor::kOperators, 3, repeat_request},

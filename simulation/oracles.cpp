@@ -75,6 +75,27 @@ bool Oracles::bound(const Command& command, SteadyTime now) const {
     return by("") || by(command.subject) || by("rule " + command.rule);
 }
 
+void Oracles::may_be_enabled(const std::string& rule) {
+    ++enablings_[rule];
+    disabled_.erase(rule);
+}
+
+std::uint64_t Oracles::enablings(const std::string& rule) const {
+    const auto found = enablings_.find(rule);
+    return found == enablings_.end() ? 0 : found->second;
+}
+
+void Oracles::disabled(const std::string& rule) { disabled_[rule] = scheduler_.steady_now(); }
+
+/// Can nobody have enabled its rule by then? What an end began under an approval it carries on.
+bool Oracles::unlooked(const Command& command, SteadyTime issued) const {
+    const std::string name = command.subject.substr(command.subject.find('/') + 1);
+    if (tail_lost || end_ordered_.count(name) != 0) return false;
+    const auto off = disabled_.find(command.rule);
+    if (off != disabled_.end()) return off->second < issued;
+    return !begun_enabled_ && enablings(command.rule) == 0;
+}
+
 void Oracles::given(const Command& command, SteadyTime issued) {
     judge_name(command.id.value(), what_of(command) + command.draft.target.object_id);
     if (!given_.emplace(command.id, issued).second) return;
@@ -85,6 +106,9 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     const bool agreed = approvals_.to_order(command, issued);
     if (!agreed && asks(command, issued)) {
         violate("approval", command.rule + " about " + command.subject + " was not approved");
+    }
+    if (!agreed && unlooked(command, issued)) {
+        violate("enabled", command.rule + " about " + command.subject + ": nobody enabled it");
     }
     // An end that was begun goes on at any time.
     if (every_rule && closed(command.issued) && costs(command)) {

@@ -32,6 +32,7 @@
 //   O18 pass      passes come to an end while every source answers
 //   O19 rewind    no source is taken for one that went back in time, and did not
 //   O20 kept      nothing is forgotten before its time, by nobody's clock but ours
+//   O21 enabled   nothing is ordered by a rule that nobody enabled, unless it was approved
 #pragma once
 
 #include "engine/base/id.h"
@@ -100,6 +101,14 @@ class Oracles final : public Witness {
     void list_begins();
     /// An engine said that the rule does not act from now on.
     void silenced(const std::string& rule) { silenced_[rule] = scheduler_.steady_now(); }
+    /// Nobody has enabled any rule when it begins.
+    void nobody_enabled() { begun_enabled_ = false; }
+    /// Somebody asked that the rule be enabled: from now on it may be.
+    void may_be_enabled(const std::string& rule);
+    /// How often somebody asked for that.
+    std::uint64_t enablings(const std::string& rule) const;
+    /// It is not any more, and everybody can know that.
+    void disabled(const std::string& rule);
     /// From now on everybody can see it.
     void braked(const std::string& bound) { brakes_[bound] = scheduler_.steady_now(); }
     /// From now on nobody is bound by it any more.
@@ -193,6 +202,7 @@ class Oracles final : public Witness {
     std::uint64_t most_allowed(const Budget& budget, SteadyTime now,
                                const std::map<std::string, SteadyTime>& served) const;
     bool bound(const Command& command, SteadyTime now) const;
+    bool unlooked(const Command& command, SteadyTime issued) const;
     bool asks(const Command& command, SteadyTime issued) const;
     std::string against_evidence(const Command& command, SteadyTime issued,
                                  SteadyTime written) const;
@@ -213,9 +223,12 @@ class Oracles final : public Witness {
     std::map<CommandId, SteadyTime> ended_commands_;  ///< when their first outcome was there
     Approvals approvals_;
     std::map<std::string, SteadyTime> brakes_;  ///< since when; by what they bind
-    std::set<std::string> ended_;               ///< names of pods that ended, or were about to
-    std::map<CommandId, SteadyTime> given_;     ///< when they were issued
-    std::map<Hash128, std::string> named_;      ///< findings and commands: what each id is of
+    bool begun_enabled_ = true;
+    std::map<std::string, std::uint64_t> enablings_;  ///< by rule
+    std::map<std::string, SteadyTime> disabled_;      ///< rules, since when
+    std::set<std::string> ended_;            ///< names of pods that ended, or were about to
+    std::map<CommandId, SteadyTime> given_;  ///< when they were issued
+    std::map<Hash128, std::string> named_;   ///< findings and commands: what each id is of
     /// The last end that we began, by the name of its pod.
     struct Ending {
         std::string pk;   ///< of its row

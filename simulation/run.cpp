@@ -39,9 +39,13 @@ std::vector<Window> windows() {
     return open;
 }
 
+/// In one seed of eight nobody has enabled anything when it begins.
+bool begins_enabled(std::uint64_t seed) { return seed % 8 != 6; }
+
 /// The rules as the example configuration has them, with budgets that are felt.
-Settings policy(const Plan& plan) {
+Settings policy(const Plan& plan, bool enabled = true) {
     Settings settings = policies::usual_settings("graph-instances", Mode::kOff);
+    if (enabled) settings.enabled_by = kCommandLine;
     for (const char* rule : {"orphaned_pod", "missing_pod", "status_drift"}) {
         policies::rule_settings(settings, rule).mode = Mode::kEnforce;
     }
@@ -81,8 +85,8 @@ const codec::KeyRing& keys() {
     return kKeys;
 }
 
-FleetSettings fleet_settings(const Plan& plan) {
-    FleetSettings settings{.policy = policy(plan)};
+FleetSettings fleet_settings(const Plan& plan, bool enabled) {
+    FleetSettings settings{.policy = policy(plan, enabled)};
     settings.shards = plan.shards;
     settings.second_server = plan.second_server;
     settings.tells_modes = plan.modes;
@@ -112,13 +116,14 @@ class Run {
           around_{scheduler_, broker_,
                   network_,   world_,
                   oracles_,   Random(seed ^ 0x40e5U),
-                  keys(),     fleet_settings(plan)},
+                  keys(),     fleet_settings(plan, begins_enabled(seed))},
           fleet_(around_),
           stage_{scheduler_, world_,   history_,   broker_, network_,
                  fleet_,     oracles_, operators_, keys()} {
         oracles_.races_forbidden = plan.races_forbidden;
         oracles_.every_rule = plan.every_rule;
         oracles_.shards = plan.shards;
+        if (!begins_enabled(seed)) enable_later(Random(seed ^ 0xe4ab1eU));
         oracles_.proofs_may_lie = plan.second_server;
         if (plan.second_server) oracles_.evidence_age += kLongestBehind;
         around_.asked.rows = &world_;
@@ -227,6 +232,16 @@ class Run {
         vouch_later(source, fleet_.owner(source));
     }
 
+    /// Somebody looks at what the rules would do after a while, and again until they act.
+    void enable_later(Random random) {
+        oracles_.nobody_enabled();
+        later(stage_, random.between(Millis{30'000}, Millis{200'000}), [this] { enable_again(); });
+    }
+    void enable_again() {
+        enable(stage_);
+        later(stage_, kVouchEvery / 2, [this] { enable_again(); });
+    }
+
     /// Somebody vouches for it once its list is one of the right place. Of one that lost too much
     /// there comes another list.
     void vouch_later(const std::string& source, Incarnation before) {
@@ -281,10 +296,14 @@ class Run {
             return oracles_.silenced(request->scope.rule);
         }
         if (request &&
-            (request->kind == RequestKind::kPause || request->kind == RequestKind::kHold)) {
+            (request->kind == RequestKind::kPause || request->kind == RequestKind::kHold ||
+             request->kind == RequestKind::kDisable)) {
             stage_.placed[request->id].push_back({at.index, record.offset});
         }
         const bool meant = request && request->id.value().hi == kMeant;
+        if (meant && request->kind == RequestKind::kEnable) {
+            for (const NamedRule& named : request->rules) oracles_.may_be_enabled(named.rule);
+        }
         if (meant && seen_.insert(request->id).second) oracles_.approvals().asked(*request);
         // One that comes late may end what was asked for after it.
         const bool ends =
@@ -312,6 +331,7 @@ class Run {
             hear_answers(stage_);
             if (scheduler_.since() % kVouchEvery < kLook) {
                 vouch(stage_, true);
+                enable(stage_);
                 if (plan_.every_rule) {
                     put_away(stage_);
                     approve(stage_);

@@ -53,6 +53,9 @@ RequestScope about(const std::string& subject);
 /// A pause or a hold, which ends some time later. In between there is a time in which nobody may
 /// write, whatever came of it: that it is in the log is enough.
 void brake(Stage& stage, Random& random, const RequestScope& scope);
+/// A rule acts on approval only, from when everybody can know of it until somebody enables it
+/// again.
+void disable(Stage& stage, const std::string& rule);
 /// What somebody wrote a while ago becomes visible, unless it is so already.
 void commit(Stage& stage, const std::shared_ptr<sandbox::Transaction>& open);
 void set_database_clock(Stage& stage, Millis ahead);

@@ -20,7 +20,7 @@ HEAD = """\
 # What proves what
 
 Written by `tools/proofs.py` from the tests. A number in the name of a test, in the first line of a story
-(`tests/scenarios/*.scn`) or in the first comment of a file of tests is a requirement that it proves. A file without names proves it as a whole.
+(`policies/*/*.scn`) or in the first comment of a file of tests is a requirement that it proves. A file without names proves it as a whole.
 """
 LETTERS = {
     "G": "Graph instances",
@@ -126,7 +126,7 @@ L15 L18 R1 R2 R3 R4 R5 R6 R7 R8 R9 R10
 # Requirements that no test proves yet.
 NOT_YET = set("G9 G10 G11 G12 G13 G20 S18 S19 S20 S21 S25 S27 S28 S30 S33 S34".split())
 # Elsewhere these letters number the invariants of a header.
-OF_OTHER_POLICIES = ("tests/engine/core/", "tests/scenarios/", "tests/integration/")
+OF_OTHER_POLICIES = ("tests/engine/core/", "policies/", "tests/integration/")
 
 CASE = re.compile(r"^(?:TEST|TEST_F|TEST_P|TYPED_TEST|RC_GTEST_\w+)\(\s*(\w+)\s*,\s*(\w+)", re.M)
 METHOD = re.compile(r"^    def (test_\w+)\(", re.M)
@@ -168,10 +168,14 @@ def cases(path, text):
 
 
 def test_files():
+    for here, _, names in sorted(os.walk(os.path.join(ROOT, "policies"))):
+        for name in sorted(names):
+            if name.endswith(".scn") and name != "world.scn":
+                yield os.path.relpath(os.path.join(here, name), ROOT)
     for here, _, names in sorted(os.walk(os.path.join(ROOT, "tests"))):
         for name in sorted(names):
             path = os.path.relpath(os.path.join(here, name), ROOT)
-            if name.endswith((".cpp", ".h", ".scn")) or re.fullmatch(r"(test_\w+|\w+_test)\.py", name):
+            if name.endswith((".cpp", ".h")) or re.fullmatch(r"(test_\w+|\w+_test)\.py", name):
                 if not path.startswith("tests/support/"):
                     yield path
 

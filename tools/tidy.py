@@ -17,7 +17,7 @@ from typing import NamedTuple
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PRODUCT = (
     "engine", "projections", "connectors", "executors", "sandbox", "simulation", "api", "apps",
-    "benchmarks",
+    "benchmarks", "policies", "stories",
 )  # fmt: skip
 PURE = ("engine/core/", "engine/model/")
 FUNCTION_LINES, FUNCTION_AIM = 70, 40

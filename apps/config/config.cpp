@@ -314,6 +314,24 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
     return config;
 }
 
+namespace {
+
+/// Where a source looks and what it selects there, without credentials: which server a kubeconfig
+/// or a connection string means, the configuration does not know.
+std::string selects(const SourceConfig& source) {
+    if (const KubernetesSource* objects = source.kubernetes()) {
+        return fmt::format("{}/{} namespace={} selector={} context={} key={}",
+                           objects->resource.api_path, objects->resource.plural,
+                           objects->resource.name_space, objects->selector, objects->context,
+                           objects->key_label);
+    }
+    const PostgresSource* rows = source.postgres();
+    return fmt::format("table={}.{} publication={}", rows->table.schema, rows->table.name,
+                       rows->publication);
+}
+
+}  // namespace
+
 Settings policy_settings(const Config& config) {
     TRUEUP_CHECK(config.policies.size() == 1);
     const PolicyConfig& policy = config.policies.front();
@@ -329,9 +347,11 @@ Settings policy_settings(const Config& config) {
         if (source.name == policy.rows) role = role_of("rows");
         if (source.name == policy.services) role = role_of("services");
         if (source.name == policy.ingresses) role = role_of("ingresses");
-        settings.sources.push_back({source.name, source.topic(), role, {}, source.at_least});
+        settings.sources.push_back(
+            {source.name, source.topic(), role, {}, source.at_least, selects(source)});
     }
     settings.rules = policy.rules;
+    settings.enabled = policy.enabled;
     settings.windows = policy.windows;
     settings.reconcile_every = policy.reconcile_every;
     settings.max_clock_skew = policy.max_clock_skew;

@@ -96,6 +96,7 @@ struct PolicyConfig {
     std::vector<RuleSettings> rules;  ///< one for each rule of the set, in its order
     std::vector<Window> windows;      ///< none: always
     std::vector<std::string> known;   ///< brakes that were loosened knowingly (`acknowledge`)
+    std::vector<Hash128> enabled;     ///< what rules may mean and act: `trueup policy check --hash`
     Millis reconcile_every{300'000};
     Millis max_clock_skew{60'000};
     Millis stale_after{45'000};

@@ -201,6 +201,7 @@ Json json_of(const PolicyConfig& policy) {
     json["reconcile_every"] = duration_text(policy.reconcile_every);
     json["max_clock_skew"] = duration_text(policy.max_clock_skew);
     json["windows"] = window_texts(policy);
+    for (const Hash128& text : policy.enabled) json["enabled"].push_back(to_hex(text));
     if (!policy.known.empty()) json["acknowledge"] = policy.known;
     return json;
 }

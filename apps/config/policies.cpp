@@ -329,6 +329,19 @@ void read_windows(Section& section, PolicyConfig& policy) {
     }
 }
 
+void read_enabled(Section& section, PolicyConfig& policy) {
+    for (const std::string& text : section.texts("enabled")) {
+        if (const std::optional<Hash128> hash = hash_from_hex(text)) {
+            policy.enabled.push_back(*hash);
+            continue;
+        }
+        section.problem("enabled",
+                        fmt::format("holds '{}'; write what `trueup policy check --hash` prints: "
+                                    "32 hex digits that say what one rule means",
+                                    text));
+    }
+}
+
 void check_executors(Section& section, const PolicyConfig& policy, const Config& config) {
     for (const auto& [executor, sources] : config.executors) {
         if (executor == "delete_object") continue;
@@ -482,6 +495,7 @@ PolicyConfig read_policy(Section section, Config& config, Problems& problems) {
     const std::vector<std::string> columns = read_correlation(section, policy, problems);
     read_rules(section.section("rules").called("rules"), config, policy);
     complete_columns(columns, policy, config, problems);
+    read_enabled(section, policy);
     check_executors(section, policy, config);
     read_times(section, config, policy);
     check_key_label(section, policy, config);

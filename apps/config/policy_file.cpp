@@ -904,6 +904,22 @@ policy::Template PolicyReader::read_template(const Tree& tree, const std::string
 
 }  // namespace
 
+namespace {
+
+void note_lines(const Tree& tree, const std::string& path, std::map<std::string, int>& lines) {
+    for (std::size_t i = 0; i < tree.children.size(); ++i) {
+        const Tree& child = tree.children[i];
+        const bool map = tree.kind == Tree::Kind::kMap;
+        std::string below = path;
+        if (map && !below.empty()) below += '.';
+        below += map ? child.key : '[' + std::to_string(i) + ']';
+        lines.emplace(below, child.line);
+        note_lines(child, below, lines);
+    }
+}
+
+}  // namespace
+
 Result<PolicyFile> parse_policy(std::string_view text, const std::string& file_name) {
     if (text.size() > kMostPolicyBytes) {
         return Error{Next::kStop, Code::kConfiguration,
@@ -921,6 +937,7 @@ Result<PolicyFile> parse_policy(std::string_view text, const std::string& file_n
     if (problems.none()) check_policy(made.policy, lines, problems, warnings);
     if (!problems.none()) return Error{Next::kStop, Code::kConfiguration, problems.text()};
     made.warnings = warnings.text();
+    note_lines(*tree, {}, made.lines);
     return made;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/base/result.h"
 #include "engine/model/rule.h"
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,8 @@ inline constexpr std::size_t kMostPolicyBytes = std::size_t{256} * 1024;
 struct PolicyFile {
     policy::Policy policy;
     std::string warnings;  ///< `file:line: sentence`, one a line; may be empty
+    /// Where what stands: `rules.orphaned_pod.when`, an element of a list as `do[1]` → its line.
+    std::map<std::string, int> lines;
 };
 
 /// The error has every flaw, `file:line: sentence`, one a line. Pure.

@@ -44,6 +44,12 @@ std::string encode_request(const Request& request) {
     if (!request.comment.empty()) m.set_comment(request.comment);
     if (!request.role.empty()) m.set_role(request.role);
     if (request.drop) m.set_drop(true);
+    for (const NamedRule& named : request.rules) {
+        v1::NamedRule& out = *m.add_rules();
+        out.set_rule(named.rule);
+        if (!named.text.none()) out.set_text(to_hex(named.text));
+    }
+    for (const std::int64_t offset : request.seen) m.add_seen(offset);
     return m.SerializeAsString();
 }
 
@@ -64,6 +70,15 @@ Result<Request> decode_request(std::string_view bytes) {
     request.comment = m.comment();
     request.role = m.role();
     request.drop = m.drop();
+    for (const v1::NamedRule& named : m.rules()) {
+        NamedRule& out = request.rules.emplace_back();
+        out.rule = named.rule();
+        if (!named.has_text()) continue;
+        const std::optional<Hash128> text = hash_from_hex(named.text());
+        if (!text) return unreadable("the request names what is no rule's hash");
+        out.text = *text;
+    }
+    request.seen.assign(m.seen().begin(), m.seen().end());
     return request;
 }
 

@@ -24,6 +24,7 @@ bool read_source(const v1::SourceSettings& m, SourceSettings& out) {
     out.role = m.has_role() ? static_cast<Role>(m.role()) : kNoRole;
     out.scope = m.scope();
     out.at_least = m.at_least();
+    out.selects = m.selects();
     return !out.name.empty() && m.role() < kNoRole && m.has_at_least();
 }
 
@@ -84,6 +85,7 @@ std::string encode_settings(const Settings& settings) {
         if (source.role != kNoRole) out.set_role(source.role);
         if (!source.scope.empty()) out.set_scope(source.scope);
         out.set_at_least(source.at_least);
+        if (!source.selects.empty()) out.set_selects(source.selects);
     }
     for (const RuleSettings& rule : settings.rules) {
         v1::RuleSettings& out = *m.add_rules();
@@ -112,6 +114,8 @@ std::string encode_settings(const Settings& settings) {
         out.set_to_minute(window.to);
     }
     m.set_max_drop_percent(settings.max_drop_percent);
+    for (const Hash128& text : settings.enabled) m.add_enabled(to_hex(text));
+    if (!settings.enabled_by.empty()) m.set_enabled_by(settings.enabled_by);
     return m.SerializeAsString();
 }
 
@@ -144,6 +148,12 @@ Result<Settings> decode_settings(std::string_view bytes) {
             return broken("the settings hold a window that never opens");
         }
     }
+    for (const std::string& hex : m.enabled()) {
+        const std::optional<Hash128> read = hash_from_hex(hex);
+        if (!read) return broken("the settings enable what is no rule's hash");
+        settings.enabled.push_back(*read);
+    }
+    settings.enabled_by = m.enabled_by();
     settings.logic = m.logic();
     settings.max_clock_skew = Millis(m.max_clock_skew_ms());
     settings.reconcile_every = Millis(m.reconcile_every_ms());

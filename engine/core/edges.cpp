@@ -10,7 +10,7 @@ namespace trueup::core {
 namespace {
 
 /// What a finding waits for, or how it ended, in a few words; by the reason's number.
-constexpr std::array<std::string_view, 37> kWhy{
+constexpr std::array<std::string_view, 38> kWhy{
     "",
     "a side is unknown until its source has listed everything",
     "waiting out the grace",
@@ -48,6 +48,7 @@ constexpr std::array<std::string_view, 37> kWhy{
     "another command on the same object is under way",
     "waits until there is something to terminate",
     "left half done: another object took its name",
+    "the rule is not enabled as it is; waits for that, or for an approval",
 };
 
 std::string_view why(Reason reason) {

@@ -207,6 +207,11 @@ void FoldRun::settle_step(Entry& entry, Finding& face, OutcomeKind kind, bool re
     ++ending.failures;
 }
 
+/// May the rule that carries it on do so?
+bool FoldRun::goes_on(const Ending& ending) const {
+    return acting(ending.by) && (!withdrawn(ending) || !TRUEUP_GUARD("disabled_ending_halts"));
+}
+
 /// Goes as far as is known by now. What is left waits, and its finding says what for.
 void FoldRun::tend_ending(Entry& entry) {
     const Ending& ending = *entry.subject.ending;
@@ -247,7 +252,7 @@ Reason FoldRun::carry_on(Entry& entry, Finding& face) {
         close_ending(entry, Reason::kSuperseded);
         return Reason::kNone;
     }
-    const bool halted = steps.empty() || !acting(ending.by);
+    const bool halted = steps.empty() || !goes_on(ending);
     const auto stage = halted ? Ending::Stage::kHalted : Ending::Stage::kBetween;
     if (ending.stage != stage) {
         enter(ending, stage);
@@ -260,7 +265,7 @@ Reason FoldRun::carry_on(Entry& entry, Finding& face) {
                                                        : meta_.settings.source(step.role),
                     ending.settled);
     }
-    return Reason::kObserved;
+    return !steps.empty() && acting(ending.by) ? Reason::kNotEnabled : Reason::kObserved;
 }
 
 /// The first deletion failed, was refused or given up: has another executor done it all the same?

@@ -3,7 +3,7 @@
 // The stages, in order; the first that says something is the answer:
 //   0  the subject is being ended by another rule · nobody asked for what waits for being asked
 //   1  a pattern is false: healthy · what was asked for is not there yet: it waits
-//   2  an object without a key is only reported
+//   2  an object without a key is only reported, once it is due
 //   3  a pattern is unknown: not_synced, then duplicate_claim, then what was not known of an object
 //      · a value that the command is made of is not known
 //   4  the deadline is not passed, or cannot be told

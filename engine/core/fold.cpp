@@ -10,7 +10,6 @@
 #include <array>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace trueup::core {
@@ -80,6 +79,7 @@ std::string flaw_of(const Settings& settings, std::uint32_t newest) {
 
 void adopt_meta(State& state, Meta meta) {
     state.meta = std::move(meta);
+    state.meta.enabling.resize(state.meta.settings.rules.size());
     state.plan = nullptr;
     if (!state.meta.settings.text) return;
     const std::string flaw =
@@ -178,35 +178,11 @@ void FoldRun::take_genesis(const Genesis& genesis) {
 
 namespace {
 
-/// Does the rule of that name decide otherwise by the one text than by the other? What an operator
-/// may say otherwise and what is said to people does not count; all that rules share does.
-bool changed(const policy::Policy& before, const policy::Policy& after, const std::string& name) {
-    const auto shared = [](const policy::Policy& policy) {
-        return std::tie(policy.roles, policy.conditions, policy.counts, policy.ledger,
-                        policy.requests);
-    };
-    const auto of = [&](const policy::Policy& policy) -> std::optional<policy::Rule> {
-        for (const policy::Rule& rule : policy.rules) {
-            if (rule.name != name) continue;
-            policy::Rule plain = rule;
-            plain.finds.clear();
-            plain.off = false;
-            plain.grace = plain.create_window = Millis{0};
-            plain.acknowledge.clear();
-            return plain;
-        }
-        return std::nullopt;
-    };
-    return shared(before) != shared(after) || of(before) != of(after);
-}
-
-/// The numbers of those, a byte each.
-std::string changed_rules(const Settings& before, const Settings& after) {
+/// The numbers, a byte each, of the rules that mean something else than before.
+std::string changed_rules(const Plan& before, const Plan& after) {
     std::string numbers;
     for (std::size_t i = 0; i < before.rules.size(); ++i) {
-        if (changed(*before.text, *after.text, before.rules[i].rule)) {
-            numbers += static_cast<char>(i);
-        }
+        if (before.rules[i].text != after.rules[i].text) numbers += static_cast<char>(i);
     }
     return numbers;
 }
@@ -229,8 +205,9 @@ void FoldRun::take_settings(const Settings& settings) {
         state_.halted = "journal offset " + std::to_string(record_.offset) + flaw;
         return;
     }
-    state_.plan = std::move(plan);
+    const std::shared_ptr<const Plan> former_plan = std::exchange(state_.plan, std::move(plan));
     meta_.rules.resize(ours.rules.size());
+    meta_.enabling.resize(ours.rules.size());
     if (ours == former) return;
     const auto known = static_cast<SourceId>(former.sources.size());
     for (SourceId id = 0; id < known; ++id) {
@@ -239,7 +216,9 @@ void FoldRun::take_settings(const Settings& settings) {
     }
     if (ours.reconcile_every != former.reconcile_every)
         meta_.pass.next = meta_.now + ours.reconcile_every;
-    const bool other = former.text && ours.text != former.text;
+    std::string changed =
+        former_plan == nullptr ? std::string() : changed_rules(*former_plan, *state_.plan);
+    const bool other = former.text && (ours.text != former.text || !changed.empty());
     // What is filed by another key is another view of the world, until it was listed anew.
     for (SourceId id = 0; other && id < known; ++id) {
         const Role role = ours.sources[id].role;
@@ -248,8 +227,9 @@ void FoldRun::take_settings(const Settings& settings) {
         forget_source(id);
         report_.wants_epoch.push_back(id);
     }
-    std::string changed = other ? changed_rules(former, ours) : std::string();
     meta_.settings = std::move(ours);
+    if (former_plan != nullptr) note_texts(*former_plan, changed);
+    enable_by_settings();
     if (!other) return judge_all();  // once under the new settings
     // What the new text compares may have changed a moment ago without being news to the old one.
     if (TRUEUP_GUARD("window_of_a_new_text")) meta_.watched_since = meta_.broker_now;
@@ -304,6 +284,7 @@ std::vector<SourceSettings> FoldRun::numbered(const std::vector<SourceSettings>&
         sources.back().role = wanted->role;
         sources.back().scope = wanted->scope;
         sources.back().at_least = wanted->at_least;
+        sources.back().selects = wanted->selects;
     }
     return sources;
 }

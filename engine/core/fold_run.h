@@ -123,6 +123,17 @@ class FoldRun {
     std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);
     bool paused(std::uint8_t rule) const;
 
+    // enabling.cpp: who may act by himself
+    bool enabled(std::uint8_t rule) const;
+    bool withdrawn(const Ending& ending) const;
+    void note_texts(const Plan& former, const std::string& changed);
+    void enable_by_settings();
+    void note_looks();
+    Answer enable(const Request& request);
+    Answer disable(const Request& request);
+    std::string against_enabling(const NamedRule& named, std::int64_t seen) const;
+    bool shown_whole(const PlanRule& rule) const;
+
     // pass.cpp
     void tend_pass();
     void end_pass();
@@ -133,6 +144,7 @@ class FoldRun {
     void void_dismissals(Entry& entry);
     void expire_termination(Entry& entry);
     bool acting(std::uint8_t rule) const;
+    bool goes_on(const Ending& ending) const;
     Aftermath& aftermath_of(Entry& entry);
     bool stopped(const Subject& subject, const Finding& finding) const;
     bool news_since(const Subject& subject, const Refusal& refusal) const;

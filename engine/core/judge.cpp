@@ -132,6 +132,9 @@ bool FoldRun::acting(std::uint8_t rule) const {
 bool FoldRun::stopped(const Subject& subject, const Finding& finding) const {
     const std::uint8_t rule = ends(subject, finding) ? subject.ending->by : finding.rule;
     if (!acting(rule) && TRUEUP_GUARD("mode_stops_commands")) return true;
+    // Executors refuse it, too.
+    const bool former = finding.command->issued < meta_.enabling[rule].turned;
+    if (former && TRUEUP_GUARD("former_texts_stop")) return true;
     return (subject.held && TRUEUP_GUARD("operator_hold")) ||
            (paused(rule) && TRUEUP_GUARD("pause"));
 }
@@ -410,11 +413,14 @@ bool FoldRun::moved(const Finding& finding, const Hash128& proposal) const {
 /// or none is needed.
 Reason FoldRun::unapproved(const Finding& finding, const Verdict& verdict) const {
     const bool asks = verdict.reason != Reason::kNone;
-    if (!asks && meta_.settings.rules[finding.rule].mode != Mode::kApprove) return Reason::kNone;
-    if (finding.steps > 0) return Reason::kNone;  // the approval was for all of it
+    const bool by_mode = meta_.settings.rules[finding.rule].mode == Mode::kApprove;
+    const bool unlooked = !by_mode && !enabled(finding.rule);
+    if (!asks && !by_mode && !unlooked) return Reason::kNone;
+    // The approval was for all of it. Where nobody needed one before, each command asks.
+    if (finding.steps > 0 && !unlooked) return Reason::kNone;
     const bool other = finding.proposal.none() || moved(finding, hash_of(*verdict.command));
     if (finding.approved && !other) return Reason::kNone;
-    return asks ? verdict.reason : Reason::kApproval;
+    return asks ? verdict.reason : unlooked ? Reason::kNotEnabled : Reason::kApproval;
 }
 
 /// Keeps what is proposed, so that an approval is of that.

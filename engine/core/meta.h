@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace trueup::core {
@@ -176,6 +177,22 @@ struct RuleCounters {
     bool operator==(const RuleCounters&) const = default;
 };
 
+/// Who may act by himself: what people looked at and enabled of one rule, by its text
+/// (rule_text.h).
+struct Enabling {
+    static constexpr std::size_t kMost = 8;
+    std::vector<Hash128> texts;    ///< enabled ones, the last at the end
+    Hash128 disabled;              ///< a person took it back last: nothing but a request enables it
+    std::int64_t looked = -1;      ///< ended the first reconcile under the text in force; -1: none
+    JournalTime left{Millis{-1}};  ///< when last what was enabled was taken back or changed
+    BrokerTime turned{};           ///< when last it was enabled, disabled or came to mean another
+    bool operator==(const Enabling&) const = default;
+
+    bool has(const Hash128& text) const;
+    void add(const Hash128& text);  ///< the oldest beyond kMost is forgotten
+    void take(const Hash128& text);
+};
+
 struct Meta {
     JournalId journal_id;
     std::int32_t partitions = 1;
@@ -205,6 +222,9 @@ struct Meta {
     std::uint64_t holds = 0;                 ///< of operators, in force
     Counters counters;
     std::vector<RuleCounters> rules;
+    std::vector<Enabling> enabling;  ///< by rule, as `rules`
+    /// Parts that another build wrote and this one does not know: kept as they are.
+    std::vector<std::pair<std::uint64_t, std::string>> others;
     bool operator==(const Meta&) const = default;
 };
 

@@ -9,6 +9,10 @@ namespace {
 
 // What each struct consists of on disk, in this order: a change of any of these is another
 // kMetaFormat. The policy's text has a row of its own: this one is written every other second.
+// Behind them are tagged parts, and how many: one that is missing has its defaults, one that this
+// build does not know is kept.
+
+constexpr std::uint64_t kEnabling = 1;  // tags
 
 template <typename A>
 void fields(A& a, Of<A, RuleSettings>& rule) {
@@ -32,8 +36,11 @@ void fields(A& a, Of<A, Settings>& settings) {
         a.number(source.role);
         a.text(source.scope);
         a.number(source.at_least);
+        a.text(source.selects);
     });
     a.list(settings.rules, [&](auto& rule) { fields(a, rule); });
+    a.list(settings.enabled, [&](auto& text) { a.hash(text); });
+    a.text(settings.enabled_by);
     a.duration(settings.max_clock_step);
     a.duration(settings.max_broker_skew);
     a.duration(settings.stale_after);
@@ -149,6 +156,15 @@ void fields(A& a, Of<A, RuleCounters>& rule) {
 }
 
 template <typename A>
+void fields(A& a, Of<A, Enabling>& enabling) {
+    a.list(enabling.texts, [&](auto& text) { a.hash(text); });
+    a.hash(enabling.disabled);
+    a.signed_number(enabling.looked);
+    a.time(enabling.left);
+    a.time(enabling.turned);
+}
+
+template <typename A>
 void fields(A& a, Of<A, Meta>& meta) {
     const auto whole = [&](auto& part) { fields(a, part); };
     a.hash(meta.journal_id);
@@ -187,6 +203,16 @@ void encode_meta(const Meta& meta, std::string& out) {
     ByteWriter writer(out);
     writer.number(kMetaFormat);
     fields(writer, meta);
+    std::string enabling;
+    ByteWriter part(enabling);
+    part.list(meta.enabling, [&](const Enabling& one) { fields(part, one); });
+    writer.number(1 + meta.others.size());
+    writer.number(kEnabling);
+    writer.text(enabling);
+    for (const auto& [tag, bytes] : meta.others) {
+        writer.number(tag);
+        writer.text(bytes);
+    }
 }
 
 std::optional<Meta> decode_meta(std::string_view bytes) {
@@ -195,6 +221,18 @@ std::optional<Meta> decode_meta(std::string_view bytes) {
     if (format < kOldestMetaFormat || format > kMetaFormat) return std::nullopt;
     std::optional<Meta> meta(std::in_place);
     fields(in, *meta);
+    for (std::size_t parts = in.count(); parts > 0 && in.ok(); --parts) {
+        const std::uint64_t tag = in.number();
+        std::string held;
+        in.text(held);
+        if (tag != kEnabling) {
+            meta->others.emplace_back(tag, std::move(held));
+            continue;
+        }
+        ByteReader part(held);
+        part.list(meta->enabling, [&](Enabling& one) { fields(part, one); });
+        if (!part.done()) return std::nullopt;
+    }
     if (!in.done()) return std::nullopt;
     return meta;
 }

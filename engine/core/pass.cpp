@@ -38,6 +38,7 @@ void FoldRun::end_pass() {
         ++bucket;
     }
     ++pass.durations[bucket];
+    note_looks();
 }
 
 }  // namespace trueup::core

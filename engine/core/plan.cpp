@@ -2,6 +2,7 @@
 
 #include "engine/core/bytes.h"
 #include "engine/core/facts.h"
+#include "engine/core/rule_text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -492,6 +493,9 @@ class Compiler {
             plan_.rules.push_back(std::move(made));
             return;
         }
+        RuleText means = rule_text(policy_, settings_.sources, settings.rule);
+        made.text = means.text;
+        made.roles = std::move(means.roles);
         made.finds = text->finds;
         made.does = told(text->cases);
         made.since_first_seen = text->since_first_seen;

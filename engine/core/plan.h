@@ -70,6 +70,7 @@ struct PlanField {
     /// May a live look before a write compare it? What an object keeps for all its life, and what
     /// only its source knows, is not asked for once more.
     bool looked_at = true;
+    bool operator==(const PlanField&) const = default;
 };
 
 /// A test that one object decides by itself. A negation stands at its node.
@@ -136,11 +137,13 @@ struct PlanRole {
     std::vector<std::string> claim;
 
     bool kubernetes() const { return kind == policy::Kind::kPod || kind == policy::Kind::kObject; }
+    bool operator==(const PlanRole&) const = default;
 };
 
 struct PlanRanking {
     PlanNode condition;
     std::optional<std::uint16_t> latest;
+    bool operator==(const PlanRanking&) const = default;
 };
 
 struct PlanPattern {
@@ -152,18 +155,21 @@ struct PlanPattern {
     std::string named_literal;
     FieldAt in;
     std::size_t bit = 0;  ///< of its condition
+    bool operator==(const PlanPattern&) const = default;
 };
 
 struct PlanPiece {
     policy::Piece::Kind kind = policy::Piece::Kind::kLiteral;
     std::string literal;
     FieldAt field;
+    bool operator==(const PlanPiece&) const = default;
 };
 using PlanText = std::vector<PlanPiece>;
 
 struct PlanAssigned {
     std::string field;
     std::optional<PlanText> value;  ///< nullopt: null
+    bool operator==(const PlanAssigned&) const = default;
 };
 
 struct PlanStep {
@@ -172,17 +178,20 @@ struct PlanStep {
     PlanText name;
     std::vector<PlanAssigned> sets;
     std::optional<std::uint32_t> grace_period;
+    bool operator==(const PlanStep&) const = default;
 };
 
 struct PlanDeadline {
     FieldAt from;
     std::variant<Millis, FieldAt> length;
+    bool operator==(const PlanDeadline&) const = default;
 };
 
 /// What has to be so of an object's bits for a rule to be anything but healthy.
 struct Mask {
     Bits may;    ///< of each of these some object is not known to be other
     Bits never;  ///< of none of these any object is known to be so
+    bool operator==(const Mask&) const = default;
 };
 
 struct PlanCase {
@@ -205,12 +214,15 @@ struct PlanCase {
     /// Does it begin by taking something away, with more to follow? Then it is carried to its end
     /// (core/ending.h).
     bool ends() const { return steps.size() > 1 && policy::takes_away(steps.front().verb); }
+    bool operator==(const PlanCase&) const = default;
 };
 
 struct PlanRule {
     std::string name;
     std::string finds;
-    std::string does;  ///< as a person says it: `delete pods`; empty: it only reports
+    std::string does;         ///< as a person says it: `delete pods`; empty: it only reports
+    Hash128 text;             ///< what it means (rule_text.h); none: it left the policy
+    std::vector<Role> roles;  ///< that it mentions, ascending
     std::vector<PlanCase> cases;
     bool since_first_seen = false;
     bool keyless = false;  ///< judges objects without a key, too
@@ -224,16 +236,19 @@ struct PlanRule {
     std::string unable;
 
     bool on_request() const { return owner.role != kNoRole; }
+    bool operator==(const PlanRule&) const = default;
 };
 
 struct PlanCondition {
     struct Line {
         std::vector<PlanPattern> when;  ///< that of its own role first, if there is one
         policy::NamedCondition::Line::Then then = policy::NamedCondition::Line::Then::kTrue;
+        bool operator==(const Line&) const = default;
     };
     Role about = kNoRole;
     std::size_t depth = 1;  ///< one more than that of the deepest that it asks for
     std::vector<Line> lines;
+    bool operator==(const PlanCondition&) const = default;
 };
 
 /// Of subjects for which one of `any` may be so; or of objects that may be so.
@@ -242,17 +257,20 @@ struct PlanCount {
         Role role = kNoRole;
         policy::Quantifier quantifier = policy::Quantifier::kSome;
         std::size_t bit = 0;
+        bool operator==(const Part&) const = default;
     };
     std::vector<std::vector<Part>> any;
     std::optional<Part> objects;
     std::vector<std::size_t> words;  ///< a tally for each word of a field: the bit of having it
     TallyId first = kNoTally;
+    bool operator==(const PlanCount&) const = default;
 };
 
 struct PlanTally {
     std::string name;
     std::string label;  ///< of a count that has one for each word of a field: the field ...
     std::string value;  ///< ... and the word
+    bool operator==(const PlanTally&) const = default;
 };
 
 struct PlanLedger {
@@ -263,6 +281,7 @@ struct PlanLedger {
     PlanNode belongs, failed, succeeded;
     bool gone_failed = false;
     FieldAt known;  ///< kNoRole: no object's own status lists ends
+    bool operator==(const PlanLedger&) const = default;
 };
 
 struct Plan {
@@ -278,6 +297,7 @@ struct Plan {
 
     /// kEveryRule: there is none of that name.
     std::uint8_t rule(std::string_view name) const;
+    bool operator==(const Plan&) const = default;
 };
 
 /// kStop: the sentence says what this build cannot carry, or which name means nothing. Pure.

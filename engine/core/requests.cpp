@@ -99,6 +99,10 @@ FoldRun::Answer FoldRun::grant(const ItemView& item, const Request& request) {
             return {true, "every subject is judged again now"};
         case RequestKind::kTerminate:
             return terminate(request);
+        case RequestKind::kEnable:
+            return enable(request);
+        case RequestKind::kDisable:
+            return disable(request);
         case RequestKind::kSourceHint:
         case RequestKind::kActivation:
         case RequestKind::kUnspecified:
@@ -154,13 +158,13 @@ FoldRun::Answer FoldRun::approve(const Request& request) {
 FoldRun::Answer FoldRun::approve_all(const Request& request, std::uint8_t rule) {
     const std::string& wanted = request.scope.reason;
     Reason reason = Reason::kNone;
-    for (const Reason known : {Reason::kApproval, Reason::kUncorrelatedRows}) {
+    for (const Reason known : {Reason::kApproval, Reason::kNotEnabled, Reason::kUncorrelatedRows}) {
         if (wanted == name_of(known)) reason = known;
     }
     if (reason == Reason::kNone) {
-        return {
-            false,
-            "an approval of many findings must name their reason: approval or uncorrelated_rows"};
+        return {false,
+                "an approval of many findings must name their reason: approval, not_enabled or "
+                "uncorrelated_rows"};
     }
     Sweep sweep;
     sweep.what = Sweep::What::kApproval;
@@ -343,14 +347,17 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
     }
     state_.subjects.mark_dirty(*entry);
     mark(*entry);
-    return {true, "it will be ended"};
+    if (enabled(rule)) return {true, "it will be ended"};
+    return {true, "it will be ended once somebody approves it: nobody has enabled " +
+                      state_.plan->rules[rule].name};
 }
 
 /// It is being ended already. One that stands still, since its rule was switched off, goes on under
 /// the rule of requests where that does the same.
 FoldRun::Answer FoldRun::join_ending(Entry& entry, std::uint8_t rule) {
     Ending& ending = *entry.subject.ending;
-    if (!acting(ending.by) && state_.plan->rules[rule].ending_hash == ending.steps) {
+    const bool same = state_.plan->rules[rule].ending_hash == ending.steps;
+    if (!goes_on(ending) && same && enabled(rule)) {
         ending.by = rule;
     }
     state_.subjects.mark_dirty(entry);

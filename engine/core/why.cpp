@@ -166,7 +166,7 @@ class Tracing {
             case Stage::kRefused:
                 return refused(finding);
             case Stage::kApproval:
-                return approval(finding, verdict);
+                return approval(brake, finding, verdict);
             case Stage::kRetry:
                 return witness_.time("retry",
                                      "tried " + std::to_string(finding.failures) + " times",
@@ -243,10 +243,13 @@ class Tracing {
         }
     }
 
-    void approval(const Finding& finding, const Verdict& verdict) {
+    void approval(const Brake& brake, const Finding& finding, const Verdict& verdict) {
         if (verdict.wait.none_of != kNoTally) witness_.tally(verdict.wait.none_of, false);
         const bool other = finding.approved || (!finding.proposal.none() &&
                                                 finding.proposal != hash_of(*verdict.command));
+        if (brake.reason == Reason::kNotEnabled) {
+            kept("enabled", "nobody enabled the rule as it is now", "a rule that is enabled");
+        }
         kept("approval", other ? "of another command" : "not given", "of this command");
     }
 

@@ -35,7 +35,8 @@ inline constexpr std::size_t kMostSubjectBytes = 253;
 /// Nothing can come of it but that less is done.
 constexpr bool only_restricts(RequestKind kind) {
     return kind == RequestKind::kPause || kind == RequestKind::kHold ||
-           kind == RequestKind::kDismiss || kind == RequestKind::kActivation;
+           kind == RequestKind::kDismiss || kind == RequestKind::kActivation ||
+           kind == RequestKind::kDisable;
 }
 
 /// Can a subject have this key? One that nobody has spoken of yet can be held, too.
@@ -48,8 +49,8 @@ inline bool names_subject(std::string_view key) {
 /// What is said to whoever asks too much, by the fold as over HTTP.
 inline std::string too_many_sentence(const std::string& by) {
     return "'" + by + "' has asked " + std::to_string(kMostOfOneCaller) +
-           " times within ten minutes; wait a few minutes and ask again; pause, hold and dismiss "
-           "are always accepted";
+           " times within ten minutes; wait a few minutes and ask again; pause, hold, disable "
+           "and dismiss are always accepted";
 }
 inline std::string too_many_holds_sentence() {
     return std::to_string(kMostHolds) +

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trueup {
 
@@ -23,9 +24,18 @@ enum class RequestKind : std::uint8_t {
     kReconcile = 8,    ///< starts a pass over all subjects at once
     kTerminate = 9,    ///< ends the subject's instance, if the one who asks may (G8)
     kSourceHint = 10,  ///< a shard's to connectors: relist the source, or else heartbeat often
-    /// An engine's word to executors: it started with the rule in a mode that does not act, so what
-    /// was ordered before is not to be carried out.
+    /// An engine's word to executors: it started with the rule in a mode that does not act, or the
+    /// rule means something else now, so what was ordered before is not to be carried out.
     kActivation = 11,
+    kEnable = 12,   ///< the rules may act by themselves as long as they mean what was looked at
+    kDisable = 13,  ///< the rules, or all, act on approval only from now on
+};
+
+/// A rule, and what it means (engine/core/rule_text.h).
+struct NamedRule {
+    std::string rule;
+    Hash128 text;  ///< none where it does not matter
+    bool operator==(const NamedRule&) const = default;
 };
 
 /// What a request is about; an empty member narrows nothing.
@@ -51,6 +61,9 @@ struct Request {
     std::string role;     ///< of the one who asked, as the API found it: `viewer`, `ops`, `admin`
     std::string comment;  ///< the operator's own words
     bool drop = false;    ///< of kDismiss: also what would leave an ending half done
+    std::vector<NamedRule> rules;  ///< of kEnable and kDisable; of kDisable none: all
+    /// Of kEnable, by shard: the journal offset that was looked at; -1: that shard is not meant.
+    std::vector<std::int64_t> seen;
     bool operator==(const Request&) const = default;
 };
 
@@ -87,6 +100,10 @@ constexpr std::string_view name_of(RequestKind kind) {
             return "source_hint";
         case RequestKind::kActivation:
             return "activation";
+        case RequestKind::kEnable:
+            return "enable";
+        case RequestKind::kDisable:
+            return "disable";
         case RequestKind::kUnspecified:
             break;
     }

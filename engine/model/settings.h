@@ -2,6 +2,7 @@
 // Policy control record), so a replay judges with what was in force.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/shared.h"
 #include "engine/base/time.h"
 #include "engine/model/rule.h"
@@ -81,6 +82,9 @@ struct SourceSettings {
     /// A first snapshot of fewer objects proves nothing: more often than not somebody asked in the
     /// wrong place. 0: empty is right.
     std::uint32_t at_least = 1;
+    /// Where it looks and what it selects there, in one line without secrets: part of what the
+    /// rules mean that lean on it. Empty: it is not said.
+    std::string selects = {};
     bool operator==(const SourceSettings&) const = default;
 };
 
@@ -88,12 +92,20 @@ struct SourceSettings {
 /// change: what changes them is another version.
 inline constexpr std::uint32_t kLogic = 9;
 
+/// Who started the process with `--enable-all`, in the journal.
+inline constexpr std::string_view kCommandLine = "command line";
+
 struct Settings {
     std::uint32_t logic = kLogic;
     std::string policy;                   ///< its name; the first part of every subject key
     Shared<policy::Policy> text;          ///< what its rules are; empty: there is none yet
     std::vector<SourceSettings> sources;  ///< a SourceId is an index in here
     std::vector<RuleSettings> rules;      ///< one for each rule of the text
+    /// What rules may mean and act without being enabled by a request, once a reconcile has ended
+    /// under it: `policies[].enabled` (docs/adr/0034).
+    std::vector<Hash128> enabled;
+    /// Who enabled every rule with these settings, at once: kCommandLine. Empty: nobody did.
+    std::string enabled_by;
     Millis max_clock_step{10'000};        ///< the longest step of journal time per record
     Millis max_broker_skew{0};            ///< between append times of different partitions
     Millis stale_after{45'000};           ///< a source silent for longer holds what leans on it

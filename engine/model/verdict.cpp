@@ -8,7 +8,7 @@ namespace trueup {
 namespace {
 
 /// By number.
-constexpr std::array<std::string_view, 37> kReasons{
+constexpr std::array<std::string_view, 38> kReasons{
     "none",
     "not_synced",
     "grace",
@@ -46,6 +46,7 @@ constexpr std::array<std::string_view, 37> kReasons{
     "busy",
     "no_object_yet",
     "superseded",
+    "not_enabled",
 };
 
 }  // namespace

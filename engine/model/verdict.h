@@ -64,6 +64,8 @@ enum class Reason : std::uint8_t {
     kNoObject = 35,     ///< what is to be ended is not there yet
     // How a finding ended, once more.
     kSuperseded = 36,  ///< another object came under the name of the one that was taken
+    // A rule waits, once more.
+    kNotEnabled = 37,  ///< nobody has enabled the rule as it is: an operator must say so
 };
 std::string_view name_of(Reason reason);
 /// Of all reasons but kNone, by number.

@@ -7,7 +7,7 @@
 namespace trueup::sandbox {
 
 /// Sources `pods` and `rows`, the rules that the small world needs enforced: G1 waits 5 s and 3 s
-/// of create window, G2 3 s and 2 s, a source is stale after 15 s.
+/// of create window, G2 3 s and 2 s, a source is stale after 15 s. All rules are enabled.
 inline Settings demo_policy() {
     Settings settings = policies::usual_settings("graph-instances", Mode::kOff);
     const auto set = [&](std::string_view name, Mode mode, Millis grace, Millis window) {
@@ -27,6 +27,7 @@ inline Settings demo_policy() {
     for (RuleSettings& rule : settings.rules) rule.budget = {100, 50, Millis{60'000}};
     // A small world may begin empty.
     for (SourceSettings& source : settings.sources) source.at_least = 0;
+    settings.enabled_by = kCommandLine;
     settings.max_clock_step = Millis{1'000};
     settings.stale_after = Millis{15'000};
     return settings;

@@ -1,5 +1,7 @@
 // Proves api/routes.h over a real socket: who gets in, what is asked, and what is answered (G8,
 // G15).
+#include "api/routes.h"
+
 #include "tests/api/server_fixture.h"
 
 #include <gtest/gtest.h>
@@ -124,6 +126,53 @@ TEST_F(Routes, ARequestIsTakenWithItsScopeAndTheNameOfTheOneWhoAsks) {
     EXPECT_EQ(asked[0].scope.finding_offset, 17);
     EXPECT_EQ(asked[0].comment, "looked");
     EXPECT_EQ(asked[0].issued_by, "olga") << "never what the body claims";
+}
+
+TEST_F(Routes, ThePolicySaysWhatEachRuleMeansAndWhoEnabledIt) {
+    snapshot.policy = "graph-instances";
+    snapshot.partitions = 2;
+    snapshot.shards = {{1, 5'000, 1'842}};
+    RuleView rule;
+    rule.rule = "orphaned_pod";
+    rule.mode = "enforce";
+    rule.text = "00000000000000010000000000000002";
+    rule.former = true;
+    snapshot.rules = {rule, {}};
+    const auto page = nlohmann::json::parse(get("/v1/policy", 'v').substr(4));
+    EXPECT_EQ(page["policy"], "graph-instances");
+    EXPECT_EQ(page["partitions"], 2);
+    EXPECT_EQ(page["shards"][0]["seen"], 1'842);
+    ASSERT_EQ(page["rules"].size(), 1U) << "one that left the policy is none";
+    EXPECT_EQ(page["rules"][0]["text"], rule.text);
+    EXPECT_EQ(page["rules"][0]["enabled"], false);
+    EXPECT_EQ(page["rules"][0]["former"], true);
+    EXPECT_TRUE(has(get("/v1/policy", '?'), "401 "));
+}
+
+TEST_F(Routes, EnablingTakesAnAdminAndDisablingWhoMayPause) {
+    const std::string enable =
+        R"({"kind": "enable", "policy": "graph-instances", "seen": [1842, -1], "rules":
+            [{"rule": "orphaned_pod", "text": "00000000000000010000000000000002"}]})";
+    EXPECT_TRUE(has(post("/v1/requests", 'o', enable), "403 "));
+    const auto read = request_of(enable);
+    ASSERT_TRUE(read.ok()) << read.error().what;
+    EXPECT_EQ(read->rules, (std::vector<NamedRule>{{"orphaned_pod", {1, 2}}}));
+    EXPECT_EQ(read->seen, (std::vector<std::int64_t>{1'842, -1}));
+    EXPECT_TRUE(has(post("/v1/requests", 'o', R"({"kind": "disable", "rules": ["orphaned_pod"]})"),
+                    "202 "));
+    ASSERT_EQ(asked.size(), 1U);
+    EXPECT_EQ(asked[0].rules, (std::vector<NamedRule>{{"orphaned_pod", {}}}));
+}
+
+TEST_F(Routes, RulesAndOffsetsThatMeanNothingAreRefused) {
+    for (const char* body : {R"({"kind": "enable", "rules": "orphaned_pod"})",
+                             R"({"kind": "enable", "rules": [{"rule": "x", "text": "y"}]})",
+                             R"({"kind": "enable", "rules": [], "seen": ["17"]})",
+                             R"({"kind": "enable", "rules": [], "seen": 17})",
+                             R"({"kind": "pause", "rules": ["orphaned_pod"]})",
+                             R"({"kind": "approve", "seen": [17]})"}) {
+        EXPECT_FALSE(request_of(body).ok()) << body;
+    }
 }
 
 TEST_F(Routes, AUserMayAskForAnEndAndForNothingElse_G8) {

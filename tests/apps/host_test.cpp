@@ -2,6 +2,7 @@
 // stops what it is about (S24, S40), whoever asks how much, and whatever the clock did.
 #include "apps/host.h"
 
+#include "apps/enable_command.h"
 #include "apps/keys.h"
 #include "apps/operate.h"
 #include "apps/why.h"
@@ -180,7 +181,8 @@ TEST_F(HostTest, WhatWasOrderedUnderEnforceIsNotDoneUnderObserve_S40) {
     ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
     EXPECT_EQ(outcomes()[0].kind, OutcomeKind::kRefused);
     EXPECT_TRUE(outcomes()[0].retryable);
-    EXPECT_EQ(outcomes()[0].detail, "ordered before the rule was set to observe");
+    EXPECT_EQ(outcomes()[0].detail,
+              "ordered before the rule was enabled, disabled, changed or set to observe");
     const sandbox::Truth truth = world.truth();
     EXPECT_EQ(truth.pods.size(), 2U);
     for (const sandbox::Pod& pod : truth.pods) EXPECT_FALSE(pod.deletion_ms) << pod.name;
@@ -273,6 +275,53 @@ TEST_F(HostTest, WhyEachRuleStoppedIsToldOfAnySubject) {
     EXPECT_EQ(run_why(options), 1);
     options.engine.state_dir = dir / "nobody-runs-here";
     EXPECT_EQ(run_why(options), 2);
+}
+
+// ADR 34.
+TEST_F(HostTest, WhoLookedLetsARuleActAndAScriptSaysWhatWasSeen) {
+    policy.enabled_by.clear();
+    policy.reconcile_every = Millis{0};
+    http.socket = dir / "trueup.sock";
+    std::filesystem::permissions(dir / "keys/tokens", std::filesystem::perms::owner_all);
+    std::ofstream(dir / "keys/tokens") << "adam admin oooooooooooooooooooo\n";
+    start(false);
+    EnableOptions options;
+    options.engine.state_dir = dir.path();
+    options.policy = "graph-instances";
+    options.rules = {"orphaned_pod"};
+    const auto engine = EngineClient::find(options.engine);
+    ASSERT_TRUE(engine.ok()) << engine.error().what;
+    const auto waits = [&] {
+        const auto page = engine->get("/v1/findings", {{"reason", "not_enabled"}});
+        return page.ok() && (*page)["findings"].size() == 1;
+    };
+    ASSERT_TRUE(wait_until(waits));
+    options.yes = true;
+    EXPECT_EQ(run_policy_enable(options), 2) << "nobody says what was seen";
+    options.seen = "1";
+    EXPECT_EQ(run_policy_enable(options), 1) << "there was nothing to see yet";
+    EXPECT_EQ(ask("reconcile"), 0);
+    const auto seen = [&] { return (*engine->get("/v1/policy"))["shards"][0]["seen"].dump(); };
+    const auto shown = [&] { return (*engine->get("/v1/policy"))["rules"][0]["shown"] == true; };
+    ASSERT_TRUE(wait_until(shown));
+    EXPECT_EQ(commands(), 0U);
+    options.seen = seen();
+    EXPECT_EQ(run_policy_enable(options), 0);
+    EXPECT_TRUE(wait_until([this] { return commands() > 0; }));
+    EXPECT_EQ(run_policy_disable(options), 0);
+    EXPECT_TRUE(
+        wait_until([&] { return (*engine->get("/v1/policy"))["rules"][0]["enabled"] == false; }));
+    options.policy = "processors";
+    EXPECT_EQ(run_policy_enable(options), 2) << "there is no such policy";
+}
+
+TEST(EnableCommand, WhatWasSeenIsOneOffsetForEachShard) {
+    EXPECT_EQ(parse_seen("242").value(), std::vector<std::int64_t>{242});
+    EXPECT_EQ(parse_seen("242.-.77").value(), (std::vector<std::int64_t>{242, -1, 77}));
+    EXPECT_TRUE(parse_seen("").value().empty());
+    for (const char* wrong : {"x", "-1", "1 2"}) {
+        EXPECT_FALSE(parse_seen(wrong).ok()) << wrong;
+    }
 }
 
 // Symptom: a pause that was recorded under one prefix was followed under another with the same

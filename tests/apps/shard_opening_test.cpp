@@ -7,8 +7,8 @@
 #include "engine/runtime/projection.h"
 #include "projections/rocksdb_store.h"
 #include "tests/engine/runtime/shard_fixture.h"
+#include "tests/support/graph_script.h"
 #include "tests/support/temp_dir.h"
-#include "tests/support/worlds.h"
 
 #include <gtest/gtest.h>
 

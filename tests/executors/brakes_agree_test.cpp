@@ -2,7 +2,7 @@
 // row of words, forged, late, repeated and far too many, the engine holds what executors refuse.
 #include "executors/brakes.h"
 #include "tests/executors/execution_fixture.h"
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 #include "tests/support/keys.h"
 #include "tests/support/memory_log.h"
 

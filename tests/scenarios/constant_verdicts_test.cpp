@@ -2,7 +2,7 @@
 // sees, makes a story end otherwise (it is healthy; it waits; it acts).
 #include "engine/core/evaluate.h"
 #include "policies/shipped.h"
-#include "tests/support/scenario.h"
+#include "tests/scenarios/shipped_stories.h"
 
 #include <gtest/gtest.h>
 
@@ -10,19 +10,8 @@
 #include <string>
 #include <vector>
 
-namespace trueup::testing {
+namespace trueup::stories {
 namespace {
-
-const std::vector<Scenario>& stories() {
-    static const std::vector<Scenario> kStories = [] {
-        std::vector<Scenario> all;
-        for (const std::string& path : stories_in(TRUEUP_SCENARIOS)) {
-            all.push_back(Scenario::read(path));
-        }
-        return all;
-    }();
-    return kStories;
-}
 
 const Facet* first_present(const Subject& subject) {
     const auto found = std::find_if(subject.facets.begin(), subject.facets.end(),
@@ -64,24 +53,17 @@ struct Judged {
     std::string rule;
 };
 
-/// Does the story go on otherwise, or does it make no sense any more?
-bool ends_otherwise(const Scenario& story) {
-    try {
-        return !tell(story, {.judge = judge_one}).flaws.empty();
-    } catch (const ScenarioError&) {  // as an outcome of a command that was never given
-        return true;
-    }
-}
-
 class ConstantVerdict : public ::testing::TestWithParam<Judged> {
   protected:
     /// Is there a story that ends otherwise when the rule judges like this?
     static bool noticed(Judge judge) {
         judged = GetParam().rule;
         constant = judge;
-        return std::any_of(stories().begin(), stories().end(), [&](const Scenario& story) {
-            const bool its_own = story.world.settings.text->name == GetParam().policy;
-            return its_own && ends_otherwise(story);
+        const Shared<policy::Policy> policy = policies::shipped(GetParam().policy);
+        const std::vector<Story> stories = read_stories(GetParam().policy);
+        // Otherwise: or it makes no sense any more, as an outcome of a command never given.
+        return std::any_of(stories.begin(), stories.end(), [&](const Story& story) {
+            return !play(story, policy, {.judge = judge_one}).as_told();
         });
     }
 };
@@ -115,4 +97,4 @@ std::string name_of_rule(const ::testing::TestParamInfo<Judged>& info) {
 INSTANTIATE_TEST_SUITE_P(Rule, ConstantVerdict, ::testing::ValuesIn(every_rule()), name_of_rule);
 
 }  // namespace
-}  // namespace trueup::testing
+}  // namespace trueup::stories

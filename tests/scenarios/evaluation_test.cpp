@@ -25,6 +25,16 @@ std::vector<std::filesystem::path> policies() {
     return all;
 }
 
+/// A rule that does something, and never did.
+std::string idle(const policy::Policy& text, const Shares& shares) {
+    for (const policy::Rule& rule : text.rules) {
+        if (rule.name == "auto_deletion") continue;  // nine lines and three other objects deep
+        const bool acts = rule.cases.front().acts();
+        if (acts && shares.acted.count(rule.name) == 0) return rule.name;
+    }
+    return {};
+}
+
 class Evaluation : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Evaluation, SaysWhatTheNaiveReaderSays) {
@@ -34,7 +44,9 @@ TEST_P(Evaluation, SaysWhatTheNaiveReaderSays) {
     const std::size_t first = as_told("TRUEUP_RANDOM_SEED", std::random_device{}());
     std::cout << "seed " << first << std::endl;
     Shares shares;
-    for (std::size_t seed = first; seed < first + 50; ++seed) {
+    // What acts seldom is given some more worlds.
+    for (std::size_t seed = first;
+         seed < first + 50 || (!idle(text, shares).empty() && seed < first + 500); ++seed) {
         RandomWorlds worlds(text, seed);
         const Result<core::Plan> plan = core::compile(text, worlds.settings());
         ASSERT_TRUE(plan) << plan.error().what;
@@ -46,12 +58,7 @@ TEST_P(Evaluation, SaysWhatTheNaiveReaderSays) {
         }
     }
     std::cout << shares.told() << std::endl;
-    for (const policy::Rule& rule : text.rules) {
-        if (rule.name == "auto_deletion") continue;  // nine lines and three other objects deep
-        const bool reports = rule.cases.front().steps.front().verb == policy::Verb::kReport;
-        EXPECT_TRUE(reports || shares.acted[rule.name] > 0)
-            << rule.name << " never acted: these worlds are none for it";
-    }
+    EXPECT_EQ(idle(text, shares), "") << "never acted: these worlds are none for it";
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Evaluation, ::testing::ValuesIn(policies()),

@@ -372,6 +372,7 @@ class Change {
                 each.dismissed = false;
             }
         }
+        if (name == "enabled") meta.enabling[number].add(moment_.plan().rules[number].text);
         if (name == "approval") approve(subject, number);
         return name != "step" && name != "key";
     }

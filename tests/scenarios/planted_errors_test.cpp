@@ -549,7 +549,7 @@ std::vector<Error> errors() {
 class PlantedError : public ::testing::TestWithParam<Error> {};
 
 TEST_P(PlantedError, IsNoticed) {
-    constexpr std::size_t kMostPlans = 1'500;  ///< that it is planted into
+    constexpr std::size_t kMostPlans = 8'000;  ///< that it is planted into
     const std::size_t first = as_told("TRUEUP_RANDOM_SEED", std::random_device{}());
     naive::Dice dice(first);
     Shares shares;

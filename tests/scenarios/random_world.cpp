@@ -424,7 +424,8 @@ void RandomWorlds::add_sources(RandomWorld& world) {
         state.name = source.name;
         state.known = !odd(6);
         if (odd(10)) state.quarantine = core::Quarantine::kDrop;
-        const std::int64_t proven = kWorldNow - kAges[calm_ ? 0 : dice_.below(kAges.size())];
+        const std::int64_t proven =
+            kWorldNow - kAges[calm_ && !dice_.chance(12) ? 0 : dice_.below(kAges.size())];
         state.complete_as_of = from_millis<BrokerTime>(proven);
         const std::int64_t ahead = kAhead[odd(3) ? dice_.below(kAhead.size()) : 0];
         state.source_clock = from_millis<SourceTime>(proven + ahead);

@@ -1,8 +1,9 @@
-// Proves each story of this folder, and that its answers do not depend on how it is told or on what
-// the shard keeps it in (README.md beside this file; C1, C2, C6, C7).
+// Proves each story of the policies, and that its answers do not depend on how it is told or on
+// what the shard keeps it in (docs/policies/testing.md; C1, C2, C6, C7).
+#include "apps/config/policy_file.h"
 #include "projections/rocksdb_store.h"
-#include "tests/support/replay.h"
-#include "tests/support/scenario.h"
+#include "stories/player.h"
+#include "stories/replay.h"
 #include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>
@@ -12,12 +13,34 @@
 #include <filesystem>
 #include <fstream>
 
-namespace trueup::testing {
+namespace trueup::stories {
 namespace {
 
-class Story : public ::testing::TestWithParam<std::string> {
+namespace fs = std::filesystem;
+
+/// The file that a story is about: its folder's, with `.yaml` behind it.
+std::string policy_of(const std::string& story) {
+    for (fs::path folder = fs::path(story).parent_path(); folder != TRUEUP_POLICIES;
+         folder = folder.parent_path()) {
+        const std::string file = folder.string() + ".yaml";
+        if (fs::exists(file)) return file;
+    }
+    throw std::logic_error("no policy's file for " + story);
+}
+
+class EachStory : public ::testing::TestWithParam<std::string> {
   protected:
-    Story() : scenario_(Scenario::read(GetParam())) {}
+    void SetUp() override {
+        Result<Story> story = Story::read(GetParam());
+        ASSERT_TRUE(story) << story.error().what;
+        story_ = std::move(*story);
+        auto file = config::load_policy(policy_of(GetParam()));
+        ASSERT_TRUE(file) << file.error().what;
+        policy_ = std::move(file->policy);
+    }
+    std::string flaws(const Manner& manner) const {
+        return play(story_, policy_, manner).flaws(story_.path);
+    }
 
     /// What each record led to, and the digest at the end.
     using Answers = std::pair<std::vector<Emissions>, Hash128>;
@@ -32,32 +55,28 @@ class Story : public ::testing::TestWithParam<std::string> {
         return {std::move(all), replay.settled_meta().digest};
     }
 
-    Scenario scenario_;
+    Story story_;
+    Shared<policy::Policy> policy_;
 };
 
-TEST_P(Story, EndsAsItSays) {
-    EXPECT_NE(scenario_.title, "") << "the first line says what it shows: `# An orphan waits (G1)`";
-    const std::string flaws = tell(scenario_, {}).flaws;
-    EXPECT_TRUE(flaws.empty()) << flaws;
+TEST_P(EachStory, EndsAsItSays) {
+    EXPECT_NE(story_.title, "") << "the first line says what it shows: `# An orphan waits (G1)`";
+    EXPECT_EQ(flaws({}), "");
 }
 
-TEST_P(Story, EndsTheSameWhenEachRecordComesTwice_C3) {
-    const std::string flaws = tell(scenario_, {.twice = true}).flaws;
-    EXPECT_TRUE(flaws.empty()) << flaws;
+TEST_P(EachStory, EndsTheSameWhenEachRecordComesTwice_C3) { EXPECT_EQ(flaws({.twice = true}), ""); }
+
+TEST_P(EachStory, EndsTheSameWhenTheSourcesSpeakInAnotherOrder) {
+    EXPECT_EQ(flaws({.reversed = true}), "");
 }
 
-TEST_P(Story, EndsTheSameWhenTheSourcesSpeakInAnotherOrder) {
-    const std::string flaws = tell(scenario_, {.reversed = true}).flaws;
-    EXPECT_TRUE(flaws.empty()) << flaws;
-}
-
-TEST_P(Story, IsFoldedAlikeInMemoryOnRocksdbAndWithARestartAfterEachRecord_C2_C7) {
-    const std::vector<Recorded> records = tell(scenario_, {}).records;
+TEST_P(EachStory, IsFoldedAlikeInMemoryOnRocksdbAndWithARestartAfterEachRecord_C2_C7) {
+    const std::vector<Recorded> records = play(story_, policy_).records;
     Replay in_memory;
     const Answers expected = fold(in_memory, records, false);
     Replay restarted;
     EXPECT_EQ(fold(restarted, records, true), expected) << "restarts change it";
-    const TempDir folder;
+    const testing::TempDir folder;
     const auto store = projections::RocksdbStore::open({folder.path(), std::size_t{8} << 20U});
     ASSERT_TRUE(store.ok()) << store.error().what;
     Replay on_disk(**store);
@@ -65,64 +84,12 @@ TEST_P(Story, IsFoldedAlikeInMemoryOnRocksdbAndWithARestartAfterEachRecord_C2_C7
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Scenario, Story, ::testing::ValuesIn(stories_in(TRUEUP_SCENARIOS)), [](const auto& tested) {
-        std::string name =
-            std::filesystem::relative(tested.param, TRUEUP_SCENARIOS).replace_extension().string();
+    Scenario, EachStory, ::testing::ValuesIn(stories_in(TRUEUP_POLICIES)), [](const auto& tested) {
+        std::string name = fs::relative(tested.param, TRUEUP_POLICIES).replace_extension().string();
         std::replace_if(
             name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
         return name;
     });
 
-/// A story in a file of its own.
-std::string refusal(const std::string& text) {
-    const TempDir folder;
-    const std::string path = folder / "story.scn";
-    {
-        std::ofstream file(path);
-        file << text;
-    }
-    try {
-        tell(Scenario::read(path), {});
-    } catch (const ScenarioError& error) {
-        return std::string(error.what()).substr(path.size());
-    }
-    return "it was understood";
-}
-
-TEST(ScenarioFile, WhatCannotBeUnderstoodIsRefusedWithItsLine) {
-    EXPECT_EQ(refusal("0s known all\n"), ":1: what comes of it? end with a line of `=>`");
-    EXPECT_EQ(refusal("# x\npod wrapper-7\n=> nothing\n"),
-              ":2: a statement begins with its time, as in `100s pod wrapper-7 uid=a`");
-    EXPECT_EQ(refusal("5s known all\n4s tick\n=> nothing\n"), ":2: time runs backwards");
-    EXPECT_EQ(refusal("5s known all\n6s pod wrapper-7\n=> nothing\n"), ":2: `pod` needs `uid=`");
-    EXPECT_EQ(refusal("5s known all\n6s pod wrapper-7 uid=a colour=red\n=> nothing\n"),
-              ":2: `pod` has no `colour=`");
-    EXPECT_EQ(refusal("5s known all\n6s pod wrapper-7 uid=a dead\n=> nothing\n"),
-              ":2: `pod` cannot be followed by `dead`");
-    EXPECT_EQ(refusal("5s outcome wrapper-7 done\n=> nothing\n"),
-              ":1: there was no command about wrapper-7");
-    EXPECT_EQ(refusal("0s expect rows\n=> nothing\n"), ":1: `expect` needs how many objects");
-    EXPECT_EQ(refusal("0s expect rows few\n=> nothing\n"),
-              ":1: `expect rows` is followed by a number");
-    EXPECT_EQ(refusal("shards none\n"), ":1: `shards` is followed by 1 to 64");
-    EXPECT_EQ(refusal("0s known all\nshards 4\n"), ":2: `shards` comes before everything else");
-    EXPECT_EQ(refusal("5s known all\n6s pause drop\n=> nothing\n"),
-              ":2: `pause` cannot be followed by `drop`");
-    EXPECT_EQ(refusal("5s known all\n=> 5s something\n"), "it was understood");
-}
-
-TEST(ScenarioFile, NewsThatDifferAreShownAsTheyWere) {
-    const TempDir folder;
-    const std::string path = folder / "story.scn";
-    {
-        std::ofstream file(path);
-        file << "# wrong\n0s known all\n100s quiet\n110s pod w uid=a\n=> nothing\n";
-    }
-    EXPECT_EQ(tell(Scenario::read(path), {}).flaws,
-              path +
-                  ":5: expected\n    => nothing\n  but there was\n"
-                  "    => 110s suspected orphaned_pod w a: grace\n");
-}
-
 }  // namespace
-}  // namespace trueup::testing
+}  // namespace trueup::stories

@@ -2,8 +2,8 @@
 // (tests/naive/naive_policy.h): what the fold goes by is what the text says.
 #include "engine/core/evaluate.h"
 #include "policies/shipped.h"
+#include "tests/scenarios/shipped_stories.h"
 #include "tests/scenarios/text_judgement.h"
-#include "tests/support/scenario.h"
 
 #include <gtest/gtest.h>
 
@@ -59,9 +59,11 @@ Verdict judge_both(const core::Judgement& on) {
 }
 
 TEST(SideBySide, WhatIsInForceSaysWhatTheTextSays) {
-    for (const std::string& path : stories_in(TRUEUP_SCENARIOS)) {
-        const Scenario story = Scenario::read(path);
-        EXPECT_EQ(tell(story, {.judge = judge_both}).flaws, "") << path;
+    for (const std::string& name : policies::shipped_names()) {
+        for (const stories::Story& story : stories::read_stories(name)) {
+            const auto telling = play(story, policies::shipped(name), {.judge = judge_both});
+            EXPECT_EQ(telling.flaws(story.path), "");
+        }
     }
     for (const auto& [what, times] : beside.disagreed) {
         ADD_FAILURE() << times << " times " << what;

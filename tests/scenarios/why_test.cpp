@@ -2,9 +2,10 @@
 // what the evaluator and the fold say, and the one fact that it names is the one that decides.
 #include "engine/core/draft.h"
 #include "engine/core/witness.h"
+#include "policies/shipped.h"
+#include "stories/replay.h"
 #include "tests/scenarios/moments.h"
-#include "tests/support/replay.h"
-#include "tests/support/scenario.h"
+#include "tests/scenarios/shipped_stories.h"
 
 #include <gtest/gtest.h>
 
@@ -15,12 +16,31 @@
 namespace trueup::testing {
 namespace {
 
+struct Told {
+    stories::Story story;
+    Shared<policy::Policy> policy;
+};
+
+const std::vector<Told>& shipped_stories() {
+    static const std::vector<Told> kStories = [] {
+        std::vector<Told> all;
+        for (const std::string& name : policies::shipped_names()) {
+            for (stories::Story& story : stories::read_stories(name)) {
+                all.push_back({std::move(story), policies::shipped(name)});
+            }
+        }
+        return all;
+    }();
+    return kStories;
+}
+
 /// Every subject of every story behind every record.
 template <typename Visit>
 void walk(Visit&& visit) {
-    for (const std::string& path : stories_in(TRUEUP_SCENARIOS)) {
-        Replay replay;
-        for (const Recorded& record : tell(Scenario::read(path), {}).records) {
+    for (const Told& story : shipped_stories()) {
+        const std::string& path = story.story.path;
+        stories::Replay replay;
+        for (const stories::Recorded& record : stories::play(story.story, story.policy).records) {
             replay.fold(record);
             if (replay.state().plan == nullptr) continue;
             std::vector<std::string> keys;
@@ -52,8 +72,9 @@ Verdict judge_watched(const core::Judgement& on) {
 
 TEST(Why, WhoLooksChangesNoVerdict) {
     watched = {};
-    for (const std::string& path : stories_in(TRUEUP_SCENARIOS)) {
-        EXPECT_EQ(tell(Scenario::read(path), {.judge = judge_watched}).flaws, "") << path;
+    for (const Told& each : shipped_stories()) {
+        const std::string& path = each.story.path;
+        EXPECT_EQ(stories::play(each.story, each.policy, {.judge = judge_watched}).flaws(path), "");
     }
     EXPECT_EQ(watched.other, 0U);
     EXPECT_GT(watched.judged, 1'000U);

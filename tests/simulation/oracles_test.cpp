@@ -323,6 +323,33 @@ TEST_F(OraclesTest, AnOrphanWaitsForSomebodyWhileARowMayMeanIt_G25) {
     EXPECT_EQ(violated(), Names{"approval"});
 }
 
+TEST_F(OraclesTest, NothingIsOrderedByARuleThatNobodyEnabled) {
+    std::uint64_t number = 0;
+    const auto ordered = [&](const std::string& rule) {
+        Command made = command("w");
+        made.id = CommandId({7, ++number});
+        made.rule = rule;
+        Outcome last;
+        last.command_id = CommandId({7, number - 1});
+        oracles_.ended(last);
+        oracles_.given(made, scheduler_.steady_now());
+        scheduler_.run_until(scheduler_.since() + Millis{1'000});
+        return violated().count("enabled") != 0;
+    };
+    EXPECT_FALSE(ordered("missing_pod")) << "all are, unless the run says otherwise";
+    oracles_.nobody_enabled();
+    oracles_.may_be_enabled("missing_pod");
+    EXPECT_FALSE(ordered("missing_pod"));
+    oracles_.disabled("missing_pod");
+    scheduler_.run_until(scheduler_.since() + Millis{1'000});
+    Request approval;
+    approval.kind = RequestKind::kApprove;
+    oracles_.approvals().asked(approval);
+    scheduler_.run_until(scheduler_.since() + Millis{1'000});
+    EXPECT_FALSE(ordered("missing_pod")) << "it was approved";
+    EXPECT_TRUE(ordered("missing_pod"));
+}
+
 TEST_F(OraclesTest, NothingIsOrderedOutsideOfTheWindows) {
     oracles_.every_rule = true;
     Command late = command("w");

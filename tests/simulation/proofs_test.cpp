@@ -4,7 +4,7 @@
 
 #include "sandbox/world.h"
 #include "simulation/scheduler.h"
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

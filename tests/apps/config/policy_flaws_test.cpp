@@ -179,7 +179,7 @@ TEST(ConfigPolicyFlaws, Windows) {
          {"always", "Mon-Fri", "Fri-Mon 08:00-18:00", "Mon 18:00-08:00", "Mon 08:00-24:01",
           "Mon 8:00-9:00", "Mo 08:00-09:00", "Mon, 08:00-09:00", "Mon 08:60-09:00"}) {
         EXPECT_EQ(flaws_of_policy("    windows: [\"" + std::string(text) + "\"]\n"),
-                  "trueup.yaml:18: policies[0].windows holds '" + std::string(text) +
+                  "trueup.yaml:18: policies[0].windows has '" + std::string(text) +
                       "'; write days and hours in UTC, as in 'Mon-Fri 08:00-18:00'; split a window "
                       "over midnight in two");
     }

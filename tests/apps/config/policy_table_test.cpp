@@ -48,7 +48,7 @@ TEST(PolicyTable, SaysWhatANotTakesAndWhatAListLeaves) {
               std::string::npos)
         << machines;
     const std::string storage = policy_table(*policies::shipped("storage-instances"));
-    expect_line(storage, "condition orphan, of instances, by the first line that fits");
+    expect_line(storage, "condition orphan, of instances, by the first line that matches");
     expect_line(storage, "          else → yes");
 }
 

@@ -57,6 +57,7 @@ TEST(Golden, PublicMessages) {
     expect_golden("outcome", encode_outcome(samples::outcome()));
     expect_golden("finding", encode_finding(samples::finding()));
     expect_golden("request", encode_request(samples::request()));
+    expect_golden("request_enable", encode_request(samples::enabling()));
 }
 
 }  // namespace

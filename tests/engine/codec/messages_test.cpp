@@ -25,6 +25,7 @@ TEST(Messages, SamplesGoBothWays) {
     EXPECT_EQ(decode_outcome(encode_outcome(samples::outcome())).value(), samples::outcome());
     EXPECT_EQ(decode_finding(encode_finding(samples::finding())).value(), samples::finding());
     EXPECT_EQ(decode_request(encode_request(samples::request())).value(), samples::request());
+    EXPECT_EQ(decode_request(encode_request(samples::enabling())).value(), samples::enabling());
 }
 
 TEST(Messages, BareOnesGoBothWays) {
@@ -182,8 +183,9 @@ TEST(RequestCodec, RefusesWhatItDoesNotKnow) {
     EXPECT_FALSE(no([](R&) {}));
     EXPECT_TRUE(no([](R& m) { m.clear_id(); }));
     EXPECT_TRUE(no([](R& m) { m.clear_kind(); }));
-    EXPECT_TRUE(no([](R& m) { m.set_kind(v1::RequestKind(12)); }));
+    EXPECT_TRUE(no([](R& m) { m.set_kind(v1::RequestKind(99)); }));
     EXPECT_TRUE(no([](R& m) { m.mutable_scope()->set_finding_id("x"); }));
+    EXPECT_TRUE(no([](R& m) { m.add_rules()->set_text("no hash"); }));
 }
 
 }  // namespace

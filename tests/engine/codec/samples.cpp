@@ -137,6 +137,19 @@ Request request() {
     return request;
 }
 
+Request enabling() {
+    Request request;
+    request.id = RequestId({7, 9});
+    request.kind = RequestKind::kEnable;
+    request.scope.policy = "graph-instance";
+    request.issued_ms = 1'700'000'002'500;
+    request.issued_by = "olga";
+    request.role = "admin";
+    request.rules = {{"orphaned_pod", {1, 2}}, {"missing_pod", {3, 4}}};
+    request.seen = {-1, 300, -1};
+    return request;
+}
+
 /// One of everything.
 policy::Policy policy_text() {
     using policy::Case, policy::Condition, policy::Deadline, policy::FieldRef, policy::Key;

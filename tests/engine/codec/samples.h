@@ -26,6 +26,8 @@ Command command();
 Outcome outcome();
 FindingEdge finding();
 Request request();
+/// Of two rules, as it was looked at in the second of three shards.
+Request enabling();
 Settings settings();
 Genesis genesis();
 /// A journal record with genesis, settings, an upsert, an outcome, a request and rubbish.

@@ -2,7 +2,7 @@
 // together, in order, and cleared by themselves.
 #include "engine/core/budget.h"
 
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

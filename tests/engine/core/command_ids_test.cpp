@@ -1,6 +1,6 @@
 // Proves that ids depend on the journal and on nothing else (design §5; C3, C11).
 #include "engine/core/command_id.h"
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
 // Proves endings (core/ending.h, docs/adr/0022-endings.md; G4, G7, G8, S2, S40): what was begun by
 // taking something away is carried to its end, and no other rule takes it for a failure.
 #include "policies/shipped.h"
-#include "tests/support/journal_script.h"
-#include "tests/support/worlds.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +26,7 @@ Row expired_row(std::uint64_t version, std::string status = "running") {
 
 /// Services and ingresses are watched, and there are none.
 Settings served_settings(Mode mode = Mode::kEnforce) {
-    Settings settings = world_of("graph-instances with services")->settings;
+    Settings settings = served_settings();
     for (const char* rule : {"ttl_expired", "termination_requested", "untracked_record"}) {
         policies::rule_settings(settings, rule).mode = mode;
     }
@@ -138,6 +137,24 @@ void done(JournalScript& s, OutcomeKind kind) {
     s.pod({.name = "wrapper-7", .uid = "a", .version = 12, .deleting = true});
 }
 
+Request disabling(const std::string& rule) {
+    Request made = request(RequestKind::kDisable);
+    if (!rule.empty()) made.rules = {{rule, {}}};
+    return made;
+}
+
+/// Its text is one that nobody enabled; it does the same.
+void another_text(JournalScript& s) {
+    Settings settings = s.settings();
+    policy::Policy text = *settings.text;
+    for (policy::Rule& rule : text.rules) {
+        if (rule.name == "ttl_expired") rule.acknowledge.push_back("no_window");
+    }
+    settings.text = std::move(text);
+    settings.enabled_by.clear();
+    s.put_in_force(settings);
+}
+
 const std::vector<Event>& events() {
     static const std::vector<Event> kEvents{
         {"nothing for 5 s", [](JournalScript&) {}, "TtBCH"},
@@ -171,6 +188,12 @@ const std::vector<Event>& events() {
          "TtBCB"},
         {"the rule enforces", [](JournalScript& s) { set_mode(s, "ttl_expired", Mode::kEnforce); },
          "TtBCB"},
+        {"the rule is disabled", [](JournalScript& s) { s.request(disabling("ttl_expired")); },
+         "TtHCH"},
+        {"every rule is disabled", [](JournalScript& s) { s.request(disabling({})); }, "TtHCH"},
+        {"another rule is disabled", [](JournalScript& s) { s.request(disabling("missing_pod")); },
+         "TtBCH"},
+        {"the rule means something else", another_text, "TtHCH"},
         {"somebody asks for the end",
          [](JournalScript& s) { s.request(about(RequestKind::kTerminate)); }, "TtBCB"},
         {"another pod of the name",

@@ -1,5 +1,5 @@
 // Proves what a complete epoch is and does (design §4.1, §4.3, §5; S11, S15).
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

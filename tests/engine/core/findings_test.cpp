@@ -1,7 +1,7 @@
 // Proves the life of a finding and of its command (design §4.9, §4.14, §5; S1, S38, S39).
 #include "engine/core/edges.h"
 #include "policies/shipped.h"
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

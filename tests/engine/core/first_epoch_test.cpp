@@ -1,7 +1,7 @@
 // Proves that a wrong question is not an absence (docs/adr/0023-first-snapshots.md; S4, S13, G22):
 // first epochs that are empty, or by which most of the world is wrong, and sources that went back.
 #include "policies/shipped.h"
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Proves what becomes of lost, doubled and unreadable items (design §5; C3, C4, C11).
 #include "engine/codec/change_codec.h"
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

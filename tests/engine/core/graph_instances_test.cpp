@@ -1,6 +1,6 @@
-// Proves what no story of tests/scenarios can say of the rules for graph instances: what a command
+// Proves what no story of policies/ can say of the rules for graph instances: what a command
 // names and relies on, what is counted, and the skew between partitions (G1, G2, G3, G25).
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

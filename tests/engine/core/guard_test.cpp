@@ -2,8 +2,9 @@
 // (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
 #include "engine/codec/request_codec.h"
 #include "engine/core/row.h"
+#include "engine/core/rule_text.h"
 #include "policies/shipped.h"
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 
@@ -509,6 +510,75 @@ TEST(Guard, Guard_mode_stops_commands_WhatIsObservedIsNotSaidAgain) {
     s.put_in_force(graph_settings(Mode::kObserve));
     s.quiet_until(200s);
     EXPECT_EQ(s.commands().back().emission, 1U);
+}
+
+/// Of orphaned_pod, as it is in force.
+Request word_on_orphans(const JournalScript& s, RequestKind kind) {
+    Request made;
+    made.kind = kind;
+    made.role = "admin";
+    const Settings& settings = s.settings();
+    const auto means = core::rule_text(*settings.text, settings.sources, "orphaned_pod");
+    made.rules = {{"orphaned_pod", means.text}};
+    made.seen = {s.records().back().offset};
+    return made;
+}
+
+JournalScript unlooked_orphan() {
+    Settings settings = graph_settings();
+    settings.enabled_by.clear();
+    settings.reconcile_every = 0s;
+    return orphan_at(165s, settings);
+}
+
+// ADR 34: a rule acts by itself only while it is what somebody looked at.
+TEST(Guard, Guard_not_enabled_asks_ARuleThatNobodyEnabledDoesNothing) {
+    EXPECT_TRUE(unlooked_orphan().commands().empty());
+}
+
+// ADR 34: nobody enables what could not be looked at.
+TEST(Guard, Guard_enabling_looks_first_BeforeAReconcileThereIsNothingToSee) {
+    JournalScript s = unlooked_orphan();
+    s.request(word_on_orphans(s, RequestKind::kEnable));
+    EXPECT_FALSE(s.answered().granted);
+}
+
+// ADR 34: to enable takes the role admin.
+TEST(Guard, Guard_enabling_needs_admin_AnOperatorEnablesNothing) {
+    JournalScript s = unlooked_orphan();
+    Request reconcile;
+    reconcile.kind = RequestKind::kReconcile;
+    s.request(reconcile);
+    s.quiet_until(180s);
+    Request word = word_on_orphans(s, RequestKind::kEnable);
+    word.role = "ops";
+    s.request(word);
+    EXPECT_FALSE(s.answered().granted);
+}
+
+// ADR 34: what was ordered before its rule was disabled is not said again.
+TEST(Guard, Guard_former_texts_stop_WhatWasOrderedBeforeADisableIsNotSaidAgain) {
+    JournalScript s = orphan_at(161s);
+    ASSERT_FALSE(s.commands().empty());
+    s.request(word_on_orphans(s, RequestKind::kDisable));
+    s.quiet_until(200s);
+    EXPECT_EQ(s.commands().back().emission, 1U);
+}
+
+// ADR 22, ADR 34: an ending whose rule was disabled halts.
+TEST(Guard, Guard_disabled_ending_halts_ItsRowIsNotWritten) {
+    JournalScript s = expired_instance();
+    s.request(pause_of("ttl_expired"));
+    s.at(96s).outcome(s.commands().back(), OutcomeKind::kDone);
+    s.at(97s).pod_gone("wrapper-7", "a", 12);
+    Request disable;
+    disable.kind = RequestKind::kDisable;
+    s.request(disable);
+    Request resume = pause_of("ttl_expired");
+    resume.kind = RequestKind::kResume;
+    s.request(resume);
+    s.quiet_until(200s);
+    EXPECT_EQ(s.commands().back().draft.action.kind, Action::Kind::kDeletePod);
 }
 
 // Design §4.14: one command at a time on one object.

@@ -3,7 +3,7 @@
 #include "engine/core/look.h"
 
 #include "policies/shipped.h"
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

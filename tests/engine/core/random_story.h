@@ -2,7 +2,7 @@
 // shrink, played on a JournalScript.
 #pragma once
 
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <rapidcheck.h>
 

@@ -1,6 +1,6 @@
 // Proves that what the fold says depends on the journal alone: not on restarts, write-behind, the
 // cache, or where records are cut (C1, C7, C8; invariant R1 of engine/core/subject_table.h).
-#include "tests/support/replay.h"
+#include "stories/replay.h"
 
 #include "tests/engine/core/random_story.h"
 
@@ -9,6 +9,9 @@
 
 namespace trueup::testing {
 namespace {
+
+using stories::Emissions;
+using stories::Replay;
 
 /// One of everything: three sources' worth of news, two incarnations, a hole, commands with each
 /// outcome, a sweep in small steps.

@@ -3,12 +3,15 @@
 #include "engine/codec/request_codec.h"
 #include "engine/model/intake.h"
 #include "policies/shipped.h"
-#include "tests/support/replay.h"
+#include "stories/replay.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 
 namespace trueup::testing {
 namespace {
+
+using stories::Replay;
 
 Request request(RequestKind kind, std::string subject = {}) {
     Request made;
@@ -179,7 +182,7 @@ TEST(Requests, AFloodOfOneCallerStopsNeitherABrakeNorAnotherCaller) {
     }
     EXPECT_EQ(s.answered().sentence,
               "'alice' has asked 256 times within ten minutes; wait a few minutes and ask again; "
-              "pause, hold and dismiss are always accepted");
+              "pause, hold, disable and dismiss are always accepted");
     EXPECT_TRUE(s.parked().empty());
     Request word = request(RequestKind::kPause);
     word.issued_by = "olga";

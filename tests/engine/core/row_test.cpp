@@ -2,7 +2,8 @@
 #include "engine/core/row.h"
 
 #include "engine/core/bytes.h"
-#include "tests/support/replay.h"
+#include "stories/replay.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,8 @@
 
 namespace trueup::testing {
 namespace {
+
+using stories::Replay;
 
 class Dice {
   public:

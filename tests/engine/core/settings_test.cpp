@@ -1,7 +1,6 @@
 // Proves that settings are journal events and that nothing starts under wrong ones (design §5,
 // C10).
-#include "tests/support/journal_script.h"
-#include "tests/support/worlds.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Proves ownership, density and progress of sources (design §4.2 to §4.4; S12).
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Proves that a suspicious drop is not news (S4; design §4.6).
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

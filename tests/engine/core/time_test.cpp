@@ -1,5 +1,5 @@
 // Proves that journal time is watched time (S35; design §4.4, §4.8).
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Proves that an older word never overwrites a newer one (C6, S12, S17; design §4.7).
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,9 @@
 
 #include "engine/core/look.h"
 #include "policies/shipped.h"
-#include "tests/support/replay.h"
-#include "tests/support/scenario.h"
+#include "stories/player.h"
+#include "stories/replay.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 
@@ -14,13 +15,23 @@
 namespace trueup::testing {
 namespace {
 
-/// What is told of one rule at the end of a story, whatever else came of it.
+/// As policies/graph-instances/world.scn.
+constexpr const char* kWorld =
+    "rules off\nrule orphaned_pod enforce\nrule missing_pod enforce grace=0s\n"
+    "rule status_drift enforce\ntable rows public.instances\nusual rows status=running\n"
+    "usual pods phase=Running namespace=graphs\n";
+
+/// What is told of one rule at the end of a story, whatever else came of it. The key begins with
+/// the policy's name.
 RuleTrace why(const std::string& story, const std::string& key, const std::string& rule) {
-    std::istringstream text(story + "=> nothing\n");
-    Replay replay;
-    for (const Recorded& record : tell(Scenario::read(text, "story"), {}).records) {
-        replay.fold(record);
-    }
+    const std::string policy = key.substr(0, key.find('/'));
+    std::istringstream text((policy == "graph-instances" ? kWorld : "") + story + "=> nothing\n");
+    const auto read = stories::Story::read(text, "story");
+    EXPECT_TRUE(read.ok()) << read.error().what;
+    stories::Replay replay;
+    const stories::Telling told = stories::play(*read, policies::shipped(policy));
+    EXPECT_EQ(told.unusable, "");
+    for (const Recorded& record : told.records) replay.fold(record);
     const auto look = core::look_at(replay.state(), key);
     if (!look) return {};
     for (const RuleTrace& each : look->why) {
@@ -76,7 +87,8 @@ const Case kCases[] = {
     {"off", "0s known all\n100s pod wrapper-7 uid=a\n", kWrapper, "ttl_expired",
      "healthy at asked: kept mode = off | observe, approve or enforce"},
     {"request",
-     "0s rule termination_requested enforce\n0s known all\n100s row wrapper-7 pk=7 owner=alice\n",
+     "0s rule termination_requested enforce\n0s known all\n100s row wrapper-7 pk=7 "
+     "owner_username=alice\n",
      kWrapper, "termination_requested",
      "healthy at asked: kept request = nobody asked for it | a request"},
     {"none_false", "0s known all\n100s pod wrapper-7 uid=a\n100s row wrapper-7 pk=7\n110s quiet\n",
@@ -100,7 +112,8 @@ const Case kCases[] = {
      "missing_pod",
      "abstains incomplete at known: field rows/public.instances/7 status = not_sent | [running, "
      "starting]"},
-    {"toast", "0s known all\n100s row wrapper-7 pk=7 toast\n110s quiet\n", kWrapper, "missing_pod",
+    {"toast", "0s known all\n100s row wrapper-7 pk=7 pod_name=unsent\n110s quiet\n", kWrapper,
+     "missing_pod",
      "abstains incomplete at known: field rows/public.instances/7 pod_name = not_sent | set"},
     {"report",
      "0s rule duplicate_claim enforce grace=0s\n0s known all\n100s row wrapper-7 pk=7\n"
@@ -115,26 +128,26 @@ const Case kCases[] = {
      kWrapper, "orphaned_pod",
      "waits stale at heard: source pods/ heard = silent | heard within 45s"},
     {"count",
-     "0s known all\n100s quiet\n100s pod wrapper-7 uid=a\n100s row wrapper-8 pk=8 untracked\n"
+     "0s known all\n100s quiet\n100s pod wrapper-7 uid=a\n100s row wrapper-8 pk=8 pod_name=null\n"
      "170s quiet\n",
      kWrapper, "orphaned_pod",
      "acts uncorrelated_rows at approval: tally uncorrelated_rows = 1 | 0: kept approval = not "
      "given | of this command"},
     {"deadline",
      "0s rule ttl_expired enforce\n0s known all\n10s quiet\n10s pod wrapper-7 uid=a\n"
-     "10s row wrapper-7 pk=7 created=-58m ttl=01:00:00\n100s quiet\n",
+     "10s row wrapper-7 pk=7 created_at=-58m ttl=01:00:00\n100s quiet\n",
      kWrapper, "ttl_expired", "healthy at deadline: clock rows/ clock =  | past the deadline"},
     {"never",
      "0s rule ttl_expired enforce\n0s known all\n10s quiet\n10s pod wrapper-7 uid=a\n"
-     "10s row wrapper-7 pk=7 created=-58m ttl=0\n100s quiet\n",
+     "10s row wrapper-7 pk=7 created_at=-58m ttl=0\n100s quiet\n",
      kWrapper, "ttl_expired",
      "healthy at deadline: field rows/public.instances/7 ttl = 0 | how long it lasts"},
     {"backoff",
-     "use processors\n0s known all\n10s pod p-1 id=uid-a name=etl-1 phase=Failed spec=v1\n"
-     "10s processor p-1 id=processors/1 name=etl-1 status=running versions=1 spec=v1\n"
-     "15s quiet\n16s outcome p-1 done\n16s pod-gone p-1 id=uid-a\n18s quiet\n"
-     "19s outcome p-1 done\n19s pod p-1 id=uid-b name=etl-1 phase=Failed spec=v1\n24s quiet\n"
-     "25s outcome p-1 done\n25s pod-gone p-1 id=uid-b\n26s quiet\n",
+     "0s known all\n10s pod p-1 uid=uid-a name=etl-1 phase=Failed spec=v1\n"
+     "10s wanted p-1 id=processors/1 name=etl-1 status=running versions=1 spec=v1\n"
+     "15s quiet\n16s outcome p-1 done\n16s pod-gone p-1 uid=uid-a\n18s quiet\n"
+     "19s outcome p-1 done\n19s pod p-1 uid=uid-b name=etl-1 phase=Failed spec=v1\n24s quiet\n"
+     "25s outcome p-1 done\n25s pod-gone p-1 uid=uid-b\n26s quiet\n",
      "processors/p-1", "missing_pod", "waits backoff at backoff: time after failure 2 = 7s | 10s"},
     {"doubt",
      "0s known all\n100s quiet\n100s pod wrapper-7 uid=a\n100s begin rows rewound\n"

@@ -1,7 +1,7 @@
 // Proves engine/core/windows.h (design §4.9): windows of the week in UTC, which fail closed.
 #include "engine/core/windows.h"
 
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "engine/core/row.h"
 #include "engine/runtime/projection.h"
 #include "tests/engine/runtime/shard_fixture.h"
-#include "tests/support/worlds.h"
+#include "tests/support/graph_script.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include "projections/memory_store.h"
 #include "projections/rocksdb_store.h"
 #include "tests/ports/victim.h"
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 #include "tests/support/temp_dir.h"
 
 #include <gtest/gtest.h>

@@ -1,0 +1,178 @@
+// Who may act by himself (docs/adr/0034): a rule acts without an approval only while what it means,
+// text for text, is among what somebody looked at and enabled.
+#include "engine/base/guard.h"
+#include "engine/base/suggest.h"
+#include "engine/core/fold_run.h"
+
+#include <algorithm>
+
+namespace trueup::core {
+
+bool Enabling::has(const Hash128& text) const {
+    return !text.none() && std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+void Enabling::add(const Hash128& text) {
+    take(text);
+    texts.push_back(text);
+    if (texts.size() > kMost) texts.erase(texts.begin());
+}
+
+void Enabling::take(const Hash128& text) {
+    texts.erase(std::remove(texts.begin(), texts.end(), text), texts.end());
+}
+
+bool FoldRun::enabled(std::uint8_t rule) const {
+    if (!TRUEUP_GUARD("not_enabled_asks")) return true;
+    return meta_.enabling[rule].has(state_.plan->rules[rule].text);
+}
+
+/// Was what carries the ending on enabled at some time since it began, and is not any more? One
+/// that was approved while nobody had enabled its rule goes on.
+bool FoldRun::withdrawn(const Ending& ending) const {
+    const Enabling& enabling = meta_.enabling[ending.by];
+    return !enabling.has(state_.plan->rules[ending.by].text) && enabling.left >= ending.since;
+}
+
+/// Those rules mean something else from now on than by the former plan.
+void FoldRun::note_texts(const Plan& former, const std::string& changed) {
+    for (const char number : changed) {
+        const auto rule = static_cast<std::uint8_t>(number);
+        Enabling& enabling = meta_.enabling[rule];
+        enabling.looked = -1;
+        enabling.turned = meta_.broker_now;
+        const bool was = enabling.has(former.rules[rule].text);
+        if (was && !enabling.has(state_.plan->rules[rule].text)) enabling.left = meta_.now;
+    }
+}
+
+/// What the command line enables, it enables unseen. What a person took back stays so.
+void FoldRun::enable_by_settings() {
+    if (meta_.settings.enabled_by.empty()) return;
+    for (std::size_t rule = 0; rule < meta_.enabling.size(); ++rule) {
+        const Hash128& text = state_.plan->rules[rule].text;
+        Enabling& enabling = meta_.enabling[rule];
+        if (!text.none() && text != enabling.disabled) enabling.add(text);
+    }
+}
+
+/// Does every source that the rule leans on show all that it has, and is it believed?
+bool FoldRun::shown_whole(const PlanRule& rule) const {
+    for (SourceId id = 0; id < source_count(); ++id) {
+        const Role role = meta_.settings.sources[id].role;
+        const bool ours = std::find(rule.roles.begin(), rule.roles.end(), role) != rule.roles.end();
+        const SourceState& source = meta_.sources[id];
+        const bool whole =
+            source.known && !source.on_trial && source.quarantine == Quarantine::kNone;
+        if (role != kNoRole && ours && !whole) return false;
+    }
+    return true;
+}
+
+/// A reconcile has ended: what can be looked at from now on. What the configuration enables is
+/// enabled once it could have been looked at.
+void FoldRun::note_looks() {
+    const bool on_its_way =
+        std::any_of(meta_.sweeps.begin(), meta_.sweeps.end(),
+                    [](const Sweep& sweep) { return sweep.what == Sweep::What::kPolicy; });
+    if (on_its_way) return;
+    const std::vector<Hash128>& wanted = meta_.settings.enabled;
+    for (std::size_t rule = 0; rule < meta_.enabling.size(); ++rule) {
+        const PlanRule& means = state_.plan->rules[rule];
+        Enabling& enabling = meta_.enabling[rule];
+        if (means.text.none()) continue;
+        if (enabling.looked < 0 && shown_whole(means)) enabling.looked = record_.offset;
+        const bool ours = std::find(wanted.begin(), wanted.end(), means.text) != wanted.end();
+        if (!ours || enabling.looked < 0 || enabling.has(means.text)) continue;
+        if (means.text == enabling.disabled) continue;
+        enabling.add(means.text);
+        judge_all();
+    }
+}
+
+/// Why this rule cannot be enabled by who saw the journal up to there; empty: it can.
+std::string FoldRun::against_enabling(const NamedRule& named, std::int64_t seen) const {
+    const std::uint8_t rule = state_.plan->rule(named.rule);
+    if (rule == kEveryRule || state_.plan->rules[rule].text.none()) {
+        std::vector<std::string> names;
+        for (const PlanRule& known : state_.plan->rules) {
+            if (!known.text.none()) names.push_back(known.name);
+        }
+        return "there is no rule '" + named.rule + "'; " + did_you_mean(named.rule, names);
+    }
+    if (!TRUEUP_GUARD("enabling_looks_first")) return {};
+    const std::int64_t looked = meta_.enabling[rule].looked;
+    if (state_.plan->rules[rule].text != named.text) {
+        return named.rule + " has changed since you looked: look again";
+    }
+    if (looked < 0) {
+        return "no reconcile has ended since " + named.rule +
+               " means this in which all its sources were synced and none was quarantined: wait "
+               "for one, or ask for it with `trueup reconcile`, and look again";
+    }
+    if (seen < looked) {
+        return "what you saw (journal offset " + std::to_string(seen) +
+               ") is older than the reconcile that showed what " + named.rule +
+               " finds (journal offset " + std::to_string(looked) + "): look again";
+    }
+    return {};
+}
+
+FoldRun::Answer FoldRun::enable(const Request& request) {
+    if (request.role != "admin" && TRUEUP_GUARD("enabling_needs_admin")) {
+        return {false, "to enable a rule takes the role admin"};
+    }
+    const auto shard = static_cast<std::size_t>(meta_.shard);
+    const std::int64_t seen = shard < request.seen.size() ? request.seen[shard] : -1;
+    if (request.rules.empty() || seen < 0) {
+        return {false,
+                "an enabling names rules, what each of them means, and the journal offset of shard "
+                "" + std::to_string(shard) +
+                    " that was looked at, as `trueup policy enable` does"};
+    }
+    if (seen > meta_.applied) {
+        return {false, "journal offset " + std::to_string(seen) +
+                           " lies beyond the journal's end (" + std::to_string(meta_.applied) +
+                           "): nobody has seen it"};
+    }
+    for (const NamedRule& named : request.rules) {
+        if (std::string why = against_enabling(named, seen); !why.empty()) return {false, why};
+    }
+    std::string names;
+    for (const NamedRule& named : request.rules) {
+        const std::uint8_t rule = state_.plan->rule(named.rule);
+        Enabling& enabling = meta_.enabling[rule];
+        enabling.add(state_.plan->rules[rule].text);
+        enabling.disabled = {};
+        enabling.turned = meta_.broker_now;
+        names += (names.empty() ? "" : ", ") + named.rule + " (mode " +
+                 std::string(name_of(meta_.settings.rules[rule].mode)) + ")";
+    }
+    judge_all();
+    return {true, "enabled for as long as it means what was looked at: " + names};
+}
+
+FoldRun::Answer FoldRun::disable(const Request& request) {
+    std::vector<std::uint8_t> rules;
+    for (const NamedRule& named : request.rules) {
+        const std::uint8_t rule = state_.plan->rule(named.rule);
+        if (rule == kEveryRule) return {false, "there is no rule '" + named.rule + "'"};
+        rules.push_back(rule);
+    }
+    for (std::size_t rule = 0; request.rules.empty() && rule < meta_.enabling.size(); ++rule) {
+        rules.push_back(static_cast<std::uint8_t>(rule));
+    }
+    for (const std::uint8_t rule : rules) {
+        const Hash128& text = state_.plan->rules[rule].text;
+        Enabling& enabling = meta_.enabling[rule];
+        if (enabling.has(text)) enabling.left = meta_.now;
+        enabling.take(text);
+        enabling.disabled = text;
+        enabling.turned = meta_.broker_now;
+    }
+    judge_all();
+    return {true, request.rules.empty() ? "every rule acts on approval only, until it is enabled"
+                                        : "disabled: acts on approval only, until it is enabled"};
+}
+
+}  // namespace trueup::core
