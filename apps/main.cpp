@@ -433,8 +433,7 @@ void add_why(CLI::App& app, Options& options, Chosen& chosen) {
         "journal offset and time of that object's last change. docs/operations/why.md lists the\n"
         "stages.");
     apps::add_examples(
-        *why,
-        "0 shown, 1 nobody speaks of the subject, or there is no such rule, 2 no engine was asked",
+        *why, "0 shown, 1 unknown subject or rule, 2 no engine was asked",
         {"trueup why wrapper-7 -c trueup.yaml", "trueup why wrapper-7 orphaned_pod -c trueup.yaml",
          "trueup why graph-instances/wrapper-7 --state-dir ./state -o json | jq '.rules[] | "
          "{rule, verdict, reason, stopped_at}'"});
@@ -482,6 +481,15 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
     trueup::apps::add_examples(*cleanup, kAnswered, {"trueup cleanup -c trueup.yaml"});
 }
 
+/// What is asked of an engine.
+Chosen add_operations(CLI::App& app, Options& options) {
+    Chosen chosen;
+    add_findings(app, options, chosen);
+    add_why(app, options, chosen);
+    add_brakes(app, options, chosen);
+    return chosen;
+}
+
 CLI::App* add_completion(CLI::App& app, std::string& shell) {
     CLI::App* completion =
         app.add_subcommand("completion", "Print a completion script for a shell");
@@ -519,10 +527,7 @@ int run(int argc, char** argv) {
     const CLI::App* policy_test = add_policy_test(app, options);
     const Enablings enabling = add_enabling(*app.get_subcommand("policy"), options);
     const CLI::App* source_drop = add_source(app, options);
-    Chosen chosen;
-    add_findings(app, options, chosen);
-    add_why(app, options, chosen);
-    add_brakes(app, options, chosen);
+    const Chosen chosen = add_operations(app, options);
     std::string shell;
     const CLI::App* completion = add_completion(app, shell);
     // Last, or each command would have it, too.

@@ -400,7 +400,8 @@ int run_findings_approve(const OperateOptions& options) {
     if (options.reason.empty() && options.rule.empty()) {
         return complain(
             "no finding is named; write the id of one, from `trueup findings list`, or --rule "
-            "RULE, or --reason approval (or not_enabled, uncorrelated_rows), which shows them and asks");
+            "RULE, or --reason approval (or not_enabled, uncorrelated_rows), which shows them and "
+            "asks");
     }
     const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <ctime>
 #include <iterator>
 
@@ -111,11 +112,16 @@ std::string fact_text(const Json& fact) {
     return said;
 }
 
-/// Where it stopped, the last one of its cases.
+/// The stage that `stopped_at` names: of several cases the last one, unless that stopped elsewhere.
 const Json* stop_of(const Json& rule) {
     const Json& stages = rule["stages"];
+    const std::string at = text(rule, "stopped_at");
     const bool stopped = !stages.empty() && stages.back().value("stopped", false);
-    return stopped ? &stages.back() : nullptr;
+    if (!stopped || text(stages.back(), "stage") == at) return stopped ? &stages.back() : nullptr;
+    const auto named = std::find_if(stages.begin(), stages.end(), [&](const Json& each) {
+        return each.value("stopped", false) && text(each, "stage") == at;
+    });
+    return named == stages.end() ? nullptr : &*named;
 }
 
 std::string because(const Json& rule) {

@@ -1,5 +1,6 @@
 #include "engine/model/trace.h"
 
+#include <algorithm>
 #include <array>
 
 namespace trueup {
@@ -15,6 +16,13 @@ constexpr std::array<std::string_view, 10> kKinds{
     "", "field", "object", "no_object", "claims", "source", "clock", "time", "tally", "kept"};
 constexpr std::array<std::string_view, 5> kReads{"", "text", "null", "not_there", "not_sent"};
 
+bool waits_for_deadline(const StageAnswer& each) {
+    if (each.stage != Stage::kDeadline || !each.stopped) return false;
+    return std::any_of(each.facts.begin(), each.facts.end(), [](const DecidingFact& fact) {
+        return fact.kind == DecidingFact::Kind::kClock && fact.answer == DecidingFact::Answer::kNo;
+    });
+}
+
 }  // namespace
 
 std::string_view name_of(Stage stage) { return kStages.at(static_cast<std::size_t>(stage)); }
@@ -26,7 +34,12 @@ std::string_view name_of(DecidingFact::Read read) {
 }
 
 const StageAnswer* RuleTrace::stop() const {
-    return stages.empty() || !stages.back().stopped ? nullptr : &stages.back();
+    if (stages.empty() || !stages.back().stopped) return nullptr;
+    if (kind == Verdict::Kind::kHealthy) {
+        const auto due = std::find_if(stages.begin(), stages.end(), waits_for_deadline);
+        if (due != stages.end()) return &*due;
+    }
+    return &stages.back();
 }
 
 std::string_view RuleTrace::verdict() const {

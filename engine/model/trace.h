@@ -117,7 +117,8 @@ struct RuleTrace {
     std::vector<StageAnswer> stages;
     bool operator==(const RuleTrace&) const = default;
 
-    /// Where it stopped, the last one of its cases; nullptr: nowhere.
+    /// Where it stopped: of several cases the last one, or of those that are healthy the first that
+    /// waits for its deadline; nullptr: nowhere.
     const StageAnswer* stop() const;
     std::string_view verdict() const;  ///< `healthy`, `abstains`, `waits`, `acts`
 };

@@ -46,6 +46,23 @@ TEST_F(WhyText, AFieldIsSaidAsItWasReadWithWhatWasAskedAndWhereItComesFrom) {
     EXPECT_EQ(fact(about + R"("read": "not_sent"})"), "rows/t/42 status was not sent" + end);
     EXPECT_EQ(fact(about + R"("read": "text", "value": "x", "why": "unreadable"})"),
               "rows/t/42 status = x, which cannot be read" + end);
+    EXPECT_EQ(fact(R"({"kind": "field", "role": "rows", "name": "region", "read": "not_sent",
+                       "asked": "a name to look up"})"),
+              "rows.region is not known, asked: a name to look up\n");
+}
+
+// The other cases of the rule say nothing of when it is judged again.
+TEST_F(WhyText, OfSeveralHealthyCasesTheOneThatWaitsForItsDeadlineIsTold) {
+    Json one = rule("");
+    one["stopped_at"] = "deadline";
+    const Json due = Json::parse(R"({"number": 4, "stage": "deadline", "case": 1, "stopped": true,
+        "facts": [{"kind": "clock", "source": "rows", "answer": "no", "at_ms": 1764000000000,
+                   "past_ms": 1764000060000}]})");
+    one["stages"].insert(one["stages"].begin() + 1, due);
+    const std::string text = rules_text(Json{{"rules", Json::array({one})}});
+    EXPECT_NE(text.find("deadline    the clock of rows is at 2025-11-24 16:00:00, the deadline is"),
+              std::string::npos)
+        << text;
 }
 
 // A value is whatever somebody wrote into a column.
