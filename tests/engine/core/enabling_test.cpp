@@ -3,7 +3,7 @@
 #include "engine/core/row.h"
 #include "engine/core/rule_text.h"
 #include "policies/shipped.h"
-#include "tests/support/journal_script.h"
+#include "tests/support/graph_script.h"
 #include "tests/support/worlds.h"
 
 #include <gtest/gtest.h>
