@@ -31,6 +31,10 @@ struct Backend {
     /// kSkip: no open finding begins with these digits, or several do; kRetry: the shard does not
     /// answer.
     std::function<Result<std::pair<FindingEdge, SubjectView>>(const std::string& id)> finding;
+    /// What each rule makes of a subject, or the one of that name; a subject without `POLICY/` is
+    /// of the policy in force. Waits for the shard for a moment. kSkip: nobody speaks of it, or
+    /// there is no such rule. kRetry: the shard does not answer.
+    std::function<Result<WhyView>(const std::string& subject, const std::string& rule)> why;
     /// Why the engine would refuse it for how much there is already: of the caller's requests, or
     /// of holds. nullopt: it would not, as far as is known now.
     std::function<std::optional<std::string>(const Request&)> too_much;

@@ -1,5 +1,6 @@
 #include "api/routes.h"
 
+#include "api/why.h"
 #include "engine/base/suggest.h"
 
 #include <nlohmann/json.hpp>
@@ -167,7 +168,18 @@ Answer show_finding(const Backend& backend, const std::string& id) {
     Json facets = Json::array();
     for (const FacetView& facet : subject.facets) facets.push_back(json_of(facet));
     json["objects"] = std::move(facets);
+    if (subject.why) json["why"] = json_of(*subject.why);
     return reply(200, json);
+}
+
+Answer show_why(const Backend& backend, const Plan& plan) {
+    const std::string subject = value_of(plan, "subject");
+    if (subject.empty()) {
+        return refusal(400, "name a subject, as in ?subject=graph-instances/wrapper-7");
+    }
+    const Result<WhyView> why = backend.why(subject, value_of(plan, "rule"));
+    if (why) return reply(200, json_of(*why));
+    return refusal(why.error().next == Next::kSkip ? 404 : 503, why.error().what);
 }
 
 /// What each rule means, and whether somebody has enabled that.
@@ -267,6 +279,7 @@ constexpr std::array kRoutes{
     Route{"/metrics", "GET", Page::kMetrics, std::nullopt},
     Route{"/v1/findings", "GET", Page::kFindings, Role::kViewer},
     Route{kOneFinding, "GET", Page::kFinding, Role::kViewer},
+    Route{"/v1/why", "GET", Page::kWhy, Role::kViewer},
     Route{"/v1/requests", "POST", Page::kAsk, Role::kUser},
     Route{kAnswers, "GET", Page::kAnswer, Role::kViewer},
     Route{"/internal/reconcile", "POST", Page::kReconcile, Role::kOps},
@@ -451,7 +464,7 @@ Plan plan(const Tokens& tokens, const Head& head, std::int64_t now) {
     if (route == kRoutes.end()) {
         plan.refusal = refusal(404,
                                "not found; see /healthz, /readyz, /metrics, /v1/findings, "
-                               "/v1/policy and /v1/requests");
+                               "/v1/why, /v1/policy and /v1/requests");
         return plan;
     }
     const std::string_view method = head.method == "HEAD" ? "GET" : std::string_view(head.method);
@@ -486,6 +499,8 @@ Answer serve(const Backend& backend, const Plan& plan, const std::string& body) 
             return list_findings(backend, plan);
         case Page::kFinding:
             return show_finding(backend, plan.id);
+        case Page::kWhy:
+            return show_why(backend, plan);
         case Page::kPolicy:
             return show_policy(backend);
         case Page::kAsk:

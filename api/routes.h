@@ -2,6 +2,7 @@
 //
 //   GET  /healthz, /readyz, /metrics           everybody; /readyz says why not to a token only
 //   GET  /v1/findings?rule=&reason=&subject=&limit=, /v1/findings/<id>, /v1/policy      any role
+//   GET  /v1/why?subject=&rule=                any role: what each rule makes of a subject
 //   POST /v1/requests {"kind": "approve", "subject": "…", "finding": "…", "seen": 17, …}
 //   GET  /v1/requests/<id>                     what came of it
 //   POST /internal/reconcile                   starts a pass at once
@@ -30,6 +31,7 @@ enum class Page : std::uint8_t {
     kMetrics,
     kFindings,
     kFinding,
+    kWhy,
     kAsk,
     kAnswer,
     kReconcile,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/base/time.h"
+#include "engine/model/trace.h"
 
 #include <array>
 #include <cstdint>
@@ -77,12 +78,28 @@ struct CommandView {
     std::int64_t not_after_ms = 0;  ///< likewise
 };
 
+/// What one rule makes of a subject.
+struct RuleWhyView {
+    RuleTrace trace;
+    std::string orders;  ///< its draft, for people; empty: it has none
+};
+
+/// Why nothing is done about a subject, or what is.
+struct WhyView {
+    std::string subject;
+    std::int32_t shard = 0;
+    std::int64_t offset = -1;  ///< of the journal: as of that record
+    bool held = false;
+    std::vector<RuleWhyView> rules;
+};
+
 /// Everything that is known about a finding's subject.
 struct SubjectView {
     std::vector<std::string> sources;  ///< that may speak of it
     std::vector<FacetView> facets;
     bool held = false;  ///< an operator's hold
     std::optional<CommandView> command;
+    std::optional<RuleWhyView> why;  ///< of the finding's rule
 };
 
 struct RuleView {

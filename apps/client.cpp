@@ -177,7 +177,8 @@ Result<Json> EngineClient::read(const Result<Reply>& reply) const {
     if (reply->status < 300 && body.is_object()) return body;
     const bool says = body.is_object() && body.contains("error") && body["error"].is_string();
     return wrong(fmt::format("the engine answered {}: {}", reply->status,
-                             says ? body["error"].get<std::string>() : reply->body));
+                             says ? body["error"].get<std::string>() : reply->body),
+                 reply->status == 404 ? Code::kNotFound : Code::kInvalid);
 }
 
 std::string socket_of(const std::string& state_dir) { return state_dir + "/trueup.sock"; }

@@ -213,6 +213,9 @@ api::Backend Host::backend() {
     backend.starting = [this] { return starting(); };
     backend.snapshot = [this] { return snapshot(); };
     backend.finding = [this](const std::string& id) { return finding(id); };
+    backend.why = [this](const std::string& subject, const std::string& rule) {
+        return why(subject, rule);
+    };
     backend.findings = [this](const projections::FindingsFilter& filter) {
         return findings_.list(filter);
     };

@@ -146,6 +146,7 @@ class Host {
     bool runs(std::int32_t shard) const;
     std::optional<api::AnswerView> answer(const RequestId& id) const TRUEUP_EXCLUDES(mutex_);
     Result<std::pair<FindingEdge, api::SubjectView>> finding(const std::string& id) const;
+    Result<api::WhyView> why(const std::string& subject, const std::string& rule) const;
     void wait_for(const std::string& what) TRUEUP_EXCLUDES(mutex_);
     std::string starting() const TRUEUP_EXCLUDES(mutex_);
     bool await_admission(const Source& source);

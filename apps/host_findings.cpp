@@ -1,7 +1,9 @@
-// What a Host shows of one finding: the edge that everybody is told, and what its shard knows of
-// the subject.
+// What a Host shows of one finding, or of one subject: the edge that everybody is told, what its
+// shard knows of the subject, and what the rules make of that.
 #include "apps/host.h"
 #include "apps/rehearsal.h"
+#include "engine/base/suggest.h"
+#include "engine/model/intake.h"
 
 #include <algorithm>
 #include <utility>
@@ -32,7 +34,11 @@ api::FacetView view_of(const Facet& facet, const core::Meta& meta) {
     return view;
 }
 
-api::SubjectView view_of(const core::SubjectLook& look, const FindingId& finding,
+api::RuleWhyView view_of(const RuleTrace& trace) {
+    return {trace, trace.draft ? text_of(*trace.draft) : std::string()};
+}
+
+api::SubjectView view_of(const core::SubjectLook& look, const FindingEdge& edge,
                          const core::Meta& meta) {
     api::SubjectView view;
     for (const SourceSettings& source : meta.settings.sources) {
@@ -42,13 +48,16 @@ api::SubjectView view_of(const core::SubjectLook& look, const FindingId& finding
     view.held = look.subject.held;
     for (std::size_t i = 0; i < look.subject.findings.size(); ++i) {
         const Finding& open = look.subject.findings[i];
-        if (open.id != finding) continue;
+        if (open.id != edge.id) continue;
         if (open.command) {
             view.command = {to_hex(open.command->id), text_of(open.command->draft),
                             to_millis(open.command->issued), to_millis(open.command->not_after)};
         } else if (look.proposals[i]) {
             view.command = {"", text_of(*look.proposals[i]), 0, 0};
         }
+    }
+    for (const RuleTrace& trace : look.why) {
+        if (trace.rule == edge.rule) view.why = view_of(trace);
     }
     return view;
 }
@@ -75,7 +84,52 @@ Result<std::pair<FindingEdge, api::SubjectView>> Host::finding(const std::string
     const auto look = (*shard)->look(edge.subject, kLookWait);
     if (!look) return look.error();
     if (!*look) return std::pair{edge, api::SubjectView{}};
-    return std::pair{edge, view_of(**look, edge.id, (*shard)->status().meta)};
+    return std::pair{edge, view_of(**look, edge, (*shard)->status().meta)};
+}
+
+Result<api::WhyView> Host::why(const std::string& subject, const std::string& rule) const {
+    const auto no = [](std::string sentence) {
+        return Error{Next::kSkip, Code::kNotFound, std::move(sentence)};
+    };
+    if (shards_.empty()) {
+        return no("no shard runs in this process; ask an engine");
+    }
+    api::WhyView why;
+    why.subject = subject;
+    if (subject.find('/') == std::string::npos) {
+        why.subject = settings_.policy.policy + "/" + subject;
+    }
+    // An object whose key cannot be told is known to each shard.
+    const bool everywhere = why.subject.starts_with('!');
+    why.shard =
+        everywhere ? shards_.front()->index() : partition_of(why.subject, settings_.partitions);
+    const auto shard = std::find_if(shards_.begin(), shards_.end(),
+                                    [&](const auto& one) { return one->index() == why.shard; });
+    if (shard == shards_.end()) {
+        return no(why.subject + " belongs to shard " + std::to_string(why.shard) +
+                  ", which this engine does not run; ask the one that does");
+    }
+    const auto look = (*shard)->look(why.subject, kLookWait);
+    if (!look) return look.error();
+    if (!*look) {
+        return no("no source has an object of " + why.subject +
+                  ", and none was lost lately; a subject is named as "
+                  "`trueup findings list` does, POLICY/NAME");
+    }
+    why.held = (*look)->subject.held;
+    why.offset = (*look)->offset;
+    std::vector<std::string> rules;
+    for (const RuleTrace& trace : (*look)->why) {
+        rules.push_back(trace.rule);
+        if (rule.empty() || rule == trace.rule) why.rules.push_back(view_of(trace));
+    }
+    if (rules.empty()) {
+        return Error{Next::kRetry, Code::kUnavailable, "no policy is in force yet"};
+    }
+    if (why.rules.empty()) {
+        return no("there is no rule '" + rule + "'; " + did_you_mean(rule, rules));
+    }
+    return why;
 }
 
 }  // namespace trueup::apps

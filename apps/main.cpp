@@ -13,6 +13,7 @@
 #include "apps/simulate.h"
 #include "apps/source_drop.h"
 #include "apps/topics.h"
+#include "apps/why.h"
 #include "engine/base/version.h"
 
 #include <CLI/CLI.hpp>
@@ -418,6 +419,26 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
         {"trueup findings dismiss 3f2a91c0 -c trueup.yaml --comment 'moved by hand'"});
 }
 
+void add_why(CLI::App& app, Options& options, Chosen& chosen) {
+    namespace apps = trueup::apps;
+    apps::OperateOptions& o = options.operate;
+    CLI::App* why = add_operation(app, options, chosen, "why",
+                                  "Show at which stage each rule stopped for a subject, and why",
+                                  apps::run_why);
+    why->add_option("SUBJECT", o.subject, "As graph-instances/wrapper-7, or wrapper-7")->required();
+    why->add_option("RULE", o.rule, "Only this rule, stage by stage, with what each one looked at");
+    why->footer(
+        "A rule is judged stage by stage; the first that says something is its answer. With it\n"
+        "stand the facts that decided it: the value as it was read, what was asked of it, and the\n"
+        "journal offset and time of that object's last change. docs/operations/why.md lists the\n"
+        "stages.");
+    apps::add_examples(
+        *why, "0 shown, 1 unknown subject or rule, 2 no engine was asked",
+        {"trueup why wrapper-7 -c trueup.yaml", "trueup why wrapper-7 orphaned_pod -c trueup.yaml",
+         "trueup why graph-instances/wrapper-7 --state-dir ./state -o json | jq '.rules[] | "
+         "{rule, verdict, reason, stopped_at}'"});
+}
+
 void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
     trueup::apps::OperateOptions& o = options.operate;
     const auto add = [&](const std::string& name, const std::string& kind, const std::string& help,
@@ -460,6 +481,15 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
     trueup::apps::add_examples(*cleanup, kAnswered, {"trueup cleanup -c trueup.yaml"});
 }
 
+/// What is asked of an engine.
+Chosen add_operations(CLI::App& app, Options& options) {
+    Chosen chosen;
+    add_findings(app, options, chosen);
+    add_why(app, options, chosen);
+    add_brakes(app, options, chosen);
+    return chosen;
+}
+
 CLI::App* add_completion(CLI::App& app, std::string& shell) {
     CLI::App* completion =
         app.add_subcommand("completion", "Print a completion script for a shell");
@@ -497,9 +527,7 @@ int run(int argc, char** argv) {
     const CLI::App* policy_test = add_policy_test(app, options);
     const Enablings enabling = add_enabling(*app.get_subcommand("policy"), options);
     const CLI::App* source_drop = add_source(app, options);
-    Chosen chosen;
-    add_findings(app, options, chosen);
-    add_brakes(app, options, chosen);
+    const Chosen chosen = add_operations(app, options);
     std::string shell;
     const CLI::App* completion = add_completion(app, shell);
     // Last, or each command would have it, too.

@@ -1,6 +1,7 @@
 #include "apps/operate.h"
 
 #include "apps/client.h"
+#include "apps/why_text.h"
 #include "engine/base/result.h"
 
 #include <fmt/chrono.h>
@@ -240,6 +241,9 @@ void print_finding(const Json& finding) {
         }
         if (!any) fmt::print("  {:<9} nothing\n", source.get<std::string>());
     }
+    if (const auto why = finding.find("why"); why != finding.end()) {
+        fmt::print("why\n{}", stages_text(*why));
+    }
     line("evidence", "journal offsets " + finding.value("evidence", Json::array()).dump());
 }
 
@@ -396,7 +400,8 @@ int run_findings_approve(const OperateOptions& options) {
     if (options.reason.empty() && options.rule.empty()) {
         return complain(
             "no finding is named; write the id of one, from `trueup findings list`, or --rule "
-            "RULE, or --reason approval (or not_enabled, uncorrelated_rows), which shows them and asks");
+            "RULE, or --reason approval (or not_enabled, uncorrelated_rows), which shows them and "
+            "asks");
     }
     const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);

@@ -51,9 +51,14 @@ struct Decision {
     Bound bound{};
 };
 
-Decision decide(const Judgement& on);
+class Witness;
+
+/// `witness` is told on the way what was asked and what was answered (core/witness.h); that changes
+/// nothing of the decision. nullptr: nobody looks.
+Decision decide(const Judgement& on, Witness* witness = nullptr);
 
 /// The same with its command (core/draft.h).
+Verdict verdict_of(const Judgement& on, const Decision& decision);
 Verdict judge(const Judgement& on);
 
 }  // namespace trueup::core

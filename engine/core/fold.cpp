@@ -271,6 +271,7 @@ std::vector<SourceSettings> FoldRun::numbered(const std::vector<SourceSettings>&
         SourceState fresh;
         fresh.name = wanted.name;
         fresh.topic = wanted.topic;
+        fresh.unknown_since = meta_.broker_now;
         meta_.sources.push_back(std::move(fresh));
     }
     std::vector<SourceSettings> sources;

@@ -3,6 +3,7 @@
 
 #include "engine/core/ending.h"
 #include "engine/core/fold.h"
+#include "engine/model/trace.h"
 
 #include <vector>
 
@@ -19,12 +20,22 @@ Reason reason_of(OutcomeKind kind);
 /// Its word is not taken at all until an epoch is believed.
 bool unknown_by(Quarantine quarantine);
 
+/// What holds an act, and what must happen before that changes; kAct: nothing does.
+struct Brake {
+    Stage stage = Stage::kAct;
+    Reason reason = Reason::kNone;
+    Wait wait;
+};
+
 class FoldRun {
   public:
     FoldRun(State& state, const JournalView& record, FoldReport& report)
         : state_(state), meta_(state.meta), record_(record), report_(report) {}
 
     void run();
+
+    /// For who asks, too (core/why.h): what the fold holds an act by.
+    Brake brake_on(const Subject& subject, const Finding& finding, const Verdict& verdict) const;
 
   private:
     using Entry = SubjectTable::Entry;
@@ -139,7 +150,8 @@ class FoldRun {
     bool news_since(const Subject& subject, const Refusal& refusal) const;
     void tend_aftermath(Entry& entry);
     bool refused_before(const Subject& subject, const Finding& finding) const;
-    bool busy(const Subject& subject, const Finding& finding, const Verdict& verdict);
+    std::optional<Wait> busy(const Subject& subject, const Finding& finding,
+                             const Verdict& verdict) const;
     bool nothing_open(const Subject& subject, std::uint8_t rule) const;
     void judge_rules(Entry& entry, const References& references, const Facts& facts);
     void keep_ledger(Entry& entry, const Facts& facts);
@@ -149,7 +161,9 @@ class FoldRun {
     void settle(Entry& entry, std::uint8_t rule, Verdict verdict);
     void settle_others(Entry& entry, std::uint8_t rule, const Verdict& verdict);
     bool may_act(Entry& entry, Finding& finding, const Verdict& verdict);
-    bool approved(Entry& entry, Finding& finding, const Verdict& verdict);
+    bool moved(const Finding& finding, const Hash128& proposal) const;
+    Reason unapproved(const Finding& finding, const Verdict& verdict) const;
+    void ask_approval(Entry& entry, Finding& finding, const Verdict& verdict, Reason why);
     bool has_turn(std::uint8_t rule, const Finding& finding) const;
     void set_waiting(Entry& entry, Finding& finding, Reason reason);
     void act(Entry& entry, Finding& finding, Verdict& verdict);

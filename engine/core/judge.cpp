@@ -293,35 +293,50 @@ void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
     if (may_act(entry, finding, verdict)) act(entry, finding, verdict);
 }
 
+/// What holds the command that the verdict proposes, if anything does. Changes nothing.
+Brake FoldRun::brake_on(const Subject& subject, const Finding& finding,
+                        const Verdict& verdict) const {
+    if (subject.held && TRUEUP_GUARD("operator_hold")) return {Stage::kHold, Reason::kHold, {}};
+    const Mode mode = meta_.settings.rules[finding.rule].mode;
+    if (mode == Mode::kObserve) return {Stage::kMode, Reason::kObserved, {}};
+    if (paused(finding.rule) && TRUEUP_GUARD("pause")) return {Stage::kPause, Reason::kPaused, {}};
+    const std::optional<Millis> opens = opens_in(meta_.settings.windows, meta_.broker_now);
+    if ((!opens || *opens > Millis{0}) && TRUEUP_GUARD("windows")) {
+        const Wait wait = opens ? Wait{meta_.now + *opens, kNoSource, {}} : Wait{};
+        return {Stage::kWindow, Reason::kWindow, wait};
+    }
+    if (!verdict.harmless && in_doubt()) return {Stage::kDoubt, Reason::kQuarantine, {}};
+    if (refused_before(subject, finding)) return {Stage::kRefused, Reason::kRefused, {}};
+    if (const Reason why = unapproved(finding, verdict); why != Reason::kNone) {
+        return {Stage::kApproval, why, {}};
+    }
+    // Backing off after a failure, which the finding names by itself.
+    if (finding.emit_again > meta_.now) return {Stage::kRetry, finding.reason, {}};
+    if (const std::optional<Wait> wait = busy(subject, finding, verdict)) {
+        return {Stage::kBusy, Reason::kBusy, *wait};
+    }
+    if (meta_.outbox >= meta_.settings.max_outbox) {
+        return {Stage::kOutbox, Reason::kOutboxFull, {meta_.now + kOutboxPause, kNoSource, {}}};
+    }
+    if (verdict.harmless || has_turn(finding.rule, finding)) return {};
+    Wait turn;
+    turn.turn = Turn{finding.rule, finding.since};
+    return {Stage::kBudget, Reason::kBudget, turn};
+}
+
 /// Does nothing hold the command that the verdict proposes? If something does, the finding says
 /// what.
 bool FoldRun::may_act(Entry& entry, Finding& finding, const Verdict& verdict) {
-    const auto held = [&](Reason why) {
-        set_waiting(entry, finding, why);
-        return false;
-    };
-    if (entry.subject.held && TRUEUP_GUARD("operator_hold")) return held(Reason::kHold);
-    if (meta_.settings.rules[finding.rule].mode == Mode::kObserve) return held(Reason::kObserved);
-    if (paused(finding.rule) && TRUEUP_GUARD("pause")) return held(Reason::kPaused);
-    const std::optional<Millis> opens = opens_in(meta_.settings.windows, meta_.broker_now);
-    if ((!opens || *opens > Millis{0}) && TRUEUP_GUARD("windows")) {
-        if (opens) wait_for({meta_.now + *opens, kNoSource, {}});
-        return held(Reason::kWindow);
+    const Brake brake = brake_on(entry.subject, finding, verdict);
+    if (brake.stage == Stage::kAct) return true;
+    if (brake.stage == Stage::kRetry) return false;
+    if (brake.wait != Wait{}) wait_for(brake.wait);
+    if (brake.stage == Stage::kApproval) {
+        ask_approval(entry, finding, verdict, brake.reason);
+    } else {
+        set_waiting(entry, finding, brake.reason);
     }
-    if (!verdict.harmless && in_doubt()) return held(Reason::kQuarantine);
-    if (refused_before(entry.subject, finding)) return held(Reason::kRefused);
-    if (!approved(entry, finding, verdict)) return false;
-    if (finding.emit_again > meta_.now) return false;  // backing off after a failure
-    if (busy(entry.subject, finding, verdict)) return held(Reason::kBusy);
-    if (meta_.outbox >= meta_.settings.max_outbox) {
-        wait_for({meta_.now + kOutboxPause, kNoSource, {}});
-        return held(Reason::kOutboxFull);
-    }
-    if (verdict.harmless || has_turn(finding.rule, finding)) return true;
-    Wait turn;
-    turn.turn = Turn{finding.rule, finding.since};
-    wait_for(turn);
-    return held(Reason::kBudget);
+    return false;
 }
 
 /// Has a live look refused this before, without any news since? It would refuse again.
@@ -369,45 +384,57 @@ void FoldRun::tend_aftermath(Entry& entry) {
 }
 
 /// Is another command under way that this one must not meet: on the same object, or, where what
-/// begins now is more than one command, in the whole subject?
-bool FoldRun::busy(const Subject& subject, const Finding& finding, const Verdict& verdict) {
-    if (!TRUEUP_GUARD("one_command_per_object")) return false;
+/// begins now is more than one command, in the whole subject? Then it says until when, if that is
+/// known.
+std::optional<Wait> FoldRun::busy(const Subject& subject, const Finding& finding,
+                                  const Verdict& verdict) const {
+    if (!TRUEUP_GUARD("one_command_per_object")) return std::nullopt;
     if (subject.aftermath && subject.aftermath->quiet_until >= meta_.broker_now) {
         const Millis left = subject.aftermath->quiet_until + Millis{1} - meta_.broker_now;
-        wait_for({meta_.now + left, kNoSource, {}});
-        return true;
+        return Wait{meta_.now + left, kNoSource, {}};
     }
     const bool begins = verdict.more && !state_.plan->rules[finding.rule].ending.empty();
     const Target& target = verdict.command->target;
-    return std::any_of(subject.findings.begin(), subject.findings.end(), [&](const Finding& other) {
-        if (!other.command) return false;
-        const Target& taken = other.command->draft.target;
-        return begins || (taken.source == target.source && taken.object_id == target.object_id);
-    });
+    const bool meets =
+        std::any_of(subject.findings.begin(), subject.findings.end(), [&](const Finding& other) {
+            if (!other.command) return false;
+            const Target& taken = other.command->draft.target;
+            return begins || (taken.source == target.source && taken.object_id == target.object_id);
+        });
+    return meets ? std::optional(Wait{}) : std::nullopt;
 }
 
-/// Where an approval is needed: was exactly this command approved? Another one under the same
-/// finding is another question.
-bool FoldRun::approved(Entry& entry, Finding& finding, const Verdict& verdict) {
+/// Was another command approved than this one, or none? Under one finding that is another question.
+bool FoldRun::moved(const Finding& finding, const Hash128& proposal) const {
+    return finding.proposal != proposal && TRUEUP_GUARD("approval_of_this_command");
+}
+
+/// What an approval is needed for that there is not: kNone where exactly this command was approved,
+/// or none is needed.
+Reason FoldRun::unapproved(const Finding& finding, const Verdict& verdict) const {
     const bool asks = verdict.reason != Reason::kNone;
     const bool by_mode = meta_.settings.rules[finding.rule].mode == Mode::kApprove;
     const bool unlooked = !by_mode && !enabled(finding.rule);
-    if (!asks && !by_mode && !unlooked) return true;
+    if (!asks && !by_mode && !unlooked) return Reason::kNone;
     // The approval was for all of it. Where nobody needed one before, each command asks.
-    if (finding.steps > 0 && !unlooked) return true;
+    if (finding.steps > 0 && !unlooked) return Reason::kNone;
+    const bool other = finding.proposal.none() || moved(finding, hash_of(*verdict.command));
+    if (finding.approved && !other) return Reason::kNone;
+    return asks ? verdict.reason : unlooked ? Reason::kNotEnabled : Reason::kApproval;
+}
+
+/// Keeps what is proposed, so that an approval is of that.
+void FoldRun::ask_approval(Entry& entry, Finding& finding, const Verdict& verdict, Reason why) {
     const Hash128 proposal = hash_of(*verdict.command);
-    const bool moved = finding.proposal != proposal && TRUEUP_GUARD("approval_of_this_command");
-    if (moved || finding.proposal.none()) {
+    const bool other = moved(finding, proposal);
+    if (other || finding.proposal.none()) {
         finding.proposal = proposal;
         finding.approved = false;
         state_.subjects.mark_dirty(entry);
     }
-    if (finding.approved) return true;
-    const Reason why = asks ? verdict.reason : unlooked ? Reason::kNotEnabled : Reason::kApproval;
     const bool asked_already = finding.state != FindingState::kUnspecified && finding.reason == why;
     set_waiting(entry, finding, why);
-    if (moved && asked_already) note_edge(entry, finding);
-    return false;
+    if (other && asked_already) note_edge(entry, finding);
 }
 
 /// The budget has room, and nobody has waited for it longer.

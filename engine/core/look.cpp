@@ -1,6 +1,7 @@
 #include "engine/core/look.h"
 
 #include "engine/core/draft.h"
+#include "engine/core/why.h"
 
 #include <algorithm>
 #include <string>
@@ -35,13 +36,15 @@ References references_of(State& state, const Subject& none) {
 std::optional<SubjectLook> look_at(State& state, std::string_view key) {
     const SubjectTable::Entry* entry = state.subjects.find(key);
     if (entry == nullptr || entry->erased) return std::nullopt;
-    SubjectLook look{entry->subject, {}};
+    SubjectLook look{entry->subject, {}, state.meta.applied, {}};
     look.proposals.resize(look.subject.findings.size());
-    if (state.plan == nullptr || look.subject.ending) return look;
+    if (state.plan == nullptr) return look;
     Facts facts;
     look_at(*state.plan, look.subject, state.meta.settings, state.meta.sources, facts);
     const Subject none;
     const References references = references_of(state, none);
+    look.why = trace(state, look.subject, facts, references);
+    if (look.subject.ending) return look;
     for (std::size_t i = 0; i < look.subject.findings.size(); ++i) {
         const Finding& finding = look.subject.findings[i];
         const PlanRule& rule = state.plan->rules[finding.rule];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/fold.h"
+#include "engine/model/trace.h"
 
 #include <optional>
 #include <string_view>
@@ -15,6 +16,8 @@ struct SubjectLook {
     /// By the index of the subject's finding: what its rule would order if nothing held it. None
     /// where its evidence is not complete, or a command is under way.
     std::vector<std::optional<CommandDraft>> proposals;
+    std::int64_t offset = -1;    ///< of the journal record that was folded last
+    std::vector<RuleTrace> why;  ///< of each rule of the policy in force (core/why.h)
 };
 
 /// nullopt: there is no such subject. A sweep that has not come to it yet is not taken into

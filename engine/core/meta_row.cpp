@@ -65,6 +65,7 @@ void fields(A& a, Of<A, SourceState>& source) {
     a.signed_number(source.incarnation);
     a.number(source.next_seq);
     a.flag(source.known);
+    a.time(source.unknown_since);
     a.flag(source.hole);
     a.optional(source.open, [&](auto& open) {
         a.number(open.id);

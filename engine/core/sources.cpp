@@ -17,6 +17,9 @@ SourceId FoldRun::source_of(const ItemView& item, const ChangeView& change) {
 
 /// What was proven is proven no more: the source is unknown until the owner's next complete epoch.
 void FoldRun::break_source(SourceState& source) {
+    if (source.known || source.unknown_since == BrokerTime{}) {
+        source.unknown_since = meta_.broker_now;
+    }
     source.known = false;
     source.open.reset();
     source.complete_as_of = BrokerTime{};

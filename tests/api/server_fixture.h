@@ -40,6 +40,17 @@ class Served : public ::testing::Test {
         backend.findings = [this](const projections::FindingsFilter& filter) {
             return findings.list(filter);
         };
+        backend.why = [this](const std::string& subject,
+                             const std::string& rule) -> Result<WhyView> {
+            if (subject != why.subject) {
+                return Error{Next::kSkip, Code::kNotFound, "no source has an object of " + subject};
+            }
+            WhyView shown = why;
+            std::erase_if(shown.rules, [&](const RuleWhyView& each) {
+                return !rule.empty() && each.trace.rule != rule;
+            });
+            return shown;
+        };
         backend.too_much = [this](const Request& request) -> std::optional<std::string> {
             if (request.issued_by != busy) return std::nullopt;
             return "'" + busy + "' has asked too much: wait";
@@ -78,6 +89,7 @@ class Served : public ::testing::Test {
 
     projections::FindingsView findings;
     Snapshot snapshot;
+    WhyView why;                            ///< of the one subject that there is
     Millis look{0};                         ///< how old one may be
     std::function<void()> on_look = [] {};  ///< before one is made
     std::size_t throwing_warnings = 0;      ///< so many of the first

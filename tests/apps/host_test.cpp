@@ -5,6 +5,7 @@
 #include "apps/enable_command.h"
 #include "apps/keys.h"
 #include "apps/operate.h"
+#include "apps/why.h"
 #include "connectors/embedded/embedded_log.h"
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/connector.h"
@@ -227,9 +228,53 @@ TEST_F(HostTest, AFindingIsShownWithBothSidesAndWhatWouldBeDone) {
     EXPECT_EQ((*shown)["objects"][0]["fields"]["phase"], "Running");
     const std::string proposes = (*shown)["proposes"]["text"];
     EXPECT_TRUE(proposes.starts_with("delete_pod wrapper-orphan (uid ")) << proposes;
+    EXPECT_EQ((*shown)["why"]["rule"], "orphaned_pod");
+    EXPECT_EQ((*shown)["why"]["stopped_at"], "approval");
     const auto none = engine->get("/v1/findings/ffff");
     ASSERT_FALSE(none.ok());
     EXPECT_NE(none.error().what.find("no open finding begins with ffff"), std::string::npos);
+}
+
+TEST_F(HostTest, WhyEachRuleStoppedIsToldOfAnySubject) {
+    policies::rule_settings(policy, "orphaned_pod").mode = Mode::kApprove;
+    http.socket = dir / "trueup.sock";
+    start(false);
+    EngineAddress where;
+    where.state_dir = dir.path();
+    const auto engine = EngineClient::find(where);
+    ASSERT_TRUE(engine.ok()) << engine.error().what;
+    const auto asked = [&](const std::string& subject, const std::string& rule) {
+        return engine->get("/v1/why", {{"subject", subject}, {"rule", rule}});
+    };
+    const auto waits = [&] {
+        const auto why = asked("wrapper-orphan", "orphaned_pod");
+        return why.ok() && (*why)["rules"][0]["stopped_at"] == "approval";
+    };
+    ASSERT_TRUE(wait_until(waits));
+    const auto why = asked("graph-instances/wrapper-orphan", "");
+    ASSERT_TRUE(why.ok()) << why.error().what;
+    EXPECT_EQ((*why)["rules"].size(), policy.rules.size());
+    const auto rule = *asked("wrapper-orphan", "orphaned_pod");
+    const std::string orders = rule["rules"][0]["orders"];
+    EXPECT_TRUE(orders.starts_with("delete_pod wrapper-orphan (uid ")) << orders;
+
+    const auto nobody = asked("wrapper-nobody", "");
+    ASSERT_FALSE(nobody.ok());
+    EXPECT_EQ(nobody.error().code, Code::kNotFound);
+    EXPECT_NE(nobody.error().what.find("no source has an object of graph-instances/wrapper-nobody"),
+              std::string::npos);
+    const auto meant = asked("wrapper-orphan", "orphan_pod");
+    ASSERT_FALSE(meant.ok());
+    EXPECT_NE(meant.error().what.find("did you mean 'orphaned_pod'?"), std::string::npos);
+
+    OperateOptions options;
+    options.engine = where;
+    options.subject = "wrapper-orphan";
+    EXPECT_EQ(run_why(options), 0);
+    options.rule = "orphan_pod";
+    EXPECT_EQ(run_why(options), 1);
+    options.engine.state_dir = dir / "nobody-runs-here";
+    EXPECT_EQ(run_why(options), 2);
 }
 
 // ADR 34.

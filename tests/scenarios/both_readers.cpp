@@ -1,6 +1,7 @@
 #include "tests/scenarios/both_readers.h"
 
 #include "engine/core/draft.h"
+#include "engine/core/witness.h"
 #include "tests/scenarios/text_judgement.h"
 
 #include <algorithm>
@@ -91,6 +92,26 @@ std::string not_rested_on(const policy::Policy& text, const core::Judgement& on,
     return {};
 }
 
+/// What a witness changes of a decision, or cannot give a fact for. Empty: nothing.
+std::string not_witnessed(const core::Judgement& on, const core::Decision& decision) {
+    core::Witness witness(on);
+    const core::Decision watched = core::decide(on, &witness);
+    if (as_decided(watched) != as_decided(decision) || watched.wait != decision.wait) {
+        return "is another one when somebody looks";
+    }
+    RuleTrace trace;
+    trace.kind = decision.kind;
+    trace.stages = witness.take();
+    const StageAnswer* stop = trace.stop();
+    const bool acts = decision.kind == Verdict::Kind::kAct;
+    if (acts != (stop == nullptr)) return acts ? "acts, and its trace stops" : "stops nowhere";
+    if (acts) return {};
+    const bool named = std::any_of(
+        stop->facts.begin(), stop->facts.end(),
+        [](const DecidingFact& fact) { return fact.answer != DecidingFact::Answer::kYes; });
+    return named ? "" : "stops at " + std::string(name_of(stop->stage)) + " and names no fact";
+}
+
 }  // namespace
 
 std::string Shares::told() const {
@@ -143,6 +164,10 @@ std::string disagreement(const policy::Policy& text, const core::Plan& plan,
         if (meant.kind == Verdict::Kind::kAct) ++shares.acted[text.rules[rule].name];
         const std::string unread = not_rested_on(text, looked.on(rule), looked.decide(rule));
         if (!unread.empty()) return text.rules[rule].name + " does not rest on " + unread;
+        const std::string unseen = not_witnessed(looked.on(rule), looked.decide(rule));
+        if (!unseen.empty()) {
+            return text.rules[rule].name + " says `" + naive::told(does) + "`, which " + unseen;
+        }
         if (does == meant) continue;
         return text.rules[rule].name + " says `" + naive::told(does) + "` and means `" +
                naive::told(meant) + "`";

@@ -124,11 +124,18 @@ Subject random_subject(Dice& dice) {
     Subject subject;
     subject.key = dice.text();
     for (std::size_t n = dice.below(5); n > 0; --n) {
-        subject.facets.push_back({static_cast<SourceId>(dice.number()), dice.text(),
+        subject.facets.push_back({static_cast<SourceId>(dice.number()),
+                                  dice.text(),
                                   static_cast<Absence>(dice.below(3)),
-                                  static_cast<Incarnation>(dice.number()), dice.version(),
-                                  dice.number(), dice.time<BrokerTime>(), dice.time<BrokerTime>(),
-                                  dice.offset(), dice.number(), dice.text(), {}});
+                                  static_cast<Incarnation>(dice.number()),
+                                  dice.version(),
+                                  dice.number(),
+                                  dice.time<BrokerTime>(),
+                                  dice.time<BrokerTime>(),
+                                  dice.offset(),
+                                  dice.number(),
+                                  dice.text(),
+                                  {}});
     }
     for (std::size_t n = dice.below(4); n > 0; --n) {
         Finding finding;

@@ -1,0 +1,452 @@
+#include "engine/core/witness.h"
+
+#include <algorithm>
+
+namespace trueup::core {
+
+namespace {
+
+using Answer = DecidingFact::Answer;
+using Kind = DecidingFact::Kind;
+using Read = DecidingFact::Read;
+using policy::Op;
+using policy::Quantifier;
+
+Answer answer_of(const Truth& truth) {
+    if (truth.no()) return Answer::kNo;
+    return truth.yes() ? Answer::kYes : Answer::kUnknown;
+}
+
+Read read_of(PlanValue::Kind kind) {
+    switch (kind) {
+        case PlanValue::Kind::kText:
+            return Read::kText;
+        case PlanValue::Kind::kNull:
+            return Read::kNull;
+        case PlanValue::Kind::kNotThere:
+            return Read::kNotThere;
+        case PlanValue::Kind::kUnsent:
+            break;
+    }
+    return Read::kNotSent;
+}
+
+std::string listed(const std::vector<std::string>& values) {
+    std::string text = "[";
+    for (const std::string& value : values) {
+        if (text.size() > 1) text += ", ";
+        text += value;
+    }
+    return text + "]";
+}
+
+std::string name_of(const Plan& plan, const FieldAt& field) {
+    const PlanRole& role = plan.roles[field.role];
+    return role.name + "." + role.fields[field.field].name;
+}
+
+std::string words_of_join(const Plan& plan, const PlanJoin& join, bool negated) {
+    const std::string_view how = join.op == Op::kSame     ? "same as "
+                                 : join.op == Op::kBefore ? "before "
+                                                          : "after ";
+    return (negated ? "not " : "") + std::string(how) + name_of(plan, join.other);
+}
+
+/// Of a condition only the policy's text knows the name; it has as many as the plan.
+std::string name_of_condition(const Judgement& on, std::size_t index) {
+    const Shared<policy::Policy>& text = on.settings.text;
+    if (text && index < text->conditions.size()) return text->conditions[index].name;
+    return "condition " + std::to_string(index + 1);
+}
+
+std::string words_of(const Judgement& on, const PlanRole& role, const PlanNode& node) {
+    const Plan& plan = on.plan;
+    switch (node.kind) {
+        case PlanNode::Kind::kTest: {
+            const PlanTest& test = role.tests[node.index];
+            return role.fields[test.field].name + ": " + core::words_of(test, node.negated);
+        }
+        case PlanNode::Kind::kJoin: {
+            const PlanJoin& join = role.joins[node.index];
+            return role.fields[join.field].name + ": " + words_of_join(plan, join, node.negated);
+        }
+        case PlanNode::Kind::kNamed:
+            return (node.negated ? "is_not: " : "is: ") + name_of_condition(on, node.index);
+        case PlanNode::Kind::kAll:
+        case PlanNode::Kind::kAny:
+            break;
+    }
+    std::string text;
+    for (const PlanNode& part : node.parts) {
+        if (!text.empty()) text += node.kind == PlanNode::Kind::kAll ? ", " : " or ";
+        text += words_of(on, role, part);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string words_of(Millis lasts) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(lasts).count()) + "s";
+}
+
+std::string words_of(const PlanTest& test, bool negated) {
+    const std::string no = negated ? "not " : "";
+    switch (test.op) {
+        case Op::kIn:
+            return no + (test.values.size() == 1 ? test.values.front() : listed(test.values));
+        case Op::kSet:
+            return negated ? "null" : "set";
+        case Op::kStarts:
+            return no + "starts with " + test.values.front();
+        case Op::kLike:
+            return no + "like " + test.values.front();
+        case Op::kOver:
+            return no + "over " + std::to_string(test.number);
+        case Op::kUnder:
+            return no + "under " + std::to_string(test.number);
+        case Op::kAtLeast:
+            return no + "at least " + std::to_string(test.number);
+        default:
+            return no + "at most " + std::to_string(test.number);
+    }
+}
+
+std::string words_of(const Judgement& on, const PlanPattern& pattern) {
+    const Plan& plan = on.plan;
+    const PlanRole& role = plan.roles[pattern.role];
+    const std::string_view many = pattern.quantifier == Quantifier::kOne    ? "one"
+                                  : pattern.quantifier == Quantifier::kNone ? "none"
+                                  : pattern.quantifier == Quantifier::kSome ? "some"
+                                                                            : "surplus";
+    std::string text = role.name + ": " + std::string(many);
+    const std::string asked = words_of(on, role, pattern.condition);
+    if (!asked.empty()) text += " {" + asked + "}";
+    if (!pattern.named_literal.empty()) text += ", named " + pattern.named_literal;
+    if (pattern.named.role != kNoRole && pattern.named_literal.empty()) {
+        text += ", named by " + name_of(plan, pattern.named);
+    }
+    if (pattern.in.role != kNoRole) text += ", in " + name_of(plan, pattern.in);
+    return text;
+}
+
+// ---------------------------------------------------------------- facts
+
+void Witness::say(std::size_t from, const Truth& truth) {
+    for (std::size_t i = from; i < loose_.size(); ++i) {
+        loose_[i].came_to = answer_of(truth);
+        DecidingFact& fact = loose_[i].fact;
+        if (loose_[i].beside) continue;
+        fact.answer = answer_of(truth);
+        if (truth.is != Truth::Is::kUnknown) fact.why = Reason::kNone;
+        if (truth.is == Truth::Is::kUnknown && fact.why == Reason::kNone) fact.why = truth.why;
+    }
+}
+
+void Witness::keep(std::size_t from, const Truth& whole) {
+    const auto other = [&](const Loose& each) { return each.came_to != answer_of(whole); };
+    const auto begin = loose_.begin() + static_cast<std::ptrdiff_t>(from);
+    loose_.erase(std::remove_if(begin, loose_.end(), other), loose_.end());
+}
+
+void Witness::add(DecidingFact fact, bool beside) {
+    const bool known = std::any_of(loose_.begin(), loose_.end(),
+                                   [&](const Loose& each) { return each.fact == fact; });
+    if (known) return;
+    const DecidingFact::Answer answer = fact.answer;
+    loose_.push_back({std::move(fact), answer, beside});
+}
+
+std::vector<DecidingFact> Witness::take_loose() {
+    std::vector<DecidingFact> facts;
+    for (Loose& each : loose_) facts.push_back(std::move(each.fact));
+    loose_.clear();
+    return facts;
+}
+
+DecidingFact Witness::of_source(SourceId source, Kind kind) const {
+    DecidingFact fact;
+    fact.kind = kind;
+    fact.source = on_.references.sources[source].name;
+    const Role role = on_.settings.sources[source].role;
+    if (role < on_.plan.roles.size()) fact.role = on_.plan.roles[role].name;
+    return fact;
+}
+
+DecidingFact Witness::about(const Facet& facet, Kind kind, const Truth& truth) const {
+    DecidingFact fact = of_source(facet.source, kind);
+    fact.answer = answer_of(truth);
+    fact.why = truth.why;
+    fact.object = facet.object_id;
+    fact.offset = facet.offset;
+    fact.at = facet.evidence;
+    return fact;
+}
+
+DecidingFact Witness::of_field(const Seen& object, std::uint16_t number, std::string asked,
+                               const Truth& truth) const {
+    const PlanRole& role = on_.plan.roles[object.role];
+    DecidingFact fact = about(*object.facet, Kind::kField, truth);
+    fact.name = role.fields[number].name;
+    const PlanValue value = value_of(role, number, object);
+    fact.read = read_of(value.kind);
+    fact.value = value.text;
+    fact.asked = std::move(asked);
+    return fact;
+}
+
+void Witness::field(const Seen& object, std::uint16_t number, std::string asked,
+                    const Truth& truth) {
+    add(of_field(object, number, std::move(asked), truth));
+}
+
+void Witness::unbound(const FieldAt& field, std::string asked) {
+    const PlanRole& role = on_.plan.roles[field.role];
+    DecidingFact fact;
+    fact.kind = Kind::kField;
+    fact.answer = Answer::kUnknown;
+    fact.why = Reason::kIncomplete;
+    fact.role = role.name;
+    fact.name = role.fields[field.field].name;
+    fact.read = Read::kNotSent;
+    fact.asked = std::move(asked);
+    add(std::move(fact));
+}
+
+void Witness::beside(const Seen& object, std::uint16_t number, std::string asked) {
+    add(of_field(object, number, std::move(asked), Truth::of(true)), true);
+}
+
+void Witness::test(const Seen& object, const PlanTest& test, bool negated, const Truth& truth) {
+    field(object, test.field, core::words_of(test, negated), negated ? truth.negated() : truth);
+}
+
+void Witness::join(const Seen& object, const PlanJoin& join, bool negated, const Seen* other,
+                   const Truth& truth) {
+    const auto told = [&](const Seen& one, std::uint16_t number) {
+        return value_of(on_.plan.roles[one.role], number, one).kind == PlanValue::Kind::kText;
+    };
+    // Of two that cannot be compared the one that is there says nothing.
+    const bool unknown = truth.is == Truth::Is::kUnknown && truth.why == Reason::kIncomplete;
+    const bool own = told(object, join.field);
+    const bool theirs = other == nullptr || told(*other, join.other.field);
+    const Truth said = negated ? truth.negated() : truth;
+    if (!unknown || !own || theirs) {
+        field(object, join.field, words_of_join(on_.plan, join, negated), said);
+    }
+    if (other == nullptr || (unknown && theirs && !own)) return;
+    field(*other, join.other.field, "what it is held against", said);
+}
+
+void Witness::built_in(const Facet& facet, std::string_view name, std::string asked, bool holds) {
+    DecidingFact fact = about(facet, Kind::kField, Truth::of(holds));
+    fact.name = name;
+    fact.asked = std::move(asked);
+    const std::optional<Field> sent = facet.fields().find(name);
+    fact.read = !sent             ? Read::kNotThere
+                : sent->unchanged ? Read::kNotSent
+                : sent->value     ? Read::kText
+                                  : Read::kNull;
+    if (sent && sent->value) fact.value = *sent->value;
+    add(std::move(fact));
+}
+
+void Witness::object(const Seen& object, std::string asked, const Truth& truth) {
+    DecidingFact fact = about(*object.facet, Kind::kObject, truth);
+    fact.asked = std::move(asked);
+    add(std::move(fact));
+}
+
+void Witness::nobody(Role role, std::span<const SourceId> sources, std::string_view named,
+                     const Truth& truth) {
+    for (const SourceId id : sources) {
+        const SourceState& state = on_.references.sources[id];
+        if (!state.known) {
+            source(state.quarantine == Quarantine::kNone ? Reason::kNotSynced : Reason::kQuarantine,
+                   {std::nullopt, id, {}});
+            continue;
+        }
+        DecidingFact fact = of_source(id, Kind::kNoObject);
+        fact.answer = answer_of(truth);
+        fact.why = truth.why;
+        fact.at = state.complete_as_of;
+        fact.asked = "an object of " + on_.plan.roles[role].name;
+        fact.name = named;
+        for (const Facet& facet : on_.subject.facets) {
+            if (facet.source != id || facet.offset <= fact.offset) continue;
+            fact.object = facet.object_id;
+            fact.offset = facet.offset;
+            fact.at = facet.evidence;
+            fact.value = facet.absence == Absence::kRemoved ? "removed" : "not listed any more";
+        }
+        add(std::move(fact));
+    }
+}
+
+void Witness::claims(Role role, std::size_t count, std::string asked, const Truth& truth) {
+    DecidingFact fact;
+    fact.kind = Kind::kClaims;
+    fact.answer = answer_of(truth);
+    fact.why = truth.why;
+    fact.role = on_.plan.roles[role].name;
+    fact.value = std::to_string(count);
+    fact.asked = std::move(asked);
+    add(std::move(fact));
+}
+
+void Witness::source(Reason why, const Wait& wait) {
+    if (wait.source == kNoSource) return;
+    const SourceState& state = on_.references.sources[wait.source];
+    DecidingFact fact = of_source(wait.source, Kind::kSource);
+    fact.answer = Answer::kUnknown;
+    fact.why = why;
+    fact.at = state.complete_as_of;
+    fact.name = "heard";
+    switch (why) {
+        case Reason::kNotSynced:
+        case Reason::kQuarantine:
+            fact.name = "known";
+            fact.value = why == Reason::kQuarantine ? "in quarantine"
+                         : state.open               ? "listing"
+                                                    : "unknown";
+            fact.asked = "a complete list of what it has";
+            fact.at = state.unknown_since;
+            break;
+        case Reason::kOwnWrite:
+            fact.asked = "past our own last write";
+            fact.past = wait.beyond;
+            break;
+        case Reason::kStale:
+            fact.value = "silent";
+            fact.asked = "heard within " + core::words_of(on_.settings.stale_after);
+            fact.past = on_.references.broker_now - on_.settings.stale_after;
+            break;
+        default:
+            fact.asked = "heard past what was seen";
+            fact.past = wait.beyond;
+            break;
+    }
+    add(std::move(fact));
+}
+
+void Witness::heard(SourceId source) {
+    DecidingFact fact = of_source(source, Kind::kSource);
+    fact.name = "heard";
+    fact.at = on_.references.sources[source].complete_as_of;
+    add(std::move(fact));
+}
+
+void Witness::clock(SourceId source, SourceTime deadline, bool passed) {
+    DecidingFact fact = of_source(source, Kind::kClock);
+    fact.answer = passed ? Answer::kYes : Answer::kNo;
+    fact.name = "clock";
+    fact.asked = "past the deadline";
+    fact.at = BrokerTime(on_.references.sources[source].source_clock.time_since_epoch());
+    fact.past = BrokerTime(deadline.time_since_epoch());
+    add(std::move(fact));
+}
+
+void Witness::time(std::string_view name, std::string value, std::string asked, Millis left) {
+    DecidingFact fact;
+    fact.kind = Kind::kTime;
+    fact.name = name;
+    fact.value = std::move(value);
+    fact.asked = std::move(asked);
+    if (left > Millis{0}) {
+        fact.answer = Answer::kNo;
+        fact.left = left;
+    }
+    add(std::move(fact));
+}
+
+void Witness::tally(TallyId tally, bool none) {
+    DecidingFact fact;
+    fact.kind = Kind::kTally;
+    fact.answer = none ? Answer::kYes : Answer::kNo;
+    fact.name = on_.plan.tallies[tally].name;
+    fact.value = on_.references.sweeping ? "being counted anew"
+                                         : std::to_string(on_.references.tallies[tally]);
+    fact.asked = "0";
+    add(std::move(fact));
+}
+
+void Witness::kept(std::string_view name, std::string value, std::string asked, bool fine) {
+    DecidingFact fact;
+    fact.kind = Kind::kKept;
+    fact.answer = fine ? Answer::kYes : Answer::kNo;
+    fact.name = name;
+    fact.value = std::move(value);
+    fact.asked = std::move(asked);
+    add(std::move(fact));
+}
+
+// ---------------------------------------------------------------- stages
+
+void Witness::close(bool stopped) {
+    if (!open_) return loose_.clear();
+    open_->stopped = stopped;
+    for (DecidingFact& fact : take_loose()) open_->facts.push_back(std::move(fact));
+    stages_.push_back(*std::move(open_));
+    open_.reset();
+}
+
+void Witness::at(Stage stage) {
+    if (open_ && open_->stage == stage) return;
+    close(false);
+    open_ = StageAnswer{stage, case_, {}, false, {}};
+}
+
+void Witness::begin_case(std::size_t number) {
+    close(false);
+    case_ = number;
+    patterns_.clear();
+}
+
+void Witness::pattern(const PlanPattern& pattern, const Truth& truth) {
+    const Stage stage = on_.subject.reference() ? Stage::kKeyless : Stage::kPattern;
+    StageAnswer answer{stage, case_, core::words_of(on_, pattern), false, take_loose()};
+    patterns_.push_back({std::move(answer), truth});
+}
+
+void Witness::forget_patterns(std::size_t from, std::size_t upto) {
+    const auto at = [&](std::size_t i) {
+        return patterns_.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    patterns_.erase(at(from), at(upto));
+}
+
+void Witness::matched(const Truth& truth) {
+    std::vector<DecidingFact> unknown;
+    for (Pattern& each : patterns_) {
+        each.answer.stopped = truth.no() && each.truth.no();
+        const bool told = each.truth.is == Truth::Is::kUnknown && each.truth.why == truth.why;
+        if (told) {
+            for (const DecidingFact& fact : each.answer.facts) {
+                if (fact.answer == Answer::kUnknown) unknown.push_back(fact);
+            }
+        }
+        stages_.push_back(std::move(each.answer));
+    }
+    patterns_.clear();
+    if (truth.is != Truth::Is::kUnknown) return;
+    at(Stage::kKnown);
+    for (DecidingFact& fact : unknown) add(std::move(fact));
+}
+
+void Witness::not_yet(const std::optional<Verdict>& held, std::span<const Leaning> leanings,
+                      Millis lasted) {
+    const Reason why = held ? held->reason : Reason::kNone;
+    at(Stage::kOwnWrite);
+    if (why == Reason::kOwnWrite) return source(why, held->wait);
+    at(Stage::kGrace);
+    const Millis grace = on_.settings.rules[on_.self].grace;
+    time("grace", core::words_of(lasted), core::words_of(grace), grace - lasted);
+    if (why == Reason::kGrace) return;
+    at(Stage::kHeard);
+    if (held) return source(why, held->wait);
+    for (const Leaning& each : leanings) heard(each.source);
+}
+
+void Witness::end(const Decision& decision) { close(decision.kind != Verdict::Kind::kAct); }
+
+}  // namespace trueup::core
