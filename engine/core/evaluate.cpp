@@ -15,7 +15,6 @@ namespace trueup::core {
 
 namespace {
 
-using policy::Op;
 using policy::Quantifier;
 using policy::Verb;
 

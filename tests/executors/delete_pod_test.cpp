@@ -140,7 +140,7 @@ TEST(DeletePod, WithoutAnyLabelNobodyCanRuleOutAHold_S23) {
     fixture.context.sources.pods.at("pods").selector = *ports::Selector::parse("app");
     const Outcome outcome = fixture.run(delete_orphan());
     EXPECT_EQ(outcome.kind, OutcomeKind::kRefused);
-    EXPECT_TRUE(says(outcome, "cannot be told")) << outcome.detail;
+    EXPECT_TRUE(says(outcome, "is unknown")) << outcome.detail;
     fixture.cluster.pods["wrapper-a"].label = "app";
     EXPECT_EQ(fixture.run(delete_orphan()).kind, OutcomeKind::kDone);
 }

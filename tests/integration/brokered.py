@@ -87,7 +87,7 @@ class Brokered(fleet.Fleet):
     def start_engine(self):
         """One that has read its journal to the end; it waits for its sources."""
         engine = self.serve_engine()
-        engine.until("the journal is read", lambda: "has not listed" in engine.readiness()[1], 60)
+        engine.until("the journal is read", lambda: "has not delivered" in engine.readiness()[1], 60)
         return engine
 
     def end_engine(self, engine, wanted=0):

@@ -288,7 +288,7 @@ class KafkaRefusals(brokered.Brokered):
         self.do("remove", "journal")
         code, said = self.run_trueup("topics", "create", "-c", self.config)
         self.assertEqual(code, 0, said)
-        self.gives_up(engine, "is behind the end", "the topic was recreated or lost its tail")
+        self.gives_up(engine, "is beyond the end", "the topic was recreated or lost its tail")
         self.end_engine(engine, wanted=1)
         self.does_not_start("the journal ends before offset", "lost its tail")
 

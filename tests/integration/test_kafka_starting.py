@@ -34,7 +34,7 @@ class KafkaStarting(brokered.Brokered):
     def test_brokers_that_come_late_are_waited_for(self):
         engine = self.launch_without_brokers()
         self.proxy.open()
-        engine.until("the journal is read", lambda: "has not listed" in engine.readiness()[1], 60)
+        engine.until("the journal is read", lambda: "has not delivered" in engine.readiness()[1], 60)
         self.assertEqual(engine.get("/v1/findings")[0], 200)
         self.assertEqual(engine.metric("trueup_starting"), 0)
         self.end_engine(engine)
@@ -44,7 +44,7 @@ class KafkaStarting(brokered.Brokered):
         code, took = engine.end(signal.SIGTERM, 15)
         self.assertEqual(code, 0, engine.trace())
         print(f"stopped within {took:.1f} s")
-        said = [line for line in engine.log().splitlines() if re.search("is waited for", line)]
+        said = [line for line in engine.log().splitlines() if re.search("; retrying", line)]
         self.assertEqual(len(said), 1, said)
 
 

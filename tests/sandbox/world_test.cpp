@@ -90,7 +90,7 @@ TEST(SandboxDrama, TellsEachIncidentAndKeepsThePopulation) {
     play(11, &notes);
     for (const char* sentence :
          {"10:00:05 the scene is set", "somebody deleted the row of wrapper-", " vanished; row",
-          " failed; row", "of the same name", "cut all watches", "500, 503 and 429", "(410)",
+          " failed; row", "of the same name", "cut all watches", "(500, 503, 429)", "(410)",
           "a new instance"}) {
         EXPECT_NE(notes.find(sentence), std::string::npos) << sentence << "\n" << notes;
     }

@@ -155,7 +155,7 @@ TEST(Kubeconfig, WhatIsNotSupportedIsSaidClearlyAndSecretsAreNot) {
         {"server: 'https://h'",
          "exec: {command: aws, apiVersion: client.authentication.k8s.io/v1, interactiveMode: "
          "Always}",
-         "'aws' wants a terminal"},
+         "'aws' needs a terminal"},
         {"server: 'https://h'",
          "exec: {command: aws, apiVersion: client.authentication.k8s.io/v1, env: [{value: hush}]}",
          "an env without a usable name"},
