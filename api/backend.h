@@ -32,7 +32,7 @@ struct Backend {
     /// answer.
     std::function<Result<std::pair<FindingEdge, SubjectView>>(const std::string& id)> finding;
     /// What each rule makes of a subject, or the one of that name; a subject without `POLICY/` is
-    /// of the policy in force. Waits for the shard for a moment. kSkip: nobody speaks of it, or
+    /// of the policy in force. Waits for the shard for a moment. kSkip: unknown subject, or
     /// there is no such rule. kRetry: the shard does not answer.
     std::function<Result<WhyView>(const std::string& subject, const std::string& rule)> why;
     /// Why the engine would refuse it for how much there is already: of the caller's requests, or

@@ -617,6 +617,9 @@ class Evaluation {
             if (!on_.facts.two.has(role(number).claims) && !watch_) continue;
             if (const Facet* one = second_of(number)) last = one;
         }
+        if (watch_ && watch_.mark() == 0) {
+            note("roles", "none of which a subject has only one", "a role without several: true");
+        }
         return last == nullptr ? Decision{} : reported(*last);
     }
 

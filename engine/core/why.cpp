@@ -238,7 +238,10 @@ class Tracing {
             fact.object = refusal.object_id;
             fact.value = "a live look refused it";
             fact.asked = "news since";
-            fact.offset = refusal.offset;
+            for (const Facet& each : on_.subject.facets) {
+                if (each.object_id != refusal.object_id) continue;
+                fact.source = meta_.sources[each.source].name;
+            }
             facts_.push_back(std::move(fact));
         }
     }

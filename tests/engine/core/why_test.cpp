@@ -191,7 +191,7 @@ const Case kCases[] = {
      "0s known all\n100s quiet\n100s pod wrapper-7 uid=a\n165s quiet\n"
      "166s outcome wrapper-7 refused\n300s quiet\n",
      kWrapper, "orphaned_pod",
-     "acts refused at refused: kept /a refusal = a live look refused it | news since"},
+     "acts refused at refused: kept pods/a refusal = a live look refused it | news since"},
     {"approve",
      "0s rule orphaned_pod approve\n0s known all\n100s quiet\n100s pod wrapper-7 uid=a\n"
      "170s quiet\n",
