@@ -37,6 +37,7 @@ struct Told {
     std::uint64_t can = 0;         ///< those that are not false
     std::uint64_t is = 0;          ///< those that are true
     std::uint64_t unreadable = 0;  ///< those that nobody can tell, because of its text
+    bool operator==(const Told&) const = default;
 };
 
 struct PlanField {

@@ -248,6 +248,7 @@ class Change {
         facet.offset = moment_.meta().applied;
         facet.object = objects_[i];
         auto& all = subject_of_source().facets;
+        while (is_there(all, facet)) facet.object_id += 'z';
         const auto place = std::find_if(all.begin(), all.end(), [&](const Facet& each) {
             return each.source > source_ ||
                    (each.source == source_ && each.object_id >= facet.object_id);
@@ -272,8 +273,8 @@ class Change {
             return true;
         }
         Facet twin = one;
-        twin.object_id += "z";
         auto& all = moment_.subject().facets;
+        while (is_there(all, twin)) twin.object_id += 'z';
         all.insert(all.begin() + (&one - all.data()) + 1, std::move(twin));
         return true;
     }
@@ -285,14 +286,13 @@ class Change {
             if (number >= moment_.plan().roles.size()) continue;
             if (moment_.plan().roles[number].name == fact_.role) source_ = id;
         }
-        if (source_ == kNoSource || !put_one(i)) return false;
-        put_one(i);
-        for (Facet& each : moment_.subject().facets) {
-            if (each.object_id != "another") continue;
-            each.object_id = "another one";
-            break;
-        }
-        return true;
+        return source_ != kNoSource && put_one(i) && put_one(i);
+    }
+
+    static bool is_there(const std::vector<Facet>& all, const Facet& facet) {
+        return std::any_of(all.begin(), all.end(), [&](const Facet& each) {
+            return each.source == facet.source && each.object_id == facet.object_id;
+        });
     }
 
     bool hear() {

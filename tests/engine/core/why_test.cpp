@@ -108,7 +108,7 @@ const Case kCases[] = {
      kWrapper, "missing_pod",
      "abstains duplicate_claim at known: claims = 2 | 1: object rows/public.instances/7 =  | the "
      "only one: object rows/public.instances/8 =  | the only one"},
-    {"not_sent", "0s known all\n100s row wrapper-7 pk=7 status=null\n110s quiet\n", kWrapper,
+    {"not_sent", "0s known all\n100s row wrapper-7 pk=7 status=unsent\n110s quiet\n", kWrapper,
      "missing_pod",
      "abstains incomplete at known: field rows/public.instances/7 status = not_sent | [running, "
      "starting]"},
