@@ -4,7 +4,6 @@
 #include "engine/core/rule_text.h"
 #include "policies/shipped.h"
 #include "tests/support/graph_script.h"
-#include "tests/support/worlds.h"
 
 #include <gtest/gtest.h>
 
