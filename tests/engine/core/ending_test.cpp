@@ -25,7 +25,7 @@ Row expired_row(std::uint64_t version, std::string status = "running") {
 }
 
 /// Services and ingresses are watched, and there are none.
-Settings served_settings(Mode mode = Mode::kEnforce) {
+Settings expiring_settings(Mode mode = Mode::kEnforce) {
     Settings settings = served_settings();
     for (const char* rule : {"ttl_expired", "termination_requested", "untracked_record"}) {
         policies::rule_settings(settings, rule).mode = mode;
@@ -76,7 +76,7 @@ char stage_of(JournalScript& s) {
 
 /// The instance outlived its TTL, and its end has come as far as this; then it is 100 s.
 JournalScript at_stage(char stage) {
-    JournalScript s(served_settings());
+    JournalScript s(expiring_settings());
     s.together([&] {
         for (const char* source : {"pods", "rows", "services", "ingresses"}) s.known(source);
     });
@@ -348,7 +348,7 @@ TEST(Endings, ADismissalIsOfWhatWasThereAndAnotherObjectVoidsIt) {
 // The configuration named another source of rows between the steps, and the engine read beyond the
 // policy's roles.
 TEST(Endings, ASourceThatLeftIsWrittenNoMore_S40) {
-    Settings settings = served_settings();
+    Settings settings = expiring_settings();
     JournalScript s(settings);
     s.all_known();
     s.quiet_until(100s);
