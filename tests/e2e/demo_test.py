@@ -48,7 +48,7 @@ class Demo(unittest.TestCase):
         text, _ = demo.communicate(timeout=120)
         self.assertEqual(demo.returncode, 0)
         self.assertIn("found     a rule sees a disagreement", text)
-        self.assertRegex(text.splitlines()[-1], r"^In \d+ s: \d+ findings, .* not done\.$")
+        self.assertRegex(text.splitlines()[-1], r"^In \d+ s: \d+ findings: .* not done\.$")
 
     def test_its_json_has_times_and_ends_with_the_counts(self):
         demo = self.demo("-o", "json")

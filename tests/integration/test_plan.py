@@ -131,7 +131,7 @@ class Plan(scenario.Scenario):
         self.pg.sql("INSERT INTO public.instances (status, pod_name) "
                     "SELECT 'failed', 'wrapper-x' || i FROM generate_series(1, 12000) i")
         self.write_config()
-        warned = re.findall(r"rows of public.instances are read.*write (CREATE INDEX .*;)", self.checked(0))
+        warned = re.findall(r"rows of public.instances are read.*create an index: (CREATE INDEX .*;)", self.checked(0))
         self.assertEqual(len(warned), 2)
         for statement in warned:
             self.pg.sql(statement)
