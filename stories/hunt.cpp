@@ -33,6 +33,8 @@ Result<Meaning> meaning_of(const Shared<policy::Policy>& policy) {
     const Settings settings = policies::usual_settings(policy, Mode::kEnforce);
     Result<core::Plan> plan = core::compile(*policy, settings);
     if (!plan) return plan.error();
+    // What an operator enabled is told by the text; whether it decides otherwise is the question.
+    for (core::PlanRule& rule : plan->rules) rule.text = {};
     return Meaning{std::move(*plan), settings.rules, settings.stale_after};
 }
 

@@ -88,7 +88,7 @@ TEST_F(Routes, AFilterByARuleOrReasonThatDoesNotExistIsRefusedWithWhatWasMeant) 
 TEST_F(Routes, ATokenWhoseTimeIsOverSaysSo) {
     const std::string reply = get("/v1/findings", 'x');
     EXPECT_TRUE(has(reply, "401 ")) << reply;
-    EXPECT_TRUE(has(reply, "time is over")) << reply;
+    EXPECT_TRUE(has(reply, "the token has expired")) << reply;
 }
 
 TEST_F(Routes, FindingsAreShownToEverybodyWithAToken) {

@@ -168,7 +168,7 @@ TEST_F(ShardOpening, ADamagedCheckpointIsPassedOver_C8) {
     EXPECT_EQ(opened_at(), older_.offset);
     ASSERT_EQ(said_.size(), 3U);
     expect_said(0, "-1000000-");
-    expect_said(0, "is passed over");
+    expect_said(0, "is skipped");
     expect_said(1, "its content does not match its name");
     expect_said(2, "rebuilt from checkpoint " + older_.name());
 }

@@ -168,7 +168,7 @@ TEST_F(Properties, AMaskLeavesOutOnlyCasesThatAreHealthy) {
     over_all(700, [&](RandomWorld& world, naive::Dice& /*dice*/) -> std::string {
         const Looked looked(plan_, settings_, world);
         core::Facts open = looked.facts();
-        for (std::size_t bit = 0; bit < core::Bits::kMost; ++bit) open.may.set(bit);
+        for (std::size_t bit = 0; bit < Bits::kMost; ++bit) open.may.set(bit);
         open.is = {};
         for (std::size_t rule = 0; rule < text_.rules.size(); ++rule) {
             for (const core::PlanCase& each : plan_.rules[rule].cases) {

@@ -133,7 +133,7 @@ TEST(ConfigFlaws, UnknownKeys) {
         "trueup.yaml:2: unknown key 'colour' under http; known are listen, acknowledge and tls");
     EXPECT_EQ(flaws_of_policy("    shards: 3\n"),
               "trueup.yaml:18: unknown key 'shards' under policies[0]; known are name, use, pods, "
-              "rows, correlate, rules, stale_after, command_ttl, max_drop, reconcile_every, "
+              "rows, correlate, rules, enabled, stale_after, command_ttl, max_drop, reconcile_every, "
               "max_clock_skew, windows and acknowledge");
 }
 
