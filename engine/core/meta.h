@@ -52,8 +52,8 @@ struct SourceState {
     std::uint64_t next_seq = 1;
     /// The owner's own epoch is complete and no hole came after it: what is not listed is absent.
     bool known = false;
-    BrokerTime unknown_since{};  ///< of one that is not: append time of the record that made it so
     bool hole = false;           ///< seq skipped; healed by an epoch that begins after it
+    BrokerTime unknown_since{};  ///< of one not known: append time of the record that made it so
     std::optional<OpenEpoch> open;
     std::uint64_t last_epoch = 0;  ///< id of the newest epoch that began
     std::uint64_t epochs = 0;      ///< complete ones, ever

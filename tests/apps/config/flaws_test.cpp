@@ -131,10 +131,11 @@ TEST(ConfigFlaws, UnknownKeys) {
     EXPECT_EQ(
         flaws_at_top("http: {colour: red}\n"),
         "trueup.yaml:2: unknown key 'colour' under http; known are listen, acknowledge and tls");
-    EXPECT_EQ(flaws_of_policy("    shards: 3\n"),
-              "trueup.yaml:18: unknown key 'shards' under policies[0]; known are name, use, pods, "
-              "rows, correlate, rules, enabled, stale_after, command_ttl, max_drop, reconcile_every, "
-              "max_clock_skew, windows and acknowledge");
+    EXPECT_EQ(
+        flaws_of_policy("    shards: 3\n"),
+        "trueup.yaml:18: unknown key 'shards' under policies[0]; known are name, use, pods, "
+        "rows, correlate, rules, enabled, stale_after, command_ttl, max_drop, reconcile_every, "
+        "max_clock_skew, windows and acknowledge");
 }
 
 // Design §4.10: a brake that anybody could loosen in passing is none.
