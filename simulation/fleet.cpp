@@ -435,6 +435,7 @@ std::vector<NamedRule> Fleet::not_enabled() const {
         }
     }
     std::vector<NamedRule> named;
+    named.reserve(rules.size());
     for (const auto& [rule, text] : rules) named.push_back({rule, text});
     return named;
 }

@@ -271,7 +271,7 @@ class Teller {
             const std::optional<Millis> from = time_of(opens);
             if (!from) said.fail("`opens=` is followed by a time such as 5m");
             const auto minute = [&](Millis since) {
-                const auto of_day = to_millis(broker(since)) / 60'000 % (24 * 60);
+                const auto of_day = to_millis(broker(since)) / 60'000 % 1'440;  // of a day
                 return static_cast<std::uint16_t>(of_day);
             };
             settings.windows = {
@@ -398,6 +398,7 @@ class Play {
         if (!manner_.reversed) return false;
         const std::vector<std::string> wanted = lasting(expected);
         std::vector<std::string> lines;
+        lines.reserve(news.size());
         for (const News& each : news) lines.push_back(each.line);
         const std::vector<std::string> kept = lasting(lines);
         return std::equal(wanted.begin(), wanted.end(), kept.begin(), kept.end(),

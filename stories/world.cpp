@@ -21,6 +21,7 @@ std::string singular(const std::string& noun) {
 
 std::vector<std::string> names_of(const std::vector<policy::Role>& roles) {
     std::vector<std::string> names;
+    names.reserve(roles.size());
     for (const policy::Role& role : roles) names.push_back(role.name);
     return names;
 }

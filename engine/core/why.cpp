@@ -205,7 +205,8 @@ class Tracing {
     }
 
     void doubted() {
-        for (SourceId id = 0; id < meta_.sources.size(); ++id) {
+        const auto sources = static_cast<SourceId>(meta_.sources.size());
+        for (SourceId id = 0; id < sources; ++id) {
             const SourceState& source = meta_.sources[id];
             if (meta_.settings.sources[id].role == kNoRole) continue;
             const bool doubted = source.on_trial || source.quarantine == Quarantine::kWrong ||
