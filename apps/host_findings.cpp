@@ -24,7 +24,7 @@ api::FacetView view_of(const Facet& facet, const core::Meta& meta) {
         view.absence = facet.absence == Absence::kRemoved ? "removed" : "not in a complete list";
     }
     view.first_seen_ms = to_millis(facet.first_seen);
-    view.changed_ms = to_millis(facet.evidence);
+    view.changed_ms = to_millis(facet.changed);
     view.offset = facet.offset;
     facet.fields().each([&](const Field& field) {
         api::FieldView shown{std::string(field.name), std::nullopt, !field.unchanged};

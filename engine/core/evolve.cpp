@@ -196,6 +196,7 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
     state_.subjects.mark_dirty(entry);
     const bool other = !before || before != said(entry, facet);
     if (other || !TRUEUP_GUARD("evidence_by_field")) facet.evidence = item.append_time;
+    facet.changed = item.append_time;
     facet.offset = record_.offset;
     note_reference(entry, id);
     mark(entry);
@@ -236,7 +237,7 @@ void FoldRun::remove(SourceId id, const ItemView& item, const ChangeView& change
     facet.absence = Absence::kRemoved;
     facet.incarnation = change.incarnation;
     facet.version = change.version;
-    facet.evidence = item.append_time;
+    facet.evidence = facet.changed = item.append_time;
     facet.offset = record_.offset;
     facet.gone_since = source.epochs;
     facet.object.clear();

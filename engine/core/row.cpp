@@ -78,6 +78,7 @@ void fields(A& a, Of<A, Facet>& facet) {
     a.number(facet.epoch);
     a.time(facet.first_seen);
     a.time(facet.evidence);
+    a.time(facet.changed);
     a.signed_number(facet.offset);
     a.number(facet.gone_since);
     a.text(facet.object);

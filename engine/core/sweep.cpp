@@ -21,7 +21,7 @@ void FoldRun::apply_sweeps(Entry& entry) {
                                facet.version > sweep.as_of && TRUEUP_GUARD("sweep_spares_newer");
             if (facet.source != sweep.source || !facet.present() || listed || newer) continue;
             facet.absence = Absence::kSwept;
-            facet.evidence = record_.append_time;
+            facet.evidence = facet.changed = record_.append_time;
             facet.offset = record_.offset;
             facet.gone_since = source.epochs;
             facet.object.clear();

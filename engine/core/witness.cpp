@@ -179,7 +179,7 @@ DecidingFact Witness::about(const Facet& facet, Kind kind, const Truth& truth) c
     fact.why = truth.why;
     fact.object = facet.object_id;
     fact.offset = facet.offset;
-    fact.at = facet.evidence;
+    fact.at = facet.changed;
     return fact;
 }
 
@@ -276,7 +276,7 @@ void Witness::nobody(Role role, std::span<const SourceId> sources, std::string_v
             if (facet.source != id || facet.offset <= fact.offset) continue;
             fact.object = facet.object_id;
             fact.offset = facet.offset;
-            fact.at = facet.evidence;
+            fact.at = facet.changed;
             fact.value = facet.absence == Absence::kRemoved ? "removed" : "not listed any more";
         }
         add(std::move(fact));

@@ -38,7 +38,8 @@ struct Facet {
     /// Append time of the last change of what the policy's patterns, claims and keys mention: a
     /// heartbeat that is written every second keeps no rule waiting.
     BrokerTime evidence{};
-    std::int64_t offset = -1;      ///< journal offset of the last change of its content
+    BrokerTime changed{};          ///< append time of the last change of its content ...
+    std::int64_t offset = -1;      ///< ... and its journal offset
     std::uint64_t gone_since = 0;  ///< complete epochs of the source when it went
     std::string object;            ///< encoded fields; empty once absent
     Answers answers;               ///< void wherever `object` is changed

@@ -132,6 +132,7 @@ Subject random_subject(Dice& dice) {
                                   dice.number(),
                                   dice.time<BrokerTime>(),
                                   dice.time<BrokerTime>(),
+                                  dice.time<BrokerTime>(),
                                   dice.offset(),
                                   dice.number(),
                                   dice.text(),

@@ -140,5 +140,18 @@ TEST(Versions, ReorderingAcrossSourcesEndsInTheSameFindings_C6) {
               "orphaned_pod graph-instances/wrapper-8\n");
 }
 
+// The record of a heartbeat was named with the time of an older change.
+TEST(Versions, AChangeIsNamedWithTheTimeOfItsOwnRecord) {
+    JournalScript s;
+    s.all_known();
+    s.at(100s).row({.pk = "7", .name = "wrapper-7", .version = 50, .active = 100s});
+    const std::int64_t first = s.facet("wrapper-7", "public.instances/7")->offset;
+    s.at(105s).row({.pk = "7", .name = "wrapper-7", .version = 51, .active = 105s});
+    const Facet& row = *s.facet("wrapper-7", "public.instances/7");
+    EXPECT_GT(row.offset, first);
+    EXPECT_EQ(row.changed, broker(105s));
+    EXPECT_EQ(row.evidence, broker(100s));
+}
+
 }  // namespace
 }  // namespace trueup::testing
