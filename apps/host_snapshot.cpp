@@ -46,14 +46,6 @@ void add_executor(api::Snapshot& view, const executors::DispatcherStats& stats) 
 
 double in_seconds(Millis time) { return static_cast<double>(time.count()) / 1000.0; }
 
-/// What the policy in force means; nullopt: none is, or this build cannot read it.
-std::optional<core::Plan> plan_of(const core::Meta& meta) {
-    if (!meta.settings.text) return std::nullopt;
-    Result<core::Plan> plan = core::compile(*meta.settings.text, meta.settings);
-    if (!plan) return std::nullopt;
-    return std::move(*plan);
-}
-
 void add_tallies(api::Snapshot& view, const core::Meta& meta, const core::Plan& plan) {
     for (std::size_t i = 0; i < plan.tallies.size(); ++i) {
         const core::PlanTally& tally = plan.tallies[i];
@@ -139,7 +131,8 @@ api::Snapshot shard_view(const ShardHost& shard) {
     view.outbox = meta.outbox;
     view.endings = meta.endings;
     view.endings_stuck = meta.stuck;
-    const core::Plan plan = plan_of(meta).value_or(core::Plan{});
+    static const core::Plan kNone;
+    const core::Plan& plan = status.plan == nullptr ? kNone : *status.plan;
     add_tallies(view, meta, plan);
     add_passes(view, meta);
     add_pauses(view, meta);

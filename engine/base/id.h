@@ -26,7 +26,7 @@ struct Hash128 {
 
 /// XXH3-128 of the bytes. The same on every machine.
 Hash128 hash128(std::string_view bytes, std::uint64_t seed = 0);
-/// XXH3-64 of the bytes. For tables in memory; never stored.
+/// XXH3-64 of the bytes. The same on every machine.
 std::uint64_t hash64(std::string_view bytes);
 /// One hash that depends on both, in this order.
 Hash128 combine(const Hash128& first, const Hash128& second);

@@ -480,6 +480,7 @@ class Evaluation {
     /// one that may be none leaves it open.
     Truth single(const PlanPattern& pattern, const std::vector<const Seen*>& all,
                  const Found& bound) const {
+        if (all.size() < 2) return Truth::of(true);
         const std::size_t from = watch_.mark();
         std::vector<const Seen*> may;
         std::vector<const Seen*> is;

@@ -38,6 +38,19 @@ std::string flaw_of_logic(std::uint32_t logic, std::uint32_t newest) {
 
 namespace {
 
+/// Of which rule of their policy these settings say nothing; empty: of none.
+std::string flaw_of_rules(const Settings& settings) {
+    for (const policy::Rule& rule : settings.text->rules) {
+        const bool said =
+            std::any_of(settings.rules.begin(), settings.rules.end(),
+                        [&](const RuleSettings& each) { return each.rule == rule.name; });
+        if (said) continue;
+        return " puts the policy '" + settings.text->name +
+               "' in force, and says nothing of its rule " + rule.name;
+    }
+    return {};
+}
+
 /// Why this build cannot go by these settings, which it compiles into `plan` and numbers; empty: it
 /// can.
 std::string flaw_of(const Settings& settings, std::uint32_t newest, std::uint32_t number,
@@ -52,10 +65,7 @@ std::string flaw_of(const Settings& settings, std::uint32_t newest, std::uint32_
     }
     Result<Plan> compiled = compile(*settings.text, settings);
     if (!compiled) return policy + ", which this build cannot read: " + compiled.error().what;
-    for (const policy::Rule& rule : settings.text->rules) {
-        if (compiled->rule(rule.name) != kEveryRule) continue;
-        return policy + ", and says nothing of its rule " + rule.name;
-    }
+    if (std::string flaw = flaw_of_rules(settings); !flaw.empty()) return flaw;
     for (std::size_t i = 0; i < settings.rules.size(); ++i) {
         if (settings.rules[i].mode == Mode::kOff || compiled->rules[i].unable.empty()) continue;
         return policy + " with " + settings.rules[i].rule + " switched on, and " +
@@ -194,17 +204,18 @@ void FoldRun::take_settings(const Settings& settings) {
     const Settings& former = meta_.settings;
     if (settings.logic < former.logic && former.text) return;
     Settings ours = settings;
+    ours.rules = numbered(settings.rules);
+    std::vector<SourceState> sources = meta_.sources;
+    ours.sources = numbered(settings.sources, sources);
     std::shared_ptr<const Plan> plan;
-    std::string flaw = flaw_of(settings, state_.newest_logic, 0, plan);
-    if (flaw.empty()) {
-        ours.rules = numbered(settings.rules);
-        ours.sources = numbered(settings.sources);
-        flaw = flaw_of(ours, state_.newest_logic, ++state_.plans, plan);
-    }
+    std::string flaw = flaw_of(ours, state_.newest_logic, ++state_.plans, plan);
+    // A rule that is known from before is off where nothing is said of it: that hides it there.
+    if (flaw.empty()) flaw = flaw_of_rules(settings);
     if (!flaw.empty()) {
         state_.halted = "journal offset " + std::to_string(record_.offset) + flaw;
         return;
     }
+    meta_.sources = std::move(sources);
     const std::shared_ptr<const Plan> former_plan = std::exchange(state_.plan, std::move(plan));
     meta_.rules.resize(ours.rules.size());
     meta_.enabling.resize(ours.rules.size());
@@ -261,21 +272,22 @@ std::vector<RuleSettings> FoldRun::numbered(const std::vector<RuleSettings>& lis
 }
 
 /// The sources by their numbers, which they keep for ever: facets are filed under them. One that is
-/// not listed any more plays no role.
-std::vector<SourceSettings> FoldRun::numbered(const std::vector<SourceSettings>& listed) {
+/// not listed any more plays no role. New ones are added to `states`.
+std::vector<SourceSettings> FoldRun::numbered(const std::vector<SourceSettings>& listed,
+                                              std::vector<SourceState>& states) const {
     for (const SourceSettings& wanted : listed) {
         const bool known =
-            std::any_of(meta_.sources.begin(), meta_.sources.end(),
+            std::any_of(states.begin(), states.end(),
                         [&](const SourceState& source) { return source.name == wanted.name; });
         if (known) continue;
         SourceState fresh;
         fresh.name = wanted.name;
         fresh.topic = wanted.topic;
         fresh.unknown_since = meta_.broker_now;
-        meta_.sources.push_back(std::move(fresh));
+        states.push_back(std::move(fresh));
     }
     std::vector<SourceSettings> sources;
-    for (const SourceState& source : meta_.sources) {
+    for (const SourceState& source : states) {
         const auto wanted =
             std::find_if(listed.begin(), listed.end(),
                          [&](const SourceSettings& s) { return s.name == source.name; });

@@ -46,7 +46,8 @@ class FoldRun {
     void advance_time();
     void take_genesis(const Genesis& genesis);
     void take_settings(const Settings& settings);
-    std::vector<SourceSettings> numbered(const std::vector<SourceSettings>& listed);
+    std::vector<SourceSettings> numbered(const std::vector<SourceSettings>& listed,
+                                         std::vector<SourceState>& states) const;
     std::vector<RuleSettings> numbered(const std::vector<RuleSettings>& listed) const;
     void take_items();
     void take_item(const ItemView& item);

@@ -1,6 +1,5 @@
 #include "engine/core/look.h"
 
-#include "engine/core/draft.h"
 #include "engine/core/why.h"
 
 #include <algorithm>
@@ -44,20 +43,15 @@ std::optional<SubjectLook> look_at(State& state, std::string_view key) {
     const Subject none;
     const References references = references_of(state, none);
     look.why = trace(state, look.subject, facts, references);
-    if (look.subject.ending) return look;
     for (std::size_t i = 0; i < look.subject.findings.size(); ++i) {
         const Finding& finding = look.subject.findings[i];
-        const PlanRule& rule = state.plan->rules[finding.rule];
-        const bool judged = state.meta.settings.rules[finding.rule].mode != Mode::kOff &&
-                            (!look.subject.reference() || rule.keyless);
-        if (finding.command || !judged) continue;
-        Verdict verdict = state.judge({*state.plan, look.subject, facts, references,
-                                       state.meta.settings, finding.rule, state.meta.now});
-        const bool acts = verdict.kind == Verdict::Kind::kAct && verdict.command;
-        if (acts && verdict.object_id == finding.object_id) {
-            give_time(state.meta.settings, finding.rule, *verdict.command);
-            look.proposals[i] = std::move(*verdict.command);
-        }
+        if (finding.command) continue;
+        const auto rule =
+            std::find_if(look.why.begin(), look.why.end(), [&](const RuleTrace& each) {
+                return each.rule == state.plan->rules[finding.rule].name;
+            });
+        const bool acts = rule != look.why.end() && rule->kind == Verdict::Kind::kAct;
+        if (acts && rule->object_id == finding.object_id) look.proposals[i] = *rule->draft;
     }
     return look;
 }

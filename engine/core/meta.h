@@ -74,6 +74,12 @@ struct SourceState {
     bool operator==(const SourceState&) const = default;
 };
 
+/// Is nothing to be taken away on its word?
+inline bool doubted(const SourceState& source) {
+    return source.on_trial || source.quarantine == Quarantine::kWrong ||
+           source.quarantine == Quarantine::kRewound;
+}
+
 /// What an operator approved: whatever waits for `because` and has not changed since.
 struct Approval {
     Reason reason = Reason::kNone;

@@ -138,12 +138,7 @@ void FoldRun::end_trial() {
 /// Is there a source on whose word nothing may be taken away?
 bool FoldRun::in_doubt() const {
     for (SourceId id = 0; id < source_count(); ++id) {
-        const SourceState& source = meta_.sources[id];
-        if (meta_.settings.sources[id].role == kNoRole) continue;
-        if (source.on_trial || source.quarantine == Quarantine::kWrong ||
-            source.quarantine == Quarantine::kRewound) {
-            return true;
-        }
+        if (meta_.settings.sources[id].role != kNoRole && doubted(meta_.sources[id])) return true;
     }
     return false;
 }

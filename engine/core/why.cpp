@@ -162,7 +162,7 @@ class Tracing {
             case Stage::kWindow:
                 return window(brake);
             case Stage::kDoubt:
-                return doubted();
+                return in_doubt();
             case Stage::kRefused:
                 return refused(finding);
             case Stage::kApproval:
@@ -204,14 +204,11 @@ class Tracing {
         kept("window", "never open", "open");
     }
 
-    void doubted() {
+    void in_doubt() {
         const auto sources = static_cast<SourceId>(meta_.sources.size());
         for (SourceId id = 0; id < sources; ++id) {
             const SourceState& source = meta_.sources[id];
-            if (meta_.settings.sources[id].role == kNoRole) continue;
-            const bool doubted = source.on_trial || source.quarantine == Quarantine::kWrong ||
-                                 source.quarantine == Quarantine::kRewound;
-            if (!doubted) continue;
+            if (meta_.settings.sources[id].role == kNoRole || !doubted(source)) continue;
             DecidingFact fact;
             fact.kind = DecidingFact::Kind::kSource;
             fact.answer = DecidingFact::Answer::kNo;

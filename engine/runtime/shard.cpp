@@ -398,6 +398,7 @@ void Shard::publish_status() {
     last_status_ = clock_.steady_now();
     const MutexLock lock(status_mutex_);
     status_.meta = state_.meta;
+    status_.plan = state_.plan;
     status_.refused = refused_;
     status_.caught_up = caught_up_;
     status_.active = active();

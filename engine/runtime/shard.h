@@ -62,7 +62,8 @@ struct ShardSettings {
 /// What others may see of a shard.
 struct ShardStatus {
     core::Meta meta;
-    std::string refused;  ///< why the shard does not emit; empty: it does
+    std::shared_ptr<const core::Plan> plan;  ///< of the policy in force; nullptr: none is
+    std::string refused;                     ///< why the shard does not emit; empty: it does
     bool caught_up = false;
     bool active = false;  ///< sequences and publishes, as far as it knows alone on the shard
     std::uint64_t published = 0;
