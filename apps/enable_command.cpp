@@ -1,5 +1,6 @@
 #include "apps/enable_command.h"
 
+#include "apps/json_text.h"
 #include "apps/operate.h"
 #include "engine/base/suggest.h"
 
@@ -22,16 +23,6 @@ using Json = EngineClient::Json;
 constexpr std::size_t kNames = 10;   // that are shown of each rule
 constexpr std::size_t kLooks = 200;  // findings of a rule that are looked at one by one
 constexpr const char* kAllFindings = "20000";
-
-std::string text(const Json& json, const char* name) { return json.value(name, std::string()); }
-
-/// Without control characters: what an object holds must not draw lines of its own.
-std::string plain(std::string value) {
-    for (char& c : value) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-    }
-    return value;
-}
 
 /// What of one rule's findings was looked at.
 struct Look {

@@ -1,6 +1,7 @@
 #include "apps/operate.h"
 
 #include "apps/client.h"
+#include "apps/json_text.h"
 #include "apps/why_text.h"
 #include "engine/base/result.h"
 
@@ -34,8 +35,6 @@ constexpr std::size_t kOneByOne = 100;  // findings that are approved by a reque
 constexpr std::uint64_t kAll = 20'000;  // more are never kept
 
 Error wrong(std::string sentence) { return {Next::kStop, Code::kInvalid, std::move(sentence)}; }
-
-std::string text(const Json& json, const char* name) { return json.value(name, std::string()); }
 
 }  // namespace
 
@@ -176,21 +175,6 @@ void print_findings(const Json& page) {
                                : seen < 0 ? "; nothing has been judged yet"
                                           : fmt::format(", as of journal offset {}", seen);
     fmt::print("{} open{}\n", page["findings"].size() + more, offset);
-}
-
-/// Without control characters: what a column holds must not draw lines of its own.
-std::string plain(std::string value) {
-    for (char& c : value) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-    }
-    return value;
-}
-
-/// `2026-11-25 08:30:12`, of this machine's time zone; `-`: no time.
-std::string time_text(const Json& json, const char* name) {
-    const auto millis = json.value(name, std::int64_t{0});
-    if (millis <= 0) return "-";
-    return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(std::time_t{millis / 1000}));
 }
 
 void print_object(const Json& object) {

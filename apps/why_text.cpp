@@ -1,10 +1,10 @@
 #include "apps/why_text.h"
 
-#include <fmt/chrono.h>
+#include "apps/json_text.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ctime>
 #include <iterator>
 
 namespace trueup::apps {
@@ -12,23 +12,6 @@ namespace trueup::apps {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string text(const Json& json, const char* name) { return json.value(name, std::string()); }
-
-/// Without control characters: what a column holds must not draw lines of its own.
-std::string plain(std::string value) {
-    for (char& c : value) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-    }
-    return value;
-}
-
-/// `2026-11-25 08:30:12`, of this machine's time zone; `never`: no time.
-std::string time_text(const Json& json, const char* name) {
-    const auto millis = json.value(name, std::int64_t{0});
-    if (millis <= 0) return "never";
-    return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(std::time_t{millis / 1000}));
-}
 
 /// `rows/42`; of a role whose source has another name that one stands first.
 std::string object_of(const Json& fact) {
@@ -38,7 +21,7 @@ std::string object_of(const Json& fact) {
 std::string changed(const Json& fact) {
     if (!fact.contains("offset")) return "";
     return fmt::format(" (journal offset {}, {})", fact["offset"].get<std::int64_t>(),
-                       time_text(fact, "at_ms"));
+                       time_text(fact, "at_ms", "never"));
 }
 
 std::string field_text(const Json& fact) {
@@ -61,7 +44,7 @@ std::string none_text(const Json& fact) {
     if (fact.contains("object")) {
         return object_of(fact) + " is gone: " + text(fact, "value") + changed(fact);
     }
-    return source + " shows none, heard up to " + time_text(fact, "at_ms");
+    return source + " shows none, heard up to " + time_text(fact, "at_ms", "never");
 }
 
 std::string source_text(const Json& fact) {
@@ -69,17 +52,18 @@ std::string source_text(const Json& fact) {
     const std::string name = text(fact, "name");
     const std::string value = text(fact, "value");
     if (name == "known") {
-        return fmt::format("{} is {}, since {}; needs {}", source, value, time_text(fact, "at_ms"),
-                           text(fact, "asked"));
+        return fmt::format("{} is {}, since {}; needs {}", source, value,
+                           time_text(fact, "at_ms", "never"), text(fact, "asked"));
     }
     if (name == "believed") {
         return fmt::format("{} is not believed: {}; needs {}", source, value, text(fact, "asked"));
     }
     std::string said =
         fmt::format("{}{} heard up to {}", source, value.empty() ? "" : " is " + value + ",",
-                    time_text(fact, "at_ms"));
+                    time_text(fact, "at_ms", "never"));
     if (fact.contains("past_ms")) {
-        said += fmt::format("; must be {}: {}", text(fact, "asked"), time_text(fact, "past_ms"));
+        said += fmt::format("; must be {}: {}", text(fact, "asked"),
+                            time_text(fact, "past_ms", "never"));
     }
     return said;
 }
@@ -100,7 +84,7 @@ std::string fact_text(const Json& fact) {
     if (kind == "source") return source_text(fact);
     if (kind == "clock") {
         return fmt::format("the clock of {} is at {}, the deadline is {}", text(fact, "source"),
-                           time_text(fact, "at_ms"), time_text(fact, "past_ms"));
+                           time_text(fact, "at_ms", "never"), time_text(fact, "past_ms", "never"));
     }
     if (kind == "time")
         return fmt::format("{}: {} of {}{}", name, value, text(fact, "asked"), left_text(fact));
@@ -108,7 +92,7 @@ std::string fact_text(const Json& fact) {
     std::string said = name + ": " + value;
     if (fact.contains("object")) said += ", about " + object_of(fact);
     if (fact.contains("offset")) return said + changed(fact);
-    if (fact.contains("at_ms")) said += ", since " + time_text(fact, "at_ms");
+    if (fact.contains("at_ms")) said += ", since " + time_text(fact, "at_ms", "never");
     return said;
 }
 

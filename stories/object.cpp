@@ -5,8 +5,6 @@
 #include "policies/shipped.h"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,18 +13,6 @@
 namespace trueup::stories {
 
 namespace {
-
-/// As PostgreSQL writes a timestamptz in UTC.
-std::string timestamp(Millis since) {
-    const auto at = to_millis(broker(since));
-    const std::time_t seconds = static_cast<std::time_t>(at / 1000);
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    std::array<char, 64> text{};
-    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-    const std::string millis = std::to_string(1000 + at % 1000).substr(1);
-    return std::string(text.data(), size) + '.' + millis + "+00";
-}
 
 bool in_kubernetes(policy::Kind kind) {
     return kind == policy::Kind::kPod || kind == policy::Kind::kObject;

@@ -5,6 +5,8 @@
 #include "engine/codec/request_codec.h"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <stdexcept>
 #include <utility>
 
@@ -47,6 +49,17 @@ Settings begun_empty(Settings settings) {
 }
 
 BrokerTime broker(Millis since) { return from_millis<BrokerTime>(kStart) + since; }
+
+std::string timestamp(Millis since) {
+    const auto at = to_millis(broker(since));
+    const std::time_t seconds = static_cast<std::time_t>(at / 1000);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    std::array<char, 64> text{};
+    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
+    const std::string millis = std::to_string(1000 + at % 1000).substr(1);
+    return std::string(text.data(), size) + '.' + millis + "+00";
+}
 
 std::vector<News> news_of(const core::FoldReport& report, BrokerTime at) {
     const auto seconds =

@@ -75,6 +75,8 @@ Settings begun_empty(Settings settings);
 
 /// The broker's time at `since` after the first record.
 BrokerTime broker(Millis since);
+/// The same as PostgreSQL writes a timestamptz in UTC.
+std::string timestamp(Millis since);
 
 class Script {
   public:

@@ -2,9 +2,6 @@
 
 #include "policies/shipped.h"
 
-#include <array>
-#include <ctime>
-
 namespace trueup::testing {
 
 namespace {
@@ -18,18 +15,6 @@ std::string object_of(const Pod& pod) {
     if (pod.unlabelled) object.add_unchanged("hold");
     if (!pod.in_scope) object.add("in_scope", "false");
     return object.add("name", pod.name).add("namespace", "graphs").add("phase", pod.phase).take();
-}
-
-/// As PostgreSQL writes a timestamptz in UTC.
-std::string timestamp(Millis since) {
-    const auto at = to_millis(broker(since));
-    const std::time_t seconds = static_cast<std::time_t>(at / 1000);
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    std::array<char, 64> text{};
-    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-    const std::string millis = std::to_string(1000 + at % 1000).substr(1);
-    return std::string(text.data(), size) + '.' + millis + "+00";
 }
 
 std::string object_of(const Row& row) {

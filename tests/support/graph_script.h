@@ -30,6 +30,7 @@ using stories::news_of;
 using stories::Owner;
 using stories::Recorded;
 using stories::Seen;
+using stories::timestamp;
 
 struct Pod {
     std::string name;
