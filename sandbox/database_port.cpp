@@ -158,15 +158,17 @@ void DatabasePort::inspect(CallId call, const ports::Inspect& request) {
         if (lose_reply) return fail(call, {}, "connection lost");
         if (!is_our_table(call, request.table)) return;
         const WorldSettings& settings = realm_->settings;
-        const bool covered = request.publication == settings.publication;
+        const bool known = request.publication == settings.publication;
+        const char* const covered = !known ? "none" : realm_->table.published() ? "t" : "f";
         const std::uint64_t system_id = 7'000'000'000'000'000'000U + realm_->seed % 1'000'000'000U;
         std::string updatable;
         for (const Column& column : settings.columns) {
             updatable += (updatable.empty() ? "" : ",") + column.name;
         }
-        rows(call, {{std::to_string(system_id), std::to_string(realm_->timeline), "150020",
-                     std::string(1, settings.replica_identity), settings.pk_column,
-                     covered ? "t" : "none", "logical", std::move(updatable)}});
+        rows(call,
+             {{std::to_string(system_id), std::to_string(realm_->timeline), "150020",
+               std::string(1, settings.replica_identity), settings.pk_column, covered, "logical",
+               std::move(updatable), "", "r", "", "", "", "", realm_->table.publication()}});
         end(call);
     });
 }
@@ -192,7 +194,8 @@ void DatabasePort::insert_lsn(CallId call, const ports::AskInsertLsn& request) {
         // written to yet.
         ports::Lsn lsn = realm_->table.lsn();
         if (lsn % 8192 == 0) lsn += 0x18;
-        rows(call, {{lsn_text(lsn), std::to_string(act.database_ms())}});
+        rows(call, {{lsn_text(lsn), std::to_string(act.database_ms()), std::nullopt,
+                     realm_->table.publication()}});
         end(call);
     });
 }

@@ -162,6 +162,7 @@ void TableServer::rewind(std::size_t commits) {
         next_xid_ = undo.xid;
     }
     log_.clear();
+    unpublished_.clear();  // no stream is left, and a slot of later begins behind them
     if (!lost.changes.empty()) records_.emplace_back(std::move(lost));
 }
 
@@ -185,8 +186,16 @@ void TableServer::apply(const Commit& commit) {
     }
     lsn_ = known.end_lsn;
     next_xid_ = known.xid + 1;
+    if (!published_) unpublished_.insert(known.commit_lsn);
     log_.push_back(std::move(known));
     trim();
+}
+
+void TableServer::publish(bool yes) {
+    if (published_ == yes) return;
+    published_ = yes;
+    ++alterations_;
+    write_elsewhere(200);  // as each change of a catalog
 }
 
 void TableServer::write_elsewhere(std::size_t bytes) {

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace trueup::sandbox {
@@ -50,6 +51,16 @@ class TableServer {
     /// Something else was written: the log grows, the table does not change.
     void write_elsewhere(std::size_t bytes);
 
+    /// Takes the table out of its publication, or puts it back.
+    void publish(bool yes);
+    bool published() const { return published_; }
+    /// Another text after each time (ports::Inspect).
+    std::string publication() const { return std::to_string(alterations_); }
+    /// Was it committed while the table was published? Otherwise no stream shows it, ever.
+    bool is_published(const Commit& commit) const {
+        return !unpublished_.contains(commit.commit_lsn);
+    }
+
     Slot& make_slot(const std::string& name);
     void drop_slot(const std::string& name);
     void confirm(Slot& slot, ports::Lsn flushed);
@@ -86,6 +97,9 @@ class TableServer {
     std::deque<Commit> log_;
     std::deque<Undo> undo_;  ///< of the newest commits
     std::map<std::string, Slot> slots_;
+    bool published_ = true;
+    std::uint64_t alterations_ = 0;
+    std::set<ports::Lsn> unpublished_;  ///< positions of commits
     ports::Lsn lsn_ = 0x1500000;
     std::uint32_t next_xid_ = 730;
     std::uint64_t next_pk_ = 1;

@@ -119,6 +119,9 @@ class World {
     /// Every slot lost its WAL, as after max_slot_wal_keep_size.
     void lose_slot();
     void kill_walsender();
+    /// Takes the table out of its publication, or puts it back. What is committed meanwhile is in
+    /// no stream, now or later. Not kept in a file.
+    void publish_table(bool yes);
     /// Sessions break. After a crash, slots are where they were last saved.
     void restart_database(bool crash = false);
     /// From now on the database's clock shows this much more than the world's.

@@ -110,6 +110,11 @@ void World::kill_walsender() {
     realm_->changed.notify_all();
 }
 
+void World::publish_table(bool yes) {
+    const Act act(*realm_);
+    realm_->table.publish(yes);
+}
+
 void World::restart_database(bool crash) {
     const Act act(*realm_);
     ++realm_->database_restarts;

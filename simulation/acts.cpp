@@ -254,6 +254,7 @@ void quiesce(Stage& stage) {
     stage.network.longest = Millis{10};
     stage.network.page = Millis{0};
     stage.world.stall_watch(false);
+    stage.world.publish_table(true);
     stage.world.leave_second_behind(false);
     stage.world.fail_no_more();
     stage.host_ahead = Millis{0};

@@ -206,6 +206,17 @@ void database_breaks(Stage& stage, Random& random) {
     }
 }
 
+/// Somebody takes the table out of its publication and puts it back; the stream may break
+/// meanwhile.
+void unpublish(Stage& stage, Random& random) {
+    stage.world.publish_table(false);
+    if (random.chance(500)) {
+        later(stage, random.delay(Millis{20'000}), [&stage] { stage.world.kill_walsender(); });
+    }
+    later(stage, random.delay(Millis{random.chance(500) ? 20'000 : 90'000}),
+          [&stage] { stage.world.publish_table(true); });
+}
+
 /// Both servers know less than they once said: a backup, a standby that lagged.
 void restore_cluster(Stage& stage, Random& random) {
     const bool bumped = random.chance(700);
@@ -274,6 +285,7 @@ std::vector<ActKind> faults() {
         {"second-server-behind", Actor::kMisfortune, 0, second_server_behind},
         {"restore-cluster", Actor::kMisfortune, 0, restore_cluster},
         {"lossy-fail-over", Actor::kMisfortune, 0, lossy_fail_over},
+        {"unpublish", Actor::kMisfortune, 0, unpublish},
         {"lose-tail", Actor::kMisfortune, 0, lose_tail},
     };
 }

@@ -207,7 +207,8 @@ void PostgresConnector::ask_position(SteadyTime now) {
     ask_row_.clear();
     // What the stream says later may be ahead of the answer without the server having gone back.
     position_at_ask_ = position_;
-    database_->insert_lsn(ask_call_, {settings_.emit_message});
+    database_->insert_lsn(ask_call_,
+                          {settings_.emit_message, settings_.table, settings_.publication});
 }
 
 /// Our stream may still hang at a server that is in charge no more: the table's next check tells.
@@ -251,19 +252,19 @@ void PostgresConnector::handle_link(const ports::DatabaseEvent& event, SteadyTim
             break;
         case Link::News::kDown:
             stream_ended();
+            last_message_ = now;  // the next connection is not to blame for this one's silence
             // A copy has a connection of its own and outlives the stream, but not the incarnation.
             if (link_.fenced()) epoch_.cancel();
-            break;
-        case Link::News::kRefit:
-            // What was not published or not sent meanwhile is only in the table.
-            stream_.replace_pk(link_.table().pk_columns, link_.table().partitioned);
-            epoch_.cancel();
-            complete_ = false;
-            next_epoch_ = now;
             break;
         case Link::News::kNothing:
             break;
     }
+    if (!link_.take_refit()) return;
+    // What was not published or not sent meanwhile is only in the table.
+    stream_.replace_pk(link_.table().pk_columns, link_.table().partitioned);
+    epoch_.cancel();
+    complete_ = false;
+    next_epoch_ = now;
 }
 
 void PostgresConnector::stream_began(SteadyTime now) {
@@ -333,6 +334,12 @@ void PostgresConnector::handle_position(const ports::DatabaseEvent& event, Stead
         link_.fence_rewound("the server's log went back to " + format_lsn(*insert));
         stream_ended();
         epoch_.cancel();
+        return;
+    }
+    // What was left out of the publication for a while is behind the position, and was not sent.
+    if (!link_.publishes(column(3))) {
+        link_.recheck(now);
+        proof_.not_answered(now);
         return;
     }
     const auto clock = static_cast<std::int64_t>(parse_number(column(1)).value_or(0));

@@ -231,9 +231,8 @@ Link::News Link::failed(const Event& event, SteadyTime now) {
 Link::News Link::inspected(SteadyTime now) {
     call_ = 0;
     Result<TableCheck> read = read_table_check(row_);
-    Status judged = read ? judge_table(*read, *settings_) : Status(read.error());
-    fit_ = judged.ok();
-    if (read) table_.slot = read->slot;  // it fills while the table is unfit
+    if (!read) fit_ = false;
+    const Status judged = read ? judge(*read) : Status(read.error());
     if (!judged) {
         refuse(judged.error().what, now);
         return News::kNothing;
@@ -248,6 +247,19 @@ Link::News Link::inspected(SteadyTime now) {
     if (fenced_by(table_)) return News::kDown;
     ensure(now);
     return News::kNothing;
+}
+
+Status Link::judge(const TableCheck& read) {
+    Status judged = judge_table(read, *settings_);
+    table_.slot = read.slot;  // it fills while the table is unfit
+    fit_ = judged.ok();
+    // The first check of all finds another key than none: nothing was read yet.
+    refit_ = refit_ || !fit_ || read.pk_columns != table_.pk_columns || !publishes(read.published);
+    return judged;
+}
+
+bool Link::publishes(const std::string& published) const {
+    return published == table_.published || !TRUEUP_GUARD("postgres_same_publication");
 }
 
 bool Link::fenced_by(const TableCheck& read) {
@@ -320,16 +332,10 @@ Link::News Link::rechecked(const Event& event, SteadyTime now) {
     if (!read) return News::kNothing;
     // Before the table is judged: what another server says of it is no judgement of ours.
     if (fenced_by(*read)) return News::kDown;
-    const Status judged = judge_table(*read, *settings_);
-    table_.slot = read->slot;
-    const bool was_fit = std::exchange(fit_, judged.ok());
+    const Status judged = judge(*read);
     trouble_ = judged ? "" : judged.error().what;
-    if (!judged) return News::kNothing;
-    // While it was unfit changes were not sent, or could not be followed; under another key each
-    // row is another object. Neither is told by the stream.
-    const bool same_key = read->pk_columns == table_.pk_columns;
-    table_ = std::move(*read);
-    return was_fit && same_key ? News::kNothing : News::kRefit;
+    if (judged) table_ = std::move(*read);
+    return News::kNothing;
 }
 
 }  // namespace trueup::connectors::postgres

@@ -34,7 +34,6 @@ class Link {
         kUp,       ///< the stream was started
         kMessage,  ///< the event carries a message of the stream
         kDown,     ///< the stream ended, or a new incarnation is needed
-        kRefit,    ///< the table was unfit for a while, or has another key: read it anew
     };
 
     Link(const Settings& settings, ports::Database& database, ports::CallIds& ids);
@@ -70,6 +69,14 @@ class Link {
     bool take_rewound() { return std::exchange(rewound_, false); }
     /// The last table check found nothing to complain about.
     bool fit() const { return fit_; }
+    /// Is that what the last table check found published (ports::Inspect)? Otherwise changes may be
+    /// missing in the stream even if all is again as it was.
+    bool publishes(const std::string& published) const;
+    /// The table was unfit for a while, or published in another way, or has another key, since the
+    /// last call that said so, and the stream runs now: the table has to be read anew. Changes were
+    /// not sent meanwhile, or could not be followed; under another key each row is another object.
+    /// The stream tells none of it, whichever connection it goes on in.
+    bool take_refit() { return up() && fit_ && std::exchange(refit_, false); }
     ports::CallId stream_call() const { return up() ? call_ : 0; }
     const TableCheck& table() const { return table_; }
     const std::string& trouble() const { return trouble_; }
@@ -97,6 +104,9 @@ class Link {
     News compared(SteadyTime now);
     News rechecked(const Event& event, SteadyTime now);
     void withdraw_recheck();
+    /// What a check says of the table, and whether it is fit. Nothing is lost of what one before
+    /// said.
+    Status judge(const TableCheck& read);
     /// Another history answers than the one that this incarnation relies on.
     bool fenced_by(const TableCheck& read);
     void wait_for_slot(const std::string& who, SteadyTime now);
@@ -118,6 +128,7 @@ class Link {
     std::string former_server_;  ///< of the incarnation before; empty: there was none
     Lsn former_floor_ = 0;       ///< positions that it knew of
     bool fit_ = false;
+    bool refit_ = false;
     bool drop_slot_ = false;
     bool rewound_ = false;
     Lsn durable_ = 0;

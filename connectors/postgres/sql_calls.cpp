@@ -111,10 +111,10 @@ class InsertLsnQuery : public Query {
 
   private:
     Status check(std::vector<ports::SqlRow>& rows) override {
-        if (rows.size() != 1 || rows[0].size() != 4) {
+        if (rows.size() != 1 || rows[0].size() != 5) {
             return Error{Next::kRetry, Code::kInvalid, "the WAL position is not a single row"};
         }
-        Status same = expect_server(server_, rows[0][3].value_or(""));
+        Status same = expect_server(server_, rows[0][4].value_or(""));
         other_ = !same.ok();
         rows[0].pop_back();
         return same;
@@ -358,7 +358,7 @@ std::unique_ptr<SqlCall> insert_lsn_call(CallId call, const ports::AskInsertLsn&
                                          ServerName server) {
     std::vector<Statement> statements;
     if (request.emit_message) statements.push_back(emit_message_statement());
-    statements.push_back(insert_lsn_statement());
+    statements.push_back(insert_lsn_statement(request));
     return std::make_unique<InsertLsnQuery>(call, std::move(statements), std::move(server));
 }
 

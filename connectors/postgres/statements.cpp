@@ -36,6 +36,19 @@ constexpr std::string_view kWeakest = R"(
   JOIN pg_namespace n ON n.oid = l.relnamespace
   ORDER BY position(l.identity IN 'unidf'), l.oid = c.oid DESC, l.oid LIMIT 1) weak ON true)";
 
+/// What is published of table $1.$2 by publication $3. An ALTER leaves another xmin in the catalog,
+/// a table or a membership made anew has another oid. Of what a publication has by schema alone
+/// nothing is kept that every version of the server would show.
+constexpr std::string_view kPublished = R"((SELECT string_agg(part, ' ' ORDER BY part) FROM (
+ SELECT 'table ' || t.oid::text AS part FROM pg_class t JOIN pg_namespace n
+   ON n.oid = t.relnamespace WHERE n.nspname = $1 AND t.relname = $2
+ UNION ALL SELECT 'publication ' || p.oid::text || '.' || p.xmin::text FROM pg_publication p
+  WHERE p.pubname = $3
+ UNION ALL SELECT 'member ' || m.oid::text || '.' || m.xmin::text FROM pg_publication_rel m
+  JOIN pg_publication p ON p.oid = m.prpubid JOIN pg_class t ON t.oid = m.prrelid
+  JOIN pg_namespace n ON n.oid = t.relnamespace
+  WHERE p.pubname = $3 AND n.nspname = $1 AND t.relname = $2) parts))";
+
 Statement simple(std::string sql) { return {std::move(sql), {}, true}; }
 
 /// Appends a value and returns its place holder.
@@ -98,7 +111,9 @@ Statement inspect_statement(const ports::Inspect& request) {
     AND t.tablename = $2 AND to_jsonb(t) -> 'attnames' ? a.attname::text))), ''),
  coalesce(current_setting('max_slot_wal_keep_size', true), ''),
  coalesce(to_jsonb(slot) ->> 'wal_status', ''),
- coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), slot.restart_lsn)::bigint::text, '')
+ coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), slot.restart_lsn)::bigint::text, ''), )";
+    sql += kPublished;
+    sql += R"(
 FROM pg_control_system() s LEFT JOIN (SELECT c.oid, c.relkind FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')) c ON true
@@ -108,14 +123,15 @@ FROM pg_control_system() s LEFT JOIN (SELECT c.oid, c.relkind FROM pg_class c
             {request.table.schema, request.table.name, request.publication, request.slot}};
 }
 
-Statement insert_lsn_statement() {
+Statement insert_lsn_statement(const ports::AskInsertLsn& request) {
     std::string sql =
         "SELECT pg_current_wal_insert_lsn()::text, "
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text, "
-        "pg_size_bytes(current_setting('wal_segment_size'))::text, "
-        "(SELECT system_identifier::text FROM pg_control_system()) || '/' || ";
+        "pg_size_bytes(current_setting('wal_segment_size'))::text, ";
+    sql += kPublished;
+    sql += ", (SELECT system_identifier::text FROM pg_control_system()) || '/' || ";
     sql += kTimeline;
-    return {std::move(sql)};
+    return {std::move(sql), {request.table.schema, request.table.name, request.publication}};
 }
 
 Statement emit_message_statement() {

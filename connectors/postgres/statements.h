@@ -24,8 +24,8 @@ std::string quote_literal(std::string_view text);
 
 /// One row as ports::Inspect says. Works on servers from 12 on, fails on a standby.
 Statement inspect_statement(const ports::Inspect& request);
-/// One row: the three values of ports::AskInsertLsn and `system id/timeline`.
-Statement insert_lsn_statement();
+/// One row: the four values of ports::AskInsertLsn and `system id/timeline`.
+Statement insert_lsn_statement(const ports::AskInsertLsn& request);
 Statement emit_message_statement();
 /// The primary key's columns come first, one value each, then xmin, then the columns. The values of
 /// the key must be as many as its columns: see split_key.

@@ -94,6 +94,7 @@ Result<TableCheck> read_table_check(const ports::SqlRow& row) {
     table.generated = split(text(10));
     table.keep_size = text(11);
     table.slot.wal_status = text(12);
+    table.published = text(14);
     const std::string kept = text(13);
     std::from_chars(kept.data(), kept.data() + kept.size(), table.slot.retained_bytes);
     return table;

@@ -24,6 +24,8 @@ struct TableCheck {
     std::vector<std::string> generated;  ///< columns that replication does not send
     std::string keep_size;               ///< max_slot_wal_keep_size; empty: not known
     ports::SlotState slot;
+    std::string
+        published;  ///< another text once the table, the publication or its part was altered
 
     /// Two servers with one history have the same text.
     std::string server() const { return system_id + "/" + timeline; }

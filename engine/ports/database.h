@@ -37,8 +37,11 @@ struct Table {
 /// where the port knows them also {the partition, quoted, that the identity is of, since the
 /// weakest counts (u: its changes are not in the WAL), empty for the table's own; relkind (r p);
 /// comma-separated columns that are generated and not sent; max_slot_wal_keep_size; of the slot,
-/// empty without one: wal_status, bytes of WAL that it keeps}, then kEnd. No such table: an empty
-/// replica identity.
+/// empty without one: wal_status, bytes of WAL that it keeps; what is published}, then kEnd. No
+/// such table: an empty replica identity.
+///
+/// What is published: a text that is another one after the table, the publication, or the table's
+/// place in it was altered or made anew, though all be again as it was.
 struct Inspect {
     Table table;
     std::string publication;
@@ -70,9 +73,12 @@ struct StartWal {
 };
 
 /// pg_current_wal_insert_lsn() and clock_timestamp(). Answer: kRows {lsn as text, ms since 1970}
-/// and, where known, the size of a WAL segment in bytes as third value (else 16 MiB).
+/// and, where known, the size of a WAL segment in bytes as third value (else 16 MiB), and as fourth
+/// what is published of that table, as Inspect says it, at an instant not before the position's.
 struct AskInsertLsn {
     bool emit_message = false;  ///< write a WAL message first, so that the stream moves at once
+    Table table = {};
+    std::string publication = {};
 };
 
 /// SELECT columns, xmin. Rows come with the pk columns' text joined by 0x1f as first value, xmin as

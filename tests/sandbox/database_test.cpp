@@ -39,7 +39,8 @@ TEST_F(SandboxDatabase, InspectsLikePostgres15) {
                              "id,name,owner_username,owner_email,owner_slack_channel,url_slug,"
                              "status,pod_name,pod_ip,instance_url,error_code,error_message,"
                              "stack_trace,created_at,ttl,last_activity_at,inactivity_timeout,"
-                             "memory_usage_bytes"}));
+                             "memory_usage_bytes",
+                             "", "r", "", "", "", "", "0"}));
     EXPECT_TRUE(client.answer(90).ended);
     EXPECT_EQ(client.answer(91).sqlstate, "42P01");
     client.port->inspect(92, {{"public", "instances"}, "another"});

@@ -147,6 +147,24 @@ TEST_F(SandboxReplication, KeepalivesTellHowFarTheServerIs) {
     EXPECT_TRUE(client.answer(stream).failed) << "wal_sender_timeout without a word from us";
 }
 
+TEST_F(SandboxReplication, WhatIsWrittenWhileTheTableIsNotPublishedIsInNoStream) {
+    const auto published = [this](ports::CallId call) {
+        client.port->insert_lsn(call, {});
+        return *client.answer(call).rows.at(0).at(3);
+    };
+    const std::string before = published(90);
+    const ports::CallId stream = client.stream();
+    world.publish_table(false);
+    world.insert_row(row("a"));
+    world.publish_table(true);
+    const std::vector<WalMessage> passed = messages(stream);
+    ASSERT_EQ(passed.size(), 1U);
+    EXPECT_EQ(passed[0].envelope, 'k') << "its position is passed in silence";
+    EXPECT_NE(published(91), before) << "though all is again as it was";
+    world.insert_row(row("b"));
+    EXPECT_EQ(messages(stream)[0].envelope, 'w');
+}
+
 TEST_F(SandboxReplication, OneReaderPerSlot) {
     const ports::CallId first = client.stream();
     DatabaseClient other(world);

@@ -407,6 +407,36 @@ TEST(PostgresConnector, ATableThatStopsBeingPublishedIsReadAnew) {
     EXPECT_EQ(rig.trouble(), "");
 }
 
+// Symptom: a table was out of its publication for a while, in which the stream broke; once both
+// were mended, what was written meanwhile was missing and counted as proven absent.
+TEST(PostgresConnector, ATableThatIsMendedWhileTheStreamIsDownIsReadAnew) {
+    Rig rig;
+    rig.start_and_copy();
+    rig.database.inspection[5] = "f";
+    rig.pass(Millis(60'000));
+    ASSERT_NE(rig.trouble().find("does not cover"), std::string::npos);
+    rig.database.inspection[5] = "t";
+    rig.facts.clear();
+    rig.database.fail(rig.database.wal_call, "57P01", "terminating connection");
+    rig.settle();
+    rig.pass(Millis(5'000));
+    rig.say(pg_keepalive(0x1000));
+    EXPECT_EQ(rig.count(Kind::kSnapshotEnd), 1U);
+    EXPECT_EQ(rig.trouble(), "");
+}
+
+TEST(PostgresConnector, AnotherPrimaryKeyThatTheNextConnectionFindsMeansOtherObjects) {
+    Rig rig;
+    rig.start_and_copy();
+    rig.facts.clear();
+    rig.database.inspection[4] = "url_slug";
+    rig.database.fail(rig.database.wal_call, "57P01", "terminating connection");
+    rig.settle();
+    rig.pass(Millis(5'000));
+    rig.say(pg_keepalive(0x1000));
+    EXPECT_EQ(rig.count(Kind::kSnapshotEnd), 1U);
+}
+
 TEST(PostgresConnector, ADroppedColumnEndsFreshnessUntilAnEpoch) {
     Rig rig;
     rig.start_and_copy();

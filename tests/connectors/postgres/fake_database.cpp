@@ -46,7 +46,10 @@ std::size_t FakeDatabase::count(const std::string& call) const {
 }
 
 void FakeDatabase::inspect(ports::CallId call, const ports::Inspect&) {
-    if (begin(call, "inspect", "") && answer_inspections) answer(call, {inspection});
+    if (!begin(call, "inspect", "") || !answer_inspections) return;
+    answer(call, {inspection});
+    events_[events_.size() - 2].rows[0].resize(15);
+    events_[events_.size() - 2].rows[0][14] = published;
 }
 
 void FakeDatabase::ensure_slot(ports::CallId call, const ports::EnsureSlot& request) {
@@ -81,7 +84,9 @@ void FakeDatabase::insert_lsn(ports::CallId call, const ports::AskInsertLsn&) {
     if (begin(call, "insert_lsn", "") && (comparing || answer_positions)) answer_position();
 }
 
-void FakeDatabase::answer_position() { answer(position_call, {{insert_position, clock}}); }
+void FakeDatabase::answer_position() {
+    answer(position_call, {{insert_position, clock, std::nullopt, published}});
+}
 
 void FakeDatabase::read_rows(ports::CallId call, const ports::ReadRows&) {
     if (begin(call, "read_rows", "")) answer(call, {});

@@ -14,6 +14,7 @@ namespace trueup::connectors::postgres {
 class FakeDatabase : public ports::Database {
   public:
     ports::SqlRow inspection = {"77", "1", "150020", "f", "id", "t", "logical", "status,pod_name"};
+    std::string published = "table 1";
     ports::SqlRow slot = {"trueup", "0/100", "reserved"};
     std::string insert_position = "0/1000";
     std::string clock = "1700000000000";  ///< its own, in ms since 1970

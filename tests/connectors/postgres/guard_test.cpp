@@ -72,6 +72,29 @@ TEST(Guard, Guard_postgres_same_server_AFailOverProvesNothingMore) {
     EXPECT_EQ(rig.count(Kind::kProgress), 0U);
 }
 
+// Design §4.1: what was left out of the publication for a while is in no stream: unknown, not
+// absent.
+TEST(Guard, Guard_postgres_same_publication_WhatWasLeftOutForAWhileIsReadBeforeAProof) {
+    Rig rig;
+    ask(rig, "0/1000");
+    rig.say(pg_keepalive(0x1000));
+    rig.facts.clear();
+    rig.database.published = "table 1, altered twice";  // between two looks at the table
+    rig.database.answer_copies = false;
+    rig.pass(Millis(20'000));
+    rig.connector->marker_appended(from_millis<BrokerTime>(43), rig.now);
+    rig.say(pg_keepalive(0x2000));
+    EXPECT_EQ(rig.count(Kind::kProgress), 0U);
+    rig.pass(Millis(1'000));
+    EXPECT_EQ(rig.count(Kind::kSnapshotBegin), 1U) << "it is read anew at once";
+    rig.database.insert_position = "0/3000";
+    rig.database.end_copy();
+    rig.settle();
+    rig.connector->marker_appended(from_millis<BrokerTime>(44), rig.now);
+    rig.say(pg_keepalive(0x3000));
+    EXPECT_EQ(rig.count(Kind::kProgress), 1U);
+}
+
 // Design §4.3: progress counts only after the first complete epoch.
 TEST(Guard, Guard_postgres_epoch_first_TheStreamAloneProvesNothing) {
     Rig rig;

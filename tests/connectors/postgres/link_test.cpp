@@ -219,7 +219,7 @@ TEST(PostgresLink, AProofBringsTheDatabasesOwnClockHoweverWrong_G4) {
 }
 
 TEST(PostgresLink, ClockAndPositionComeOutOfOneStatement) {
-    const std::string sql = insert_lsn_statement().sql;
+    const std::string sql = insert_lsn_statement({}).sql;
     EXPECT_NE(sql.find("pg_current_wal_insert_lsn()"), std::string::npos);
     EXPECT_NE(sql.find("clock_timestamp()"), std::string::npos);
 }
