@@ -3,6 +3,7 @@
 #include "apps/events.h"
 #include "apps/keys.h"
 #include "apps/retry.h"
+#include "engine/model/loosened.h"
 #include "engine/ports/clock.h"
 #include "engine/runtime/memory.h"
 
@@ -24,6 +25,15 @@ constexpr Millis kRetryPause{200};
 constexpr Millis kAdmissionWait{1'000};  // at the start: news between a look and its wait are lost
 constexpr Millis kHintWait{1'000};       // news end it sooner; a hint to hurry ends by the clock
 constexpr Millis kMeasureEvery{15'000};  // what is left of the disk
+
+/// Says once what this configuration lets rules do that the one before did not.
+std::function<void(const Settings&)> say_loosened(Settings now) {
+    return [now = std::move(now)](const Settings& before) {
+        for (const std::string& what : loosened(before, now)) {
+            spdlog::warn("the configuration is looser than the one before: {}", what);
+        }
+    };
+}
 
 std::uint64_t fresh_number() {
     std::random_device device;
@@ -267,6 +277,7 @@ Status Host::open_shards() {
             if (subject == nullptr) return;
             log_finding(edge, subject, ports::system_clock().wall_millis());
         };
+        if (shards_.empty()) shard.on_settings = say_loosened(settings_.policy);  // of all shards
         std::error_code made;
         std::filesystem::create_directories(settings_.state_dir + own, made);
         auto opened =

@@ -303,7 +303,12 @@ Result<bool> Shard::sequence() {
     if (appends_.size() >= (has_settings ? 1 : settings_.in_flight)) return false;
     codec::JournalRecordBuilder record;
     if (state_.meta.record != 0) record.set_folded({state_.meta.applied, state_.meta.record});
-    if (has_settings) record.set_settings(settings_.policy);
+    if (has_settings) {
+        if (settings_.on_settings && state_.plan != nullptr) {
+            std::exchange(settings_.on_settings, nullptr)(state_.meta.settings);
+        }
+        record.set_settings(settings_.policy);
+    }
     const Result<bool> more = sequencer_.gather(record, settings_.record_bytes);
     if (!more) {
         go_back();  // some topics were read, and the record is dropped

@@ -55,6 +55,9 @@ struct ShardSettings {
     /// Sees each edge once it was folded, and at the start the last one of every open finding.
     /// Called by the shard's thread; without the subject where it is gone, or this is no news.
     std::function<void(const FindingEdge&, const Subject*)> on_finding;
+    /// Called once by the shard's thread, before it writes its settings into the journal: with
+    /// those that were in force until then, unless there were none.
+    std::function<void(const Settings&)> on_settings;
     codec::KeyRing request_keys;  ///< whose requests are believed
     codec::KeyRing command_keys;  ///< the first one signs the commands
 };

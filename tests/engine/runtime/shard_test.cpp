@@ -217,12 +217,15 @@ TEST(Shard, AReadThatFailsHalfWayThroughTheTopicsLosesNothing) {
 
 TEST(Shard, ChangedSettingsComeIntoForceAndAreJournaled) {
     ShardFixture fixture;
+    std::vector<Settings> before;
+    fixture.settings.on_settings = [&](const Settings& settings) { before.push_back(settings); };
     {
         auto shard = fixture.open();
         fixture.settle(*shard);
         fixture.all_known({pod("a", "u", 5)}, {});
         fixture.live(*shard, Millis{2'000});
         EXPECT_EQ(shard->state().meta.settings.rules[0].grace, Millis{5'000});
+        EXPECT_TRUE(before.empty()) << "there were none";
         ASSERT_TRUE(shard->stop().ok());
     }
     fixture.settings.policy.rules[0].grace = Millis{50'000};
@@ -231,6 +234,8 @@ TEST(Shard, ChangedSettingsComeIntoForceAndAreJournaled) {
     fixture.live(*shard, Millis{8'000});
     EXPECT_EQ(shard->state().meta.settings.rules[0].grace, Millis{50'000});
     EXPECT_TRUE(commands_in(fixture.log).empty()) << "the longer grace holds";
+    ASSERT_EQ(before.size(), 1U) << "told once, before they go";
+    EXPECT_EQ(before[0].rules[0].grace, Millis{5'000});
     projections::MemoryStore elsewhere;
     auto follower = fixture.follow(elsewhere);
     fixture.settle(*follower);
