@@ -118,6 +118,12 @@ std::string FoldRun::against_enabling(const NamedRule& named, std::int64_t seen)
     return {};
 }
 
+std::string FoldRun::not_yet_written(std::int64_t seen) const {
+    if (seen <= meta_.applied) return {};
+    return "journal offset " + std::to_string(seen) + " lies beyond the journal's end (" +
+           std::to_string(meta_.applied) + "): nobody has seen it";
+}
+
 FoldRun::Answer FoldRun::enable(const Request& request) {
     if (request.role != "admin" && TRUEUP_GUARD("enabling_needs_admin")) {
         return {false, "to enable a rule takes the role admin"};
@@ -130,11 +136,7 @@ FoldRun::Answer FoldRun::enable(const Request& request) {
                 "" + std::to_string(shard) +
                     " that was looked at, as `trueup policy enable` does"};
     }
-    if (seen > meta_.applied) {
-        return {false, "journal offset " + std::to_string(seen) +
-                           " lies beyond the journal's end (" + std::to_string(meta_.applied) +
-                           "): nobody has seen it"};
-    }
+    if (std::string why = not_yet_written(seen); !why.empty()) return {false, why};
     for (const NamedRule& named : request.rules) {
         if (std::string why = against_enabling(named, seen); !why.empty()) return {false, why};
     }

@@ -108,6 +108,8 @@ class FoldRun {
     Answer answer(const ItemView& item, const Request& request);
     Answer grant(const ItemView& item, const Request& request);
     Answer approve(const Request& request);
+    /// Why nobody can have seen that journal offset; empty: somebody can.
+    std::string not_yet_written(std::int64_t seen) const;
     Answer approve_all(const Request& request, std::uint8_t rule);
     Answer dismiss(const Request& request);
     Answer hold(const Request& request, bool held);

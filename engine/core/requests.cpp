@@ -133,6 +133,8 @@ FoldRun::Answer FoldRun::approve(const Request& request) {
     if (!scope.finding_offset) {
         return {false, "an approval must name the journal offset that you saw"};
     }
+    // What changes between now and then would be approved unseen.
+    if (std::string why = not_yet_written(*scope.finding_offset); !why.empty()) return {false, why};
     const std::uint8_t rule = state_.plan->rule(scope.rule);
     if (scope.subject.empty()) return approve_all(request, rule);
     Entry* entry = find(scope.subject);

@@ -54,6 +54,22 @@ TEST(Requests, AnApprovalWithoutAnOffsetIsRefused) {
     EXPECT_EQ(s.answered().sentence, "an approval must name the journal offset that you saw");
 }
 
+// Symptom: an approval that named an offset far ahead approved what nobody had seen yet, of one
+// subject and of all.
+TEST(Requests, AnApprovalOfWhatIsNotWrittenYetIsRefused) {
+    JournalScript s = approving_world();
+    for (const char* subject : {"wrapper-7", ""}) {
+        Request made = approval(s, subject);
+        if (*subject == '\0') made.scope.reason = "approval";
+        *made.scope.finding_offset += 1'000;
+        s.request(made);
+        EXPECT_FALSE(s.answered().granted) << subject;
+        EXPECT_NE(s.answered().sentence.find("lies beyond the journal's end"), std::string::npos)
+            << s.answered().sentence;
+    }
+    EXPECT_TRUE(s.commands().empty());
+}
+
 TEST(Requests, AnApprovalOfAnotherFindingIsRefused) {
     JournalScript s = approving_world();
     Request made = approval(s, "wrapper-7");
