@@ -211,6 +211,12 @@ void add_tallies(Page& page, const std::string& policy, const std::vector<TallyV
                        value, {{tally.label, tally.word}});
             continue;
         }
+        if (tally.name == kUnknownWords) {
+            page.gauge("trueup_policy_unknown_words",
+                       "Objects with a word in this field that the policy does not list.", value,
+                       {{"policy", policy}, {"role", tally.label}, {"field", tally.word}});
+            continue;
+        }
         Labels labels{{"policy", policy}, {"count", tally.name}};
         if (!tally.label.empty()) labels.emplace_back(tally.label, tally.word);
         page.gauge("trueup_policy_subjects", "Subjects that the policy counts.", value, labels);

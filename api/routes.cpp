@@ -522,7 +522,8 @@ Answer serve(const Backend& backend, const Plan& plan, const std::string& body) 
 
 Answer readiness(const Snapshot& snapshot, bool known) {
     const std::string why = known ? snapshot.not_ready() : snapshot.not_ready_in_short();
-    return why.empty() ? plain(200, "ready\n") : plain(503, why + "\n");
+    if (!why.empty()) return plain(503, why + "\n");
+    return plain(200, "ready\n" + (known ? snapshot.remarks() : ""));
 }
 
 }  // namespace trueup::api

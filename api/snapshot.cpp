@@ -46,6 +46,16 @@ std::string Snapshot::not_ready_in_short() const {
     return what.empty() ? what : "not ready: " + what + "; with a token /readyz says more";
 }
 
+std::string Snapshot::remarks() const {
+    std::string lines;
+    for (const TallyView& tally : tallies) {
+        if (tally.name != kUnknownWords || tally.value == 0) continue;
+        lines += std::to_string(tally.value) + " objects have a word in " + tally.label + "." +
+                 tally.word + " that the policy does not list: `trueup config check` shows which\n";
+    }
+    return lines;
+}
+
 std::pair<std::string, std::string> Snapshot::why_not() const {
     if (!starting.empty()) return {"it is still starting", "it is still starting: " + starting};
     if (!refused.empty()) {

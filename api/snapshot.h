@@ -145,6 +145,10 @@ struct NamedCount {
     std::uint64_t value = 0;
 };
 
+/// The name of those that count objects with a word that the policy does not list: `label` is the
+/// role then, `word` the field.
+inline constexpr std::string_view kUnknownWords = "unknown_words";
+
 /// What a policy counts; of a count with a number for each word of a field, one of these.
 struct TallyView {
     std::string name;
@@ -199,6 +203,8 @@ struct Snapshot {
     std::string not_ready() const;
     /// The same for strangers: no name, no host, and no word of a server.
     std::string not_ready_in_short() const;
+    /// What is worth a look though nothing is missing, a line each.
+    std::string remarks() const;
 
   private:
     /// In short, and as a sentence; both are empty when ready.

@@ -142,6 +142,17 @@ class Stage {
     };
     const std::map<FindingId, Found>& found() const { return found_; }
 
+    std::vector<Rehearsed::UnknownWords> unknown_words() const {
+        std::vector<Rehearsed::UnknownWords> found;
+        const std::vector<core::PlanTally>& tallies = state_.plan->tallies;
+        for (std::size_t i = 0; i < tallies.size(); ++i) {
+            const std::uint64_t objects = state_.meta.tallies[i];
+            if (tallies[i].name != core::kUnknownWords || objects == 0) continue;
+            found.push_back({tallies[i].label + "." + tallies[i].value, objects});
+        }
+        return found;
+    }
+
   private:
     struct Owner {
         Incarnation token = -1;
@@ -383,6 +394,7 @@ Rehearsed rehearse(const Settings& settings, const std::vector<Look>& looks, Bro
     }
     result.wrong = wrong.size();
     result.too_few = too_few(settings, looks);
+    result.unknown_words = stage.unknown_words();
     if (!result.quarantined()) return result;
     const std::set<Case> go =
         result.mostly_wrong() ? std::set<Case>() : ordered(enforced(settings, false), looks, now);

@@ -53,6 +53,12 @@ struct Rehearsed {
         std::uint64_t expected = 0;
     };
     std::vector<TooFew> too_few;
+    /// Fields with words that the policy does not list, which may mean anything.
+    struct UnknownWords {
+        std::string field;  ///< ROLE.FIELD
+        std::uint64_t objects = 0;
+    };
+    std::vector<UnknownWords> unknown_words;
     /// So much is more likely the question's fault than the world's.
     bool mostly_wrong() const;
     /// A first snapshot that says it is not acted upon until an operator vouches for it.

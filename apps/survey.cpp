@@ -66,6 +66,12 @@ class Judge {
             }
         }
         judged_.finds = finds(rehearsed);
+        for (const Rehearsed::UnknownWords& unknown : rehearsed.unknown_words) {
+            judged_.warnings.push_back(
+                fmt::format("{} objects have a word in {} that the policy does not list and that "
+                            "may mean anything: what depends on it waits (unknown_word)",
+                            unknown.objects, unknown.field));
+        }
         if (rehearsed.mostly_wrong()) {
             judged_.warnings.push_back(
                 fmt::format("{} of {} subjects would be wrong, so the configuration is probably "

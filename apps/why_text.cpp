@@ -34,9 +34,12 @@ std::string field_text(const Json& fact) {
     if (!fact.contains("object")) {
         return text(fact, "role") + "." + name + " is not known, asked: " + text(fact, "asked");
     }
-    const bool unreadable = text(fact, "why") == "unreadable";
-    return object_of(fact) + " " + value + (unreadable ? ", which cannot be read" : "") +
-           ", asked: " + text(fact, "asked") + changed(fact);
+    const std::string why = text(fact, "why");
+    const char* const remark = why == "unreadable"     ? ", which cannot be read"
+                               : why == "unknown_word" ? ", a word that the policy does not list"
+                                                       : "";
+    return object_of(fact) + " " + value + remark + ", asked: " + text(fact, "asked") +
+           changed(fact);
 }
 
 std::string none_text(const Json& fact) {

@@ -136,7 +136,7 @@ Truth decide(const PlanTest& test, const PlanField& field, const PlanValue& valu
     const bool lacks = value.kind == Kind::kNotThere && field.required;
     if (null || lacks) return Truth::unknown(Reason::kIncomplete);
     if (value.kind != Kind::kText) return Truth::of(false);
-    if (unlisted(field, value)) return Truth::unknown(Reason::kIncomplete);
+    if (unlisted(field, value)) return Truth::unknown(Reason::kUnknownWord);
     if (test.op == Op::kIn) {
         return Truth::of(std::binary_search(test.values.begin(), test.values.end(), value.text));
     }
@@ -161,6 +161,7 @@ void add_tests(const PlanRole& role, const PlanField& field, std::uint64_t which
         if (!truth.no()) told.can |= bit;
         if (truth.yes()) told.is |= bit;
         if (truth.why == Reason::kUnreadable) told.unreadable |= bit;
+        if (truth.why == Reason::kUnknownWord) told.unlisted |= bit;
     }
 }
 
@@ -206,10 +207,11 @@ Told told_of(const PlanRole& role, const PlanField& field, const PlanValue& valu
 }
 
 /// What `told` says of these tests in place of what was said before.
-void take(const Told& told, std::uint64_t tests, Answers& answers, std::uint64_t& unreadable) {
-    answers.can = (answers.can & ~tests) | told.can;
-    answers.is = (answers.is & ~tests) | told.is;
-    unreadable = (unreadable & ~tests) | told.unreadable;
+void take(const Told& told, std::uint64_t tests, Seen& seen) {
+    seen.answers.can = (seen.answers.can & ~tests) | told.can;
+    seen.answers.is = (seen.answers.is & ~tests) | told.is;
+    seen.unreadable = (seen.unreadable & ~tests) | told.unreadable;
+    seen.unlisted = (seen.unlisted & ~tests) | told.unlisted;
 }
 
 /// Another value, another digest.
@@ -239,8 +241,8 @@ void answer_conditions(const Plan& plan, bool in_scope, Seen& seen) {
 void work_out(const Plan& plan, Seen& seen) {
     const PlanRole& role = plan.roles[seen.role];
     seen.answers = {};
-    seen.unreadable = 0;
-    take(role.unsaid, 0, seen.answers, seen.unreadable);
+    seen.unreadable = seen.unlisted = 0;
+    take(role.unsaid, 0, seen);
     bool in_scope = true;
     // Both are in ascending order of their names.
     auto next = role.fields.begin();
@@ -251,7 +253,7 @@ void work_out(const Plan& plan, Seen& seen) {
         if (next == role.fields.end() || order > 0) return;
         const PlanValue value = as_sent(role, *next, sent, seen);
         if (next->tests != 0) {
-            take(told_of(role, *next, value), next->tests, seen.answers, seen.unreadable);
+            take(told_of(role, *next, value), next->tests, seen);
         }
         if (next->is_news && value != missing(role, *next, seen)) {
             const auto field = static_cast<std::size_t>(next - role.fields.begin());
@@ -261,12 +263,12 @@ void work_out(const Plan& plan, Seen& seen) {
     });
     for (const PlanField& field : role.fields) {
         if (field.tests == 0 || !derived(field)) continue;
-        take(told_of(role, field, missing(role, field, seen)), field.tests, seen.answers,
-             seen.unreadable);
+        take(told_of(role, field, missing(role, field, seen)), field.tests, seen);
     }
     answer_conditions(plan, in_scope, seen);
-    // What cannot be read is told with its reason, for which there is no room.
-    if (seen.unreadable == 0) seen.answers.plan = plan.number;
+    // What cannot be read, or is no word that we know, is told with its reason, for which there is
+    // no room.
+    if ((seen.unreadable | seen.unlisted) == 0) seen.answers.plan = plan.number;
 }
 
 void fill(Seen& seen, const Facet& object, const Settings& settings, const Ledger* ledger) {
@@ -325,6 +327,14 @@ void add(Tally& tally, std::size_t which) {
     if (tally[which] < 0xff) ++tally[which];
 }
 
+void add_unlisted(const Plan& plan, const Seen& seen, Tally& tally) {
+    for (std::size_t i = 0; i < plan.tallies.size(); ++i) {
+        const FieldAt& field = plan.tallies[i].unlisted;
+        if (field.role != seen.role) continue;
+        if ((plan.roles[field.role].fields[field.field].tests & seen.unlisted) != 0) add(tally, i);
+    }
+}
+
 }  // namespace
 
 bool vetoed(const Facet& object) {
@@ -368,9 +378,11 @@ Truth compared(const Plan& plan, const PlanJoin& join, const Seen& own, const Se
     if (value.kind == Kind::kUnsent || against.kind == Kind::kUnsent ||
         (value.kind == Kind::kNull && !field.null_unequal) || against.kind == Kind::kNull ||
         (value.kind == Kind::kNotThere && field.required) ||
-        (against.kind == Kind::kNotThere && others.required) || unlisted(field, value) ||
-        unlisted(others, against)) {
+        (against.kind == Kind::kNotThere && others.required)) {
         return Truth::unknown(Reason::kIncomplete);
+    }
+    if (unlisted(field, value) || unlisted(others, against)) {
+        return Truth::unknown(Reason::kUnknownWord);
     }
     if (join.op == Op::kSame) return Truth::of(value == against);
     if (value.kind != Kind::kText || against.kind != Kind::kText) return Truth::of(false);
@@ -472,6 +484,7 @@ void tell_apart(PlanRole& role) {
         role.unsaid.can |= unsaid.can;
         role.unsaid.is |= unsaid.is;
         role.unsaid.unreadable |= unsaid.unreadable;
+        role.unsaid.unlisted |= unsaid.unlisted;
     }
 }
 
@@ -514,6 +527,9 @@ Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts) {
                 if (seen.answers.sure.has(count.words[word])) add(tally, count.first + word);
             }
         }
+    }
+    for (const Seen& seen : facts.seen) {
+        if (seen.unlisted != 0) add_unlisted(plan, seen, tally);
     }
     return tally;
 }

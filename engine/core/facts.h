@@ -64,12 +64,15 @@ struct Seen {
     Role role = kNoRole;
     Answers answers;
     std::uint64_t unreadable = 0;  ///< tests that can be so and are not: because of its text
+    std::uint64_t unlisted = 0;    ///< likewise, as it is none of the words
 
     Truth test(std::uint16_t index) const {
         const std::uint64_t bit = std::uint64_t{1} << index;
         if ((answers.can & bit) == 0) return Truth::of(false);
         if ((answers.is & bit) != 0) return Truth::of(true);
-        return Truth::unknown((unreadable & bit) != 0 ? Reason::kUnreadable : Reason::kIncomplete);
+        return Truth::unknown((unreadable & bit) != 0 ? Reason::kUnreadable
+                              : (unlisted & bit) != 0 ? Reason::kUnknownWord
+                                                      : Reason::kIncomplete);
     }
 };
 PlanValue value_of(const PlanRole& role, std::uint16_t field, const Seen& object);

@@ -87,6 +87,7 @@ class Compiler {
             flaw("the policy counts " + std::to_string(plan_.tallies.size()) +
                  " things; this build has room for " + std::to_string(kMostTallies));
         }
+        count_unknown_words();
         if (!flaw_.empty()) return refusal(std::move(flaw_));
         return std::move(plan_);
     }
@@ -477,6 +478,20 @@ class Compiler {
             }
         }
         plan_.counts.push_back(std::move(count));
+    }
+
+    /// As far as there is room: the reason of a finding is there in any case.
+    void count_unknown_words() {
+        for (std::size_t role = 0; role < plan_.roles.size(); ++role) {
+            const std::vector<PlanField>& fields = plan_.roles[role].fields;
+            for (std::size_t i = 0; i < fields.size(); ++i) {
+                if (fields[i].words.empty() || fields[i].tests == 0) continue;
+                if (plan_.tallies.size() >= kMostTallies) return;
+                const FieldAt field{static_cast<Role>(role), static_cast<std::uint16_t>(i)};
+                plan_.tallies.push_back(
+                    {std::string(kUnknownWords), plan_.roles[role].name, fields[i].name, field});
+            }
+        }
     }
 
     // ---------------------------------------------------------------- rules

@@ -37,6 +37,7 @@ struct Told {
     std::uint64_t can = 0;         ///< those that are not false
     std::uint64_t is = 0;          ///< those that are true
     std::uint64_t unreadable = 0;  ///< those that nobody can tell, because of its text
+    std::uint64_t unlisted = 0;    ///< likewise, as it is none of the field's words
     bool operator==(const Told&) const = default;
 };
 
@@ -267,10 +268,15 @@ struct PlanCount {
     bool operator==(const PlanCount&) const = default;
 };
 
+/// The name of those that count unknown words: `label` is the role then, `value` the field.
+inline constexpr std::string_view kUnknownWords = "unknown_words";
+
 struct PlanTally {
     std::string name;
     std::string label;  ///< of a count that has one for each word of a field: the field ...
     std::string value;  ///< ... and the word
+    /// Objects that say a word that is none of this field's.
+    FieldAt unlisted = {};
     bool operator==(const PlanTally&) const = default;
 };
 

@@ -72,7 +72,7 @@ struct Ledger {
 };
 
 /// What one subject contributes to each of its policy's tallies.
-using Tally = std::array<std::uint8_t, 8>;
+using Tally = std::array<std::uint8_t, 16>;
 
 /// Somebody asked that the subject's instance be ended, and it was granted.
 struct Termination {

@@ -8,7 +8,7 @@ namespace trueup {
 namespace {
 
 /// By number.
-constexpr std::array<std::string_view, 38> kReasons{
+constexpr std::array<std::string_view, 39> kReasons{
     "none",
     "not_synced",
     "grace",
@@ -47,6 +47,7 @@ constexpr std::array<std::string_view, 38> kReasons{
     "no_object_yet",
     "superseded",
     "not_enabled",
+    "unknown_word",
 };
 
 }  // namespace
@@ -71,6 +72,7 @@ FindingState state_of(Reason reason) {
         case Reason::kUnreadable:
         case Reason::kClockSkew:
         case Reason::kTransition:
+        case Reason::kUnknownWord:
             return FindingState::kSuspected;
         default:
             return FindingState::kConfirmed;

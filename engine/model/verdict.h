@@ -65,7 +65,8 @@ enum class Reason : std::uint8_t {
     // How a finding ended, once more.
     kSuperseded = 36,  ///< another object came under the name of the one that was taken
     // A rule waits, once more.
-    kNotEnabled = 37,  ///< nobody has enabled the rule as it is: an operator must say so
+    kNotEnabled = 37,   ///< nobody has enabled the rule as it is: an operator must say so
+    kUnknownWord = 38,  ///< a field that the rule needs says a word that the policy does not list
 };
 std::string_view name_of(Reason reason);
 /// Of all reasons but kNone, by number.

@@ -28,7 +28,8 @@ TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
     snapshot.tallies = {{"uncorrelated_rows", {}, {}, 1},
                         {"instances_without_pod_name", {}, {}, 13},
                         {"wrapper_pods", "phase", "Running", 14},
-                        {"wrapper_pods", "phase", "Failed", 15}};
+                        {"wrapper_pods", "phase", "Failed", 15},
+                        {std::string(kUnknownWords), "rows", "status", 17}};
     SourceView rows;
     rows.name = "rows";
     rows.slot_wal_status = "extended";
@@ -45,7 +46,9 @@ TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
           "reconciliation_pass_duration_seconds_sum 25.5\n",
           "trueup_source_slot_retained_bytes{source=\"rows\"} 16\n",
           "trueup_source_slot_wal_status{source=\"rows\",status=\"extended\"} 1\n",
-          "trueup_policy_subjects{policy=\"graph-instances\",count=\"uncorrelated_rows\"} 1\n"}) {
+          "trueup_policy_subjects{policy=\"graph-instances\",count=\"uncorrelated_rows\"} 1\n",
+          "trueup_policy_unknown_words{policy=\"graph-instances\",role=\"rows\",field=\"status\"} "
+          "17\n"}) {
         EXPECT_NE(text.find("\n" + std::string(line)), std::string::npos) << line << text;
     }
 }

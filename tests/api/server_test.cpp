@@ -417,6 +417,11 @@ TEST_F(HttpServer, StrangersSeeThatItIsNotReadyAndNoNames) {
     snapshot = {};
     snapshot.caught_up = true;
     EXPECT_EQ(ask("GET", "/readyz").body, "ready\n");
+    snapshot.tallies = {{std::string(kUnknownWords), "rows", "status", 3}};
+    EXPECT_EQ(ask("GET", "/readyz").body, "ready\n");
+    const RawAnswer remarked = ask("GET", "/readyz", token('v'));
+    EXPECT_EQ(remarked.status, 200);
+    EXPECT_TRUE(has(remarked.body, "3 objects have a word in rows.status")) << remarked.body;
 }
 
 TEST_F(HttpServer, WhoHasNoGoodTokenIsToldToWaitAndAGoodOneIsServedFromTheSameAddress) {

@@ -243,5 +243,17 @@ TEST(Rehearsal, CountsWhatLives) {
     EXPECT_EQ(look("rows", {row("a")}).objects(), 1U);
 }
 
+// Symptom: a table whose column says ACTIVE where the policy says running was answered by silence.
+TEST(Rehearsal, NamesTheFieldsWhoseWordsThePolicyDoesNotList) {
+    const Rehearsed result =
+        rehearse(usual(Mode::kEnforce),
+                 {look("pods", {pod("a"), pod("b")}),
+                  look("rows", {row("a", "ACTIVE"), row("b", "ACTIVE"), row("c", "running")})},
+                 kNow);
+    ASSERT_EQ(result.unknown_words.size(), 1U);
+    EXPECT_EQ(result.unknown_words[0].field, "rows.status");
+    EXPECT_EQ(result.unknown_words[0].objects, 2U);
+}
+
 }  // namespace
 }  // namespace trueup::apps

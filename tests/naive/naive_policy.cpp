@@ -341,7 +341,7 @@ class Judgement {
             return against_other(test, value, of, object, bound);
         }
         if (value.kind != Kind::kText) return kNo;
-        if (unlisted(field, value)) return unknown(Reason::kIncomplete);
+        if (unlisted(field, value)) return unknown(Reason::kUnknownWord);
         return against_constants(test, value.text);
     }
 
@@ -386,7 +386,7 @@ class Judgement {
             return unknown(Reason::kIncomplete);
         }
         if (unlisted(policy::find_field(of, test.field), value) || unlisted(there, against)) {
-            return unknown(Reason::kIncomplete);
+            return unknown(Reason::kUnknownWord);
         }
         if (test.op == Op::kSame) return truth(value == against);
         if (value.kind != Value::Kind::kText || against.kind != Value::Kind::kText) return kNo;
