@@ -35,6 +35,12 @@ const std::vector<std::string>& type_names() {
     return kNames;
 }
 
+std::optional<Type> type_named(std::string_view name) {
+    const auto found = std::find(type_names().begin(), type_names().end(), name);
+    if (found == type_names().end()) return std::nullopt;
+    return static_cast<Type>(found - type_names().begin() + 1);
+}
+
 struct VerbUse {
     Verb verb;
     std::string_view name;
@@ -70,6 +76,8 @@ class PolicyReader {
     void read(const Tree& tree);
 
   private:
+    /// What stands above the parts; false where there is nothing to read.
+    bool read_head(const Tree& tree);
     void read_role(const Tree& tree);
     void read_live(const Tree& tree);
     void read_as_of(const Tree& tree, policy::Role& role);
@@ -78,22 +86,35 @@ class PolicyReader {
     void read_type(const Tree& tree, policy::Field& field, const std::string& path);
     void read_type_options(const Tree& tree, const policy::Role& role, policy::Field& field,
                            const std::string& path);
+    void read_type_option(const Tree& tree, const policy::Role& role, policy::Field& field,
+                          const std::string& path);
     void read_key(Section& section, policy::Role& role);
     void declare_key(Section& section, policy::Role& role);
     void read_condition(const Tree& tree);
     void read_line(const Tree& tree, policy::NamedCondition& made, const std::string& path);
     void read_count(const Tree& tree);
+    void read_counted_subjects(const Tree& tree, policy::Count& count, const std::string& path);
+    bool read_counted_objects(const Tree& tree, policy::Count& count, const std::string& path);
     void begin_ledger(const Tree& tree);
     void read_ledger(const Tree& tree);
+    void read_known(Section& section, const std::string& known, policy::Ledger& ledger);
     void read_requests(const Tree& tree);
     void read_rule(const Tree& tree);
+    void read_requested(Section& section, policy::Rule& rule);
+    void read_cases(Section& section, const Tree& tree, policy::Rule& rule);
     void read_case(Section& section, const Tree& tree, policy::Rule& rule);
     void read_times(Section& section, policy::Rule& rule);
     void read_past(const Tree& tree, policy::Case& made, const std::string& path);
     std::vector<policy::Step> read_steps(const Tree& tree, const std::string& path);
     std::optional<policy::Step> read_step(const Tree& tree, const std::string& path);
-    void read_step_options(const Tree& tree, policy::Step& step, const policy::Role& role,
-                           const std::string& path);
+    /// The verb that the step is made of; nullptr where there is not one, which is noted.
+    const VerbUse* verb_of(const Tree& tree, const std::string& path);
+    void read_step_option(const Tree& tree, policy::Step& step, const policy::Role& role,
+                          const std::string& path);
+    bool read_create_option(const Tree& tree, policy::Step& step, const std::string& path);
+    void read_grace_period(const Tree& tree, policy::Step& step, const std::string& path);
+    void read_propagation(const Tree& tree, policy::Step& step, const std::string& path);
+    void check_step(const Tree& tree, const policy::Step& step, const std::string& path);
     void read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
                    const std::string& path);
     policy::Template read_template(const Tree& tree, const std::string& path);
@@ -138,9 +159,9 @@ bool PolicyReader::flag(const Tree& tree, const std::string& path) {
     return value == "true";
 }
 
-void PolicyReader::read(const Tree& tree) {
+bool PolicyReader::read_head(const Tree& tree) {
     Section top = section(tree, "");
-    if (!top.present()) return;
+    if (!top.present()) return false;
     top.require("policy", "policy: my-policy");
     policy_.name = top.text("policy");
     if (!policy_.name.empty() && !is_name(policy_.name)) {
@@ -161,6 +182,11 @@ void PolicyReader::read(const Tree& tree) {
         top.take_tree(key);
     }
     top.finish();
+    return true;
+}
+
+void PolicyReader::read(const Tree& tree) {
+    if (!read_head(tree)) return;
     for (const Tree* role : named(tree, "roles")) read_role(*role);
     // What a role's `live` may ask for is declared by all roles and the ledger.
     if (const Tree* ledger = tree.child("ledger")) begin_ledger(*ledger);
@@ -313,54 +339,23 @@ void PolicyReader::read_type(const Tree& tree, policy::Field& field, const std::
         return;
     }
     const std::string name = terms_.word(tree, path);
-    const auto found = std::find(type_names().begin(), type_names().end(), name);
-    if (found == type_names().end()) {
+    const std::optional<Type> type = type_named(name);
+    if (!type) {
         terms_.flaw(tree.line, fmt::format("{}: '{}' is neither a type nor a list of values; {}",
                                            path, name, did_you_mean(name, type_names())));
         return;
     }
-    field.type = static_cast<Type>(found - type_names().begin() + 1);
+    field.type = *type;
 }
 
 /// `{TYPE: PATH, required: true}` of an object's field, `{TYPE: COLUMN?, null: unequal}` of a
 /// row's.
 void PolicyReader::read_type_options(const Tree& tree, const policy::Role& role,
                                      policy::Field& field, const std::string& path) {
-    const bool row = role.kind == Kind::kRow;
-    bool typed = false;
-    for (const Tree& each : tree.children) {
-        const std::string where = path + '.' + each.key;
-        const auto type = std::find(type_names().begin(), type_names().end(), each.key);
-        if (type != type_names().end() || each.key == "words") {
-            typed = true;
-            if (each.key == "words") {
-                read_type(each, field, where);
-                continue;
-            }
-            field.type = static_cast<Type>(type - type_names().begin() + 1);
-            if (each.kind != Tree::Kind::kNull) field.path = terms_.word(each, where);
-            if (row && !field.path.empty()) {
-                terms_.flaw(
-                    each.line,
-                    fmt::format("{} is a path, but a row's field is its column; write {}: {}",
-                                where, field.name, each.key));
-            }
-        } else if (each.key == "required" && !row) {
-            field.required = flag(each, where);
-        } else if (each.key == "null" && row && each.text == "unequal") {
-            field.null_unequal = true;
-        } else if (each.key == "blank" && row && each.text == "value") {
-            field.blank_is_value = true;
-        } else if (each.key == "zone") {
-            field.zone = terms_.word(each, where);
-        } else {
-            terms_.flaw(each.line,
-                        fmt::format("{}: '{}' is not allowed here; a field of a {} has {}", path,
-                                    each.key, name_of(role.kind),
-                                    row ? "TYPE, words, null: unequal, blank: value and zone"
-                                        : "TYPE: PATH, words, required and zone"));
-        }
-    }
+    for (const Tree& each : tree.children) read_type_option(each, role, field, path);
+    const bool typed = std::any_of(
+        tree.children.begin(), tree.children.end(),
+        [](const Tree& each) { return each.key == "words" || type_named(each.key).has_value(); });
     if (!typed) {
         terms_.flaw(tree.line, fmt::format("{} has no type; write {{text: …}}", path));
     }
@@ -370,6 +365,36 @@ void PolicyReader::read_type_options(const Tree& tree, const policy::Role& role,
             fmt::format(
                 "{} is a date, which begins at a different moment in each time zone; add zone: UTC",
                 path));
+    }
+}
+
+void PolicyReader::read_type_option(const Tree& tree, const policy::Role& role,
+                                    policy::Field& field, const std::string& path) {
+    const bool row = role.kind == Kind::kRow;
+    const std::string where = path + '.' + tree.key;
+    if (tree.key == "words") {
+        read_type(tree, field, where);
+    } else if (const std::optional<Type> type = type_named(tree.key)) {
+        field.type = *type;
+        if (tree.kind != Tree::Kind::kNull) field.path = terms_.word(tree, where);
+        if (row && !field.path.empty()) {
+            terms_.flaw(tree.line,
+                        fmt::format("{} is a path, but a row's field is its column; write {}: {}",
+                                    where, field.name, tree.key));
+        }
+    } else if (tree.key == "required" && !row) {
+        field.required = flag(tree, where);
+    } else if (tree.key == "null" && row && tree.text == "unequal") {
+        field.null_unequal = true;
+    } else if (tree.key == "blank" && row && tree.text == "value") {
+        field.blank_is_value = true;
+    } else if (tree.key == "zone") {
+        field.zone = terms_.word(tree, where);
+    } else {
+        terms_.flaw(tree.line, fmt::format("{}: '{}' is not allowed here; a field of a {} has {}",
+                                           path, tree.key, name_of(role.kind),
+                                           row ? "TYPE, words, null: unequal, blank: value and zone"
+                                               : "TYPE: PATH, words, required and zone"));
     }
 }
 
@@ -453,25 +478,8 @@ void PolicyReader::read_count(const Tree& tree) {
                                            path, subjects == nullptr ? "nothing" : "two things"));
         return;
     }
-    if (subjects != nullptr && subjects->kind == Tree::Kind::kList) {
-        for (const Tree& each : subjects->children) {
-            count.subjects.push_back(terms_.counted(each, path + ".subjects"));
-        }
-    } else if (subjects != nullptr) {
-        count.subjects.push_back(terms_.counted(*subjects, path + ".subjects"));
-    }
-    if (objects != nullptr && terms_.is_map(*objects, path + ".objects")) {
-        if (objects->children.size() != 1) {
-            terms_.flaw(objects->line, fmt::format("{}.objects names {} roles; write one", path,
-                                                   objects->children.size()));
-            return;
-        }
-        const Tree& one = objects->children.front();
-        if (const policy::Role* role = terms_.role(one.key, one.line, path)) {
-            count.role = role->name;
-            count.objects = terms_.condition(one, *role, path + ".objects." + one.key);
-        }
-    }
+    if (subjects != nullptr) read_counted_subjects(*subjects, count, path);
+    if (objects != nullptr && !read_counted_objects(*objects, count, path)) return;
     if (!by.empty()) {
         const auto field = terms_.reference(by, at.line_of("by"), path + ".by");
         if (field && field->role != count.role) {
@@ -481,6 +489,35 @@ void PolicyReader::read_count(const Tree& tree) {
         }
     }
     policy_.counts.push_back(std::move(count));
+}
+
+/// `{ROLE: PATTERN}`, or a list of such.
+void PolicyReader::read_counted_subjects(const Tree& tree, policy::Count& count,
+                                         const std::string& path) {
+    if (tree.kind != Tree::Kind::kList) {
+        count.subjects.push_back(terms_.counted(tree, path + ".subjects"));
+        return;
+    }
+    for (const Tree& each : tree.children) {
+        count.subjects.push_back(terms_.counted(each, path + ".subjects"));
+    }
+}
+
+/// `{ROLE: CONDITION}`; false where it does not name exactly one role.
+bool PolicyReader::read_counted_objects(const Tree& tree, policy::Count& count,
+                                        const std::string& path) {
+    if (!terms_.is_map(tree, path + ".objects")) return true;  // noted already
+    if (tree.children.size() != 1) {
+        terms_.flaw(tree.line, fmt::format("{}.objects names {} roles; write one", path,
+                                           tree.children.size()));
+        return false;
+    }
+    const Tree& one = tree.children.front();
+    if (const policy::Role* role = terms_.role(one.key, one.line, path)) {
+        count.role = role->name;
+        count.objects = terms_.condition(one, *role, path + ".objects." + one.key);
+    }
+    return true;
 }
 
 /// Whose it is must be known before conditions may ask for `failures`.
@@ -526,16 +563,19 @@ void PolicyReader::read_ledger(const Tree& tree) {
     } else {
         ledger.succeeded.kind = policy::Condition::Kind::kAny;  // of nothing: never
     }
-    if (!known.empty()) {
-        const auto field = terms_.reference(known, at.line_of("known"), "ledger.known");
-        if (field && terms_.type_of(*field) != Type::kEnds) {
-            at.problem("known", fmt::format("is a {}; write a field of type ends",
-                                            name_of(terms_.type_of(*field))));
-        } else if (field) {
-            ledger.known = *field;
-        }
-    }
+    if (!known.empty()) read_known(at, known, ledger);
     policy_.ledger = std::move(ledger);
+}
+
+/// `known: ROLE.FIELD`, of type ends.
+void PolicyReader::read_known(Section& section, const std::string& known, policy::Ledger& ledger) {
+    const auto field = terms_.reference(known, section.line_of("known"), "ledger.known");
+    if (field && terms_.type_of(*field) != Type::kEnds) {
+        section.problem("known", fmt::format("is a {}; write a field of type ends",
+                                             name_of(terms_.type_of(*field))));
+    } else if (field) {
+        ledger.known = *field;
+    }
 }
 
 void PolicyReader::read_requests(const Tree& tree) {
@@ -572,37 +612,48 @@ void PolicyReader::read_rule(const Tree& tree) {
     rule.off = mode == "off";
     rule.since_first_seen = said(at, "since", "first_seen");
     rule.keyless = said(at, "keyless", "report");
-    rule.requested = at.text("requested");
-    if (!rule.requested.empty() && policy_.requests.count(rule.requested) == 0) {
-        std::vector<std::string> known;
-        for (const auto& [name, owner] : policy_.requests) known.push_back(name);
-        at.problem("requested",
-                   known.empty()
-                       ? fmt::format("is '{}', and there is no request; write requests: "
-                                     "{{{}: {{owner: ROLE.FIELD}}}} above",
-                                     rule.requested, rule.requested)
-                       : fmt::format("is '{}', which is not a request; {}", rule.requested,
-                                     did_you_mean(rule.requested, known)));
-    }
+    read_requested(at, rule);
     rule.acknowledge = at.texts("acknowledge");
     std::sort(rule.acknowledge.begin(), rule.acknowledge.end());
-    const Tree* cases = at.take_tree("cases");
-    if (cases == nullptr) {
-        read_case(at, tree, rule);
-    } else if (cases->kind != Tree::Kind::kList || cases->children.empty() ||
-               cases->children.size() > kMostLines) {
-        at.problem("cases", fmt::format("is not a list of 1 to {} cases", kMostLines));
-    } else {
-        for (const Tree& each : cases->children) {
-            Section one = section(each, path + ".cases");
-            if (!one.present()) continue;
-            read_case(one, each, rule);
-            one.finish();
-        }
-    }
+    read_cases(at, tree, rule);
     read_times(at, rule);
     at.finish();
     policy_.rules.push_back(std::move(rule));
+}
+
+/// The name of a request of the policy.
+void PolicyReader::read_requested(Section& section, policy::Rule& rule) {
+    rule.requested = section.text("requested");
+    if (rule.requested.empty() || policy_.requests.count(rule.requested) != 0) return;
+    std::vector<std::string> known;
+    for (const auto& [name, owner] : policy_.requests) known.push_back(name);
+    section.problem("requested",
+                    known.empty()
+                        ? fmt::format("is '{}', and there is no request; write requests: "
+                                      "{{{}: {{owner: ROLE.FIELD}}}} above",
+                                      rule.requested, rule.requested)
+                        : fmt::format("is '{}', which is not a request; {}", rule.requested,
+                                      did_you_mean(rule.requested, known)));
+}
+
+/// The list under `cases`, or the rule itself as the only one.
+void PolicyReader::read_cases(Section& section, const Tree& tree, policy::Rule& rule) {
+    const Tree* cases = section.take_tree("cases");
+    if (cases == nullptr) {
+        read_case(section, tree, rule);
+        return;
+    }
+    if (cases->kind != Tree::Kind::kList || cases->children.empty() ||
+        cases->children.size() > kMostLines) {
+        section.problem("cases", fmt::format("is not a list of 1 to {} cases", kMostLines));
+        return;
+    }
+    for (const Tree& each : cases->children) {
+        Section one = this->section(each, section.path() + ".cases");
+        if (!one.present()) continue;
+        read_case(one, each, rule);
+        one.finish();
+    }
 }
 
 /// Defaults wait: a rule that takes away gives the owner time, and one that rests on `none` a
@@ -732,6 +783,28 @@ std::vector<policy::Step> PolicyReader::read_steps(const Tree& tree, const std::
     return steps;
 }
 
+const VerbUse* PolicyReader::verb_of(const Tree& tree, const std::string& path) {
+    const VerbUse* used = nullptr;
+    for (const VerbUse& verb : kVerbs) {
+        if (tree.child(verb.name) == nullptr) continue;
+        if (used != nullptr) {
+            terms_.flaw(tree.line, fmt::format("{} has two verbs, {} and {}; write a list of two "
+                                               "steps",
+                                               path, used->name, verb.name));
+            return nullptr;
+        }
+        used = &verb;
+    }
+    if (used == nullptr) {
+        std::vector<std::string> known{"report"};
+        for (const VerbUse& verb : kVerbs) known.emplace_back(verb.name);
+        const std::string first = tree.children.empty() ? "" : tree.children.front().key;
+        terms_.flaw(tree.line, fmt::format("{}: '{}' is not a verb; {}", path, first,
+                                           did_you_mean(first, known)));
+    }
+    return used;
+}
+
 std::optional<policy::Step> PolicyReader::read_step(const Tree& tree, const std::string& path) {
     policy::Step step;
     if (tree.kind == Tree::Kind::kText && tree.text == "report") return step;
@@ -742,28 +815,9 @@ std::optional<policy::Step> PolicyReader::read_step(const Tree& tree, const std:
                         path));
         return std::nullopt;
     }
-    const VerbUse* used = nullptr;
-    const Tree* target = nullptr;
-    for (const VerbUse& verb : kVerbs) {
-        const Tree* at = tree.child(verb.name);
-        if (at == nullptr) continue;
-        if (used != nullptr) {
-            terms_.flaw(tree.line, fmt::format("{} has two verbs, {} and {}; write a list of two "
-                                               "steps",
-                                               path, used->name, verb.name));
-            return std::nullopt;
-        }
-        used = &verb;
-        target = at;
-    }
-    if (used == nullptr) {
-        std::vector<std::string> known{"report"};
-        for (const VerbUse& verb : kVerbs) known.emplace_back(verb.name);
-        const std::string first = tree.children.empty() ? "" : tree.children.front().key;
-        terms_.flaw(tree.line, fmt::format("{}: '{}' is not a verb; {}", path, first,
-                                           did_you_mean(first, known)));
-        return std::nullopt;
-    }
+    const VerbUse* used = verb_of(tree, path);
+    if (used == nullptr) return std::nullopt;
+    const Tree* target = tree.child(used->name);
     step.verb = used->verb;
     const policy::Role* role =
         terms_.role(terms_.word(*target, path), target->line, path + '.' + target->key);
@@ -779,63 +833,86 @@ std::optional<policy::Step> PolicyReader::read_step(const Tree& tree, const std:
             fmt::format("{}: nothing can {} a {}; for {} (kind {}) there are {}", path, used->name,
                         name_of(role->kind), role->name, name_of(role->kind), enumerate(offered)));
     }
-    read_step_options(tree, step, *role, path);
-    return step;
-}
-
-void PolicyReader::read_step_options(const Tree& tree, policy::Step& step, const policy::Role& role,
-                                     const std::string& path) {
-    const bool pod = role.kind == Kind::kPod;
-    const bool kubernetes = pod || role.kind == Kind::kObject;
-    const bool sets =
-        step.verb == Verb::kUpdate || step.verb == Verb::kInsert || step.verb == Verb::kCreate;
     for (const Tree& each : tree.children) {
-        const std::string where = path + '.' + each.key;
-        if (each.key == policy::name_of(step.verb)) continue;
-        if (each.key == "grace_period" && step.verb == Verb::kDelete && pod) {
-            const auto period = parse_duration(terms_.word(each, where));
-            if (!period || period->count() % 1000 != 0) {
-                terms_.flaw(each.line, fmt::format("{} is '{}'; write whole seconds, as in 30s",
-                                                   where, each.text));
-            } else {
-                step.grace_period = static_cast<std::uint32_t>(period->count() / 1000);
-            }
-        } else if (each.key == "propagation" && step.verb == Verb::kDelete && kubernetes) {
-            step.propagation = terms_.word(each, where);
-            if (step.propagation != "background" && step.propagation != "foreground" &&
-                step.propagation != "orphan") {
-                terms_.flaw(each.line, fmt::format("{} is '{}'; write background, foreground or "
-                                                   "orphan",
-                                                   where, step.propagation));
-            }
-        } else if (each.key == "set" && sets) {
-            read_sets(each, step, role, where);
-        } else if (each.key == "name" && step.verb == Verb::kCreate) {
-            step.name = terms_.text(each, where);
-        } else if (each.key == "from" && step.verb == Verb::kCreate) {
-            step.from = terms_.word(each, where);
-        } else if (each.key == "object" && step.verb == Verb::kCreate) {
-            step.object = read_template(each, where);
-        } else if (each.key == "reads" && step.verb == Verb::kCreate) {
-            for (const std::string& name : terms_.words(each, where)) {
-                if (const auto field = terms_.reference(name, each.line, where)) {
-                    step.reads.push_back(*field);
-                }
-            }
-        } else if (each.key == "subresource" && step.verb == Verb::kUpdate && kubernetes) {
-            step.subresource = terms_.word(each, where);
-            if (step.subresource != "status") {
-                terms_.flaw(each.line, fmt::format("{} accepts only subresource: status", where));
-            }
-        } else {
-            terms_.flaw(each.line,
-                        fmt::format("{}: '{}' cannot be used with {}: {} (kind {})", path, each.key,
-                                    policy::name_of(step.verb), role.name, name_of(role.kind)));
-        }
+        if (each.key != used->name) read_step_option(each, step, *role, path);
     }
+    const bool kubernetes = role->kind == Kind::kPod || role->kind == Kind::kObject;
     if (step.verb == Verb::kDelete && kubernetes && step.propagation.empty()) {
         step.propagation = "background";
     }
+    check_step(tree, step, path);
+    return step;
+}
+
+void PolicyReader::read_step_option(const Tree& tree, policy::Step& step, const policy::Role& role,
+                                    const std::string& path) {
+    const bool kubernetes = role.kind == Kind::kPod || role.kind == Kind::kObject;
+    const bool sets =
+        step.verb == Verb::kUpdate || step.verb == Verb::kInsert || step.verb == Verb::kCreate;
+    const std::string where = path + '.' + tree.key;
+    if (tree.key == "grace_period" && step.verb == Verb::kDelete && role.kind == Kind::kPod) {
+        read_grace_period(tree, step, where);
+    } else if (tree.key == "propagation" && step.verb == Verb::kDelete && kubernetes) {
+        read_propagation(tree, step, where);
+    } else if (tree.key == "set" && sets) {
+        read_sets(tree, step, role, where);
+    } else if (step.verb == Verb::kCreate && read_create_option(tree, step, where)) {
+        return;
+    } else if (tree.key == "subresource" && step.verb == Verb::kUpdate && kubernetes) {
+        step.subresource = terms_.word(tree, where);
+        if (step.subresource != "status") {
+            terms_.flaw(tree.line, fmt::format("{} accepts only subresource: status", where));
+        }
+    } else {
+        terms_.flaw(tree.line,
+                    fmt::format("{}: '{}' cannot be used with {}: {} (kind {})", path, tree.key,
+                                policy::name_of(step.verb), role.name, name_of(role.kind)));
+    }
+}
+
+/// False: `create` has no such option.
+bool PolicyReader::read_create_option(const Tree& tree, policy::Step& step,
+                                      const std::string& path) {
+    if (tree.key == "name") {
+        step.name = terms_.text(tree, path);
+    } else if (tree.key == "from") {
+        step.from = terms_.word(tree, path);
+    } else if (tree.key == "object") {
+        step.object = read_template(tree, path);
+    } else if (tree.key == "reads") {
+        for (const std::string& name : terms_.words(tree, path)) {
+            if (const auto field = terms_.reference(name, tree.line, path)) {
+                step.reads.push_back(*field);
+            }
+        }
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void PolicyReader::read_grace_period(const Tree& tree, policy::Step& step,
+                                     const std::string& path) {
+    const auto period = parse_duration(terms_.word(tree, path));
+    if (!period || period->count() % 1000 != 0) {
+        terms_.flaw(tree.line,
+                    fmt::format("{} is '{}'; write whole seconds, as in 30s", path, tree.text));
+    } else {
+        step.grace_period = static_cast<std::uint32_t>(period->count() / 1000);
+    }
+}
+
+void PolicyReader::read_propagation(const Tree& tree, policy::Step& step, const std::string& path) {
+    step.propagation = terms_.word(tree, path);
+    if (step.propagation != "background" && step.propagation != "foreground" &&
+        step.propagation != "orphan") {
+        terms_.flaw(tree.line, fmt::format("{} is '{}'; write background, foreground or orphan",
+                                           path, step.propagation));
+    }
+}
+
+/// What a step of its verb cannot be without.
+void PolicyReader::check_step(const Tree& tree, const policy::Step& step, const std::string& path) {
     if ((step.verb == Verb::kUpdate || step.verb == Verb::kInsert) && step.sets.empty()) {
         terms_.flaw(tree.line, fmt::format("{} sets nothing; write set: {{FIELD: TEXT}}", path));
     }
