@@ -9,12 +9,16 @@
 #include "apps/config/tree.h"
 #include "engine/model/rule.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace trueup::config {
+
+/// Of a list that is read in order: a condition's lines, a rule's cases or its steps.
+inline constexpr std::size_t kMostLines = 16;
 
 /// A view: policy and problems outlive it.
 class PolicyTerms {
