@@ -252,10 +252,7 @@ void add_http(Page& page, const HttpView& http) {
                static_cast<double>(http.connections));
 }
 
-}  // namespace
-
-std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
-    Page page;
+void add_engine(Page& page, const Snapshot& snapshot) {
     page.gauge("trueup_build_info", "Always 1; the labels describe the build.", 1.0,
                {{"version", snapshot.version}});
     page.gauge("trueup_ready", "1 if /readyz answers ready.", flag(snapshot.not_ready().empty()));
@@ -278,6 +275,9 @@ std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
                static_cast<double>(snapshot.open_findings));
     page.gauge("trueup_outbox_commands", "Commands that have no outcome yet.",
                static_cast<double>(snapshot.outbox));
+}
+
+void add_endings(Page& page, const Snapshot& snapshot) {
     static constexpr std::array<const char*, 5> kStages{"", "taking", "between", "ordered",
                                                         "halted"};
     for (std::size_t i = 1; i < kStages.size(); ++i) {
@@ -286,6 +286,30 @@ std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
     }
     page.gauge("trueup_endings_stuck", "Terminations without progress for 15 minutes.",
                static_cast<double>(snapshot.endings_stuck));
+}
+
+void add_executor(Page& page, const Snapshot& snapshot) {
+    for (const NamedCount& count : snapshot.executor_counters) {
+        page.counter("trueup_executor_events_total", "Events of the executors, by kind.",
+                     count.value, {{"kind", count.name}});
+    }
+    page.gauge("trueup_executor_blocked_commands",
+               "Commands that were checked and wait for permission to write.",
+               static_cast<double>(snapshot.blocked_commands));
+    page.gauge("trueup_executor_partitions", "Partitions assigned to this executor.",
+               static_cast<double>(snapshot.executor_partitions));
+    page.histogram("trueup_check_to_write_seconds",
+                   "Time between an executor's last check and its write, in seconds.",
+                   snapshot.check_to_write_bounds_ms, snapshot.check_to_write_counts,
+                   snapshot.check_to_write_sum_seconds);
+}
+
+}  // namespace
+
+std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
+    Page page;
+    add_engine(page, snapshot);
+    add_endings(page, snapshot);
     page.gauge("trueup_pauses", "Operators' pauses in force.",
                static_cast<double>(snapshot.pauses.size()));
     page.gauge("trueup_cache_bytes", "Memory of the subject cache, in bytes.",
@@ -302,19 +326,7 @@ std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
         page.counter("trueup_fold_events_total", "Events of the fold, by kind.", count.value,
                      {{"kind", count.name}});
     }
-    for (const NamedCount& count : snapshot.executor_counters) {
-        page.counter("trueup_executor_events_total", "Events of the executors, by kind.",
-                     count.value, {{"kind", count.name}});
-    }
-    page.gauge("trueup_executor_blocked_commands",
-               "Commands that were checked and wait for permission to write.",
-               static_cast<double>(snapshot.blocked_commands));
-    page.gauge("trueup_executor_partitions", "Partitions assigned to this executor.",
-               static_cast<double>(snapshot.executor_partitions));
-    page.histogram("trueup_check_to_write_seconds",
-                   "Time between an executor's last check and its write, in seconds.",
-                   snapshot.check_to_write_bounds_ms, snapshot.check_to_write_counts,
-                   snapshot.check_to_write_sum_seconds);
+    add_executor(page, snapshot);
     return page.text();
 }
 

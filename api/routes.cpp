@@ -368,6 +368,47 @@ bool take_rules(Json& body, Request& request) {
     return true;
 }
 
+/// An offset, or a list of them by shard; nullptr or what is wrong with it.
+const char* take_seen(Json& body, Request& request) {
+    const auto seen = body.find("seen");
+    if (seen == body.end()) return nullptr;
+    if (seen->is_array()) {
+        for (const Json& offset : *seen) {
+            if (!offset.is_number_integer()) return "seen must list journal offsets, by shard";
+            request.seen.push_back(offset.get<std::int64_t>());
+        }
+    } else {
+        if (!seen->is_number_integer()) return "seen must be a journal offset, a number";
+        request.scope.finding_offset = seen->get<std::int64_t>();
+    }
+    body.erase(seen);
+    return nullptr;
+}
+
+/// Nullptr or what is wrong with it.
+const char* take_drop(Json& body, const std::string& kind, Request& request) {
+    const auto drop = body.find("drop");
+    if (drop == body.end()) return nullptr;
+    if (!drop->is_boolean()) return "drop must be true or false";
+    if (kind != "dismiss") return "drop is for the kind dismiss only";
+    request.drop = drop->get<bool>();
+    body.erase(drop);
+    return nullptr;
+}
+
+/// What only another kind may have; nullptr: nothing.
+const char* misplaced(const Request& request) {
+    const bool on_rules =
+        request.kind == RequestKind::kEnable || request.kind == RequestKind::kDisable;
+    if (!on_rules && !(request.rules.empty() && request.seen.empty())) {
+        return "rules, and seen as a list, are only for the kinds enable and disable";
+    }
+    if (on_rules && request.scope.finding_offset) {
+        return "seen must be a list of journal offsets here, one for each shard";
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 Result<Request> request_of(const std::string& text) {
@@ -395,24 +436,8 @@ Result<Request> request_of(const std::string& text) {
             "rules is for enable and disable: a list of names, or of "
             "{\"rule\": NAME, \"text\": HASH}");
     }
-    if (const auto seen = body.find("seen"); seen != body.end() && seen->is_array()) {
-        for (const Json& offset : *seen) {
-            if (!offset.is_number_integer())
-                return wrong("seen must list journal offsets, by shard");
-            request.seen.push_back(offset.get<std::int64_t>());
-        }
-        body.erase(seen);
-    } else if (seen != body.end()) {
-        if (!seen->is_number_integer()) return wrong("seen must be a journal offset, a number");
-        scope.finding_offset = seen->get<std::int64_t>();
-        body.erase(seen);
-    }
-    if (const auto drop = body.find("drop"); drop != body.end()) {
-        if (!drop->is_boolean()) return wrong("drop must be true or false");
-        if (kind != "dismiss") return wrong("drop is for the kind dismiss only");
-        request.drop = drop->get<bool>();
-        body.erase(drop);
-    }
+    if (const char* why = take_seen(body, request)) return wrong(why);
+    if (const char* why = take_drop(body, kind, request)) return wrong(why);
     if (!body.empty()) return wrong("unknown member '" + body.begin().key() + "'");
     request.kind = kind_of(kind);
     if (request.kind == RequestKind::kUnspecified) {
@@ -420,14 +445,7 @@ Result<Request> request_of(const std::string& text) {
             "kind must be approve, dismiss, hold, release, pause, resume, reconcile, relist, "
             "terminate, enable or disable");
     }
-    const bool on_rules =
-        request.kind == RequestKind::kEnable || request.kind == RequestKind::kDisable;
-    if (!on_rules && !(request.rules.empty() && request.seen.empty())) {
-        return wrong("rules, and seen as a list, are only for the kinds enable and disable");
-    }
-    if (on_rules && scope.finding_offset) {
-        return wrong("seen must be a list of journal offsets here, one for each shard");
-    }
+    if (const char* why = misplaced(request)) return wrong(why);
     if (finding.empty()) return request;
     scope.finding_id = id_from_hex<FindingId>(finding);
     if (!scope.finding_id) return wrong("finding must be the 32 hex digits of a finding's id");

@@ -63,6 +63,34 @@ std::size_t keep(char* data, std::size_t size, std::size_t count, void* body) {
 
 using Address = EngineClient::Address;
 
+using Headers = std::unique_ptr<curl_slist, CurlFree>;
+
+/// Nullptr: there was no memory for them.
+Headers headers_of(const Address& peer) {
+    Headers headers;
+    for (const std::string& line :
+         {"Authorization: Bearer " + peer.token, std::string("Content-Type: application/json"),
+          std::string("Expect:")}) {
+        curl_slist* longer = curl_slist_append(headers.get(), line.c_str());
+        if (longer == nullptr) return nullptr;
+        static_cast<void>(headers.release());
+        headers.reset(longer);
+    }
+    return headers;
+}
+
+/// Where it is, and how it proves who it is.
+void set_peer(CURL* curl, const Address& peer) {
+    if (!peer.socket.empty()) {
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, peer.socket.c_str());
+    }
+    if (!peer.ca_file.empty()) {
+        curl_easy_setopt(curl, CURLOPT_CAINFO, peer.ca_file.c_str());
+        curl_easy_setopt(curl, CURLOPT_CAPATH, nullptr);
+    }
+    if (peer.local) curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+}
+
 /// One exchange; the body is sent where there is one. The error says what did not happen.
 Result<Reply> exchange(const Address& peer, const std::string& path, const std::string* body) {
     static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -70,18 +98,9 @@ Result<Reply> exchange(const Address& peer, const std::string& path, const std::
     if (!handle) return wrong("libcurl cannot start", Code::kInternal);
     CURL* curl = handle.get();
     Reply reply;
-    std::unique_ptr<curl_slist, CurlFree> headers;
-    for (const std::string& line :
-         {"Authorization: Bearer " + peer.token, std::string("Content-Type: application/json"),
-          std::string("Expect:")}) {
-        curl_slist* longer = curl_slist_append(headers.get(), line.c_str());
-        if (longer == nullptr) return wrong("out of memory", Code::kExhausted);
-        static_cast<void>(headers.release());
-        headers.reset(longer);
-    }
-    if (!peer.socket.empty()) {
-        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, peer.socket.c_str());
-    }
+    const Headers headers = headers_of(peer);
+    if (!headers) return wrong("out of memory", Code::kExhausted);
+    set_peer(curl, peer);
     curl_easy_setopt(curl, CURLOPT_URL, (peer.url + path).c_str());
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");  // a token is for the engine only
@@ -91,11 +110,6 @@ Result<Reply> exchange(const Address& peer, const std::string& path, const std::
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply.body);
-    if (!peer.ca_file.empty()) {
-        curl_easy_setopt(curl, CURLOPT_CAINFO, peer.ca_file.c_str());
-        curl_easy_setopt(curl, CURLOPT_CAPATH, nullptr);
-    }
-    if (peer.local) curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
     if (body != nullptr) {
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(body->size()));
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->c_str());
@@ -109,6 +123,31 @@ Result<Reply> exchange(const Address& peer, const std::string& path, const std::
     }
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply.status);
     return reply;
+}
+
+/// Of the engine whose state is in that folder of this machine.
+Result<Address> local_address(const std::string& state_dir, const std::string& keys) {
+    std::error_code ignored;
+    const bool socket = std::filesystem::is_socket(socket_of(state_dir), ignored);
+    const std::string address = line_of(state_dir + "/http.addr", 1);
+    if (!socket && address.empty()) {
+        return wrong("no engine is running in " + state_dir +
+                         ", as far as this account can see; start `trueup up`, or use --url",
+                     Code::kUnavailable);
+    }
+    const std::string token = local_token(keys);
+    if (token.empty()) {
+        return wrong(keys +
+                         "/tokens cannot be read; run this as the engine's user, or use --url and "
+                         "--token-file",
+                     Code::kDenied);
+    }
+    if (socket) return Address{"http://localhost", socket_of(state_dir), token, {}, false};
+    if (address.find("://") == std::string::npos) {
+        return Address{"http://" + address, {}, token, {}, false};
+    }
+    // With TLS the second line is the certificate that the engine shows.
+    return Address{address, {}, token, line_of(state_dir + "/http.addr", 2), true};
 }
 
 }  // namespace
@@ -135,27 +174,9 @@ Result<EngineClient> EngineClient::find(const EngineAddress& where) {
     if (state_dir.empty()) {
         return wrong("no engine is named; write -c CONFIG, --state-dir FOLDER, or --url URL");
     }
-    std::error_code ignored;
-    const bool socket = std::filesystem::is_socket(socket_of(state_dir), ignored);
-    const std::string address = line_of(state_dir + "/http.addr", 1);
-    if (!socket && address.empty()) {
-        return wrong("no engine is running in " + state_dir +
-                         ", as far as this account can see; start `trueup up`, or use --url",
-                     Code::kUnavailable);
-    }
-    const std::string token = local_token(keys);
-    if (token.empty()) {
-        return wrong(keys +
-                         "/tokens cannot be read; run this as the engine's user, or use --url and "
-                         "--token-file",
-                     Code::kDenied);
-    }
-    if (socket) return EngineClient({"http://localhost", socket_of(state_dir), token, {}, false});
-    if (address.find("://") == std::string::npos) {
-        return EngineClient({"http://" + address, {}, token, {}, false});
-    }
-    // With TLS the second line is the certificate that the engine shows.
-    return EngineClient({address, {}, token, line_of(state_dir + "/http.addr", 2), true});
+    Result<Address> local = local_address(state_dir, keys);
+    if (!local) return local.error();
+    return EngineClient(std::move(*local));
 }
 
 Result<Json> EngineClient::get(std::string path, const Params& params) const {

@@ -95,62 +95,73 @@ void greet(const Host& host, std::uint64_t seed, const std::string& state_dir) {
     std::fflush(stdout);
 }
 
-}  // namespace
+sandbox::WorldSettings world_settings() {
+    sandbox::WorldSettings settings;
+    settings.evaluate_key = sandbox::evaluate_key;
+    return settings;
+}
 
-int run_demo(const DemoOptions& options, StopSignal& stop) {
-    ports::Clock& clock = ports::system_clock();
-    const Result<std::uint64_t> seed_of_world = seed_of(options);
-    if (!seed_of_world) {
-        fmt::print(stderr, "trueup demo: {}\n", seed_of_world.error().what);
-        return 1;
-    }
-    const std::uint64_t seed = *seed_of_world;
-    const StateDir state(options.state_dir);
-    sandbox::WorldSettings world_settings;
-    world_settings.evaluate_key = sandbox::evaluate_key;
-    sandbox::World world(seed, clock, world_settings);
-    if (!options.state_dir.empty()) {
-        std::error_code ignored;
-        std::filesystem::create_directories(options.state_dir, ignored);
-        if (Status restored = world.restore(world_file(options)); !restored) {
-            fmt::print(stderr, "trueup demo: {}\n", restored.error().what);
-            return 1;
-        }
-    }
-    sandbox::Drama drama(world, seed);
-    // Sets the scene; a world that was kept has one.
-    if (!options.calm || options.state_dir.empty()) drama.step(clock.steady_now());
-    auto host = start_demo(world, state.path());
-    if (!host) {
-        fmt::print(stderr, "trueup demo: {}\n", host.error().what);
-        return 1;
-    }
-    EventPrinter feed((*host)->log(), {0}, options.format, options.colours);
-    write_address(state.path(), (*host)->address());
-    if (options.format == OutputFormat::kText) greet(**host, seed, state.path());
-    const SteadyTime start = clock.steady_now();
+/// The world as it was left, where the user named a folder.
+Status restore(sandbox::World& world, const DemoOptions& options) {
+    if (options.state_dir.empty()) return Done{};
+    std::error_code ignored;
+    std::filesystem::create_directories(options.state_dir, ignored);
+    return world.restore(world_file(options));
+}
+
+/// Says what is wrong, and that the process ends with it.
+int failed(const std::string& what) {
+    fmt::print(stderr, "trueup demo: {}\n", what);
+    return 1;
+}
+
+/// Until the time is over or somebody stops it; what it returns broke the host, empty: nothing did.
+std::string play(sandbox::Drama& drama, const Host& host, EventPrinter& feed,
+                 const DemoOptions& options, StopSignal& stop, SteadyTime start) {
     const Millis length = std::chrono::seconds(options.seconds);
-    const auto heard = (*host)->log().listen([&stop] { stop.wake(); });
     while (!stop.wait(kFeedEvery)) {
-        const SteadyTime now = clock.steady_now();
+        const SteadyTime now = ports::system_clock().steady_now();
         const Millis left = options.seconds > 0 ? start + length - now : kLookEvery;
         if (left <= Millis{0}) break;
         if (!options.calm) drama.step(now);
         for (const std::string& note : drama.take_notes()) feed.note(without_clock(note));
         feed.show_new();
-        if (const std::string fatal = (*host)->fatal(); !fatal.empty()) {
-            fmt::print(stderr, "trueup demo: {}\n", fatal);
-            return 1;
-        }
+        if (std::string fatal = host.fatal(); !fatal.empty()) return fatal;
         if (options.calm) stop.wait_for_news(std::min(left, kLookEvery));
     }
+    return {};
+}
+
+}  // namespace
+
+int run_demo(const DemoOptions& options, StopSignal& stop) {
+    ports::Clock& clock = ports::system_clock();
+    const Result<std::uint64_t> seed_of_world = seed_of(options);
+    if (!seed_of_world) return failed(seed_of_world.error().what);
+    const std::uint64_t seed = *seed_of_world;
+    const StateDir state(options.state_dir);
+    sandbox::World world(seed, clock, world_settings());
+    if (const Status restored = restore(world, options); !restored) {
+        return failed(restored.error().what);
+    }
+    sandbox::Drama drama(world, seed);
+    // Sets the scene; a world that was kept has one.
+    if (!options.calm || options.state_dir.empty()) drama.step(clock.steady_now());
+    auto host = start_demo(world, state.path());
+    if (!host) return failed(host.error().what);
+    EventPrinter feed((*host)->log(), {0}, options.format, options.colours);
+    write_address(state.path(), (*host)->address());
+    if (options.format == OutputFormat::kText) greet(**host, seed, state.path());
+    const SteadyTime start = clock.steady_now();
+    const auto heard = (*host)->log().listen([&stop] { stop.wake(); });
+    const std::string fatal = play(drama, **host, feed, options, stop, start);
+    if (!fatal.empty()) return failed(fatal);
     const Status stopped = (*host)->stop();
     feed.show_new();
     const auto ran =
         std::chrono::duration_cast<std::chrono::seconds>(clock.steady_now() - start).count();
     feed.summarise(ran, (*host)->snapshot().open_findings);
-    if (!stopped) fmt::print(stderr, "trueup demo: {}\n", stopped.error().what);
-    return stopped ? 0 : 1;
+    return stopped ? 0 : failed(stopped.error().what);
 }
 
 }  // namespace trueup::apps

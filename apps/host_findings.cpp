@@ -15,6 +15,8 @@ namespace {
 constexpr Millis kLookWait{2'000};
 constexpr std::size_t kFewestDigits = 4;
 
+Error no(std::string sentence) { return {Next::kSkip, Code::kNotFound, std::move(sentence)}; }
+
 api::FacetView view_of(const Facet& facet, const core::Meta& meta) {
     api::FacetView view;
     // The status may be a moment older than the look.
@@ -69,10 +71,7 @@ Result<std::pair<FindingEdge, api::SubjectView>> Host::finding(const std::string
         return Error{Next::kSkip, Code::kInvalid, "write at least 4 digits of a finding's id"};
     }
     const std::vector<FindingEdge> found = findings_.list({.id = id, .limit = 2}).findings;
-    if (found.empty()) {
-        return Error{Next::kSkip, Code::kNotFound,
-                     "no open finding begins with " + id + "; it may be over already"};
-    }
+    if (found.empty()) return no("no open finding begins with " + id + "; it may be over already");
     if (found.size() > 1) {
         return Error{Next::kSkip, Code::kInvalid,
                      "several findings begin with " + id + "; write more digits"};
@@ -88,17 +87,12 @@ Result<std::pair<FindingEdge, api::SubjectView>> Host::finding(const std::string
 }
 
 Result<api::WhyView> Host::why(const std::string& subject, const std::string& rule) const {
-    const auto no = [](std::string sentence) {
-        return Error{Next::kSkip, Code::kNotFound, std::move(sentence)};
-    };
     if (shards_.empty()) {
         return no("no shard runs in this process; ask an engine");
     }
     api::WhyView why;
-    why.subject = subject;
-    if (subject.find('/') == std::string::npos) {
-        why.subject = settings_.policy.policy + "/" + subject;
-    }
+    why.subject =
+        subject.find('/') == std::string::npos ? settings_.policy.policy + "/" + subject : subject;
     // An object whose key cannot be told is known to each shard.
     const bool everywhere = why.subject.starts_with('!');
     why.shard =

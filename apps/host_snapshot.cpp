@@ -175,6 +175,18 @@ void merge(api::SourceView& into, const api::SourceView& from) {
     into.lag_seconds = none ? -1 : std::max(into.lag_seconds, from.lag_seconds);
 }
 
+void merge(api::RuleView& into, const api::RuleView& from) {
+    into.detected += from.detected;
+    into.commands += from.commands;
+    into.retracted += from.retracted;
+    into.mended += from.mended;
+    into.budget_left += from.budget_left;
+    into.enabled = into.enabled && from.enabled;
+    into.former = into.former || from.former;
+    into.shown = into.shown && from.shown;
+    for (std::size_t k = 0; k < into.outcomes.size(); ++k) into.outcomes[k] += from.outcomes[k];
+}
+
 /// Several shards as one: what is counted adds up, of what may be wrong the worst counts.
 void merge(api::Snapshot& into, const api::Snapshot& from) {
     if (into.refused.empty()) into.refused = from.refused;
@@ -202,18 +214,7 @@ void merge(api::Snapshot& into, const api::Snapshot& from) {
         merge(into.sources[i], from.sources[i]);
     }
     for (std::size_t i = 0; i < into.rules.size() && i < from.rules.size(); ++i) {
-        api::RuleView& rule = into.rules[i];
-        rule.detected += from.rules[i].detected;
-        rule.commands += from.rules[i].commands;
-        rule.retracted += from.rules[i].retracted;
-        rule.mended += from.rules[i].mended;
-        rule.budget_left += from.rules[i].budget_left;
-        rule.enabled = rule.enabled && from.rules[i].enabled;
-        rule.former = rule.former || from.rules[i].former;
-        rule.shown = rule.shown && from.rules[i].shown;
-        for (std::size_t k = 0; k < rule.outcomes.size(); ++k) {
-            rule.outcomes[k] += from.rules[i].outcomes[k];
-        }
+        merge(into.rules[i], from.rules[i]);
     }
     merge(into.fold_counters, from.fold_counters);
 }

@@ -44,6 +44,7 @@ struct Options {
     trueup::apps::SourceDropOptions source_drop;
     bool no_colours = false;
     std::string log_level;
+    std::string shell;  ///< whose completion script is asked for
 };
 
 CLI::App* add_demo(CLI::App& app, Options& options) {
@@ -369,14 +370,11 @@ CLI::App* add_operation(CLI::App& app, Options& options, Chosen& chosen, const s
     return command;
 }
 
-void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
-    namespace apps = trueup::apps;
-    apps::OperateOptions& o = options.operate;
-    CLI::App* findings = app.add_subcommand("findings", "List, show, approve and dismiss findings");
-    findings->require_subcommand(1);
+void add_findings_list(CLI::App& findings, Options& options, Chosen& chosen) {
+    trueup::apps::OperateOptions& o = options.operate;
     CLI::App* list =
-        add_operation(*findings, options, chosen, "list", "List open findings, and why they wait",
-                      apps::run_findings_list);
+        add_operation(findings, options, chosen, "list", "List open findings, and why they wait",
+                      trueup::apps::run_findings_list);
     list->add_option("--rule", o.rule, "Only this rule");
     list->add_option("--reason", o.reason, "Only this reason, for example uncorrelated_rows");
     list->add_option("--subject", o.subject, "Only this subject");
@@ -385,13 +383,21 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
                                {"trueup findings list -c trueup.yaml",
                                 "trueup findings list -c trueup.yaml --rule missing_pod --limit 10",
                                 "trueup findings list --state-dir ./state -o json | jq ."});
-    CLI::App* show = add_operation(*findings, options, chosen, "show", "Show one finding",
-                                   apps::run_findings_show);
+}
+
+void add_findings_show(CLI::App& findings, Options& options, Chosen& chosen) {
+    trueup::apps::OperateOptions& o = options.operate;
+    CLI::App* show = add_operation(findings, options, chosen, "show", "Show one finding",
+                                   trueup::apps::run_findings_show);
     show->add_option("FINDING", o.handle, "Id of the finding, from `findings list`")->required();
     trueup::apps::add_examples(*show, kAnswered, {"trueup findings show 3f2a91c0 -c trueup.yaml"});
-    CLI::App* approve = add_operation(*findings, options, chosen, "approve",
+}
+
+void add_findings_approve(CLI::App& findings, Options& options, Chosen& chosen) {
+    trueup::apps::OperateOptions& o = options.operate;
+    CLI::App* approve = add_operation(findings, options, chosen, "approve",
                                       "Allow what findings propose, unless they have changed since",
-                                      apps::run_findings_approve);
+                                      trueup::apps::run_findings_approve);
     approve->add_option("FINDING", o.handle, "Id and offset, from `findings list`");
     approve->add_option("--rule", o.rule, "All findings of this rule that wait for an approval");
     approve->add_option("--reason", o.reason,
@@ -408,15 +414,28 @@ void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
         {"trueup findings approve 3f2a91c0@1842 -c trueup.yaml",
          "trueup findings approve --rule orphaned_pod -c trueup.yaml",
          "trueup findings approve --reason uncorrelated_rows --yes -c trueup.yaml"});
+}
+
+void add_findings_dismiss(CLI::App& findings, Options& options, Chosen& chosen) {
+    trueup::apps::OperateOptions& o = options.operate;
     CLI::App* dismiss =
-        add_operation(*findings, options, chosen, "dismiss", "End a finding without a command",
-                      apps::run_findings_dismiss);
+        add_operation(findings, options, chosen, "dismiss", "End a finding without a command",
+                      trueup::apps::run_findings_dismiss);
     dismiss->add_option("FINDING", o.handle, "Id of the finding, from `findings list`")->required();
     dismiss->add_option("--comment", o.comment, "Comment to record with the request");
     dismiss->add_flag("--drop", o.drop, "Also abandon a termination that is half done");
     trueup::apps::add_examples(
         *dismiss, kAnswered,
         {"trueup findings dismiss 3f2a91c0 -c trueup.yaml --comment 'moved by hand'"});
+}
+
+void add_findings(CLI::App& app, Options& options, Chosen& chosen) {
+    CLI::App* findings = app.add_subcommand("findings", "List, show, approve and dismiss findings");
+    findings->require_subcommand(1);
+    add_findings_list(*findings, options, chosen);
+    add_findings_show(*findings, options, chosen);
+    add_findings_approve(*findings, options, chosen);
+    add_findings_dismiss(*findings, options, chosen);
 }
 
 void add_why(CLI::App& app, Options& options, Chosen& chosen) {
@@ -437,6 +456,14 @@ void add_why(CLI::App& app, Options& options, Chosen& chosen) {
         {"trueup why wrapper-7 -c trueup.yaml", "trueup why wrapper-7 orphaned_pod -c trueup.yaml",
          "trueup why graph-instances/wrapper-7 --state-dir ./state -o json | jq '.rules[] | "
          "{rule, verdict, reason, stopped_at}'"});
+}
+
+void add_cleanup(CLI::App& app, Options& options, Chosen& chosen) {
+    CLI::App* cleanup = add_operation(
+        app, options, chosen, "cleanup",
+        "Show orphaned pods that wait, ask, and approve their deletion", trueup::apps::run_cleanup);
+    cleanup->add_flag("--yes", options.operate.yes, "Do not ask");
+    trueup::apps::add_examples(*cleanup, kAnswered, {"trueup cleanup -c trueup.yaml"});
 }
 
 void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
@@ -474,11 +501,7 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
         ->required();
     add("reconcile", "reconcile", "Judge every subject again, now",
         "trueup reconcile -c trueup.yaml");
-    CLI::App* cleanup = add_operation(
-        app, options, chosen, "cleanup",
-        "Show orphaned pods that wait, ask, and approve their deletion", trueup::apps::run_cleanup);
-    cleanup->add_flag("--yes", o.yes, "Do not ask");
-    trueup::apps::add_examples(*cleanup, kAnswered, {"trueup cleanup -c trueup.yaml"});
+    add_cleanup(app, options, chosen);
 }
 
 /// What is asked of an engine.
@@ -502,6 +525,67 @@ CLI::App* add_completion(CLI::App& app, std::string& shell) {
     return completion;
 }
 
+/// The commands, in the order of the help.
+struct Commands {
+    const CLI::App* demo;
+    const CLI::App* simulate;
+    Processes processes;
+    Topics topics;
+    const CLI::App* check;
+    const CLI::App* plan;
+    Policies policy;
+    const CLI::App* policy_test;
+    Enablings enabling;
+    const CLI::App* source_drop;
+    Chosen operations;
+    const CLI::App* completion;
+};
+
+Commands add_commands(CLI::App& app, Options& options) {
+    Commands all{};
+    all.demo = add_demo(app, options);
+    all.simulate = add_simulate(app, options);
+    all.processes = add_processes(app, options);
+    all.topics = add_topics(app, options);
+    all.check = add_check(app, options);
+    all.plan = add_plan(app, options);
+    all.policy = add_policy(app, options);
+    all.policy_test = add_policy_test(app, options);
+    all.enabling = add_enabling(*app.get_subcommand("policy"), options);
+    all.source_drop = add_source(app, options);
+    all.operations = add_operations(app, options);
+    all.completion = add_completion(app, options.shell);
+    return all;
+}
+
+/// Runs the command that was written.
+int run_command(const Commands& all, Options& options, trueup::apps::StopSignal& stop) {
+    namespace apps = trueup::apps;
+    if (all.demo->parsed()) return apps::run_demo(options.demo, stop);
+    for (const auto& [command, part] : all.processes) {
+        options.process.part = part;
+        if (command->parsed()) return apps::run_process(options.process, stop);
+    }
+    for (const auto& [command, run_topics] : all.topics) {
+        if (command->parsed()) return run_topics(options.topics);
+    }
+    if (all.simulate->parsed()) return apps::run_simulate(options.simulate, stop);
+    if (all.check->parsed()) return apps::run_config_check(options.check, stop);
+    if (all.plan->parsed()) return apps::run_plan(options.plan, stop);
+    for (const auto& [command, run_policy] : all.policy) {
+        if (command->parsed()) return run_policy(options.policy);
+    }
+    if (all.policy_test->parsed()) return apps::run_policy_test(options.policy_test, stop);
+    for (const auto& [command, run_enabling] : all.enabling) {
+        if (command->parsed()) return run_enabling(options.enable);
+    }
+    if (all.source_drop->parsed()) return apps::run_source_drop(options.source_drop);
+    for (const auto& [command, operate] : all.operations) {
+        if (command->parsed()) return operate(options.operate);
+    }
+    return 2;
+}
+
 int run(int argc, char** argv) {
     // What we write, keys and journal among it, is our account's alone.
     ::umask(S_IRWXG | S_IRWXO);
@@ -517,19 +601,7 @@ int run(int argc, char** argv) {
            "debug, info, warn or error (default: log.level of the configuration, else warn)")
         ->check(CLI::IsMember({"debug", "info", "warn", "error"}).description(""))
         ->type_name("LEVEL");
-    const CLI::App* demo = add_demo(app, options);
-    const CLI::App* simulate = add_simulate(app, options);
-    const Processes processes = add_processes(app, options);
-    const Topics topics = add_topics(app, options);
-    const CLI::App* check = add_check(app, options);
-    const CLI::App* plan = add_plan(app, options);
-    const Policies policy = add_policy(app, options);
-    const CLI::App* policy_test = add_policy_test(app, options);
-    const Enablings enabling = add_enabling(*app.get_subcommand("policy"), options);
-    const CLI::App* source_drop = add_source(app, options);
-    const Chosen chosen = add_operations(app, options);
-    std::string shell;
-    const CLI::App* completion = add_completion(app, shell);
+    const Commands commands = add_commands(app, options);
     // Last, or each command would have it, too.
     app.footer(
         "`trueup COMMAND --help` shows the options of a command, its exit codes and examples.\n"
@@ -539,37 +611,15 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return trueup::apps::answer_refused(app, error);
     }
-    if (completion->parsed()) {
-        std::fputs(trueup::apps::completion_script(app, shell).c_str(), stdout);
+    if (commands.completion->parsed()) {
+        std::fputs(trueup::apps::completion_script(app, options.shell).c_str(), stdout);
         return 0;
     }
     trueup::apps::use_text_log(options.log_level);
     options.process.log_level = options.log_level;
     const bool colours = !options.no_colours && isatty(STDOUT_FILENO) != 0;
     options.demo.colours = options.process.colours = colours;
-    if (demo->parsed()) return trueup::apps::run_demo(options.demo, stop);
-    for (const auto& [command, part] : processes) {
-        options.process.part = part;
-        if (command->parsed()) return trueup::apps::run_process(options.process, stop);
-    }
-    for (const auto& [command, run_topics] : topics) {
-        if (command->parsed()) return run_topics(options.topics);
-    }
-    if (simulate->parsed()) return trueup::apps::run_simulate(options.simulate, stop);
-    if (check->parsed()) return trueup::apps::run_config_check(options.check, stop);
-    if (plan->parsed()) return trueup::apps::run_plan(options.plan, stop);
-    for (const auto& [command, run_policy] : policy) {
-        if (command->parsed()) return run_policy(options.policy);
-    }
-    if (policy_test->parsed()) return trueup::apps::run_policy_test(options.policy_test, stop);
-    for (const auto& [command, run_enabling] : enabling) {
-        if (command->parsed()) return run_enabling(options.enable);
-    }
-    if (source_drop->parsed()) return trueup::apps::run_source_drop(options.source_drop);
-    for (const auto& [command, operate] : chosen) {
-        if (command->parsed()) return operate(options.operate);
-    }
-    return 2;
+    return run_command(commands, options, stop);
 }
 
 }  // namespace

@@ -37,6 +37,24 @@ std::optional<Millis> ahead(const std::vector<ports::SqlRow>& rows, std::int64_t
     return Millis{theirs - ours};
 }
 
+/// A column that is to be dropped is not asked for.
+void leave_out_dropped(postgres::Settings& settings) {
+    const auto dropped = [&settings](const std::string& column) {
+        return settings.fields.of(column) == ports::Treatment::kDrop;
+    };
+    std::vector<std::string>& columns = settings.columns;
+    columns.erase(std::remove_if(columns.begin(), columns.end(), dropped), columns.end());
+}
+
+Error stalled(const Look& look) {
+    return about(
+        look.source,
+        look.facts.empty()
+            ? "the copy cannot begin; a long-running transaction keeps its slot from being "
+              "created"
+            : "the copy makes no progress; another session may hold a lock on the table");
+}
+
 }  // namespace
 
 Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings settings,
@@ -71,11 +89,7 @@ Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings set
 
 Result<Look> look_at(ports::Database& database, postgres::Settings settings, const Watcher& watcher,
                      ports::Clock& clock) {
-    const auto dropped = [&settings](const std::string& column) {
-        return settings.fields.of(column) == ports::Treatment::kDrop;
-    };
-    std::vector<std::string>& columns = settings.columns;
-    columns.erase(std::remove_if(columns.begin(), columns.end(), dropped), columns.end());
+    leave_out_dropped(settings);
     const Result<postgres::TableCheck> inspection = postgres::inspect(database, settings, clock);
     if (!inspection) return about(settings.source_name, inspection.error().what);
     Look look;
@@ -106,12 +120,7 @@ Result<Look> look_at(ports::Database& database, postgres::Settings settings, con
                 return about(look.source, epoch.trouble());
         }
         if (now - heard < kPatience) continue;
-        return about(
-            look.source,
-            look.facts.empty()
-                ? "the copy cannot begin; a long-running transaction keeps its slot from being "
-                  "created"
-                : "the copy makes no progress; another session may hold a lock on the table");
+        return stalled(look);
     }
     return interrupted();
 }

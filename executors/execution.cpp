@@ -21,17 +21,14 @@ Execution::Execution(Owner owner, Command command, std::int32_t partition,
 Execution::~Execution() { context_.calls->cancel_all(owner_); }
 
 void Execution::advance(SteadyTime now) {
-    while (!outcome_) {
+    while (!outcome_ && !waits()) {
         switch (step_) {
             // The other sides come first: the target's own precondition holds to the very write,
             // and what it cannot cover is as young as it can be.
             case Step::kReadOthers:
-                checked_at_ = now;
-                if (TRUEUP_GUARD("live_check")) read_set_.start(now);
-                step_ = Step::kJudgeOthers;
+                read_others(now);
                 break;
             case Step::kJudgeOthers:
-                if (!read_set_.complete()) return;
                 follow(others(), Step::kReadTarget);
                 break;
 
@@ -39,30 +36,13 @@ void Execution::advance(SteadyTime now) {
                 follow(target_->read(now), Step::kJudgeTarget);
                 break;
             case Step::kJudgeTarget:
-                if (!answer_) return;
                 follow(target_->check(take_answer()), Step::kWrite);
                 break;
 
-            // Permit, brakes and age are asked with nothing between them and the write. The age
-            // comes last, by the time after the permit: the write may have been blocked for long,
-            // and the permit itself waits for the log.
-            case Step::kWrite: {
-                const Permit permit = context_.gate->permit(command_, partition_, now);
-                if (permit != Permit::kGo && TRUEUP_GUARD("permit_check")) {
-                    if (permit == Permit::kWait) return;
-                    finish_unwritten(permit);
-                } else if (auto why = context_.gate->objection(command_, partition_)) {
-                    finish(OutcomeKind::kRefused, std::move(*why), true);
-                } else if (now - checked_at_ > kMaxCheckAge && TRUEUP_GUARD("check_age")) {
-                    repeat("the checks took too long");
-                } else {
-                    check_to_write_ = now - checked_at_;
-                    follow(target_->write(send_within(), now), Step::kJudgeWrite);
-                }
+            case Step::kWrite:
+                if (!write(now)) return;
                 break;
-            }
             case Step::kJudgeWrite:
-                if (!answer_) return;
                 follow(target_->judge_write(take_answer()), Step::kEnded);
                 break;
 
@@ -71,13 +51,44 @@ void Execution::advance(SteadyTime now) {
                 follow(target_->read(now), Step::kJudgeReadBack);
                 break;
             case Step::kJudgeReadBack:
-                if (!answer_) return;
                 follow(target_->judge_read_back(take_answer(), unknown_because_), Step::kEnded);
                 break;
             case Step::kEnded:
                 return;
         }
     }
+}
+
+bool Execution::waits() const {
+    if (step_ == Step::kJudgeOthers) return !read_set_.complete();
+    const bool judges =
+        step_ == Step::kJudgeTarget || step_ == Step::kJudgeWrite || step_ == Step::kJudgeReadBack;
+    return judges && !answer_;
+}
+
+void Execution::read_others(SteadyTime now) {
+    checked_at_ = now;
+    if (TRUEUP_GUARD("live_check")) read_set_.start(now);
+    step_ = Step::kJudgeOthers;
+}
+
+// Permit, brakes and age are asked with nothing between them and the write. The age comes last, by
+// the time after the permit: the write may have been blocked for long, and the permit itself waits
+// for the log.
+bool Execution::write(SteadyTime now) {
+    const Permit permit = context_.gate->permit(command_, partition_, now);
+    if (permit != Permit::kGo && TRUEUP_GUARD("permit_check")) {
+        if (permit == Permit::kWait) return false;
+        finish_unwritten(permit);
+    } else if (auto why = context_.gate->objection(command_, partition_)) {
+        finish(OutcomeKind::kRefused, std::move(*why), true);
+    } else if (now - checked_at_ > kMaxCheckAge && TRUEUP_GUARD("check_age")) {
+        repeat("the checks took too long");
+    } else {
+        check_to_write_ = now - checked_at_;
+        follow(target_->write(send_within(), now), Step::kJudgeWrite);
+    }
+    return true;
 }
 
 void Execution::answered(Answer answer, SteadyTime now) {

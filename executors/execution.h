@@ -73,6 +73,11 @@ class Execution {
         kJudgeReadBack,
         kEnded,
     };
+    /// Does it wait for an answer to what was asked before?
+    bool waits() const;
+    void read_others(SteadyTime now);
+    /// Permit, brakes, age, and the write; false: there is no permit yet.
+    bool write(SteadyTime now);
     /// Do the other sides, as they were just read, bear the command out?
     StepResult others() const;
     /// Goes where the result of a step leads: to `next` if it went well.

@@ -60,6 +60,12 @@ StatusObject expired_list(ContinueToken token) {
     return status;
 }
 
+StatusObject too_old(const std::string& asked, std::uint64_t oldest) {
+    StatusObject status = status_of(410);
+    status.message = "too old resource version: " + asked + " (" + std::to_string(oldest) + ")";
+    return status;
+}
+
 StatusObject too_large(std::uint64_t asked, std::uint64_t newest) {
     StatusObject status{504, "Timeout",
                         "Too large resource version: " + std::to_string(asked) +
@@ -71,6 +77,27 @@ StatusObject too_large(std::uint64_t asked, std::uint64_t newest) {
 
 bool in_scope(const Pod& pod, const std::string& name_space, const ports::Selector& selector) {
     return (name_space.empty() || pod.name_space == name_space) && selector.matches(pod.labels);
+}
+
+struct Page {
+    std::vector<PodPtr> pods;
+    std::size_t remaining = 0;  ///< behind it
+};
+
+/// Of all pods, those of one page; a limit of 0 is none.
+Page page_of(std::vector<PodPtr> all, const ContinueToken& from, std::size_t limit,
+             const ports::ListPage& request, const ports::Selector& selector) {
+    Page page;
+    for (PodPtr& pod : all) {
+        const bool behind = ApiServer::Key{pod->name_space, pod->name} > from.after;
+        if (!behind || !in_scope(*pod, request.resource.name_space, selector)) continue;
+        if (limit != 0 && page.pods.size() == limit) {
+            ++page.remaining;
+        } else {
+            page.pods.push_back(std::move(pod));
+        }
+    }
+    return page;
 }
 
 }  // namespace
@@ -115,17 +142,7 @@ void ClusterPort::list_snapshot(CallId call, const ports::ListPage& request,
     const std::uint64_t version = from.version.value_or(newest());
     // With resourceVersion=0 a server answers from its cache and knows no limit.
     const std::size_t limit = request.resource_version == "0" ? 0 : request.limit;
-    std::vector<PodPtr> page;
-    std::size_t remaining = 0;
-    for (PodPtr& pod : realm_->api.as_of(version)) {
-        const bool behind = ApiServer::Key{pod->name_space, pod->name} > from.after;
-        if (!behind || !in_scope(*pod, request.resource.name_space, selector)) continue;
-        if (limit != 0 && page.size() == limit) {
-            ++remaining;
-        } else {
-            page.push_back(std::move(pod));
-        }
-    }
+    auto [page, remaining] = page_of(realm_->api.as_of(version), from, limit, request, selector);
     std::string token;
     if (remaining > 0) {
         token = ContinueToken{version, {page.back()->name_space, page.back()->name}}.text();
@@ -151,9 +168,7 @@ void ClusterPort::watch(CallId call, const ports::WatchFrom& request) {
     if (lose_reply) return fail(call, "operation timed out");
     if (!selector || !version) return answer(call, bad_request("selector or resourceVersion"));
     if (*version < realm_->api.oldest()) {
-        StatusObject status = status_of(410);
-        status.message = "too old resource version: " + request.resource_version + " (" +
-                         std::to_string(realm_->api.oldest()) + ")";
+        const StatusObject status = too_old(request.resource_version, realm_->api.oldest());
         return answer(call, 200, watch_line("ERROR", status_json(status)));
     }
     Watch watch;

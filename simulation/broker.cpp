@@ -153,6 +153,17 @@ std::unique_ptr<ports::PendingAppend> Broker::Client::append(
     }
     if (fails) answer_at += random.between(Millis{0}, kTimeOut);
     view.last_answer = std::max(view.last_answer, answer_at);
+    store_later(append, view);
+    view.appends.push_back(append);
+    scheduler.at(view.last_answer, [this, here = std::weak_ptr<bool>(here_), append] {
+        if (!here.expired() && !append->answer) finish_up_to(*append);
+    });
+    return std::make_unique<Pending>(*this, std::move(append));
+}
+
+void Broker::Client::store_later(const std::shared_ptr<Append>& append, const View& view) {
+    Scheduler& scheduler = broker_.scheduler_;
+    Random& random = broker_.random_;
     if (append->fate == Fate::kLate) {
         scheduler.at(view.last_answer + random.delay(kLatest),
                      [&broker = broker_, append] { broker.store(*append); });
@@ -163,11 +174,6 @@ std::unique_ptr<ports::PendingAppend> Broker::Client::append(
             broker.store(again);
         });
     }
-    view.appends.push_back(append);
-    scheduler.at(view.last_answer, [this, here = std::weak_ptr<bool>(here_), append] {
-        if (!here.expired() && !append->answer) finish_up_to(*append);
-    });
-    return std::make_unique<Pending>(*this, std::move(append));
 }
 
 void Broker::Client::finish(Append& append) {

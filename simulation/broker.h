@@ -161,6 +161,8 @@ class Broker::Client final : public ports::Log {
     std::int64_t visible_end(const Records& records, Topic topic, View& view) const;
     void finish(Append& append);
     void finish_up_to(const Append& append);
+    /// It arrives long after it has failed, or once more.
+    void store_later(const std::shared_ptr<Append>& append, const View& view);
 
     Broker& broker_;
     CrashPoint& life_;

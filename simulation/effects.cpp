@@ -71,13 +71,21 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
     }
     judge_once(sent.command, what);
     if (deletes && !pk.empty()) begin_ending(effect.name, pk, effect.uid);
-    const auto ending = endings_.find(name);
-    const bool closes = !deletes && sets(effect, "status") == "stopping";
-    if (closes) closed_.emplace(name, effect.pk);
-    if (closes && ending != endings_.end() && ending->second.pk == effect.pk) {
-        ending->second.all_known = services_known_;
+    if (!deletes) follow_ending(effect, name, before, what);
+}
+
+/// An update that ends an instance, or that spoils the end of one.
+void Oracles::follow_ending(const sandbox::Effect& effect, const std::string& name, Moment before,
+                            const std::string& what) {
+    const std::string status = sets(effect, "status");
+    if (status == "stopping") {
+        closed_.emplace(name, effect.pk);
+        const auto ending = endings_.find(name);
+        if (ending != endings_.end() && ending->second.pk == effect.pk) {
+            ending->second.all_known = services_known_;
+        }
     }
-    if (!deletes && sets(effect, "status") == "failed" && ends_still(name, effect.pk, before)) {
+    if (status == "failed" && ends_still(name, effect.pk, before)) {
         violate("ending", what + " to failed, while we were ending it");
     }
 }

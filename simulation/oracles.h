@@ -185,6 +185,8 @@ class Oracles final : public Witness {
     void judge(const sandbox::Effect& effect, Moment before);
     void judge_name(const Hash128& id, const std::string& what);
     void judge_once(const Command& command, const std::string& what);
+    void follow_ending(const sandbox::Effect& effect, const std::string& name, Moment before,
+                       const std::string& what);
     std::string against_delete(const sandbox::Effect& effect, const std::string& pk,
                                const Looks& looks) const;
     std::string against_update(const sandbox::Effect& effect, const std::string& name,

@@ -17,8 +17,8 @@ constexpr unsigned kRareWeight = 3;  // of an act that a plan has and others do 
 
 namespace {
 
-/// What the world may do to any installation.
-std::vector<Plan> plans_of_the_world() {
+/// What may happen to any installation.
+std::vector<Plan> usual_plans() {
     return {
         {"standard", "20 instances, 10 minutes, workload and faults for half of it"},
         {"workload", "the same without faults", 20, Millis{300'000}, Millis{480'000}, Millis{4'000},
@@ -33,6 +33,12 @@ std::vector<Plan> plans_of_the_world() {
          .about = "the standard one, with a budget of one command of a rule in 20 seconds",
          .rest = Millis{1'200'000},
          .budget = {1, 0, Millis{20'000}}},
+    };
+}
+
+/// One unusual thing each, of servers or of somebody beside us.
+std::vector<Plan> plans_of_servers() {
+    return {
         {.name = "rewind",
          .about = "the standard one, with servers that are restored from backups and a journal "
                   "that loses its tail",
@@ -54,6 +60,12 @@ std::vector<Plan> plans_of_the_world() {
         {.name = "toctou",
          .about = "the standard one, and somebody changes what a command is about just then",
          .with = {"toctou"}},
+    };
+}
+
+/// Every rule, a long time, and many at once.
+std::vector<Plan> plans_of_more() {
+    return {
         {.name = "rules",
          .about = "every rule, windows and approvals; owners and operators act "
                   "as well",
@@ -81,8 +93,8 @@ std::vector<Plan> plans_of_the_world() {
     };
 }
 
-/// What people may do that nobody expects, and what becomes of ends.
-std::vector<Plan> workload_plans() {
+/// What people may do that nobody expects.
+std::vector<Plan> plans_of_people() {
     return {
         {.name = "first",
          .about = "the standard one, but a source asks in the wrong place first: an empty "
@@ -112,6 +124,12 @@ std::vector<Plan> workload_plans() {
          .rest = Millis{720'000},
          .with = {"change-mode", "change-mode", "late-executors"},
          .modes = true},
+    };
+}
+
+/// What operators ask for, and what becomes of ends.
+std::vector<Plan> plans_of_ends() {
+    return {
         {.name = "words",
          .about = "every rule; operators whose host has another time, floods of requests, holds "
                   "and ends of what is not there yet",
@@ -154,9 +172,12 @@ std::vector<Plan> workload_plans() {
 
 const std::vector<Plan>& plans() {
     static const std::vector<Plan> kPlans = [] {
-        std::vector<Plan> all = plans_of_the_world();
-        std::vector<Plan> more = workload_plans();
-        std::move(more.begin(), more.end(), std::back_inserter(all));
+        std::vector<Plan> all;
+        for (const auto some :
+             {usual_plans, plans_of_servers, plans_of_more, plans_of_people, plans_of_ends}) {
+            std::vector<Plan> made = some();
+            std::move(made.begin(), made.end(), std::back_inserter(all));
+        }
         return all;
     }();
     return kPlans;

@@ -176,22 +176,10 @@ class Teller {
         const bool refused = said.flag("refused");
         const bool forged = said.flag("forged");
         request.drop = verb == "dismiss" && said.flag("drop");
-        const bool names_subject = verb != "pause" && verb != "resume" && verb != "reconcile";
-        if (names_subject) {
-            const std::string name = said.word("the name that it is about, or `all`");
-            if (world_.has_source(name)) {
-                request.scope.source = name;
-            } else if (name != "all") {
-                request.scope.subject = key_of(name);
-            }
-        }
+        const bool on_all = verb == "pause" || verb == "resume" || verb == "reconcile";
+        if (!on_all) aim(said, request.scope);
         said.end_flags();
-        if (verb == "approve") {
-            // As the operator saw it: now, or at that time.
-            const std::optional<Millis> then = seen.empty() ? said.at() : time_of(seen);
-            if (!then) said.fail("`seen=` is followed by a time such as 90s");
-            request.scope.finding_offset = offset_at(*then);
-        }
+        if (verb == "approve") request.scope.finding_offset = offset_seen(said, seen);
         if (forged) {
             script_.raw(Topic::kRequests, "forged");
             return true;
@@ -202,6 +190,23 @@ class Teller {
                          script_.answered().sentence);
         }
         return true;
+    }
+
+    /// By its name: a source, a subject, or `all`.
+    void aim(Saying& said, RequestScope& scope) {
+        const std::string name = said.word("the name that it is about, or `all`");
+        if (world_.has_source(name)) {
+            scope.source = name;
+        } else if (name != "all") {
+            scope.subject = key_of(name);
+        }
+    }
+
+    /// As the operator saw it: now, or at that time.
+    std::int64_t offset_seen(Saying& said, const std::string& seen) {
+        const std::optional<Millis> then = seen.empty() ? said.at() : time_of(seen);
+        if (!then) said.fail("`seen=` is followed by a time such as 90s");
+        return offset_at(*then);
     }
 
     /// `enable orphaned_pod`, as it was looked at now or `seen=90s`; `disable all`.

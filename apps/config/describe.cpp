@@ -348,6 +348,32 @@ Json json_of(const KafkaBus& kafka) {
             {"min_in_sync", kafka.min_in_sync}, {"client", names}};
 }
 
+Json json_of_bus(const Config& config) {
+    Json json = {{"max_clock_step", duration_text(config.max_clock_step)},
+                 {"max_broker_skew", duration_text(config.max_broker_skew)}};
+    json["retention"] = {{"journal", retention_text(config)}};
+    if (config.kafka) {
+        json["kafka"] = json_of(*config.kafka);
+    } else {
+        json["retention"]["topics"] = duration_text(config.retention.topics);
+        json["embedded"] = {{"fsync", config.fsync}};
+    }
+    return json;
+}
+
+Json json_of_executors(const Config& config) {
+    Json json = Json::object();
+    for (const auto& [name, sources] : config.executors) {
+        if (name == "delete_object") {
+            json[name] = {{"sources", sources}};
+        } else {
+            json[name] = {{"source", sources.front()}};
+        }
+        add_writer(json[name], config, name);
+    }
+    return json;
+}
+
 }  // namespace
 
 std::string describe(const Config& config) {
@@ -371,15 +397,7 @@ std::string describe(const Config& config) {
 std::string describe_json(const Config& config) {
     Json json;
     json["version"] = 1;
-    json["bus"] = {{"max_clock_step", duration_text(config.max_clock_step)},
-                   {"max_broker_skew", duration_text(config.max_broker_skew)}};
-    json["bus"]["retention"] = {{"journal", retention_text(config)}};
-    if (config.kafka) {
-        json["bus"]["kafka"] = json_of(*config.kafka);
-    } else {
-        json["bus"]["retention"]["topics"] = duration_text(config.retention.topics);
-        json["bus"]["embedded"] = {{"fsync", config.fsync}};
-    }
+    json["bus"] = json_of_bus(config);
     json["state_dir"] = config.state_dir;
     json["keys"] = config.keys;
     json["memory"] = size_text(config.memory_bytes);
@@ -392,15 +410,7 @@ std::string describe_json(const Config& config) {
     }
     json["policies"] = Json::array();
     for (const PolicyConfig& policy : config.policies) json["policies"].push_back(json_of(policy));
-    json["executors"] = Json::object();
-    for (const auto& [name, sources] : config.executors) {
-        if (name == "delete_object") {
-            json["executors"][name] = {{"sources", sources}};
-        } else {
-            json["executors"][name] = {{"source", sources.front()}};
-        }
-        add_writer(json["executors"][name], config, name);
-    }
+    json["executors"] = json_of_executors(config);
     json["http"] = {{"listen", listen_text(config)}};
     if (config.http_tls) {
         json["http"]["tls"] = {{"cert_file", config.http_tls->cert_file},

@@ -395,8 +395,6 @@ Condition PolicyTerms::compares(const Tree& tree, const Asked& asked) {
          {"at_most", Op::kAtMost},
          {"before", Op::kBefore},
          {"after", Op::kAfter}}};
-    const Type type = asked.field.type;
-    const std::string path = asked.path + '.' + tree.key;
     const auto found = std::find_if(kTests.begin(), kTests.end(),
                                     [&](const auto& each) { return each.first == tree.key; });
     if (found == kTests.end()) {
@@ -408,17 +406,27 @@ Condition PolicyTerms::compares(const Tree& tree, const Asked& asked) {
         return {};
     }
     const Op op = found->second;
-    if (op == Op::kBefore || op == Op::kAfter) {
-        if (type != Type::kTimestamp && type != Type::kNumber) {
-            flaw(tree.line, fmt::format("{} is a {}; before and after compare timestamps or "
-                                        "numbers of two objects",
-                                        path, name_of(type)));
-            return {};
-        }
-        const Condition same = same_as(tree, {asked.role, asked.field, path});
-        if (same.always()) return {};
-        return leaf({.field = asked.field.name, .op = op, .values = {}, .other = same.test.other});
+    return op == Op::kBefore || op == Op::kAfter ? compares_objects(op, tree, asked)
+                                                 : compares_value(op, tree, asked);
+}
+
+Condition PolicyTerms::compares_objects(Op op, const Tree& tree, const Asked& asked) {
+    const Type type = asked.field.type;
+    const std::string path = asked.path + '.' + tree.key;
+    if (type != Type::kTimestamp && type != Type::kNumber) {
+        flaw(tree.line, fmt::format("{} is a {}; before and after compare timestamps or "
+                                    "numbers of two objects",
+                                    path, name_of(type)));
+        return {};
     }
+    const Condition same = same_as(tree, {asked.role, asked.field, path});
+    if (same.always()) return {};
+    return leaf({.field = asked.field.name, .op = op, .values = {}, .other = same.test.other});
+}
+
+Condition PolicyTerms::compares_value(Op op, const Tree& tree, const Asked& asked) {
+    const Type type = asked.field.type;
+    const std::string path = asked.path + '.' + tree.key;
     const std::string value = word(tree, path);
     const bool text = op == Op::kStarts || op == Op::kLike;
     if (text ? type != Type::kText : type != Type::kNumber) {
@@ -494,13 +502,7 @@ std::optional<policy::Pattern> PolicyTerms::pattern(const Tree& tree, const poli
         if (child.key == "named") {
             name_reference(child, made, where);
         } else if (child.key == "in") {
-            if (role.scope.empty()) {
-                flaw(child.line, fmt::format("{}: {} has no scope; leave `in` out, or write scope: "
-                                             "NAME under roles.{}",
-                                             where, role.name, role.name));
-            }
-            const auto in = reference(word(child, where), child.line, where);
-            if (in) made.in = *in;
+            look_in(child, role, made, where);
         } else if (child.key == "keep") {
             keep(child, role, made, where);
         } else {
@@ -515,17 +517,33 @@ std::optional<policy::Pattern> PolicyTerms::pattern(const Tree& tree, const poli
                 "{} has {} of one, none, some and surplus; write one of them, as in {{one: {{…}}}}",
                 path, quantifiers == 0 ? "none" : "more than one"));
     }
-    const bool looks_up = !made.named.role.empty() || !made.named_literal.empty();
-    if (looks_up != role.reference) {
-        flaw(tree.line,
-             looks_up
-                 ? fmt::format("{} looks up {} by name; write reference: true under roles.{}", path,
-                               role.name, role.name)
-                 : fmt::format(
-                       "{}: {} is a reference, which is looked up by name; write named: ROLE.FIELD",
-                       path, role.name));
-    }
+    check_lookup(tree, role, made, path);
     return made;
+}
+
+void PolicyTerms::look_in(const Tree& tree, const policy::Role& role, policy::Pattern& pattern,
+                          const std::string& path) {
+    if (role.scope.empty()) {
+        flaw(tree.line, fmt::format("{}: {} has no scope; leave `in` out, or write scope: "
+                                    "NAME under roles.{}",
+                                    path, role.name, role.name));
+    }
+    const auto in = reference(word(tree, path), tree.line, path);
+    if (in) pattern.in = *in;
+}
+
+/// A reference is looked up by name, and nothing else is.
+void PolicyTerms::check_lookup(const Tree& tree, const policy::Role& role,
+                               const policy::Pattern& pattern, const std::string& path) {
+    const bool looks_up = !pattern.named.role.empty() || !pattern.named_literal.empty();
+    if (looks_up == role.reference) return;
+    flaw(tree.line,
+         looks_up
+             ? fmt::format("{} looks up {} by name; write reference: true under roles.{}", path,
+                           role.name, role.name)
+             : fmt::format(
+                   "{}: {} is a reference, which is looked up by name; write named: ROLE.FIELD",
+                   path, role.name));
 }
 
 void PolicyTerms::quantify(const Tree& tree, const policy::Role& role, policy::Pattern& pattern,
@@ -617,16 +635,22 @@ policy::Text PolicyTerms::text(const Tree& tree, const std::string& path) {
         }
         const std::string_view name = all.substr(i + 1, end - i - 1);
         i = end;
-        if (name == "subject") {
-            put({Kind::kSubject, {}, {}});
-        } else if (name == "now") {
-            put({Kind::kNow, {}, {}});
-        } else if (const auto field = reference(name, tree.line, path)) {
-            put({Kind::kField, {}, *field});
-        }
+        if (auto made = piece(name, tree, path)) put(std::move(*made));
     }
     if (!literal.empty()) text.push_back({Kind::kLiteral, std::move(literal), {}});
     return text;
+}
+
+/// What `{name}` stands for; nullopt where that is unknown, which is noted.
+std::optional<policy::Piece> PolicyTerms::piece(std::string_view name, const Tree& tree,
+                                                const std::string& path) {
+    using Kind = policy::Piece::Kind;
+    if (name == "subject") return policy::Piece{Kind::kSubject, {}, {}};
+    if (name == "now") return policy::Piece{Kind::kNow, {}, {}};
+    if (const auto field = reference(name, tree.line, path)) {
+        return policy::Piece{Kind::kField, {}, *field};
+    }
+    return std::nullopt;
 }
 
 }  // namespace trueup::config

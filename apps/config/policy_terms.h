@@ -9,12 +9,16 @@
 #include "apps/config/tree.h"
 #include "engine/model/rule.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace trueup::config {
+
+/// Of a list that is read in order: a condition's lines, a rule's cases or its steps.
+inline constexpr std::size_t kMostLines = 16;
 
 /// A view: policy and problems outlive it.
 class PolicyTerms {
@@ -58,6 +62,8 @@ class PolicyTerms {
     policy::Condition equals(std::vector<std::string> values, const Tree& tree, const Asked& asked);
     policy::Condition named_test(const Tree& tree, const Asked& asked);
     policy::Condition compares(const Tree& tree, const Asked& asked);
+    policy::Condition compares_objects(policy::Op op, const Tree& tree, const Asked& asked);
+    policy::Condition compares_value(policy::Op op, const Tree& tree, const Asked& asked);
     policy::Condition same_as(const Tree& tree, const Asked& asked);
     policy::Condition any_of(const Tree& tree, const Asked& asked);
     policy::Condition is(const Tree& tree, const policy::Role& role, const std::string& path);
@@ -65,11 +71,17 @@ class PolicyTerms {
     std::vector<policy::Pattern> patterns(const Tree& tree, const std::string& path, bool counting);
     std::optional<policy::Pattern> pattern(const Tree& tree, const policy::Role& role,
                                            const std::string& path);
+    void look_in(const Tree& tree, const policy::Role& role, policy::Pattern& pattern,
+                 const std::string& path);
+    void check_lookup(const Tree& tree, const policy::Role& role, const policy::Pattern& pattern,
+                      const std::string& path);
     void quantify(const Tree& tree, const policy::Role& role, policy::Pattern& pattern,
                   const std::string& path);
     void keep(const Tree& tree, const policy::Role& role, policy::Pattern& pattern,
               const std::string& path);
     void name_reference(const Tree& tree, policy::Pattern& pattern, const std::string& path);
+    std::optional<policy::Piece> piece(std::string_view name, const Tree& tree,
+                                       const std::string& path);
 
     const policy::Policy& policy_;
     Problems& problems_;

@@ -64,23 +64,25 @@ std::string without(std::string_view prefix, const std::string& what) {
     return what.starts_with(prefix) ? what.substr(prefix.size()) : what;
 }
 
+/// `reason` is the failure in full.
+Error unanswered(const Error& failure, const std::string& reason) {
+    if (failure.code == Code::kUntrusted) {
+        return Error{Next::kRetry, Code::kUntrusted,
+                     "the API server's TLS certificate, or ours, was not accepted: " +
+                         without("TLS: ", failure.what)};
+    }
+    if (failure.code == Code::kDenied) {
+        return Error{
+            Next::kRetry, Code::kDenied,
+            "no credentials for the API server: " + without("credentials: ", failure.what)};
+    }
+    return Error{Next::kRetry, failure.code, "the API server does not answer: " + reason};
+}
+
 Error refused(const Answer& answer, const std::string& verb, const ports::Resource& resource,
               Decoder& decoder) {
     const std::string reason = explain(answer, decoder);
-    if (answer.failure) {
-        if (answer.failure->code == Code::kUntrusted) {
-            return Error{Next::kRetry, Code::kUntrusted,
-                         "the API server's TLS certificate, or ours, was not accepted: " +
-                             without("TLS: ", answer.failure->what)};
-        }
-        if (answer.failure->code == Code::kDenied) {
-            return Error{Next::kRetry, Code::kDenied,
-                         "no credentials for the API server: " +
-                             without("credentials: ", answer.failure->what)};
-        }
-        return Error{Next::kRetry, answer.failure->code,
-                     "the API server does not answer: " + reason};
-    }
+    if (answer.failure) return unanswered(*answer.failure, reason);
     switch (answer.status) {
         case 401:
             return Error{Next::kStop, Code::kDenied,

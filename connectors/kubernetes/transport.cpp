@@ -304,6 +304,40 @@ void HttpCluster::Wire::set_security(CURL* easy) const {
     if (is_loopback(access.server)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
 }
 
+namespace {
+
+/// What every call has.
+void set_usual(Transfer& transfer) {
+    CURL* easy = transfer.easy;
+    const std::string agent = std::string("trueup/") + kVersion;  // the audit log says who it was
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, agent.c_str());
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's 200 is not an answer
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, transfer.connect_within);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer.error.data());
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, &transfer);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
+}
+
+void set_body(Transfer& transfer, const HttpRequest& request) {
+    curl_easy_setopt(transfer.easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    curl_easy_setopt(transfer.easy, CURLOPT_POSTFIELDS, transfer.body.data());
+    curl_easy_setopt(transfer.easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(transfer.body.size()));
+    transfer.add_header("Content-Type: " + request.content_type);
+    transfer.add_header("Expect:");
+}
+
+}  // namespace
+
 void HttpCluster::Wire::start(const Waiting& one) {
     TRUEUP_CHECK(!transfers.contains(one.call));
     const HttpRequest& request = one.request;
@@ -324,22 +358,7 @@ void HttpCluster::Wire::start(const Waiting& one) {
     CURL* easy = transfer->easy;
     TRUEUP_CHECK(easy != nullptr);
     curl_easy_setopt(easy, CURLOPT_URL, (access.server + request.path).c_str());
-    const std::string agent = std::string("trueup/") + kVersion;  // the audit log says who it was
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, agent.c_str());
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's 200 is not an answer
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, transfer->connect_within);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->error.data());
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer.get());
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer.get());
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer.get());
+    set_usual(*transfer);
     if (!one.is_watch) {  // a quiet watch is no stalled one, and one that is packed comes late
         curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
         transfer->room = kMostUnpacked;
@@ -351,14 +370,7 @@ void HttpCluster::Wire::start(const Waiting& one) {
     if (const std::string token = bearer(); !token.empty()) {
         transfer->add_header("Authorization: Bearer " + token);
     }
-    if (request.method != "GET") {
-        curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer->body.data());
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                         static_cast<curl_off_t>(transfer->body.size()));
-        transfer->add_header("Content-Type: " + request.content_type);
-        transfer->add_header("Expect:");
-    }
+    if (request.method != "GET") set_body(*transfer, request);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     TRUEUP_CHECK(curl_multi_add_handle(multi, easy) == CURLM_OK);
     transfers.emplace(one.call, std::move(transfer));

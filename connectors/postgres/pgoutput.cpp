@@ -1,7 +1,9 @@
 #include "connectors/postgres/pgoutput.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace trueup::connectors::postgres {
 
@@ -200,49 +202,43 @@ Error bad_bytes(char letter, std::size_t size) {
                 std::to_string(size) + " bytes does not decode"};
 }
 
+/// Nullopt: there is no message of that letter.
+std::optional<Payload> read_payload(char letter, Reader& reader) {
+    switch (letter) {
+        case 'B':
+            return read_begin(reader);
+        case 'C':
+            return read_commit(reader);
+        case 'R':
+            return read_relation(reader);
+        case 'Y':
+            return read_type(reader);
+        case 'I':
+            return read_insert(reader);
+        case 'U':
+            return read_update(reader);
+        case 'D':
+            return read_delete(reader);
+        case 'T':
+            return read_truncate(reader);
+        case 'O':
+            return read_origin(reader);
+        case 'M':
+            return read_logical(reader);
+        default:
+            return std::nullopt;
+    }
+}
+
 }  // namespace
 
 Result<Payload> decode_payload(std::string_view bytes) {
     Reader reader(bytes);
     const char letter = reader.letter();
-    Payload payload;
-    switch (letter) {
-        case 'B':
-            payload = read_begin(reader);
-            break;
-        case 'C':
-            payload = read_commit(reader);
-            break;
-        case 'R':
-            payload = read_relation(reader);
-            break;
-        case 'Y':
-            payload = read_type(reader);
-            break;
-        case 'I':
-            payload = read_insert(reader);
-            break;
-        case 'U':
-            payload = read_update(reader);
-            break;
-        case 'D':
-            payload = read_delete(reader);
-            break;
-        case 'T':
-            payload = read_truncate(reader);
-            break;
-        case 'O':
-            payload = read_origin(reader);
-            break;
-        case 'M':
-            payload = read_logical(reader);
-            break;
-        default:
-            return bad_bytes(letter, bytes.size());
-    }
+    std::optional<Payload> payload = read_payload(letter, reader);
     // Bytes that are left over are of a protocol that we did not ask for: what else of it differs?
-    if (!reader.complete()) return bad_bytes(letter, bytes.size());
-    return payload;
+    if (!payload || !reader.complete()) return bad_bytes(letter, bytes.size());
+    return *std::move(payload);
 }
 
 Result<StreamMessage> decode_stream_message(std::string_view bytes) {

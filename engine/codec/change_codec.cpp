@@ -66,6 +66,28 @@ bool read_object(WireReader& reader, Raw& raw, ChangeView& out, const char*& why
     return first && reader.bytes(out.object);
 }
 
+/// What belongs to an epoch, a marker or a progress rather than to an object.
+bool read_mark(std::uint32_t tag, WireReader& reader, Raw& raw, ChangeView& out) {
+    switch (tag) {
+        case varint_tag(kEpoch):
+            return reader.varint(out.epoch);
+        case varint_tag(kCount):
+            return reader.varint(out.count);
+        case varint_tag(kCompleteAsOf):
+            return reader.varint(raw.complete_as_of);
+        case varint_tag(kSourceClock):
+            return reader.varint(raw.source_clock);
+        case bytes_tag(kNonce):
+            return reader.bytes(out.nonce);
+        case varint_tag(kTotal):
+            return reader.varint(out.total);
+        case varint_tag(kRewound):
+            return reader.varint(raw.rewound);
+        default:
+            return reader.skip(tag);
+    }
+}
+
 bool read_field(std::uint32_t tag, WireReader& reader, Raw& raw, ChangeView& out,
                 const char*& why) {
     switch (tag) {
@@ -78,8 +100,6 @@ bool read_field(std::uint32_t tag, WireReader& reader, Raw& raw, ChangeView& out
             return reader.varint(raw.incarnation);
         case varint_tag(kSeq):
             return reader.varint(out.seq);
-        case varint_tag(kEpoch):
-            return reader.varint(out.epoch);
         case bytes_tag(kEventId):
             return read_text(reader, out.event_id, why);
         case bytes_tag(kObjectId):
@@ -94,24 +114,12 @@ bool read_field(std::uint32_t tag, WireReader& reader, Raw& raw, ChangeView& out
             return reader.varint(raw.source_time);
         case bytes_tag(kObject):
             return read_object(reader, raw, out, why);
-        case varint_tag(kCount):
-            return reader.varint(out.count);
-        case varint_tag(kCompleteAsOf):
-            return reader.varint(raw.complete_as_of);
-        case varint_tag(kSourceClock):
-            return reader.varint(raw.source_clock);
-        case bytes_tag(kNonce):
-            return reader.bytes(out.nonce);
-        case varint_tag(kTotal):
-            return reader.varint(out.total);
-        case varint_tag(kRewound):
-            return reader.varint(raw.rewound);
         case varint_tag(kBaseHi):
             return reader.varint(out.base.hi);
         case varint_tag(kBaseLo):
             return reader.varint(out.base.lo);
         default:
-            return reader.skip(tag);
+            return read_mark(tag, reader, raw, out);
     }
 }
 

@@ -32,64 +32,64 @@ constexpr std::uint32_t kItemAppendTime = 4;
 constexpr std::uint32_t kItemPayload = 5;
 constexpr std::uint32_t kItemAuthentic = 6;
 
-/// Which of an item's fields came.
-struct Seen {
-    bool topic = false;
-    bool prev_offset = false;
-    bool offset = false;
-    bool append_time = false;
-    bool payload = false;
-    bool all() const { return topic && prev_offset && offset && append_time && payload; }
-};
-
-/// The envelope; nullptr or what is wrong with it. A topic that this build does not merge is wrong:
-/// the fold could not tell a gap in it from its end.
-const char* read_envelope(std::string_view bytes, ItemView& out) {
-    WireReader reader(bytes);
-    Seen seen;
+/// An item's fields as they are written, and which of them came.
+struct Envelope {
     std::uint64_t topic = 0;
     std::uint64_t prev_offset = 0;
     std::uint64_t offset = 0;
     std::uint64_t append_time = 0;
     std::uint64_t authentic = 0;
+    std::string_view payload;
+    bool has_topic = false;
+    bool has_prev_offset = false;
+    bool has_offset = false;
+    bool has_append_time = false;
+    bool has_payload = false;
+    bool whole() const {
+        return has_topic && has_prev_offset && has_offset && has_append_time && has_payload;
+    }
+};
+
+bool read_field(std::uint32_t tag, WireReader& reader, Envelope& out) {
+    switch (tag) {
+        case varint_tag(kItemTopic):
+            return out.has_topic = reader.varint(out.topic);
+        case varint_tag(kItemPrevOffset):
+            return out.has_prev_offset = reader.varint(out.prev_offset);
+        case varint_tag(kItemOffset):
+            return out.has_offset = reader.varint(out.offset);
+        case varint_tag(kItemAppendTime):
+            return out.has_append_time = reader.varint(out.append_time);
+        case bytes_tag(kItemPayload):
+            return out.has_payload = reader.bytes(out.payload);
+        case varint_tag(kItemAuthentic):
+            return reader.varint(out.authentic);
+        default:
+            return reader.skip(tag);
+    }
+}
+
+/// The envelope; nullptr or what is wrong with it. A topic that this build does not merge is wrong:
+/// the fold could not tell a gap in it from its end.
+const char* read_envelope(std::string_view bytes, ItemView& out) {
+    WireReader reader(bytes);
+    Envelope read;
     while (!reader.done()) {
         std::uint32_t tag = 0;
-        bool good = reader.tag(tag);
-        switch (good ? tag : 0) {
-            case varint_tag(kItemTopic):
-                good = seen.topic = reader.varint(topic);
-                break;
-            case varint_tag(kItemPrevOffset):
-                good = seen.prev_offset = reader.varint(prev_offset);
-                break;
-            case varint_tag(kItemOffset):
-                good = seen.offset = reader.varint(offset);
-                break;
-            case varint_tag(kItemAppendTime):
-                good = seen.append_time = reader.varint(append_time);
-                break;
-            case bytes_tag(kItemPayload):
-                good = seen.payload = reader.bytes(out.bytes);
-                break;
-            case varint_tag(kItemAuthentic):
-                good = reader.varint(authentic);
-                break;
-            default:
-                good = good && reader.skip(tag);
-        }
-        if (!good) return "is malformed";
+        if (!reader.tag(tag) || !read_field(tag, reader, read)) return "is malformed";
     }
-    if (!seen.all()) return "lacks a field";
-    out.authentic = authentic != 0;
-    out.prev_offset = from_zigzag(prev_offset);
-    out.offset = static_cast<std::int64_t>(offset);
-    out.append_time = from_millis<BrokerTime>(static_cast<std::int64_t>(append_time));
+    if (!read.whole()) return "lacks a field";
+    out.bytes = read.payload;
+    out.authentic = read.authentic != 0;
+    out.prev_offset = from_zigzag(read.prev_offset);
+    out.offset = static_cast<std::int64_t>(read.offset);
+    out.append_time = from_millis<BrokerTime>(static_cast<std::int64_t>(read.append_time));
     if (out.prev_offset < -1 || out.prev_offset >= out.offset) return "follows itself";
-    const auto known = [&](Topic input) { return static_cast<std::uint64_t>(input) == topic; };
+    const auto known = [&](Topic input) { return static_cast<std::uint64_t>(input) == read.topic; };
     if (!std::any_of(kInputTopics.begin(), kInputTopics.end(), known)) {
         return "is of a topic that this build does not merge";
     }
-    out.topic = static_cast<Topic>(topic);
+    out.topic = static_cast<Topic>(read.topic);
     return nullptr;
 }
 

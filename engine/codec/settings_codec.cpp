@@ -49,6 +49,45 @@ bool read_window(const v1::Window& m, Window& out) {
            m.to_minute() <= kDay;
 }
 
+void read_limits(const v1::Settings& m, Settings& settings) {
+    settings.max_clock_skew = Millis(m.max_clock_skew_ms());
+    settings.reconcile_every = Millis(m.reconcile_every_ms());
+    settings.max_clock_step = Millis(m.max_clock_step_ms());
+    settings.max_broker_skew = Millis(m.max_broker_skew_ms());
+    settings.stale_after = Millis(m.stale_after_ms());
+    settings.command_ttl = Millis(m.command_ttl_ms());
+    settings.emit_again = Millis(m.emit_again_ms());
+    settings.max_outbox = m.max_outbox();
+    settings.sweep_step = m.sweep_step();
+    settings.max_drop_percent = m.max_drop_percent();
+}
+
+void write_source(const SourceSettings& source, v1::SourceSettings& out) {
+    out.set_name(source.name);
+    out.set_topic(static_cast<v1::Topic>(source.topic));
+    if (source.role != kNoRole) out.set_role(source.role);
+    if (!source.scope.empty()) out.set_scope(source.scope);
+    out.set_at_least(source.at_least);
+    if (!source.selects.empty()) out.set_selects(source.selects);
+}
+
+void write_rule(const RuleSettings& rule, v1::RuleSettings& out) {
+    out.set_rule(rule.rule);
+    out.set_mode(static_cast<v1::Mode>(rule.mode));
+    out.set_grace_ms(rule.grace.count());
+    out.set_create_window_ms(rule.create_window.count());
+    out.set_budget_max(rule.budget.max);
+    out.set_budget_percent(rule.budget.percent);
+    out.set_budget_window_ms(rule.budget.window.count());
+    if (rule.grace_period) out.set_grace_period_seconds(*rule.grace_period);
+}
+
+void write_window(const Window& window, v1::Window& out) {
+    out.set_days(window.days);
+    out.set_from_minute(window.from);
+    out.set_to_minute(window.to);
+}
+
 }  // namespace
 
 std::string encode_genesis(const Genesis& genesis) {
@@ -78,26 +117,8 @@ std::string encode_settings(const Settings& settings) {
     m.set_logic(settings.logic);
     m.set_policy(settings.policy);
     if (settings.text) m.mutable_text()->ParseFromString(encode_policy(*settings.text));
-    for (const SourceSettings& source : settings.sources) {
-        v1::SourceSettings& out = *m.add_sources();
-        out.set_name(source.name);
-        out.set_topic(static_cast<v1::Topic>(source.topic));
-        if (source.role != kNoRole) out.set_role(source.role);
-        if (!source.scope.empty()) out.set_scope(source.scope);
-        out.set_at_least(source.at_least);
-        if (!source.selects.empty()) out.set_selects(source.selects);
-    }
-    for (const RuleSettings& rule : settings.rules) {
-        v1::RuleSettings& out = *m.add_rules();
-        out.set_rule(rule.rule);
-        out.set_mode(static_cast<v1::Mode>(rule.mode));
-        out.set_grace_ms(rule.grace.count());
-        out.set_create_window_ms(rule.create_window.count());
-        out.set_budget_max(rule.budget.max);
-        out.set_budget_percent(rule.budget.percent);
-        out.set_budget_window_ms(rule.budget.window.count());
-        if (rule.grace_period) out.set_grace_period_seconds(*rule.grace_period);
-    }
+    for (const SourceSettings& source : settings.sources) write_source(source, *m.add_sources());
+    for (const RuleSettings& rule : settings.rules) write_rule(rule, *m.add_rules());
     m.set_max_clock_step_ms(settings.max_clock_step.count());
     m.set_max_broker_skew_ms(settings.max_broker_skew.count());
     m.set_stale_after_ms(settings.stale_after.count());
@@ -107,12 +128,7 @@ std::string encode_settings(const Settings& settings) {
     m.set_sweep_step(settings.sweep_step);
     m.set_max_clock_skew_ms(settings.max_clock_skew.count());
     m.set_reconcile_every_ms(settings.reconcile_every.count());
-    for (const Window& window : settings.windows) {
-        v1::Window& out = *m.add_windows();
-        out.set_days(window.days);
-        out.set_from_minute(window.from);
-        out.set_to_minute(window.to);
-    }
+    for (const Window& window : settings.windows) write_window(window, *m.add_windows());
     m.set_max_drop_percent(settings.max_drop_percent);
     for (const Hash128& text : settings.enabled) m.add_enabled(to_hex(text));
     if (!settings.enabled_by.empty()) m.set_enabled_by(settings.enabled_by);
@@ -155,16 +171,7 @@ Result<Settings> decode_settings(std::string_view bytes) {
     }
     settings.enabled_by = m.enabled_by();
     settings.logic = m.logic();
-    settings.max_clock_skew = Millis(m.max_clock_skew_ms());
-    settings.reconcile_every = Millis(m.reconcile_every_ms());
-    settings.max_clock_step = Millis(m.max_clock_step_ms());
-    settings.max_broker_skew = Millis(m.max_broker_skew_ms());
-    settings.stale_after = Millis(m.stale_after_ms());
-    settings.command_ttl = Millis(m.command_ttl_ms());
-    settings.emit_again = Millis(m.emit_again_ms());
-    settings.max_outbox = m.max_outbox();
-    settings.sweep_step = m.sweep_step();
-    settings.max_drop_percent = m.max_drop_percent();
+    read_limits(m, settings);
     return settings;
 }
 

@@ -91,6 +91,12 @@ class Draft {
 
     /// R1, R4, R6: of every object that is not the target itself.
     void rest_on_others(bool takes) {
+        rest_on_bound(takes);
+        rest_on_passed();
+        rest_on_looked_up();
+    }
+
+    void rest_on_bound(bool takes) {
         const auto roles = static_cast<Role>(on_.plan.roles.size());
         for (Role number = 0; number < roles; ++number) {
             const Facet* bound = decision_.bound[number];
@@ -110,6 +116,10 @@ class Draft {
                      subject_name()});
             }
         }
+    }
+
+    /// What a `none` looked past.
+    void rest_on_passed() {
         for (const PlanPattern& pattern : found_.patterns) {
             if (pattern.quantifier != Quantifier::kNone) continue;
             for (const Seen& seen : on_.facts.seen) {
@@ -118,6 +128,10 @@ class Draft {
                 }
             }
         }
+    }
+
+    /// What named conditions asked on the way; where there is none, that nobody has it.
+    void rest_on_looked_up() {
         for (const PlanPattern& pattern : found_.looked_up) {
             if (role_of(pattern.role).reference || decision_.bound[pattern.role] != nullptr) {
                 continue;
@@ -225,17 +239,8 @@ class Draft {
         const std::string& source = name_of_source(decision_.source);
         Target& target = draft_.target;
         switch (step_.verb) {
-            case Verb::kDelete: {
-                const Facet& object = *decision_.target;
-                CommandDraft own = deletion(role_of(step_.role), source, object);
-                draft_.target = std::move(own.target);
-                draft_.action = std::move(own.action);
-                draft_.action.grace_seconds = step_.grace_period;
-                add(own.read_set.front());
-                say_fields(object);
-                add(own.read_set.back());
-                return;
-            }
+            case Verb::kDelete:
+                return remove(source);
             case Verb::kUpdate:
                 draft_.action.kind = Action::Kind::kUpdateRow;
                 target = {source, decision_.target->object_id, subject_name(), {}};
@@ -255,6 +260,24 @@ class Draft {
             default:
                 TRUEUP_CHECK(false);  // such a rule is off (PlanRule::unable)
         }
+        assign();
+        if (step_.verb != Verb::kUpdate) return;
+        say_fields(*decision_.target);
+        add({Kind::kNoVeto, source, decision_.target->object_id, {}, {}});
+    }
+
+    void remove(const std::string& source) {
+        const Facet& object = *decision_.target;
+        CommandDraft own = deletion(role_of(step_.role), source, object);
+        draft_.target = std::move(own.target);
+        draft_.action = std::move(own.action);
+        draft_.action.grace_seconds = step_.grace_period;
+        add(own.read_set.front());
+        say_fields(object);
+        add(own.read_set.back());
+    }
+
+    void assign() {
         for (const PlanAssigned& set : step_.sets) {
             Assignment& made = draft_.action.sets.emplace_back();
             made.column = set.field;
@@ -262,9 +285,6 @@ class Draft {
                 made.value =
                     text_of(on_.plan, on_.settings, *set.value, on_.subject, decision_.bound);
         }
-        if (step_.verb != Verb::kUpdate) return;
-        say_fields(*decision_.target);
-        add({Kind::kNoVeto, source, decision_.target->object_id, {}, {}});
     }
 
     /// What nobody names yet is known by the object that it is made for.

@@ -934,10 +934,20 @@ class Evaluation {
             });
     }
 
-    /// Own write, grace, and who was not heard: its own side first.
-    std::optional<Decision> not_yet_by(const PlanCase& found, std::size_t step, const Found& bound,
-                                       const Seen& about) const {
-        const Facet& object = *about.facet;
+    /// When anything but this object was heard of last.
+    static BrokerTime last_word_beside(const Facet& object, const Found& bound) {
+        BrokerTime last_word{};
+        for (const Seen* each : bound) {
+            if (each != nullptr && each->facet != &object) {
+                last_word = std::max(last_word, each->facet->evidence);
+            }
+        }
+        return last_word;
+    }
+
+    /// The sources that must have been heard: its own side first.
+    std::vector<Leaning> leanings_of(const PlanCase& found, std::size_t step, const Found& bound,
+                                     const Facet& object) const {
         std::vector<Leaning> leanings;
         const auto lean_on = [&](const Leaning& leaning) {
             const bool known =
@@ -945,13 +955,7 @@ class Evaluation {
                             [&](const Leaning& each) { return each.source == leaning.source; });
             if (!known) leanings.push_back(leaning);
         };
-        BrokerTime last_word{};
-        for (const Seen* each : bound) {
-            if (each != nullptr && each->facet != &object) {
-                last_word = std::max(last_word, each->facet->evidence);
-            }
-        }
-        lean_on({object.source, last_word});
+        lean_on({object.source, last_word_beside(object, bound)});
         const BrokerTime since = rule_.since_first_seen ? object.first_seen : object.evidence;
         const Millis window = on_.settings.rules[on_.self].create_window;
         const auto lean = [&](Role number, const std::vector<SourceId>& sources) {
@@ -979,6 +983,14 @@ class Evaluation {
             if (each.verb != Verb::kDelete || named) continue;
             for (const SourceId source : role(each.role).sources) lean_on({source, {}, Millis{0}});
         }
+        return leanings;
+    }
+
+    /// Own write, grace, and who was not heard.
+    std::optional<Decision> not_yet_by(const PlanCase& found, std::size_t step, const Found& bound,
+                                       const Seen& about) const {
+        const Facet& object = *about.facet;
+        const std::vector<Leaning> leanings = leanings_of(found, step, bound, object);
         const auto held =
             not_yet(on_.subject, on_.references, on_.settings, on_.self, on_.now, object, leanings);
         if (watch_) {

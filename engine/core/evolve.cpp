@@ -184,14 +184,7 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
         ++meta_.counters.unchanged;
         return;
     }
-    if (!was_present) {
-        ++meta_.sources[id].population;
-        // Said after the end of epochs whose sweeps are still on their way: they took it already,
-        // and must not take it again, or it would count how far they are.
-        for (const Sweep& sweep : meta_.sweeps) {
-            if (sweep.source == id) facet.epoch = std::max(facet.epoch, sweep.epoch);
-        }
-    }
+    if (!was_present) count_in(facet, id);
     facet.absence = Absence::kPresent;
     state_.subjects.mark_dirty(entry);
     const bool other = !before || before != said(entry, facet);
@@ -200,6 +193,15 @@ void FoldRun::refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& i
     facet.offset = record_.offset;
     note_reference(entry, id);
     mark(entry);
+}
+
+void FoldRun::count_in(Facet& facet, SourceId id) {
+    ++meta_.sources[id].population;
+    // Said after the end of epochs whose sweeps are still on their way: they took it already, and
+    // must not take it again, or it would count how far they are.
+    for (const Sweep& sweep : meta_.sweeps) {
+        if (sweep.source == id) facet.epoch = std::max(facet.epoch, sweep.epoch);
+    }
 }
 
 /// The source said that the object is gone, and now that it is there: under one id it is another

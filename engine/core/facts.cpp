@@ -555,20 +555,43 @@ void add_known(std::string_view text, JournalTime now, Ledger& ledger) {
     }
 }
 
+/// Whose ends a ledger has; nullptr: nobody's, or of two, and nobody knows whose.
+const Seen* whose(const Plan& plan, const Facts& facts) {
+    const PlanLedger& ledger = *plan.ledger;
+    const Seen* of = nullptr;
+    for (const Seen& each : facts.seen) {
+        const PlanRole& role = plan.roles[each.role];
+        if (each.role != ledger.role || !ours(role, *each.facet)) continue;
+        if (by_itself(plan, role.live, each).no()) continue;
+        if (of != nullptr) return nullptr;
+        of = &each;
+    }
+    return of;
+}
+
+/// How this object came to its end; nullopt: it has not, or was not of `of`.
+std::optional<End> end_of(const Plan& plan, const Facet& facet, const Settings& settings,
+                          const Seen& of) {
+    const PlanLedger& ledger = *plan.ledger;
+    if (!facet.present()) {
+        // What it was is forgotten; one that came before is of an earlier one of the name.
+        const bool its_own = facet.first_seen >= of.facet->first_seen;
+        return ledger.gone_failed && its_own ? std::optional(End::kGone) : std::nullopt;
+    }
+    const Seen object = look_at(plan, facet, settings, of.ledger);
+    if (!by_itself(plan, ledger.belongs, object, &of).yes()) return std::nullopt;
+    if (by_itself(plan, ledger.failed, object, &of).yes()) return End::kFailed;
+    if (by_itself(plan, ledger.succeeded, object, &of).yes()) return End::kSucceeded;
+    return std::nullopt;
+}
+
 }  // namespace
 
 Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& settings,
                const Facts& facts, JournalTime now) {
     const PlanLedger& ledger = *plan.ledger;
     Ledger seen;
-    const Seen* of = nullptr;
-    for (const Seen& each : facts.seen) {
-        const PlanRole& role = plan.roles[each.role];
-        if (each.role != ledger.role || !ours(role, *each.facet)) continue;
-        if (by_itself(plan, role.live, each).no()) continue;
-        if (of != nullptr) return seen;  // two: whose ends these are, nobody knows
-        of = &each;
-    }
+    const Seen* of = whose(plan, facts);
     if (of == nullptr) return seen;
     if (ledger.by_identity) {
         seen.of = of->facet->object_id;
@@ -579,21 +602,8 @@ Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& setting
     }
     for (const Facet& facet : subject.facets) {
         if (settings.sources[facet.source].role != ledger.objects) continue;
-        if (!facet.present()) {
-            // What it was is forgotten; one that came before is of an earlier one of the name.
-            const bool its_own = facet.first_seen >= of->facet->first_seen;
-            if (ledger.gone_failed && its_own) {
-                seen.entries.push_back({facet.object_id, End::kGone, now});
-            }
-            continue;
-        }
-        const Seen object = look_at(plan, facet, settings, of->ledger);
-        if (!by_itself(plan, ledger.belongs, object, of).yes()) continue;
-        if (by_itself(plan, ledger.failed, object, of).yes()) {
-            seen.entries.push_back({facet.object_id, End::kFailed, now});
-        } else if (by_itself(plan, ledger.succeeded, object, of).yes()) {
-            seen.entries.push_back({facet.object_id, End::kSucceeded, now});
-        }
+        const std::optional<End> end = end_of(plan, facet, settings, *of);
+        if (end) seen.entries.push_back({facet.object_id, *end, now});
     }
     if (ledger.known.role == of->role) {
         add_known(value_of(plan.roles[of->role], ledger.known.field, *of).text, now, seen);

@@ -408,6 +408,18 @@ bool FoldRun::counting() const {
     });
 }
 
+/// Marks them, and takes the names away.
+void FoldRun::rouse(std::vector<std::string>& keys) {
+    state_.subjects.read_ahead(keys);
+    for (const std::string& key : keys) {
+        Entry* entry = find(key);
+        if (entry == nullptr) continue;
+        entry->woken = true;
+        mark(*entry);
+    }
+    keys.clear();
+}
+
 /// Marks the subjects whose wait is over, as many as the budget of this record allows.
 void FoldRun::wake() {
     std::vector<std::string> keys;
@@ -418,16 +430,6 @@ void FoldRun::wake() {
             keys.push_back(*std::move(key));
         }
         report_.more_work = true;
-    };
-    const auto rouse = [&] {
-        state_.subjects.read_ahead(keys);
-        for (const std::string& key : keys) {
-            Entry* entry = find(key);
-            if (entry == nullptr) continue;
-            entry->woken = true;
-            mark(*entry);
-        }
-        keys.clear();
     };
     take([&] { return state_.waits.take_due(meta_.now); });
     for (SourceId id = 0; id < source_count(); ++id) {
@@ -441,14 +443,14 @@ void FoldRun::wake() {
             return room-- > 0 ? state_.waits.take_turn(rule) : std::optional<std::string>();
         });
     }
-    rouse();
+    rouse(keys);
     if (counting()) return;
     const auto tallies = static_cast<TallyId>(state_.plan->tallies.size());
     for (TallyId tally = 0; tally < tallies; ++tally) {
         if (meta_.tallies[tally] != 0) continue;
         take([&] { return state_.waits.take_none_of(tally); });
     }
-    rouse();
+    rouse(keys);
 }
 
 }  // namespace trueup::core

@@ -53,6 +53,7 @@ class FoldRun {
     void take_item(const ItemView& item);
     void park(const ItemView& item, std::string reason);
     void wake();
+    void rouse(std::vector<std::string>& keys);
     Entry* find(std::string_view key);
     void mark(Entry& entry);
     void look(Entry& entry, Facts& facts);
@@ -91,6 +92,7 @@ class FoldRun {
     std::optional<std::uint64_t> said(Entry& entry, const Facet& facet);
     void refresh(Entry& entry, Facet& facet, SourceId id, const ItemView& item,
                  const ChangeView& change);
+    void count_in(Facet& facet, SourceId id);
     void begin_anew(Entry& entry, Facet& facet, const ItemView& item);
     void remove(SourceId id, const ItemView& item, const ChangeView& change);
 
@@ -206,6 +208,7 @@ class FoldRun {
     void settle_finding(Entry& entry, std::size_t index, const Outcome& outcome);
     void note_refusal(Entry& entry, const Finding& finding, const Outcome& outcome);
     void late_write(Entry& entry, BrokerTime time);
+    void note_write(Entry& entry, const Command& command, OutcomeKind kind, BrokerTime time);
 
     State& state_;
     Meta& meta_;

@@ -62,6 +62,20 @@ void FoldRun::late_write(Entry& entry, BrokerTime time) {
     mark(entry);
 }
 
+/// What was written has to be shown by its source.
+void FoldRun::note_write(Entry& entry, const Command& command, OutcomeKind kind, BrokerTime time) {
+    // A verification that found nothing agrees with what is in view; one that found the object
+    // knows what the view does not have yet.
+    const bool seen =
+        command.draft.action.kind == Action::Kind::kVerifyGone && kind != OutcomeKind::kRefused;
+    for (SourceId id = 0; id < source_count(); ++id) {
+        const bool touched = meta_.sources[id].name == command.draft.target.source;
+        if (touched && !seen && kind != OutcomeKind::kExpired) {
+            remember_write(entry.subject, id, time);
+        }
+    }
+}
+
 void FoldRun::take_outcome(const ItemView& item, const Outcome& outcome) {
     Entry* entry = find(outcome.subject);
     if (entry == nullptr) {
@@ -79,16 +93,7 @@ void FoldRun::take_outcome(const ItemView& item, const Outcome& outcome) {
     }
     RuleCounters& counters = meta_.rules[found->rule];
     ++counters.outcomes[static_cast<std::size_t>(outcome.kind)];
-    // A verification that found nothing agrees with what is in view; one that found the object
-    // knows what the view does not have yet.
-    const bool seen = found->command->draft.action.kind == Action::Kind::kVerifyGone &&
-                      outcome.kind != OutcomeKind::kRefused;
-    for (SourceId id = 0; id < source_count(); ++id) {
-        const bool touched = meta_.sources[id].name == found->command->draft.target.source;
-        if (touched && !seen && outcome.kind != OutcomeKind::kExpired) {
-            remember_write(entry->subject, id, item.append_time);
-        }
-    }
+    note_write(*entry, *found->command, outcome.kind, item.append_time);
     --meta_.outbox;
     state_.subjects.mark_dirty(*entry);
     const bool ending = ends(entry->subject, *found);

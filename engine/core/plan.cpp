@@ -35,6 +35,42 @@ class Compiler {
         : policy_(policy), settings_(settings) {}
 
     Result<Plan> run() {
+        if (const Status fits = check_text(); !fits) return fits.error();
+        name_fields();
+        for (std::size_t i = 0; i < policy_.roles.size(); ++i) begin_role(static_cast<Role>(i));
+        for (std::size_t i = 0; i < policy_.roles.size(); ++i) {
+            PlanNode live = node(policy_.roles[i].live, static_cast<Role>(i));
+            plan_.roles[i].claims = bit_of(live, static_cast<Role>(i), false);
+            plan_.roles[i].live = std::move(live);
+        }
+        for (const policy::NamedCondition& condition : policy_.conditions) add(condition);
+        if (policy_.ledger) add(*policy_.ledger);
+        for (const policy::Count& count : policy_.counts) add(count);
+        for (const RuleSettings& rule : settings_.rules) add(rule);
+        check_roles();
+        for (PlanRole& role : plan_.roles) {
+            for (std::size_t i = 0; i < std::min(role.tests.size(), PlanRole::kMostTests); ++i) {
+                role.fields[role.tests[i].field].tests |= std::uint64_t{1} << i;
+            }
+            if (flaw_.empty()) tell_apart(role);
+        }
+        check_totals();
+        count_unknown_words();
+        if (!flaw_.empty()) return refusal(std::move(flaw_));
+        return std::move(plan_);
+    }
+
+  private:
+    static Error refusal(std::string what) {
+        return {Next::kStop, Code::kConfiguration, std::move(what)};
+    }
+    /// The first is told.
+    void flaw(std::string what) {
+        if (flaw_.empty()) flaw_ = std::move(what);
+    }
+
+    /// What no plan has room for, or could tell apart.
+    Status check_text() const {
         if (policy_.roles.empty() || policy_.roles.size() > kMostRoles) {
             return refusal("the policy has " + std::to_string(policy_.roles.size()) +
                            " roles; this build has room for 1 to " + std::to_string(kMostRoles));
@@ -50,17 +86,10 @@ class Compiler {
                            " rules; this build has room for " + std::to_string(kMostConditions) +
                            " and " + std::to_string(kMostRules));
         }
-        name_fields();
-        for (std::size_t i = 0; i < policy_.roles.size(); ++i) begin_role(static_cast<Role>(i));
-        for (std::size_t i = 0; i < policy_.roles.size(); ++i) {
-            PlanNode live = node(policy_.roles[i].live, static_cast<Role>(i));
-            plan_.roles[i].claims = bit_of(live, static_cast<Role>(i), false);
-            plan_.roles[i].live = std::move(live);
-        }
-        for (const policy::NamedCondition& condition : policy_.conditions) add(condition);
-        if (policy_.ledger) add(*policy_.ledger);
-        for (const policy::Count& count : policy_.counts) add(count);
-        for (const RuleSettings& rule : settings_.rules) add(rule);
+        return Done{};
+    }
+
+    void check_roles() {
         for (const PlanRole& role : plan_.roles) {
             if (role.fields.size() > PlanRole::kMostFields) {
                 flaw("the policy reads " + std::to_string(role.fields.size()) + " fields of " +
@@ -73,12 +102,9 @@ class Compiler {
                      std::to_string(PlanRole::kMostTests));
             }
         }
-        for (PlanRole& role : plan_.roles) {
-            for (std::size_t i = 0; i < std::min(role.tests.size(), PlanRole::kMostTests); ++i) {
-                role.fields[role.tests[i].field].tests |= std::uint64_t{1} << i;
-            }
-            if (flaw_.empty()) tell_apart(role);
-        }
+    }
+
+    void check_totals() {
         if (next_bit_ > Bits::kMost) {
             flaw("the policy has " + std::to_string(next_bit_) +
                  " different conditions; this build has room for " + std::to_string(Bits::kMost));
@@ -87,18 +113,6 @@ class Compiler {
             flaw("the policy counts " + std::to_string(plan_.tallies.size()) +
                  " things; this build has room for " + std::to_string(kMostTallies));
         }
-        count_unknown_words();
-        if (!flaw_.empty()) return refusal(std::move(flaw_));
-        return std::move(plan_);
-    }
-
-  private:
-    static Error refusal(std::string what) {
-        return {Next::kStop, Code::kConfiguration, std::move(what)};
-    }
-    /// The first is told.
-    void flaw(std::string what) {
-        if (flaw_.empty()) flaw_ = std::move(what);
     }
 
     /// kNoRole: there is none of that name.
@@ -313,20 +327,31 @@ class Compiler {
         const std::uint16_t field = field_number(role, test.field);
         const bool joins = test.op == Op::kSame || test.op == Op::kBefore || test.op == Op::kAfter;
         if (joins) {
-            const PlanJoin join{field, test.op, at(test.other)};
-            if (join.other.role == kNoRole) {
-                flaw("a test of " + of.name + "." + test.field + " compares with nothing");
-                return made;
-            }
-            made.kind = PlanNode::Kind::kJoin;
-            const auto known = std::find(of.joins.begin(), of.joins.end(), join);
-            made.index = static_cast<std::uint16_t>(known - of.joins.begin());
-            if (known == of.joins.end()) of.joins.push_back(join);
-            return made;
+            join(test, field, of, made);
+        } else {
+            ask(test, field, of, made);
         }
+        return made;
+    }
+
+    /// With a field of another role.
+    void join(const policy::Test& test, std::uint16_t field, PlanRole& of, PlanNode& made) {
+        const PlanJoin join{field, test.op, at(test.other)};
+        if (join.other.role == kNoRole) {
+            flaw("a test of " + of.name + "." + test.field + " compares with nothing");
+            return;
+        }
+        made.kind = PlanNode::Kind::kJoin;
+        const auto known = std::find(of.joins.begin(), of.joins.end(), join);
+        made.index = static_cast<std::uint16_t>(known - of.joins.begin());
+        if (known == of.joins.end()) of.joins.push_back(join);
+    }
+
+    /// With what the text says.
+    void ask(const policy::Test& test, std::uint16_t field, PlanRole& of, PlanNode& made) {
         if (test.values.empty() && test.op != Op::kSet) {
             flaw("a test of " + of.name + "." + test.field + " compares with nothing");
-            return made;
+            return;
         }
         const std::vector<std::string>& words = of.fields[field].words;
         if (!std::is_sorted(words.begin(), words.end()) ||
@@ -342,7 +367,6 @@ class Compiler {
         const auto known = std::find(of.tests.begin(), of.tests.end(), planned);
         made.index = static_cast<std::uint16_t>(known - of.tests.begin());
         if (known == of.tests.end()) of.tests.push_back(std::move(planned));
-        return made;
     }
 
     /// Only those above may be asked, about the same role: so there is no circle.
@@ -516,17 +540,7 @@ class Compiler {
         made.since_first_seen = text->since_first_seen;
         made.keyless = text->keyless;
         made.backoff = text->backoff;
-        if (!text->requested.empty() && text->requested != "terminate") {
-            made.unable = "this build has no request '" + text->requested + "'";
-        }
-        if (!text->requested.empty()) {
-            const auto request = policy_.requests.find(text->requested);
-            if (request == policy_.requests.end()) {
-                flaw("the policy has no request '" + text->requested + "'");
-            } else {
-                made.owner = at(request->second);
-            }
-        }
+        request(text->requested, made);
         for (const policy::Case& each : text->cases) {
             made.cases.push_back(planned(each));
             mask(made.cases.back(), made);
@@ -540,6 +554,18 @@ class Compiler {
         }
         if (made.cases.size() == 1) made.mask = made.cases.front().mask;
         plan_.rules.push_back(std::move(made));
+    }
+
+    /// Who may ask for what the rule does; empty: it needs no request.
+    void request(const std::string& name, PlanRule& made) {
+        if (name.empty()) return;
+        if (name != "terminate") made.unable = "this build has no request '" + name + "'";
+        const auto found = policy_.requests.find(name);
+        if (found == policy_.requests.end()) {
+            flaw("the policy has no request '" + name + "'");
+        } else {
+            made.owner = at(found->second);
+        }
     }
 
     bool asks_ledger(const PlanCase& found) const {
@@ -688,6 +714,12 @@ class Compiler {
             for (const policy::FieldRef& field : step.reads) made.reads.push_back(at(field));
         }
         mention(made);
+        hold_sources(made);
+        return made;
+    }
+
+    /// What a case asks for, and what its steps are about, somebody must have.
+    void hold_sources(const PlanCase& made) {
         for (const auto* patterns : {&made.patterns, &made.looked_up}) {
             for (const PlanPattern& pattern : *patterns) {
                 const PlanRole& role = plan_.roles[pattern.role];
@@ -703,7 +735,6 @@ class Compiler {
             flaw("a rule would " + std::string(policy::name_of(step.verb)) + ' ' + role.name +
                  ", and no source has any");
         }
-        return made;
     }
 
     /// What a deadline and a step speak of is what a pattern bound.

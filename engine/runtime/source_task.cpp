@@ -246,30 +246,11 @@ void SourceTask::publish(const Fact& fact) {
             bury(change);
             return upsert(change, false);
         case Fact::Kind::kSnapshotBegin:
-            change.kind = ChangeKind::kSnapshotBegin;
-            change.epoch = ++epoch_;
-            change.rewound = fact.rewound;
-            std::fill(counts_.begin(), counts_.end(), 0);
-            listed_ = 0;
-            return add_everywhere(change);
+            return begin_epoch(change, fact.rewound);
         case Fact::Kind::kSnapshotEnd:
-            change.kind = ChangeKind::kSnapshotEnd;
-            change.epoch = epoch_;
-            change.total = listed_;
-            for (std::size_t i = 0; i < batch_.size(); ++i) {
-                change.count = counts_[i];
-                add(static_cast<std::int32_t>(i), change);
-            }
-            // What it did not list is swept away, unless it is newer; all of it is told anew then.
-            std::erase_if(told_, [&](const auto& one) { return one.second.epoch != epoch_; });
-            return;
+            return end_epoch(change);
         case Fact::Kind::kMarker:
-            change.kind = ChangeKind::kMarker;
-            flush();
-            add(0, change);
-            flush();
-            if (!flights_.empty()) flights_.back().marker = true;
-            return;
+            return mark(change);
         case Fact::Kind::kProgress:
             change.kind = ChangeKind::kProgress;
             change.complete_as_of = fact.complete_as_of;
@@ -279,13 +260,47 @@ void SourceTask::publish(const Fact& fact) {
             change.kind = ChangeKind::kAlive;
             return add_everywhere(change);
         case Fact::Kind::kConfirm:
-            flush();
-            if (flights_.empty()) {
-                connector_.delivered(fact.confirm);
-            } else {
-                flights_.back().confirm = fact.confirm;
-            }
-            return;
+            return confirm(fact.confirm);
+    }
+}
+
+void SourceTask::begin_epoch(ChangeView change, bool rewound) {
+    change.kind = ChangeKind::kSnapshotBegin;
+    change.epoch = ++epoch_;
+    change.rewound = rewound;
+    std::fill(counts_.begin(), counts_.end(), 0);
+    listed_ = 0;
+    add_everywhere(change);
+}
+
+void SourceTask::end_epoch(ChangeView change) {
+    change.kind = ChangeKind::kSnapshotEnd;
+    change.epoch = epoch_;
+    change.total = listed_;
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+        change.count = counts_[i];
+        add(static_cast<std::int32_t>(i), change);
+    }
+    // What it did not list is swept away, unless it is newer; all of it is told anew then.
+    std::erase_if(told_, [&](const auto& one) { return one.second.epoch != epoch_; });
+}
+
+/// A flight of its own, whose append time the machine waits for.
+void SourceTask::mark(ChangeView change) {
+    change.kind = ChangeKind::kMarker;
+    flush();
+    add(0, change);
+    flush();
+    if (!flights_.empty()) flights_.back().marker = true;
+}
+
+/// To the machine, once all that was published before is durable.
+void SourceTask::confirm(std::uint64_t what) {
+    flush();
+    if (flights_.empty()) {
+        connector_.delivered(what);
+    } else {
+        flights_.back().confirm = what;
     }
 }
 

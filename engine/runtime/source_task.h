@@ -89,6 +89,10 @@ class SourceTask {
     Result<Incarnation> take_token();
     Status settle(SteadyTime now, bool wait);
     void publish(const Fact& fact);
+    void begin_epoch(ChangeView change, bool rewound);
+    void end_epoch(ChangeView change);
+    void mark(ChangeView change);
+    void confirm(std::uint64_t what);
     void add(std::int32_t partition, ChangeView change);
     void add_everywhere(ChangeView change);
     void upsert(ChangeView change, bool in_epoch);

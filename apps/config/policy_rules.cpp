@@ -1,0 +1,194 @@
+// The rules of a policy file: what they find, when, and since when.
+#include "apps/config/policy_reader.h"
+#include "apps/config/policy_steps.h"
+#include "apps/config/words.h"
+#include "engine/base/suggest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::config {
+
+namespace {
+
+using Type = policy::Field::Type;
+
+constexpr Millis kUsualGrace{30'000};
+constexpr Millis kUsualWindow{30'000};
+
+}  // namespace
+
+void PolicyReader::read_rule(const Tree& tree) {
+    policy::Rule rule;
+    rule.name = tree.key;
+    const std::string path = "rules." + rule.name;
+    Section at = section(tree, path);
+    if (!at.present()) return;
+    at.require("finds", "finds: what is wrong, in a few words");
+    rule.finds = at.text("finds");
+    const std::string mode = at.text("mode");
+    if (!mode.empty() && mode != "off") {
+        at.problem("mode",
+                   "can only be off in a policy's file; other modes belong to the configuration, "
+                   "under policies[].rules");
+    }
+    rule.off = mode == "off";
+    rule.since_first_seen = said(at, "since", "first_seen");
+    rule.keyless = said(at, "keyless", "report");
+    read_requested(at, rule);
+    rule.acknowledge = at.texts("acknowledge");
+    std::sort(rule.acknowledge.begin(), rule.acknowledge.end());
+    read_cases(at, tree, rule);
+    read_times(at, rule);
+    at.finish();
+    policy_.rules.push_back(std::move(rule));
+}
+
+/// The name of a request of the policy.
+void PolicyReader::read_requested(Section& section, policy::Rule& rule) {
+    rule.requested = section.text("requested");
+    if (rule.requested.empty() || policy_.requests.count(rule.requested) != 0) return;
+    std::vector<std::string> known;
+    for (const auto& [name, owner] : policy_.requests) known.push_back(name);
+    section.problem("requested",
+                    known.empty()
+                        ? fmt::format("is '{}', and there is no request; write requests: "
+                                      "{{{}: {{owner: ROLE.FIELD}}}} above",
+                                      rule.requested, rule.requested)
+                        : fmt::format("is '{}', which is not a request; {}", rule.requested,
+                                      did_you_mean(rule.requested, known)));
+}
+
+/// The list under `cases`, or the rule itself as the only one.
+void PolicyReader::read_cases(Section& section, const Tree& tree, policy::Rule& rule) {
+    const Tree* cases = section.take_tree("cases");
+    if (cases == nullptr) {
+        read_case(section, tree, rule);
+        return;
+    }
+    if (cases->kind != Tree::Kind::kList || cases->children.empty() ||
+        cases->children.size() > kMostLines) {
+        section.problem("cases", fmt::format("is not a list of 1 to {} cases", kMostLines));
+        return;
+    }
+    for (const Tree& each : cases->children) {
+        Section one = this->section(each, section.path() + ".cases");
+        if (!one.present()) continue;
+        read_case(one, each, rule);
+        one.finish();
+    }
+}
+
+/// Defaults wait: a rule that takes away gives the owner time, and one that rests on `none` a
+/// window.
+void PolicyReader::read_times(Section& section, policy::Rule& rule) {
+    bool takes = false;
+    bool writes = false;
+    bool past = false;
+    bool none = false;
+    for (const policy::Case& each : rule.cases) {
+        past = past || each.past.has_value();
+        takes = takes || each.takes_away();
+        writes = writes || each.writes();
+        none = none || each.rests_on_none();
+    }
+    rule.grace = section.duration("grace", takes && !past ? kUsualGrace : Millis{0});
+    rule.create_window =
+        section.duration("create_window", none && (takes || writes) ? kUsualWindow : Millis{0});
+    if (const Tree* ladder = section.take_tree("backoff")) {
+        for (const std::string& step : terms_.words(*ladder, section.path() + ".backoff")) {
+            const auto pause = parse_duration(step);
+            if (!pause) {
+                section.problem(
+                    "backoff",
+                    fmt::format("has '{}', which is not a duration; write [0s, 5s, 10s]", step));
+                break;
+            }
+            rule.backoff.push_back(*pause);
+        }
+        if (!policy_.ledger) {
+            section.problem("backoff",
+                            "counts failures, but there is no ledger; write one: {of: ROLE, "
+                            "objects: ROLE, failed: {…}}");
+        }
+    }
+}
+
+/// Of the rule's own section, or of one of its cases.
+void PolicyReader::read_case(Section& section, const Tree& tree, policy::Rule& rule) {
+    policy::Case made;
+    const std::string& path = section.path();
+    lines_.cases[rule.name].push_back(tree.line);
+    for (const char* key : {"when", "past", "ask_while", "do"}) section.take_tree(key);
+    section.require("when", "when: {ROLE: one}");
+    section.require("do", "do: report");
+    if (const Tree* when = tree.child("when")) {
+        made.duplicates = when->kind == Tree::Kind::kText && when->text == "duplicates";
+        if (!made.duplicates) made.when = terms_.patterns(*when, path + ".when");
+        if (!made.duplicates && made.when.empty() && when->kind == Tree::Kind::kMap) {
+            terms_.flaw(when->line,
+                        fmt::format("{}.when tests nothing; write {{ROLE: one}}", path));
+        }
+    }
+    if (const Tree* past = tree.child("past")) read_past(*past, made, path + ".past");
+    if (const Tree* counts = tree.child("ask_while")) {
+        std::vector<std::string> known;
+        for (const policy::Count& count : policy_.counts) known.push_back(count.name);
+        for (const std::string& name : terms_.words(*counts, path + ".ask_while")) {
+            if (std::find(known.begin(), known.end(), name) == known.end()) {
+                terms_.flaw(counts->line,
+                            fmt::format("{}.ask_while: '{}' is not a count; {}", path, name,
+                                        known.empty() ? "there is none, write counts: {…} above"
+                                                      : did_you_mean(name, known)));
+                continue;
+            }
+            made.ask_while.push_back(name);
+        }
+    }
+    if (const Tree* steps = tree.child("do")) made.steps = read_steps(*steps, path + ".do", terms_);
+    rule.cases.push_back(std::move(made));
+}
+
+/// `ROLE.TIMESTAMP + ROLE.DURATION`, or `+ 15m`.
+void PolicyReader::read_past(const Tree& tree, policy::Case& made, const std::string& path) {
+    const std::string text = terms_.word(tree, path);
+    const std::size_t plus = text.find('+');
+    if (plus == std::string::npos) {
+        terms_.flaw(tree.line, fmt::format("{} is '{}'; write ROLE.TIMESTAMP + ROLE.DURATION, or "
+                                           "ROLE.TIMESTAMP + 15m",
+                                           path, text));
+        return;
+    }
+    const auto trimmed = [](std::string_view part) {
+        const std::size_t first = part.find_first_not_of(' ');
+        if (first == std::string_view::npos) return std::string_view();
+        return part.substr(first, part.find_last_not_of(' ') - first + 1);
+    };
+    const std::string_view length = trimmed(std::string_view(text).substr(plus + 1));
+    const auto from =
+        terms_.reference(trimmed(std::string_view(text).substr(0, plus)), tree.line, path);
+    if (!from) return;
+    const Type type = terms_.type_of(*from);
+    if (type != Type::kTimestamp && type != Type::kDate) {
+        terms_.flaw(tree.line, fmt::format("{} begins with {}.{}, which is a {}; write a timestamp",
+                                           path, from->role, from->field, name_of(type)));
+        return;
+    }
+    if (const auto fixed = parse_duration(length)) {
+        made.past = policy::Deadline{*from, *fixed};
+        return;
+    }
+    const auto field = terms_.reference(length, tree.line, path);
+    if (!field) return;
+    if (terms_.type_of(*field) != Type::kDuration) {
+        terms_.flaw(tree.line,
+                    fmt::format("{} adds {}.{}, which is a {}; write a duration", path, field->role,
+                                field->field, name_of(terms_.type_of(*field))));
+        return;
+    }
+    made.past = policy::Deadline{*from, *field};
+}
+
+}  // namespace trueup::config

@@ -1,0 +1,276 @@
+#include "apps/config/policy_steps.h"
+
+#include "apps/config/words.h"
+#include "engine/base/suggest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace trueup::config {
+
+namespace {
+
+using policy::Kind;
+using policy::Verb;
+
+struct VerbUse {
+    Verb verb;
+    std::string_view name;
+    std::array<bool, 4> of;  ///< pod, object, row, ec2
+};
+// What executors of each kind of role offer.
+constexpr std::array<VerbUse, 8> kVerbs{{{Verb::kDelete, "delete", {true, true, true, true}},
+                                         {Verb::kUpdate, "update", {false, true, true, false}},
+                                         {Verb::kInsert, "insert", {false, false, true, false}},
+                                         {Verb::kCreate, "create", {true, true, false, false}},
+                                         {Verb::kVerify, "verify", {false, false, false, true}},
+                                         {Verb::kRetract, "retract", {false, true, false, false}},
+                                         {Verb::kStop, "stop", {false, true, false, true}},
+                                         {Verb::kFollow, "follow", {true, false, false, false}}}};
+
+bool offers(Kind kind, const VerbUse& verb) { return verb.of[static_cast<std::size_t>(kind) - 1]; }
+
+class StepReader {
+  public:
+    explicit StepReader(PolicyTerms& terms) : terms_(terms) {}
+
+    std::vector<policy::Step> read(const Tree& tree, const std::string& path);
+
+  private:
+    std::optional<policy::Step> read_step(const Tree& tree, const std::string& path);
+    /// The verb that the step is made of; nullptr where there is not one, which is noted.
+    const VerbUse* verb_of(const Tree& tree, const std::string& path);
+    void read_step_option(const Tree& tree, policy::Step& step, const policy::Role& role,
+                          const std::string& path);
+    bool read_create_option(const Tree& tree, policy::Step& step, const std::string& path);
+    void read_grace_period(const Tree& tree, policy::Step& step, const std::string& path);
+    void read_propagation(const Tree& tree, policy::Step& step, const std::string& path);
+    void check_step(const Tree& tree, const policy::Step& step, const std::string& path);
+    void read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
+                   const std::string& path);
+    policy::Template read_template(const Tree& tree, const std::string& path);
+
+    PolicyTerms& terms_;
+};
+
+std::vector<policy::Step> StepReader::read(const Tree& tree, const std::string& path) {
+    std::vector<policy::Step> steps;
+    if (tree.kind != Tree::Kind::kList) {
+        if (auto step = read_step(tree, path)) steps.push_back(std::move(*step));
+        return steps;
+    }
+    if (tree.children.empty() || tree.children.size() > kMostLines) {
+        terms_.flaw(tree.line, fmt::format("{} is not a list of 1 to {} steps", path, kMostLines));
+    }
+    for (const Tree& each : tree.children) {
+        if (auto step = read_step(each, path)) steps.push_back(std::move(*step));
+    }
+    return steps;
+}
+
+const VerbUse* StepReader::verb_of(const Tree& tree, const std::string& path) {
+    const VerbUse* used = nullptr;
+    for (const VerbUse& verb : kVerbs) {
+        if (tree.child(verb.name) == nullptr) continue;
+        if (used != nullptr) {
+            terms_.flaw(tree.line, fmt::format("{} has two verbs, {} and {}; write a list of two "
+                                               "steps",
+                                               path, used->name, verb.name));
+            return nullptr;
+        }
+        used = &verb;
+    }
+    if (used == nullptr) {
+        std::vector<std::string> known{"report"};
+        for (const VerbUse& verb : kVerbs) known.emplace_back(verb.name);
+        const std::string first = tree.children.empty() ? "" : tree.children.front().key;
+        terms_.flaw(tree.line, fmt::format("{}: '{}' is not a verb; {}", path, first,
+                                           did_you_mean(first, known)));
+    }
+    return used;
+}
+
+std::optional<policy::Step> StepReader::read_step(const Tree& tree, const std::string& path) {
+    policy::Step step;
+    if (tree.kind == Tree::Kind::kText && tree.text == "report") return step;
+    if (tree.kind != Tree::Kind::kMap) {
+        terms_.flaw(
+            tree.line,
+            fmt::format("{} is not a step; write report, or {{VERB: ROLE}} as in {{delete: pods}}",
+                        path));
+        return std::nullopt;
+    }
+    const VerbUse* used = verb_of(tree, path);
+    if (used == nullptr) return std::nullopt;
+    const Tree* target = tree.child(used->name);
+    step.verb = used->verb;
+    const policy::Role* role =
+        terms_.role(terms_.word(*target, path), target->line, path + '.' + target->key);
+    if (role == nullptr) return std::nullopt;
+    step.role = role->name;
+    if (!offers(role->kind, *used)) {
+        std::vector<std::string> offered;
+        for (const VerbUse& verb : kVerbs) {
+            if (offers(role->kind, verb)) offered.emplace_back(verb.name);
+        }
+        terms_.flaw(
+            target->line,
+            fmt::format("{}: nothing can {} a {}; for {} (kind {}) there are {}", path, used->name,
+                        name_of(role->kind), role->name, name_of(role->kind), enumerate(offered)));
+    }
+    for (const Tree& each : tree.children) {
+        if (each.key != used->name) read_step_option(each, step, *role, path);
+    }
+    const bool kubernetes = role->kind == Kind::kPod || role->kind == Kind::kObject;
+    if (step.verb == Verb::kDelete && kubernetes && step.propagation.empty()) {
+        step.propagation = "background";
+    }
+    check_step(tree, step, path);
+    return step;
+}
+
+void StepReader::read_step_option(const Tree& tree, policy::Step& step, const policy::Role& role,
+                                  const std::string& path) {
+    const bool kubernetes = role.kind == Kind::kPod || role.kind == Kind::kObject;
+    const bool sets =
+        step.verb == Verb::kUpdate || step.verb == Verb::kInsert || step.verb == Verb::kCreate;
+    const std::string where = path + '.' + tree.key;
+    if (tree.key == "grace_period" && step.verb == Verb::kDelete && role.kind == Kind::kPod) {
+        read_grace_period(tree, step, where);
+    } else if (tree.key == "propagation" && step.verb == Verb::kDelete && kubernetes) {
+        read_propagation(tree, step, where);
+    } else if (tree.key == "set" && sets) {
+        read_sets(tree, step, role, where);
+    } else if (step.verb == Verb::kCreate && read_create_option(tree, step, where)) {
+        return;
+    } else if (tree.key == "subresource" && step.verb == Verb::kUpdate && kubernetes) {
+        step.subresource = terms_.word(tree, where);
+        if (step.subresource != "status") {
+            terms_.flaw(tree.line, fmt::format("{} accepts only subresource: status", where));
+        }
+    } else {
+        terms_.flaw(tree.line,
+                    fmt::format("{}: '{}' cannot be used with {}: {} (kind {})", path, tree.key,
+                                policy::name_of(step.verb), role.name, name_of(role.kind)));
+    }
+}
+
+/// False: `create` has no such option.
+bool StepReader::read_create_option(const Tree& tree, policy::Step& step, const std::string& path) {
+    if (tree.key == "name") {
+        step.name = terms_.text(tree, path);
+    } else if (tree.key == "from") {
+        step.from = terms_.word(tree, path);
+    } else if (tree.key == "object") {
+        step.object = read_template(tree, path);
+    } else if (tree.key == "reads") {
+        for (const std::string& name : terms_.words(tree, path)) {
+            if (const auto field = terms_.reference(name, tree.line, path)) {
+                step.reads.push_back(*field);
+            }
+        }
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void StepReader::read_grace_period(const Tree& tree, policy::Step& step, const std::string& path) {
+    const auto period = parse_duration(terms_.word(tree, path));
+    if (!period || period->count() % 1000 != 0) {
+        terms_.flaw(tree.line,
+                    fmt::format("{} is '{}'; write whole seconds, as in 30s", path, tree.text));
+    } else {
+        step.grace_period = static_cast<std::uint32_t>(period->count() / 1000);
+    }
+}
+
+void StepReader::read_propagation(const Tree& tree, policy::Step& step, const std::string& path) {
+    step.propagation = terms_.word(tree, path);
+    if (step.propagation != "background" && step.propagation != "foreground" &&
+        step.propagation != "orphan") {
+        terms_.flaw(tree.line, fmt::format("{} is '{}'; write background, foreground or orphan",
+                                           path, step.propagation));
+    }
+}
+
+/// What a step of its verb cannot be without.
+void StepReader::check_step(const Tree& tree, const policy::Step& step, const std::string& path) {
+    if ((step.verb == Verb::kUpdate || step.verb == Verb::kInsert) && step.sets.empty()) {
+        terms_.flaw(tree.line, fmt::format("{} sets nothing; write set: {{FIELD: TEXT}}", path));
+    }
+    if (step.verb != Verb::kCreate) return;
+    if (step.from.empty() == !step.object.has_value()) {
+        terms_.flaw(tree.line,
+                    fmt::format("{} needs what to create; write from: BUILDER or object: "
+                                "{{…}}, one of them",
+                                path));
+    }
+    if (step.from.empty() && step.name.empty()) {
+        terms_.flaw(tree.line, fmt::format("{} needs a name; write name: \"{{subject}}\"", path));
+    }
+}
+
+void StepReader::read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
+                           const std::string& path) {
+    if (!terms_.is_map(tree, path)) return;
+    for (const Tree& each : tree.children) {
+        if (tree.child(each.key) != &each) continue;
+        const std::string where = path + '.' + each.key;
+        policy::Assigned set;
+        set.field = each.key;
+        if (each.kind != Tree::Kind::kNull) set.value = terms_.text(each, where);
+        const auto field = terms_.field_of(role, each.key);
+        const bool literal = set.value && set.value->size() == 1 &&
+                             set.value->front().kind == policy::Piece::Kind::kLiteral;
+        if (field && literal && !field->words.empty() &&
+            !std::binary_search(field->words.begin(), field->words.end(),
+                                set.value->front().literal)) {
+            terms_.flaw(each.line,
+                        fmt::format("{}: {} is one of {}, but not '{}'; {}", where, each.key,
+                                    enumerate(field->words), set.value->front().literal,
+                                    did_you_mean(set.value->front().literal, field->words)));
+        }
+        step.sets.push_back(std::move(set));
+    }
+    std::sort(
+        step.sets.begin(), step.sets.end(),
+        [](const policy::Assigned& a, const policy::Assigned& b) { return a.field < b.field; });
+}
+
+policy::Template StepReader::read_template(const Tree& tree, const std::string& path) {
+    policy::Template made;
+    made.key = tree.key;
+    switch (tree.kind) {
+        case Tree::Kind::kNull:
+            made.kind = policy::Template::Kind::kNull;
+            break;
+        case Tree::Kind::kText:
+            made.kind = policy::Template::Kind::kText;
+            made.text = terms_.text(tree, path);
+            break;
+        case Tree::Kind::kList:
+            made.kind = policy::Template::Kind::kList;
+            break;
+        case Tree::Kind::kMap:
+            (void)terms_.is_map(tree, path);
+            break;
+    }
+    for (const Tree& each : tree.children) {
+        made.parts.push_back(read_template(each, path + '.' + each.key));
+    }
+    return made;
+}
+
+}  // namespace
+
+std::vector<policy::Step> read_steps(const Tree& tree, const std::string& path,
+                                     PolicyTerms& terms) {
+    return StepReader(terms).read(tree, path);
+}
+
+}  // namespace trueup::config
