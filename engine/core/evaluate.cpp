@@ -28,6 +28,16 @@ Decision abstain(Reason why, Wait wait = {}) {
     decision.wait = wait;
     return decision;
 }
+/// Whatever else it waits for, it is judged again when the other one is due. A wait has room for
+/// one source: a deadline by the clock of another one comes to its turn with the next judgement.
+void bring_forward(Wait& wait, const Wait& other) {
+    if (other.due && (!wait.due || *other.due < *wait.due)) wait.due = other.due;
+    const bool sooner = wait.source == other.source && other.beyond < wait.beyond;
+    if (wait.source != kNoSource && !sooner) return;
+    wait.source = other.source;
+    wait.beyond = other.beyond;
+}
+
 Decision waiting(Reason why, const Facet& about, Wait wait = {}) {
     Decision decision = abstain(why, wait);
     decision.kind = Verdict::Kind::kWaiting;
@@ -72,7 +82,7 @@ class Evaluation {
             return ended({});
         }
         if (rule_.owner.role != kNoRole && !asked_for()) return ended({});
-        Wait until;  // of a case that is healthy until its deadline
+        Wait until;  // of cases that are healthy until their deadlines: the earliest
         for (const PlanCase& each : rule_.cases) {
             // Of an object without a key only its own role is asked.
             if (!on_.subject.reference() && !on_.facts.fit(each.mask)) {
@@ -82,10 +92,10 @@ class Evaluation {
             begin(each);
             Decision decision = ended(each.duplicates ? duplicates() : judge(each));
             if (decision.kind != Verdict::Kind::kHealthy) {
-                if (decision.wait == Wait{}) decision.wait = until;
+                bring_forward(decision.wait, until);
                 return decision;
             }
-            if (until == Wait{}) until = decision.wait;
+            bring_forward(until, decision.wait);
         }
         Decision healthy;
         healthy.wait = until;

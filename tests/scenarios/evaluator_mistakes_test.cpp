@@ -246,6 +246,26 @@ rules:
         << "and its deadline is waited for";
 }
 
+TEST_F(Evaluator, OfManyDeadlinesTheEarliestIsWaitedFor) {
+    // A rule whose second case was due first slept until the deadline of its first one.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, fields: {at: timestamp, state: [on, off]}}
+rules:
+  two_ways:
+    finds: x
+    cases:
+      - {when: {rows: {one: {state: on}}}, past: rows.at + 300s, do: {update: rows, set: {state: off}}}
+      - {when: {rows: {one: {state: on}}}, past: rows.at + 60s, do: report}
+)");
+    shows("rows", "r", {{"at", text("2025-11-24 15:59:30+00")}, {"state", text("on")}});
+    EXPECT_EQ(says(), "healthy");
+    const Wait wait = Looked(plan_, settings_, world_).decide(0).wait;
+    EXPECT_EQ(wait.source, source("rows"));
+    EXPECT_GE(to_millis(wait.beyond), kWorldNow + 30'000 - 1'000);
+    EXPECT_LT(to_millis(wait.beyond), kWorldNow + 60'000);
+}
+
 TEST_F(Evaluator, WhatHasNoKeyIsReportedOnceItIsDue) {
     // A row without a key was reported before the time that its rule gives it.
     with_policy(R"(
@@ -292,7 +312,7 @@ rules:
 )");
     shows("tenants", "t", {{"plan", text("paid")}});
     shows("rows", "r", {{"plan", text("Paid")}});
-    EXPECT_EQ(says(), "abstain incomplete");
+    EXPECT_EQ(says(), "abstain unknown_word");
 }
 
 TEST_F(Evaluator, ASecondOneThatMayBeNoneIsNotTwo) {
