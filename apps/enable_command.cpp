@@ -187,6 +187,30 @@ Result<Json> policy_of(const EngineClient& engine, const std::string& name) {
                  "there is no policy '" + name + "'; write " + text(*policy, "policy")};
 }
 
+/// What is to be enabled, and what each of it would do.
+void show(const EngineClient& engine, const Json& page, const std::vector<Json>& rules,
+          const std::vector<std::int64_t>& seen, const EnableOptions& options) {
+    const bool json = options.format == OutputFormat::kJson;
+    Json shown = Json::array();
+    std::map<std::string, std::size_t> lone;
+    for (const Json& rule : rules) {
+        const Look look = look_of(engine, page, text(rule, "rule"));
+        for (const auto& [source, count] : look.lone) lone[source] += count;
+        if (json) shown.push_back(json_of(rule, look));
+        if (!json) print(rule, look);
+    }
+    if (json && options.dry_run) {
+        fmt::print(
+            "{}\n",
+            Json{{"policy", options.policy}, {"seen", text_of(seen)}, {"rules", std::move(shown)}}
+                .dump(2));
+    }
+    if (json) return;
+    warn_of_keys(lone);
+    fmt::print("{} {}, as of journal offset {}\n", rules.size(),
+               rules.size() == 1 ? "rule" : "rules", text_of(seen));
+}
+
 }  // namespace
 
 Result<std::vector<std::int64_t>> parse_seen(const std::string& text) {
@@ -229,25 +253,7 @@ int run_policy_enable(const EnableOptions& options) {
     const std::vector<std::int64_t> seen = given->empty() ? seen_now(*policy) : *given;
     const Result<Json> page = engine->get("/v1/findings", {{"limit", kAllFindings}});
     if (!page) return complain(page.error().what);
-    Json shown = Json::array();
-    std::map<std::string, std::size_t> lone;
-    for (const Json& rule : *rules) {
-        const Look look = look_of(*engine, *page, text(rule, "rule"));
-        for (const auto& [source, count] : look.lone) lone[source] += count;
-        if (json) shown.push_back(json_of(rule, look));
-        if (!json) print(rule, look);
-    }
-    if (json && options.dry_run) {
-        fmt::print(
-            "{}\n",
-            Json{{"policy", options.policy}, {"seen", text_of(seen)}, {"rules", std::move(shown)}}
-                .dump(2));
-    }
-    if (!json) {
-        warn_of_keys(lone);
-        fmt::print("{} {}, as of journal offset {}\n", rules->size(),
-                   rules->size() == 1 ? "rule" : "rules", text_of(seen));
-    }
+    show(*engine, *page, *rules, seen, options);
     if (options.dry_run) return 0;
     if (rules->empty()) return complain("every rule that acts is enabled already");
     if (!confirmed(options.yes, fmt::format("Let these {} act by themselves?", rules->size()))) {

@@ -237,49 +237,52 @@ api::Backend Host::backend() {
     return backend;
 }
 
-Status Host::open_shards() {
+ShardHostSettings Host::shard_settings(std::int32_t index) {
     const std::size_t count = std::max<std::size_t>(1, settings_.shards.size());
     const runtime::MemoryShares memory = runtime::memory_shares(settings_.memory_bytes / count);
+    const std::string own = own_folder(index);
+    ShardHostSettings host;
+    host.rows = settings_.state_dir + own + "/projection";
+    host.checkpoints = settings_.checkpoints + own;
+    host.store_bytes = memory.store;
+    host.checkpoint_every = settings_.checkpoint_every;
+    host.checkpoints_kept = settings_.checkpoints_kept;
+    host.retention = settings_.retention;
+    host.on_quiet = [this, slot = shards_.size()](const runtime::ShardStatus& status,
+                                                  const std::vector<std::string>& wanted) {
+        heed(slot, status, wanted);
+    };
+    runtime::ShardSettings& shard = host.shard;
+    shard.shard = index;
+    shard.partitions = settings_.partitions;
+    shard.lead = settings_.lead;
+    shard.policy = settings_.policy;
+    shard.cache_bytes = memory.subjects;
+    shard.write_behind_bytes = memory.write_behind;
+    // Over Kafka `topics create` has begun the journals: an empty one there is a lost one.
+    if (settings_.alone) shard.new_journal_id = JournalId({fresh_number(), fresh_number()});
+    shard.request_keys = request_keys_;
+    shard.command_keys = command_keys_;
+    shard.on_finding = [this](const FindingEdge& edge, const Subject* subject) {
+        findings_.take(edge);
+        // Told once more at a start, of a finding that was found by an earlier process.
+        if (subject == nullptr) return;
+        log_finding(edge, subject, ports::system_clock().wall_millis());
+    };
+    if (shards_.empty()) shard.on_settings = say_loosened(settings_.policy);  // of all shards
+    return host;
+}
+
+Status Host::open_shards() {
     for (const std::int32_t index : settings_.shards) {
-        const auto slot = shards_.size();
         proof_awaited_.push_back(std::make_unique<std::atomic<bool>>(false));
         if (!settings_.alone) {
             hints_.push_back(std::make_unique<runtime::SourceHintSender>(
                 *log_, index, request_keys_, ports::system_clock(), fresh_number()));
         }
-        // What lies in the folder of a single process from before must stay where it is.
-        const std::string own = settings_.alone ? "" : "/shard-" + std::to_string(index);
-        ShardHostSettings host;
-        host.rows = settings_.state_dir + own + "/projection";
-        host.checkpoints = settings_.checkpoints + own;
-        host.store_bytes = memory.store;
-        host.checkpoint_every = settings_.checkpoint_every;
-        host.checkpoints_kept = settings_.checkpoints_kept;
-        host.retention = settings_.retention;
-        host.on_quiet = [this, slot](const runtime::ShardStatus& status,
-                                     const std::vector<std::string>& wanted) {
-            heed(slot, status, wanted);
-        };
-        runtime::ShardSettings& shard = host.shard;
-        shard.shard = index;
-        shard.partitions = settings_.partitions;
-        shard.lead = settings_.lead;
-        shard.policy = settings_.policy;
-        shard.cache_bytes = memory.subjects;
-        shard.write_behind_bytes = memory.write_behind;
-        // Over Kafka `topics create` has begun the journals: an empty one there is a lost one.
-        if (settings_.alone) shard.new_journal_id = JournalId({fresh_number(), fresh_number()});
-        shard.request_keys = request_keys_;
-        shard.command_keys = command_keys_;
-        shard.on_finding = [this](const FindingEdge& edge, const Subject* subject) {
-            findings_.take(edge);
-            // Told once more at a start, of a finding that was found by an earlier process.
-            if (subject == nullptr) return;
-            log_finding(edge, subject, ports::system_clock().wall_millis());
-        };
-        if (shards_.empty()) shard.on_settings = say_loosened(settings_.policy);  // of all shards
+        const ShardHostSettings host = shard_settings(index);
         std::error_code made;
-        std::filesystem::create_directories(settings_.state_dir + own, made);
+        std::filesystem::create_directories(settings_.state_dir + own_folder(index), made);
         auto opened =
             attempt_until_answered([&] { return ShardHost::open(host, *log_); }, waiting());
         if (!opened) return opened.error();

@@ -129,6 +129,12 @@ class Host {
     Host();
     Status load_secrets();
     Status take_tokens(const Result<std::string>& text);
+    /// What lies in the folder of a single process from before must stay where it is.
+    std::string own_folder(std::int32_t shard) const {
+        return settings_.alone ? "" : "/shard-" + std::to_string(shard);
+    }
+    /// Of the one that is opened next.
+    ShardHostSettings shard_settings(std::int32_t index);
     Status open_shards();
     Status say_what_does_not_act();
     std::set<std::string> changed_rules(std::int32_t shard) const;

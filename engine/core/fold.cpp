@@ -199,6 +199,23 @@ std::string changed_rules(const Plan& before, const Plan& after) {
 
 }  // namespace
 
+/// Of sources that left, and of those whose objects are filed by another key now: that is another
+/// view of the world, until it was listed anew.
+void FoldRun::forget_other_views(const Settings& former, const Settings& ours, bool other_text) {
+    const auto known = static_cast<SourceId>(former.sources.size());
+    for (SourceId id = 0; id < known; ++id) {
+        const bool leaves = former.sources[id].role != kNoRole && ours.sources[id].role == kNoRole;
+        if (leaves && TRUEUP_GUARD("who_left_says_nothing")) forget_source(id);
+    }
+    for (SourceId id = 0; other_text && id < known; ++id) {
+        const Role role = ours.sources[id].role;
+        if (role == kNoRole || role >= former.text->roles.size()) continue;
+        if (former.text->roles[role].key == ours.text->roles[role].key) continue;
+        forget_source(id);
+        report_.wants_epoch.push_back(id);
+    }
+}
+
 void FoldRun::take_settings(const Settings& settings) {
     // An engine of the build before that has not read on yet: it halts when it does.
     const Settings& former = meta_.settings;
@@ -220,24 +237,12 @@ void FoldRun::take_settings(const Settings& settings) {
     meta_.rules.resize(ours.rules.size());
     meta_.enabling.resize(ours.rules.size());
     if (ours == former) return;
-    const auto known = static_cast<SourceId>(former.sources.size());
-    for (SourceId id = 0; id < known; ++id) {
-        const bool leaves = former.sources[id].role != kNoRole && ours.sources[id].role == kNoRole;
-        if (leaves && TRUEUP_GUARD("who_left_says_nothing")) forget_source(id);
-    }
     if (ours.reconcile_every != former.reconcile_every)
         meta_.pass.next = meta_.now + ours.reconcile_every;
     std::string changed =
         former_plan == nullptr ? std::string() : changed_rules(*former_plan, *state_.plan);
     const bool other = former.text && (ours.text != former.text || !changed.empty());
-    // What is filed by another key is another view of the world, until it was listed anew.
-    for (SourceId id = 0; other && id < known; ++id) {
-        const Role role = ours.sources[id].role;
-        if (role == kNoRole || role >= former.text->roles.size()) continue;
-        if (former.text->roles[role].key == ours.text->roles[role].key) continue;
-        forget_source(id);
-        report_.wants_epoch.push_back(id);
-    }
+    forget_other_views(former, ours, other);
     meta_.settings = std::move(ours);
     if (former_plan != nullptr) note_texts(*former_plan, changed);
     enable_by_settings();

@@ -45,6 +45,7 @@ class FoldRun {
     // fold.cpp: the record
     void advance_time();
     void take_genesis(const Genesis& genesis);
+    void forget_other_views(const Settings& former, const Settings& ours, bool other_text);
     void take_settings(const Settings& settings);
     std::vector<SourceSettings> numbered(const std::vector<SourceSettings>& listed,
                                          std::vector<SourceState>& states) const;
