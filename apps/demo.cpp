@@ -125,7 +125,7 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
         fmt::print(stderr, "trueup demo: {}\n", host.error().what);
         return 1;
     }
-    EventPrinter feed((*host)->log(), {0}, options.format, options.colours);
+    EventPrinter feed((*host)->log(), {PartitionNumber(0)}, options.format, options.colours);
     write_address(state.path(), (*host)->address());
     if (options.format == OutputFormat::kText) greet(**host, seed, state.path());
     const SteadyTime start = clock.steady_now();

@@ -55,7 +55,7 @@ std::string encode_genesis(const Genesis& genesis) {
     v1::Genesis m;
     m.set_journal_id(to_hex(genesis.journal_id));
     m.set_partitions(genesis.partitions);
-    m.set_shard(genesis.shard);
+    m.set_shard(genesis.shard.value());
     return m.SerializeAsString();
 }
 
@@ -69,7 +69,7 @@ Result<Genesis> decode_genesis(std::string_view bytes) {
         return broken("the genesis names no shard of its partitions");
     }
     genesis.partitions = m.partitions();
-    genesis.shard = m.shard();
+    genesis.shard = PartitionNumber(m.shard());
     return genesis;
 }
 

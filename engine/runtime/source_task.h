@@ -67,7 +67,7 @@ class SourceTask {
   private:
     struct Flight {
         std::unique_ptr<ports::PendingAppend> append;
-        std::int32_t partition = 0;
+        PartitionNumber partition;
         std::uint64_t records = 0;
         bool marker = false;        ///< its append time is what the machine waits for
         std::uint64_t confirm = 0;  ///< to be confirmed once this and all before are durable
@@ -89,7 +89,7 @@ class SourceTask {
     Result<Incarnation> take_token();
     Status settle(SteadyTime now, bool wait);
     void publish(const Fact& fact);
-    void add(std::int32_t partition, ChangeView change);
+    void add(PartitionNumber partition, ChangeView change);
     void add_everywhere(ChangeView change);
     void upsert(ChangeView change, bool in_epoch);
     void shorten(ChangeView& change, bool in_epoch);
