@@ -98,10 +98,11 @@ void add_lags(Page& page, const std::vector<LagView>& lags) {
             page.gauge("trueup_journal_lag_records",
                        "Records of the shard's journal that are not folded yet.",
                        static_cast<double>(lag.records),
-                       {{"partition", std::to_string(lag.partition)}});
+                       {{"partition", std::to_string(lag.partition.value())}});
             continue;
         }
-        const Labels labels{{"topic", lag.topic}, {"partition", std::to_string(lag.partition)}};
+        const Labels labels{{"topic", lag.topic},
+                            {"partition", std::to_string(lag.partition.value())}};
         page.gauge("trueup_consumer_lag_records",
                    "Records of the partition that are not in the journal yet.",
                    static_cast<double>(lag.records), labels);

@@ -53,7 +53,7 @@ Json json_of(const FindingEdge& edge, const Snapshot& snapshot) {
     Json json{{"id", to_hex(edge.id)},        {"rule", edge.rule},
               {"subject", edge.subject},      {"object", edge.object_id},
               {"state", name_of(edge.state)}, {"reason", name_of(edge.reason)},
-              {"shard", edge.shard},          {"offset", edge.offset}};
+              {"shard", edge.shard.value()},  {"offset", edge.offset}};
     for (const ShardView& shard : snapshot.shards) {
         if (shard.index != edge.shard) continue;
         json["age_seconds"] = (shard.now_ms - to_millis(edge.since)) / 1000;
@@ -187,7 +187,7 @@ Answer show_policy(const Backend& backend) {
     const Snapshot snapshot = backend.snapshot();
     Json shards = Json::array();
     for (const ShardView& shard : snapshot.shards) {
-        shards.push_back({{"shard", shard.index}, {"seen", shard.seen}});
+        shards.push_back({{"shard", shard.index.value()}, {"seen", shard.seen}});
     }
     Json rules = Json::array();
     for (const RuleView& rule : snapshot.rules) {

@@ -87,7 +87,7 @@ struct RuleWhyView {
 /// Why nothing is done about a subject, or what is.
 struct WhyView {
     std::string subject;
-    std::int32_t shard = 0;
+    PartitionNumber shard;
     std::int64_t offset = -1;  ///< of the journal: as of that record
     bool held = false;
     std::vector<RuleWhyView> rules;
@@ -128,7 +128,7 @@ struct PauseView {
 
 /// One shard that runs here.
 struct ShardView {
-    std::int32_t index = 0;
+    PartitionNumber index;
     std::int64_t now_ms = 0;  ///< watched time since the journal began
     std::int64_t seen = -1;   ///< the offset of its journal that this look is as of
 };
@@ -136,7 +136,7 @@ struct ShardView {
 /// Records of one partition that the engine has still to take in.
 struct LagView {
     std::string topic;
-    std::int32_t partition = 0;
+    PartitionNumber partition;
     std::int64_t records = 0;
 };
 

@@ -77,7 +77,7 @@ Json json_of(const WhyView& why) {
     Json rules = Json::array();
     for (const RuleWhyView& rule : why.rules) rules.push_back(json_of(rule));
     return {{"subject", why.subject},
-            {"shard", why.shard},
+            {"shard", why.shard.value()},
             {"offset", why.offset},
             {"held", why.held},
             {"rules", std::move(rules)}};

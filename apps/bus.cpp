@@ -25,7 +25,7 @@ class GroupAssignment final : public executors::PartitionAssignment {
   public:
     explicit GroupAssignment(std::unique_ptr<connectors::kafka::Membership> member)
         : member_(std::move(member)) {}
-    bool has(std::int32_t partition) const override { return member_->has(partition); }
+    bool has(PartitionNumber partition) const override { return member_->has(partition); }
     std::string trouble() const override { return member_->trouble(); }
 
   private:

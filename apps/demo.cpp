@@ -149,7 +149,7 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
     if (!options.calm || options.state_dir.empty()) drama.step(clock.steady_now());
     auto host = start_demo(world, state.path());
     if (!host) return failed(host.error().what);
-    EventPrinter feed((*host)->log(), {0}, options.format, options.colours);
+    EventPrinter feed((*host)->log(), {PartitionNumber(0)}, options.format, options.colours);
     write_address(state.path(), (*host)->address());
     if (options.format == OutputFormat::kText) greet(**host, seed, state.path());
     const SteadyTime start = clock.steady_now();

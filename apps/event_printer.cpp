@@ -39,10 +39,10 @@ void print_json(const nlohmann::json& object) {
 
 }  // namespace
 
-EventPrinter::EventPrinter(ports::Log& log, const std::vector<std::int32_t>& partitions,
+EventPrinter::EventPrinter(ports::Log& log, const std::vector<PartitionNumber>& partitions,
                            OutputFormat format, bool colours)
     : log_(log), format_(format), colours_(colours) {
-    for (const std::int32_t index : partitions) {
+    for (const PartitionNumber index : partitions) {
         for (const Topic topic : {Topic::kFindings, Topic::kCommands, Topic::kOutcomes}) {
             const auto extent = log_.describe({topic, index});
             next_[{topic, index}] = extent ? extent->next_offset : 0;

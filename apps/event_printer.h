@@ -19,8 +19,8 @@ enum class OutputFormat : std::uint8_t { kText, kJson };
 class EventPrinter {
   public:
     /// Shows what is appended to these partitions from now on. `colours`: for a terminal.
-    EventPrinter(ports::Log& log, const std::vector<std::int32_t>& partitions, OutputFormat format,
-                 bool colours);
+    EventPrinter(ports::Log& log, const std::vector<PartitionNumber>& partitions,
+                 OutputFormat format, bool colours);
 
     /// Prints what came in since the last call.
     void show_new();

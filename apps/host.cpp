@@ -142,12 +142,15 @@ void Host::add_executors(ExecutorSpec spec) {
     executors::DispatcherSettings& settings = executors_.settings;
     // All of them: which ones this process takes at the moment, its assignment says.
     settings.partitions.clear();
-    for (std::int32_t p = 0; p < settings_.partitions; ++p) settings.partitions.push_back(p);
+    for (std::int32_t p = 0; p < settings_.partitions; ++p) {
+        settings.partitions.emplace_back(p);
+    }
     settings.command_keys = command_keys_;
     settings.request_keys = request_keys_;
     settings.steady_now = [] { return ports::system_clock().steady_now(); };
     settings.on_parked = [](const executors::ParkedCommand& parked) {
-        spdlog::warn("command {}@{} is parked: {}", parked.partition, parked.offset, parked.reason);
+        spdlog::warn("command {}@{} is parked: {}", parked.partition.value(), parked.offset,
+                     parked.reason);
     };
     settings.on_outcome = [](const Command& command, const Outcome& outcome) {
         log_outcome(command, outcome, ports::system_clock().wall_millis());
@@ -237,7 +240,7 @@ api::Backend Host::backend() {
     return backend;
 }
 
-ShardHostSettings Host::shard_settings(std::int32_t index) {
+ShardHostSettings Host::shard_settings(PartitionNumber index) {
     const std::size_t count = std::max<std::size_t>(1, settings_.shards.size());
     const runtime::MemoryShares memory = runtime::memory_shares(settings_.memory_bytes / count);
     const std::string own = own_folder(index);
@@ -274,7 +277,7 @@ ShardHostSettings Host::shard_settings(std::int32_t index) {
 }
 
 Status Host::open_shards() {
-    for (const std::int32_t index : settings_.shards) {
+    for (const PartitionNumber index : settings_.shards) {
         proof_awaited_.push_back(std::make_unique<std::atomic<bool>>(false));
         if (!settings_.alone) {
             hints_.push_back(std::make_unique<runtime::SourceHintSender>(
@@ -300,7 +303,9 @@ std::string Host::describe() const {
         parts.push_back(std::move(text));
     };
     std::vector<std::string> names;
-    for (const std::int32_t shard : settings_.shards) names.push_back(std::to_string(shard));
+    for (const PartitionNumber shard : settings_.shards) {
+        names.push_back(std::to_string(shard.value()));
+    }
     list(settings_.lead ? "shards" : "following shards", names);
     names.clear();
     for (const auto& source : sources_) names.push_back(source->spec.name);

@@ -62,9 +62,9 @@ struct HostSettings {
     bool make_keys = true;
     std::size_t memory_bytes = std::size_t{512} << 20U;
     Settings policy;
-    std::int32_t partitions = 1;             ///< of every topic
-    std::vector<std::int32_t> shards = {0};  ///< that run here
-    bool lead = true;                        ///< false: they fold and emit nothing
+    std::int32_t partitions = 1;                                 ///< of every topic
+    std::vector<PartitionNumber> shards = {PartitionNumber(0)};  ///< that run here
+    bool lead = true;  ///< false: they fold and emit nothing
     /// No other process uses the log: an empty journal is begun, and no shard needs hints.
     bool alone = true;
     std::string checkpoints;   ///< their folder; empty: state_dir/checkpoints
@@ -111,7 +111,7 @@ class Host {
     api::Snapshot snapshot() const TRUEUP_EXCLUDES(mutex_);
     ports::Log& log() { return *log_; }
     /// The shards that run here.
-    std::vector<std::int32_t> shards() const { return settings_.shards; }
+    std::vector<PartitionNumber> shards() const { return settings_.shards; }
     /// What runs here, for a person: `shards 0, 1`, `sources pods`, `executors`.
     std::string describe() const;
     /// `host:port` of the HTTP side; empty without one.
@@ -130,14 +130,14 @@ class Host {
     Status load_secrets();
     Status take_tokens(const Result<std::string>& text);
     /// What lies in the folder of a single process from before must stay where it is.
-    std::string own_folder(std::int32_t shard) const {
-        return settings_.alone ? "" : "/shard-" + std::to_string(shard);
+    std::string own_folder(PartitionNumber shard) const {
+        return settings_.alone ? "" : "/shard-" + std::to_string(shard.value());
     }
     /// Of the one that is opened next.
-    ShardHostSettings shard_settings(std::int32_t index);
+    ShardHostSettings shard_settings(PartitionNumber index);
     Status open_shards();
     Status say_what_does_not_act();
-    std::set<std::string> changed_rules(std::int32_t shard) const;
+    std::set<std::string> changed_rules(PartitionNumber shard) const;
     void add_health(api::Snapshot& view, const Source& source) const;
     void add_sources(std::vector<SourceSpec> specs);
     void add_executors(ExecutorSpec spec);
@@ -148,8 +148,8 @@ class Host {
     std::optional<std::string> too_much(const Request& request) const;
     std::int64_t log_millis() const;
     std::string signed_bytes(const Request& request) const;
-    Result<std::vector<std::int32_t>> shards_of(Request& request) const;
-    bool runs(std::int32_t shard) const;
+    Result<std::vector<PartitionNumber>> shards_of(Request& request) const;
+    bool runs(PartitionNumber shard) const;
     std::optional<api::AnswerView> answer(const RequestId& id) const TRUEUP_EXCLUDES(mutex_);
     Result<std::pair<FindingEdge, api::SubjectView>> finding(const std::string& id) const;
     Result<api::WhyView> why(const std::string& subject, const std::string& rule) const;

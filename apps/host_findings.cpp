@@ -100,7 +100,7 @@ Result<api::WhyView> Host::why(const std::string& subject, const std::string& ru
     const auto shard = std::find_if(shards_.begin(), shards_.end(),
                                     [&](const auto& one) { return one->index() == why.shard; });
     if (shard == shards_.end()) {
-        return no(why.subject + " belongs to shard " + std::to_string(why.shard) +
+        return no(why.subject + " belongs to shard " + std::to_string(why.shard.value()) +
                   ", which this engine does not run; ask the one that does");
     }
     const auto look = (*shard)->look(why.subject, kLookWait);

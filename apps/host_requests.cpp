@@ -10,7 +10,6 @@
 #include "engine/ports/clock.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace trueup::apps {
@@ -22,7 +21,7 @@ constexpr std::size_t kMostAsked = 1'000;  // requests whose answers may be look
 }  // namespace
 
 /// The shards that a request goes to; completes its subject where only a finding was named.
-Result<std::vector<std::int32_t>> Host::shards_of(Request& request) const {
+Result<std::vector<PartitionNumber>> Host::shards_of(Request& request) const {
     RequestScope& scope = request.scope;
     if (shards_.empty()) {
         return Error{Next::kSkip, Code::kNotFound, "this process runs no shard; ask an engine"};
@@ -38,24 +37,24 @@ Result<std::vector<std::int32_t>> Host::shards_of(Request& request) const {
                      "each of the shards has its own journal, so one offset does not say what you "
                      "saw: name the findings one by one"};
     }
-    std::vector<std::int32_t> all(static_cast<std::size_t>(settings_.partitions));
-    std::iota(all.begin(), all.end(), 0);
+    std::vector<PartitionNumber> all;
+    for (std::int32_t i = 0; i < settings_.partitions; ++i) all.emplace_back(i);
     // What was looked at was looked at here.
     if (request.kind == RequestKind::kEnable) {
-        std::vector<std::int32_t> ours;
+        std::vector<PartitionNumber> ours;
         for (const auto& shard : shards_) ours.push_back(shard->index());
         return ours;
     }
     // A brake or a pass is for all, also for those that other engines run.
     if (scope.subject.empty()) return all;
-    const std::int32_t home = partition_of(scope.subject, settings_.partitions);
+    const PartitionNumber home = partition_of(scope.subject, settings_.partitions);
     if (runs(home) || request.kind == RequestKind::kHold) return std::vector{home};
     return Error{Next::kSkip, Code::kNotFound,
-                 scope.subject + " belongs to shard " + std::to_string(home) +
+                 scope.subject + " belongs to shard " + std::to_string(home.value()) +
                      ", which this engine does not run; ask the one that does"};
 }
 
-bool Host::runs(std::int32_t shard) const {
+bool Host::runs(PartitionNumber shard) const {
     return std::any_of(shards_.begin(), shards_.end(),
                        [&](const auto& one) { return one->index() == shard; });
 }
@@ -93,7 +92,7 @@ std::optional<std::string> Host::too_much(const Request& request) const {
 
 /// The rules that mean something else than by the rows of that shard. The journal may be ahead of
 /// them: the engine stops what is still of a former text once it has read on.
-std::set<std::string> Host::changed_rules(std::int32_t shard) const {
+std::set<std::string> Host::changed_rules(PartitionNumber shard) const {
     std::set<std::string> changed;
     for (const auto& one : shards_) {
         const Settings& before = one->status().meta.settings;
@@ -113,7 +112,7 @@ std::set<std::string> Host::changed_rules(std::int32_t shard) const {
 /// journal knows, and it is not read yet.
 Status Host::say_what_does_not_act() {
     if (!settings_.lead) return Done{};
-    for (const std::int32_t shard : settings_.shards) {
+    for (const PartitionNumber shard : settings_.shards) {
         std::vector<ports::Entry> entries;
         const std::set<std::string> changed = changed_rules(shard);
         for (const RuleSettings& rule : settings_.policy.rules) {
@@ -125,7 +124,7 @@ Status Host::say_what_does_not_act() {
             said.scope.policy = settings_.policy.policy;
             said.scope.rule = rule.rule;
             said.issued_ms = log_millis();
-            said.issued_by = "shard " + std::to_string(shard);
+            said.issued_by = "shard " + std::to_string(shard.value());
             entries.push_back({"!activation", signed_bytes(said), {}});
         }
         if (entries.empty()) continue;
@@ -140,7 +139,7 @@ Status Host::say_what_does_not_act() {
 }
 
 Result<RequestId> Host::ask(Request request) {
-    const Result<std::vector<std::int32_t>> shards = shards_of(request);
+    const Result<std::vector<PartitionNumber>> shards = shards_of(request);
     if (!shards) return shards.error();
     request.id = RequestId(hash128(random_hex(16)));
     request.issued_ms = log_millis();
@@ -152,7 +151,7 @@ Result<RequestId> Host::ask(Request request) {
         if (asked_.size() > kMostAsked) asked_.erase(asked_.begin());
     }
     log_request(request);  // before: where the log fails half-way, some shards follow it
-    for (const std::int32_t shard : *shards) {
+    for (const PartitionNumber shard : *shards) {
         std::vector<ports::Entry> entries;
         entries.push_back({request.scope.subject, bytes, {}});
         const auto appended = ports::append_now(*log_, {Topic::kRequests, shard}, entries);

@@ -314,8 +314,8 @@ int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
 
 }  // namespace
 
-Result<std::vector<std::int32_t>> parse_shards(const std::string& text, std::int32_t count) {
-    std::set<std::int32_t> shards;
+Result<std::vector<PartitionNumber>> parse_shards(const std::string& text, std::int32_t count) {
+    std::set<PartitionNumber> shards;
     const auto wrong = [&] {
         return Error{Next::kStop, Code::kInvalid,
                      "--shards is '" + text + "'; write numbers from 0 to " +
@@ -333,10 +333,10 @@ Result<std::vector<std::int32_t>> parse_shards(const std::string& text, std::int
         const std::int32_t last =
             dash == std::string::npos ? first : number(std::string_view(part).substr(dash + 1));
         if (first < 0 || last < first || last >= count) return wrong();
-        for (std::int32_t shard = first; shard <= last; ++shard) shards.insert(shard);
+        for (std::int32_t shard = first; shard <= last; ++shard) shards.emplace(shard);
     }
     if (shards.empty()) return wrong();
-    return std::vector<std::int32_t>(shards.begin(), shards.end());
+    return std::vector<PartitionNumber>(shards.begin(), shards.end());
 }
 
 int run_process(const ProcessOptions& options, StopSignal& stop) {

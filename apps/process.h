@@ -4,6 +4,7 @@
 
 #include "apps/event_printer.h"
 #include "apps/stop_signal.h"
+#include "engine/base/id.h"
 
 #include <cstdint>
 #include <string>
@@ -35,6 +36,6 @@ struct ProcessOptions {
 int run_process(const ProcessOptions& options, StopSignal& stop);
 
 /// The numbers of `0-3,7`, ascending, each below `count`; the error says what to write.
-Result<std::vector<std::int32_t>> parse_shards(const std::string& text, std::int32_t count);
+Result<std::vector<PartitionNumber>> parse_shards(const std::string& text, std::int32_t count);
 
 }  // namespace trueup::apps

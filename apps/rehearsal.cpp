@@ -69,7 +69,7 @@ class Stage {
           owners_(looks.size()),
           now_(start),
           state_(rows_) {
-        record_.genesis = Genesis{JournalId({1, 1}), 1, 0};
+        record_.genesis = Genesis{JournalId({1, 1}), 1, PartitionNumber(0)};
         put_in_force(settings_);
     }
 

@@ -52,9 +52,9 @@ void ShardHost::add_loop() {
     };
     settings.on_failure = [this](const Error& error) {
         if (error.next == Next::kStop) {
-            spdlog::error("shard {} stops emitting: {}", index(), error.what);
+            spdlog::error("shard {} stops emitting: {}", index().value(), error.what);
         } else {
-            spdlog::warn("shard {}: {}", index(), error.what);
+            spdlog::warn("shard {}: {}", index().value(), error.what);
         }
     };
     loop_ = std::make_unique<runtime::ShardLoop>(*shard_, log_, std::move(settings));
@@ -155,7 +155,7 @@ ShardHost::Shortened ShardHost::shorten_log() {
         retention_.tend(status.meta, checkpoints_.list(), [this] { return stopping_.load(); });
     if (!tended) {
         if (!stopping_) {
-            spdlog::warn("shard {}: the log cannot be trimmed for now: {}", index(),
+            spdlog::warn("shard {}: the log cannot be trimmed for now: {}", index().value(),
                          tended.error().what);
         }
         return Shortened::kNoAnswer;
@@ -167,7 +167,7 @@ ShardHost::Shortened ShardHost::shorten_log() {
 void ShardHost::tell_retention(const runtime::Retention::Tended& tended) {
     for (const runtime::Retention::Cut& cut : tended.cuts) {
         spdlog::info("{}/{}: retention deleted what was before offset {}",
-                     name_of(cut.partition.topic), cut.partition.index, cut.first_offset);
+                     name_of(cut.partition.topic), cut.partition.index.value(), cut.first_offset);
     }
     if (tended.journal_begin >= 0) journal_begin_ = tended.journal_begin;
     const bool ahead = tended.ahead > kMostAhead;
@@ -176,7 +176,8 @@ void ShardHost::tell_retention(const runtime::Retention::Tended& tended) {
             "shard {}: the clock of the log is {} min ahead of this machine's, or has jumped; "
             "bus.retention goes by this machine's time since the start, so too little is deleted: "
             "restart this process once the clocks are right",
-            index(), std::chrono::duration_cast<std::chrono::minutes>(tended.ahead).count());
+            index().value(),
+            std::chrono::duration_cast<std::chrono::minutes>(tended.ahead).count());
     }
     ahead_ = ahead;
     if (tended.too_large && !too_large_ && !ahead) {

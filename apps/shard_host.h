@@ -48,7 +48,7 @@ class ShardHost {
     /// Publishes and saves what was folded.
     Status stop();
 
-    std::int32_t index() const { return settings_.shard.shard; }
+    PartitionNumber index() const { return settings_.shard.shard; }
     runtime::ShardStatus status() const { return shard_->status(); }
     /// Why it gave up; empty while it runs.
     std::string fatal() const { return loop_->fatal(); }

@@ -50,7 +50,7 @@ Result<ports::Extent> extent_of(ports::Log& log, ports::Partition partition) {
 
 /// Some journals have begun and some not: `create` was interrupted, or somebody added partitions
 /// and wrote their number, which is not the number of shards then. The first record of one tells.
-Status same_partitions(ports::Log& log, std::int32_t shard, std::int32_t partitions) {
+Status same_partitions(ports::Log& log, PartitionNumber shard, std::int32_t partitions) {
     const ports::Partition journal{Topic::kJournal, shard};
     const auto extent = extent_of(log, journal);
     if (!extent) return extent.error();
@@ -66,7 +66,7 @@ Status same_partitions(ports::Log& log, std::int32_t shard, std::int32_t partiti
     if (view.genesis && view.genesis->partitions == partitions) return Done{};
     const std::string whole = view.genesis ? std::to_string(view.genesis->partitions) : "unknown";
     return Error{Next::kStop, Code::kConfiguration,
-                 "the journal of shard " + std::to_string(shard) + " is one of " + whole +
+                 "the journal of shard " + std::to_string(shard.value()) + " is one of " + whole +
                      ", and the configuration has " + std::to_string(partitions) +
                      "; write the number that it began with, or use another prefix"};
 }
@@ -77,9 +77,10 @@ Status begin_journals(const config::Config& config, const kafka::Settings& setti
     auto log = kafka::KafkaLog::open(settings);
     if (!log) return log.error();
     const auto partitions = static_cast<std::int32_t>(config.kafka->partitions);
-    std::vector<std::int32_t> begun;
-    std::vector<std::int32_t> empty;
-    for (std::int32_t shard = 0; shard < partitions; ++shard) {
+    std::vector<PartitionNumber> begun;
+    std::vector<PartitionNumber> empty;
+    for (std::int32_t i = 0; i < partitions; ++i) {
+        const PartitionNumber shard(i);
         const auto extent = extent_of(**log, {Topic::kJournal, shard});
         if (!extent) return extent.error();
         (extent->next_offset > 0 ? begun : empty).push_back(shard);
@@ -88,7 +89,7 @@ Status begin_journals(const config::Config& config, const kafka::Settings& setti
         Status same = same_partitions(**log, begun.front(), partitions);
         if (!same) return same;
     }
-    for (const std::int32_t shard : empty) {
+    for (const PartitionNumber shard : empty) {
         const ports::Partition journal{Topic::kJournal, shard};
         codec::JournalRecordBuilder record;
         record.set_genesis({JournalId(hash128(random_hex(16))), partitions, shard});
@@ -96,7 +97,7 @@ Status begin_journals(const config::Config& config, const kafka::Settings& setti
         entries.push_back({{}, record.take()});
         const auto appended = ports::append_now(**log, journal, entries);
         if (!appended) return appended.error();
-        made.push_back("the journal of shard " + std::to_string(shard));
+        made.push_back("the journal of shard " + std::to_string(shard.value()));
     }
     return Done{};
 }

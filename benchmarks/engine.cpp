@@ -63,7 +63,7 @@ void Feeder::add(Input input) {
 void Feeder::send(Topic topic) {
     settle(8);
     auto entries = std::exchange(waiting_[static_cast<std::size_t>(topic)], {});
-    pending_.push_back(log_.append({topic, 0}, std::move(entries)));
+    pending_.push_back(log_.append({topic, PartitionNumber(0)}, std::move(entries)));
 }
 
 void Feeder::settle(std::size_t most) {

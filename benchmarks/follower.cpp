@@ -16,7 +16,7 @@ Follower::Follower(std::size_t memory, const std::string& folder)
     auto store = projections::RocksdbStore::open({folder, memory_.store});
     if (!store) fail(store.error().what);
     store_ = std::move(*store);
-    projection_.emplace(*store_, 0);
+    projection_.emplace(*store_, PartitionNumber(0));
     state_.emplace(*projection_);
     if (Status loaded = projection_->load(*state_, memory_.subjects); !loaded) {
         fail(loaded.error().what);

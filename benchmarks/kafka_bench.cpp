@@ -107,7 +107,8 @@ void read_all(Report& report, const connectors::kafka::Settings& kafka) {
     const double start = wall_seconds();
     for (const Topic topic : {Topic::kChangesPods, Topic::kChangesRows}) {
         for (std::int64_t next = 0;;) {
-            const auto fetched = log->read({topic, 0}, next, std::size_t{4} << 20U);
+            const auto fetched =
+                log->read({topic, PartitionNumber(0)}, next, std::size_t{4} << 20U);
             if (!fetched) fail(fetched.error().what);
             if (fetched->records.empty()) break;
             items += fetched->records.size();

@@ -92,7 +92,7 @@ class Sources {
         for (Input& input : inputs) {
             entries.push_back({Load::key_of(input.subject), std::move(input.bytes)});
         }
-        return log_.append({inputs.front().topic, 0}, entries);
+        return log_.append({inputs.front().topic, PartitionNumber(0)}, entries);
     }
     ports::Log& log_;
     Mutex mutex_;
@@ -154,7 +154,7 @@ void prove(Sources& sources, const Shape& shape, const std::atomic<bool>& stop, 
 /// Reads commands as an executor does, and ends them.
 void execute(ports::Log& log, Sources& sources, const std::atomic<bool>& stop,
              std::atomic<std::uint32_t>& commands, Run& run) {
-    const ports::Partition topic{Topic::kCommands, 0};
+    const ports::Partition topic{Topic::kCommands, PartitionNumber(0)};
     std::int64_t next = 0;
     std::vector<std::unique_ptr<ports::PendingAppend>> pending;
     while (!stop) {
@@ -186,7 +186,7 @@ void execute(ports::Log& log, Sources& sources, const std::atomic<bool>& stop,
             log.wait(seen, Millis{50});
         } else {
             pending.push_back(sources.put(Side::kRows, failed, "failed"));
-            pending.push_back(log.append({Topic::kOutcomes, 0}, outcomes));
+            pending.push_back(log.append({Topic::kOutcomes, PartitionNumber(0)}, outcomes));
         }
     }
     for (auto& append : pending) must(append->take());

@@ -11,7 +11,7 @@ Recorder::Recorder(Load& load, std::size_t record_bytes, std::uint32_t per_secon
       now_(from_millis<BrokerTime>(1'767'225'600'000)) {}
 
 void Recorder::open(const Settings& settings, const std::vector<Input>& opening) {
-    builder_.set_genesis({JournalId({1, 2}), 1, 0});
+    builder_.set_genesis({JournalId({1, 2}), 1, PartitionNumber(0)});
     builder_.set_settings(settings);
     flush();
     for (const Input& input : opening) add(input);

@@ -18,10 +18,10 @@ constexpr Millis kOutlived = std::chrono::hours(24);
 
 }  // namespace
 
-Brakes::Brakes(ports::Log& log, const std::vector<std::int32_t>& partitions,
+Brakes::Brakes(ports::Log& log, const std::vector<PartitionNumber>& partitions,
                const codec::KeyRing& keys)
     : log_(log), keys_(keys) {
-    for (const std::int32_t partition : partitions) lanes_.push_back({partition});
+    for (const PartitionNumber partition : partitions) lanes_.push_back({partition});
 }
 
 bool Brakes::step() {
@@ -32,7 +32,7 @@ bool Brakes::step() {
     return moved;
 }
 
-bool Brakes::reach_end(std::int32_t partition) {
+bool Brakes::reach_end(PartitionNumber partition) {
     for (Lane& lane : lanes_) {
         if (lane.index != partition) continue;
         const auto extent = log_.describe({Topic::kRequests, partition});
@@ -145,7 +145,8 @@ void Brakes::forget_outlived(Lane& lane, BrokerTime now) {
     std::erase_if(lane.turns, [&](const auto& one) { return one.second < outlived; });
 }
 
-std::optional<std::string> Brakes::against(const Command& command, std::int32_t partition) const {
+std::optional<std::string> Brakes::against(const Command& command,
+                                           PartitionNumber partition) const {
     if (!TRUEUP_GUARD("executor_follows_brakes")) return std::nullopt;
     const auto lane = std::find_if(lanes_.begin(), lanes_.end(),
                                    [&](const Lane& one) { return one.index == partition; });

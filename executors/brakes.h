@@ -38,7 +38,7 @@ namespace trueup::executors {
 class Brakes {
   public:
     /// `log` and `keys` outlive it.
-    Brakes(ports::Log& log, const std::vector<std::int32_t>& partitions,
+    Brakes(ports::Log& log, const std::vector<PartitionNumber>& partitions,
            const codec::KeyRing& keys);
 
     /// Reads on to the end. True: there was something new.
@@ -47,13 +47,13 @@ class Brakes {
     bool current() const { return current_; }
     /// Reads on to where the partition ends now, by the log's own word: what was read ahead may be
     /// older. False: not there yet, or the log does not say.
-    bool reach_end(std::int32_t partition);
+    bool reach_end(PartitionNumber partition);
     /// Why it is not; empty while it is.
     const std::string& trouble() const { return trouble_; }
 
     /// Why this command, which came from that partition, must not be carried out; nullopt: nothing
     /// is against it.
-    std::optional<std::string> against(const Command& command, std::int32_t partition) const;
+    std::optional<std::string> against(const Command& command, PartitionNumber partition) const;
 
   private:
     /// Whose commands a pause is about.
@@ -78,7 +78,7 @@ class Brakes {
     };
     /// One partition: where its reader is, and what was said there up to that place.
     struct Lane {
-        std::int32_t index = 0;
+        PartitionNumber index;
         std::optional<std::int64_t> next = std::nullopt;
         std::map<Rules, Brake> pauses = {};
         std::map<Rules, BrokerTime> turns = {};  ///< activations, enablings, disablings

@@ -14,16 +14,16 @@ namespace {
 constexpr std::size_t kReadBytes = 1U << 20U;
 constexpr int kOutcomeReadsPerStep = 8;
 
-std::string where(Topic topic, std::int32_t partition) {
-    return std::string(name_of(topic)) + '/' + std::to_string(partition);
+std::string where(Topic topic, PartitionNumber partition) {
+    return std::string(name_of(topic)) + '/' + std::to_string(partition.value());
 }
 
 }  // namespace
 
-CommandReader::CommandReader(ports::Log& log, const std::vector<std::int32_t>& partitions,
+CommandReader::CommandReader(ports::Log& log, const std::vector<PartitionNumber>& partitions,
                              Millis window, EndedCommands& ended, const codec::KeyRing& keys)
     : log_(log), window_(window), ended_(ended), keys_(keys) {
-    for (const std::int32_t partition : partitions) {
+    for (const PartitionNumber partition : partitions) {
         lanes_.emplace_back();
         lanes_.back().index = partition;
     }

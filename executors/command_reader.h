@@ -27,13 +27,13 @@ namespace trueup::executors {
 
 struct ArrivedCommand {
     Command command;
-    std::int32_t partition = 0;
+    PartitionNumber partition;
     std::int64_t offset = 0;
 };
 
 /// A record of `commands` that nothing can be done with.
 struct ParkedCommand {
-    std::int32_t partition = 0;
+    PartitionNumber partition;
     std::int64_t offset = 0;
     std::string reason;
 };
@@ -42,7 +42,7 @@ class CommandReader {
   public:
     /// `window`: how long a command may live, with all skew; older records are passed over.
     /// Only commands that are signed with `keys` are handed out; they outlive the reader.
-    CommandReader(ports::Log& log, const std::vector<std::int32_t>& partitions, Millis window,
+    CommandReader(ports::Log& log, const std::vector<PartitionNumber>& partitions, Millis window,
                   EndedCommands& ended, const codec::KeyRing& keys);
 
     struct Read {
@@ -65,7 +65,7 @@ class CommandReader {
 
   private:
     struct Lane {
-        std::int32_t index = 0;
+        PartitionNumber index;
         bool placed = false;   ///< the offsets below are known
         bool stopped = false;  ///< K2
         std::int64_t outcomes = 0;

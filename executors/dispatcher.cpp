@@ -78,7 +78,7 @@ struct Dispatcher::State {
     void wait(Millis max_wait);
     void wake_ports();
     void publish_stats(SteadyTime now) TRUEUP_EXCLUDES(published_mutex);
-    bool ours(std::int32_t partition) const {
+    bool ours(PartitionNumber partition) const {
         return !settings.assignment || settings.assignment->has(partition);
     }
     std::size_t pending() const { return under_way.size() - tasks.size(); }
@@ -364,7 +364,7 @@ void Dispatcher::State::publish_stats(SteadyTime now) {
     counts.clock_fresh = clock.fresh(now);
     counts.partitions = static_cast<std::uint64_t>(
         std::count_if(settings.partitions.begin(), settings.partitions.end(),
-                      [this](std::int32_t p) { return ours(p); }));
+                      [this](PartitionNumber p) { return ours(p); }));
     counts.trouble = reader.trouble().empty() ? brakes.trouble() : reader.trouble();
     if (counts.trouble.empty() && settings.assignment)
         counts.trouble = settings.assignment->trouble();

@@ -64,9 +64,9 @@ struct DispatcherStats {
 };
 
 struct DispatcherSettings {
-    std::string executor = "executor";           ///< the name that outcomes carry
-    std::vector<std::int32_t> partitions = {0};  ///< not empty
-    std::vector<Action::Kind> kinds;             ///< what it carries out; none: everything
+    std::string executor = "executor";  ///< the name that outcomes carry
+    std::vector<PartitionNumber> partitions = {PartitionNumber(0)};  ///< not empty
+    std::vector<Action::Kind> kinds;  ///< what it carries out; none: everything
     std::shared_ptr<const PartitionAssignment> assignment;  ///< whose commands; none: everybody's
     std::size_t max_running = 32;
     std::size_t max_pending = 10'000;

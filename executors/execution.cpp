@@ -9,7 +9,7 @@
 
 namespace trueup::executors {
 
-Execution::Execution(Owner owner, Command command, std::int32_t partition,
+Execution::Execution(Owner owner, Command command, PartitionNumber partition,
                      const ExecutionContext& context)
     : command_(std::move(command)),
       partition_(partition),

@@ -41,7 +41,7 @@ class Execution {
     static constexpr int kMaxReadBacks = 3;
 
     /// `owner`: of its calls, no other execution's. `partition`: where the command came from.
-    Execution(Owner owner, Command command, std::int32_t partition,
+    Execution(Owner owner, Command command, PartitionNumber partition,
               const ExecutionContext& context);
     ~Execution();  ///< cancels its calls
     Execution(const Execution&) = delete;
@@ -90,7 +90,7 @@ class Execution {
     Millis send_within() const;
 
     Command command_;
-    const std::int32_t partition_;
+    const PartitionNumber partition_;
     const ExecutionContext& context_;
     const Owner owner_;
     ReadSet read_set_;

@@ -10,7 +10,7 @@ LogWriteGate::LogWriteGate(Reads reads, const std::function<SteadyTime()>& stead
                            const std::function<bool(const Command&)>& before_write)
     : reads_(reads), steady_now_(steady_now), before_write_(before_write) {}
 
-Permit LogWriteGate::permit(const Command& command, std::int32_t partition, SteadyTime& now) {
+Permit LogWriteGate::permit(const Command& command, PartitionNumber partition, SteadyTime& now) {
     if (closed_) return Permit::kWait;
     // A pause that is in the log by now stops the write, although it came after the checks.
     if (!reads_.brakes.reach_end(partition)) return Permit::kWait;
@@ -24,7 +24,8 @@ Permit LogWriteGate::permit(const Command& command, std::int32_t partition, Stea
     return Permit::kGo;
 }
 
-std::optional<std::string> LogWriteGate::objection(const Command& command, std::int32_t partition) {
+std::optional<std::string> LogWriteGate::objection(const Command& command,
+                                                   PartitionNumber partition) {
     return reads_.brakes.against(command, partition);
 }
 

@@ -32,8 +32,9 @@ class LogWriteGate final : public WriteGate {
     void close() { closed_ = true; }
     bool closed() const { return closed_; }
 
-    Permit permit(const Command& command, std::int32_t partition, SteadyTime& now) override;
-    std::optional<std::string> objection(const Command& command, std::int32_t partition) override;
+    Permit permit(const Command& command, PartitionNumber partition, SteadyTime& now) override;
+    std::optional<std::string> objection(const Command& command,
+                                         PartitionNumber partition) override;
 
   private:
     Reads reads_;

@@ -5,7 +5,8 @@
 // the same partition, and each write is safe without it. Implementations are thread-safe.
 #pragma once
 
-#include <cstdint>
+#include "engine/base/id.h"
+
 #include <string>
 
 namespace trueup::executors {
@@ -14,7 +15,7 @@ class PartitionAssignment {
   public:
     virtual ~PartitionAssignment() = default;
     /// Whether the commands of this partition are ours at the moment.
-    virtual bool has(std::int32_t partition) const = 0;
+    virtual bool has(PartitionNumber partition) const = 0;
     /// Why we have none, in one sentence; empty while nothing is wrong.
     virtual std::string trouble() const = 0;
 };

@@ -27,10 +27,10 @@ class WriteGate {
     virtual ~WriteGate() = default;
     /// Finding it out may take a while: `now` is what the time is then, by which the caller judges
     /// how old its own checks are.
-    virtual Permit permit(const Command& command, std::int32_t partition, SteadyTime& now) = 0;
+    virtual Permit permit(const Command& command, PartitionNumber partition, SteadyTime& now) = 0;
     /// Why an operator does not want this done; nullopt: nobody objects. Valid right after kGo.
     virtual std::optional<std::string> objection(const Command& command,
-                                                 std::int32_t partition) = 0;
+                                                 PartitionNumber partition) = 0;
 };
 
 }  // namespace trueup::executors

@@ -74,7 +74,8 @@ void put(Stage& stage, const std::string& subject, const std::string& request) {
     std::vector<ports::Entry> entries;
     entries.push_back({subject, request});
     const std::int32_t shards = stage.fleet.shards();
-    for (std::int32_t shard = 0; shard < shards; ++shard) {
+    for (std::int32_t number = 0; number < shards; ++number) {
+        const PartitionNumber shard(number);
         const bool concerned = subject.empty() || partition_of(subject, shards) == shard;
         for (int i = 0; concerned && i < 20; ++i) {
             if (ports::append_now(stage.operators, {Topic::kRequests, shard}, entries)) break;

@@ -31,7 +31,7 @@ struct Brake {
 
 /// Where a request lies in the log.
 struct Place {
-    std::int32_t shard = 0;
+    PartitionNumber shard;
     std::int64_t offset = -1;
 };
 

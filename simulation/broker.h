@@ -43,7 +43,7 @@ template <typename Value>
 class ByPartition {
   public:
     Value& operator[](ports::Partition partition) {
-        const std::size_t place = static_cast<std::size_t>(partition.index) * kTopics +
+        const std::size_t place = static_cast<std::size_t>(partition.index.value()) * kTopics +
                                   static_cast<std::size_t>(partition.topic);
         if (place < values_.size() && values_[place]) return *values_[place];
         return make(place);

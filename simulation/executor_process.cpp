@@ -2,7 +2,6 @@
 #include "sandbox/wiring/sandbox_wiring.h"
 #include "simulation/process.h"
 
-#include <numeric>
 #include <utility>
 
 namespace trueup::simulation {
@@ -27,8 +26,10 @@ class ExecutorProcess final : public Process {
                                                    woken, mind);
         executors::DispatcherSettings settings;
         settings.executor = name();
-        settings.partitions.resize(static_cast<std::size_t>(around_.settings.shards));
-        std::iota(settings.partitions.begin(), settings.partitions.end(), 0);
+        settings.partitions.clear();
+        for (std::int32_t p = 0; p < around_.settings.shards; ++p) {
+            settings.partitions.emplace_back(p);
+        }
         settings.command_keys = settings.request_keys = around_.keys;
         settings.heartbeat_every = Millis{10'000};
         settings.heartbeat_fresh = Millis{25'000};

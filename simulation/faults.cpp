@@ -236,9 +236,9 @@ void lossy_fail_over(Stage& stage, Random& random) {
     stage.world.fail_over(1 + random.below(random.chance(500) ? 3 : 30));
 }
 
-std::int32_t any_shard(Stage& stage, Random& random) {
+PartitionNumber any_shard(Stage& stage, Random& random) {
     const auto shards = static_cast<std::uint64_t>(stage.fleet.shards());
-    return shards == 1 ? 0 : static_cast<std::int32_t>(random.below(shards));
+    return PartitionNumber(shards == 1 ? 0 : static_cast<std::int32_t>(random.below(shards)));
 }
 
 /// The log loses what it had acknowledged. Of a journal that lost its beginning too nobody could

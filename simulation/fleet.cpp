@@ -24,10 +24,10 @@ constexpr Millis kForgetEvery{30'000};
 
 class EngineProcess final : public Process {
   public:
-    EngineProcess(std::string name, std::int32_t shard, Surroundings& around)
+    EngineProcess(std::string name, PartitionNumber shard, Surroundings& around)
         : Process(std::move(name), around), index_(shard), policy_(around.settings.policy) {}
 
-    std::int32_t index() const { return index_; }
+    PartitionNumber index() const { return index_; }
     void configure(const Settings& policy) { policy_ = policy; }
     Disk& disk() { return disk_; }
     const runtime::Shard* shard() const { return shard_.get(); }
@@ -151,7 +151,7 @@ class EngineProcess final : public Process {
         (void)retention_->tend(status.meta, {}, [this] { return !life_.alive(); });
     }
 
-    const std::int32_t index_;  ///< of its shard
+    const PartitionNumber index_;  ///< of its shard
     Settings policy_;
     bool told_ = false;  ///< what it has to tell executors at its start
     SteadyTime tell_again_{};
@@ -189,12 +189,12 @@ struct Fleet::Parts {
     std::uint64_t configured = 0;  ///< how often
     BrokerTime rest_begins{};
     /// Complete ones by then, by shard and source.
-    std::map<std::pair<std::int32_t, std::string>, std::uint64_t> epochs{};
+    std::map<std::pair<PartitionNumber, std::string>, std::uint64_t> epochs{};
 
     /// The first engine of each shard that runs.
     std::vector<const runtime::Shard*> shards() const {
         std::vector<const runtime::Shard*> all;
-        std::set<std::int32_t> seen;
+        std::set<PartitionNumber> seen;
         for (const auto& engine : engines) {
             if (engine->shard() != nullptr && seen.insert(engine->index()).second) {
                 all.push_back(engine->shard());
@@ -206,8 +206,9 @@ struct Fleet::Parts {
 
 Fleet::Fleet(Surroundings& around) : parts_(new Parts{around, {}, {}, {}, 0, 0, {}, {}}) {
     for (std::int32_t engine = 0; engine < kEnginesOfAShard * around.settings.shards; ++engine) {
-        parts_->engines.push_back(std::make_unique<EngineProcess>(
-            "engine-" + std::to_string(engine + 1), engine / kEnginesOfAShard, around));
+        parts_->engines.push_back(
+            std::make_unique<EngineProcess>("engine-" + std::to_string(engine + 1),
+                                            PartitionNumber(engine / kEnginesOfAShard), around));
     }
     parts_->others.push_back(make_source("pods", Kind::kPods, around));
     parts_->others.push_back(make_source("rows", Kind::kRows, around));
@@ -391,9 +392,9 @@ std::vector<std::string> Fleet::passes_since(BrokerTime then) const {
     for (const runtime::Shard* shard : parts_->shards()) {
         const core::Pass& pass = shard->state().meta.pass;
         if (!pass.running || pass.started > then) continue;
-        open.push_back("on shard " + std::to_string(shard->status().meta.shard) + " one runs for " +
-                       std::to_string((parts_->around.broker.now() - pass.started).count() / 1000) +
-                       " s");
+        open.push_back(
+            "on shard " + std::to_string(shard->status().meta.shard.value()) + " one runs for " +
+            std::to_string((parts_->around.broker.now() - pass.started).count() / 1000) + " s");
     }
     return open;
 }
@@ -417,7 +418,7 @@ std::vector<std::int64_t> Fleet::seen() const {
     std::vector<std::int64_t> offsets(static_cast<std::size_t>(shards()), -1);
     for (const auto& engine : parts_->engines) {
         if (engine->shard() == nullptr) continue;
-        std::int64_t& offset = offsets[static_cast<std::size_t>(engine->index())];
+        std::int64_t& offset = offsets[static_cast<std::size_t>(engine->index().value())];
         offset = std::max(offset, engine->shard()->state().meta.applied);
     }
     return offsets;
@@ -443,7 +444,7 @@ std::vector<NamedRule> Fleet::not_enabled() const {
 std::int32_t Fleet::shards() const { return parts_->around.settings.shards; }
 
 bool Fleet::granted(const RequestId& request, const RequestScope& scope) const {
-    std::set<std::int32_t> by;
+    std::set<PartitionNumber> by;
     for (const auto& engine : parts_->engines) {
         if (engine->shard() == nullptr) continue;
         for (const core::Answered& answer : engine->shard()->state().meta.answered) {
@@ -454,7 +455,7 @@ bool Fleet::granted(const RequestId& request, const RequestScope& scope) const {
     return by.size() == static_cast<std::size_t>(shards());
 }
 
-bool Fleet::has_read(std::int32_t shard, std::int64_t offset) const {
+bool Fleet::has_read(PartitionNumber shard, std::int64_t offset) const {
     constexpr auto kRequests = static_cast<std::size_t>(Topic::kRequests);
     return std::any_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
         return engine->index() == shard && engine->shard() != nullptr &&

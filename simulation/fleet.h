@@ -68,7 +68,7 @@ class Fleet {
     /// Was this request taken, and granted, by each shard that it concerns?
     bool granted(const RequestId& request, const RequestScope& scope) const;
     /// Has an engine of this shard come past that record of its requests?
-    bool has_read(std::int32_t shard, std::int64_t offset) const;
+    bool has_read(PartitionNumber shard, std::int64_t offset) const;
     /// What is not settled, in one sentence.
     std::string trouble() const;
     /// What an engine believes of a subject, in one sentence.
@@ -76,7 +76,7 @@ class Fleet {
     /// What an engine's disk holds once it was stopped in good order, and up to which record.
     struct Image {
         std::string engine;
-        std::int32_t shard = 0;
+        PartitionNumber shard;
         std::int64_t applied = -1;
         const Disk::Rows* rows = nullptr;
     };

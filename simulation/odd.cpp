@@ -113,7 +113,8 @@ void flood(Stage& stage, Random& random) {
         entries.push_back({request.scope.subject, std::move(bytes)});
     }
     for (std::int32_t shard = 0; shard < stage.fleet.shards(); ++shard) {
-        (void)ports::append_now(stage.operators, {Topic::kRequests, shard}, entries);
+        (void)ports::append_now(stage.operators, {Topic::kRequests, PartitionNumber(shard)},
+                                entries);
     }
     RequestScope scope;
     if (random.chance(500)) scope.rule = "missing_pod";

@@ -329,9 +329,9 @@ std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now,
     return std::max<std::uint64_t>(budget.max, there.size() * budget.percent / 100);
 }
 
-void Oracles::judge_folded(std::int32_t shard, std::uint64_t folded, std::uint64_t reached,
+void Oracles::judge_folded(PartitionNumber shard, std::uint64_t folded, std::uint64_t reached,
                            std::uint64_t settled) {
-    const std::string who = "shard " + std::to_string(shard);
+    const std::string who = "shard " + std::to_string(shard.value());
     if (folded != reached) {
         violate("lost", who + " folded " + std::to_string(folded) + " of the first " +
                             std::to_string(reached) + " records");

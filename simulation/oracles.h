@@ -140,7 +140,7 @@ class Oracles final : public Witness {
                       const std::map<std::string, SteadyTime>& served = {});
     /// O6: how many records the fold of a journal took, how far it is in its topics, and how many
     /// records have been there for long.
-    void judge_folded(std::int32_t shard, std::uint64_t folded, std::uint64_t reached,
+    void judge_folded(PartitionNumber shard, std::uint64_t folded, std::uint64_t reached,
                       std::uint64_t settled);
     /// O19: a shard takes this source for one that went back in time.
     void judge_rewind(const std::string& source);

@@ -13,7 +13,7 @@ namespace trueup::simulation {
 /// One proof, as a shard took it.
 struct Proof {
     SourceId source = kNoSource;
-    std::int32_t shard = 0;
+    PartitionNumber shard;
     std::int32_t shards = 1;
     SteadyTime as_of{};  ///< everything before was told, it says
     SteadyTime taken{};

@@ -37,7 +37,7 @@ Disk::Rows rows_of(ports::Store& store) {
     return rows;
 }
 
-void judge_folded(std::int32_t shard, const core::Meta& meta, Broker& broker, Oracles& oracles,
+void judge_folded(PartitionNumber shard, const core::Meta& meta, Broker& broker, Oracles& oracles,
                   SteadyTime now) {
     std::uint64_t reached = 0;
     std::uint64_t settled = 0;
@@ -60,7 +60,7 @@ std::vector<BrokerTime> proven_by(const core::Meta& meta) {
 /// Holds the proofs that a journal takes against the world, until one is wrong.
 class Proofs {
   public:
-    Proofs(std::int32_t shard, Broker& broker, Oracles& oracles)
+    Proofs(PartitionNumber shard, Broker& broker, Oracles& oracles)
         : shard_(shard), broker_(broker), oracles_(oracles) {}
 
     /// Those that are newer than they were.
@@ -77,7 +77,8 @@ class Proofs {
             if (proven == BrokerTime{} || sweeps(state.meta, id)) continue;
             if (sources[id].topic == Topic::kChangesResources) continue;
             // A marker lies in the first partition.
-            const SteadyTime as_of = broker_.stored_at({sources[id].topic, 0}, proven);
+            const SteadyTime as_of =
+                broker_.stored_at({sources[id].topic, PartitionNumber(0)}, proven);
             wrong_ = !oracles_.judge_proof(
                 state, {static_cast<SourceId>(id), shard_, oracles_.shards, as_of, taken});
         }
@@ -91,7 +92,7 @@ class Proofs {
         });
     }
 
-    const std::int32_t shard_;
+    const PartitionNumber shard_;
     Broker& broker_;
     Oracles& oracles_;
     bool wrong_ = false;
@@ -99,7 +100,7 @@ class Proofs {
 
 }  // namespace
 
-Replayed replay(std::int32_t shard, Broker& broker, const std::vector<Fleet::Image>& images,
+Replayed replay(PartitionNumber shard, Broker& broker, const std::vector<Fleet::Image>& images,
                 Oracles& oracles, SteadyTime now) {
     Replayed made;
     projections::MemoryStore store;

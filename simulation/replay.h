@@ -8,7 +8,6 @@
 #include "simulation/fleet.h"
 #include "simulation/oracles.h"
 
-#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -23,7 +22,7 @@ struct Replayed {
 
 /// Folds a shard's journal, and holds the images of its engines against what that makes, each where
 /// its engine stopped.
-Replayed replay(std::int32_t shard, Broker& broker, const std::vector<Fleet::Image>& images,
+Replayed replay(PartitionNumber shard, Broker& broker, const std::vector<Fleet::Image>& images,
                 Oracles& oracles, SteadyTime now);
 
 }  // namespace trueup::simulation

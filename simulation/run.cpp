@@ -367,7 +367,8 @@ class Run {
     template <typename Visit>
     void each_record(Topic topic, Visit visit) {
         for (std::int32_t shard = 0; shard < plan_.shards; ++shard) {
-            for (const auto& record : broker_.records({topic, shard})) visit(*record);
+            const ports::Partition partition{topic, PartitionNumber(shard)};
+            for (const auto& record : broker_.records(partition)) visit(*record);
         }
     }
 
@@ -393,7 +394,8 @@ class Run {
         }
         std::set<std::string> believed;
         for (std::int32_t shard = 0; shard < plan_.shards; ++shard) {
-            Replayed made = replay(shard, broker_, images, oracles_, scheduler_.steady_now());
+            Replayed made =
+                replay(PartitionNumber(shard), broker_, images, oracles_, scheduler_.steady_now());
             believed.merge(made.believed);
             done_.merge(made.done);
         }

@@ -27,7 +27,8 @@ class ServiceExecutor final : public Process {
 
     Millis step() override {
         for (std::size_t shard = 0; shard < next_.size(); ++shard) {
-            const ports::Partition at{Topic::kCommands, static_cast<std::int32_t>(shard)};
+            const ports::Partition at{Topic::kCommands,
+                                      PartitionNumber(static_cast<std::int32_t>(shard))};
             const auto read = log_->read(at, next_[shard], kReadBytes);
             if (!read) continue;
             next_[shard] = read->next_offset;
@@ -36,7 +37,7 @@ class ServiceExecutor final : public Process {
         return kNap;
     }
 
-    void take(std::int32_t shard, const ports::Record& record) {
+    void take(PartitionNumber shard, const ports::Record& record) {
         const auto command = codec::decode_command(record.value);
         if (!command || command->draft.action.kind != Action::Kind::kDeleteObject) return;
         if (!ended_.insert(command->id).second || !life_.call()) return;

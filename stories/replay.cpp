@@ -17,7 +17,7 @@ Replay::Replay() : Replay(own_store_) {}
 
 Replay::Replay(ports::Store& store)
     : store_(&store),
-      projection_(std::make_unique<runtime::Projection>(store, 0)),
+      projection_(std::make_unique<runtime::Projection>(store, PartitionNumber(0))),
       state_(std::make_unique<core::State>(*projection_)) {}
 
 Emissions Replay::fold(const Recorded& record) {
@@ -44,7 +44,7 @@ std::vector<Emissions> Replay::fold(const std::vector<Recorded>& records, std::s
 void Replay::write_behind() { demand(projection_->write_behind(*state_, parked_)); }
 
 void Replay::restart(std::size_t budget) {
-    projection_ = std::make_unique<runtime::Projection>(*store_, 0);
+    projection_ = std::make_unique<runtime::Projection>(*store_, PartitionNumber(0));
     state_ = std::make_unique<core::State>(*projection_);
     parked_.clear();
     demand(projection_->load(*state_, budget));

@@ -91,7 +91,7 @@ std::vector<News> news_of(const core::FoldReport& report, BrokerTime at) {
 
 Script::Script(Settings settings, std::uint64_t journal, Manner manner, std::int32_t shards)
     : settings_(std::move(settings)), manner_(manner), state_(no_rows()) {
-    record_.set_genesis({JournalId({journal, 7}), shards, 0});
+    record_.set_genesis({JournalId({journal, 7}), shards, PartitionNumber(0)});
     record_.set_settings(settings_);
     flush();
 }

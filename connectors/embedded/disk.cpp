@@ -44,7 +44,7 @@ std::uint64_t big_endian(std::string_view bytes) {
 
 std::string partition_key(char tag, ports::Partition partition) {
     std::string key{tag, static_cast<char>(partition.topic)};
-    put_big_endian(key, static_cast<std::uint32_t>(partition.index));
+    put_big_endian(key, static_cast<std::uint32_t>(partition.index.value()));
     return key;
 }
 
@@ -55,8 +55,8 @@ std::string block_key(ports::Partition partition, std::int64_t offset) {
 }
 
 ports::Partition partition_of_key(std::string_view key) {
-    return {static_cast<Topic>(key[1]),
-            static_cast<std::int32_t>(big_endian(key.substr(2, sizeof(std::uint32_t))))};
+    return {static_cast<Topic>(key[1]), PartitionNumber(static_cast<std::int32_t>(
+                                            big_endian(key.substr(2, sizeof(std::uint32_t)))))};
 }
 
 std::int64_t offset_of_key(std::string_view key) {
@@ -68,7 +68,7 @@ bool is_key_of(std::string_view key, std::string_view prefix, std::size_t size) 
 }
 
 std::string partition_name(ports::Partition partition) {
-    return std::string(name_of(partition.topic)) + "/" + std::to_string(partition.index);
+    return std::string(name_of(partition.topic)) + "/" + std::to_string(partition.index.value());
 }
 
 Error error_of(const rocksdb::Status& status, const std::string& path) {

@@ -14,7 +14,7 @@ namespace trueup::connectors {
 namespace {
 
 std::string partition_name(ports::Partition partition) {
-    return std::string(name_of(partition.topic)) + "/" + std::to_string(partition.index);
+    return std::string(name_of(partition.topic)) + "/" + std::to_string(partition.index.value());
 }
 
 std::optional<Error> refusal(ports::Partition partition, const std::vector<ports::Entry>& entries) {
@@ -77,7 +77,7 @@ Result<std::unique_ptr<EmbeddedLog>> EmbeddedLog::open(Settings settings) {
 std::unique_ptr<ports::PendingAppend> EmbeddedLog::append(
     ports::Partition partition, const std::vector<ports::Entry>& entries) {
     TRUEUP_CHECK(!entries.empty());
-    TRUEUP_CHECK(partition.topic != Topic::kUnspecified && partition.index >= 0);
+    TRUEUP_CHECK(partition.topic != Topic::kUnspecified && partition.index.value() >= 0);
     auto answer = std::make_shared<ports::AppendAnswer>();
     Unit unit{partition, {}, refusal(partition, entries), answer, nullptr};
     if (!unit.refused) unit.packed = pack(entries);

@@ -151,7 +151,7 @@ Status EmbeddedLog::Writer::truncate(ports::Partition partition, std::int64_t of
     if (offset > extent.next_offset) {
         return Error{Next::kSkip, Code::kInvalid,
                      "cannot truncate " + std::string(name_of(partition.topic)) + "/" +
-                         std::to_string(partition.index) + " to " + std::to_string(offset) +
+                         std::to_string(partition.index.value()) + " to " + std::to_string(offset) +
                          ": it ends at " + std::to_string(extent.next_offset)};
     }
     extent.first_offset = offset;

@@ -77,8 +77,8 @@ Result<ports::Extent> Admin::extent(ports::Partition partition) {
     std::int64_t high = 0;
     const std::string name = topic_name(settings_, partition.topic);
     const auto query = [&] {
-        return rd_kafka_query_watermark_offsets(client_.get(), name.c_str(), partition.index, &low,
-                                                &high, kAnswerMs);
+        return rd_kafka_query_watermark_offsets(client_.get(), name.c_str(),
+                                                partition.index.value(), &low, &high, kAnswerMs);
     };
     rd_kafka_resp_err_t error = query();
     if (is_stale(error)) {

@@ -219,13 +219,13 @@ Partitions one_partition(const Settings& settings, ports::Partition partition,
                          std::int64_t offset) {
     Partitions list(rd_kafka_topic_partition_list_new(1));
     rd_kafka_topic_partition_list_add(list.get(), topic_name(settings, partition.topic).c_str(),
-                                      partition.index)
+                                      partition.index.value())
         ->offset = offset;
     return list;
 }
 
 std::string partition_name(ports::Partition partition) {
-    return std::string(name_of(partition.topic)) + "/" + std::to_string(partition.index);
+    return std::string(name_of(partition.topic)) + "/" + std::to_string(partition.index.value());
 }
 
 Error error_of(rd_kafka_resp_err_t error, const std::string& doing) {

@@ -43,7 +43,7 @@ Membership::~Membership() {
     if (client_) rd_kafka_consumer_close(client_.get());
 }
 
-bool Membership::has(std::int32_t partition) const {
+bool Membership::has(PartitionNumber partition) const {
     const MutexLock lock(mutex_);
     return ours_.contains(partition);
 }
@@ -58,11 +58,13 @@ void Membership::note(std::string trouble) {
     trouble_ = std::move(trouble);
 }
 
-std::set<std::int32_t> ours_after(rd_kafka_resp_err_t word,
-                                  const rd_kafka_topic_partition_list_t& partitions) {
-    std::set<std::int32_t> ours;
+std::set<PartitionNumber> ours_after(rd_kafka_resp_err_t word,
+                                     const rd_kafka_topic_partition_list_t& partitions) {
+    std::set<PartitionNumber> ours;
     if (word != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) return ours;
-    for (int i = 0; i < partitions.cnt; ++i) ours.insert(partitions.elems[i].partition);
+    for (int i = 0; i < partitions.cnt; ++i) {
+        ours.insert(PartitionNumber(partitions.elems[i].partition));
+    }
     return ours;
 }
 
@@ -80,7 +82,7 @@ void Membership::run() {
 /// When it is taken back, the group says a moment later what is ours instead.
 void Membership::rebalanced(rd_kafka_resp_err_t error,
                             rd_kafka_topic_partition_list_t* partitions) {
-    std::set<std::int32_t> ours = ours_after(error, *partitions);
+    std::set<PartitionNumber> ours = ours_after(error, *partitions);
     if (error != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         {
             const MutexLock lock(mutex_);

@@ -9,12 +9,12 @@
 #pragma once
 
 #include "connectors/kafka/client.h"
+#include "engine/base/id.h"
 #include "engine/base/mutex.h"
 #include "engine/base/result.h"
 #include "engine/model/topic.h"
 
 #include <atomic>
-#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -24,8 +24,8 @@ namespace trueup::connectors::kafka {
 
 /// Which partitions are ours after the group's word about them. What is taken back, another member
 /// may have before we are told anything else.
-std::set<std::int32_t> ours_after(rd_kafka_resp_err_t word,
-                                  const rd_kafka_topic_partition_list_t& partitions);
+std::set<PartitionNumber> ours_after(rd_kafka_resp_err_t word,
+                                     const rd_kafka_topic_partition_list_t& partitions);
 
 class Membership {
   public:
@@ -37,7 +37,7 @@ class Membership {
     Membership(const Membership&) = delete;
     Membership& operator=(const Membership&) = delete;
 
-    bool has(std::int32_t partition) const TRUEUP_EXCLUDES(mutex_);
+    bool has(PartitionNumber partition) const TRUEUP_EXCLUDES(mutex_);
     /// Why the group cannot be joined; empty while nothing is wrong.
     std::string trouble() const TRUEUP_EXCLUDES(mutex_);
 
@@ -53,7 +53,7 @@ class Membership {
     Client client_;
     std::string group_;
     mutable Mutex mutex_;
-    std::set<std::int32_t> ours_ TRUEUP_GUARDED_BY(mutex_);
+    std::set<PartitionNumber> ours_ TRUEUP_GUARDED_BY(mutex_);
     std::string trouble_ TRUEUP_GUARDED_BY(mutex_);
     std::atomic<bool> leaving_ = false;
     std::thread thread_;

@@ -186,7 +186,7 @@ void Producer::send(Unit& unit) {
         rd_kafka_headers_t* headers = headers_of(entry);
         rd_kafka_vu_t fields[] = {
             {.vtype = RD_KAFKA_VTYPE_RKT, .u = {.rkt = topic}},
-            {.vtype = RD_KAFKA_VTYPE_PARTITION, .u = {.i32 = unit.partition.index}},
+            {.vtype = RD_KAFKA_VTYPE_PARTITION, .u = {.i32 = unit.partition.index.value()}},
             {.vtype = RD_KAFKA_VTYPE_KEY,
              .u = {.mem = {.ptr = entry.key.data(), .size = entry.key.size()}}},
             {.vtype = RD_KAFKA_VTYPE_VALUE,

@@ -195,7 +195,7 @@ class Streams::Lane {
             last_topic_ = message.rkt;
             last_ = topic_of(owner_.settings_, rd_kafka_topic_name(message.rkt));
         }
-        const auto found = streams_.find({last_, message.partition});
+        const auto found = streams_.find({last_, PartitionNumber(message.partition)});
         return found == streams_.end() ? nullptr : found->second.get();
     }
 
@@ -232,7 +232,7 @@ class Streams::Lane {
         std::int64_t high = 0;
         const std::string name = topic_name(owner_.settings_, stream.partition.topic);
         const rd_kafka_resp_err_t error = rd_kafka_get_watermark_offsets(
-            client_.get(), name.c_str(), stream.partition.index, &low, &high);
+            client_.get(), name.c_str(), stream.partition.index.value(), &low, &high);
         const bool known = error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0;
         if (!known || stream.expected < high) return;
         stream.at_end = true;

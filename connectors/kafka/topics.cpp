@@ -106,7 +106,8 @@ class Check {
 /// How many shards have a journal with a record in it, or had one.
 Result<std::int32_t> shards_begun(Admin& admin, std::int32_t partitions) {
     for (std::int32_t i = partitions; i > 0; --i) {
-        const Result<ports::Extent> extent = admin.extent({Topic::kJournal, i - 1});
+        const Result<ports::Extent> extent =
+            admin.extent({Topic::kJournal, PartitionNumber(i - 1)});
         if (!extent) return extent.error();
         if (extent->next_offset > 0) return i;
     }

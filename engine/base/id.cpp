@@ -91,9 +91,9 @@ std::uint32_t murmur2(std::string_view key) {
     return h;
 }
 
-std::int32_t partition_of(std::string_view key, std::int32_t partitions) {
+PartitionNumber partition_of(std::string_view key, std::int32_t partitions) {
     TRUEUP_CHECK(partitions > 0);
-    return static_cast<std::int32_t>(murmur2(key) & 0x7fffffffU) % partitions;
+    return PartitionNumber(static_cast<std::int32_t>(murmur2(key) & 0x7fffffffU) % partitions);
 }
 
 }  // namespace trueup

@@ -2,6 +2,8 @@
 // Kafka's Java client uses, so that a key lands in the same partition whoever writes it.
 #pragma once
 
+#include "engine/base/named.h"
+
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -38,7 +40,12 @@ std::optional<Hash128> hash_from_hex(std::string_view hex);
 
 /// Kafka's murmur2 over the key's bytes.
 std::uint32_t murmur2(std::string_view key);
+
+/// One of a topic's partitions, from 0: also the number of the shard that has this partition of
+/// every topic.
+using PartitionNumber = Named<std::int32_t, struct PartitionNumberTag>;
+
 /// The partition of a key as Kafka's Java client chooses it. `partitions` > 0.
-std::int32_t partition_of(std::string_view key, std::int32_t partitions);
+PartitionNumber partition_of(std::string_view key, std::int32_t partitions);
 
 }  // namespace trueup

@@ -68,7 +68,7 @@ std::string encode_finding(const FindingEdge& edge) {
     if (edge.reason != Reason::kNone) out.number(kReason, bits(edge.reason));
     put_part<kMaxPosition>(out, kPosition, [&](WireWriter& position) {
         position.text(kJournalId, to_hex(edge.journal_id));
-        position.number(kShard, bits(edge.shard));
+        position.number(kShard, bits(edge.shard.value()));
         position.number(kOffset, bits(edge.offset));
         position.number(kIndex, edge.index);
     });
@@ -112,7 +112,7 @@ Result<FindingEdge> decode_finding(std::string_view bytes) {
     edge.state = static_cast<FindingState>(m.state());
     edge.reason = static_cast<Reason>(m.reason());
     edge.since = from_millis<JournalTime>(m.since_ms());
-    edge.shard = m.position().shard();
+    edge.shard = PartitionNumber(m.position().shard());
     edge.offset = m.position().offset();
     edge.index = m.position().index();
     edge.append_time = from_millis<BrokerTime>(m.append_time_ms());

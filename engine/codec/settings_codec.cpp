@@ -94,7 +94,7 @@ std::string encode_genesis(const Genesis& genesis) {
     v1::Genesis m;
     m.set_journal_id(to_hex(genesis.journal_id));
     m.set_partitions(genesis.partitions);
-    m.set_shard(genesis.shard);
+    m.set_shard(genesis.shard.value());
     return m.SerializeAsString();
 }
 
@@ -108,7 +108,7 @@ Result<Genesis> decode_genesis(std::string_view bytes) {
         return broken("the genesis names no shard of its partitions");
     }
     genesis.partitions = m.partitions();
-    genesis.shard = m.shard();
+    genesis.shard = PartitionNumber(m.shard());
     return genesis;
 }
 

@@ -16,7 +16,8 @@ std::int64_t window_of(const Budget& budget, const Meta& meta) {
 std::uint64_t allowance(const Budget& budget, std::int64_t window, const Meta& meta) {
     const auto shards = static_cast<std::uint64_t>(std::max(meta.partitions, 1));
     const std::uint64_t place =
-        (static_cast<std::uint64_t>(meta.shard) + static_cast<std::uint64_t>(window)) % shards;
+        (static_cast<std::uint64_t>(meta.shard.value()) + static_cast<std::uint64_t>(window)) %
+        shards;
     const std::uint64_t fixed =
         budget.max / shards + (place < budget.max % shards ? std::uint64_t{1} : 0);
     // Why not the larger of the two: one shard's could be the fixed part and another's the share,

@@ -41,6 +41,10 @@ class ByteWriter {
         append_varint(out_, static_cast<std::uint64_t>(value));
     }
     void signed_number(std::int64_t value) { append_varint(out_, to_zigzag(value)); }
+    template <typename Value, typename Tag>
+    void signed_number(const Named<Value, Tag>& value) {
+        signed_number(value.value());
+    }
     void text(std::string_view value) {
         number(value.size());
         out_ += value;
@@ -108,6 +112,10 @@ class ByteReader {
     template <typename Number>
     void signed_number(Number& value) {
         value = static_cast<Number>(from_zigzag(number()));
+    }
+    template <typename Value, typename Tag>
+    void signed_number(Named<Value, Tag>& value) {
+        value = Named<Value, Tag>(static_cast<Value>(from_zigzag(number())));
     }
     void text(std::string& value) {
         const std::size_t size = count();

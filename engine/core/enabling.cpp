@@ -128,7 +128,7 @@ FoldRun::Answer FoldRun::enable(const Request& request) {
     if (request.role != "admin" && TRUEUP_GUARD("enabling_needs_admin")) {
         return {false, "to enable a rule takes the role admin"};
     }
-    const auto shard = static_cast<std::size_t>(meta_.shard);
+    const auto shard = static_cast<std::size_t>(meta_.shard.value());
     const std::int64_t seen = shard < request.seen.size() ? request.seen[shard] : -1;
     if (request.rules.empty() || seen < 0) {
         return {false,

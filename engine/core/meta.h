@@ -202,7 +202,7 @@ struct Enabling {
 struct Meta {
     JournalId journal_id;
     std::int32_t partitions = 1;
-    std::int32_t shard = 0;
+    PartitionNumber shard;
     std::int64_t applied = -1;   ///< journal offset folded last
     std::uint64_t record = 0;    ///< digest of that record
     BrokerTime broker_now{};     ///< append time of that record, never descending

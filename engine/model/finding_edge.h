@@ -24,7 +24,7 @@ struct FindingEdge {
     bool opened = false;  ///< the first edge of the finding
     JournalTime since{};  ///< first detection
     JournalId journal_id;
-    std::int32_t shard = 0;
+    PartitionNumber shard;
     std::int64_t offset = -1;             ///< of the journal record that made this edge
     std::uint32_t index = 0;              ///< which of that record's effects
     BrokerTime append_time{};             ///< of that record

@@ -40,7 +40,7 @@ struct ItemView {
 struct Genesis {
     JournalId journal_id;
     std::int32_t partitions = 1;
-    std::int32_t shard = 0;
+    PartitionNumber shard;
     bool operator==(const Genesis&) const = default;
 };
 

@@ -15,6 +15,7 @@
 // Thread-safe.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/result.h"
 #include "engine/base/time.h"
 #include "engine/model/headers.h"
@@ -34,7 +35,7 @@ namespace trueup::ports {
 
 struct Partition {
     Topic topic = Topic::kUnspecified;
-    std::int32_t index = 0;
+    PartitionNumber index;
     auto operator<=>(const Partition&) const = default;
 };
 

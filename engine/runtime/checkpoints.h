@@ -43,7 +43,7 @@ struct Checkpoint {
 class Checkpoints {
   public:
     /// `keep` of each journal stay, 1 at least.
-    Checkpoints(std::string folder, std::int32_t shard, std::size_t keep)
+    Checkpoints(std::string folder, PartitionNumber shard, std::size_t keep)
         : folder_(std::move(folder)), shard_(shard), keep_(keep) {}
 
     /// Those that are there, the highest offset first.
@@ -64,7 +64,7 @@ class Checkpoints {
     void prune(const Checkpoint& newest) const;
 
     std::string folder_;
-    std::int32_t shard_;
+    PartitionNumber shard_;
     std::size_t keep_;
 };
 

@@ -87,7 +87,7 @@ Status same_history(ports::Log& log, ports::Partition journal, const ports::Exte
 
 }  // namespace
 
-Status check_continuity(ports::Log& log, std::int32_t shard, const core::Meta& rows) {
+Status check_continuity(ports::Log& log, PartitionNumber shard, const core::Meta& rows) {
     const ports::Partition journal{Topic::kJournal, shard};
     const auto extent = log.describe(journal);
     if (!extent) return extent.error();

@@ -17,7 +17,7 @@ namespace trueup::runtime {
 /// yet, and the journal must be there from its start.
 ///
 /// kStop: it does not go on from there.
-Status check_continuity(ports::Log& log, std::int32_t shard, const core::Meta& rows);
+Status check_continuity(ports::Log& log, PartitionNumber shard, const core::Meta& rows);
 
 /// Notices, while a journal is folded, that it lost its tail and grew another one behind our back:
 /// brokers that took back what they had acknowledged say nothing of it to who reads on (C11,
@@ -38,7 +38,7 @@ class Lineage {
     /// leader and found another one in less.
     static constexpr Millis kElection{1'000};
 
-    Lineage(ports::Log& log, std::int32_t shard) : log_(log), shard_(shard) {}
+    Lineage(ports::Log& log, PartitionNumber shard) : log_(log), shard_(shard) {}
 
     /// Goes on behind rows that `check_continuity` has looked at.
     void resume(const core::Meta& rows);
@@ -51,7 +51,7 @@ class Lineage {
 
   private:
     ports::Log& log_;
-    std::int32_t shard_;
+    PartitionNumber shard_;
     std::deque<RecordMark> last_;     ///< that were folded, the oldest first
     BrokerTime appended_{};           ///< when the last one was
     bool doubt_ = false;              ///< the last one must be read again

@@ -26,8 +26,10 @@ std::string big_endian(std::uint64_t value, unsigned bytes) {
 
 }  // namespace
 
-Projection::Projection(ports::Store& store, std::int32_t shard, std::launch jobs)
-    : store_(store), prefix_(big_endian(static_cast<std::uint64_t>(shard), 2)), jobs_(jobs) {}
+Projection::Projection(ports::Store& store, PartitionNumber shard, std::launch jobs)
+    : store_(store),
+      prefix_(big_endian(static_cast<std::uint64_t>(shard.value()), 2)),
+      jobs_(jobs) {}
 
 std::string Projection::key(char table, std::string_view rest) const {
     std::string out = prefix_;

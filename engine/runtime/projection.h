@@ -29,7 +29,7 @@ namespace trueup::runtime {
 class Projection final : public core::Rows {
   public:
     /// `store` must outlive the projection. `jobs`: deferred has batches applied by whoever asks.
-    Projection(ports::Store& store, std::int32_t shard, std::launch jobs = std::launch::async);
+    Projection(ports::Store& store, PartitionNumber shard, std::launch jobs = std::launch::async);
 
     /// What the meta row says. nullopt: nothing was written yet. kSkip: it cannot be read.
     Result<std::optional<core::Meta>> meta();

@@ -30,7 +30,7 @@ class Relay {
   public:
     /// Commands are signed with `keys`, which outlive the relay. `jobs`: deferred has everything
     /// done by the caller.
-    Relay(ports::Log& log, std::int32_t partition, const codec::KeyRing& keys,
+    Relay(ports::Log& log, PartitionNumber partition, const codec::KeyRing& keys,
           std::launch jobs = std::launch::async)
         : log_(log), partition_(partition), keys_(keys), jobs_(jobs) {}
 
@@ -96,7 +96,7 @@ class Relay {
     void start(bool wait);
 
     ports::Log& log_;
-    std::int32_t partition_;
+    PartitionNumber partition_;
     const codec::KeyRing& keys_;
     Seen seen_;
     std::int64_t look_from_ = 0;  ///< in the findings

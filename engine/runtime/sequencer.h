@@ -22,7 +22,7 @@ namespace trueup::runtime {
 class Sequencer {
   public:
     /// Requests are checked against `keys`, which outlive the sequencer.
-    Sequencer(ports::Log& log, std::int32_t partition, const codec::KeyRing& keys)
+    Sequencer(ports::Log& log, PartitionNumber partition, const codec::KeyRing& keys)
         : log_(log), partition_(partition), keys_(keys) {}
 
     /// Reads on from behind what the fold has accepted.
@@ -61,7 +61,7 @@ class Sequencer {
                       std::size_t max_bytes);
 
     ports::Log& log_;
-    std::int32_t partition_;
+    PartitionNumber partition_;
     const codec::KeyRing& keys_;
     std::array<Position, kTopics> positions_{};
     std::uint64_t rewinds_ = 0;

@@ -107,7 +107,7 @@ Status Shard::check_journal() {
     if (!settings_.lead) return Done{};
     if (settings_.new_journal_id.none()) {
         return Error{Next::kStop, Code::kLost,
-                     "the journal of shard " + std::to_string(settings_.shard) +
+                     "the journal of shard " + std::to_string(settings_.shard.value()) +
                          " is empty, not even its first record is there; `trueup "
                          "topics create` begins it"};
     }
@@ -125,7 +125,7 @@ Status Shard::check_partitions() const {
     const core::Meta& meta = state_.meta;
     if (meta.journal_id.none() || meta.partitions == settings_.partitions) return Done{};
     return Error{Next::kStop, Code::kConfiguration,
-                 "the journal of shard " + std::to_string(settings_.shard) + " is one of " +
+                 "the journal of shard " + std::to_string(settings_.shard.value()) + " is one of " +
                      std::to_string(meta.partitions) + ", and this engine is to run shards of " +
                      std::to_string(settings_.partitions) + "; write bus.kafka.partitions: " +
                      std::to_string(meta.partitions) + ", or use another prefix"};

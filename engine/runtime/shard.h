@@ -38,7 +38,7 @@
 namespace trueup::runtime {
 
 struct ShardSettings {
-    std::int32_t shard = 0;
+    PartitionNumber shard;
     std::int32_t partitions = 1;
     Settings policy;                          ///< put in force when it differs from the journal's
     std::size_t cache_bytes = 256ULL << 20U;  ///< for subjects in memory

@@ -13,8 +13,9 @@ constexpr std::size_t kReadBytes = std::size_t{1} << 20U;
 
 }  // namespace
 
-SourceHintSender::SourceHintSender(ports::Log& log, std::int32_t shard, const codec::KeyRing& keys,
-                                   ports::Clock& clock, std::uint64_t id_seed)
+SourceHintSender::SourceHintSender(ports::Log& log, PartitionNumber shard,
+                                   const codec::KeyRing& keys, ports::Clock& clock,
+                                   std::uint64_t id_seed)
     : log_(log), shard_(shard), keys_(keys), clock_(clock), next_id_(id_seed) {}
 
 void SourceHintSender::say(bool hurry, const std::vector<std::string>& epochs) {
@@ -32,7 +33,7 @@ void SourceHintSender::send(const std::string& source) {
     hint.kind = RequestKind::kSourceHint;
     hint.scope.source = source;
     hint.issued_ms = clock_.wall_millis();
-    hint.issued_by = "shard " + std::to_string(shard_);
+    hint.issued_by = "shard " + std::to_string(shard_.value());
     std::string bytes = codec::encode_request(hint);
     keys_.sign(codec::kRequestSignature, bytes);
     std::vector<ports::Entry> entries;
@@ -47,7 +48,8 @@ SourceHintReader::SourceHintReader(ports::Log& log, std::int32_t partitions,
 Status SourceHintReader::step(SteadyTime now,
                               const std::function<void(const std::string&)>& epoch) {
     for (std::size_t i = 0; i < next_.size(); ++i) {
-        const ports::Partition partition{Topic::kRequests, static_cast<std::int32_t>(i)};
+        const ports::Partition partition{Topic::kRequests,
+                                         PartitionNumber(static_cast<std::int32_t>(i))};
         if (next_[i] < 0) {
             const auto extent = log_.describe(partition);
             if (!extent) return extent.error();

@@ -24,7 +24,7 @@ class SourceHintSender {
     static constexpr Millis kAgain{3'000};  ///< a hint that lasts is repeated this often
 
     /// `log`, `keys` and `clock` outlive it. `id_seed` makes the ids of its requests its own.
-    SourceHintSender(ports::Log& log, std::int32_t shard, const codec::KeyRing& keys,
+    SourceHintSender(ports::Log& log, PartitionNumber shard, const codec::KeyRing& keys,
                      ports::Clock& clock, std::uint64_t id_seed);
 
     /// Findings wait for progress (`hurry`), and these sources are to list everything again. Never
@@ -35,7 +35,7 @@ class SourceHintSender {
     void send(const std::string& source);
 
     ports::Log& log_;
-    const std::int32_t shard_;
+    const PartitionNumber shard_;
     const codec::KeyRing& keys_;
     ports::Clock& clock_;
     std::uint64_t next_id_;

@@ -13,6 +13,7 @@ namespace trueup::runtime {
 
 namespace {
 
+constexpr PartitionNumber kFirst(0);  // has all of what tells whose the source is
 constexpr std::size_t kMostInFlight = 4;
 constexpr std::size_t kMostEntries = 2'000;  // of one append
 // While it stands by: a partition that is not being read brings no news, so it looks for them.
@@ -100,7 +101,7 @@ Result<Incarnation> SourceTask::take_token() {
     start.nonce = said;
     std::vector<ports::Entry> entries;
     entries.push_back({settings_.source, codec::encode_change(start)});
-    const auto appended = ports::append_now(log_, {settings_.topic, 0}, entries);
+    const auto appended = ports::append_now(log_, {settings_.topic, kFirst}, entries);
     if (!appended) return appended.error();
     return appended->first_offset;
 }
@@ -148,7 +149,7 @@ Status SourceTask::settle(SteadyTime now, bool wait) {
             return Error{Next::kRetry, appended.error().code,
                          settings_.source + ": " + appended.error().what};
         }
-        if (flight.partition == 0) note_place(*appended);
+        if (flight.partition == kFirst) note_place(*appended);
         published_ += flight.records;
         if (flight.marker) connector_.marker_appended(appended->append_time, now);
         if (flight.confirm != 0) connector_.delivered(flight.confirm);
@@ -193,7 +194,7 @@ Status SourceTask::pause_after(const Status& failed, Millis max_wait) {
 /// The owner's records keep us waiting; its silence ends that.
 Status SourceTask::listen(SteadyTime now, Millis max_wait) {
     const std::uint64_t seen = log_.changes_seen();
-    const auto extent = log_.describe({settings_.topic, 0});
+    const auto extent = log_.describe({settings_.topic, kFirst});
     if (!extent) return extent.error();
     if (Status read = read_others(extent->next_offset, now); !read) return read;
     if (now - heard_ >= settings_.timeout) {
@@ -206,7 +207,7 @@ Status SourceTask::listen(SteadyTime now, Millis max_wait) {
 
 Status SourceTask::read_others(std::int64_t end, SteadyTime now) {
     while (read_from_ < end) {
-        const auto fetched = log_.read({settings_.topic, 0}, read_from_, kReadBytes);
+        const auto fetched = log_.read({settings_.topic, kFirst}, read_from_, kReadBytes);
         // What retention took was written long ago.
         if (!fetched && fetched.error().next == Next::kStop) read_from_ = end;
         if (!fetched) return fetched.error();
@@ -279,7 +280,7 @@ void SourceTask::end_epoch(ChangeView change) {
     change.total = listed_;
     for (std::size_t i = 0; i < batch_.size(); ++i) {
         change.count = counts_[i];
-        add(static_cast<std::int32_t>(i), change);
+        add(PartitionNumber(static_cast<std::int32_t>(i)), change);
     }
     // What it did not list is swept away, unless it is newer; all of it is told anew then.
     std::erase_if(told_, [&](const auto& one) { return one.second.epoch != epoch_; });
@@ -289,7 +290,7 @@ void SourceTask::end_epoch(ChangeView change) {
 void SourceTask::mark(ChangeView change) {
     change.kind = ChangeKind::kMarker;
     flush();
-    add(0, change);
+    add(kFirst, change);
     flush();
     if (!flights_.empty()) flights_.back().marker = true;
 }
@@ -317,11 +318,11 @@ void SourceTask::upsert(ChangeView change, bool in_epoch) {
     }
     if (change.kind == ChangeKind::kUpsert) shorten(change, in_epoch);
     const bool reference = !change.subject_key.empty() && change.subject_key.front() == '!';
-    const std::int32_t home = partition_of(change.subject_key, settings_.partitions);
+    const PartitionNumber home = partition_of(change.subject_key, settings_.partitions);
     for (std::int32_t p = 0; p < settings_.partitions; ++p) {
-        if (!reference && p != home) continue;
+        if (!reference && PartitionNumber(p) != home) continue;
         if (in_epoch) ++counts_[static_cast<std::size_t>(p)];
-        add(p, change);
+        add(PartitionNumber(p), change);
     }
 }
 
@@ -363,8 +364,8 @@ void SourceTask::bury(const ChangeView& change) {
     told.content = {};
 }
 
-void SourceTask::add(std::int32_t partition, ChangeView change) {
-    const auto index = static_cast<std::size_t>(partition);
+void SourceTask::add(PartitionNumber partition, ChangeView change) {
+    const auto index = static_cast<std::size_t>(partition.value());
     change.source = settings_.source;
     change.incarnation = incarnation_;
     change.seq = ++seq_[index];
@@ -375,17 +376,19 @@ void SourceTask::add(std::int32_t partition, ChangeView change) {
 }
 
 void SourceTask::add_everywhere(ChangeView change) {
-    for (std::int32_t p = 0; p < settings_.partitions; ++p) add(p, change);
+    for (std::int32_t p = 0; p < settings_.partitions; ++p) {
+        add(PartitionNumber(p), change);
+    }
 }
 
 void SourceTask::flush() {
     for (std::size_t i = 0; i < batch_.size(); ++i) {
         if (batch_[i].empty()) continue;
         Flight flight;
-        flight.partition = static_cast<std::int32_t>(i);
+        flight.partition = PartitionNumber(static_cast<std::int32_t>(i));
         flight.records = batch_[i].size();
-        flight.append = log_.append({settings_.topic, static_cast<std::int32_t>(i)},
-                                    std::exchange(batch_[i], {}));
+        flight.append =
+            log_.append({settings_.topic, flight.partition}, std::exchange(batch_[i], {}));
         flight.append->tell([this] { connector_.wake(); });
         flights_.push_back(std::move(flight));
     }

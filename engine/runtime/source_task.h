@@ -67,7 +67,7 @@ class SourceTask {
   private:
     struct Flight {
         std::unique_ptr<ports::PendingAppend> append;
-        std::int32_t partition = 0;
+        PartitionNumber partition;
         std::uint64_t records = 0;
         bool marker = false;        ///< its append time is what the machine waits for
         std::uint64_t confirm = 0;  ///< to be confirmed once this and all before are durable
@@ -93,7 +93,7 @@ class SourceTask {
     void end_epoch(ChangeView change);
     void mark(ChangeView change);
     void confirm(std::uint64_t what);
-    void add(std::int32_t partition, ChangeView change);
+    void add(PartitionNumber partition, ChangeView change);
     void add_everywhere(ChangeView change);
     void upsert(ChangeView change, bool in_epoch);
     void shorten(ChangeView& change, bool in_epoch);

@@ -49,7 +49,7 @@ TEST_F(Routes, AListOfFindingsNamesEachQuarantineAndTheCommandThatEndsIt) {
 }
 
 TEST_F(Routes, AFindingSaysHowOldItIsAndWhatIsDoneAboutItAndTheListWhatIsPaused) {
-    snapshot.shards = {{0, 5'000}, {1, 90'000}};
+    snapshot.shards = {{PartitionNumber(0), 5'000}, {PartitionNumber(1), 90'000}};
     snapshot.partitions = 4;
     RuleView rule;
     rule.rule = "orphaned_pod";
@@ -59,7 +59,7 @@ TEST_F(Routes, AFindingSaysHowOldItIsAndWhatIsDoneAboutItAndTheListWhatIsPaused)
     FindingEdge edge;
     edge.id = FindingId({1, 2});
     edge.rule = "orphaned_pod";
-    edge.shard = 1;
+    edge.shard = PartitionNumber(1);
     edge.since = from_millis<JournalTime>(60'000);
     edge.evidence = {4, 9};
     findings.take(edge);
@@ -131,7 +131,7 @@ TEST_F(Routes, ARequestIsTakenWithItsScopeAndTheNameOfTheOneWhoAsks) {
 TEST_F(Routes, ThePolicySaysWhatEachRuleMeansAndWhoEnabledIt) {
     snapshot.policy = "graph-instances";
     snapshot.partitions = 2;
-    snapshot.shards = {{1, 5'000, 1'842}};
+    snapshot.shards = {{PartitionNumber(1), 5'000, 1'842}};
     RuleView rule;
     rule.rule = "orphaned_pod";
     rule.mode = "enforce";

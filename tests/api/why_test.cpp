@@ -15,7 +15,7 @@ class Why : public Served {
   protected:
     Why() {
         why.subject = "graph-instances/wrapper-7";
-        why.shard = 3;
+        why.shard = PartitionNumber(3);
         why.offset = 1842;
         why.rules = {grace(), healthy()};
         serve();

@@ -121,11 +121,15 @@ class HostTest : public ::testing::Test {
     }
 
     std::size_t commands() {
-        return host->log().read({Topic::kCommands, 0}, 0, 1U << 20U).value().records.size();
+        return host->log()
+            .read({Topic::kCommands, PartitionNumber(0)}, 0, 1U << 20U)
+            .value()
+            .records.size();
     }
     std::vector<Outcome> outcomes() {
         std::vector<Outcome> found;
-        const auto fetched = host->log().read({Topic::kOutcomes, 0}, 0, 1U << 20U).value();
+        const auto fetched =
+            host->log().read({Topic::kOutcomes, PartitionNumber(0)}, 0, 1U << 20U).value();
         for (const ports::Record& record : fetched.records) {
             if (!record.value.empty()) {
                 found.push_back(codec::decode_outcome(record.value).value());
@@ -339,7 +343,9 @@ TEST_F(HostTest, AWordThatIsSignedForAnotherLogIsNobodys) {
         request.role = "ops";
         request.issued_ms = clock.wall_millis();
         const std::string bytes = testing::signed_bytes(request, keys.for_log(log));
-        ASSERT_TRUE(ports::append_now(host->log(), {Topic::kRequests, 0}, {{{}, bytes, {}}}).ok());
+        ASSERT_TRUE(ports::append_now(host->log(), {Topic::kRequests, PartitionNumber(0)},
+                                      {{{}, bytes, {}}})
+                        .ok());
     };
     for (const char* other : {"", "kafka:cluster:other"}) pause_for(other);
     EXPECT_EQ(ask("reconcile"), 0) << "which comes behind them";
@@ -354,7 +360,7 @@ TEST_F(HostTest, WhatIsOlderThanTheConfigurationKeepsIsForgotten) {
     every = Millis{50};
     start(false);
     const auto begins_later = [this](Topic topic) {
-        return host->log().describe({topic, 0}).value().first_offset > 0;
+        return host->log().describe({topic, PartitionNumber(0)}).value().first_offset > 0;
     };
     EXPECT_TRUE(wait_until([&] { return begins_later(Topic::kChangesPods); }));
     EXPECT_TRUE(wait_until([&] { return begins_later(Topic::kJournal); }));
@@ -469,7 +475,10 @@ TEST_F(DoubtfulHostTest, ASourceThatIsNotCheckedYetIsNotReadAndTheProcessIsNotRe
     EXPECT_EQ(rows_of(shown).published, 0U) << "not even an incarnation";
     EXPECT_FALSE(rows_of(shown).known);
     EXPECT_FALSE(rows_of(shown).answering);
-    EXPECT_TRUE(host->log().read({Topic::kChangesRows, 0}, 0, 1U << 20U).value().records.empty());
+    EXPECT_TRUE(host->log()
+                    .read({Topic::kChangesRows, PartitionNumber(0)}, 0, 1U << 20U)
+                    .value()
+                    .records.empty());
     const char* why = "source rows: nothing is read or written there until it answers: ";
     EXPECT_TRUE(wait_until([&] { return host->snapshot().not_ready().starts_with(why); }))
         << host->snapshot().not_ready();

@@ -3,18 +3,24 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
 namespace trueup::apps {
 namespace {
 
-using Shards = std::vector<std::int32_t>;
-
-TEST(ParseShards, RangesAndNumbersAscendingEachOnce) {
-    EXPECT_EQ(parse_shards("0-3", 8).value(), (Shards{0, 1, 2, 3}));
-    EXPECT_EQ(parse_shards("7,2", 8).value(), (Shards{2, 7}));
-    EXPECT_EQ(parse_shards("1-2,2-4,0", 8).value(), (Shards{0, 1, 2, 3, 4}));
+std::vector<PartitionNumber> shards(std::initializer_list<std::int32_t> numbers) {
+    return {numbers.begin(), numbers.end()};
 }
 
-TEST(ParseShards, NothingMeansAll) { EXPECT_EQ(parse_shards("", 3).value(), (Shards{0, 1, 2})); }
+TEST(ParseShards, RangesAndNumbersAscendingEachOnce) {
+    EXPECT_EQ(parse_shards("0-3", 8).value(), shards({0, 1, 2, 3}));
+    EXPECT_EQ(parse_shards("7,2", 8).value(), shards({2, 7}));
+    EXPECT_EQ(parse_shards("1-2,2-4,0", 8).value(), shards({0, 1, 2, 3, 4}));
+}
+
+TEST(ParseShards, NothingMeansAll) { EXPECT_EQ(parse_shards("", 3).value(), shards({0, 1, 2})); }
 
 TEST(ParseShards, AnythingElseIsRefusedInOneSentence) {
     for (const char* text : {"4", "0-4", "3-1", "-1", "a", "1-", "1,,2", " 1", "0x1"}) {

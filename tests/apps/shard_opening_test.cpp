@@ -26,7 +26,7 @@ using runtime::testing::MemoryLog;
 using runtime::testing::ShardFixture;
 using runtime::testing::StoredRecord;
 
-constexpr ports::Partition kJournal{Topic::kJournal, 0};
+constexpr ports::Partition kJournal{Topic::kJournal, PartitionNumber(0)};
 
 class ShardOpening : public ::testing::Test {
   protected:
@@ -93,7 +93,7 @@ class ShardOpening : public ::testing::Test {
 
     testing::TempDir dir_;
     RowsPlace place_{dir_ / "projection", std::size_t{4} << 20U,
-                     Checkpoints(dir_ / "checkpoints", 0, 3)};
+                     Checkpoints(dir_ / "checkpoints", PartitionNumber(0), 3)};
     ShardFixture fixture_;
     Checkpoint older_;
     Checkpoint newer_;
@@ -209,7 +209,7 @@ TEST_F(ShardOpening, OneOfAnotherJournalIsPassedOver_C11) {
     fs::remove_all(place_.path);
     MemoryLog other;
     codec::JournalRecordBuilder genesis;
-    genesis.set_genesis({JournalId({8, 8}), 1, 0});
+    genesis.set_genesis({JournalId({8, 8}), 1, PartitionNumber(0)});
     std::string first = genesis.take();
     for (std::size_t i = 0; i < journal_.size(); ++i) {  // the same times at the same offsets
         other.set_now(journal_[i].append_time);

@@ -76,7 +76,7 @@ Image read_image(ports::Store& store, Report& report) {
 /// Follows the acceptance rule by itself: prev <= last < offset, once each, without a hole.
 class Accepted {
   public:
-    Accepted(ports::Log& log, std::int32_t shard) : log_(log), shard_(shard) { last_.fill(-1); }
+    Accepted(ports::Log& log, PartitionNumber shard) : log_(log), shard_(shard) { last_.fill(-1); }
 
     void take(const JournalView& record, Report& report) {
         for (const ItemView& item : record.items) {
@@ -123,7 +123,7 @@ class Accepted {
         return std::string(fetched->records[0].value);
     }
     ports::Log& log_;
-    const std::int32_t shard_;
+    const PartitionNumber shard_;
     std::array<std::int64_t, kTopics> last_{};
     std::uint64_t count_ = 0;
 };
@@ -143,7 +143,7 @@ void compare(core::State& state, const Image& image, Report& report) {
 }
 
 /// Folds the whole journal with nothing stored.
-void fold_all(ports::Log& log, std::int32_t shard, const Image& image, core::State& state,
+void fold_all(ports::Log& log, PartitionNumber shard, const Image& image, core::State& state,
               Report& report) {
     Accepted accepted(log, shard);
     core::FoldReport folded;
@@ -246,7 +246,7 @@ void compare_with_world(core::State& state, const std::string& file, std::uint64
 struct Place {
     std::string state_dir;
     std::string config;  ///< empty: the log is the one in the state folder
-    std::int32_t shard = 0;
+    PartitionNumber shard;
 };
 
 void verify(const Place& place, std::optional<std::uint64_t> seed, Report& report) {
@@ -261,7 +261,7 @@ void verify(const Place& place, std::optional<std::uint64_t> seed, Report& repor
         if (!config) return report.problem(config.error().what);
         if (dir.empty()) dir = config->state_dir;
         log = apps::open_bus(*config, "verify");
-        store_settings.path = dir + "/shard-" + std::to_string(place.shard) + "/projection";
+        store_settings.path = dir + "/shard-" + std::to_string(place.shard.value()) + "/projection";
     }
     if (!log) return report.problem(log.error().what);
     auto store = projections::RocksdbStore::open(store_settings);

@@ -53,8 +53,9 @@ class Both {
         }
         engine.request(said);
         log.set_now(trueup::testing::broker(engine.now()));
-        ASSERT_TRUE(
-            ports::append_now(log, {Topic::kRequests, 0}, {{"", signed_bytes(said), {}}}).ok());
+        ASSERT_TRUE(ports::append_now(log, {Topic::kRequests, PartitionNumber(0)},
+                                      {{"", signed_bytes(said), {}}})
+                        .ok());
     }
 
     void expect_agreement(const Brakes& brakes) {
@@ -67,7 +68,8 @@ class Both {
                 command.subject = std::string("graph-instances/") + name;
                 const Subject* subject = engine.subject(name);
                 const bool held = subject != nullptr && subject->held;
-                EXPECT_EQ(brakes.against(command, 0).has_value(), held || paused(rule))
+                EXPECT_EQ(brakes.against(command, PartitionNumber(0)).has_value(),
+                          held || paused(rule))
                     << rule << " " << name << " after " << said_.size() << " words";
             }
         }
@@ -97,7 +99,7 @@ TEST(BrakesAgree, AnExecutorRefusesWhatTheEngineHoldsAndNothingElse_S40) {
         wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : std::random_device{}();
     SCOPED_TRACE("SEED=" + std::to_string(seed) + " executors_brakes_agree_test");
     Both both(seed);
-    Brakes brakes(both.log, {0}, test_keys());
+    Brakes brakes(both.log, {PartitionNumber(0)}, test_keys());
     for (int i = 0; i < 3'000 && !::testing::Test::HasFailure(); ++i) {
         // A flood at first, so that quotas and memories are full; then as people ask.
         if (i > 1'500) both.engine.quiet_until(both.engine.now() + Millis{1'000 * (i % 7)});
@@ -105,7 +107,7 @@ TEST(BrakesAgree, AnExecutorRefusesWhatTheEngineHoldsAndNothingElse_S40) {
         brakes.step();
         both.expect_agreement(brakes);
     }
-    Brakes late(both.log, {0}, test_keys());
+    Brakes late(both.log, {PartitionNumber(0)}, test_keys());
     late.step();
     both.expect_agreement(late);
 }

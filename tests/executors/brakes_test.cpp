@@ -90,7 +90,7 @@ TEST(Brakes, APauseStopsEveryWriteThatDidNotGoOutBefore_S24) {
 TEST(Brakes, NothingIsWrittenWhileTheRequestsCannotBeRead) {
     DispatcherFixture fixture;
     fixture.emit(delete_orphan());
-    Brakes brakes(fixture.log, {0}, test_keys());
+    Brakes brakes(fixture.log, {PartitionNumber(0)}, test_keys());
     EXPECT_FALSE(brakes.current()) << "nothing was read yet";
     fixture.log.fail_reads(1);
     brakes.step();
@@ -104,13 +104,13 @@ TEST(Brakes, NothingIsWrittenWhileTheRequestsCannotBeRead) {
 TEST(Brakes, AReadThatFailedForgetsNoPause) {
     DispatcherFixture fixture;
     fixture.say(RequestKind::kPause);
-    Brakes brakes(fixture.log, {0}, test_keys());
+    Brakes brakes(fixture.log, {PartitionNumber(0)}, test_keys());
     brakes.step();
     fixture.log.fail_reads(1);
     brakes.step();
     brakes.step();
     Command command = fixture.live(delete_orphan());
-    EXPECT_NE(brakes.against(command, 0), std::nullopt);
+    EXPECT_NE(brakes.against(command, PartitionNumber(0)), std::nullopt);
 }
 
 // Symptom: an executor of several partitions that was started during a pause carried commands out.
@@ -127,12 +127,12 @@ TEST(Brakes, AnOldResumeInAnotherPartitionEndsNoPause_S40) {
     say(RequestKind::kResume);
     fixture.pass(Millis(86'400'000));
     say(RequestKind::kPause);
-    Brakes brakes(fixture.log, {0, 1}, test_keys());
+    Brakes brakes(fixture.log, {PartitionNumber(0), PartitionNumber(1)}, test_keys());
     brakes.step();
     EXPECT_TRUE(brakes.current());
     const Command command = fixture.live(delete_orphan());
-    EXPECT_NE(brakes.against(command, 0), std::nullopt);
-    EXPECT_NE(brakes.against(command, 1), std::nullopt);
+    EXPECT_NE(brakes.against(command, PartitionNumber(0)), std::nullopt);
+    EXPECT_NE(brakes.against(command, PartitionNumber(1)), std::nullopt);
 }
 
 // Symptom: after a read of one partition that had failed, the holds of all others were forgotten.
@@ -141,15 +141,15 @@ TEST(Brakes, AReadThatFailedForgetsNoHoldOfAnotherPartition_S24) {
     Request hold = fixture.request(RequestKind::kHold);
     hold.scope.subject = "graph/wrapper-a";
     fixture.append(Topic::kRequests, trueup::testing::signed_bytes(hold), "", 1);
-    Brakes brakes(fixture.log, {0, 1}, test_keys());
+    Brakes brakes(fixture.log, {PartitionNumber(0), PartitionNumber(1)}, test_keys());
     brakes.step();
     fixture.log.fail_reads(1);  // of the first partition
     brakes.step();
     brakes.step();
     EXPECT_TRUE(brakes.current());
     const Command command = fixture.live(delete_orphan());
-    EXPECT_NE(brakes.against(command, 1), std::nullopt);
-    EXPECT_EQ(brakes.against(command, 0), std::nullopt);
+    EXPECT_NE(brakes.against(command, PartitionNumber(1)), std::nullopt);
+    EXPECT_EQ(brakes.against(command, PartitionNumber(0)), std::nullopt);
 }
 
 TEST(Brakes, AForgedResumeEndsNoPause) {
@@ -160,9 +160,9 @@ TEST(Brakes, AForgedResumeEndsNoPause) {
         std::vector<codec::Key>{{"test", "another secret, as long ......."}});
     fixture.append(Topic::kRequests, codec::encode_request(resume));
     fixture.append(Topic::kRequests, trueup::testing::signed_bytes(resume, strangers));
-    Brakes brakes(fixture.log, {0}, test_keys());
+    Brakes brakes(fixture.log, {PartitionNumber(0)}, test_keys());
     brakes.step();
-    EXPECT_NE(brakes.against(fixture.live(delete_orphan()), 0), std::nullopt);
+    EXPECT_NE(brakes.against(fixture.live(delete_orphan()), PartitionNumber(0)), std::nullopt);
 }
 
 TEST(Brakes, AnOldResumeThatIsSentAgainEndsNoPause) {
@@ -173,13 +173,15 @@ TEST(Brakes, AnOldResumeThatIsSentAgainEndsNoPause) {
     fixture.pass(Millis(1));
     fixture.say(RequestKind::kPause);
     fixture.append(Topic::kRequests, recorded);
-    Brakes brakes(fixture.log, {0}, test_keys());
+    Brakes brakes(fixture.log, {PartitionNumber(0)}, test_keys());
     brakes.step();
-    EXPECT_NE(brakes.against(fixture.live(delete_orphan()), 0), std::nullopt) << "the same id";
+    EXPECT_NE(brakes.against(fixture.live(delete_orphan()), PartitionNumber(0)), std::nullopt)
+        << "the same id";
     fixture.pass(Millis(3'600'000));
     fixture.append(Topic::kRequests, recorded);
     brakes.step();
-    EXPECT_NE(brakes.against(fixture.live(delete_orphan()), 0), std::nullopt) << "an hour later";
+    EXPECT_NE(brakes.against(fixture.live(delete_orphan()), PartitionNumber(0)), std::nullopt)
+        << "an hour later";
 }
 
 TEST(Brakes, ARefusalByALookAtTheWorldIsNoOperatorsWord) {
@@ -194,14 +196,14 @@ TEST(Brakes, ARefusalByALookAtTheWorldIsNoOperatorsWord) {
 
 /// Reads all that was said so far.
 Brakes brakes_of(DispatcherFixture& fixture) {
-    Brakes brakes(fixture.log, {0}, test_keys());
+    Brakes brakes(fixture.log, {PartitionNumber(0)}, test_keys());
     brakes.step();
     EXPECT_TRUE(brakes.current());
     return brakes;
 }
 
 std::optional<std::string> against(DispatcherFixture& fixture) {
-    return brakes_of(fixture).against(fixture.live(delete_orphan()), 0);
+    return brakes_of(fixture).against(fixture.live(delete_orphan()), PartitionNumber(0));
 }
 
 // Symptom: after a clock had leapt an hour ahead and was set right, executors ignored every pause
@@ -262,7 +264,7 @@ TEST(Brakes, AResumeEndsThePauseHoweverItsPolicyIsNamed) {
         if (!named) said.scope.policy = policy;
         fixture.append(Topic::kRequests, trueup::testing::signed_bytes(said));
         EXPECT_EQ(against(fixture), std::nullopt);
-        EXPECT_EQ(brakes_of(fixture).against(before, 0),
+        EXPECT_EQ(brakes_of(fixture).against(before, PartitionNumber(0)),
                   "ordered before an operator's pause (olga)");
     }
 }
@@ -329,7 +331,7 @@ TEST(Brakes, WhatWasOrderedBeforeItsRuleWasEnabledOrDisabledIsNotDone) {
             fixture.append(Topic::kRequests, trueup::testing::signed_bytes(said));
             const bool all = *rule == 0 && kind == RequestKind::kDisable;
             const bool meant = all || std::string(rule) == before.rule;
-            EXPECT_EQ(brakes_of(fixture).against(before, 0).has_value(), meant)
+            EXPECT_EQ(brakes_of(fixture).against(before, PartitionNumber(0)).has_value(), meant)
                 << name_of(kind) << " " << rule;
             fixture.pass(Millis(1));
             EXPECT_EQ(against(fixture), std::nullopt) << "ordered behind it";

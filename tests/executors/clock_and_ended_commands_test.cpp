@@ -10,7 +10,7 @@ namespace {
 
 using trueup::testing::MemoryLog;
 
-constexpr ports::Partition kOutcomes{Topic::kOutcomes, 0};
+constexpr ports::Partition kOutcomes{Topic::kOutcomes, PartitionNumber(0)};
 
 SteadyTime at(std::int64_t ms) { return from_millis<SteadyTime>(ms); }
 

@@ -18,8 +18,8 @@ namespace trueup::executors::testing {
 
 using trueup::testing::MemoryLog;
 
-inline constexpr ports::Partition kCommands{Topic::kCommands, 0};
-inline constexpr ports::Partition kOutcomes{Topic::kOutcomes, 0};
+inline constexpr ports::Partition kCommands{Topic::kCommands, PartitionNumber(0)};
+inline constexpr ports::Partition kOutcomes{Topic::kOutcomes, PartitionNumber(0)};
 
 class DispatcherFixture {
   public:
@@ -72,8 +72,9 @@ class DispatcherFixture {
     }
     void append(Topic topic, std::string value, std::string key = "graph/wrapper-a",
                 std::int32_t partition = 0) {
-        ASSERT_TRUE(
-            append_now(log, {topic, partition}, {{std::move(key), std::move(value), {}}}).ok());
+        ASSERT_TRUE(append_now(log, {topic, PartitionNumber(partition)},
+                               {{std::move(key), std::move(value), {}}})
+                        .ok());
     }
     void pass(Millis time) {
         now += time;
@@ -87,7 +88,7 @@ class DispatcherFixture {
     }
     std::vector<Outcome> outcomes(std::int32_t partition = 0) const {
         std::vector<Outcome> found;
-        for (const auto& record : log.records({Topic::kOutcomes, partition})) {
+        for (const auto& record : log.records({Topic::kOutcomes, PartitionNumber(partition)})) {
             if (record.key == "!heartbeat") continue;
             found.push_back(codec::decode_outcome(record.value).value());
         }

@@ -480,9 +480,9 @@ TEST(Dispatcher, OutcomesLostToRetentionStopThePartition_C11) {
 
 TEST(Dispatcher, EachPartitionAnswersInItsOwn) {
     DispatcherFixture fixture;
-    fixture.settings.partitions = {0, 1};
+    fixture.settings.partitions = {PartitionNumber(0), PartitionNumber(1)};
     const Command command = fixture.live(delete_orphan());
-    ASSERT_TRUE(append_now(fixture.log, {Topic::kCommands, 1},
+    ASSERT_TRUE(append_now(fixture.log, {Topic::kCommands, PartitionNumber(1)},
                            {{command.subject, trueup::testing::signed_bytes(command), {}}})
                     .ok());
     fixture.step();
@@ -506,9 +506,9 @@ TEST(Dispatcher, TwoExecutorsHaveOneEffect_S38) {
 }
 
 struct FixedAssignment final : PartitionAssignment {
-    std::set<std::int32_t> mine;
+    std::set<PartitionNumber> mine;
     std::string wrong;
-    bool has(std::int32_t partition) const override { return mine.contains(partition); }
+    bool has(PartitionNumber partition) const override { return mine.contains(partition); }
     std::string trouble() const override { return wrong; }
 };
 
@@ -523,7 +523,7 @@ TEST(Dispatcher, StartsTheCommandsOfItsOwnPartitionsOnly_D6) {
     assignment->wrong = "the group cannot be joined";
     fixture.step(1);
     EXPECT_EQ(fixture.dispatcher().stats().trouble, "the group cannot be joined");
-    assignment->mine = {0};
+    assignment->mine = {PartitionNumber(0)};
     fixture.step();
     EXPECT_EQ(fixture.cluster.effects, 1U) << "what came before it was ours is carried out too";
     EXPECT_EQ(fixture.dispatcher().stats().partitions, 1U);
@@ -532,7 +532,7 @@ TEST(Dispatcher, StartsTheCommandsOfItsOwnPartitionsOnly_D6) {
 TEST(Dispatcher, WhatWaitsWhenTheShareGoesIsLeftToTheOtherAndTakenUpAgain_D6) {
     DispatcherFixture fixture;
     const auto assignment = std::make_shared<FixedAssignment>();
-    assignment->mine = {0};
+    assignment->mine = {PartitionNumber(0)};
     fixture.settings.assignment = assignment;
     fixture.settings.max_running = 1;
     bool open = false;
@@ -548,7 +548,7 @@ TEST(Dispatcher, WhatWaitsWhenTheShareGoesIsLeftToTheOtherAndTakenUpAgain_D6) {
     fixture.step();
     EXPECT_EQ(fixture.cluster.effects, 1U) << "what was begun goes on, what waited does not";
     EXPECT_EQ(fixture.dispatcher().stats().pending, 0U);
-    assignment->mine = {0};
+    assignment->mine = {PartitionNumber(0)};
     fixture.step();
     EXPECT_EQ(fixture.cluster.effects, 2U) << "nobody had done it";
     EXPECT_EQ(fixture.outcomes().size(), 2U);

@@ -95,7 +95,8 @@ class ExecutionFixture : private WriteGate {
     ExecutionContext context;
 
     std::unique_ptr<Execution> begin(Command command) {
-        auto execution = std::make_unique<Execution>(1, std::move(command), 0, context);
+        auto execution =
+            std::make_unique<Execution>(1, std::move(command), PartitionNumber(0), context);
         execution->advance(now);
         return execution;
     }
@@ -118,8 +119,10 @@ class ExecutionFixture : private WriteGate {
     }
 
   private:
-    Permit permit(const Command&, std::int32_t, SteadyTime&) override { return permitted; }
-    std::optional<std::string> objection(const Command&, std::int32_t) override { return objected; }
+    Permit permit(const Command&, PartitionNumber, SteadyTime&) override { return permitted; }
+    std::optional<std::string> objection(const Command&, PartitionNumber) override {
+        return objected;
+    }
 
     AsyncCalls calls_{Millis(15'000)};
 };

@@ -33,7 +33,8 @@ class Waits final : public trueup::testing::WrappedLog {
 class IdleExecutor : public ::testing::Test {
   protected:
     IdleExecutor() {
-        fixture.settings.partitions = {0, 1, 2, 3, 4, 5, 6, 7};
+        fixture.settings.partitions.clear();
+        for (std::int32_t p = 0; p < 8; ++p) fixture.settings.partitions.emplace_back(p);
         dispatcher.emplace(log, sources_of(fixture.cluster, fixture.database), fixture.settings);
         // Its first beat, and where everything ends.
         for (int i = 0; i < 4; ++i) step(Millis{0});

@@ -9,7 +9,7 @@
 namespace trueup::testing {
 namespace {
 
-constexpr ports::Partition kJournal{Topic::kJournal, 0};
+constexpr ports::Partition kJournal{Topic::kJournal, PartitionNumber(0)};
 
 std::vector<ports::Entry> entries(std::initializer_list<const char*> values) {
     std::vector<ports::Entry> list;

@@ -53,7 +53,7 @@ class Stage {
     void emit(Command command) {
         command.issued = log.now();
         command.not_after = log.now() + Millis(60'000);
-        ASSERT_TRUE(append_now(log, {Topic::kCommands, 0},
+        ASSERT_TRUE(append_now(log, {Topic::kCommands, PartitionNumber(0)},
                                {{command.subject, trueup::testing::signed_bytes(command), {}}})
                         .ok());
     }
@@ -88,7 +88,7 @@ class Stage {
     }
     std::vector<Outcome> outcomes(std::uint64_t id) const {
         std::vector<Outcome> found;
-        for (const auto& record : log.records({Topic::kOutcomes, 0})) {
+        for (const auto& record : log.records({Topic::kOutcomes, PartitionNumber(0)})) {
             const auto outcome = codec::decode_outcome(record.value);
             if (outcome.ok() && outcome.value().command_id == CommandId({0, id})) {
                 found.push_back(outcome.value());

@@ -22,7 +22,7 @@ std::unique_ptr<Membership> must_join(const Settings& settings) {
 
 int owned(const Membership& member) {
     int count = 0;
-    for (std::int32_t p = 0; p < kPartitions; ++p) count += member.has(p) ? 1 : 0;
+    for (std::int32_t p = 0; p < kPartitions; ++p) count += member.has(PartitionNumber(p)) ? 1 : 0;
     return count;
 }
 
@@ -44,7 +44,7 @@ TEST(KafkaMembership, TheMembersHaveEachPartitionOnceAndOneThatLeavesGivesItsBac
     {
         const auto second = must_join(settings);
         EXPECT_TRUE(comes_true([&] { return owned(*first) == 1 && owned(*second) == 1; }));
-        EXPECT_NE(first->has(0), second->has(0));
+        EXPECT_NE(first->has(PartitionNumber(0)), second->has(PartitionNumber(0)));
         const auto third = must_join(settings);  // more than there are partitions
         EXPECT_TRUE(comes_true([&] {
             const int all = owned(*first) + owned(*second) + owned(*third);

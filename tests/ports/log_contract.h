@@ -257,7 +257,7 @@ TEST_P(LogContract, AMomentIsFoundByItsTime_L2) {
     }
     ASSERT_TRUE(log().truncate(kJournal0, units[9].first_offset).ok());
     EXPECT_EQ(place(BrokerTime{}), units[9].first_offset) << "from what is left on";
-    EXPECT_EQ(log().offset_at({Topic::kJournal, 1}, BrokerTime{}).value(), 0);
+    EXPECT_EQ(log().offset_at({Topic::kJournal, PartitionNumber(1)}, BrokerTime{}).value(), 0);
 }
 
 TEST_P(LogContract, ReopeningKeepsEverything_L3) {

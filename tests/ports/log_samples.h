@@ -10,9 +10,9 @@
 
 namespace trueup::ports {
 
-inline constexpr Partition kJournal0{Topic::kJournal, 0};
-inline constexpr Partition kJournal1{Topic::kJournal, 1};
-inline constexpr Partition kPods0{Topic::kChangesPods, 0};
+inline constexpr Partition kJournal0{Topic::kJournal, PartitionNumber(0)};
+inline constexpr Partition kJournal1{Topic::kJournal, PartitionNumber(1)};
+inline constexpr Partition kPods0{Topic::kChangesPods, PartitionNumber(0)};
 inline constexpr std::size_t kPlenty = std::size_t{64} << 20U;
 inline constexpr Millis kForEver{60000};
 

@@ -17,7 +17,7 @@
 namespace trueup::connectors {
 namespace {
 
-constexpr ports::Partition kJournal{Topic::kJournal, 0};
+constexpr ports::Partition kJournal{Topic::kJournal, PartitionNumber(0)};
 
 /// A closed embedded log whose newest part is one file.
 class WriteAhead : public ::testing::Test {

@@ -317,7 +317,7 @@ class Interleaving {
             outcome.subject = command.subject;
             outcome.kind = OutcomeKind::kDone;
             outcome.executor = "test";
-            EXPECT_TRUE(ports::append_now(memory_, {Topic::kOutcomes, 0},
+            EXPECT_TRUE(ports::append_now(memory_, {Topic::kOutcomes, PartitionNumber(0)},
                                           {{command.subject, codec::encode_outcome(outcome)}})
                             .ok());
         }

@@ -713,13 +713,13 @@ TEST_F(OraclesTest, LostIsWhatTheProjectionLacksOrHasAlone) {
 }
 
 TEST_F(OraclesTest, LostIsARecordThatWasNotFoldedOnce) {
-    oracles_.judge_folded(0, 7, 7, 6);
+    oracles_.judge_folded(PartitionNumber(0), 7, 7, 6);
     EXPECT_EQ(violated(), Names{}) << "one came just now";
-    oracles_.judge_folded(0, 8, 7, 6);
+    oracles_.judge_folded(PartitionNumber(0), 8, 7, 6);
     EXPECT_EQ(oracles_.violations().size(), 1U);
-    oracles_.judge_folded(1, 6, 7, 6);
+    oracles_.judge_folded(PartitionNumber(1), 6, 7, 6);
     EXPECT_EQ(oracles_.violations().size(), 2U);
-    oracles_.judge_folded(1, 7, 7, 8);
+    oracles_.judge_folded(PartitionNumber(1), 7, 7, 8);
     EXPECT_EQ(oracles_.violations().size(), 3U);
     EXPECT_EQ(violated(), Names{"lost"});
 }

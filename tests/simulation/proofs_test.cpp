@@ -34,7 +34,8 @@ class ProofsTest : public ::testing::Test {
         SourceId id = 0;
         while (sources[id].name != source) ++id;
         const SteadyTime now = scheduler_.steady_now();
-        return against_proof(journal_.state(), {id, 0, shards, now - ago, now}, history_);
+        return against_proof(journal_.state(), {id, PartitionNumber(0), shards, now - ago, now},
+                             history_);
     }
 
     Scheduler scheduler_{1};

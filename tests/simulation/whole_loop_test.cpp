@@ -70,11 +70,11 @@ TEST(WholeLoop, PutsRightWhatIsWrongAndTouchesNothingElse_G1_G2_G3) {
 const Act kSeeQuiet("see-quiet", [](Stage& stage, Random&) {
     const SteadyTime then = stage.scheduler.steady_now() - Millis{120'000};
     for (const Topic topic : {Topic::kFindings, Topic::kCommands}) {
-        for (const auto& record : stage.broker.records({topic, 0})) {
+        for (const auto& record : stage.broker.records({topic, PartitionNumber(0)})) {
             EXPECT_TRUE(record->value.empty() || record->stored_at < then) << name_of(topic);
         }
     }
-    const Broker::Records& journal = stage.broker.records({Topic::kJournal, 0});
+    const Broker::Records& journal = stage.broker.records({Topic::kJournal, PartitionNumber(0)});
     const auto leap = [&](const auto& a, const auto& b) {
         return b->append_time - a->append_time > stage.fleet.settings().max_clock_step;
     };
@@ -232,7 +232,7 @@ const Act kSetClock("set-clock", [](Stage& stage, Random&) {
 template <int kMinutes>
 const Act kSeeClock("see-clock", [](Stage& stage, Random&) {
     std::int64_t shown = 0;
-    for (const auto& record : stage.broker.records({Topic::kChangesRows, 0})) {
+    for (const auto& record : stage.broker.records({Topic::kChangesRows, PartitionNumber(0)})) {
         const auto change = codec::decode_change(record->value);
         if (change->kind == ChangeKind::kProgress) shown = to_millis(change->source_clock);
     }

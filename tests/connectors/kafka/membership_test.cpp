@@ -12,8 +12,9 @@ namespace {
 TEST(KafkaMembership, WhatIsTakenBackIsNotOursFromThatMomentOn) {
     Settings settings;
     settings.prefix = "trueup";
-    const Partitions some = one_partition(settings, {Topic::kCommands, 3}, 0);
-    EXPECT_EQ(ours_after(RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS, *some), std::set<std::int32_t>{3});
+    const Partitions some = one_partition(settings, {Topic::kCommands, PartitionNumber(3)}, 0);
+    EXPECT_EQ(ours_after(RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS, *some),
+              std::set<PartitionNumber>{PartitionNumber(3)});
     EXPECT_TRUE(ours_after(RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS, *some).empty());
     EXPECT_TRUE(ours_after(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID, *some).empty());
 }

@@ -23,12 +23,12 @@ TEST(Murmur2, AgreesWithKafkasJavaClient) {
 
 TEST(Murmur2, PartitionsAreNeverNegative) {
     for (int i = 0; i < 1000; ++i) {
-        const std::int32_t partition = partition_of("key-" + std::to_string(i), 7);
+        const std::int32_t partition = partition_of("key-" + std::to_string(i), 7).value();
         EXPECT_GE(partition, 0);
         EXPECT_LT(partition, 7);
     }
-    EXPECT_EQ(partition_of("foobar", 1), 0);
-    EXPECT_EQ(partition_of("21", 16), (-973932308 & 0x7fffffff) % 16);
+    EXPECT_EQ(partition_of("foobar", 1), PartitionNumber(0));
+    EXPECT_EQ(partition_of("21", 16).value(), (-973932308 & 0x7fffffff) % 16);
 }
 
 TEST(Hash128, IsTheSameOnEveryMachine) {

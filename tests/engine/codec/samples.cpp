@@ -108,7 +108,7 @@ FindingEdge finding() {
     edge.reason = Reason::kGrace;
     edge.since = from_millis<JournalTime>(60'000);
     edge.journal_id = JournalId({3, 4});
-    edge.shard = 5;
+    edge.shard = PartitionNumber(5);
     edge.offset = 300;
     edge.index = 1;
     edge.append_time = from_millis<BrokerTime>(1'700'000'002'000);
@@ -263,7 +263,7 @@ Settings settings() {
     return settings;
 }
 
-Genesis genesis() { return {JournalId({3, 4}), 8, 5}; }
+Genesis genesis() { return {JournalId({3, 4}), 8, PartitionNumber(5)}; }
 
 std::string journal_record() {
     JournalRecordBuilder builder;

@@ -21,7 +21,7 @@ using Populations = std::vector<std::uint64_t>;
 core::Meta shard_of(std::size_t shard, std::size_t shards, std::uint64_t subjects = 0) {
     core::Meta meta;
     meta.partitions = static_cast<std::int32_t>(shards);
-    meta.shard = static_cast<std::int32_t>(shard);
+    meta.shard = PartitionNumber(static_cast<std::int32_t>(shard));
     meta.present = subjects;
     return meta;
 }
@@ -232,7 +232,7 @@ std::vector<Command> commands_of(std::size_t shard, std::size_t shards, Millis a
     settings.command_ttl = 600s;
     JournalScript s(settings, shard + 1);
     s.state().meta.partitions = static_cast<std::int32_t>(shards);
-    s.state().meta.shard = static_cast<std::int32_t>(shard);
+    s.state().meta.shard = PartitionNumber(static_cast<std::int32_t>(shard));
     s.all_known();
     s.quiet_until(100s);
     s.at(100s + absent).tick();

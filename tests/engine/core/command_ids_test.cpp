@@ -50,7 +50,7 @@ TEST(CommandIds, EachPartOfThePlaceCounts) {
     add(meta, 8, 0);
     add(meta, 7, 1);
     core::Meta other = meta;
-    other.shard = 1;
+    other.shard = PartitionNumber(1);
     add(other, 7, 0);
     other = meta;
     other.journal_id = JournalId({1, 3});

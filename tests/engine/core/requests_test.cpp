@@ -296,7 +296,7 @@ TEST(Requests, APauseAndAHoldNeedNoPolicyInForce) {
     core::NoRows rows;
     core::State state(rows);
     codec::JournalRecordBuilder record;
-    record.set_genesis({JournalId({1, 1}), 1, 0});
+    record.set_genesis({JournalId({1, 1}), 1, PartitionNumber(0)});
     auto say = [&, offset = std::int64_t{0}](Request made) mutable {
         made.id = RequestId({3, static_cast<std::uint64_t>(offset) + 1});
         made.issued_ms = to_millis(broker(0s));

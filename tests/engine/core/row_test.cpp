@@ -269,7 +269,7 @@ core::Meta random_meta(Dice& dice) {
     core::Meta meta;
     meta.journal_id = JournalId(dice.hash());
     meta.partitions = static_cast<std::int32_t>(dice.below(1'000));
-    meta.shard = static_cast<std::int32_t>(dice.below(1'000));
+    meta.shard = PartitionNumber(static_cast<std::int32_t>(dice.below(1'000)));
     meta.applied = dice.offset();
     meta.record = dice.hash().lo;
     meta.broker_now = dice.time<BrokerTime>();

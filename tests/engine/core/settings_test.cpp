@@ -286,11 +286,11 @@ TEST(ShardSettings, ARuleThatMeansSomethingElseFindsAnew) {
 TEST(ShardSettings, TheFirstGenesisCounts) {
     JournalScript s;
     codec::JournalRecordBuilder record;
-    record.set_genesis({JournalId({99, 99}), 8, 3});
+    record.set_genesis({JournalId({99, 99}), 8, PartitionNumber(3)});
     s.append(record.take());
     EXPECT_EQ(s.meta().journal_id, JournalId({1, 7}));
     EXPECT_EQ(s.meta().partitions, 1);
-    EXPECT_EQ(s.meta().shard, 0);
+    EXPECT_EQ(s.meta().shard, PartitionNumber(0));
 }
 
 TEST(ShardSettings, AJournalWithoutAnyOnlyCountsItsItems) {

@@ -65,7 +65,9 @@ class CheckpointsOfAShard : public ::testing::Test {
   protected:
     CheckpointsOfAShard() { fixture_.settings.write_behind_every = Millis{0}; }
 
-    Checkpoints keeping(std::size_t keep) { return {dir_ / "checkpoints", 0, keep}; }
+    Checkpoints keeping(std::size_t keep) {
+        return {dir_ / "checkpoints", PartitionNumber(0), keep};
+    }
     Checkpoint make(Checkpoints& checkpoints) {
         auto made = checkpoints.make(*store_, never);
         if (!made.ok()) throw std::runtime_error(made.error().what);
@@ -120,11 +122,12 @@ TEST_F(CheckpointsOfAShard, EachWithItsTailIsTheFoldOfTheWhole_C8) {
         const std::string place = dir_ / "placed";
         ASSERT_TRUE(RocksdbStore::put_in_place(checkpoints.path_of(checkpoint), place).ok());
         auto store = must_open(place);
-        const auto image = Projection(*store, 0).meta();
+        const auto image = Projection(*store, PartitionNumber(0)).meta();
         EXPECT_EQ(Checkpoint::of(**image), checkpoint);
         // The journal begins right behind it, so that nothing else can be folded than its tail.
         auto log = copy_of(fixture_.log);
-        ASSERT_TRUE(log->truncate({Topic::kJournal, 0}, checkpoint.offset + 1).ok());
+        ASSERT_TRUE(
+            log->truncate({Topic::kJournal, PartitionNumber(0)}, checkpoint.offset + 1).ok());
         EXPECT_EQ(folded(fixture_.settings, *log, *store, fixture_.clock), whole);
         store.reset();
         fs::remove_all(place);
@@ -246,7 +249,7 @@ TEST_F(CheckpointsOfAShard, TwoEnginesAtOnceLeaveNothingButWhatCanBeUsed_C8) {
         const std::string place = dir_ / "placed";
         ASSERT_TRUE(RocksdbStore::put_in_place(entry.path().string(), place).ok()) << name;
         auto store = must_open(place);
-        const auto meta = Projection(*store, 0).verified(never);
+        const auto meta = Projection(*store, PartitionNumber(0)).verified(never);
         ASSERT_TRUE(meta.ok()) << name << ": " << meta.error().what;
         EXPECT_EQ(name.substr(name.find('-', 5) + 1), Checkpoint::of(*meta).name());
         store.reset();

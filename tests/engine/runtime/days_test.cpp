@@ -212,7 +212,7 @@ TEST_F(IdleDay, InObserveWithOpenFindingsItTakesLessThanTwoMegabytes) {
     start();
     ASSERT_NO_FATAL_FAILURE(pass(std::chrono::hours(kHours)));
     ASSERT_EQ(meta().open_findings, 2U);
-    const auto said = started_->log.describe({Topic::kChangesPods, 0});
+    const auto said = started_->log.describe({Topic::kChangesPods, PartitionNumber(0)});
     ASSERT_TRUE(said.ok());
     EXPECT_GT(said->next_offset, kHours * 3'600 / 15) << "sources do prove themselves";
     start();           // what was in memory is written by the next start
@@ -222,7 +222,7 @@ TEST_F(IdleDay, InObserveWithOpenFindingsItTakesLessThanTwoMegabytes) {
 
 class ManyDays : public Days {
   protected:
-    ManyDays() : checkpoints_(dir_ / "checkpoints", 0, kCheckpoints) {
+    ManyDays() : checkpoints_(dir_ / "checkpoints", PartitionNumber(0), kCheckpoints) {
         for (int i = 0; i < kInstances; ++i) {
             const std::string name = "wrapper-n" + std::to_string(i);
             create_pod(name);

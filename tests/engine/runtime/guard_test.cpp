@@ -34,7 +34,7 @@ class Publisher {
     /// Records of that kind under the first token.
     std::size_t count(ChangeKind kind, std::int32_t partition = 0) {
         std::size_t n = 0;
-        for (const auto& record : log.records({kTopic, partition})) {
+        for (const auto& record : log.records({kTopic, PartitionNumber(partition)})) {
             const auto change = codec::decode_change(record.value);
             EXPECT_TRUE(change.ok());
             n += change.ok() && change->kind == kind && change->incarnation == 0 ? 1U : 0U;
@@ -84,9 +84,9 @@ TEST(Guard, Guard_owner_everywhere_AQuietPartitionLearnsOfItsNewOwner) {
 TEST(Guard, Guard_rewind_to_gap_WhatTheFoldMissesIsAppendedAgain) {
     MemoryLog log;
     for (int i = 0; i < 5; ++i) {
-        ASSERT_TRUE(ports::append_now(log, {kTopic, 0}, {{"k", "item"}}).ok());
+        ASSERT_TRUE(ports::append_now(log, {kTopic, PartitionNumber(0)}, {{"k", "item"}}).ok());
     }
-    Sequencer sequencer(log, 0, trueup::testing::test_keys());
+    Sequencer sequencer(log, PartitionNumber(0), trueup::testing::test_keys());
     codec::JournalRecordBuilder lost;
     ASSERT_TRUE(sequencer.gather(lost, 1U << 20U).ok());
     ASSERT_TRUE(sequencer.rewind({kTopic, 2}).ok());
@@ -100,20 +100,23 @@ TEST(Guard, Guard_same_journal_RowsOfATailThatWasLostAreNotFoldedOn) {
     const auto grow = [](MemoryLog& log, int records) {
         for (int i = 0; i < records; ++i) {
             codec::JournalRecordBuilder tick;
-            ASSERT_TRUE(ports::append_now(log, {Topic::kJournal, 0}, {{{}, tick.take()}}).ok());
+            ASSERT_TRUE(
+                ports::append_now(log, {Topic::kJournal, PartitionNumber(0)}, {{{}, tick.take()}})
+                    .ok());
         }
     };
     MemoryLog log;
     grow(log, 3);
     core::Meta rows;
     rows.applied = 2;
-    rows.record = codec::record_digest(log.records({Topic::kJournal, 0})[2].value, log.now());
-    EXPECT_TRUE(check_continuity(log, 0, rows).ok());
+    rows.record = codec::record_digest(log.records({Topic::kJournal, PartitionNumber(0)})[2].value,
+                                       log.now());
+    EXPECT_TRUE(check_continuity(log, PartitionNumber(0), rows).ok());
     MemoryLog grown_again;
     grow(grown_again, 2);
     grown_again.advance(Millis{1'000});
     grow(grown_again, 3);
-    const Status refused = check_continuity(grown_again, 0, rows);
+    const Status refused = check_continuity(grown_again, PartitionNumber(0), rows);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().next, Next::kStop);
 }

@@ -8,7 +8,7 @@
 namespace trueup::runtime::testing {
 namespace {
 
-constexpr ports::Partition kJournal{Topic::kJournal, 0};
+constexpr ports::Partition kJournal{Topic::kJournal, PartitionNumber(0)};
 
 class Lineages : public ::testing::Test {
   protected:
@@ -136,7 +136,7 @@ TEST_F(Lineages, ABrokersClockThatWentBackMakesNoOtherJournal) {
     rows.applied = only.offset;
     rows.record = codec::record_digest(only.value, only.append_time);
     rows.broker_now = only.append_time + Millis{700};
-    EXPECT_TRUE(check_continuity(fixture_.log, 0, rows).ok());
+    EXPECT_TRUE(check_continuity(fixture_.log, PartitionNumber(0), rows).ok());
 }
 
 // Rows of the build before, which know the time of their last record and no digest, were taken for
@@ -147,9 +147,9 @@ TEST_F(Lineages, RowsThatKnowNoDigestAreHeldAgainstTheirTime) {
     core::Meta rows;
     rows.applied = only.offset;
     rows.broker_now = only.append_time;
-    EXPECT_TRUE(check_continuity(fixture_.log, 0, rows).ok());
+    EXPECT_TRUE(check_continuity(fixture_.log, PartitionNumber(0), rows).ok());
     rows.broker_now = only.append_time + Millis{1};
-    const Status other = check_continuity(fixture_.log, 0, rows);
+    const Status other = check_continuity(fixture_.log, PartitionNumber(0), rows);
     ASSERT_FALSE(other.ok());
     EXPECT_EQ(other.error().next, Next::kStop);
 }
@@ -166,9 +166,9 @@ TEST_F(Lineages, WhatIsGoneFromTheJournalIsNoQuestion) {
     ASSERT_EQ(next.offset, rows.applied + 1);
     JournalView view;
     ASSERT_TRUE(codec::decode_journal(next.value, next.offset, next.append_time, view).ok());
-    Lineage lineage(fixture_.log, 0);
+    Lineage lineage(fixture_.log, PartitionNumber(0));
     lineage.resume(rows);
-    ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, 0}, next.offset).ok());
+    ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, PartitionNumber(0)}, next.offset).ok());
     EXPECT_TRUE(lineage.admit(view).ok());
 }
 

@@ -61,7 +61,7 @@ void journal(MemoryLog& log, std::int64_t end) {
 
 TEST(Relay, PublishesTheCommandsOfABatchBeforeItsFindings) {
     MemoryLog log;
-    Relay relay(log, 0, trueup::testing::test_keys());
+    Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
     ASSERT_TRUE(relay.resume().ok());
     log.hold_appends();
     offer(relay, 3, 1, 1);
@@ -79,7 +79,7 @@ TEST(Relay, PublishesTheCommandsOfABatchBeforeItsFindings) {
 
 TEST(Relay, WhatComesMeanwhileWaitsBehindTheBatchUnderWay) {
     MemoryLog log;
-    Relay relay(log, 0, trueup::testing::test_keys());
+    Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
     log.hold_appends();
     offer(relay, 3, 1, 1);
     ASSERT_TRUE(relay.step().ok());
@@ -97,7 +97,7 @@ TEST(Relay, WhatComesMeanwhileWaitsBehindTheBatchUnderWay) {
 TEST(Relay, AFailedAppendIsMadeAgainWhetherItWasStoredOrNot_C3) {
     for (const bool stored : {false, true}) {
         MemoryLog log;
-        Relay relay(log, 0, trueup::testing::test_keys());
+        Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
         offer(relay, 3, 1, 1);
         log.fail_next_append(stored, Topic::kCommands);
         EXPECT_FALSE(relay.step().ok());
@@ -116,11 +116,11 @@ TEST(Relay, GoesOnFromTheRecordOfTheLastFinding) {
     MemoryLog log;
     journal(log, 400);
     {
-        Relay relay(log, 0, trueup::testing::test_keys());
+        Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
         for (std::int64_t offset = 0; offset < 300; ++offset) offer(relay, offset, 1, 0);
         ASSERT_TRUE(relay.drain().ok());
     }
-    Relay again(log, 0, trueup::testing::test_keys());
+    Relay again(log, PartitionNumber(0), trueup::testing::test_keys());
     ASSERT_TRUE(again.resume().ok());
     offer(again, 298, 1, 1);
     offer(again, 299, 1, 1);
@@ -135,11 +135,11 @@ TEST(Relay, ARecordWhoseFindingsAreThereInPartIsPublishedOnceMore) {
     MemoryLog log;
     journal(log, 10);
     {
-        Relay relay(log, 0, trueup::testing::test_keys());
+        Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
         offer(relay, 5, 2, 0);
         ASSERT_TRUE(relay.drain().ok());
     }
-    Relay again(log, 0, trueup::testing::test_keys());
+    Relay again(log, PartitionNumber(0), trueup::testing::test_keys());
     ASSERT_TRUE(again.resume().ok());
     offer(again, 5, 3, 1);
     ASSERT_TRUE(again.drain().ok());
@@ -153,11 +153,11 @@ TEST(Relay, AFindingOfAnotherJournalProvesNothing) {
     MemoryLog log;
     journal(log, 10);
     {
-        Relay relay(log, 0, trueup::testing::test_keys());
+        Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
         offer(relay, 5, 1, 0);
         ASSERT_TRUE(relay.drain().ok());
     }
-    Relay anew(log, 0, trueup::testing::test_keys());
+    Relay anew(log, PartitionNumber(0), trueup::testing::test_keys());
     ASSERT_TRUE(anew.resume().ok());
     offer(anew, 3, 1, 1, JournalId({8, 8}));
     ASSERT_TRUE(anew.drain().ok());
@@ -171,13 +171,13 @@ TEST(Relay, AFindingOfARecordThatTheJournalLostProvesNothing_C11) {
         MemoryLog log;
         journal(log, 3);
         {
-            Relay relay(log, 0, trueup::testing::test_keys());
+            Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
             offer(relay, 5, 1, 0);
             ASSERT_TRUE(relay.drain().ok());
         }
         log.advance(Millis{1'000});
         if (others_took_its_place) journal(log, 7);
-        Relay again(log, 0, trueup::testing::test_keys());
+        Relay again(log, PartitionNumber(0), trueup::testing::test_keys());
         ASSERT_TRUE(again.resume().ok());
         offer(again, 4, 1, 1);
         ASSERT_TRUE(again.drain().ok());
@@ -187,7 +187,7 @@ TEST(Relay, AFindingOfARecordThatTheJournalLostProvesNothing_C11) {
 
 TEST(Relay, ABacklogIsPublishedInOrderToo) {
     MemoryLog log;
-    Relay relay(log, 0, trueup::testing::test_keys());
+    Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
     for (std::int64_t offset = 0; offset < 40; ++offset) {
         offer(relay, offset, 100, 2);
         ASSERT_TRUE(relay.step().ok());
@@ -217,8 +217,8 @@ class OfTwoRelays : public ::testing::Test {
         ASSERT_TRUE(other_.step().ok());
     }
     MemoryLog log_;
-    Relay one_{log_, 0, trueup::testing::test_keys()};
-    Relay other_{log_, 0, trueup::testing::test_keys()};
+    Relay one_{log_, PartitionNumber(0), trueup::testing::test_keys()};
+    Relay other_{log_, PartitionNumber(0), trueup::testing::test_keys()};
 };
 
 TEST_F(OfTwoRelays, OnePublishesAndTheOtherOneSeesThatItIsThere) {
@@ -283,7 +283,7 @@ TEST_F(OfTwoRelays, TheOtherOnePublishesTheRestWhenItsTurnComes) {
 
 TEST(Relay, WithoutAnyFindingEverythingIsPublished) {
     MemoryLog log;
-    Relay relay(log, 0, trueup::testing::test_keys());
+    Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
     ASSERT_TRUE(relay.resume().ok());
     offer(relay, 0, 0, 1);
     ASSERT_TRUE(relay.drain().ok());
@@ -295,13 +295,13 @@ TEST(Relay, WithoutAnyFindingEverythingIsPublished) {
 TEST(Relay, FindsTheLastFindingBeforeSkippedOffsets) {
     MemoryLog log;
     {
-        Relay relay(log, 0, trueup::testing::test_keys());
+        Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
         offer(relay, 7, 1, 0);
         ASSERT_TRUE(relay.drain().ok());
     }
     journal(log, 10);
     log.skip_offsets(partition(Topic::kFindings), 20);
-    Relay again(log, 0, trueup::testing::test_keys());
+    Relay again(log, PartitionNumber(0), trueup::testing::test_keys());
     ASSERT_TRUE(again.resume().ok());
     offer(again, 6, 1, 1);
     EXPECT_TRUE(again.idle());
@@ -315,13 +315,13 @@ TEST(Relay, LooksBehindWhatIsNoFinding) {
         ASSERT_TRUE(ports::append_now(log, partition(Topic::kFindings), {{{}, bytes}}).ok());
     };
     append("\xff");
-    Relay first(log, 0, trueup::testing::test_keys());
+    Relay first(log, PartitionNumber(0), trueup::testing::test_keys());
     ASSERT_TRUE(first.resume().ok()) << "there is no finding at all";
     offer(first, 3, 1, 0);
     ASSERT_TRUE(first.step().ok());
     append("\xff");
     append("");
-    Relay again(log, 0, trueup::testing::test_keys());
+    Relay again(log, PartitionNumber(0), trueup::testing::test_keys());
     ASSERT_TRUE(again.resume().ok());
     offer(again, 3, 1, 0);
     EXPECT_TRUE(again.idle()) << "it is there";
@@ -329,7 +329,7 @@ TEST(Relay, LooksBehindWhatIsNoFinding) {
 
 TEST(Relay, TooMuchWaitingIsSaid) {
     MemoryLog log;
-    Relay relay(log, 0, trueup::testing::test_keys());
+    Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
     log.hold_appends();
     EXPECT_FALSE(relay.full());
     offer(relay, 1, 0, 1);
@@ -343,7 +343,7 @@ TEST(Relay, TooMuchWaitingIsSaid) {
 
 TEST(Relay, ALogThatDoesNotAnswerIsAskedAgain) {
     MemoryLog log;
-    Relay relay(log, 0, trueup::testing::test_keys());
+    Relay relay(log, PartitionNumber(0), trueup::testing::test_keys());
     log.fail_reads(1);
     const Status resumed = relay.resume();
     ASSERT_FALSE(resumed.ok());

@@ -18,7 +18,7 @@ using trueup::testing::MemoryLog;
 class SequencerTest : public ::testing::Test {
   protected:
     void put(Topic topic, const std::string& value, std::int32_t index = 0) {
-        ASSERT_TRUE(ports::append_now(log_, {topic, index}, {{"k", value}}).ok());
+        ASSERT_TRUE(ports::append_now(log_, {topic, PartitionNumber(index)}, {{"k", value}}).ok());
     }
     /// `pods:-1<0 rows:-1<0`, as the record that `gather` fills will be read.
     std::string gathered(std::size_t max_bytes = 1 << 20) {
@@ -40,7 +40,7 @@ class SequencerTest : public ::testing::Test {
     }
 
     MemoryLog log_;
-    Sequencer sequencer_{log_, 0, trueup::testing::test_keys()};
+    Sequencer sequencer_{log_, PartitionNumber(0), trueup::testing::test_keys()};
     std::string bytes_;
     bool more_ = false;
 };
@@ -62,10 +62,10 @@ TEST_F(SequencerTest, MergesTheTopicsInTheirFixedOrder) {
 
 TEST_F(SequencerTest, PrevOffsetIsWhatThisReaderReadBefore_Details3) {
     put(Topic::kChangesPods, "a");
-    log_.skip_offsets({Topic::kChangesPods, 0}, 5);  // as Kafka does
+    log_.skip_offsets({Topic::kChangesPods, PartitionNumber(0)}, 5);  // as Kafka does
     put(Topic::kChangesPods, "b");
     EXPECT_EQ(gathered(), "changes.pods:-1<0 changes.pods:0<6");
-    Sequencer another(log_, 0, trueup::testing::test_keys());
+    Sequencer another(log_, PartitionNumber(0), trueup::testing::test_keys());
     core::Meta meta;
     meta.last[static_cast<std::size_t>(Topic::kChangesPods)] = 0;
     another.resume(meta);
@@ -129,7 +129,7 @@ TEST_F(SequencerTest, GoesBackBehindWhatTheFoldAccepted) {
 TEST_F(SequencerTest, AGapThatRetentionTookStopsIt_C11) {
     for (int i = 0; i < 5; ++i) put(Topic::kChangesPods, "p");
     gathered();
-    ASSERT_TRUE(log_.truncate({Topic::kChangesPods, 0}, 4).ok());
+    ASSERT_TRUE(log_.truncate({Topic::kChangesPods, PartitionNumber(0)}, 4).ok());
     const Status rewound = sequencer_.rewind({Topic::kChangesPods, 1});
     ASSERT_FALSE(rewound.ok());
     EXPECT_EQ(rewound.error().next, Next::kStop);
@@ -142,7 +142,7 @@ TEST_F(SequencerTest, AGapThatRetentionTookStopsIt_C11) {
 
 TEST_F(SequencerTest, InputThatRetentionTookBeforeItWasReadStopsIt_C11) {
     for (int i = 0; i < 5; ++i) put(Topic::kChangesPods, "p");
-    ASSERT_TRUE(log_.truncate({Topic::kChangesPods, 0}, 4).ok());
+    ASSERT_TRUE(log_.truncate({Topic::kChangesPods, PartitionNumber(0)}, 4).ok());
     codec::JournalRecordBuilder record;
     const auto more = sequencer_.gather(record, 1 << 20);
     ASSERT_FALSE(more.ok());

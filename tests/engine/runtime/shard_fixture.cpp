@@ -28,7 +28,7 @@ Settings demo_policy() {
 
 std::vector<Command> commands_in(const MemoryLog& log) {
     std::vector<Command> commands;
-    for (const StoredRecord& record : log.records({Topic::kCommands, 0})) {
+    for (const StoredRecord& record : log.records({Topic::kCommands, PartitionNumber(0)})) {
         auto command = codec::decode_command(record.value);
         EXPECT_TRUE(command.ok());
         if (command) commands.push_back(std::move(*command));
@@ -38,7 +38,7 @@ std::vector<Command> commands_in(const MemoryLog& log) {
 
 std::vector<FindingEdge> findings_in(const MemoryLog& log) {
     std::vector<FindingEdge> edges;
-    for (const StoredRecord& record : log.records({Topic::kFindings, 0})) {
+    for (const StoredRecord& record : log.records({Topic::kFindings, PartitionNumber(0)})) {
         auto edge = codec::decode_finding(record.value);
         EXPECT_TRUE(edge.ok());
         if (edge) edges.push_back(std::move(*edge));
@@ -49,7 +49,7 @@ std::vector<FindingEdge> findings_in(const MemoryLog& log) {
 std::unique_ptr<MemoryLog> copy_of(const MemoryLog& log) {
     auto copy = std::make_unique<MemoryLog>();
     for (std::uint8_t topic = 1; topic < kTopics; ++topic) {
-        const ports::Partition where{static_cast<Topic>(topic), 0};
+        const ports::Partition where{static_cast<Topic>(topic), PartitionNumber(0)};
         for (StoredRecord& record : log.records(where)) {
             copy->set_now(record.append_time);
             const auto appended = ports::append_now(
@@ -138,7 +138,7 @@ void ShardFixture::answer(const Command& command, OutcomeKind kind) {
     outcome.subject = command.subject;
     outcome.kind = kind;
     outcome.executor = "fixture";
-    EXPECT_TRUE(ports::append_now(log, {Topic::kOutcomes, 0},
+    EXPECT_TRUE(ports::append_now(log, {Topic::kOutcomes, PartitionNumber(0)},
                                   {{command.subject, codec::encode_outcome(outcome)}})
                     .ok());
 }
@@ -150,7 +150,7 @@ void ShardFixture::settle(Shard& shard) {
             ASSERT_EQ(busy.error().next, Next::kRetry) << busy.error().what;
             continue;
         }
-        const auto journal = log.describe({Topic::kJournal, 0});
+        const auto journal = log.describe({Topic::kJournal, PartitionNumber(0)});
         if (!journal.ok()) continue;  // the read that was to fail hit this look at the journal
         if (!*busy && shard.state().meta.applied + 1 >= journal->next_offset) return;
     }
@@ -223,12 +223,12 @@ void ShardFixture::random_act(std::mt19937_64& random) {
 
 std::uint64_t ShardFixture::inputs() const {
     std::uint64_t count = 0;
-    for (const Topic topic : kInputTopics) count += log.records({topic, 0}).size();
+    for (const Topic topic : kInputTopics) count += log.records({topic, PartitionNumber(0)}).size();
     return count;
 }
 
 const StoredRecord& ShardFixture::last_of(Topic topic) {
-    looked_at_ = log.records({topic, 0});
+    looked_at_ = log.records({topic, PartitionNumber(0)});
     EXPECT_FALSE(looked_at_.empty());
     return looked_at_.back();
 }

@@ -28,7 +28,9 @@ using trueup::testing::StoredRecord;
 /// The policy of sandbox/wiring/demo_policy.h with room for steps of 2 s.
 Settings demo_policy();
 
-inline ports::Partition partition(Topic topic, std::int32_t index = 0) { return {topic, index}; }
+inline ports::Partition partition(Topic topic, std::int32_t index = 0) {
+    return {topic, PartitionNumber(index)};
+}
 
 /// What the relay published, in order.
 std::vector<Command> commands_in(const MemoryLog& log);

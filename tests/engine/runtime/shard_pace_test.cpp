@@ -8,7 +8,7 @@ namespace trueup::runtime::testing {
 namespace {
 
 std::int64_t journal_end(ShardFixture& fixture) {
-    return fixture.log.describe({Topic::kJournal, 0})->next_offset;
+    return fixture.log.describe({Topic::kJournal, PartitionNumber(0)})->next_offset;
 }
 
 /// Steps as a host does: waits for as long as the shard says, at least `least`.

@@ -38,7 +38,7 @@ void expect_recovers(ShardFixture& fixture, const Wreck& wreck) {
     const std::int64_t known = before.empty() ? 0 : before.back().offset;
     auto log = copy_of(*wreck.log);
     auto store = copy_of(*wreck.store);
-    const std::int64_t end = log->describe({Topic::kJournal, 0})->next_offset;
+    const std::int64_t end = log->describe({Topic::kJournal, PartitionNumber(0)})->next_offset;
     auto shard = Shard::open(fixture.settings, *log, *store, fixture.clock);
     ASSERT_TRUE(shard.ok()) << shard.error().what;
     while ((*shard)->state().meta.applied + 1 < end) ASSERT_TRUE((*shard)->step().ok());
@@ -49,8 +49,8 @@ void expect_recovers(ShardFixture& fixture, const Wreck& wreck) {
     }
     projections::MemoryStore fresh;
     auto all = copy_of(*wreck.log);
-    ASSERT_TRUE(all->truncate({Topic::kFindings, 0}, 1'000'000).ok());
-    ASSERT_TRUE(all->truncate({Topic::kCommands, 0}, 1'000'000).ok());
+    ASSERT_TRUE(all->truncate({Topic::kFindings, PartitionNumber(0)}, 1'000'000).ok());
+    ASSERT_TRUE(all->truncate({Topic::kCommands, PartitionNumber(0)}, 1'000'000).ok());
     auto replay = Shard::open(fixture.settings, *all, fresh, fixture.clock);
     ASSERT_TRUE(replay.ok());
     while ((*replay)->state().meta.applied + 1 < end) ASSERT_TRUE((*replay)->step().ok());
@@ -100,15 +100,16 @@ TEST(ShardRestart, ACheckpointAtEveryOffsetPlusTailIsTheFullFold_C8) {
         fixture.settle(*shard);
     }
     const core::Meta whole = settled_meta(*shard);
-    const auto journal = fixture.log.records({Topic::kJournal, 0});
+    const auto journal = fixture.log.records({Topic::kJournal, PartitionNumber(0)});
     for (std::size_t k = 0; k <= journal.size(); ++k) {
         // A log that ends at k gives the image; the same log in full goes on from it.
         MemoryLog log;
         projections::MemoryStore store;
         const auto append = [&](std::size_t i) {
             log.set_now(journal[i].append_time);
-            ASSERT_TRUE(
-                ports::append_now(log, {Topic::kJournal, 0}, {{{}, journal[i].value}}).ok());
+            ASSERT_TRUE(ports::append_now(log, {Topic::kJournal, PartitionNumber(0)},
+                                          {{{}, journal[i].value}})
+                            .ok());
         };
         for (std::size_t i = 0; i < k; ++i) append(i);
         if (k > 0) folded(fixture.settings, log, store, fixture.clock);
@@ -135,7 +136,7 @@ TEST(ShardRestart, TheImageIsNeverAheadOfTheRelay) {
         const auto store = copy_of(fixture.store);
         core::NoRows none;
         core::State image(none);
-        Projection projection(*store, 0);
+        Projection projection(*store, PartitionNumber(0));
         ASSERT_TRUE(projection.load(image, 1 << 20).ok());
         std::set<std::string> published;
         for (const FindingEdge& edge : findings_in(fixture.log)) published.insert(to_hex(edge.id));
@@ -164,10 +165,11 @@ class ShardOpening : public ::testing::Test {
 TEST_F(ShardOpening, AJournalThatLostItsTailIsRefused_C11) {
     run();
     MemoryLog shorter;
-    const auto journal = fixture_.log.records({Topic::kJournal, 0});
+    const auto journal = fixture_.log.records({Topic::kJournal, PartitionNumber(0)});
     for (std::size_t i = 0; i + 1 < journal.size(); ++i) {
-        ASSERT_TRUE(
-            ports::append_now(shorter, {Topic::kJournal, 0}, {{{}, journal[i].value}}).ok());
+        ASSERT_TRUE(ports::append_now(shorter, {Topic::kJournal, PartitionNumber(0)},
+                                      {{{}, journal[i].value}})
+                        .ok());
     }
     const Error error = refusal(shorter, fixture_.store);
     EXPECT_EQ(error.next, Next::kStop);
@@ -190,17 +192,18 @@ TEST_F(ShardOpening, AnEmptyLogBesideAnImageIsRefusedNotBegunAnew_C11) {
     run();
     MemoryLog empty;
     EXPECT_EQ(refusal(empty, fixture_.store).next, Next::kStop);
-    EXPECT_TRUE(empty.records({Topic::kJournal, 0}).empty());
+    EXPECT_TRUE(empty.records({Topic::kJournal, PartitionNumber(0)}).empty());
 }
 
 // Findings named no journal, and the next engine never got ready for them.
 TEST_F(ShardOpening, AJournalThatDoesNotNameItselfIsRefused_C11) {
     run();
     MemoryLog headless;
-    const auto journal = fixture_.log.records({Topic::kJournal, 0});
+    const auto journal = fixture_.log.records({Topic::kJournal, PartitionNumber(0)});
     for (std::size_t i = 1; i < journal.size(); ++i) {
-        ASSERT_TRUE(
-            ports::append_now(headless, {Topic::kJournal, 0}, {{{}, journal[i].value}}).ok());
+        ASSERT_TRUE(ports::append_now(headless, {Topic::kJournal, PartitionNumber(0)},
+                                      {{{}, journal[i].value}})
+                        .ok());
     }
     projections::MemoryStore nothing;
     const Error error = refusal(headless, nothing);
@@ -214,9 +217,10 @@ TEST_F(ShardOpening, RetentionPastTheAppliedOffsetIsRefused_C11) {
     const auto old_store = copy_of(fixture_.store);
     auto shard = fixture_.open();
     fixture_.live(*shard, Millis{4'000});
-    const std::int64_t end = fixture_.log.describe({Topic::kJournal, 0})->next_offset;
+    const std::int64_t end =
+        fixture_.log.describe({Topic::kJournal, PartitionNumber(0)})->next_offset;
     settled_meta(*shard);
-    ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, 0}, end - 1).ok());
+    ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, PartitionNumber(0)}, end - 1).ok());
     const Error error = refusal(fixture_.log, *old_store);
     EXPECT_EQ(error.next, Next::kStop);
     EXPECT_NE(error.what.find("retention deleted what lies between"), std::string::npos)
@@ -277,7 +281,9 @@ TEST_F(ShardOpening, AnUnknownPolicyInTheJournalHaltsTheShardAndIsSaid_C10) {
     run();
     codec::JournalRecordBuilder record;
     record.set_settings(trueup::testing::of_another_build(demo_policy(), "runner-sets"));
-    ASSERT_TRUE(ports::append_now(fixture_.log, {Topic::kJournal, 0}, {{{}, record.take()}}).ok());
+    ASSERT_TRUE(ports::append_now(fixture_.log, {Topic::kJournal, PartitionNumber(0)},
+                                  {{{}, record.take()}})
+                    .ok());
     auto shard = fixture_.open();
     const auto stepped = shard->step();
     ASSERT_FALSE(stepped.ok());
@@ -285,9 +291,9 @@ TEST_F(ShardOpening, AnUnknownPolicyInTheJournalHaltsTheShardAndIsSaid_C10) {
     EXPECT_NE(stepped.error().what.find("'runner-sets'"), std::string::npos)
         << stepped.error().what;
     EXPECT_EQ(shard->status().refused, stepped.error().what);
-    const auto before = fixture_.log.records({Topic::kJournal, 0}).size();
+    const auto before = fixture_.log.records({Topic::kJournal, PartitionNumber(0)}).size();
     EXPECT_TRUE(shard->stop().ok());
-    EXPECT_EQ(fixture_.log.records({Topic::kJournal, 0}).size(), before)
+    EXPECT_EQ(fixture_.log.records({Topic::kJournal, PartitionNumber(0)}).size(), before)
         << "it writes nothing more";
 }
 
@@ -298,7 +304,7 @@ TEST_F(ShardOpening, AnImageOfAnUnknownPolicyIsRefusedBeforeAnythingIsWritten_C1
     core::NoRows none;
     core::State state(none);
     {
-        Projection projection(fixture_.store, 0);
+        Projection projection(fixture_.store, PartitionNumber(0));
         ASSERT_TRUE(projection.load(state, 1 << 20).ok());
         const Settings other =
             trueup::testing::of_another_build(state.meta.settings, "runner-sets");
@@ -306,17 +312,18 @@ TEST_F(ShardOpening, AnImageOfAnUnknownPolicyIsRefusedBeforeAnythingIsWritten_C1
         batch.put(std::string("\0\0t", 3), codec::encode_policy(*other.text));
         ASSERT_TRUE(fixture_.store.apply(batch).ok());
     }
-    const auto before = fixture_.log.records({Topic::kJournal, 0}).size();
+    const auto before = fixture_.log.records({Topic::kJournal, PartitionNumber(0)}).size();
     const Error error = refusal(fixture_.log, fixture_.store);
     EXPECT_EQ(error.next, Next::kStop);
     EXPECT_NE(error.what.find("'runner-sets'"), std::string::npos) << error.what;
-    EXPECT_EQ(fixture_.log.records({Topic::kJournal, 0}).size(), before);
+    EXPECT_EQ(fixture_.log.records({Topic::kJournal, PartitionNumber(0)}).size(), before);
 }
 
 TEST_F(ShardOpening, AJournalRecordThatCannotBeReadStopsTheShard_C11) {
     run();
-    ASSERT_TRUE(
-        ports::append_now(fixture_.log, {Topic::kJournal, 0}, {{{}, "\xff\xff rubbish"}}).ok());
+    ASSERT_TRUE(ports::append_now(fixture_.log, {Topic::kJournal, PartitionNumber(0)},
+                                  {{{}, "\xff\xff rubbish"}})
+                    .ok());
     auto shard = fixture_.open();
     const auto stepped = shard->step();
     ASSERT_FALSE(stepped.ok());
@@ -329,8 +336,9 @@ TEST_F(ShardOpening, InputThatRetentionTookStopsEmissionAndIsSaid_C11) {
     for (int i = 0; i < 5; ++i)
         fixture_.pods.say(pod("b", "v", 20 + static_cast<std::uint64_t>(i)));
     fixture_.publish();
-    const std::int64_t end = fixture_.log.describe({Topic::kChangesPods, 0})->next_offset;
-    ASSERT_TRUE(fixture_.log.truncate({Topic::kChangesPods, 0}, end - 1).ok());
+    const std::int64_t end =
+        fixture_.log.describe({Topic::kChangesPods, PartitionNumber(0)})->next_offset;
+    ASSERT_TRUE(fixture_.log.truncate({Topic::kChangesPods, PartitionNumber(0)}, end - 1).ok());
     auto shard = fixture_.open();
     for (int i = 0; i < 10; ++i) {
         const auto stepped = shard->step();
@@ -355,8 +363,9 @@ TEST(ShardRestart, AFailedAppendWhoseInputIsGoneStopsAndIsSaid_C11) {
     ASSERT_TRUE(shard->step().ok());
     fixture.pods.say(pod("c", "w", 7));
     fixture.publish();
-    const std::int64_t end = fixture.log.describe({Topic::kChangesPods, 0})->next_offset;
-    ASSERT_TRUE(fixture.log.truncate({Topic::kChangesPods, 0}, end - 1).ok());
+    const std::int64_t end =
+        fixture.log.describe({Topic::kChangesPods, PartitionNumber(0)})->next_offset;
+    ASSERT_TRUE(fixture.log.truncate({Topic::kChangesPods, PartitionNumber(0)}, end - 1).ok());
     const auto told = shard->step();
     ASSERT_FALSE(told.ok());
     EXPECT_EQ(told.error().next, Next::kRetry) << "an append failed";

@@ -15,7 +15,7 @@ namespace {
 void expect_all_folded_once(const ShardFixture& fixture, const core::Meta& meta) {
     EXPECT_EQ(meta.counters.items, fixture.inputs());
     for (const Topic topic : kInputTopics) {
-        const auto records = fixture.log.records({topic, 0});
+        const auto records = fixture.log.records({topic, PartitionNumber(0)});
         const std::int64_t last = records.empty() ? -1 : records.back().offset;
         EXPECT_EQ(meta.last[static_cast<std::size_t>(topic)], last) << name_of(topic);
     }
@@ -38,7 +38,7 @@ TEST(Shard, AnEmptyJournalGetsItsGenesisOnce) {
     fixture.settle(*again);
     EXPECT_EQ(again->state().meta.journal_id, JournalId({7, 7}));
     int geneses = 0;
-    for (const StoredRecord& record : fixture.log.records({Topic::kJournal, 0})) {
+    for (const StoredRecord& record : fixture.log.records({Topic::kJournal, PartitionNumber(0)})) {
         JournalView view;
         ASSERT_TRUE(
             codec::decode_journal(record.value, record.offset, record.append_time, view).ok());
@@ -73,7 +73,7 @@ TEST(Shard, AFollowerOfAnEmptyJournalWritesNothing) {
     fixture.settle(*follower);
     fixture.all_known({pod("a", "u", 5)}, {});
     fixture.settle(*follower);
-    EXPECT_TRUE(fixture.log.records({Topic::kJournal, 0}).empty());
+    EXPECT_TRUE(fixture.log.records({Topic::kJournal, PartitionNumber(0)}).empty());
     EXPECT_EQ(follower->state().meta.applied, -1);
 }
 
@@ -309,8 +309,8 @@ TEST(Shard, TwoLeadersOfOneJournalAreOne_C4) {
         // Each of them published everything, so every id is there; none is known to one only.
         projections::MemoryStore third;
         auto copy = copy_of(fixture.log);
-        ASSERT_TRUE(copy->truncate({Topic::kFindings, 0}, 1'000'000).ok());
-        ASSERT_TRUE(copy->truncate({Topic::kCommands, 0}, 1'000'000).ok());
+        ASSERT_TRUE(copy->truncate({Topic::kFindings, PartitionNumber(0)}, 1'000'000).ok());
+        ASSERT_TRUE(copy->truncate({Topic::kCommands, PartitionNumber(0)}, 1'000'000).ok());
         auto alone = Shard::open(fixture.settings, *copy, third, fixture.clock);
         ASSERT_TRUE(alone.ok());
         while ((*alone)->step().ok() && !(*alone)->status().caught_up) {
@@ -327,8 +327,9 @@ TEST(Shard, ItemsThatNobodyCanReadAreParkedInTheStore_Details19) {
     ShardFixture fixture;
     auto shard = fixture.open();
     fixture.settle(*shard);
-    ASSERT_TRUE(
-        ports::append_now(fixture.log, {Topic::kChangesEc2, 0}, {{"k", "\xff rubbish"}}).ok());
+    ASSERT_TRUE(ports::append_now(fixture.log, {Topic::kChangesEc2, PartitionNumber(0)},
+                                  {{"k", "\xff rubbish"}})
+                    .ok());
     fixture.settle(*shard);
     EXPECT_EQ(settled_meta(*shard).counters.parked, 1U);
     int parked = 0;

@@ -30,7 +30,7 @@ class SourceHintsTest : public ::testing::Test {
     }
 
     SourceHintSender sender(std::int32_t shard, const codec::KeyRing& keys = kKeys) {
-        return {log_, shard, keys, clock_, 1};
+        return {log_, PartitionNumber(shard), keys, clock_, 1};
     }
 
     trueup::testing::ManualClock clock_;
@@ -51,7 +51,8 @@ TEST_F(SourceHintsTest, HurryLastsAWhileAndIsRepeatedWhileItIsMeant) {
         shard.say(true, {});
         clock_.advance(Millis{1'000});
     }
-    EXPECT_EQ(log_.records({Topic::kRequests, 0}).size(), 2U);  // at 0 s and at 3 s
+    EXPECT_EQ(log_.records({Topic::kRequests, PartitionNumber(0)}).size(),
+              2U);  // at 0 s and at 3 s
     read(at(3'000));
     EXPECT_TRUE(reader_.hurry(at(12'999)));
     EXPECT_FALSE(reader_.hurry(at(13'000)));

@@ -45,7 +45,7 @@ class SourceTaskTest : public ::testing::Test {
         log_.advance(by);
     }
     std::vector<StoredRecord> records(std::int32_t index = 0) {
-        return log_.records({kTopic, index});
+        return log_.records({kTopic, PartitionNumber(index)});
     }
     /// `start@0 owner#1 upsert#2:a`, a word for each record.
     std::string said(std::int32_t index = 0, std::size_t from = 0) {
@@ -108,7 +108,8 @@ class SourceTaskTest : public ::testing::Test {
 };
 
 TEST_F(SourceTaskTest, TheOffsetOfATokenlessStartIsTheToken_Design4_3) {
-    ASSERT_TRUE(ports::append_now(log_, {kTopic, 0}, {{"x", "an older record"}}).ok());
+    ASSERT_TRUE(
+        ports::append_now(log_, {kTopic, PartitionNumber(0)}, {{"x", "an older record"}}).ok());
     make();
     steps(2);
     EXPECT_EQ(said(0, 1), "start@1 owner/1#1");
@@ -166,7 +167,7 @@ TEST_F(SourceTaskTest, SeqIsDensePerPartitionAndReferencesGoToAll_Details2) {
             if (change->kind != ChangeKind::kUpsert) continue;
             node = node || change->object_id == "node-1";
             if (change->object_id == "node-1") continue;
-            EXPECT_EQ(partition_of(change->subject_key, 3), p);
+            EXPECT_EQ(partition_of(change->subject_key, 3), PartitionNumber(p));
             EXPECT_EQ(record.key, change->subject_key);
             EXPECT_TRUE(seen.emplace(change->object_id).second);
         }
@@ -470,7 +471,7 @@ TEST_F(SourceTaskTest, ATokenOfOurOwnThatCameLateIsFollowedByAnother_C3) {
     pass(Millis{1'000});
     steps(2);
     const Incarnation used = task_->incarnation();
-    ASSERT_TRUE(ports::append_now(log_, {kTopic, 0}, {{"pods", late, {}}}).ok());
+    ASSERT_TRUE(ports::append_now(log_, {kTopic, PartitionNumber(0)}, {{"pods", late, {}}}).ok());
     connector_.say(progress(BrokerTime(Millis{1})));
     steps(4);
     pass(Millis{500});

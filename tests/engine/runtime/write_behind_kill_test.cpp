@@ -92,7 +92,7 @@ class Flushing final : public ports::Store {
 class Folding {
   public:
     explicit Folding(ports::Store& store)
-        : projection_(store, 0, std::launch::deferred), state_(projection_) {}
+        : projection_(store, PartitionNumber(0), std::launch::deferred), state_(projection_) {}
 
     Status load() { return projection_.load(state_, std::size_t{1} << 20U); }
     std::int64_t applied() const { return state_.meta.applied; }
