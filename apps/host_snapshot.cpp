@@ -66,9 +66,9 @@ void add_passes(api::Snapshot& view, const core::Meta& meta) {
 
 void add_pauses(api::Snapshot& view, const core::Meta& meta) {
     for (const core::Pause& pause : meta.pauses) {
-        const bool one = pause.rule < meta.settings.rules.size();
-        view.pauses.push_back({one ? meta.settings.rules[pause.rule].rule : std::string(), pause.by,
-                               pause.comment, to_millis(pause.since)});
+        const bool one = pause.rule.value() < meta.settings.rules.size();
+        view.pauses.push_back({one ? meta.settings.rules[pause.rule.value()].rule : std::string(),
+                               pause.by, pause.comment, to_millis(pause.since)});
     }
 }
 

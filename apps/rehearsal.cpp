@@ -287,10 +287,10 @@ class Stage {
 };
 
 /// The rule's place in the settings, which have it.
-std::size_t number_of(const Settings& settings, std::string_view rule) {
-    std::size_t number = 0;
+RuleNumber number_of(const Settings& settings, std::string_view rule) {
+    std::uint8_t number = 0;
     while (settings.rules[number].rule != rule) ++number;
-    return number;
+    return RuleNumber(number);
 }
 
 Proposal proposal_of(const Stage::Found& found, const Settings& settings, bool in_window) {
@@ -298,7 +298,7 @@ Proposal proposal_of(const Stage::Found& found, const Settings& settings, bool i
     proposal.rule = found.edge.rule;
     proposal.subject = found.edge.subject;
     proposal.object_id = found.edge.object_id;
-    const std::size_t number = number_of(settings, proposal.rule);
+    const RuleNumber number = number_of(settings, proposal.rule);
     for (const policy::Rule& rule : settings.text->rules) {
         if (rule.name == proposal.rule) proposal.finds = rule.finds;
     }
@@ -307,7 +307,7 @@ Proposal proposal_of(const Stage::Found& found, const Settings& settings, bool i
         return proposal;
     }
     proposal.command = found.command->draft;
-    const Mode mode = settings.rules[number].mode;
+    const Mode mode = settings.rules[number.value()].mode;
     if (mode != Mode::kEnforce) proposal.held.push_back(fmt::format("mode {}", name_of(mode)));
     if (!in_window) proposal.held.emplace_back(name_of(Reason::kWindow));
     for (const Reason reason : found.holds) proposal.held.emplace_back(name_of(reason));

@@ -487,7 +487,7 @@ std::string Fleet::trouble() const {
         }
         shard->state().subjects.each_cached([&](const Subject& subject) {
             for (const Finding& finding : subject.findings) {
-                said += ", " + subject.key + " rule " + std::to_string(finding.rule) + " " +
+                said += ", " + subject.key + " rule " + std::to_string(finding.rule.value()) + " " +
                         std::string(name_of(finding.reason));
             }
         });

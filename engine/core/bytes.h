@@ -40,6 +40,10 @@ class ByteWriter {
         static_assert(!std::is_signed_v<Number>, "signed_number() keeps small negative ones small");
         append_varint(out_, static_cast<std::uint64_t>(value));
     }
+    template <typename Value, typename Tag>
+    void number(const Named<Value, Tag>& value) {
+        number(value.value());
+    }
     void signed_number(std::int64_t value) { append_varint(out_, to_zigzag(value)); }
     template <typename Value, typename Tag>
     void signed_number(const Named<Value, Tag>& value) {
@@ -108,6 +112,10 @@ class ByteReader {
     template <typename Number>
     void number(Number& value) {
         value = static_cast<Number>(number());
+    }
+    template <typename Value, typename Tag>
+    void number(Named<Value, Tag>& value) {
+        value = Named<Value, Tag>(static_cast<Value>(number()));
     }
     template <typename Number>
     void signed_number(Number& value) {

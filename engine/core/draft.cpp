@@ -369,9 +369,9 @@ CommandDraft deletion(const PlanRole& role, const std::string& source, const Fac
     return draft;
 }
 
-void give_time(const Settings& settings, std::uint8_t rule, CommandDraft& draft) {
+void give_time(const Settings& settings, RuleNumber rule, CommandDraft& draft) {
     if (draft.action.kind != Action::Kind::kDeletePod) return;
-    const std::optional<std::uint32_t>& said = settings.rules[rule].grace_period;
+    const std::optional<std::uint32_t>& said = settings.rules[rule.value()].grace_period;
     if (said) draft.action.grace_seconds = said;
 }
 

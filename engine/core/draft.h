@@ -39,7 +39,7 @@ std::optional<std::string> text_of(const Plan& plan, const Settings& settings, c
 /// Deletes exactly this object; its read set says that it is there, without a hold.
 CommandDraft deletion(const PlanRole& role, const std::string& source, const Facet& object);
 /// A pod that is deleted has the time that the operator gives it, else the policy, else its own.
-void give_time(const Settings& settings, std::uint8_t rule, CommandDraft& draft);
+void give_time(const Settings& settings, RuleNumber rule, CommandDraft& draft);
 
 /// The predicate "this object still says what was read", for each of the fields, and that nobody
 /// put a hold on it.

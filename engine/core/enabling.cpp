@@ -22,16 +22,17 @@ void Enabling::take(const Hash128& text) {
     texts.erase(std::remove(texts.begin(), texts.end(), text), texts.end());
 }
 
-bool FoldRun::enabled(std::uint8_t rule) const {
+bool FoldRun::enabled(RuleNumber rule) const {
     if (!TRUEUP_GUARD("not_enabled_asks")) return true;
-    return meta_.enabling[rule].has(state_.plan->rules[rule].text);
+    return meta_.enabling[rule.value()].has(state_.plan->rules[rule.value()].text);
 }
 
 /// Was what carries the ending on enabled at some time since it began, and is not any more? One
 /// that was approved while nobody had enabled its rule goes on.
 bool FoldRun::withdrawn(const Ending& ending) const {
-    const Enabling& enabling = meta_.enabling[ending.by];
-    return !enabling.has(state_.plan->rules[ending.by].text) && enabling.left >= ending.since;
+    const Enabling& enabling = meta_.enabling[ending.by.value()];
+    return !enabling.has(state_.plan->rules[ending.by.value()].text) &&
+           enabling.left >= ending.since;
 }
 
 /// Those rules mean something else from now on than by the former plan.
@@ -92,8 +93,8 @@ void FoldRun::note_looks() {
 
 /// Why this rule cannot be enabled by who saw the journal up to there; empty: it can.
 std::string FoldRun::against_enabling(const NamedRule& named, std::int64_t seen) const {
-    const std::uint8_t rule = state_.plan->rule(named.rule);
-    if (rule == kEveryRule || state_.plan->rules[rule].text.none()) {
+    const RuleNumber rule = state_.plan->rule(named.rule);
+    if (rule == kEveryRule || state_.plan->rules[rule.value()].text.none()) {
         std::vector<std::string> names;
         for (const PlanRule& known : state_.plan->rules) {
             if (!known.text.none()) names.push_back(known.name);
@@ -101,8 +102,8 @@ std::string FoldRun::against_enabling(const NamedRule& named, std::int64_t seen)
         return "there is no rule '" + named.rule + "'; " + did_you_mean(named.rule, names);
     }
     if (!TRUEUP_GUARD("enabling_looks_first")) return {};
-    const std::int64_t looked = meta_.enabling[rule].looked;
-    if (state_.plan->rules[rule].text != named.text) {
+    const std::int64_t looked = meta_.enabling[rule.value()].looked;
+    if (state_.plan->rules[rule.value()].text != named.text) {
         return named.rule + " has changed since you looked: look again";
     }
     if (looked < 0) {
@@ -142,31 +143,31 @@ FoldRun::Answer FoldRun::enable(const Request& request) {
     }
     std::string names;
     for (const NamedRule& named : request.rules) {
-        const std::uint8_t rule = state_.plan->rule(named.rule);
-        Enabling& enabling = meta_.enabling[rule];
-        enabling.add(state_.plan->rules[rule].text);
+        const RuleNumber rule = state_.plan->rule(named.rule);
+        Enabling& enabling = meta_.enabling[rule.value()];
+        enabling.add(state_.plan->rules[rule.value()].text);
         enabling.disabled = {};
         enabling.turned = meta_.broker_now;
         names += (names.empty() ? "" : ", ") + named.rule + " (mode " +
-                 std::string(name_of(meta_.settings.rules[rule].mode)) + ")";
+                 std::string(name_of(meta_.settings.rules[rule.value()].mode)) + ")";
     }
     judge_all();
     return {true, "enabled for as long as it means what was looked at: " + names};
 }
 
 FoldRun::Answer FoldRun::disable(const Request& request) {
-    std::vector<std::uint8_t> rules;
+    std::vector<RuleNumber> rules;
     for (const NamedRule& named : request.rules) {
-        const std::uint8_t rule = state_.plan->rule(named.rule);
+        const RuleNumber rule = state_.plan->rule(named.rule);
         if (rule == kEveryRule) return {false, "there is no rule '" + named.rule + "'"};
         rules.push_back(rule);
     }
     for (std::size_t rule = 0; request.rules.empty() && rule < meta_.enabling.size(); ++rule) {
-        rules.push_back(static_cast<std::uint8_t>(rule));
+        rules.emplace_back(static_cast<std::uint8_t>(rule));
     }
-    for (const std::uint8_t rule : rules) {
-        const Hash128& text = state_.plan->rules[rule].text;
-        Enabling& enabling = meta_.enabling[rule];
+    for (const RuleNumber rule : rules) {
+        const Hash128& text = state_.plan->rules[rule.value()].text;
+        Enabling& enabling = meta_.enabling[rule.value()];
         if (enabling.has(text)) enabling.left = meta_.now;
         enabling.take(text);
         enabling.disabled = text;

@@ -72,7 +72,7 @@ bool ends(const Subject& subject, const Finding& finding) {
 }
 
 std::string progress_of(const Plan& plan, const Ending& ending) {
-    const std::span<const PlanStep> steps = plan.rules[ending.rule].ending;
+    const std::span<const PlanStep> steps = plan.rules[ending.rule.value()].ending;
     std::string text =
         std::to_string(ending.next) + " of " + std::to_string(steps.size()) + " steps done; left: ";
     for (std::size_t i = ending.next; i < steps.size(); ++i) {
@@ -84,7 +84,7 @@ std::string progress_of(const Plan& plan, const Ending& ending) {
 }
 
 std::span<const PlanStep> FoldRun::steps_of(const Ending& ending) const {
-    const PlanRule& rule = state_.plan->rules[ending.by];
+    const PlanRule& rule = state_.plan->rules[ending.by.value()];
     if (rule.ending_hash != ending.steps) return {};
     return rule.ending;
 }
@@ -133,7 +133,7 @@ void FoldRun::pass_step(Ending& ending) {
 /// The finding's command is the first deletion of a list: from here on it is carried to its end.
 void FoldRun::begin_ending(Entry& entry, const Finding& finding, const CommandDraft& draft) {
     Subject& subject = entry.subject;
-    const PlanRule& rule = state_.plan->rules[finding.rule];
+    const PlanRule& rule = state_.plan->rules[finding.rule.value()];
     Ending ending;
     ending.rule = ending.by = finding.rule;
     ending.steps = rule.ending_hash;
@@ -170,7 +170,7 @@ void FoldRun::close_ending(Entry& entry, Reason reason) {
     Subject& subject = entry.subject;
     const Ending& ending = *subject.ending;
     if (reason == Reason::kDone) {
-        ++meta_.rules[ending.rule].mended;
+        ++meta_.rules[ending.rule.value()].mended;
         aftermath_of(entry).ended = Ended{ending.rule, ending.target};
         subject.termination.reset();
     }
@@ -400,7 +400,7 @@ CommandDraft FoldRun::draft_of(const Subject& subject, const PlanStep& step,
 /// Does the row that an ending wrote say something else by now, or is there a pod for it again?
 bool FoldRun::over(const Subject& subject, const Ended& ended) const {
     if (!subject.own_writes.empty()) return false;  // what is in view may be from before it
-    const std::span<const PlanStep> steps = state_.plan->rules[ended.rule].ending;
+    const std::span<const PlanStep> steps = state_.plan->rules[ended.rule.value()].ending;
     if (steps.empty()) return true;
     const SourceId taken = meta_.settings.source(steps.front().role);
     const bool again =

@@ -732,10 +732,10 @@ class Evaluation {
     /// A report leans on nobody; what lasts for less than the grace is none.
     Decision report(const Facet& about) const {
         const JournalTime due = first_detected(on_.subject, on_.self, about.object_id, on_.now) +
-                                on_.settings.rules[on_.self].grace;
+                                on_.settings.rules[on_.self.value()].grace;
         if (on_.now < due) {
             watch_.at(Stage::kGrace);
-            const Millis grace = on_.settings.rules[on_.self].grace;
+            const Millis grace = on_.settings.rules[on_.self.value()].grace;
             note_time("grace", grace - (due - on_.now), grace);
             return waiting(Reason::kGrace, about, {due, kNoSource, {}});
         }
@@ -967,7 +967,7 @@ class Evaluation {
         };
         lean_on({object.source, last_word_beside(object, bound)});
         const BrokerTime since = rule_.since_first_seen ? object.first_seen : object.evidence;
-        const Millis window = on_.settings.rules[on_.self].create_window;
+        const Millis window = on_.settings.rules[on_.self.value()].create_window;
         const auto lean = [&](Role number, const std::vector<SourceId>& sources) {
             // A fact that is looked up changes slowly: its source must only be there.
             const bool slow = role(number).reference;

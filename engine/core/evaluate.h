@@ -29,10 +29,10 @@ struct Judgement {
     const Facts& facts;  ///< of this plan, subject and settings; for all of its rules
     const References& references;
     const Settings& settings;
-    std::uint8_t self = 0;  ///< the rule's number
+    RuleNumber self;
     JournalTime now{};
 
-    const PlanRule& rule() const { return plan.rules[self]; }
+    const PlanRule& rule() const { return plan.rules[self.value()]; }
 };
 
 using Bound = std::array<const Facet*, kMostRoles>;  ///< by role; nullptr: none

@@ -216,7 +216,7 @@ void FoldRun::begin_anew(Entry& entry, Facet& facet, const ItemView& item) {
             ends(subject, finding)) {
             continue;
         }
-        ++meta_.rules[finding.rule].retracted;
+        ++meta_.rules[finding.rule.value()].retracted;
         resolve(entry, i - 1, Reason::kRetracted);
     }
     if (!subject.ending) return;

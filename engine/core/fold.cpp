@@ -441,9 +441,10 @@ void FoldRun::wake() {
         take([&] { return state_.waits.take_seen(id, meta_.sources[id].complete_as_of); });
     }
     const auto rules = static_cast<std::uint8_t>(meta_.rules.size());
-    for (std::uint8_t rule = 0; rule < rules; ++rule) {
-        std::uint64_t room =
-            left_of(meta_.settings.rules[rule].budget, meta_.rules[rule].spending, meta_);
+    for (std::uint8_t number = 0; number < rules; ++number) {
+        const RuleNumber rule(number);
+        std::uint64_t room = left_of(meta_.settings.rules[rule.value()].budget,
+                                     meta_.rules[rule.value()].spending, meta_);
         take([&] {
             return room-- > 0 ? state_.waits.take_turn(rule) : std::optional<std::string>();
         });

@@ -113,7 +113,7 @@ class FoldRun {
     Answer approve(const Request& request);
     /// Why nobody can have seen that journal offset; empty: somebody can.
     std::string not_yet_written(std::int64_t seen) const;
-    Answer approve_all(const Request& request, std::uint8_t rule);
+    Answer approve_all(const Request& request, RuleNumber rule);
     Answer dismiss(const Request& request);
     Answer hold(const Request& request, bool held);
     Answer release_source(const Request& request);
@@ -122,15 +122,15 @@ class FoldRun {
     Answer relist(const Request& request);
     Answer no_such_source(const Request& request) const;
     Answer terminate(const Request& request);
-    Answer join_ending(Entry& entry, std::uint8_t rule);
-    Answer drop_ending(Entry& entry, const Request& request, std::uint8_t rule);
+    Answer join_ending(Entry& entry, RuleNumber rule);
+    Answer drop_ending(Entry& entry, const Request& request, RuleNumber rule);
     void dismiss(Entry& entry, Finding& finding);
-    std::uint8_t rule_on_request() const;
+    RuleNumber rule_on_request() const;
     std::uint32_t approve(Entry& entry, const Approval& approval, std::optional<FindingId> only);
-    bool paused(std::uint8_t rule) const;
+    bool paused(RuleNumber rule) const;
 
     // enabling.cpp: who may act by himself
-    bool enabled(std::uint8_t rule) const;
+    bool enabled(RuleNumber rule) const;
     bool withdrawn(const Ending& ending) const;
     void note_texts(const Plan& former, const std::string& changed);
     void enable_by_settings();
@@ -149,7 +149,7 @@ class FoldRun {
     void recount(Entry& entry);
     void void_dismissals(Entry& entry);
     void expire_termination(Entry& entry);
-    bool acting(std::uint8_t rule) const;
+    bool acting(RuleNumber rule) const;
     bool goes_on(const Ending& ending) const;
     Aftermath& aftermath_of(Entry& entry);
     bool stopped(const Subject& subject, const Finding& finding) const;
@@ -158,23 +158,23 @@ class FoldRun {
     bool refused_before(const Subject& subject, const Finding& finding) const;
     std::optional<Wait> busy(const Subject& subject, const Finding& finding,
                              const Verdict& verdict) const;
-    bool nothing_open(const Subject& subject, std::uint8_t rule) const;
+    bool nothing_open(const Subject& subject, RuleNumber rule) const;
     void judge_rules(Entry& entry, const References& references, const Facts& facts);
     void keep_ledger(Entry& entry, const Facts& facts);
     void wait_for(const Wait& wait);
     void forget_seen_writes(Entry& entry);
     void renew_waits(Entry& entry);
-    void settle(Entry& entry, std::uint8_t rule, Verdict verdict);
-    void settle_others(Entry& entry, std::uint8_t rule, const Verdict& verdict);
+    void settle(Entry& entry, RuleNumber rule, Verdict verdict);
+    void settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict);
     bool may_act(Entry& entry, Finding& finding, const Verdict& verdict);
     bool moved(const Finding& finding, const Hash128& proposal) const;
     Reason unapproved(const Finding& finding, const Verdict& verdict) const;
     void ask_approval(Entry& entry, Finding& finding, const Verdict& verdict, Reason why);
-    bool has_turn(std::uint8_t rule, const Finding& finding) const;
+    bool has_turn(RuleNumber rule, const Finding& finding) const;
     void set_waiting(Entry& entry, Finding& finding, Reason reason);
     void act(Entry& entry, Finding& finding, Verdict& verdict);
     void issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts);
-    Finding& open(Entry& entry, std::uint8_t rule, std::string_view object_id);
+    Finding& open(Entry& entry, RuleNumber rule, std::string_view object_id);
     void resolve(Entry& entry, std::size_t index, Reason reason);
     bool given_up(const Finding& finding) const;
     void tend_commands(Entry& entry);

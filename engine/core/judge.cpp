@@ -20,7 +20,7 @@ constexpr Millis kTerminationHolds{86'400'000};  // without an end of it
 constexpr std::size_t kMostEnds = 16;  // that a ledger needs to know: backoffs stop growing sooner
 
 /// Is a command of this rule without outcome? What it did may be in view before it is reported.
-bool under_way(const Subject& subject, std::uint8_t rule) {
+bool under_way(const Subject& subject, RuleNumber rule) {
     return std::any_of(subject.findings.begin(), subject.findings.end(),
                        [&](const Finding& f) { return f.rule == rule && f.command.has_value(); });
 }
@@ -79,7 +79,7 @@ void FoldRun::recount(Entry& entry) {
             return facet.present() && meta_.settings.sources[facet.source].role != kNoRole;
         });
     const auto counts = [&](const Finding& finding) {
-        return !finding.dismissed && !state_.plan->rules[finding.rule].does.empty();
+        return !finding.dismissed && !state_.plan->rules[finding.rule.value()].does.empty();
     };
     const bool wrong =
         present && std::any_of(subject.findings.begin(), subject.findings.end(), counts);
@@ -113,7 +113,7 @@ void FoldRun::expire_termination(Entry& entry) {
     if (meta_.now < over) return wait_for({over, kNoSource, {}});
     for (std::size_t i = subject.findings.size(); i > 0; --i) {
         const Finding& finding = subject.findings[i - 1];
-        if (!state_.plan->rules[finding.rule].on_request() || finding.dismissed) continue;
+        if (!state_.plan->rules[finding.rule.value()].on_request() || finding.dismissed) continue;
         if (finding.command) return;  // its outcome comes first
         resolve(entry, i - 1, Reason::kExpired);
     }
@@ -122,18 +122,18 @@ void FoldRun::expire_termination(Entry& entry) {
 }
 
 /// May the rule have anything done as it is set?
-bool FoldRun::acting(std::uint8_t rule) const {
-    const Mode mode = meta_.settings.rules[rule].mode;
+bool FoldRun::acting(RuleNumber rule) const {
+    const Mode mode = meta_.settings.rules[rule.value()].mode;
     return mode == Mode::kEnforce || mode == Mode::kApprove;
 }
 
 /// Is the finding's command not to be said again: does its rule not act any more, or did an
 /// operator say stop?
 bool FoldRun::stopped(const Subject& subject, const Finding& finding) const {
-    const std::uint8_t rule = ends(subject, finding) ? subject.ending->by : finding.rule;
+    const RuleNumber rule = ends(subject, finding) ? subject.ending->by : finding.rule;
     if (!acting(rule) && TRUEUP_GUARD("mode_stops_commands")) return true;
     // Executors refuse it, too.
-    const bool former = finding.command->issued < meta_.enabling[rule].turned;
+    const bool former = finding.command->issued < meta_.enabling[rule.value()].turned;
     if (former && TRUEUP_GUARD("former_texts_stop")) return true;
     return (subject.held && TRUEUP_GUARD("operator_hold")) ||
            (paused(rule) && TRUEUP_GUARD("pause"));
@@ -146,8 +146,8 @@ Aftermath& FoldRun::aftermath_of(Entry& entry) {
 }
 
 /// Has the subject nothing of the rule that a verdict could change, if it is healthy?
-bool FoldRun::nothing_open(const Subject& subject, std::uint8_t rule) const {
-    if (subject.termination && state_.plan->rules[rule].on_request()) return false;
+bool FoldRun::nothing_open(const Subject& subject, RuleNumber rule) const {
+    if (subject.termination && state_.plan->rules[rule.value()].on_request()) return false;
     return std::none_of(subject.findings.begin(), subject.findings.end(),
                         [&](const Finding& each) { return each.rule == rule; });
 }
@@ -157,10 +157,11 @@ void FoldRun::judge_rules(Entry& entry, const References& references, const Fact
     const Subject& subject = entry.subject;
     const bool reference = subject.reference();
     const auto rules = static_cast<std::uint8_t>(plan.rules.size());
-    for (std::uint8_t rule = 0; rule < rules; ++rule) {
-        const PlanRule& judged = plan.rules[rule];
+    for (std::uint8_t number = 0; number < rules; ++number) {
+        const RuleNumber rule(number);
+        const PlanRule& judged = plan.rules[rule.value()];
         const bool off =
-            meta_.settings.rules[rule].mode == Mode::kOff || (reference && !judged.keyless);
+            meta_.settings.rules[rule.value()].mode == Mode::kOff || (reference && !judged.keyless);
         const bool healthy = off || (!reference && !facts.fit(judged.mask));
         if (healthy && nothing_open(subject, rule)) continue;
         settle(entry, rule,
@@ -245,7 +246,8 @@ void FoldRun::tend_commands(Entry& entry) {
         if (!finding.command) continue;
         Command& command = *finding.command;
         if (given_up(finding)) {
-            ++meta_.rules[finding.rule].outcomes[static_cast<std::size_t>(OutcomeKind::kExpired)];
+            ++meta_.rules[finding.rule.value()]
+                  .outcomes[static_cast<std::size_t>(OutcomeKind::kExpired)];
             --meta_.outbox;
             state_.subjects.mark_dirty(entry);
             if (ends(entry.subject, finding)) {
@@ -270,17 +272,17 @@ void FoldRun::tend_commands(Entry& entry) {
         }
     }
     for (auto index = over.rbegin(); index != over.rend(); ++index) {
-        ++meta_.rules[entry.subject.findings[*index].rule].retracted;
+        ++meta_.rules[entry.subject.findings[*index].rule.value()].retracted;
         resolve(entry, *index, Reason::kRetracted);
     }
 }
 
-void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
+void FoldRun::settle(Entry& entry, RuleNumber rule, Verdict verdict) {
     const bool nothing = verdict.kind == Verdict::Kind::kHealthy && verdict.wait == Wait{};
     if (nothing && entry.subject.findings.empty() && !entry.subject.termination) return;
     settle_others(entry, rule, verdict);
     if (verdict.wait != Wait{}) wait_for(verdict.wait);
-    if (verdict.kind == Verdict::Kind::kHealthy && state_.plan->rules[rule].on_request() &&
+    if (verdict.kind == Verdict::Kind::kHealthy && state_.plan->rules[rule.value()].on_request() &&
         entry.subject.termination && !under_way(entry.subject, rule)) {
         entry.subject.termination.reset();  // there is nothing to end any more
         state_.subjects.mark_dirty(entry);
@@ -297,7 +299,7 @@ void FoldRun::settle(Entry& entry, std::uint8_t rule, Verdict verdict) {
 Brake FoldRun::brake_on(const Subject& subject, const Finding& finding,
                         const Verdict& verdict) const {
     if (subject.held && TRUEUP_GUARD("operator_hold")) return {Stage::kHold, Reason::kHold, {}};
-    const Mode mode = meta_.settings.rules[finding.rule].mode;
+    const Mode mode = meta_.settings.rules[finding.rule.value()].mode;
     if (mode == Mode::kObserve) return {Stage::kMode, Reason::kObserved, {}};
     if (paused(finding.rule) && TRUEUP_GUARD("pause")) return {Stage::kPause, Reason::kPaused, {}};
     const std::optional<Millis> opens = opens_in(meta_.settings.windows, meta_.broker_now);
@@ -350,7 +352,7 @@ bool FoldRun::refused_before(const Subject& subject, const Finding& finding) con
 
 /// Has anything that the rule reads been said since, or everything been listed anew?
 bool FoldRun::news_since(const Subject& subject, const Refusal& refusal) const {
-    const PlanRule& rule = state_.plan->rules[refusal.rule];
+    const PlanRule& rule = state_.plan->rules[refusal.rule.value()];
     if (said_to(*state_.plan, rule, subject, meta_.settings) != refusal.said) return true;
     for (SourceId id = 0; id < source_count(); ++id) {
         if (meta_.settings.sources[id].role == kNoRole) continue;
@@ -393,7 +395,7 @@ std::optional<Wait> FoldRun::busy(const Subject& subject, const Finding& finding
         const Millis left = subject.aftermath->quiet_until + Millis{1} - meta_.broker_now;
         return Wait{meta_.now + left, kNoSource, {}};
     }
-    const bool begins = verdict.more && !state_.plan->rules[finding.rule].ending.empty();
+    const bool begins = verdict.more && !state_.plan->rules[finding.rule.value()].ending.empty();
     const Target& target = verdict.command->target;
     const bool meets =
         std::any_of(subject.findings.begin(), subject.findings.end(), [&](const Finding& other) {
@@ -413,7 +415,7 @@ bool FoldRun::moved(const Finding& finding, const Hash128& proposal) const {
 /// or none is needed.
 Reason FoldRun::unapproved(const Finding& finding, const Verdict& verdict) const {
     const bool asks = verdict.reason != Reason::kNone;
-    const bool by_mode = meta_.settings.rules[finding.rule].mode == Mode::kApprove;
+    const bool by_mode = meta_.settings.rules[finding.rule.value()].mode == Mode::kApprove;
     const bool unlooked = !by_mode && !enabled(finding.rule);
     if (!asks && !by_mode && !unlooked) return Reason::kNone;
     // The approval was for all of it. Where nobody needed one before, each command asks.
@@ -438,16 +440,16 @@ void FoldRun::ask_approval(Entry& entry, Finding& finding, const Verdict& verdic
 }
 
 /// The budget has room, and nobody has waited for it longer.
-bool FoldRun::has_turn(std::uint8_t rule, const Finding& finding) const {
-    const Budget& budget = meta_.settings.rules[rule].budget;
-    const bool spent = left_of(budget, meta_.rules[rule].spending, meta_) == 0;
+bool FoldRun::has_turn(RuleNumber rule, const Finding& finding) const {
+    const Budget& budget = meta_.settings.rules[rule.value()].budget;
+    const bool spent = left_of(budget, meta_.rules[rule.value()].spending, meta_) == 0;
     if (spent && TRUEUP_GUARD("paced_budget")) return false;
     const std::optional<JournalTime> next = state_.waits.next_turn(rule);
     return !next || *next >= finding.since;
 }
 
 /// What the verdict means for the rule's findings about other objects, or about none.
-void FoldRun::settle_others(Entry& entry, std::uint8_t rule, const Verdict& verdict) {
+void FoldRun::settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict) {
     const bool names_one =
         verdict.kind == Verdict::Kind::kWaiting || verdict.kind == Verdict::Kind::kAct;
     std::vector<Finding>& findings = entry.subject.findings;
@@ -463,13 +465,13 @@ void FoldRun::settle_others(Entry& entry, std::uint8_t rule, const Verdict& verd
             findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(i - 1));
             state_.subjects.mark_dirty(entry);
         } else {
-            ++meta_.rules[rule].retracted;
+            ++meta_.rules[rule.value()].retracted;
             resolve(entry, i - 1, Reason::kRetracted);
         }
     }
 }
 
-Finding& FoldRun::open(Entry& entry, std::uint8_t rule, std::string_view object_id) {
+Finding& FoldRun::open(Entry& entry, RuleNumber rule, std::string_view object_id) {
     std::vector<Finding>& findings = entry.subject.findings;
     const auto place = std::find_if(findings.begin(), findings.end(), [&](const Finding& f) {
         return f.rule > rule || (f.rule == rule && f.object_id >= object_id);
@@ -482,7 +484,7 @@ Finding& FoldRun::open(Entry& entry, std::uint8_t rule, std::string_view object_
     fresh.rule = rule;
     fresh.object_id = object_id;
     fresh.since = meta_.now;
-    ++meta_.rules[rule].detected;
+    ++meta_.rules[rule.value()].detected;
     ++meta_.open_findings;
     state_.subjects.mark_dirty(entry);
     return *findings.insert(place, std::move(fresh));
@@ -503,9 +505,10 @@ void FoldRun::act(Entry& entry, Finding& finding, Verdict& verdict) {
     finding.approved = false;  // spent
     finding.proposal = {};
     if (!verdict.harmless) {
-        spend(meta_.settings.rules[finding.rule].budget, meta_, meta_.rules[finding.rule].spending);
+        spend(meta_.settings.rules[finding.rule.value()].budget, meta_,
+              meta_.rules[finding.rule.value()].spending);
     }
-    if (verdict.more && !state_.plan->rules[finding.rule].ending.empty()) {
+    if (verdict.more && !state_.plan->rules[finding.rule.value()].ending.empty()) {
         begin_ending(entry, finding, *verdict.command);
     }
     // Executors follow the windows by the expiry: none of them acts after the window has closed.
@@ -518,11 +521,11 @@ void FoldRun::act(Entry& entry, Finding& finding, Verdict& verdict) {
 /// Orders it, in the name of the finding.
 void FoldRun::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts) {
     const bool ends_it = ends(entry.subject, finding);
-    const std::uint8_t rule = ends_it ? entry.subject.ending->by : finding.rule;
+    const RuleNumber rule = ends_it ? entry.subject.ending->by : finding.rule;
     Command command;
     command.id = make_command_id(meta_, record_.offset, index_);
     command.policy = meta_.settings.policy;
-    command.rule = state_.plan->rules[rule].name;
+    command.rule = state_.plan->rules[rule.value()].name;
     command.finding_id = finding.id;
     command.subject = entry.subject.key;
     command.draft = std::move(draft);
@@ -533,7 +536,7 @@ void FoldRun::issue(Entry& entry, Finding& finding, CommandDraft draft, Millis l
     finding.state = FindingState::kCommanded;
     finding.reason = Reason::kNone;
     finding.emit_again = meta_.now + meta_.settings.emit_again;
-    ++meta_.rules[finding.rule].commands;
+    ++meta_.rules[finding.rule.value()].commands;
     ++meta_.outbox;
     note_edge(entry, finding);
     ++index_;
@@ -553,7 +556,7 @@ void FoldRun::resolve(Entry& entry, std::size_t index, Reason reason) {
 void FoldRun::note_edge(Entry& entry, Finding& finding) {
     const bool opened = finding.last_change < 0;
     finding.last_change = record_.offset;
-    const PlanRule& rule = state_.plan->rules[finding.rule];
+    const PlanRule& rule = state_.plan->rules[finding.rule.value()];
     FindingEdge& edge = report_.findings.add();
     fill_edge(meta_, rule, entry.subject, finding, edge);
     edge.opened = opened;

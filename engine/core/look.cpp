@@ -48,7 +48,7 @@ std::optional<SubjectLook> look_at(State& state, std::string_view key) {
         if (finding.command) continue;
         const auto rule =
             std::find_if(look.why.begin(), look.why.end(), [&](const RuleTrace& each) {
-                return each.rule == state.plan->rules[finding.rule].name;
+                return each.rule == state.plan->rules[finding.rule.value()].name;
             });
         const bool acts = rule != look.why.end() && rule->kind == Verdict::Kind::kAct;
         if (acts && rule->object_id == finding.object_id) look.proposals[i] = *rule->draft;

@@ -21,7 +21,7 @@
 namespace trueup::core {
 
 /// Where a number names a rule: all of them.
-inline constexpr std::uint8_t kEveryRule = 0xff;
+inline constexpr RuleNumber kEveryRule(0xff);
 
 /// An epoch whose SnapshotBegin was folded and whose End was not.
 struct OpenEpoch {
@@ -83,7 +83,7 @@ inline bool doubted(const SourceState& source) {
 /// What an operator approved: whatever waits for `because` and has not changed since.
 struct Approval {
     Reason reason = Reason::kNone;
-    std::uint8_t rule = kEveryRule;
+    RuleNumber rule = kEveryRule;
     std::int64_t offset = -1;  ///< of the journal: what had been seen
     bool operator==(const Approval&) const = default;
 };
@@ -127,7 +127,7 @@ struct Pass {
 
 /// An operator's pause: no command of the rule.
 struct Pause {
-    std::uint8_t rule = kEveryRule;
+    RuleNumber rule = kEveryRule;
     BrokerTime since{};
     std::string by;
     std::string comment;  ///< the operator's own words

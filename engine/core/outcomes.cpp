@@ -91,7 +91,7 @@ void FoldRun::take_outcome(const ItemView& item, const Outcome& outcome) {
         if (outcome.kind == OutcomeKind::kDone) late_write(*entry, item.append_time);
         return;
     }
-    RuleCounters& counters = meta_.rules[found->rule];
+    RuleCounters& counters = meta_.rules[found->rule.value()];
     ++counters.outcomes[static_cast<std::size_t>(outcome.kind)];
     note_write(*entry, *found->command, outcome.kind, item.append_time);
     --meta_.outbox;
@@ -131,8 +131,8 @@ void FoldRun::note_refusal(Entry& entry, const Finding& finding, const Outcome& 
     Refusal& refusal = refusals.emplace_back();
     refusal.rule = finding.rule;
     refusal.object_id = finding.object_id;
-    refusal.said =
-        said_to(*state_.plan, state_.plan->rules[finding.rule], entry.subject, meta_.settings);
+    refusal.said = said_to(*state_.plan, state_.plan->rules[finding.rule.value()], entry.subject,
+                           meta_.settings);
     for (const SourceState& source : meta_.sources) refusal.epochs.push_back(source.epochs);
 }
 
@@ -149,7 +149,7 @@ void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& out
     const bool done =
         outcome.kind == OutcomeKind::kDone || outcome.kind == OutcomeKind::kAlreadyDone;
     if (outcome.kind == OutcomeKind::kFailed && of_a_former(entry.subject, finding)) {
-        ++meta_.rules[finding.rule].retracted;
+        ++meta_.rules[finding.rule.value()].retracted;
         resolve(entry, index, Reason::kRetracted);
     } else if (outcome.kind == OutcomeKind::kFailed) {
         // Stays open and says why.
@@ -169,7 +169,7 @@ void FoldRun::settle_finding(Entry& entry, std::size_t index, const Outcome& out
         note_edge(entry, finding);
         finding.command.reset();
     } else {
-        meta_.rules[finding.rule].mended += done ? 1U : 0U;
+        meta_.rules[finding.rule.value()].mended += done ? 1U : 0U;
         resolve(entry, index, reason_of(outcome.kind));
     }
 }

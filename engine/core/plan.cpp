@@ -914,9 +914,9 @@ class Compiler {
 
 }  // namespace
 
-std::uint8_t Plan::rule(std::string_view name) const {
+RuleNumber Plan::rule(std::string_view name) const {
     for (std::size_t i = 0; i < rules.size(); ++i) {
-        if (rules[i].name == name) return static_cast<std::uint8_t>(i);
+        if (rules[i].name == name) return RuleNumber(static_cast<std::uint8_t>(i));
     }
     return kEveryRule;
 }

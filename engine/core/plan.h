@@ -303,7 +303,7 @@ struct Plan {
     std::uint32_t number = 0;
 
     /// kEveryRule: there is none of that name.
-    std::uint8_t rule(std::string_view name) const;
+    RuleNumber rule(std::string_view name) const;
     bool operator==(const Plan&) const = default;
 };
 

@@ -19,7 +19,7 @@ std::string many(std::uint32_t count) {
 }
 
 /// Is it of this rule, and this very one where an id is given?
-bool is_about(const Finding& finding, std::uint8_t rule, const std::optional<FindingId>& id) {
+bool is_about(const Finding& finding, RuleNumber rule, const std::optional<FindingId>& id) {
     return (rule == kEveryRule || finding.rule == rule) && (!id || finding.id == *id);
 }
 
@@ -135,7 +135,7 @@ FoldRun::Answer FoldRun::approve(const Request& request) {
     }
     // What changes between now and then would be approved unseen.
     if (std::string why = not_yet_written(*scope.finding_offset); !why.empty()) return {false, why};
-    const std::uint8_t rule = state_.plan->rule(scope.rule);
+    const RuleNumber rule = state_.plan->rule(scope.rule);
     if (scope.subject.empty()) return approve_all(request, rule);
     Entry* entry = find(scope.subject);
     if (entry == nullptr || entry->subject.findings.empty()) {
@@ -157,7 +157,7 @@ FoldRun::Answer FoldRun::approve(const Request& request) {
 }
 
 /// Everything that waits for one reason, in one word: it must be said which.
-FoldRun::Answer FoldRun::approve_all(const Request& request, std::uint8_t rule) {
+FoldRun::Answer FoldRun::approve_all(const Request& request, RuleNumber rule) {
     const std::string& wanted = request.scope.reason;
     Reason reason = Reason::kNone;
     for (const Reason known : {Reason::kApproval, Reason::kNotEnabled, Reason::kUncorrelatedRows}) {
@@ -196,7 +196,7 @@ FoldRun::Answer FoldRun::dismiss(const Request& request) {
     const RequestScope& scope = request.scope;
     Entry* entry = scope.subject.empty() ? nullptr : find(scope.subject);
     if (entry == nullptr) return {false, "a dismissal must name a subject that has findings"};
-    const std::uint8_t rule = state_.plan->rule(scope.rule);
+    const RuleNumber rule = state_.plan->rule(scope.rule);
     if (entry->subject.ending) return drop_ending(*entry, request, rule);
     std::uint32_t count = 0;
     for (Finding& finding : entry->subject.findings) {
@@ -215,10 +215,10 @@ FoldRun::Answer FoldRun::dismiss(const Request& request) {
 }
 
 /// What is half done is left so only by an operator who says that he knows.
-FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, std::uint8_t rule) {
+FoldRun::Answer FoldRun::drop_ending(Entry& entry, const Request& request, RuleNumber rule) {
     const Ending& ending = *entry.subject.ending;
     Finding& face = open(entry, ending.rule, ending.object_id);
-    const std::string by(state_.plan->rules[ending.rule].name);
+    const std::string by(state_.plan->rules[ending.rule.value()].name);
     if (!is_about(face, rule, request.scope.finding_id)) {
         return {false, "it is being ended by " + by + ": nothing else about it can be dismissed"};
     }
@@ -262,7 +262,7 @@ FoldRun::Answer FoldRun::hold(const Request& request, bool held) {
     return {true, held ? "nothing will be done to it until it is released" : "released"};
 }
 
-bool FoldRun::paused(std::uint8_t rule) const {
+bool FoldRun::paused(RuleNumber rule) const {
     return std::any_of(meta_.pauses.begin(), meta_.pauses.end(), [&](const Pause& pause) {
         return pause.rule == kEveryRule || pause.rule == rule;
     });
@@ -270,7 +270,7 @@ bool FoldRun::paused(std::uint8_t rule) const {
 
 FoldRun::Answer FoldRun::pause(const ItemView& item, const Request& request) {
     const bool of_all = request.scope.rule.empty();
-    const std::uint8_t rule = of_all ? kEveryRule : state_.plan->rule(request.scope.rule);
+    const RuleNumber rule = of_all ? kEveryRule : state_.plan->rule(request.scope.rule);
     const auto same = [&](const Pause& known) { return known.rule == rule; };
     if (std::any_of(meta_.pauses.begin(), meta_.pauses.end(), same)) {
         return {true, "it is paused already"};
@@ -282,7 +282,7 @@ FoldRun::Answer FoldRun::pause(const ItemView& item, const Request& request) {
 }
 
 FoldRun::Answer FoldRun::resume(const Request& request) {
-    const std::uint8_t rule = state_.plan->rule(request.scope.rule);
+    const RuleNumber rule = state_.plan->rule(request.scope.rule);
     const auto same = [&](const Pause& known) { return known.rule == rule; };
     const auto kept = std::remove_if(meta_.pauses.begin(), meta_.pauses.end(), same);
     if (kept == meta_.pauses.end()) {
@@ -322,19 +322,20 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
         return {false, "there is no instance " + quoted(request.scope.subject)};
     }
     const bool by_role = request.role == "ops" || request.role == "admin";
-    const std::uint8_t rule = rule_on_request();
+    const RuleNumber rule = rule_on_request();
     if (rule == kEveryRule) return {false, "this policy ends nothing on request"};
     look(*entry, facts_);
-    const bool owns = !request.issued_by.empty() &&
-                      owned_by(*state_.plan, state_.plan->rules[rule], facts_, request.issued_by);
+    const bool owns =
+        !request.issued_by.empty() &&
+        owned_by(*state_.plan, state_.plan->rules[rule.value()], facts_, request.issued_by);
     if (!by_role && !owns && TRUEUP_GUARD("terminate_needs_owner")) {
         return {false, quoted(request.issued_by) + " neither owns " +
                            quoted(request.scope.subject) + " nor has the role ops or admin"};
     }
     if (!acting(rule)) {
-        const std::string name(state_.plan->rules[rule].name);
+        const std::string name(state_.plan->rules[rule.value()].name);
         return {false, "nothing is ended on request: " + name + " is set to " +
-                           std::string(name_of(meta_.settings.rules[rule].mode)) +
+                           std::string(name_of(meta_.settings.rules[rule.value()].mode)) +
                            "; set its mode to approve or enforce"};
     }
     entry->subject.termination = Termination{request.issued_by, !by_role, meta_.now};
@@ -351,29 +352,30 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
     mark(*entry);
     if (enabled(rule)) return {true, "it will be ended"};
     return {true, "it will be ended once somebody approves it: nobody has enabled " +
-                      state_.plan->rules[rule].name};
+                      state_.plan->rules[rule.value()].name};
 }
 
 /// It is being ended already. One that stands still, since its rule was switched off, goes on under
 /// the rule of requests where that does the same.
-FoldRun::Answer FoldRun::join_ending(Entry& entry, std::uint8_t rule) {
+FoldRun::Answer FoldRun::join_ending(Entry& entry, RuleNumber rule) {
     Ending& ending = *entry.subject.ending;
-    const bool same = state_.plan->rules[rule].ending_hash == ending.steps;
+    const bool same = state_.plan->rules[rule.value()].ending_hash == ending.steps;
     if (!goes_on(ending) && same && enabled(rule)) {
         ending.by = rule;
     }
     state_.subjects.mark_dirty(entry);
     mark(entry);
     const auto since = std::chrono::duration_cast<std::chrono::seconds>(meta_.now - ending.since);
-    return {true, "being ended by " + std::string(state_.plan->rules[ending.by].name) + ", since " +
-                      std::to_string(since.count()) + " s"};
+    return {true, "being ended by " + std::string(state_.plan->rules[ending.by.value()].name) +
+                      ", since " + std::to_string(since.count()) + " s"};
 }
 
 /// The rule that carries out what somebody asked for; kEveryRule: the policy has none.
-std::uint8_t FoldRun::rule_on_request() const {
+RuleNumber FoldRun::rule_on_request() const {
     const auto rules = static_cast<std::uint8_t>(state_.plan->rules.size());
-    for (std::uint8_t rule = 0; rule < rules; ++rule) {
-        if (state_.plan->rules[rule].on_request()) return rule;
+    for (std::uint8_t number = 0; number < rules; ++number) {
+        const RuleNumber rule(number);
+        if (state_.plan->rules[rule.value()].on_request()) return rule;
     }
     return kEveryRule;
 }

@@ -13,14 +13,14 @@ constexpr Millis kDeadlineStep{10'000};
 
 }  // namespace
 
-const Finding* open_finding(const Subject& subject, std::uint8_t rule, std::string_view object_id) {
+const Finding* open_finding(const Subject& subject, RuleNumber rule, std::string_view object_id) {
     const auto found =
         std::find_if(subject.findings.begin(), subject.findings.end(),
                      [&](const Finding& f) { return f.rule == rule && f.object_id == object_id; });
     return found == subject.findings.end() ? nullptr : &*found;
 }
 
-JournalTime first_detected(const Subject& subject, std::uint8_t rule, std::string_view object_id,
+JournalTime first_detected(const Subject& subject, RuleNumber rule, std::string_view object_id,
                            JournalTime now) {
     const Finding* finding = open_finding(subject, rule, object_id);
     return finding == nullptr ? now : finding->since;
@@ -54,7 +54,7 @@ std::optional<Doubt> doubt(const Subject& subject, const References& references,
 }
 
 std::optional<Verdict> not_yet(const Subject& subject, const References& references,
-                               const Settings& settings, std::uint8_t self, JournalTime now,
+                               const Settings& settings, RuleNumber self, JournalTime now,
                                const Facet& about, std::span<const Leaning> leanings) {
     std::optional<Doubt> first;
     for (const Leaning& each : leanings) {
@@ -65,7 +65,7 @@ std::optional<Verdict> not_yet(const Subject& subject, const References& referen
         if (!first) first = why;
     }
     const JournalTime due =
-        first_detected(subject, self, about.object_id, now) + settings.rules[self].grace;
+        first_detected(subject, self, about.object_id, now) + settings.rules[self.value()].grace;
     if (now < due) {
         return Verdict::waiting(Reason::kGrace, {due, kNoSource, {}}, about.object_id);
     }

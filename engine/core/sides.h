@@ -6,7 +6,6 @@
 #include "engine/model/settings.h"
 #include "engine/model/subject.h"
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -14,10 +13,10 @@
 namespace trueup::core {
 
 /// The open finding of a rule about one object, or nullptr.
-const Finding* open_finding(const Subject& subject, std::uint8_t rule, std::string_view object_id);
+const Finding* open_finding(const Subject& subject, RuleNumber rule, std::string_view object_id);
 
 /// When the disagreement about `object_id` was first detected: now, if it is new.
-JournalTime first_detected(const Subject& subject, std::uint8_t rule, std::string_view object_id,
+JournalTime first_detected(const Subject& subject, RuleNumber rule, std::string_view object_id,
                            JournalTime now);
 
 /// Is there a reason not to lean on `source` for evidence that was appended at `evidence`? The side
@@ -43,7 +42,7 @@ struct Leaning {
 /// last write that is not in view (no news, so no finding either), the rule's grace, the first
 /// source that was not heard. nullopt: nothing does.
 std::optional<Verdict> not_yet(const Subject& subject, const References& references,
-                               const Settings& settings, std::uint8_t self, JournalTime now,
+                               const Settings& settings, RuleNumber self, JournalTime now,
                                const Facet& about, std::span<const Leaning> leanings);
 
 /// What to say until the source's own clock has passed `deadline`; nullopt: it has.

@@ -42,7 +42,8 @@ void FoldRun::begin_anew(Entry& entry, const Sweep& sweep) {
     std::vector<Finding>& findings = entry.subject.findings;
     for (std::size_t i = findings.size(); i > 0; --i) {
         Finding& finding = findings[i - 1];
-        const bool other = sweep.changed.find(static_cast<char>(finding.rule)) != std::string::npos;
+        const bool other =
+            sweep.changed.find(static_cast<char>(finding.rule.value())) != std::string::npos;
         if (!other || finding.since >= sweep.since || finding.dismissed) continue;
         if (ends(entry.subject, finding)) continue;
         if (finding.command) {
@@ -52,7 +53,7 @@ void FoldRun::begin_anew(Entry& entry, const Sweep& sweep) {
             state_.subjects.mark_dirty(entry);
             continue;
         }
-        ++meta_.rules[finding.rule].retracted;
+        ++meta_.rules[finding.rule.value()].retracted;
         resolve(entry, i - 1, Reason::kRetracted);
     }
 }

@@ -141,11 +141,11 @@ std::optional<std::string> Waits::take_none_of(TallyId tally) {
     return take(none_of_, tally, static_cast<TallyId>(tally + 1));
 }
 
-std::optional<std::string> Waits::take_turn(std::uint8_t rule) {
+std::optional<std::string> Waits::take_turn(RuleNumber rule) {
     return take(turns_, Turn{rule, JournalTime::min()}, Turn{rule, JournalTime::max()});
 }
 
-std::optional<JournalTime> Waits::next_turn(std::uint8_t rule) const {
+std::optional<JournalTime> Waits::next_turn(RuleNumber rule) const {
     const auto first = turns_.lower_bound(Turn{rule, JournalTime::min()});
     if (first == turns_.end() || first->first.rule != rule) return std::nullopt;
     return first->first.since;

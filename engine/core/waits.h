@@ -68,9 +68,9 @@ class Waits {
     /// Takes out one subject that waits until nothing counts to this tally.
     std::optional<std::string> take_none_of(TallyId tally);
     /// Takes out the subject whose finding has waited longest for the budget of this rule.
-    std::optional<std::string> take_turn(std::uint8_t rule);
+    std::optional<std::string> take_turn(RuleNumber rule);
     /// Since when that finding is open; nullopt: nobody waits.
-    std::optional<JournalTime> next_turn(std::uint8_t rule) const;
+    std::optional<JournalTime> next_turn(RuleNumber rule) const;
 
     std::optional<JournalTime> next_due() const;
     /// Does anybody wait for this source to prove itself past `by`, or past an earlier moment?

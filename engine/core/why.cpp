@@ -43,7 +43,7 @@ class Tracing {
     }
 
   private:
-    const RuleSettings& settings() const { return meta_.settings.rules[on_.self]; }
+    const RuleSettings& settings() const { return meta_.settings.rules[on_.self.value()]; }
 
     void kept(std::string_view name, std::string value, std::string asked) {
         witness_.kept(name, std::move(value), std::move(asked), false);
@@ -262,14 +262,15 @@ class Tracing {
         }
         for (const Finding& other : on_.subject.findings) {
             if (!other.command) continue;
-            kept("command", on_.plan.rules[other.rule].name + " " + to_hex(other.command->id),
+            kept("command",
+                 on_.plan.rules[other.rule.value()].name + " " + to_hex(other.command->id),
                  "no other command under way");
         }
     }
 
     void budget() {
         const Budget& budget = settings().budget;
-        const std::uint64_t left = left_of(budget, meta_.rules[on_.self].spending, meta_);
+        const std::uint64_t left = left_of(budget, meta_.rules[on_.self.value()].spending, meta_);
         kept("budget", left == 0 ? "spent" : "another finding has waited longer",
              "room in a window of " + words_of(budget.window));
     }
@@ -288,9 +289,10 @@ std::vector<RuleTrace> trace(State& state, const Subject& subject, const Facts& 
                              const References& references) {
     std::vector<RuleTrace> all;
     const auto rules = static_cast<std::uint8_t>(state.plan->rules.size());
-    for (std::uint8_t rule = 0; rule < rules; ++rule) {
+    for (std::uint8_t number = 0; number < rules; ++number) {
+        const RuleNumber rule(number);
         // One that left the policy keeps its number, and nothing else.
-        if (state.plan->rules[rule].cases.empty()) continue;
+        if (state.plan->rules[rule.value()].cases.empty()) continue;
         const Judgement on{*state.plan,         subject, facts,         references,
                            state.meta.settings, rule,    state.meta.now};
         all.push_back(Tracing(state, on).run());

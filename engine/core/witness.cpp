@@ -439,7 +439,7 @@ void Witness::not_yet(const std::optional<Verdict>& held, std::span<const Leanin
     at(Stage::kOwnWrite);
     if (why == Reason::kOwnWrite) return source(why, held->wait);
     at(Stage::kGrace);
-    const Millis grace = on_.settings.rules[on_.self].grace;
+    const Millis grace = on_.settings.rules[on_.self.value()].grace;
     time("grace", core::words_of(lasted), core::words_of(grace), grace - lasted);
     if (why == Reason::kGrace) return;
     at(Stage::kHeard);

@@ -93,8 +93,8 @@ struct Ending {
         kHalted = 4,   ///< as kBetween, but its rule does not act any more
     };
     Stage stage = Stage::kTaking;
-    std::uint8_t rule = 0;           ///< whose finding it began with
-    std::uint8_t by = 0;             ///< under which rule it goes on: that one, or one that asks so
+    RuleNumber rule;                 ///< whose finding it began with
+    RuleNumber by;                   ///< under which rule it goes on: that one, or one that asks so
     Hash128 steps;                   ///< of the list, as it was when this began
     std::uint32_t next = 0;          ///< index of the first step that is not behind it
     std::string object_id;           ///< what the finding is about
@@ -115,7 +115,7 @@ struct Ending {
 
 /// An ending was carried to its end: what it wrote is no failure, however long it stays so.
 struct Ended {
-    std::uint8_t rule = 0;
+    RuleNumber rule;
     std::string object_id;  ///< the object that was written last
     bool operator==(const Ended&) const = default;
 };
@@ -123,7 +123,7 @@ struct Ended {
 /// A live look refused what a rule ordered: not to be ordered again before there is news, be it a
 /// change of what the rule reads or that every source has listed everything anew.
 struct Refusal {
-    std::uint8_t rule = 0;
+    RuleNumber rule;
     std::string object_id;
     std::uint64_t said = 0;  ///< digest of what the rule reads (core::said_to)
     /// Complete epochs of each source (by id) when it was refused.

@@ -4,6 +4,7 @@
 #include "engine/base/boxed.h"
 #include "engine/base/time.h"
 #include "engine/model/command.h"
+#include "engine/model/ids.h"
 
 #include <cstdint>
 #include <optional>
@@ -85,7 +86,7 @@ FindingState state_of(Reason reason);
 
 /// A place in the queue of findings that wait for a rule's budget: the oldest finding is next.
 struct Turn {
-    std::uint8_t rule = 0;
+    RuleNumber rule;
     JournalTime since{};  ///< of the finding
     auto operator<=>(const Turn&) const = default;
 };
@@ -157,7 +158,7 @@ struct Verdict {
 /// A disagreement with a life. Lives in its subject's row.
 struct Finding {
     FindingId id;
-    std::uint8_t rule = 0;  ///< index in the policy's list of rules
+    RuleNumber rule;
     std::string object_id;
     FindingState state = FindingState::kUnspecified;
     Reason reason = Reason::kNone;

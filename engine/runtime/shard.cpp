@@ -81,7 +81,8 @@ void Shard::tell_findings(const Subject& subject) const {
     FindingEdge edge;
     for (const Finding& finding : subject.findings) {
         if (finding.dismissed) continue;
-        core::fill_edge(state_.meta, state_.plan->rules[finding.rule], subject, finding, edge);
+        core::fill_edge(state_.meta, state_.plan->rules[finding.rule.value()], subject, finding,
+                        edge);
         edge.opened = true;  // for those who have heard nothing of it
         settings_.on_finding(edge, nullptr);
     }

@@ -80,7 +80,7 @@ class Both {
 
   private:
     bool paused(std::string_view rule) {
-        const std::uint8_t number = engine.state().plan->rule(rule);
+        const RuleNumber number = engine.state().plan->rule(rule);
         const auto& pauses = engine.meta().pauses;
         return std::any_of(pauses.begin(), pauses.end(), [&](const core::Pause& pause) {
             return pause.rule == core::kEveryRule || pause.rule == number;

@@ -63,7 +63,8 @@ std::string not_rested_on(const policy::Policy& text, const core::Judgement& on,
     const core::PlanRule& rule = on.rule();
     if (decision.kind != Verdict::Kind::kAct || !rule.unable.empty()) return {};
     const auto which = static_cast<std::size_t>(decision.matched - rule.cases.data());
-    const naive::Mentioned mentioned = naive::mentioned(text, text.rules[on.self].cases[which]);
+    const naive::Mentioned mentioned =
+        naive::mentioned(text, text.rules[on.self.value()].cases[which]);
     const CommandDraft draft = draft_of(on, decision);
     for (const auto& [name, fields] : mentioned) {
         const policy::Role& role = *policy::find_role(text, name);
@@ -132,7 +133,8 @@ Looked::Looked(const core::Plan& plan, const Settings& settings, const RandomWor
 }
 
 core::Judgement Looked::on(std::size_t rule) const {
-    return {plan_, world_.subject, facts_, beside_, settings_, static_cast<std::uint8_t>(rule),
+    return {plan_,   world_.subject, facts_,
+            beside_, settings_,      RuleNumber(static_cast<std::uint8_t>(rule)),
             kNow};
 }
 
@@ -141,8 +143,8 @@ core::Decision Looked::decide(std::size_t rule) const { return core::decide(on(r
 naive::Moment moment_of(const policy::Policy& text, const Settings& settings,
                         const RandomWorld& world, const core::References& beside,
                         std::size_t rule) {
-    naive::Moment moment =
-        moment_of(text, world.subject, beside, settings, static_cast<std::uint8_t>(rule), kNow);
+    naive::Moment moment = moment_of(text, world.subject, beside, settings,
+                                     RuleNumber(static_cast<std::uint8_t>(rule)), kNow);
     std::size_t next = 0;
     for (const policy::Count& count : text.counts) {
         const policy::Role* of = policy::find_role(text, count.role);

@@ -343,8 +343,8 @@ class Change {
     bool say() {
         core::Meta& meta = moment_.meta();
         Subject& subject = moment_.subject();
-        const std::uint8_t number = moment_.plan().rule(moment_.rule());
-        RuleSettings& settings = meta.settings.rules[number];
+        const RuleNumber number = moment_.plan().rule(moment_.rule());
+        RuleSettings& settings = meta.settings.rules[number.value()];
         const std::string& name = fact_.name;
         if (name == "mode") settings.mode = Mode::kEnforce;
         if (name == "hold") subject.held = false;
@@ -372,12 +372,13 @@ class Change {
                 each.dismissed = false;
             }
         }
-        if (name == "enabled") meta.enabling[number].add(moment_.plan().rules[number].text);
+        if (name == "enabled")
+            meta.enabling[number.value()].add(moment_.plan().rules[number.value()].text);
         if (name == "approval") approve(subject, number);
         return name != "step" && name != "key";
     }
 
-    void approve(Subject& subject, std::uint8_t rule) {
+    void approve(Subject& subject, RuleNumber rule) {
         const RuleTrace now = moment_.trace();
         for (Finding& each : subject.findings) {
             if (each.rule != rule || !now.draft) continue;

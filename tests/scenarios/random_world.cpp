@@ -535,7 +535,7 @@ void RandomWorlds::add_findings(RandomWorld& world) {
         for (std::size_t rule = 0; rule < policy_.rules.size(); ++rule) {
             if (dice_.chance(4)) continue;
             Finding finding;
-            finding.rule = static_cast<std::uint8_t>(rule);
+            finding.rule = RuleNumber(static_cast<std::uint8_t>(rule));
             finding.object_id = facet.object_id;
             const std::int64_t ago =
                 calm_ ? 90'000 : static_cast<std::int64_t>(30'000 * dice_.below(4));
@@ -545,7 +545,7 @@ void RandomWorlds::add_findings(RandomWorld& world) {
         }
         if (dice_.chance(30)) {
             Aftermath after;
-            after.ended = Ended{0, facet.object_id};
+            after.ended = Ended{RuleNumber(0), facet.object_id};
             world.subject.aftermath = std::move(after);
         }
     }

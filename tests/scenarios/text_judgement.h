@@ -31,7 +31,7 @@ inline naive::Judged as_decided(const core::Decision& decision) {
 /// `self` is the rule's in the settings.
 inline naive::Moment moment_of(const policy::Policy& text, const Subject& subject,
                                const core::References& beside, const Settings& settings,
-                               std::uint8_t self, JournalTime now) {
+                               RuleNumber self, JournalTime now) {
     naive::Moment moment;
     for (SourceId id = 0; id < settings.sources.size(); ++id) {
         const SourceSettings& source = settings.sources[id];
@@ -48,8 +48,8 @@ inline naive::Moment moment_of(const policy::Policy& text, const Subject& subjec
     moment.max_broker_skew = settings.max_broker_skew;
     moment.stale_after = settings.stale_after;
     moment.max_clock_skew = settings.max_clock_skew;
-    moment.grace = settings.rules[self].grace;
-    moment.create_window = settings.rules[self].create_window;
+    moment.grace = settings.rules[self.value()].grace;
+    moment.create_window = settings.rules[self.value()].create_window;
     moment.detected = [&subject, self](std::string_view object) -> std::optional<JournalTime> {
         for (const Finding& finding : subject.findings) {
             if (finding.rule == self && finding.object_id == object) return finding.since;

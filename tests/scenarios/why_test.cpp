@@ -102,8 +102,8 @@ Verdict unwatched(core::State& state, const Subject& subject, std::string_view r
                                                     std::string(name));
             return entry == nullptr ? kNobody : entry->subject;
         }};
-    const std::uint8_t number = state.plan->rule(rule);
-    if (state.meta.settings.rules[number].mode == Mode::kOff) return Verdict::healthy();
+    const RuleNumber number = state.plan->rule(rule);
+    if (state.meta.settings.rules[number.value()].mode == Mode::kOff) return Verdict::healthy();
     return core::judge(
         {*state.plan, subject, facts, beside, state.meta.settings, number, state.meta.now});
 }
@@ -148,7 +148,7 @@ TEST(Why, WhatHoldsAFindingIsWhereItsTraceStops) {
             if (finding.command || finding.dismissed || finding.emit_again > state.meta.now) {
                 continue;
             }
-            const std::string& name = state.plan->rules[finding.rule].name;
+            const std::string& name = state.plan->rules[finding.rule.value()].name;
             const auto trace =
                 std::find_if(look->why.begin(), look->why.end(),
                              [&](const RuleTrace& each) { return each.rule == name; });
@@ -269,7 +269,8 @@ std::vector<Draw> draw(std::mt19937_64& random, Pool& pool) {
             const Stage stage = std::get<0>(place(trace));
             // Which rules judge what has no key stands in the policy, and is no fact.
             const bool keyless = look->subject.reference() && stage == Stage::kAsked;
-            const bool unable = !state.plan->rules[state.plan->rule(trace.rule)].unable.empty();
+            const bool unable =
+                !state.plan->rules[state.plan->rule(trace.rule).value()].unable.empty();
             const std::size_t most = keyless || unable ? 0 : stage <= Stage::kCount ? kOfAKind : 2;
             const std::size_t slot = kept.size() < most ? kept.size() : random() % (seen + 1);
             ++seen;

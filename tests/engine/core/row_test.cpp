@@ -86,8 +86,8 @@ void random_endings(Dice& dice, Subject& subject) {
     if (dice.flip()) {
         Ending ending;
         ending.stage = static_cast<Ending::Stage>(1 + dice.below(4));
-        ending.rule = static_cast<std::uint8_t>(dice.below(256));
-        ending.by = static_cast<std::uint8_t>(dice.below(256));
+        ending.rule = RuleNumber(static_cast<std::uint8_t>(dice.below(256)));
+        ending.by = RuleNumber(static_cast<std::uint8_t>(dice.below(256)));
         ending.steps = dice.hash();
         ending.next = static_cast<std::uint32_t>(dice.number());
         ending.object_id = dice.text();
@@ -109,10 +109,10 @@ void random_endings(Dice& dice, Subject& subject) {
         Aftermath aftermath;
         for (std::size_t n = dice.below(3); n > 0; --n) {
             aftermath.refusals.push_back(
-                {static_cast<std::uint8_t>(dice.below(256)), dice.text(), dice.number(),
+                {RuleNumber(static_cast<std::uint8_t>(dice.below(256))), dice.text(), dice.number(),
                  std::vector<std::uint64_t>(dice.below(4), dice.number())});
         }
-        if (dice.flip()) aftermath.ended = Ended{7, dice.text()};
+        if (dice.flip()) aftermath.ended = Ended{RuleNumber(7), dice.text()};
         aftermath.quiet_until = dice.time<BrokerTime>();
         subject.aftermath = std::move(aftermath);
     }
@@ -141,7 +141,7 @@ Subject random_subject(Dice& dice) {
     for (std::size_t n = dice.below(4); n > 0; --n) {
         Finding finding;
         finding.id = FindingId(dice.hash());
-        finding.rule = static_cast<std::uint8_t>(dice.number());
+        finding.rule = RuleNumber(static_cast<std::uint8_t>(dice.number()));
         finding.object_id = dice.text();
         finding.state = static_cast<FindingState>(dice.below(5));
         finding.reason = static_cast<Reason>(dice.below(26));
@@ -168,7 +168,7 @@ Subject random_subject(Dice& dice) {
         wait.source = static_cast<SourceId>(dice.number());
         wait.beyond = dice.time<BrokerTime>();
         wait.none_of = static_cast<TallyId>(dice.below(256));
-        if (dice.flip()) wait.turn = Turn{3, dice.time<JournalTime>()};
+        if (dice.flip()) wait.turn = Turn{RuleNumber(3), dice.time<JournalTime>()};
         subject.waits.push_back(wait);
     }
     for (std::uint8_t& count : subject.counted) count = static_cast<std::uint8_t>(dice.below(256));
@@ -256,8 +256,8 @@ void random_operators(Dice& dice, core::Meta& meta) {
     pass.millis = dice.number();
     for (std::uint64_t& count : pass.durations) count = dice.number();
     for (std::size_t n = dice.below(3); n > 0; --n) {
-        meta.pauses.push_back({static_cast<std::uint8_t>(dice.below(256)), dice.time<BrokerTime>(),
-                               dice.text(), dice.text()});
+        meta.pauses.push_back({RuleNumber(static_cast<std::uint8_t>(dice.below(256))),
+                               dice.time<BrokerTime>(), dice.text(), dice.text()});
     }
     for (std::size_t n = dice.below(3); n > 0; --n) {
         meta.answered.push_back({RequestId(dice.hash()), static_cast<RequestKind>(dice.below(10)),
@@ -288,7 +288,7 @@ core::Meta random_meta(Dice& dice) {
         sweep.incarnation = dice.offset();
         sweep.as_of = dice.version();
         sweep.approval = {static_cast<Reason>(dice.below(20)),
-                          static_cast<std::uint8_t>(dice.below(256)), dice.offset()};
+                          RuleNumber(static_cast<std::uint8_t>(dice.below(256))), dice.offset()};
         sweep.cursor = dice.text();
         meta.sweeps.push_back(std::move(sweep));
     }

@@ -46,19 +46,20 @@ TEST(Waits, TimersComeInOrderAndNotBeforeTheirTime) {
 // forgotten when the second one did, until a restart made the table anew from the rows.
 TEST(Waits, WhoWasTakenWithOthersAndComesBackFirstIsNotForgotten_C1) {
     Wait turn;
-    turn.turn = Turn{0, JournalTime(seconds(10))};
+    constexpr RuleNumber kRule(0);
+    turn.turn = Turn{kRule, JournalTime(seconds(10))};
     Waits waits;
     waits.add("a", turn);
     waits.add("b", turn);
-    ASSERT_EQ(waits.take_turn(0), "a");
-    ASSERT_EQ(waits.take_turn(0), "b");
+    ASSERT_EQ(waits.take_turn(kRule), "a");
+    ASSERT_EQ(waits.take_turn(kRule), "b");
     for (const char* key : {"a", "b"}) {
         waits.remove(key, turn);
         waits.add(key, turn);
     }
-    EXPECT_EQ(waits.take_turn(0), "a");
-    EXPECT_EQ(waits.take_turn(0), "b");
-    EXPECT_EQ(waits.take_turn(0), std::nullopt);
+    EXPECT_EQ(waits.take_turn(kRule), "a");
+    EXPECT_EQ(waits.take_turn(kRule), "b");
+    EXPECT_EQ(waits.take_turn(kRule), std::nullopt);
 }
 
 TEST(Waits, ProgressMustPassNotReach) {
