@@ -49,6 +49,28 @@ constexpr std::string_view kPublished = R"((SELECT string_agg(part, ' ' ORDER BY
   JOIN pg_namespace n ON n.oid = t.relnamespace
   WHERE p.pubname = $3 AND n.nspname = $1 AND t.relname = $2) parts))";
 
+/// Of table c: `t`, or what is amiss with its part in publication $3.
+constexpr std::string_view kCoverage = R"(
+ CASE WHEN c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
+  THEN 'children'
+ WHEN c.relkind = 'p' AND EXISTS (SELECT FROM pg_publication p
+  WHERE p.pubname = $3 AND to_jsonb(p) ->> 'pubviaroot' <> 'true') THEN 'parts'
+ ELSE coalesce((SELECT CASE
+   WHEN NOT (p.pubinsert AND p.pubupdate AND p.pubdelete AND p.pubtruncate) THEN 'kinds'
+   WHEN to_jsonb(t) ->> 'rowfilter' IS NOT NULL THEN 'rows' ELSE 't' END
+  FROM pg_publication p JOIN pg_publication_tables t
+   ON t.pubname = p.pubname AND t.schemaname = $1 AND t.tablename = $2
+  WHERE p.pubname = $3),
+  CASE WHEN EXISTS (SELECT FROM pg_publication WHERE pubname = $3) THEN 'f' ELSE 'none' END) END,)";
+
+/// The columns of table c that are generated and not sent.
+constexpr std::string_view kGenerated = R"(
+ coalesce((SELECT string_agg(a.attname::text, ',' ORDER BY a.attnum) FROM pg_attribute a
+  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> ''
+  AND NOT (a.attgenerated = 's' AND current_setting('server_version_num')::int >= 180000
+   AND EXISTS (SELECT FROM pg_publication_tables t WHERE t.pubname = $3 AND t.schemaname = $1
+    AND t.tablename = $2 AND to_jsonb(t) -> 'attnames' ? a.attname::text))), ''),)";
+
 Statement simple(std::string sql) { return {std::move(sql), {}, true}; }
 
 /// Appends a value and returns its place holder.
@@ -88,28 +110,16 @@ Statement inspect_statement(const ports::Inspect& request) {
   CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, n)
   JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
   WHERE i.indrelid = c.oid AND i.indisprimary AND k.n <= i.indnkeyatts), ''),
- CASE WHEN c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
-  THEN 'children'
- WHEN c.relkind = 'p' AND EXISTS (SELECT FROM pg_publication p
-  WHERE p.pubname = $3 AND to_jsonb(p) ->> 'pubviaroot' <> 'true') THEN 'parts'
- ELSE coalesce((SELECT CASE
-   WHEN NOT (p.pubinsert AND p.pubupdate AND p.pubdelete AND p.pubtruncate) THEN 'kinds'
-   WHEN to_jsonb(t) ->> 'rowfilter' IS NOT NULL THEN 'rows' ELSE 't' END
-  FROM pg_publication p JOIN pg_publication_tables t
-   ON t.pubname = p.pubname AND t.schemaname = $1 AND t.tablename = $2
-  WHERE p.pubname = $3),
-  CASE WHEN EXISTS (SELECT FROM pg_publication WHERE pubname = $3) THEN 'f' ELSE 'none' END) END,
- current_setting('wal_level'),
+)";
+    sql += kCoverage;
+    sql += R"( current_setting('wal_level'),
  coalesce((SELECT string_agg(a.attname::text, ',' ORDER BY a.attnum) FROM pg_attribute a
   WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   AND has_column_privilege(c.oid, a.attnum, 'UPDATE')), ''),
  coalesce(weak.place, ''), coalesce(c.relkind::text, ''),
- coalesce((SELECT string_agg(a.attname::text, ',' ORDER BY a.attnum) FROM pg_attribute a
-  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> ''
-  AND NOT (a.attgenerated = 's' AND current_setting('server_version_num')::int >= 180000
-   AND EXISTS (SELECT FROM pg_publication_tables t WHERE t.pubname = $3 AND t.schemaname = $1
-    AND t.tablename = $2 AND to_jsonb(t) -> 'attnames' ? a.attname::text))), ''),
- coalesce(current_setting('max_slot_wal_keep_size', true), ''),
+)";
+    sql += kGenerated;
+    sql += R"( coalesce(current_setting('max_slot_wal_keep_size', true), ''),
  coalesce(to_jsonb(slot) ->> 'wal_status', ''),
  coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), slot.restart_lsn)::bigint::text, ''), )";
     sql += kPublished;
