@@ -27,7 +27,7 @@ if(NOT TRUEUP_SANITIZE)
 endif()
 
 # trueup_library(NAME core SRCS a.cpp HDRS a.h DEPS trueup::model PRIVATE_DEPS RocksDB::rocksdb)
-# HDRS are compiled alone by the target all_verify_interface_header_sets.
+# HDRS without a source of their name are compiled alone by all_verify_interface_header_sets.
 function(trueup_library)
     cmake_parse_arguments(A "" "NAME" "SRCS;HDRS;DEPS;PRIVATE_DEPS" ${ARGN})
     set(target trueup_${A_NAME})
@@ -41,9 +41,20 @@ function(trueup_library)
     endif()
     target_include_directories(${target} ${scope} "${CMAKE_SOURCE_DIR}")
     target_link_libraries(${target} ${scope} ${A_DEPS})
-    target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS "${CMAKE_SOURCE_DIR}" FILES
-                                      ${A_HDRS})
-    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    # One that has a source of its name is compiled there, before anything else (clang-format sees to
+    # the order).
+    set(alone ${A_HDRS})
+    foreach(source IN LISTS A_SRCS)
+        string(REGEX REPLACE "\\.cpp$" ".h" own "${source}")
+        list(REMOVE_ITEM alone "${own}")
+    endforeach()
+    set(with_source ${A_HDRS})
+    list(REMOVE_ITEM with_source ${alone})
+    target_sources(
+        ${target} ${scope} FILE_SET HEADERS BASE_DIRS "${CMAKE_SOURCE_DIR}" FILES ${with_source}
+                  FILE_SET alone TYPE HEADERS BASE_DIRS "${CMAKE_SOURCE_DIR}" FILES ${alone})
+    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON
+                                               INTERFACE_HEADER_SETS_TO_VERIFY alone)
     add_library(trueup::${A_NAME} ALIAS ${target})
 endfunction()
 
