@@ -211,6 +211,12 @@ void PolicyReader::read_type_option(const Tree& tree, const policy::Role& role,
         field.blank_is_value = true;
     } else if (tree.key == "zone") {
         field.zone = terms_.word(tree, where);
+        if (policy::parse_zone(field.zone)) return;
+        terms_.flaw(tree.line,
+                    fmt::format("{}: '{}' is neither UTC nor an offset that is the same all year; "
+                                "write zone: UTC or zone: \"+01:00\", or make the column a "
+                                "timestamptz, which knows its own",
+                                where, field.zone));
     } else {
         terms_.flaw(tree.line, fmt::format("{}: '{}' is not allowed here; a field of a {} has {}",
                                            path, tree.key, name_of(role.kind),

@@ -834,7 +834,8 @@ class Evaluation {
         if (field != nullptr) {
             length = value_of(role(field->role), field->field, *bound[field->role]);
         }
-        const std::optional<SourceTime> begins = parse_timestamp(from.text);
+        const std::optional<SourceTime> begins =
+            time_in(role(object.role).fields[past.from.field], from.text);
         const std::optional<Millis> lasts = field == nullptr
                                                 ? std::optional(std::get<Millis>(past.length))
                                                 : parse_duration(length.text);

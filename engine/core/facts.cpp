@@ -102,8 +102,9 @@ bool matches(std::string_view text, std::string_view pattern) {
 
 /// As a time or as a number.
 std::optional<std::int64_t> amount_of(const PlanField& field, const PlanValue& value) {
-    if (field.type != policy::Field::Type::kTimestamp) return number_in(value.text);
-    const std::optional<SourceTime> time = parse_timestamp(value.text);
+    using Type = policy::Field::Type;
+    if (field.type != Type::kTimestamp && field.type != Type::kDate) return number_in(value.text);
+    const std::optional<SourceTime> time = time_in(field, value.text);
     return time ? std::optional(to_millis(*time)) : std::nullopt;
 }
 
@@ -349,6 +350,11 @@ bool ours(const PlanRole& role, const Facet& object) {
 
 bool blank(std::string_view text) {
     return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
+}
+
+std::optional<SourceTime> time_in(const PlanField& field, std::string_view text) {
+    if (field.type != policy::Field::Type::kDate) return parse_timestamp(text, field.zone);
+    return field.zone ? parse_date(text, *field.zone) : std::nullopt;
 }
 
 std::optional<std::int64_t> number_in(std::string_view text) {

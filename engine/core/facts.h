@@ -53,6 +53,8 @@ struct PlanValue {
 };
 /// Nothing but white space: a row that names its pod so names none.
 bool blank(std::string_view text);
+/// The moment that a text of this field means.
+std::optional<SourceTime> time_in(const PlanField& field, std::string_view text);
 /// A whole number of 64 bits, and nothing else.
 std::optional<std::int64_t> number_in(std::string_view text);
 

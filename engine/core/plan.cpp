@@ -268,6 +268,12 @@ class Compiler {
             field.required = known->required;
             field.null_unequal = known->null_unequal;
             field.blank_is_value = known->blank_is_value;
+            field.zone = policy::parse_zone(known->zone);
+            const bool needed = field.type == policy::Field::Type::kDate;
+            if (!field.zone && (needed || !known->zone.empty())) {
+                flaw("the zone of " + text.name + "." + name + " is '" + known->zone +
+                     "', which is neither UTC nor an offset as +01:00");
+            }
             return field;
         }
         const bool ledger = policy_.ledger && policy_.ledger->of.role == text.name;

@@ -48,6 +48,8 @@ struct PlanField {
     bool required = false;           ///< not there is unknown
     bool null_unequal = false;
     bool blank_is_value = false;
+    /// Of a day, and of a time that was written without an offset: how far east of UTC.
+    std::optional<Millis> zone = {};
     /// Where it is, if not among the fields that were sent.
     enum class From : std::uint8_t {
         kSent,

@@ -58,9 +58,9 @@ class Scan {
     std::string_view rest_;
 };
 
-/// `+00`, `-05:30`, `Z`, or nothing.
+/// `+00`, `-05:30`, `Z`.
 std::optional<Millis> take_offset(Scan& scan) {
-    if (scan.done() || scan.take('Z')) return Millis{0};
+    if (scan.take('Z')) return Millis{0};
     const bool east = scan.take('+');
     if (!east && !scan.take('-')) return std::nullopt;
     const auto hour = scan.number(2, 2);
@@ -150,15 +150,22 @@ std::optional<Millis> interval(std::string_view text) {
 
 }  // namespace
 
-std::optional<SourceTime> parse_timestamp(std::string_view text) {
+std::optional<SourceTime> parse_timestamp(std::string_view text, std::optional<Millis> zone) {
     Scan scan(text);
     const auto date = take_date(scan);
     if (!date || !(scan.take(' ') || scan.take('T'))) return std::nullopt;
     const auto clock = take_clock(scan, 2);
     if (!clock || *clock >= Millis(days(1)) + Millis(1'000)) return std::nullopt;
-    const auto offset = take_offset(scan);
+    const auto offset = scan.done() ? zone : take_offset(scan);
     if (!offset || !scan.done()) return std::nullopt;
     return SourceTime(Millis(date->time_since_epoch()) + *clock - *offset);
+}
+
+std::optional<SourceTime> parse_date(std::string_view text, Millis zone) {
+    Scan scan(text);
+    const auto date = take_date(scan);
+    if (!date || !scan.done()) return std::nullopt;
+    return SourceTime(Millis(date->time_since_epoch()) - zone);
 }
 
 std::optional<Millis> parse_duration(std::string_view text) {

@@ -67,4 +67,22 @@ const Field* find_field(const Role& role, std::string_view name) {
     return found == role.fields.end() ? nullptr : &*found;
 }
 
+std::optional<Millis> parse_zone(std::string_view text) {
+    if (text == "UTC") return Millis{0};
+    const auto two = [&](std::size_t at, int below) -> std::optional<int> {
+        const auto digit = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '9'; };
+        if (at + 2 > text.size() || !digit(at) || !digit(at + 1)) return std::nullopt;
+        const int number = (text[at] - '0') * 10 + (text[at + 1] - '0');
+        return number < below ? std::optional(number) : std::nullopt;
+    };
+    const bool signed_text = !text.empty() && (text[0] == '+' || text[0] == '-');
+    const bool minutes = text.size() == 6 && text[3] == ':';
+    if (!signed_text || (text.size() != 3 && !minutes)) return std::nullopt;
+    const std::optional<int> hour = two(1, 16);
+    const std::optional<int> minute = minutes ? two(4, 60) : std::optional(0);
+    if (!hour || !minute) return std::nullopt;
+    const Millis east = std::chrono::hours(*hour) + std::chrono::minutes(*minute);
+    return text[0] == '+' ? east : -east;
+}
+
 }  // namespace trueup::policy

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trueup::policy {
@@ -36,7 +37,7 @@ struct Field {
     Type type = Type::kText;
     std::vector<std::string> words;  ///< ascending: the values that are known; empty: any text
     std::string path;                ///< in the object; empty: the source's mapping of that name
-    std::string zone;                ///< of kDate, and of times without one
+    std::string zone;                ///< of kDate, and of times without one: see parse_zone
     bool required = false;           ///< not there is unknown, not false
     bool null_unequal = false;       ///< a comparison with NULL is false, not unknown
     bool blank_is_value = false;     ///< white space is a value, not NULL
@@ -126,5 +127,8 @@ struct Ledger {
     FieldRef known;            ///< ends that an object's own status lists
     bool operator==(const Ledger&) const = default;
 };
+
+/// `UTC`, or an offset that is the same all year, as `+05:30` or `-08`: how far east.
+std::optional<Millis> parse_zone(std::string_view text);
 
 }  // namespace trueup::policy

@@ -400,10 +400,11 @@ class Judgement {
     std::optional<std::int64_t> ordered(const policy::Role& of, const std::string& name,
                                         const std::string& text) const {
         const policy::Field* field = policy::find_field(of, name);
-        const bool time =
-            field == nullptr ? name == "created" : field->type == policy::Field::Type::kTimestamp;
+        const bool time = field == nullptr ? name == "created"
+                                           : field->type == policy::Field::Type::kTimestamp ||
+                                                 field->type == policy::Field::Type::kDate;
         if (!time) return number(text);
-        const auto moment = moment_.timestamp(text);
+        const auto moment = moment_.timestamp(text, field);
         return moment ? std::optional(moment->time_since_epoch().count()) : std::nullopt;
     }
 
@@ -1092,7 +1093,8 @@ std::optional<Judged> Judgement::before_deadline(const policy::Deadline& past, c
         if (value.kind == Value::Kind::kUnsent) return abstain(Reason::kIncomplete);
     }
     if (from.kind != Value::Kind::kText || length.kind != Value::Kind::kText) return Judged{};
-    const auto begins = moment_.timestamp(from.text);
+    const auto begins =
+        moment_.timestamp(from.text, policy::find_field(role(past.from.role), past.from.field));
     const auto lasts = field == nullptr ? std::optional(std::get<Millis>(past.length))
                                         : moment_.duration(length.text);
     if (!begins || !lasts) return waiting(Reason::kUnreadable, object);

@@ -50,7 +50,8 @@ struct Moment {
     /// What a source says of a reference; a subject without facets where it says nothing.
     std::function<const Subject&(SourceId source, std::string_view name)> about;
     // How times are written is not what is asked here: the product's own readers.
-    std::function<std::optional<SourceTime>(std::string_view text)> timestamp;
+    std::function<std::optional<SourceTime>(std::string_view text, const policy::Field* field)>
+        timestamp;  ///< nullptr: it is declared nowhere
     std::function<std::optional<Millis>(std::string_view text)> duration;
 };
 

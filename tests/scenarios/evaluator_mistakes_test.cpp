@@ -246,6 +246,33 @@ rules:
         << "and its deadline is waited for";
 }
 
+TEST_F(Evaluator, ADayBeginsInItsZoneAndATimeWithoutAnOffsetIsInIt) {
+    // A day was read as a number, and a time without an offset as UTC, whatever `zone` said.
+    for (const char* field :
+         {"{date: null, zone: \"-08:00\"}", "{timestamp: null, zone: \"-08:00\"}"}) {
+        const bool day = std::string_view(field).starts_with("{date");
+        settings_ = {};
+        world_ = {};
+        with_policy(
+            "roles: {rows: {kind: row, key: id, fields: {at: " + std::string(field) +
+            "}}}\nrules: {old: {finds: x, when: {rows: one}, past: rows.at + 1h, do: report}}\n");
+        ASSERT_EQ(flaw_, "");
+        // It is 16:00 UTC on 24 November, 8 o'clock there.
+        shows("rows", "r", {{"at", text(day ? "2025-11-25" : "2025-11-24 07:30:00")}});
+        EXPECT_EQ(says(), "healthy") << field;
+        world_.subject.facets.clear();
+        shows("rows", "r", {{"at", text(day ? "2025-11-24" : "2025-11-24 06:59:00")}});
+        EXPECT_EQ(says(), "waiting report_only r") << field;
+    }
+    settings_ = {};
+    world_ = {};
+    with_policy(
+        "roles: {rows: {kind: row, key: id, fields: {at: timestamp}}}\n"
+        "rules: {old: {finds: x, when: {rows: one}, past: rows.at + 1h, do: report}}\n");
+    shows("rows", "r", {{"at", text("2025-11-20 07:30:00")}});
+    EXPECT_EQ(says(), "waiting unreadable r") << "nobody knows which moment that is";
+}
+
 TEST_F(Evaluator, OfManyDeadlinesTheEarliestIsWaitedFor) {
     // A rule whose second case was due first slept until the deadline of its first one.
     with_policy(R"(

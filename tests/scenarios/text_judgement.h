@@ -63,7 +63,11 @@ inline naive::Moment moment_of(const policy::Policy& text, const Subject& subjec
         return 0;
     };
     moment.about = beside.about;
-    moment.timestamp = core::parse_timestamp;
+    moment.timestamp = [](std::string_view said, const policy::Field* field) {
+        const auto zone = field == nullptr ? std::nullopt : policy::parse_zone(field->zone);
+        const bool day = field != nullptr && field->type == policy::Field::Type::kDate && zone;
+        return day ? core::parse_date(said, *zone) : core::parse_timestamp(said, zone);
+    };
     moment.duration = core::parse_duration;
     return moment;
 }

@@ -1,6 +1,8 @@
 // Proves engine/core/row_time.h: times as databases write them, and nothing guessed (G24, S36).
 #include "engine/core/row_time.h"
 
+#include "engine/model/policy.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
@@ -21,11 +23,32 @@ TEST(RowTime, TimestampsOfPostgresAndOfIso) {
     EXPECT_EQ(at("1970-01-01 00:00:00+00"), 0);
     EXPECT_EQ(at("2026-11-21 18:57:48.123456+00"), 1'795'287'468'123);
     EXPECT_EQ(at("2026-11-21T18:57:48.123Z"), 1'795'287'468'123);
-    EXPECT_EQ(at("2026-11-21 18:57:48.1239"), 1'795'287'468'123) << "cut off, and UTC";
+    EXPECT_EQ(at("2026-11-21 18:57:48.1239Z"), 1'795'287'468'123) << "cut off";
     EXPECT_EQ(at("2026-11-22 00:27:48+05:30"), 1'795'287'468'000);
     EXPECT_EQ(at("2026-11-21 13:57:48-05"), 1'795'287'468'000);
     EXPECT_EQ(at("2024-02-29 00:00:00+00"), 1'709'164'800'000) << "a leap day";
     EXPECT_EQ(at("1969-12-31 23:59:59+00"), -1'000);
+}
+
+// Symptom (R5): a `timestamp without time zone` west of UTC ended its TTL hours early.
+TEST(RowTime, ATimeWithoutAnOffsetIsReadOnlyWhereItsZoneIsSaid) {
+    EXPECT_EQ(at("2026-11-21 18:57:48"), std::nullopt);
+    EXPECT_EQ(parse_timestamp("2026-11-21 18:57:48", Millis{0}),
+              parse_timestamp("2026-11-21 18:57:48Z"));
+    EXPECT_EQ(parse_timestamp("2026-11-21 18:57:48", policy::parse_zone("-05")),
+              parse_timestamp("2026-11-21 18:57:48-05"));
+    EXPECT_EQ(parse_timestamp("2026-11-21 18:57:48+01", policy::parse_zone("-05")),
+              parse_timestamp("2026-11-21 18:57:48+01"))
+        << "what a text says itself counts";
+    EXPECT_EQ(parse_date("2026-11-21", *policy::parse_zone("+02:00")),
+              parse_timestamp("2026-11-20 22:00:00Z"));
+    for (const char* text : {"", "2026-11-21 00:00:00", "2026-02-30", "2026-11-21Z"}) {
+        EXPECT_EQ(parse_date(text, Millis{0}), std::nullopt) << text;
+    }
+    EXPECT_EQ(policy::parse_zone("UTC"), Millis{0});
+    for (const char* text : {"", "utc", "Europe/Berlin", "+1", "+01:00 ", "01:00", "+16"}) {
+        EXPECT_EQ(policy::parse_zone(text), std::nullopt) << text;
+    }
 }
 
 TEST(RowTime, WhatIsNoTimestampIsNotGuessed) {
