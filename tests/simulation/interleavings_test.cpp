@@ -184,12 +184,12 @@ ShardSettings engine_settings() {
     ShardSettings settings;
     settings.policy = demo_policy();
     // Only the two that have anything to say here: each start of an engine compiles all there are.
-    const auto idle = [](const auto& rule) {
-        return rule.name != "orphaned_pod" && rule.name != "missing_pod";
+    const auto idle = [](const std::string& rule) {
+        return rule != "orphaned_pod" && rule != "missing_pod";
     };
     policy::Policy text = *settings.policy.text;
-    std::erase_if(text.rules, idle);
-    std::erase_if(settings.policy.rules, idle);
+    std::erase_if(text.rules, [&](const policy::Rule& rule) { return idle(rule.name); });
+    std::erase_if(settings.policy.rules, [&](const RuleSettings& rule) { return idle(rule.rule); });
     settings.policy.text = std::move(text);
     for (const char* rule : {"orphaned_pod", "missing_pod"}) {
         policies::rule_settings(settings.policy, rule).grace = Millis{1'000};
