@@ -133,7 +133,7 @@ class Tracing {
         }
         if (brake.stage == Stage::kAct) return;
         begin(brake.stage, brake.reason);
-        if (brake.wait != Wait{}) take(brake.wait);
+        take(brake.wait);
         add_facts(brake, finding, verdict);
         end();
     }
