@@ -52,6 +52,9 @@ std::string summary_of(const Rehearsed& rehearsed) {
             "until `trueup unquarantine {0}`\n",
             one.source, one.shown, one.expected);
     }
+    for (const Rehearsed::UnknownWords& unknown : rehearsed.unknown_words) {
+        text += unknown.text() + '\n';
+    }
     if (!rehearsed.mostly_wrong()) return text;
     return text +
            "that is more than half of all, so the configuration is probably wrong: such a first "

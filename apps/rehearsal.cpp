@@ -148,12 +148,32 @@ class Stage {
         for (std::size_t i = 0; i < tallies.size(); ++i) {
             const std::uint64_t objects = state_.meta.tallies[i];
             if (tallies[i].name != core::kUnknownWords || objects == 0) continue;
-            found.push_back({tallies[i].label + "." + tallies[i].value, objects});
+            found.push_back({tallies[i].label + "." + tallies[i].value, objects,
+                             words_of(tallies[i].unlisted)});
         }
         return found;
     }
 
   private:
+    /// Those of a field that the policy does not list.
+    std::set<std::string> words_of(const core::FieldAt& at) const {
+        const core::PlanField& field = state_.plan->roles[at.role].fields[at.field];
+        std::set<std::string> words;
+        for (const Look& look : looks_) {
+            const auto source =
+                std::find_if(settings_.sources.begin(), settings_.sources.end(),
+                             [&](const SourceSettings& one) { return one.name == look.source; });
+            if (source == settings_.sources.end() || source->role != at.role) continue;
+            for (const Fact& fact : look.facts) {
+                const auto said = ObjectView(fact.object).text(field.name);
+                const bool listed =
+                    !said || std::binary_search(field.words.begin(), field.words.end(), *said);
+                if (!listed && words.size() < Rehearsed::kMostWords) words.emplace(*said);
+            }
+        }
+        return words;
+    }
+
     struct Owner {
         Incarnation token = -1;
         std::uint64_t seq = 0;
@@ -369,6 +389,13 @@ std::uint64_t Rehearsed::of_rule(std::string_view rule) const {
     return static_cast<std::uint64_t>(
         std::count_if(proposals.begin(), proposals.end(),
                       [&](const Proposal& proposal) { return proposal.rule == rule; }));
+}
+
+std::string Rehearsed::UnknownWords::text() const {
+    return fmt::format(
+        "{} objects have a word in {} that the policy does not list ({}) and that may mean "
+        "anything: what depends on it waits (unknown_word)",
+        objects, field, fmt::join(words, ", "));
 }
 
 bool Rehearsed::mostly_wrong() const { return wrong > kMostWrong && 2 * wrong > subjects; }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,10 @@ struct Rehearsed {
     struct UnknownWords {
         std::string field;  ///< ROLE.FIELD
         std::uint64_t objects = 0;
+        std::set<std::string> words;  ///< the first of them, kMostWords at most
+        std::string text() const;
     };
+    static constexpr std::size_t kMostWords = 5;
     std::vector<UnknownWords> unknown_words;
     /// So much is more likely the question's fault than the world's.
     bool mostly_wrong() const;

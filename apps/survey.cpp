@@ -67,10 +67,7 @@ class Judge {
         }
         judged_.finds = finds(rehearsed);
         for (const Rehearsed::UnknownWords& unknown : rehearsed.unknown_words) {
-            judged_.warnings.push_back(
-                fmt::format("{} objects have a word in {} that the policy does not list and that "
-                            "may mean anything: what depends on it waits (unknown_word)",
-                            unknown.objects, unknown.field));
+            judged_.warnings.push_back(unknown.text());
         }
         if (rehearsed.mostly_wrong()) {
             judged_.warnings.push_back(

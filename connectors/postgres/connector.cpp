@@ -260,7 +260,9 @@ void PostgresConnector::handle_link(const ports::DatabaseEvent& event, SteadyTim
             break;
     }
     if (!link_.take_refit()) return;
-    // What was not published or not sent meanwhile is only in the table.
+    // What was not published or not sent meanwhile is only in the table. An answer to a question of
+    // before may lie beside this one already.
+    proof_.abandon();
     stream_.replace_pk(link_.table().pk_columns, link_.table().partitioned);
     epoch_.cancel();
     complete_ = false;

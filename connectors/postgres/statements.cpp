@@ -37,17 +37,25 @@ constexpr std::string_view kWeakest = R"(
   ORDER BY position(l.identity IN 'unidf'), l.oid = c.oid DESC, l.oid LIMIT 1) weak ON true)";
 
 /// What is published of table $1.$2 by publication $3. An ALTER leaves another xmin in the catalog,
-/// a table or a membership made anew has another oid. Of what a publication has by schema alone
-/// nothing is kept that every version of the server would show.
-constexpr std::string_view kPublished = R"((SELECT string_agg(part, ' ' ORDER BY part) FROM (
- SELECT 'table ' || t.oid::text AS part FROM pg_class t JOIN pg_namespace n
-   ON n.oid = t.relnamespace WHERE n.nspname = $1 AND t.relname = $2
+/// a table, a membership or a partition made anew has another oid, and what was rewritten, or was
+/// not logged for a while, lies in another file. Members are found by the table or by what it is a
+/// part of. Of what a publication has by schema alone nothing is kept that every version of the
+/// server would show.
+constexpr std::string_view kPublished = R"((
+SELECT hashtextextended(string_agg(part, ' ' ORDER BY part), 0)::text
+FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace CROSS JOIN LATERAL (
+ SELECT 'table ' || t.oid::text || '.' || t.relfilenode::text || t.relpersistence::text AS part
+ UNION ALL SELECT 'part ' || l.oid::text || '.' || l.relfilenode::text || l.relpersistence::text ||
+   '.' || i.xmin::text
+  FROM pg_partition_tree(t.oid) p JOIN pg_inherits i ON i.inhrelid = p.relid
+  JOIN pg_class l ON l.oid = p.relid WHERE p.level > 0
  UNION ALL SELECT 'publication ' || p.oid::text || '.' || p.xmin::text FROM pg_publication p
   WHERE p.pubname = $3
  UNION ALL SELECT 'member ' || m.oid::text || '.' || m.xmin::text FROM pg_publication_rel m
-  JOIN pg_publication p ON p.oid = m.prpubid JOIN pg_class t ON t.oid = m.prrelid
-  JOIN pg_namespace n ON n.oid = t.relnamespace
-  WHERE p.pubname = $3 AND n.nspname = $1 AND t.relname = $2) parts))";
+  JOIN pg_publication p ON p.oid = m.prpubid
+  WHERE p.pubname = $3 AND (m.prrelid = t.oid
+   OR m.prrelid IN (SELECT relid FROM pg_partition_ancestors(t.oid)))) parts
+WHERE n.nspname = $1 AND t.relname = $2))";
 
 /// Of table c: `t`, or what is amiss with its part in publication $3.
 constexpr std::string_view kCoverage = R"(

@@ -479,6 +479,9 @@ class Compiler {
     }
 
     void add(const policy::Count& text) {
+        if (text.name == kUnknownWords) {
+            flaw("the count " + text.name + " has the name of what is counted in any case");
+        }
         PlanCount count;
         count.first = static_cast<TallyId>(plan_.tallies.size());
         for (const auto& subjects : text.subjects) {

@@ -1,6 +1,7 @@
 #include "engine/model/loosened.h"
 
 #include <algorithm>
+#include <bitset>
 #include <utility>
 
 namespace trueup {
@@ -30,9 +31,15 @@ class Comparison {
             say("max_drop_percent", std::to_string(before_.max_drop_percent),
                 std::to_string(now_.max_drop_percent));
         }
-        if (!before_.windows.empty() && minutes(now_.windows) > minutes(before_.windows)) {
-            say("windows", std::to_string(minutes(before_.windows)) + " minutes a week",
-                std::to_string(minutes(now_.windows)));
+        if (now_.max_broker_skew < before_.max_broker_skew) {
+            say("max_broker_skew", seconds(before_.max_broker_skew), seconds(now_.max_broker_skew));
+        }
+        const Week was = open(before_.windows);
+        const Week is = open(now_.windows);
+        if ((is & ~was).any()) {
+            said_.push_back("windows: " + std::to_string((is & ~was).count()) +
+                            " minutes of a week more, " + std::to_string((was & ~is).count()) +
+                            " less");
         }
         return std::move(said_);
     }
@@ -68,16 +75,19 @@ class Comparison {
         return std::to_string(budget.max) + " or " + std::to_string(budget.percent) + "% in " +
                seconds(budget.window);
     }
-    /// Minutes of a week; all of them where there is no window.
-    static std::uint32_t minutes(const std::vector<Window>& windows) {
-        constexpr std::uint32_t kWeek = 7 * 24 * 60;
-        std::uint32_t sum = 0;
+    static constexpr std::size_t kDay = 24 * 60;
+    using Week = std::bitset<7 * kDay>;  ///< its minutes
+
+    static Week open(const std::vector<Window>& windows) {
+        Week week;
+        if (windows.empty()) week.set();
         for (const Window& window : windows) {
-            for (unsigned day = 0; day < 7; ++day) {
-                if ((window.days >> day & 1U) != 0) sum += window.to - window.from;
+            for (std::size_t day = 0; day < 7; ++day) {
+                if ((window.days >> day & 1U) == 0) continue;
+                for (std::size_t at = window.from; at < window.to; ++at) week.set(day * kDay + at);
             }
         }
-        return windows.empty() ? kWeek : sum;
+        return week;
     }
 
     void say(const std::string& what, const std::string& was, const std::string& is) {

@@ -74,7 +74,7 @@ struct StartWal {
 
 /// pg_current_wal_insert_lsn() and clock_timestamp(). Answer: kRows {lsn as text, ms since 1970}
 /// and, where known, the size of a WAL segment in bytes as third value (else 16 MiB), and as fourth
-/// what is published of that table, as Inspect says it, at an instant not before the position's.
+/// what is published of that table, as Inspect says it, as of when the statement began.
 struct AskInsertLsn {
     bool emit_message = false;  ///< write a WAL message first, so that the stream moves at once
     Table table = {};

@@ -253,6 +253,7 @@ TEST(Rehearsal, NamesTheFieldsWhoseWordsThePolicyDoesNotList) {
     ASSERT_EQ(result.unknown_words.size(), 1U);
     EXPECT_EQ(result.unknown_words[0].field, "rows.status");
     EXPECT_EQ(result.unknown_words[0].objects, 2U);
+    EXPECT_EQ(result.unknown_words[0].words, std::set<std::string>{"ACTIVE"});
 }
 
 }  // namespace

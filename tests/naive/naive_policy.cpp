@@ -645,6 +645,17 @@ class Judgement {
         }
         if (sure >= 2) two = kYes;
         for (const policy::Ranking& ranking : pattern.keep) {
+            if (ranking.latest.empty()) continue;
+            for (const Facet* facet : fit) {
+                const policy::Role& of = role(pattern.role);
+                const Value value = value_of(of, *facet, ranking.latest);
+                const bool text = value.kind == Value::Kind::kText;
+                if (text && !ordered(of, ranking.latest, value.text)) {
+                    return unknown(Reason::kUnreadable);
+                }
+            }
+        }
+        for (const policy::Ranking& ranking : pattern.keep) {
             if (!operands_told(ranking.condition, pattern.role, bound)) {
                 return unknown(Reason::kIncomplete);
             }

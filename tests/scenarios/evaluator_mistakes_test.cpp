@@ -246,6 +246,26 @@ rules:
         << "and its deadline is waited for";
 }
 
+TEST_F(Evaluator, WhatCannotBeRankedIsNotSurplus) {
+    // Of two rows whose times could not be read, the one with the smaller id was kept.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, fields: {at: timestamp, state: [on, off]}}
+rules:
+  newest_counts:
+    finds: x
+    when: {rows: {surplus: {state: on}, keep: [{latest: at}]}}
+    do: {update: rows, set: {state: off}}
+)");
+    ASSERT_EQ(flaw_, "");
+    shows("rows", "1", {{"at", text("2025-11-20 07:30:00")}, {"state", text("on")}});
+    shows("rows", "2", {{"at", text("2025-11-24 07:30:00+00")}, {"state", text("on")}});
+    EXPECT_EQ(says(), "abstain unreadable");
+    world_.subject.facets[0] =
+        object("rows", "1", {{"at", text("2025-11-20 07:30:00+00")}, {"state", text("on")}});
+    EXPECT_EQ(says(), "act update 1 at 0 about 1");
+}
+
 TEST_F(Evaluator, ADayBeginsInItsZoneAndATimeWithoutAnOffsetIsInIt) {
     // A day was read as a number, and a time without an offset as UTC, whatever `zone` said.
     for (const char* field :

@@ -425,6 +425,21 @@ TEST(PostgresConnector, ATableThatIsMendedWhileTheStreamIsDownIsReadAnew) {
     EXPECT_EQ(rig.trouble(), "");
 }
 
+// Symptom: the table's check and the answer to a proof's question came together, and the proof went
+// out by what the check had just found, before what was missing was read.
+TEST(PostgresConnector, AProofEndsWithTheCheckThatFindsTheTableAltered) {
+    Rig rig;
+    rig.start_and_copy();
+    rig.say(pg_keepalive(0x1000));
+    rig.connector->marker_appended(from_millis<BrokerTime>(42), rig.now);
+    rig.database.published = "table 1, altered";
+    rig.database.answer_copies = false;
+    rig.pass(Millis(60'000));
+    EXPECT_GE(rig.database.count("inspect"), 2U);
+    EXPECT_EQ(rig.count(Kind::kSnapshotBegin), 2U);
+    EXPECT_EQ(rig.count(Kind::kProgress), 0U);
+}
+
 TEST(PostgresConnector, AnotherPrimaryKeyThatTheNextConnectionFindsMeansOtherObjects) {
     Rig rig;
     rig.start_and_copy();

@@ -742,6 +742,25 @@ TEST_F(PostgresPartitions, OneThatIsAttachedHealsByItselfOnceItIsFull_S16) {
     expect_true_removals();
 }
 
+// Symptom: rows that came with a partition that was filled before it was attached were in no
+// stream, and proven absent.
+TEST_F(PostgresPartitions, OneThatIsAttachedWithItsRowsIsReadBeforeTheNextProof_S16) {
+    full("low");
+    connect();
+    ASSERT_TRUE(caught_up()) << trouble();
+    sql("CREATE TABLE " + name_ + "_high (LIKE " + name_ + " INCLUDING ALL)");
+    full("high");
+    sql("INSERT INTO " + name_ + "_high (id, url_slug, status) VALUES (101, 'b', 'running')");
+    sql("ALTER TABLE " + name_ + " ATTACH PARTITION " + name_ + "_high FOR VALUES FROM (100) TO " +
+        "(200)");
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_TRUE(rows_.contains(id(101)));
+    sql("ALTER TABLE " + name_ + " DETACH PARTITION " + name_ + "_high");
+    ASSERT_TRUE(caught_up()) << trouble();
+    EXPECT_FALSE(rows_.contains(id(101)));
+    sql("DROP TABLE " + name_ + "_high");
+}
+
 TEST_F(PostgresPartitions, OneWhoseChangesAreNotInTheLogIsRefused_S16) {
     full("low");
     sql("CREATE UNLOGGED TABLE " + name_ + "_high (LIKE " + name_ + " INCLUDING ALL)");

@@ -30,14 +30,27 @@ TEST(Loosened, EachSettingThatLetsMoreBeDoneIsNamedWithBothValues) {
     now.command_ttl = Millis{61'000};
     now.max_drop_percent = 100;
     now.windows = {};
+    Settings before = careful();
+    before.max_broker_skew = Millis{500};
     EXPECT_EQ(
-        loosened(careful(), now),
+        loosened(before, now),
         (Lines{"orphaned_pod: mode approve -> enforce", "orphaned_pod: grace 60s -> 1500ms",
                "orphaned_pod: create_window 30s -> 0s",
                "orphaned_pod: budget 10 or 20% in 300s -> 10 or 50% in 300s",
                "orphaned_pod: grace_period the pod's own -> 0s", "pods: expect.at_least 5 -> 0",
                "stale_after 45s -> 90s", "max_clock_skew 60s -> 120s", "command_ttl 60s -> 61s",
-               "max_drop_percent 50 -> 100", "windows 2400 minutes a week -> 10080"}));
+               "max_drop_percent 50 -> 100", "max_broker_skew 500ms -> 0s",
+               "windows: 7680 minutes of a week more, 0 less"}));
+}
+
+TEST(Loosened, WindowsAreComparedMinuteByMinute) {
+    Settings before = careful();
+    before.windows.push_back({0b0011111, 8 * 60, 10 * 60});  // an hour of it twice
+    Settings now = careful();
+    now.windows = {{0b0011111, 8 * 60, 17 * 60 + 30}};
+    EXPECT_EQ(loosened(before, now), Lines{"windows: 150 minutes of a week more, 0 less"});
+    now.windows = {{0b0011111, 10 * 60, 18 * 60}};
+    EXPECT_EQ(loosened(before, now), Lines{"windows: 300 minutes of a week more, 600 less"});
 }
 
 TEST(Loosened, WhatIsTighterEqualOrNewIsNotNamed) {
