@@ -104,8 +104,12 @@ sandbox::WorldSettings world_settings() {
 /// The world as it was left, where the user named a folder.
 Status restore(sandbox::World& world, const DemoOptions& options) {
     if (options.state_dir.empty()) return Done{};
-    std::error_code ignored;
-    std::filesystem::create_directories(options.state_dir, ignored);
+    std::error_code failure;
+    std::filesystem::create_directories(options.state_dir, failure);
+    if (failure) {
+        return Error{Next::kStop, Code::kConfiguration,
+                     "cannot create " + options.state_dir + ": " + failure.message()};
+    }
     return world.restore(world_file(options));
 }
 
