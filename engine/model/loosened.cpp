@@ -75,7 +75,7 @@ class Comparison {
         return std::to_string(budget.max) + " or " + std::to_string(budget.percent) + "% in " +
                seconds(budget.window);
     }
-    static constexpr std::size_t kDay = 24 * 60;
+    static constexpr std::size_t kDay{1'440};
     using Week = std::bitset<7 * kDay>;  ///< its minutes
 
     static Week open(const std::vector<Window>& windows) {
