@@ -38,6 +38,7 @@ Result<std::vector<PartitionNumber>> Host::shards_of(Request& request) const {
                      "saw: name the findings one by one"};
     }
     std::vector<PartitionNumber> all;
+    all.reserve(static_cast<std::size_t>(settings_.partitions));
     for (std::int32_t i = 0; i < settings_.partitions; ++i) all.emplace_back(i);
     // What was looked at was looked at here.
     if (request.kind == RequestKind::kEnable) {
