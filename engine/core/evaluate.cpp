@@ -551,24 +551,28 @@ class Evaluation {
             pattern.keep.begin(), pattern.keep.end(),
             [&](const PlanRanking& rank) { return told(rank.condition, pattern.role, bound); });
         if (!ranked) two = Truth::unknown(Reason::kIncomplete) && two;
-        if (!readable(pattern, fit)) two = Truth::unknown(Reason::kUnreadable) && two;
+        two = rankable(pattern, fit) && two;
         return bind(pattern, *least, bound, from, two);
     }
 
-    /// Does each of them that says when it is of, or how much, say it so that it can be ranked?
-    bool readable(const PlanPattern& pattern, const std::vector<const Seen*>& fit) const {
-        bool all = true;
+    /// Is it known of each when it is of, or how much? What has no such value ranks below all.
+    Truth rankable(const PlanPattern& pattern, const std::vector<const Seen*>& fit) const {
+        Truth all = Truth::of(true);
         for (const PlanRanking& rank : pattern.keep) {
             if (!rank.latest) continue;
             const PlanField& field = role(pattern.role).fields[*rank.latest];
             for (const Seen* each : fit) {
                 const PlanValue value = value_of(role(pattern.role), *rank.latest, *each);
                 const bool text = value.kind == PlanValue::Kind::kText;
-                if (!text || order_of(field, value, PlanValue{}) != 0) continue;
-                all = false;
-                if (!watch_) return all;
-                watch_->field(*each, *rank.latest, std::string(kRanked),
-                              Truth::unknown(Reason::kUnreadable));
+                Truth one = Truth::of(true);
+                if (value.kind == PlanValue::Kind::kUnsent) {
+                    one = Truth::unknown(Reason::kIncomplete);
+                } else if (text && order_of(field, value, PlanValue{}) == 0) {
+                    one = Truth::unknown(Reason::kUnreadable);
+                }
+                if (one.yes()) continue;
+                if (watch_) watch_->field(*each, *rank.latest, std::string(kRanked), one);
+                all = all && one;
             }
         }
         return all;

@@ -650,6 +650,7 @@ class Judgement {
                 const policy::Role& of = role(pattern.role);
                 const Value value = value_of(of, *facet, ranking.latest);
                 const bool text = value.kind == Value::Kind::kText;
+                if (value.kind == Value::Kind::kUnsent) return unknown(Reason::kIncomplete);
                 if (text && !ordered(of, ranking.latest, value.text)) {
                     return unknown(Reason::kUnreadable);
                 }

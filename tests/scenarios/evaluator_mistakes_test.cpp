@@ -261,6 +261,8 @@ rules:
     shows("rows", "1", {{"at", text("2025-11-20 07:30:00")}, {"state", text("on")}});
     shows("rows", "2", {{"at", text("2025-11-24 07:30:00+00")}, {"state", text("on")}});
     EXPECT_EQ(says(), "abstain unreadable");
+    world_.subject.facets[0] = object("rows", "1", {{"at", kUnsent}, {"state", text("on")}});
+    EXPECT_EQ(says(), "abstain incomplete");
     world_.subject.facets[0] =
         object("rows", "1", {{"at", text("2025-11-20 07:30:00+00")}, {"state", text("on")}});
     EXPECT_EQ(says(), "act update 1 at 0 about 1");
