@@ -3,8 +3,8 @@
 #include "connectors/kubernetes/connector.h"
 #include "connectors/postgres/access_check.h"
 #include "connectors/postgres/epoch.h"
+#include "connectors/postgres/rows.h"
 
-#include <algorithm>
 #include <charconv>
 #include <utility>
 #include <vector>
@@ -35,15 +35,6 @@ std::optional<Millis> ahead(const std::vector<ports::SqlRow>& rows, std::int64_t
     const auto read = std::from_chars(text.data(), text.data() + text.size(), theirs);
     if (read.ec != std::errc{}) return std::nullopt;
     return Millis{theirs - ours};
-}
-
-/// A column that is to be dropped is not asked for.
-void leave_out_dropped(postgres::Settings& settings) {
-    const auto dropped = [&settings](const std::string& column) {
-        return settings.fields.of(column) == ports::Treatment::kDrop;
-    };
-    std::vector<std::string>& columns = settings.columns;
-    columns.erase(std::remove_if(columns.begin(), columns.end(), dropped), columns.end());
 }
 
 Error stalled(const Look& look) {
@@ -89,7 +80,7 @@ Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings set
 
 Result<Look> look_at(ports::Database& database, postgres::Settings settings, const Watcher& watcher,
                      ports::Clock& clock) {
-    leave_out_dropped(settings);
+    postgres::leave_out_dropped(settings);
     const Result<postgres::TableCheck> inspection = postgres::inspect(database, settings, clock);
     if (!inspection) return about(settings.source_name, inspection.error().what);
     Look look;

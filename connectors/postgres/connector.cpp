@@ -26,12 +26,7 @@ Error refuse(const std::string& what) {
 
 Result<std::unique_ptr<PostgresConnector>> PostgresConnector::open(Settings settings,
                                                                    ports::Database& database) {
-    const auto dropped = [&settings](const std::string& column) {
-        return settings.fields.of(column) == ports::Treatment::kDrop;
-    };
-    settings.columns.erase(
-        std::remove_if(settings.columns.begin(), settings.columns.end(), dropped),
-        settings.columns.end());
+    leave_out_dropped(settings);
     if (settings.columns.empty()) return refuse("no columns are mapped");
     if (settings.table.name.empty() || settings.table.schema.empty()) {
         return refuse("the table has no name");

@@ -29,6 +29,12 @@ bool can_be_a_name(std::string_view name) {
 
 }  // namespace
 
+void leave_out_dropped(Settings& settings) {
+    std::erase_if(settings.columns, [&settings](const std::string& column) {
+        return settings.fields.of(column) == ports::Treatment::kDrop;
+    });
+}
+
 std::vector<std::string> RowMap::needed(const Settings& settings,
                                         const std::vector<std::string>& pk_columns) {
     std::vector<std::string> all = settings.columns;

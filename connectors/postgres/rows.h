@@ -13,6 +13,9 @@
 
 namespace trueup::connectors::postgres {
 
+/// What the configuration drops is not even asked for.
+void leave_out_dropped(Settings& settings);
+
 /// Where the needed columns lie in rows of one shape. Keeps a reference to the settings; const
 /// calls are thread-safe.
 class RowMap {
