@@ -49,7 +49,9 @@ double in_seconds(Millis time) { return static_cast<double>(time.count()) / 1000
 void add_tallies(api::Snapshot& view, const core::Meta& meta, const core::Plan& plan) {
     for (std::size_t i = 0; i < plan.tallies.size(); ++i) {
         const core::PlanTally& tally = plan.tallies[i];
-        view.tallies.push_back({tally.name, tally.label, tally.value, meta.tallies[i]});
+        const bool unknown_words = tally.unlisted.role != kNoRole;
+        view.tallies.push_back({unknown_words ? std::string(api::kUnknownWords) : tally.name,
+                                tally.label, tally.value, meta.tallies[i]});
     }
 }
 

@@ -147,7 +147,7 @@ class Stage {
         const std::vector<core::PlanTally>& tallies = state_.plan->tallies;
         for (std::size_t i = 0; i < tallies.size(); ++i) {
             const std::uint64_t objects = state_.meta.tallies[i];
-            if (tallies[i].name != core::kUnknownWords || objects == 0) continue;
+            if (tallies[i].unlisted.role == kNoRole || objects == 0) continue;
             found.push_back({tallies[i].label + "." + tallies[i].value, objects,
                              words_of(tallies[i].unlisted)});
         }

@@ -54,7 +54,8 @@ class TableServer {
     /// Takes the table out of its publication, or puts it back.
     void publish(bool yes);
     bool published() const { return published_; }
-    /// Another text after each time (ports::Inspect).
+    /// Another text after each time (ports::Inspect). A real server's is another one after a
+    /// TRUNCATE, too.
     std::string publication() const { return std::to_string(alterations_); }
     /// Was it committed while the table was published? Otherwise no stream shows it, ever.
     bool is_published(const Commit& commit) const {

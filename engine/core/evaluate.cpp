@@ -555,7 +555,8 @@ class Evaluation {
         return bind(pattern, *least, bound, from, two);
     }
 
-    /// Is it known of each when it is of, or how much? What has no such value ranks below all.
+    /// Is it known of each when it is of, or how much? What has no such value ranks below all, and
+    /// a text that ranks as low cannot be read.
     Truth rankable(const PlanPattern& pattern, const std::vector<const Seen*>& fit) const {
         Truth all = Truth::of(true);
         for (const PlanRanking& rank : pattern.keep) {
