@@ -16,7 +16,7 @@ namespace {
 namespace postgres = connectors::postgres;
 
 constexpr Millis kPoll{100};
-constexpr Millis kPatience{30'000};
+constexpr Millis kTimeout{30'000};
 constexpr std::uint64_t kMostFailures = 3;
 constexpr ports::CallId kCopy = 11;
 constexpr ports::CallId kClock = 12;
@@ -71,7 +71,7 @@ Result<Look> look_at(ports::Cluster& cluster, connectors::KubernetesSettings set
             if (look.facts.back().kind == Fact::Kind::kSnapshotEnd) return look;
         }
         const ports::SourceHealth health = connector.health();
-        if (health.failures < kMostFailures && now - heard < kPatience) continue;
+        if (health.failures < kMostFailures && now - heard < kTimeout) continue;
         return about(look.source,
                      health.trouble.empty() ? "its list does not end within 30 s" : health.trouble);
     }
@@ -110,7 +110,7 @@ Result<Look> look_at(ports::Database& database, postgres::Settings settings, con
             if (state == postgres::Epoch::State::kFailed)
                 return about(look.source, epoch.trouble());
         }
-        if (now - heard < kPatience) continue;
+        if (now - heard < kTimeout) continue;
         return stalled(look);
     }
     return interrupted();

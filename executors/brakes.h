@@ -9,9 +9,9 @@
 //       enabled, disabled, or came to mean something else. Only its age is judged here: what is
 //       enabled is the engine's question.
 //   B3  Requests are taken as the engine takes them (model/intake.h): a pause or a hold whatever
-//   its
-//       age and number, its end only in time; what is not signed is nobody's word. What the engine
-//       refuses and is taken here (a rule or a subject that does not exist) is about no command.
+//       its age and number, its end only in time; what is not signed is nobody's word. What the
+//       engine refuses and is taken here (a rule or a subject that does not exist) is about no
+//       command.
 //   B4  A partition's requests are about the commands of that partition, and are read as if there
 //       was no other: what is for all of them is in each, under one id.
 //

@@ -1,9 +1,8 @@
 // Carries out what the `commands` topic says: in parallel over subjects, one at a time per subject,
 // never waiting inside a slot, and each command ends in an outcome on the `outcomes` topic.
 //
-//   D1  Nothing is acted on before everything that ended is known, nor without a heartbeat younger
-//   than
-//       `heartbeat_fresh` (details 9).
+//   D1  Nothing is acted on before everything that ended is known, nor without a heartbeat
+//       younger than `heartbeat_fresh` (details 9).
 //   D2  An id that ended is never acted on again, and nothing is written for it (S38).
 //   D3  A subject's next command starts when the outcome of the one before is in the log.
 //   D4  Nothing is written against a pause or a hold of an operator, nor what was ordered before
@@ -101,9 +100,8 @@ class Dispatcher {
     /// the steady clock; never hand in an older one than before.
     void step(SteadyTime now, Millis max_wait);
 
-    /// The process is about to end: step on until nothing is
-    /// `unsettled`, as long as there is time. What was not
-    /// written then is emitted again after the next start.
+    /// The process is about to end: step on until nothing is `unsettled`, as long as there is
+    /// time. What was not written then is emitted again after the next start.
     void close();
     /// How many commands have gone out, or ended, and have no outcome in the log yet.
     std::size_t unsettled() const;

@@ -11,6 +11,8 @@
 //
 //   R1  What cannot be evaluated does not hold: an unknown kind, source or field stops the command.
 //   R2  A read that failed is never an absence.
+//
+// Not thread-safe; the free functions, which keep no state, are.
 #pragma once
 
 #include "engine/model/command.h"

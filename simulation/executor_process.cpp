@@ -72,7 +72,7 @@ class ExecutorProcess final : public Process {
 
 }  // namespace
 
-std::unique_ptr<Process> make_executor(std::string name, Surroundings& around) {
+std::unique_ptr<Process> make_executor(std::string name, Environment& around) {
     return std::make_unique<ExecutorProcess>(std::move(name), around);
 }
 

@@ -24,7 +24,7 @@ constexpr Millis kForgetEvery{30'000};
 
 class EngineProcess final : public Process {
   public:
-    EngineProcess(std::string name, PartitionNumber shard, Surroundings& around)
+    EngineProcess(std::string name, PartitionNumber shard, Environment& around)
         : Process(std::move(name), around), index_(shard), policy_(around.settings.policy) {}
 
     PartitionNumber index() const { return index_; }
@@ -181,7 +181,7 @@ std::string view_of_one(const Subject& seen) {
 }  // namespace
 
 struct Fleet::Parts {
-    Surroundings& around;
+    Environment& around;
     std::vector<std::unique_ptr<EngineProcess>> engines;
     std::vector<std::unique_ptr<Process>> others;
     std::vector<std::unique_ptr<Process>> retired;  ///< events may still name them
@@ -204,7 +204,7 @@ struct Fleet::Parts {
     }
 };
 
-Fleet::Fleet(Surroundings& around) : parts_(new Parts{around, {}, {}, {}, 0, 0, {}, {}}) {
+Fleet::Fleet(Environment& around) : parts_(new Parts{around, {}, {}, {}, 0, 0, {}, {}}) {
     for (std::int32_t engine = 0; engine < kEnginesOfAShard * around.settings.shards; ++engine) {
         parts_->engines.push_back(
             std::make_unique<EngineProcess>("engine-" + std::to_string(engine + 1),

@@ -18,7 +18,7 @@ constexpr std::int32_t kEnginesOfAShard = 2;
 
 class Fleet {
   public:
-    explicit Fleet(Surroundings& around);
+    explicit Fleet(Environment& around);
     ~Fleet();
 
     std::vector<Process*> processes();

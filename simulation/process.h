@@ -41,7 +41,7 @@ struct Asked {
 };
 
 /// What all processes share.
-struct Surroundings {
+struct Environment {
     Scheduler& scheduler;
     Broker& broker;
     Network& network;
@@ -59,7 +59,7 @@ struct Surroundings {
 
 class Process {
   public:
-    Process(std::string name, Surroundings& around) : around_(around), name_(std::move(name)) {}
+    Process(std::string name, Environment& around) : around_(around), name_(std::move(name)) {}
     virtual ~Process() = default;
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
@@ -90,7 +90,7 @@ class Process {
 
     void connect(const std::vector<Topic>& news);
 
-    Surroundings& around_;
+    Environment& around_;
     CrashPoint life_;
     std::unique_ptr<Broker::Client> log_;
 
@@ -110,9 +110,9 @@ class Process {
 
 /// The connector of pods, of rows or of services, with its task.
 enum class Kind : std::uint8_t { kPods, kRows, kServices };
-std::unique_ptr<Process> make_source(std::string name, Kind kind, Surroundings& around);
+std::unique_ptr<Process> make_source(std::string name, Kind kind, Environment& around);
 /// Deletes services, and nothing else, as somebody might who reads the topics.
-std::unique_ptr<Process> make_service_executor(std::string name, Surroundings& around);
-std::unique_ptr<Process> make_executor(std::string name, Surroundings& around);
+std::unique_ptr<Process> make_service_executor(std::string name, Environment& around);
+std::unique_ptr<Process> make_executor(std::string name, Environment& around);
 
 }  // namespace trueup::simulation

@@ -414,7 +414,7 @@ class Run {
     std::unique_ptr<sandbox::World> elsewhere_;  ///< where a source asks wrongly
     CrashPoint life_of_operators_;
     Broker::Client operators_;
-    Surroundings around_;
+    Environment around_;
     Fleet fleet_;
     Stage stage_;
     std::optional<std::string> asks_wrongly_;  ///< the source that does so now

@@ -67,7 +67,7 @@ class ServiceExecutor final : public Process {
 
 }  // namespace
 
-std::unique_ptr<Process> make_service_executor(std::string name, Surroundings& around) {
+std::unique_ptr<Process> make_service_executor(std::string name, Environment& around) {
     return std::make_unique<ServiceExecutor>(std::move(name), around);
 }
 

@@ -30,7 +30,7 @@ connectors::KubernetesSettings pods_settings(const std::string& selector, std::u
 
 class SourceProcess final : public Process {
   public:
-    SourceProcess(std::string name, Kind kind, Surroundings& around)
+    SourceProcess(std::string name, Kind kind, Environment& around)
         : Process(std::move(name), around), kind_(kind) {}
 
   private:
@@ -124,7 +124,7 @@ class SourceProcess final : public Process {
 
 }  // namespace
 
-std::unique_ptr<Process> make_source(std::string name, Kind kind, Surroundings& around) {
+std::unique_ptr<Process> make_source(std::string name, Kind kind, Environment& around) {
     return std::make_unique<SourceProcess>(std::move(name), kind, around);
 }
 

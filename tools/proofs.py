@@ -1,9 +1,12 @@
 #!/usr/bin/env -S python3 -B
 """Writes build/proofs.md: for each number of a requirement, the tests that name it.
 
-  proofs.py            writes it
-  proofs.py --check    writes nothing; exit 1 where a requirement has lost its last test, a test names
-                       a number that is none, or one of NOT_YET has a test now
+  proofs.py            writes it and prints its path
+  proofs.py --check    writes it too, so that the page is never older than the last check, and prints
+                       only what is wrong
+
+Exit 1 where a requirement has lost its last test, a test names a number that is none, or one of
+NOT_YET has a test now. Equal tests give an equal page, to the byte.
 
 A test names a number in its own name (`WaitsOutTheGrace_G1`, `test_restart_S3`), a story in its
 first line, and a whole file in its first comment. What the numbers mean stands in SUBJECTS.
@@ -243,11 +246,11 @@ def main():
     wrong = list(flaws(found))
     for sentence in wrong:
         print(sentence)
+    path = os.path.join(ROOT, DOCUMENT)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(written(found))
     if not sys.argv[1:]:
-        path = os.path.join(ROOT, DOCUMENT)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(written(found))
         print(DOCUMENT)
     return 1 if wrong else 0
 

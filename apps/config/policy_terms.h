@@ -57,6 +57,10 @@ class PolicyTerms {
     void flaw(int line, std::string sentence) { problems_.add(line, std::move(sentence)); }
 
   private:
+    /// Declared and built in.
+    static std::vector<std::string> field_names(const policy::Role& role);
+
+    // policy_tests.cpp
     struct Asked;  ///< the field that a test is of
     policy::Condition test(const Tree& tree, const Asked& asked);
     policy::Condition equals(std::vector<std::string> values, const Tree& tree, const Asked& asked);
@@ -68,6 +72,8 @@ class PolicyTerms {
     policy::Condition any_of(const Tree& tree, const Asked& asked);
     policy::Condition is(const Tree& tree, const policy::Role& role, const std::string& path);
     bool readable(const std::string& value, const Tree& tree, const Asked& asked);
+
+    // policy_patterns.cpp
     std::vector<policy::Pattern> patterns(const Tree& tree, const std::string& path, bool counting);
     std::optional<policy::Pattern> pattern(const Tree& tree, const policy::Role& role,
                                            const std::string& path);
@@ -80,6 +86,7 @@ class PolicyTerms {
     void keep(const Tree& tree, const policy::Role& role, policy::Pattern& pattern,
               const std::string& path);
     void name_reference(const Tree& tree, policy::Pattern& pattern, const std::string& path);
+
     std::optional<policy::Piece> piece(std::string_view name, const Tree& tree,
                                        const std::string& path);
 

@@ -6,9 +6,9 @@
 //   16  u64  hash of the body
 //   24  u64  hash of bytes 0-23, seeded with the first offset, so that a block that lies in the
 //            wrong place is noticed too
-//   32  body: count × {u32 key length, u32 value length, u32 headers length}, then the bytes of
-//   each
-//       record in that order; headers are {u32 name length, u32 value length, name, value}*
+//   32  body: count × {u32 key length, u32 value length, u32 headers length}, then the bytes
+//       of each record in that order; headers are {u32 name length, u32 value length, name,
+//       value}*
 //
 // Little-endian. Hashes are the low half of hash128 (XXH3). Free functions; no state.
 #pragma once

@@ -116,16 +116,17 @@ Result<std::int32_t> shards_begun(Admin& admin, std::int32_t partitions) {
 
 }  // namespace
 
-std::vector<TopicPlan> plan_topics(const Settings& settings, const TopicWishes& wishes) {
+std::vector<TopicPlan> plan_topics(const Settings& settings, const TopicOptions& options) {
     std::vector<TopicPlan> plans;
     for (std::size_t i = 1; i < kTopics; ++i) {
         const auto topic = static_cast<Topic>(i);
-        TopicPlan plan{topic, topic_name(settings, topic), wishes.partitions, wishes.replicas, {}};
+        TopicPlan plan{
+            topic, topic_name(settings, topic), options.partitions, options.replicas, {}};
         plan.settings = {{"cleanup.policy", "delete"},
                          {"message.timestamp.type", "LogAppendTime"},
                          {"unclean.leader.election.enable", "false"},
                          {"max.message.bytes", "9437184"},
-                         {"min.insync.replicas", std::to_string(wishes.min_in_sync)},
+                         {"min.insync.replicas", std::to_string(options.min_in_sync)},
                          {"retention.ms", topic == Topic::kJournal ? kForEver : kWeek},
                          {"retention.bytes", kForEver}};
         plans.push_back(std::move(plan));

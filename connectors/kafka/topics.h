@@ -11,14 +11,14 @@
 
 namespace trueup::connectors::kafka {
 
-struct TopicWishes {
+struct TopicOptions {
     std::int32_t partitions = 1;
     std::int32_t replicas = 3;
     std::int32_t min_in_sync = 2;
 };
 
 /// Every topic of the prefix, as `topics create` makes it.
-std::vector<TopicPlan> plan_topics(const Settings& settings, const TopicWishes& wishes);
+std::vector<TopicPlan> plan_topics(const Settings& settings, const TopicOptions& options);
 
 struct TopicFlaws {
     std::vector<std::string> missing;   ///< topics that are not there

@@ -435,7 +435,7 @@ void KubernetesConnector::beat(SteadyTime now, Facts& out) {
         return;
     }
     if (proof == Proof::kAtOnce) streaming()->proof = Proof::kPaced;
-    proof_.begin(shown_.position, now);
+    proof_.begin();
     out.push_back(plain(Fact::Kind::kMarker));
 }
 

@@ -16,6 +16,8 @@
 //   K3  Progress only beside a live watch and a complete epoch of this incarnation, with the source
 //       asked after the marker (progress.h), and never over an event that could not be read.
 //   K4  At most one epoch at a time; a SnapshotBegin abandons the one before it.
+//
+// Not thread-safe, but for `wake`.
 #pragma once
 
 #include "connectors/kubernetes/object_cache.h"

@@ -1,5 +1,6 @@
 // The objects that were shown and may need a second look: what is in the selector, and what left it
-// and is followed until it is gone. Turns what the server says of an object into facts.
+// and is followed until it is gone. Turns what the server says of an object into facts. Not
+// thread-safe.
 #pragma once
 
 #include "connectors/kubernetes/decode.h"

@@ -6,6 +6,8 @@
 // A page that is too large, or does not come in time, ends the list; the next one asks for pages of
 // half as many objects (50 at least, where time is the reason), and for twice as many again after
 // three whole lists in a row, or where the list went on for longer than its `continue` token lives.
+//
+// Not thread-safe.
 #pragma once
 
 #include "connectors/kubernetes/decode.h"

@@ -22,10 +22,9 @@ ProgressProof::ProgressProof(ports::Cluster& cluster, ports::CallIds& ids, Decod
       ask_(cluster),
       probe_(cluster, ids, decoder, settings) {}
 
-void ProgressProof::begin(std::uint64_t position, SteadyTime now) {
+void ProgressProof::begin() {
     TRUEUP_CHECK(idle());
     state_ = State::kMarker;
-    if (!TRUEUP_GUARD("kubernetes_asks_after_marker")) ask(position, now);
 }
 
 void ProgressProof::cancel() {
@@ -40,7 +39,7 @@ void ProgressProof::marker_appended(BrokerTime t, std::uint64_t position, Steady
     if (state_ != State::kMarker) return;  // asked for by an earlier incarnation
     as_of_ = t;
     state_ = State::kAsking;
-    if (TRUEUP_GUARD("kubernetes_asks_after_marker")) ask(position, now);
+    ask(position, now);
 }
 
 void ProgressProof::ask(std::uint64_t position, SteadyTime now) {
@@ -105,7 +104,7 @@ void ProgressProof::take_line(const Result<WatchEvent>& line) {
     if (line->version < newest_) return;
     probe_.cancel();
     state_ = State::kCatchingUp;
-    patience_.reset();
+    catch_up_deadline_.reset();
 }
 
 void ProgressProof::take_ending(const WatchStream::Ending& ending) {
@@ -145,7 +144,7 @@ ProgressProof::Verdict ProgressProof::advance(const Stream& stream, SteadyTime n
     if (state_ == State::kAsking) wake_ = ask_.deadline();
     if (state_ == State::kProbing) wake_ = probe_.deadline();
     if (state_ == State::kPaused && stream.up) wake_ = next_probe_;
-    if (state_ == State::kCatchingUp) wake_ = patience_;
+    if (state_ == State::kCatchingUp) wake_ = catch_up_deadline_;
     return Verdict::kPending;
 }
 
@@ -156,14 +155,15 @@ ProgressProof::Verdict ProgressProof::go_on(const Stream& stream, SteadyTime now
     if (stream.position >= newest_ || caught_up || !TRUEUP_GUARD("kubernetes_catches_up")) {
         probe_.cancel();
         state_ = State::kCatchingUp;
-        patience_.reset();
+        catch_up_deadline_.reset();
         return stream.settled && stream.up ? Verdict::kProven : Verdict::kPending;
     }
     if (state_ == State::kCatchingUp) {
         // A stream that is down catches up when it is back; one that is up has no excuse.
-        if (!stream.up) patience_.reset();
-        if (stream.up && !patience_) patience_ = now + seconds(settings_.probe_seconds);
-        if (patience_ && now >= *patience_) {
+        if (!stream.up) catch_up_deadline_.reset();
+        if (stream.up && !catch_up_deadline_)
+            catch_up_deadline_ = now + seconds(settings_.probe_seconds);
+        if (catch_up_deadline_ && now >= *catch_up_deadline_) {
             probe_failed("the stream lags behind what a second watch showed");
         }
     }

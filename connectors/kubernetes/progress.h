@@ -6,6 +6,8 @@
 // Invariants:
 //   P1  The source is asked after the marker was appended.
 //   P2  kProven implies that the main stream delivered every event up to R.
+//
+// Not thread-safe.
 #pragma once
 
 #include "connectors/kubernetes/unary_call.h"
@@ -38,7 +40,7 @@ class ProgressProof {
 
     bool idle() const { return state_ == State::kIdle; }
     /// A marker was asked for.
-    void begin(std::uint64_t position, SteadyTime now);
+    void begin();
     void marker_appended(BrokerTime t, std::uint64_t position, SteadyTime now);
     void cancel();
 
@@ -81,7 +83,7 @@ class ProgressProof {
     std::uint64_t shown_ = 0;       ///< the newest event up to R that the probe showed
     std::uint32_t rounds_ = 0;
     SteadyTime next_probe_{};
-    std::optional<SteadyTime> patience_;  ///< of kCatchingUp
+    std::optional<SteadyTime> catch_up_deadline_;  ///< of kCatchingUp
     std::optional<SteadyTime> wake_;
     std::string trouble_;
     Millis retry_after_{0};

@@ -1,4 +1,5 @@
-// The states of a KubernetesConnector, and what leads from one to the next. Private to it.
+// The states of a KubernetesConnector, and what leads from one to the next. Private to it. Values
+// without locks: not thread-safe, as their owner.
 //
 // Two machines run side by side. The STREAM says what is known of the time before the next list,
 // and so what that list is held against; the EPOCH says how far the list under way has come. What

@@ -2,7 +2,8 @@
 //
 // HTTP/1.1, so that each call has its own connection: a watch that hangs, or is read slowly, takes
 // no list along. TLS is verified, redirects are not followed, a loopback server is never asked
-// through a proxy. A body that is cut is kFailed, never a short kEnd.
+// through a proxy. A body that is cut is kFailed, never a short kEnd. Not thread-safe, but for
+// `wake`.
 #pragma once
 
 #include "connectors/kubernetes/kubeconfig.h"

@@ -1,4 +1,5 @@
-// One call that is answered by one body (a page of a list, a GET), gathered until it is whole.
+// One call that is answered by one body (a page of a list, a GET), gathered until it is whole. Not
+// thread-safe.
 #pragma once
 
 #include "connectors/kubernetes/decode.h"

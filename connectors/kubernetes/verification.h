@@ -1,5 +1,6 @@
 // GETs by name for objects of which the stream no longer speaks: they left the selector, or are
 // gone. Only a GET can tell. A verification ends with the object's own answer, never with an error.
+// Not thread-safe.
 #pragma once
 
 #include "connectors/kubernetes/decode.h"

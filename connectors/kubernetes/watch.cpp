@@ -35,9 +35,9 @@ void WatchStream::begin(std::uint64_t version, std::uint32_t seconds, Millis sla
     retry_after_ = Millis(0);
     // The server ends the watch by itself after `seconds`; one that is still silent then is a
     // connection that died without a word.
-    patience_ = Millis(1000 * static_cast<std::int64_t>(seconds)) + slack;
+    timeout_ = Millis(1000 * static_cast<std::int64_t>(seconds)) + slack;
     began_ = now;
-    deadline_ = now + patience_;
+    deadline_ = now + timeout_;
     lines_ = 0;
     refusal_.clear();
     reader_.clear();
@@ -53,7 +53,7 @@ std::optional<WatchStream::Ending> WatchStream::feed(const ports::ClusterEvent& 
                                                      SteadyTime now, const Sink& sink) {
     using Kind = ports::ClusterEvent::Kind;
     // Each piece shows that the connection lives, bookmarks included.
-    deadline_ = now + patience_;
+    deadline_ = now + timeout_;
     switch (event.kind) {
         case Kind::kHead:
             status_ = event.status;

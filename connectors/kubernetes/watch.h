@@ -1,5 +1,5 @@
 // One watch call as a stream of events. Used for the main stream and for the probes that prove its
-// quiet.
+// quiet. Not thread-safe.
 #pragma once
 
 #include "connectors/kubernetes/decode.h"
@@ -68,7 +68,7 @@ class WatchStream {
     ports::CallId call_ = 0;
     int status_ = 0;
     Millis retry_after_{0};
-    Millis patience_{0};
+    Millis timeout_{0};
     SteadyTime began_{};
     SteadyTime deadline_{};
     std::uint64_t lines_ = 0;

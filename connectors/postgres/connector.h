@@ -12,6 +12,8 @@
 //   I2  The slot is confirmed only up to what `delivered` said, or what held nothing of ours.
 //   I3  The server's position is asked only after the marker's append time is known.
 //   I4  Once `needs_new_incarnation()`, nothing but Alive comes until `restart`.
+//
+// Not thread-safe, but for `wake`.
 #pragma once
 
 #include "connectors/postgres/epoch.h"

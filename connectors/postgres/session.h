@@ -1,5 +1,5 @@
 // One connection to a server, made when it is first needed, never waited for: calls queue up on it
-// and run one after another. Internal to the transport.
+// and run one after another. Internal to the transport. Not thread-safe.
 #pragma once
 
 #include "connectors/postgres/hosts.h"

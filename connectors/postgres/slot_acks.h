@@ -1,5 +1,5 @@
 // How far the slot may be confirmed: the positions up to which everything was handed over for
-// publication, and the last one of which our log said that it is durable.
+// publication, and the last one of which our log said that it is durable. Not thread-safe.
 #pragma once
 
 #include "connectors/postgres/lsn.h"

@@ -19,13 +19,13 @@ std::string of_environment(const char* name) {
 }  // namespace
 
 void pass_failpoint(const char* name) {
-    static const std::string kWanted = of_environment("TRUEUP_KILL");  // <point>:<pass>
+    static const std::string kWanted = of_environment("TRUEUP_FAILPOINT");  // <point>:<pass>
     static std::atomic<unsigned> passes{0};
     const std::string point = std::string(name) + ':';
     if (kWanted.compare(0, point.size(), point) != 0) return;
     const std::string pass = std::to_string(++passes);
     if (kWanted.substr(point.size()) != pass) return;
-    std::FILE* markers = std::fopen(of_environment("TRUEUP_KILL_MARKERS").c_str(), "a");
+    std::FILE* markers = std::fopen(of_environment("TRUEUP_FAILPOINT_MARKERS").c_str(), "a");
     if (markers != nullptr) {
         std::fprintf(markers, "%s %s\n", name, pass.c_str());
         std::fclose(markers);

@@ -1,8 +1,8 @@
 // Places at which a test has the process killed. In a product build TRUEUP_FAILPOINT(name) is
 // nothing. In a test build (TRUEUP_MUTANTS) the environment names one point and a pass through it:
-// TRUEUP_KILL=write_behind:3 sends SIGKILL in the third pass, after one line "write_behind 3" was
-// added to the file TRUEUP_KILL_MARKERS: the proof that it was there that the process died.
-// tests/integration/test_kills.py restarts what was killed.
+// TRUEUP_FAILPOINT=write_behind:3 sends SIGKILL in the third pass, after one line "write_behind 3"
+// was added to the file TRUEUP_FAILPOINT_MARKERS: the proof that it was there that the process
+// died. tests/integration/test_kills.py restarts what was killed.
 #pragma once
 
 namespace trueup::base {

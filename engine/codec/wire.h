@@ -1,5 +1,6 @@
 // The protobuf wire format, read and written without generated code. For the two messages that
-// every change passes through: trueup.v1.Change and trueup.v1.JournalRecord.
+// every change passes through, trueup.v1.Change and trueup.v1.JournalRecord, and for writing
+// trueup.v1.Finding.
 //
 // The reader never reads outside its bytes, copies nothing and allocates nothing. A tag here is
 // (field number << 3) | wire type, so a known number of an unexpected type is an unknown field,

@@ -3,9 +3,8 @@
 // latch that freezes, and no stampede after.
 //
 // Invariants (ADR 9):
-//   B1  All shards together issue at most L = max(most, percent of all subjects that are there) in
-//   one
-//       window, without a message between them.
+//   B1  All shards together issue at most L = max(most, percent of all subjects that are there)
+//       in one window, without a message between them.
 //   B2  Of n shards each may issue a command in at least one of n successive windows.
 #pragma once
 

@@ -122,7 +122,7 @@ std::string FoldRun::against_enabling(const NamedRule& named, std::int64_t seen)
 std::string FoldRun::not_yet_written(std::int64_t seen) const {
     if (seen <= meta_.applied) return {};
     return "journal offset " + std::to_string(seen) + " lies beyond the journal's end (" +
-           std::to_string(meta_.applied) + "): nobody has seen it";
+           std::to_string(meta_.applied) + "): it does not exist yet";
 }
 
 FoldRun::Answer FoldRun::enable(const Request& request) {

@@ -1,12 +1,11 @@
 #include "engine/core/facts.h"
 
 #include "engine/base/id.h"
-#include "engine/core/row_time.h"
+#include "engine/core/by_itself.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <set>
 #include <string>
 
@@ -17,7 +16,6 @@ namespace {
 using Kind = PlanValue::Kind;
 using From = PlanField::From;
 using policy::Op;
-using policy::Quantifier;
 
 bool counts_as_failure(const Ledger::Entry& entry) { return entry.end != End::kSucceeded; }
 
@@ -100,21 +98,6 @@ bool matches(std::string_view text, std::string_view pattern) {
     return pattern.find_first_not_of('*', in) == std::string_view::npos;
 }
 
-/// As a time or as a number.
-std::optional<std::int64_t> amount_of(const PlanField& field, const PlanValue& value) {
-    using Type = policy::Field::Type;
-    if (field.type != Type::kTimestamp && field.type != Type::kDate) return number_in(value.text);
-    const std::optional<SourceTime> time = time_in(field, value.text);
-    return time ? std::optional(to_millis(*time)) : std::nullopt;
-}
-
-/// A word that nobody listed may mean anything.
-bool unlisted(const PlanField& field, const PlanValue& value) {
-    const auto& words = field.words;
-    return value.kind == Kind::kText && !words.empty() &&
-           !std::binary_search(words.begin(), words.end(), value.text);
-}
-
 Truth compare(const PlanTest& test, std::string_view text) {
     const std::optional<std::int64_t> value = number_in(text);
     if (!value) return Truth::unknown(Reason::kUnreadable);
@@ -164,25 +147,6 @@ void add_tests(const PlanRole& role, const PlanField& field, std::uint64_t which
         if (truth.why == Reason::kUnreadable) told.unreadable |= bit;
         if (truth.why == Reason::kUnknownWord) told.unlisted |= bit;
     }
-}
-
-/// As far as the object decides it by itself, or with another one beside it.
-Truth by_itself(const Plan& plan, const PlanNode& node, const Seen& object,
-                const Seen* beside = nullptr) {
-    return truth_of(node, [&](const PlanNode& leaf) {
-        if (leaf.kind == PlanNode::Kind::kTest) return object.test(leaf.index);
-        if (leaf.kind == PlanNode::Kind::kJoin) {
-            const PlanJoin& join = plan.roles[object.role].joins[leaf.index];
-            if (join.other.role == object.role) return compared(plan, join, object, object);
-            const bool known = beside != nullptr && join.other.role == beside->role;
-            return known ? compared(plan, join, object, *beside)
-                         : Truth::unknown(Reason::kIncomplete);
-        }
-        return truth_of(plan.conditions[leaf.index], [&](const PlanPattern& pattern) {
-            return pattern.role == object.role ? by_itself(plan, pattern.condition, object)
-                                               : Truth::unknown(Reason::kIncomplete);
-        });
-    });
 }
 
 /// What `value` makes of the field's tests.
@@ -301,101 +265,12 @@ void add_unknown(const Plan& plan, const std::vector<SourceState>& sources, Fact
     }
 }
 
-bool counts(const std::vector<PlanCount::Part>& parts, const Facts& facts) {
-    return std::all_of(parts.begin(), parts.end(), [&](const PlanCount::Part& part) {
-        switch (part.quantifier) {
-            case Quantifier::kNone:
-                return !facts.is.has(part.bit);
-            case Quantifier::kSurplus:
-                return facts.two.has(part.bit);
-            default:  // by what is there alone: what a source is silent of changes no count
-                return facts.shown.has(part.bit);
-        }
-    });
-}
-
-/// A row whose key cannot be told may be anybody's, as long as it may be live.
-bool keyless_counts(const Plan& plan, const std::vector<PlanCount::Part>& parts,
-                    const Facts& facts) {
-    return std::any_of(parts.begin(), parts.end(), [&](const PlanCount::Part& part) {
-        if (part.quantifier == Quantifier::kNone) return false;
-        const PlanRole& role = plan.roles[part.role];
-        return role.kind == policy::Kind::kRow && facts.shown.has(role.claims);
-    });
-}
-
-void add(Tally& tally, std::size_t which) {
-    if (tally[which] < 0xff) ++tally[which];
-}
-
-void add_unlisted(const Plan& plan, const Seen& seen, Tally& tally) {
-    for (std::size_t i = 0; i < plan.tallies.size(); ++i) {
-        const FieldAt& field = plan.tallies[i].unlisted;
-        if (field.role != seen.role) continue;
-        if ((plan.roles[field.role].fields[field.field].tests & seen.unlisted) != 0) add(tally, i);
-    }
-}
-
 }  // namespace
-
-bool vetoed(const Facet& object) {
-    const std::optional<Field> hold = object.fields().find("hold");
-    return hold && (hold->unchanged || hold->value == "true");
-}
-bool deleting(const Facet& object) { return object.fields().is("deleting", "true"); }
-bool out_of_scope(const Facet& object) { return object.fields().is("in_scope", "false"); }
-bool ours(const PlanRole& role, const Facet& object) {
-    return !role.kubernetes() || !out_of_scope(object);
-}
-
-bool blank(std::string_view text) {
-    return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
-}
-
-std::optional<SourceTime> time_in(const PlanField& field, std::string_view text) {
-    if (field.type != policy::Field::Type::kDate) return parse_timestamp(text, field.zone);
-    return field.zone ? parse_date(text, *field.zone) : std::nullopt;
-}
-
-std::optional<std::int64_t> number_in(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
 
 PlanValue value_of(const PlanRole& role, std::uint16_t number, const Seen& object) {
     const PlanField& field = role.fields[number];
     const std::optional<Field> sent = object.facet->fields().find(field.name);
     return sent ? as_sent(role, field, *sent, object) : missing(role, field, object);
-}
-
-int order_of(const PlanField& field, const PlanValue& a, const PlanValue& b) {
-    const auto left = amount_of(field, a);
-    const auto right = amount_of(field, b);
-    return left == right ? 0 : left < right ? -1 : 1;
-}
-
-Truth compared(const Plan& plan, const PlanJoin& join, const Seen& own, const Seen& other) {
-    const PlanField& field = plan.roles[own.role].fields[join.field];
-    const PlanField& others = plan.roles[other.role].fields[join.other.field];
-    const PlanValue value = value_of(plan.roles[own.role], join.field, own);
-    const PlanValue against = value_of(plan.roles[other.role], join.other.field, other);
-    if (value.kind == Kind::kUnsent || against.kind == Kind::kUnsent ||
-        (value.kind == Kind::kNull && !field.null_unequal) || against.kind == Kind::kNull ||
-        (value.kind == Kind::kNotThere && field.required) ||
-        (against.kind == Kind::kNotThere && others.required)) {
-        return Truth::unknown(Reason::kIncomplete);
-    }
-    if (unlisted(field, value) || unlisted(others, against)) {
-        return Truth::unknown(Reason::kUnknownWord);
-    }
-    if (join.op == Op::kSame) return Truth::of(value == against);
-    if (value.kind != Kind::kText || against.kind != Kind::kText) return Truth::of(false);
-    const auto left = amount_of(field, value);
-    const auto right = amount_of(field, against);
-    if (!left || !right) return Truth::unknown(Reason::kUnreadable);
-    return Truth::of(join.op == Op::kBefore ? *left < *right : *left > *right);
 }
 
 Seen as_seen(const Facet& object, const Settings& settings, const Ledger* ledger) {
@@ -513,108 +388,12 @@ void look_at(const Plan& plan, const Subject& subject, const Settings& settings,
     add_unknown(plan, sources, facts);
 }
 
-Tally tally_of(const Plan& plan, const Subject& subject, const Facts& facts) {
-    Tally tally{};
-    for (const PlanCount& count : plan.counts) {
-        if (!count.objects) {
-            if (subject.ending) continue;
-            const bool any = std::any_of(
-                count.any.begin(), count.any.end(), [&](const std::vector<PlanCount::Part>& parts) {
-                    return subject.reference() ? keyless_counts(plan, parts, facts)
-                                               : counts(parts, facts);
-                });
-            if (any) add(tally, count.first);
-            continue;
-        }
-        for (const Seen& seen : facts.seen) {
-            if (!seen.answers.may.has(count.objects->bit)) continue;
-            if (count.words.empty()) add(tally, count.first);
-            for (std::size_t word = 0; word < count.words.size(); ++word) {
-                if (seen.answers.sure.has(count.words[word])) add(tally, count.first + word);
-            }
-        }
-    }
-    for (const Seen& seen : facts.seen) {
-        if (seen.unlisted != 0) add_unlisted(plan, seen, tally);
-    }
-    return tally;
-}
-
 bool owned_by(const Plan& plan, const PlanRule& rule, const Facts& facts, std::string_view who) {
     return std::any_of(facts.seen.begin(), facts.seen.end(), [&](const Seen& seen) {
         if (seen.role != rule.owner.role) return false;
         const PlanValue owner = value_of(plan.roles[seen.role], rule.owner.field, seen);
         return owner.kind == Kind::kText && owner.text == who;
     });
-}
-
-namespace {
-
-/// `uid=time uid=true`. By whose clock is unknown, so that each counts from its first observation,
-/// as every end does (R1, R9).
-void add_known(std::string_view text, JournalTime now, Ledger& ledger) {
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        const std::string_view uid = text.substr(0, std::min(text.find('='), end));
-        if (!uid.empty()) ledger.entries.push_back({std::string(uid), End::kFailed, now});
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-}
-
-/// Whose ends a ledger has; nullptr: nobody's, or of two, and nobody knows whose.
-const Seen* whose(const Plan& plan, const Facts& facts) {
-    const PlanLedger& ledger = *plan.ledger;
-    const Seen* of = nullptr;
-    for (const Seen& each : facts.seen) {
-        const PlanRole& role = plan.roles[each.role];
-        if (each.role != ledger.role || !ours(role, *each.facet)) continue;
-        if (by_itself(plan, role.live, each).no()) continue;
-        if (of != nullptr) return nullptr;
-        of = &each;
-    }
-    return of;
-}
-
-/// How this object came to its end; nullopt: it has not, or was not of `of`.
-std::optional<End> end_of(const Plan& plan, const Facet& facet, const Settings& settings,
-                          const Seen& of) {
-    const PlanLedger& ledger = *plan.ledger;
-    if (!facet.present()) {
-        // What it was is forgotten; one that came before is of an earlier one of the name.
-        const bool its_own = facet.first_seen >= of.facet->first_seen;
-        return ledger.gone_failed && its_own ? std::optional(End::kGone) : std::nullopt;
-    }
-    const Seen object = look_at(plan, facet, settings, of.ledger);
-    if (!by_itself(plan, ledger.belongs, object, &of).yes()) return std::nullopt;
-    if (by_itself(plan, ledger.failed, object, &of).yes()) return End::kFailed;
-    if (by_itself(plan, ledger.succeeded, object, &of).yes()) return End::kSucceeded;
-    return std::nullopt;
-}
-
-}  // namespace
-
-Ledger ends_of(const Plan& plan, const Subject& subject, const Settings& settings,
-               const Facts& facts, JournalTime now) {
-    const PlanLedger& ledger = *plan.ledger;
-    Ledger seen;
-    const Seen* of = whose(plan, facts);
-    if (of == nullptr) return seen;
-    if (ledger.by_identity) {
-        seen.of = of->facet->object_id;
-    } else {
-        const PlanValue value = value_of(plan.roles[of->role], ledger.of.field, *of);
-        if (value.kind != Kind::kText) return seen;
-        seen.of = value.text;
-    }
-    for (const Facet& facet : subject.facets) {
-        if (settings.sources[facet.source].role != ledger.objects) continue;
-        const std::optional<End> end = end_of(plan, facet, settings, *of);
-        if (end) seen.entries.push_back({facet.object_id, *end, now});
-    }
-    if (ledger.known.role == of->role) {
-        add_known(value_of(plan.roles[of->role], ledger.known.field, *of).text, now, seen);
-    }
-    return seen;
 }
 
 }  // namespace trueup::core

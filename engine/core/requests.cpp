@@ -351,8 +351,8 @@ FoldRun::Answer FoldRun::terminate(const Request& request) {
     state_.subjects.mark_dirty(*entry);
     mark(*entry);
     if (enabled(rule)) return {true, "it will be ended"};
-    return {true, "it will be ended once somebody approves it: nobody has enabled " +
-                      state_.plan->rules[rule.value()].name};
+    return {true, "it will be ended once an operator approves it: " +
+                      state_.plan->rules[rule.value()].name + " is not enabled"};
 }
 
 /// It is being ended already. One that stands still, since its rule was switched off, goes on under

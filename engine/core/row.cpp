@@ -1,6 +1,5 @@
 #include "engine/core/row.h"
 
-#include "engine/base/guard.h"
 #include "engine/core/bytes.h"
 
 #include <utility>
@@ -208,9 +207,6 @@ std::optional<Subject> decode_subject(std::string_view key, std::string_view byt
     if (!in.done()) return std::nullopt;
     for (Finding& finding : subject->findings) {
         if (finding.command) finding.command->subject = key;
-    }
-    if (!TRUEUP_GUARD("grace_outlives_restart")) {
-        std::erase_if(subject->findings, [](const Finding& f) { return !f.command.has_value(); });
     }
     return subject;
 }

@@ -249,7 +249,7 @@ class Tracing {
         const bool other = finding.approved || (!finding.proposal.none() &&
                                                 finding.proposal != hash_of(*verdict.command));
         if (brake.reason == Reason::kNotEnabled) {
-            kept("enabled", "nobody enabled the rule as it is now", "a rule that is enabled");
+            kept("enabled", "the rule is not enabled as it is now", "a rule that is enabled");
         }
         kept("approval", other ? "of another command" : "not given", "of this command");
     }

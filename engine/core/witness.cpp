@@ -364,7 +364,7 @@ void Witness::tally(TallyId tally, bool none) {
     fact.kind = Kind::kTally;
     fact.answer = none ? Answer::kYes : Answer::kNo;
     fact.name = on_.plan.tallies[tally].name;
-    fact.value = on_.references.sweeping ? "being counted anew"
+    fact.value = on_.references.sweeping ? "being counted again"
                                          : std::to_string(on_.references.tallies[tally]);
     fact.asked = "0";
     add(std::move(fact));

@@ -7,8 +7,8 @@
 //       point is for the rows to say (the meta row names its journal offset).
 //   T3  Reads see every batch that was applied before.
 //   T4  What has a name among the checkpoints is a whole image of such a point, at or after the
-//   last
-//       batch that was applied before the call, and durable; a crash in the making leaves no name.
+//       last batch that was applied before the call, and durable; a crash in the making leaves no
+//       name.
 //
 // Thread-safe for reads; one thread applies, and one, that or another, makes checkpoints.
 #pragma once

@@ -6,9 +6,8 @@
 //       there are fewer than two: a start without usable rows goes on from one of them.
 //   N3  Only the engine that is in turn on the shard forgets.
 //   N4  A clock that leaps ahead makes nothing old at once: an age ends at the earliest of the
-//   log's
-//       clock, of this machine's, and of what passed here since the start; and of what is there no
-//       more than a share goes in one call.
+//       log's clock, of this machine's, and of what passed here since the start; and of what is
+//       there no more than a share goes in one call.
 //
 // Not thread-safe: one thread owns it.
 #pragma once

@@ -48,7 +48,7 @@ class Kills(scenario.Scenario):
         markers = os.path.join(self.folder, "markers")
         for number in passes:
             self.keep(*self.drift())
-            engine.launch(TRUEUP_KILL=f"{point}:{number}", TRUEUP_KILL_MARKERS=markers)
+            engine.launch(TRUEUP_FAILPOINT=f"{point}:{number}", TRUEUP_FAILPOINT_MARKERS=markers)
             self.drift_until_killed(engine)
         with open(markers, encoding="utf-8") as file:
             self.assertEqual(file.read().splitlines(), [f"{point} {n}" for n in passes])

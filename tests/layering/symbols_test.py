@@ -31,7 +31,7 @@ ALLOWED_MUTANTS = {
     "failpoint.cpp.o": {"getenv", "fopen"},
 }
 # What the environment of a test build can throw: engine/base/guard.h and failpoint.h.
-SWITCHES = (b"TRUEUP_MUTANT", b"TRUEUP_KILL")
+SWITCHES = (b"TRUEUP_MUTANT", b"TRUEUP_FAILPOINT")
 MUTABLE = re.compile(r"\.(?:bss|tbss|tdata|data)(?:\.(?!rel\.ro)|$)")
 FOLDER = tempfile.TemporaryDirectory(prefix="trueup-symbols-")
 

@@ -869,19 +869,21 @@ class Judgement {
         return nullptr;
     }
 
-    Judged believed(const policy::Case& found, const Bound& bound, const Facet& about,
-                    const policy::Step& step) const {
-        if (vetoed(found, bound)) return abstain(Reason::kVeto);
-        for (const Facet& facet : subject_.facets) {
-            const bool target = facet.object_id == target_of(found, step, bound);
-            if (target && facet.present() && has_veto(facet)) return abstain(Reason::kVeto);
-        }
+    /// Whom a case leans on, and what speaks against them, in the order in which they are asked.
+    struct Leaned {
+        std::set<SourceId> on;
         std::vector<std::pair<SourceId, Reason>> doubts;
-        const auto doubt = [&](const Source& source, BrokerTime beyond, Millis window) {
-            if (const auto why = reason_to_doubt(source, beyond, window)) {
-                doubts.emplace_back(source.id, *why);
-            }
-        };
+    };
+    void doubt(const Source& source, BrokerTime beyond, Millis window, Leaned& leaned) const {
+        if (const auto why = reason_to_doubt(source, beyond, window)) {
+            leaned.doubts.emplace_back(source.id, *why);
+        }
+    }
+    void lean(const Source& source, BrokerTime beyond, Millis window, Leaned& leaned) const {
+        if (leaned.on.insert(source.id).second) doubt(source, beyond, window, leaned);
+    }
+
+    void lean_on_its_own(const Bound& bound, const Facet& about, Leaned& leaned) const {
         BrokerTime last_word{};
         for (const auto& [name, object] : bound) {
             if (object != nullptr && object != &about) {
@@ -890,18 +892,21 @@ class Judgement {
         }
         for (const auto& [name, own] : moment_.roles) {
             for (const Source& source : own) {
-                if (source.id == about.source) doubt(source, last_word, Millis{0});
+                if (source.id == about.source) doubt(source, last_word, Millis{0}, leaned);
             }
         }
+        leaned.on.insert(about.source);
+    }
+
+    void lean_on_asked(const policy::Case& found, const Bound& bound, const Facet& about,
+                       Leaned& leaned) const {
         const BrokerTime since = rule_.since_first_seen ? about.first_seen : about.evidence;
-        std::set<SourceId> leaned{about.source};
-        const auto lean = [&](const std::string& name, const std::vector<Source>& on) {
+        const auto lean_on = [&](const std::string& name, const std::vector<Source>& on) {
             // A fact that is looked up changes slowly: its source must only be there.
             const bool slow = role(name).reference;
             for (const Source& source : on) {
-                if (!leaned.insert(source.id).second) continue;
-                doubt(source, slow ? BrokerTime{} : since,
-                      slow ? Millis{0} : moment_.create_window);
+                lean(source, slow ? BrokerTime{} : since, slow ? Millis{0} : moment_.create_window,
+                     leaned);
             }
         };
         std::vector<policy::Pattern> others;  // that named conditions ask, of whichever object
@@ -910,32 +915,54 @@ class Judgement {
             for (const policy::Ranking& each : pattern->keep) add_asked(each.condition, others);
         }
         for (const policy::Pattern* pattern : in_order(found)) {
-            lean(pattern->role, asked(*pattern, bound));
+            lean_on(pattern->role, asked(*pattern, bound));
         }
-        for (const policy::Pattern& pattern : others) lean(pattern.role, sources(pattern.role));
+        for (const policy::Pattern& pattern : others) lean_on(pattern.role, sources(pattern.role));
         if (rests_on_ledger(found)) {
-            lean(policy_.ledger->objects, sources(policy_.ledger->objects));
+            lean_on(policy_.ledger->objects, sources(policy_.ledger->objects));
         }
+    }
+
+    /// Behind us is what its source shows: that source must be there.
+    void lean_on_deleted(const policy::Case& found, const policy::Step& step,
+                         Leaned& leaned) const {
         const auto named = [&](const std::string& name) {
             return std::any_of(found.when.begin(), found.when.end(),
                                [&](const policy::Pattern& each) { return each.role == name; });
         };
-        // Behind us is what its source shows: that source must be there.
         for (const policy::Step& each : found.steps) {
             if (each.verb == Verb::kDelete && !named(each.role)) {
                 for (const Source& source : sources(each.role)) {
-                    if (leaned.insert(source.id).second) doubt(source, BrokerTime{}, Millis{0});
+                    lean(source, BrokerTime{}, Millis{0}, leaned);
                 }
             }
             if (&each == &step) break;
         }
-        for (const auto& [source, why] : doubts) {
+    }
+
+    Judged believed(const policy::Case& found, const Bound& bound, const Facet& about,
+                    const policy::Step& step) const {
+        if (vetoed(found, bound)) return abstain(Reason::kVeto);
+        for (const Facet& facet : subject_.facets) {
+            const bool target = facet.object_id == target_of(found, step, bound);
+            if (target && facet.present() && has_veto(facet)) return abstain(Reason::kVeto);
+        }
+        Leaned leaned;
+        lean_on_its_own(bound, about, leaned);
+        lean_on_asked(found, bound, about, leaned);
+        lean_on_deleted(found, step, leaned);
+        for (const auto& [source, why] : leaned.doubts) {
             if (why == Reason::kOwnWrite) return abstain(why);
         }
         const JournalTime first = moment_.detected(about.object_id).value_or(moment_.now);
         if (moment_.now < first + moment_.grace) return waiting(Reason::kGrace, about);
-        if (!doubts.empty()) return waiting(doubts.front().second, about);
+        if (!leaned.doubts.empty()) return waiting(leaned.doubts.front().second, about);
         if (still_backing_off()) return waiting(Reason::kBackoff, about);
+        return act(found, bound, about, step);
+    }
+
+    Judged act(const policy::Case& found, const Bound& bound, const Facet& about,
+               const policy::Step& step) const {
         Judged act;
         act.kind = Verdict::Kind::kAct;
         act.object_id = about.object_id;

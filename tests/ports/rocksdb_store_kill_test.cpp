@@ -124,16 +124,16 @@ TEST(RocksdbStoreVictim, DISABLED_AppliesTwoLargeOnes) {
 
 TEST(RocksdbStoreKilled, AFileThatWasNotTakenOverYetIsNotThere_T1_C2) {
     testing::TempDir dir;
-    ::setenv("TRUEUP_KILL", "write_behind:2", 1);
-    ::setenv("TRUEUP_KILL_MARKERS", (dir / "markers").c_str(), 1);
+    ::setenv("TRUEUP_FAILPOINT", "write_behind:2", 1);
+    ::setenv("TRUEUP_FAILPOINT_MARKERS", (dir / "markers").c_str(), 1);
     {
         testing::Victim victim("RocksdbStoreVictim.DISABLED_AppliesTwoLargeOnes", dir / "store");
         std::uint64_t number = 0;
         EXPECT_TRUE(victim.hear(number));
         EXPECT_FALSE(victim.hear(number)) << "it lived on";
     }
-    ::unsetenv("TRUEUP_KILL");
-    ::unsetenv("TRUEUP_KILL_MARKERS");
+    ::unsetenv("TRUEUP_FAILPOINT");
+    ::unsetenv("TRUEUP_FAILPOINT_MARKERS");
     EXPECT_EQ(std::filesystem::file_size(dir / "markers"), std::string("write_behind 2\n").size());
     auto store = must_open(dir / "store");
     const auto rows = store->scan("row/", "", SIZE_MAX).value();

@@ -311,7 +311,6 @@ std::vector<Error> of_tables() {
 
 std::vector<Error> of_patterns() {
     const auto keeps = [](const PlanPattern& pattern) { return pattern.keep.size() > 1; };
-    const auto any = [](const auto& /*each*/) { return true; };
     return {
         {"none_is_taken_for_one", pattern_as(Quantifier::kNone, Quantifier::kOne)},
         {"one_is_taken_for_none", pattern_as(Quantifier::kOne, Quantifier::kNone)},
@@ -351,6 +350,11 @@ std::vector<Error> of_patterns() {
          in<PlanPattern>(
              &Site::patterns, [](const PlanPattern& pattern) { return pattern.in.role != kNoRole; },
              [](PlanPattern& pattern) { pattern.in = {}; })},
+    };
+}
+
+std::vector<Error> of_roles() {
+    return {
         {"a_role_of_several_is_taken_for_a_single_one",
          in<core::PlanRole>(
              &Site::roles, [](const auto& role) { return role.several; },
@@ -367,6 +371,13 @@ std::vector<Error> of_patterns() {
          in<core::PlanRole>(
              &Site::roles, [](const auto& role) { return role.sources.size() > 1; },
              [](auto& role) { role.sources.pop_back(); })},
+    };
+}
+
+/// Of what a condition's bit says before any pattern is read.
+std::vector<Error> of_bits() {
+    const auto any = [](const auto& /*each*/) { return true; };
+    return {
         {"a_pattern_has_anothers_bit",
          [](Site& site) {
              std::vector<PlanCase*> cases = site.cases();
@@ -412,8 +423,7 @@ std::vector<Error> of_patterns() {
     };
 }
 
-std::vector<Error> of_rules() {
-    using Rule = core::PlanRule;
+std::vector<Error> of_cases() {
     const auto has_past = [](const PlanCase& each) { return each.past.has_value(); };
     const auto steps = [](const PlanCase& each) { return each.steps.size() > 1; };
     return {
@@ -462,6 +472,12 @@ std::vector<Error> of_rules() {
                                      each.steps.front().verb = policy::Verb::kDelete;
                                      each.steps.front().role = each.roles.front();
                                  })},
+    };
+}
+
+std::vector<Error> of_rules() {
+    using Rule = core::PlanRule;
+    return {
         {"cases_are_reversed",
          in<Rule>(
              &Site::rules, [](const Rule& rule) { return rule.cases.size() > 1; },
@@ -539,8 +555,8 @@ std::vector<Error> of_counts_and_ledgers() {
 
 std::vector<Error> errors() {
     std::vector<Error> all;
-    for (auto* some :
-         {of_conditions, of_fields, of_tables, of_patterns, of_rules, of_counts_and_ledgers}) {
+    for (auto* some : {of_conditions, of_fields, of_tables, of_patterns, of_roles, of_bits,
+                       of_cases, of_rules, of_counts_and_ledgers}) {
         for (Error& each : some()) all.push_back(std::move(each));
     }
     return all;

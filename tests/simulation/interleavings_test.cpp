@@ -21,10 +21,10 @@
 //   - After that time passes, second by second, with progress of both sources, until the two wrongs
 //     are put right; the engine may still die at each of its calls.
 //
-// It fails when one of the guards `both_sides_fresh`, `grace_outlives_restart` and
-// `outbox_until_outcome` is off, and with tests/mutants/an-offset-before-its-rows.patch. The others
-// of docs/guards.md have stories of their own: none that another one backs up can show here, since
-// there is one death and no lie.
+// It fails when one of the guards `both_sides_fresh` and `outbox_until_outcome` is off, and with
+// an-offset-before-its-rows.patch and a-restart-begins-every-grace.patch of tests/mutants. The
+// others of docs/guards.md have stories of their own: none that another one backs up can show here,
+// since there is one death and no lie.
 #include "engine/codec/outcome_codec.h"
 #include "engine/core/row.h"
 #include "policies/shipped.h"

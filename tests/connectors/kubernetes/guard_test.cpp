@@ -153,13 +153,6 @@ TEST(Guard, Guard_kubernetes_epoch_first_TheStreamAloneProvesNothing) {
     EXPECT_EQ(fixture.step(Millis(15'000)), Lines{"alive"});
 }
 
-// Design §4.4: first the marker, then the question.
-TEST(Guard, Guard_kubernetes_asks_after_marker_AnEarlierAnswerLacksWhatCameBeforeTheMarker) {
-    ConnectorFixture fixture;
-    fixture.settle(50, {});
-    EXPECT_FALSE(fixture.listing()) << "the marker is still on its way";
-}
-
 // Design §4.4: everything up to the answer is published first.
 TEST(Guard, Guard_kubernetes_catches_up_AStreamThatIsBehindProvesNothing) {
     ConnectorFixture fixture;

@@ -32,9 +32,9 @@ inline ports::SqlRow copied(const std::string& id, const std::string& slug) {
     return {id, std::nullopt, "running", slug, "wrapper-" + slug};
 }
 
-class Rig {
+class ConnectorFixture {
   public:
-    explicit Rig(Settings settings = instances()) {
+    explicit ConnectorFixture(Settings settings = instances()) {
         connector = PostgresConnector::open(std::move(settings), database).value();
     }
     void start() {

@@ -150,50 +150,71 @@ Request enabling() {
     return request;
 }
 
-/// One of everything.
-policy::Policy policy_text() {
-    using policy::Case, policy::Condition, policy::Deadline, policy::FieldRef, policy::Key;
-    using policy::Kind, policy::NamedCondition, policy::Op, policy::Pattern, policy::Piece;
-    using policy::Quantifier, policy::Rule, policy::Step, policy::Template, policy::Text;
-    using policy::Verb;
-    const auto is = [](const char* field, const char* value) {
-        Condition condition;
-        condition.kind = Condition::Kind::kTest;
-        condition.test = {field, Op::kIn, false, {value}, {}};
-        return condition;
-    };
+namespace {
+
+using policy::Condition;
+
+Condition is(const char* field, const char* value) {
+    Condition condition;
+    condition.kind = Condition::Kind::kTest;
+    condition.test = {field, policy::Op::kIn, false, {value}, {}};
+    return condition;
+}
+
+Condition same() {
     Condition same = is("spec", "");
-    same.test = {"spec", Op::kSame, true, {}, {"rows", "spec"}};
+    same.test = {"spec", policy::Op::kSame, true, {}, {"rows", "spec"}};
+    return same;
+}
+
+Condition either() {
     Condition either;
     either.kind = Condition::Kind::kAny;
-    either.parts = {is("phase", "Failed"), same};
-    Key key;
-    key.op = Key::Op::kCoalesce;
-    key.parts = {{Key::Op::kField, "pod_name", {}}, {Key::Op::kLiteral, "none", {}}};
+    either.parts = {is("phase", "Failed"), same()};
+    return either;
+}
+
+policy::Role pods() {
     policy::Role pods;
     pods.name = "pods";
-    pods.kind = Kind::kPod;
+    pods.kind = policy::Kind::kPod;
     pods.key.text = "name";
     pods.fields = {
         {"spec", policy::Field::Type::kText, {"a", "b"}, "label.spec", "UTC", true, true, true}};
-    pods.live = either;
+    pods.live = either();
     pods.several = pods.optional = pods.reference = true;
+    return pods;
+}
+
+policy::Role rows() {
+    using policy::Key;
     policy::Role rows;
     rows.name = "rows";
-    rows.key = key;
+    rows.key.op = Key::Op::kCoalesce;
+    rows.key.parts = {{Key::Op::kField, "pod_name", {}}, {Key::Op::kLiteral, "none", {}}};
     rows.scope = "region";
     rows.as_of_field = "filled";
     rows.as_of = {"pods", "spec"};
     rows.as_of_at = "now";
-    Pattern pattern{
-        "pods",    Quantifier::kSurplus, either, {{same, {}}, {{}, "spec"}}, {"rows", "spec"},
-        "literal", {"rows", "region"}};
-    NamedCondition named{
-        "lost", "pods", {{{pattern}, NamedCondition::Line::Then::kUnknown, "moving"}}};
-    policy::Ledger ledger{{"rows", "spec"}, "pods", same, either, same, true, {"rows", "ends"}};
-    Text text{{Piece::Kind::kLiteral, "pod ", {}}, {Piece::Kind::kField, {}, {"pods", "spec"}}};
-    Step create;
-    create.verb = Verb::kCreate;
+    return rows;
+}
+
+policy::Pattern pattern() {
+    return {"pods",
+            policy::Quantifier::kSurplus,
+            either(),
+            {{same(), {}}, {{}, "spec"}},
+            {"rows", "spec"},
+            "literal",
+            {"rows", "region"}};
+}
+
+policy::Step creation() {
+    using policy::Piece, policy::Template;
+    const policy::Text text{{Piece::Kind::kLiteral, "pod ", {}},
+                            {Piece::Kind::kField, {}, {"pods", "spec"}}};
+    policy::Step create;
+    create.verb = policy::Verb::kCreate;
     create.role = "pods";
     create.name = text;
     create.sets = {{"spec", text}, {"phase", std::nullopt}};
@@ -204,37 +225,51 @@ policy::Policy policy_text() {
     create.propagation = "background";
     create.subresource = "status";
     create.reads = {{"rows", "spec"}};
+    return create;
+}
+
+policy::Rule lost_pod() {
+    using policy::Case, policy::Deadline;
     Case found;
-    found.when = {pattern};
-    found.past = Deadline{{"rows", "at"}, FieldRef{"rows", "ttl"}};
+    found.when = {pattern()};
+    found.past = Deadline{{"rows", "at"}, policy::FieldRef{"rows", "ttl"}};
     found.ask_while = {"lost_rows"};
-    found.steps = {create};
+    found.steps = {creation()};
     Case twice;
     twice.duplicates = true;
     twice.past = Deadline{{"rows", "at"}, Millis(900'000)};
-    twice.steps = {Step{}};
-    Rule rule{"lost_pod",
-              "pod that is lost",
-              {found, twice},
-              true,
-              Millis(60'000),
-              Millis(30'000),
-              true,
-              true,
-              {Millis(0), Millis(5'000)},
-              "terminate",
-              {"no_grace"}};
+    twice.steps = {policy::Step{}};
+    return {"lost_pod",
+            "pod that is lost",
+            {found, twice},
+            true,
+            Millis(60'000),
+            Millis(30'000),
+            true,
+            true,
+            {Millis(0), Millis(5'000)},
+            "terminate",
+            {"no_grace"}};
+}
+
+}  // namespace
+
+/// One of everything.
+policy::Policy policy_text() {
+    using Then = policy::NamedCondition::Line::Then;
     policy::Policy policy;
     policy.name = "graph-instances";
     policy.subject = "a pod";
     policy.stale_after = Millis(45'002);
-    policy.roles = {pods, rows};
-    policy.conditions = {named};
-    policy.counts = {{"lost_rows", {{pattern}}, {}, {}, {}, "lost"},
-                     {"phases", {}, "pods", either, "phase", {}}};
-    policy.ledger = ledger;
+    policy.roles = {pods(), rows()};
+    policy.conditions = {
+        policy::NamedCondition{"lost", "pods", {{{pattern()}, Then::kUnknown, "moving"}}}};
+    policy.counts = {{"lost_rows", {{pattern()}}, {}, {}, {}, "lost"},
+                     {"phases", {}, "pods", either(), "phase", {}}};
+    policy.ledger =
+        policy::Ledger{{"rows", "spec"}, "pods", same(), either(), same(), true, {"rows", "ends"}};
     policy.requests = {{"terminate", {"rows", "owner"}}};
-    policy.rules = {rule};
+    policy.rules = {lost_pod()};
     return policy;
 }
 

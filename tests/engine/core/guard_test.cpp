@@ -1,7 +1,6 @@
 // Proves that each guard of the core is needed: the test of its name fails without it
 // (docs/guards.md; tests/guards/mutants.sh switches them off one by one).
 #include "engine/codec/request_codec.h"
-#include "engine/core/row.h"
 #include "engine/core/rule_text.h"
 #include "policies/shipped.h"
 #include "tests/support/graph_script.h"
@@ -188,17 +187,6 @@ TEST(Guard, Guard_duplicate_dropped_ARecordThatWasAppendedTwiceCountsOnce) {
     const std::uint64_t items = s.counted().items;
     s.repeat_last();
     EXPECT_EQ(s.counted().items, items);
-}
-
-// Design §4.8: a grace is kept over restarts.
-TEST(Guard, Guard_grace_outlives_restart_AFindingIsReadBackWithItsFirstMoment) {
-    JournalScript s = quiet_world();
-    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    const Subject& waiting = *s.subject("wrapper-7");
-    ASSERT_EQ(waiting.findings.size(), 1U);
-    std::string row;
-    core::encode_subject(waiting, row);
-    EXPECT_EQ(core::decode_subject(waiting.key, row)->findings, waiting.findings);
 }
 
 /// An orphan whose deletion was ordered 35 s ago, and nobody has answered.

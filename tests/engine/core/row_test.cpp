@@ -350,6 +350,17 @@ TEST(Rows, RandomMetasSurviveTheirEncoding) {
     }
 }
 
+// Design §4.8: a grace is kept over restarts.
+TEST(Rows, AFindingIsReadBackWithItsFirstMoment) {
+    JournalScript s = quiet_world();
+    s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
+    const Subject& waiting = *s.subject("wrapper-7");
+    ASSERT_EQ(waiting.findings.size(), 1U);
+    std::string row;
+    core::encode_subject(waiting, row);
+    EXPECT_EQ(core::decode_subject(waiting.key, row)->findings, waiting.findings);
+}
+
 TEST(Rows, EveryCutOfARowIsRefused_C2) {
     Dice dice;
     SCOPED_TRACE(dice.trace());

@@ -191,24 +191,11 @@ TEST(Retention, WhatSharesItsFilesWithTheTopicsStaysHoweverLargeTheLogIs) {
     EXPECT_TRUE(none->too_large) << "without checkpoints nothing of the journal may go";
 }
 
-/// A machine whose wall clock may leap.
-class LeapingClock final : public ports::Clock {
-  public:
-    explicit LeapingClock(ports::Clock& below) : below_(below) {}
-    SteadyTime steady_now() override { return below_.steady_now(); }
-    std::int64_t wall_millis() override { return below_.wall_millis() + ahead.count(); }
-    Millis ahead{0};
-
-  private:
-    ports::Clock& below_;
-};
-
 // A clock that leapt ahead by 30 days made everything old, and all of it went.
 TEST(Retention, AClockThatLeapsMakesNothingOld) {
     TwoDays world;
-    LeapingClock machine(world.fixture.clock);
     const RetentionSettings settings{.topics = 7 * kDay, .journal = 7 * kDay};
-    Retention retention(settings, world.fixture.log, machine);
+    Retention retention(settings, world.fixture.log, world.fixture.clock);
     const std::vector<Checkpoint> kept{world.second, world.second};
     world.fixture.log.advance(30 * kDay);  // that of the brokers
     world.day();
@@ -219,7 +206,7 @@ TEST(Retention, AClockThatLeapsMakesNothingOld) {
     };
     EXPECT_TRUE(tend().cuts.empty());
     EXPECT_EQ(tend().ahead, 30 * kDay);
-    machine.ahead = 30 * kDay;  // and that of this machine, which may be the log's
+    world.fixture.clock.leap(30 * kDay);  // and that of this machine, which may be the log's
     EXPECT_TRUE(tend().cuts.empty());
     world.fixture.clock.advance(7 * kDay);
     EXPECT_FALSE(tend().cuts.empty()) << "what passed here makes it old";

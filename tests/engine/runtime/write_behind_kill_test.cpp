@@ -167,7 +167,7 @@ TEST(WriteBehindKilled, TheDiskHoldsWhatTheJournalMakesUpToTheRecordThatItNames_
         if (kill % 2 != 0) {
             enough = SIZE_MAX;
             const std::string point = "write_behind:" + std::to_string(1 + random() % 12);
-            ::setenv("TRUEUP_KILL", point.c_str(), 1);
+            ::setenv("TRUEUP_FAILPOINT", point.c_str(), 1);
         }
 #endif
         std::uint64_t heard = 0;
@@ -183,7 +183,7 @@ TEST(WriteBehindKilled, TheDiskHoldsWhatTheJournalMakesUpToTheRecordThatItNames_
             victim.kill();
             while (victim.hear(number)) note();
         }
-        ::unsetenv("TRUEUP_KILL");
+        ::unsetenv("TRUEUP_FAILPOINT");
         auto store = must_open(path);
         Folding found(*store);
         ASSERT_TRUE(found.load());

@@ -1,0 +1,318 @@
+// What the patterns of a case come to, one behind the other, and what they bind: objects of the
+// subject, and references that are looked up.
+#include "engine/base/guard.h"
+#include "engine/core/evaluation.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace trueup::core {
+
+namespace {
+
+using policy::Quantifier;
+
+/// Which of two unknown things is told: a side that is not known first, then two claims.
+Truth first_told(const Truth& a, const Truth& b) {
+    const auto rank = [](const Truth& each) {
+        if (each.is != Truth::Is::kUnknown) return 3;
+        if (each.why == Reason::kNotSynced) return 0;
+        return each.why == Reason::kDuplicateClaim ? 1 : 2;
+    };
+    return rank(b) < rank(a) ? b : a;
+}
+
+}  // namespace
+
+Evaluation::Objects Evaluation::objects_of(const PlanPattern& pattern, const Found& bound) const {
+    Objects found;
+    const PlanRole& of = role(pattern.role);
+    found.sources = sources_of(pattern, bound);
+    for (const SourceId source : found.sources) {
+        const bool known = on_.references.sources[source].known;
+        // Unknown is not absent: without a complete epoch of the present owner nothing is proven.
+        found.known = found.known && (known || !TRUEUP_GUARD("absence_needs_proof"));
+    }
+    if (!of.reference) {
+        for (const Seen& seen : facts_) {
+            if (seen.role == pattern.role) found.all.push_back(&seen);
+        }
+        return found;
+    }
+    const std::optional<std::string_view> name = looked_up(pattern, bound);
+    if (!name) {
+        found.known = found.asked = false;
+        return found;
+    }
+    found.named = *name;
+    for (const SourceId source : found.sources) {
+        for (const Facet& facet : on_.references.about(source, *name).facets) {
+            if (facet.source == source && facet.present()) {
+                found.looked_up.push_back(look_at(on_.plan, facet, on_.settings, nullptr));
+            }
+        }
+    }
+    for (const Seen& seen : found.looked_up) found.all.push_back(&seen);
+    return found;
+}
+
+std::optional<std::string_view> Evaluation::looked_up(const PlanPattern& pattern,
+                                                      const Found& bound) const {
+    if (!pattern.named_literal.empty()) return pattern.named_literal;
+    const Seen* by = bound[pattern.named.role];
+    const PlanValue name = by == nullptr ? PlanValue{PlanValue::Kind::kUnsent, {}}
+                                         : value_of(role(by->role), pattern.named.field, *by);
+    if (name.kind == PlanValue::Kind::kUnsent) {
+        note(pattern.named, "a name to look up", bound, Truth::unknown(Reason::kIncomplete));
+        return std::nullopt;
+    }
+    if (watch_) watch_->beside(*by, pattern.named.field, "the name that is looked up");
+    return name.text;
+}
+
+/// `in: F`: that of its scope. Which one that is may not be known: then all must prove it.
+std::vector<SourceId> Evaluation::sources_of(const PlanPattern& pattern, const Found& bound) const {
+    const std::vector<SourceId>& all = role(pattern.role).sources;
+    const std::optional<std::string_view> scope = scope_of(pattern, bound);
+    if (!scope) return all;
+    std::vector<SourceId> some;
+    for (const SourceId source : all) {
+        if (on_.settings.sources[source].scope == *scope) some.push_back(source);
+    }
+    return some;
+}
+
+std::optional<std::string_view> Evaluation::scope_of(const PlanPattern& pattern,
+                                                     const Found& bound) const {
+    if (pattern.in.role == kNoRole || bound[pattern.in.role] == nullptr) return std::nullopt;
+    const Seen& by = *bound[pattern.in.role];
+    const PlanValue scope = value_of(role(by.role), pattern.in.field, by);
+    if (scope.kind != PlanValue::Kind::kText) return std::nullopt;
+    return scope.text;
+}
+
+/// `in: F`: does anybody look at that scope? One that nobody looks at proves nothing.
+Truth Evaluation::watched(const PlanPattern& pattern, const Found& bound) const {
+    if (pattern.in.role == kNoRole) return Truth::of(true);
+    const Truth truth = scope_of(pattern, bound) ? Truth::of(!sources_of(pattern, bound).empty())
+                                                 : Truth::unknown(Reason::kIncomplete);
+    note(pattern.in, "a scope that a source looks at", bound, truth);
+    return truth;
+}
+
+/// Of a pattern whose role shows nothing.
+Truth Evaluation::nobody(const PlanPattern& pattern, const Objects& objects, bool none) const {
+    const Truth truth = objects.known ? Truth::of(none) : Truth::unknown(Reason::kNotSynced);
+    if (watch_ && objects.asked) {
+        watch_->nobody(pattern.role, objects.sources, objects.named, truth);
+    }
+    return truth;
+}
+
+Truth Evaluation::none(const PlanPattern& pattern, const Found& bound) const {
+    const Objects objects = objects_of(pattern, bound);
+    if (objects.all.empty()) return nobody(pattern, objects, true);
+    const std::size_t from = watch_.mark();
+    Truth sum = Truth::of(true);
+    for (const Seen* each : objects.all) {
+        const std::size_t own = watch_.mark();
+        const Truth one = wanted(pattern, *each, bound).negated();
+        say_of(*each, own, one, true);
+        sum = sum && one;
+    }
+    watch_.keep(from, sum);
+    return sum;
+}
+
+/// A pattern of a named condition: what it binds is asked for by nobody else.
+Truth Evaluation::alone(const PlanPattern& pattern, const Found& bound) const {
+    if (pattern.quantifier != Quantifier::kSome) return one_of(pattern, bound).truth;
+    const std::size_t from = watch_.mark();
+    const Truth seen = watched(pattern, bound);
+    const std::size_t behind = watch_.mark();
+    const Objects objects = objects_of(pattern, bound);
+    const std::size_t first = watch_.mark();
+    Truth sum = Truth::of(false);
+    if (objects.all.empty()) sum = nobody(pattern, objects, false);
+    for (const Seen* each : objects.all) {
+        const std::size_t own = watch_.mark();
+        const Truth truth = wanted(pattern, *each, bound);
+        say_of(*each, own, truth, false);
+        sum = sum || truth;
+    }
+    watch_.keep(first, sum);
+    return both(from, seen, behind, sum);
+}
+
+/// `a`, of which facts are told from `from` on, and `b`, of which those from `behind` on are.
+Truth Evaluation::both(std::size_t from, const Truth& a, std::size_t behind, const Truth& b) const {
+    const Truth sum = a && b;
+    watch_.say(behind, b);
+    watch_.keep(from, sum);
+    return sum;
+}
+
+/// All of these patterns, under what is bound before.
+Evaluation::Match Evaluation::match(Patterns patterns, const Found& bound) const {
+    if (patterns.empty()) return {Truth::of(true), bound};
+    const bool elsewhere = on_.subject.reference() && !shows(patterns.front().role);
+    if (elsewhere) return match(patterns.subspan(1), bound);  // only its own is asked
+    return match_first(patterns, bound);
+}
+
+Evaluation::Match Evaluation::match_first(Patterns patterns, const Found& bound) const {
+    const PlanPattern& pattern = patterns.front();
+    if (pattern.quantifier == Quantifier::kSome) return some(patterns, bound);
+    const One one = one_of(pattern, bound);
+    Found with = bound;
+    if (one.object != nullptr) with[pattern.role] = one.object;
+    return also(one.truth, patterns, with);
+}
+
+Evaluation::One Evaluation::one_of(const PlanPattern& pattern, const Found& bound) const {
+    const std::size_t from = watch_.mark();
+    const Truth seen = watched(pattern, bound);
+    const std::size_t behind = watch_.mark();
+    if (pattern.quantifier == Quantifier::kNone) {
+        return {both(from, seen, behind, none(pattern, bound))};
+    }
+    const Objects objects = objects_of(pattern, bound);
+    const std::size_t first = watch_.mark();
+    const std::vector<const Seen*> fit = fit_of(pattern, objects, bound);
+    if (fit.empty()) return {both(from, seen, behind, nobody_fits(pattern, objects))};
+    const bool surplus = pattern.quantifier == Quantifier::kSurplus;
+    if (surplus && fit.size() < 2) {
+        const Truth truth = Truth::of(false);
+        if (watch_) watch_->claims(pattern.role, fit.size(), "2 or more", truth);
+        watch_.keep(from, truth);
+        return {truth};
+    }
+    if (!seen.yes()) {
+        watch_.forget(behind);
+        return {seen};
+    }
+    if (surplus) return least_of(pattern, fit, bound, first);
+    watch_.forget(first);
+    const Truth alone = single(pattern, objects.all, bound);
+    return bind(pattern, *fit.front(), bound, first, alone);
+}
+
+/// Those that are not known to be other.
+std::vector<const Seen*> Evaluation::fit_of(const PlanPattern& pattern, const Objects& objects,
+                                            const Found& bound) const {
+    std::vector<const Seen*> fit;
+    for (const Seen* each : objects.all) {
+        const std::size_t own = watch_.mark();
+        const Truth truth = wanted(pattern, *each, bound);
+        say_of(*each, own, truth, false);
+        if (!truth.no()) fit.push_back(each);
+    }
+    return fit;
+}
+
+Truth Evaluation::nobody_fits(const PlanPattern& pattern, const Objects& objects) const {
+    return objects.all.empty() ? nobody(pattern, objects, false) : Truth::of(false);
+}
+
+/// What is looked up lives as long as this judgement.
+const Seen* Evaluation::keep(const Seen* seen) const {
+    const bool own =
+        std::any_of(facts_.begin(), facts_.end(), [&](const Seen& each) { return &each == seen; });
+    if (own) return seen;
+    kept_.push_back(std::make_unique<Seen>(*seen));
+    return kept_.back().get();
+}
+
+/// The first one is so; and the others.
+Evaluation::Match Evaluation::also(const Truth& truth, Patterns patterns,
+                                   const Found& bound) const {
+    if (watch_) watch_->pattern(patterns.front(), truth);
+    if (truth.no()) return {truth, bound};
+    Match rest = match(patterns.subspan(1), bound);
+    if (!rest.truth.no()) rest.truth = first_told(truth, rest.truth);
+    return rest;
+}
+
+/// The pattern's object is this one, if `alone` is so. Facts about that are told from `from` on.
+Evaluation::One Evaluation::bind(const PlanPattern& pattern, const Seen& object, const Found& bound,
+                                 std::size_t from, const Truth& alone) const {
+    const std::size_t own = watch_.mark();
+    const Truth fits = wanted(pattern, object, bound);
+    say_of(object, own, fits, false);
+    const Truth truth = alone && fits;
+    watch_.keep(from, truth);
+    return {truth, keep(&object)};
+}
+
+/// The first by id for which the rest is not false.
+Evaluation::Match Evaluation::some(Patterns patterns, const Found& bound) const {
+    const PlanPattern& pattern = patterns.front();
+    const std::size_t from = watch_.mark();
+    const Truth seen = watched(pattern, bound);
+    const std::size_t behind = watch_.mark();
+    const Objects objects = objects_of(pattern, bound);
+    const std::size_t first = watch_.mark();
+    const std::vector<const Seen*> fit = fit_of(pattern, objects, bound);
+    if (fit.empty()) {
+        return also(both(from, seen, behind, nobody_fits(pattern, objects)), patterns, bound);
+    }
+    if (!seen.yes()) {
+        watch_.forget(behind);
+        return also(seen, patterns, bound);
+    }
+    watch_.forget(first);  // of those that fit it is told as they are bound
+    const std::size_t before = watch_ ? watch_->patterns() : 0;
+    for (const Seen* each : fit) {
+        const std::size_t tried = watch_ ? watch_->patterns() : 0;
+        const One one = bind(pattern, *each, bound, watch_.mark(), Truth::of(true));
+        Found with = bound;
+        with[pattern.role] = one.object;
+        Match match = also(one.truth, patterns, with);
+        if (match.truth.no()) continue;
+        if (watch_) watch_->forget_patterns(before, tried);
+        return match;
+    }
+    return {Truth::of(false), bound};
+}
+
+/// Is there only one that claims the subject, or matches? Of a role that has several, a second
+/// one that may be none leaves it open.
+Truth Evaluation::single(const PlanPattern& pattern, const std::vector<const Seen*>& all,
+                         const Found& bound) const {
+    if (all.size() < 2) return Truth::of(true);
+    const std::size_t from = watch_.mark();
+    std::vector<const Seen*> may;
+    std::vector<const Seen*> is;
+    for (const Seen* each : all) {
+        const std::size_t own = watch_.mark();
+        const Truth claims =
+            wanted(pattern, *each, bound) || holds(role(pattern.role).live, *each, {});
+        watch_.keep(own, claims);
+        if (!claims.no()) may.push_back(each);
+        if (claims.yes()) is.push_back(each);
+    }
+    if (may.size() < 2) {
+        watch_.forget(from);
+        return Truth::of(true);
+    }
+    if (!role(pattern.role).several) {
+        return several(pattern, may, Truth::unknown(Reason::kDuplicateClaim), from);
+    }
+    if (is.size() > 1) return several(pattern, is, Truth::of(false), from);
+    // Each that may be none would have to be told.
+    const Truth open = Truth::unknown(Reason::kIncomplete);
+    watch_.keep(from, open);
+    return open;
+}
+
+/// More than one of them: that says it, whatever they are.
+Truth Evaluation::several(const PlanPattern& pattern, const std::vector<const Seen*>& claim,
+                          const Truth& truth, std::size_t from) const {
+    watch_.forget(from);
+    if (!watch_) return truth;
+    watch_->claims(pattern.role, claim.size(), "1", truth);
+    for (const Seen* each : claim) watch_->object(*each, "the only one", truth);
+    return truth;
+}
+
+}  // namespace trueup::core

@@ -1,0 +1,324 @@
+// The rules of a plan: their cases, in the order in which patterns bind, and their steps.
+#include "engine/core/bytes.h"
+#include "engine/core/plan_compiler.h"
+#include "engine/core/rule_text.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::core {
+
+namespace {
+
+using policy::Condition;
+using policy::Quantifier;
+using policy::Verb;
+
+/// `delete pods, delete services, update rows`
+std::string told(const std::vector<policy::Case>& cases) {
+    std::string text;
+    for (const policy::Case& each : cases) {
+        for (const policy::Step& step : each.steps) {
+            if (step.verb == Verb::kReport) continue;
+            const std::string one = std::string(policy::name_of(step.verb)) + ' ' + step.role;
+            if (text.find(one) != std::string::npos) continue;
+            text += text.empty() ? one : ", " + one;
+        }
+    }
+    return text;
+}
+
+void add_others(const Condition& condition, std::set<std::string>& roles) {
+    roles.insert(condition.test.other.role);
+    for (const Condition& part : condition.parts) add_others(part, roles);
+}
+
+std::set<std::string> leans_on(const policy::Pattern& pattern) {
+    std::set<std::string> roles{pattern.named.role, pattern.in.role};
+    add_others(pattern.condition, roles);
+    for (const policy::Ranking& ranking : pattern.keep) add_others(ranking.condition, roles);
+    roles.erase("");
+    roles.erase(pattern.role);
+    return roles;
+}
+
+/// Each pattern behind those whose objects it asks for, and `none` last: the checks of the text
+/// know that there is such an order.
+std::vector<const policy::Pattern*> in_order(const std::vector<policy::Pattern>& all) {
+    std::vector<const policy::Pattern*> order;
+    std::vector<const policy::Pattern*> open;
+    std::set<std::string> bound;
+    for (const policy::Pattern& pattern : all) {
+        if (pattern.quantifier != Quantifier::kNone) open.push_back(&pattern);
+    }
+    while (!open.empty()) {
+        auto next = std::find_if(open.begin(), open.end(), [&](const policy::Pattern* each) {
+            const std::set<std::string> needs = leans_on(*each);
+            return std::all_of(needs.begin(), needs.end(),
+                               [&](const std::string& role) { return bound.count(role) > 0; });
+        });
+        if (next == open.end()) next = open.begin();
+        bound.insert((*next)->role);
+        order.push_back(*next);
+        open.erase(next);
+    }
+    for (const policy::Pattern& pattern : all) {
+        if (pattern.quantifier == Quantifier::kNone) order.push_back(&pattern);
+    }
+    return order;
+}
+
+}  // namespace
+
+/// One that left the text keeps its number.
+void PlanCompiler::add(const RuleSettings& settings) {
+    PlanRule made;
+    made.name = settings.rule;
+    const auto text =
+        std::find_if(policy_.rules.begin(), policy_.rules.end(),
+                     [&](const policy::Rule& rule) { return rule.name == settings.rule; });
+    if (text == policy_.rules.end()) {
+        made.unable = "the policy has no such rule any more";
+        plan_.rules.push_back(std::move(made));
+        return;
+    }
+    RuleText means = rule_text(policy_, settings_.sources, settings.rule);
+    made.text = means.text;
+    made.roles = std::move(means.roles);
+    made.finds = text->finds;
+    made.does = told(text->cases);
+    made.since_first_seen = text->since_first_seen;
+    made.keyless = text->keyless;
+    made.backoff = text->backoff;
+    request(text->requested, made);
+    for (const policy::Case& each : text->cases) {
+        made.cases.push_back(planned(each));
+        mask(made.cases.back(), made);
+        if (made.cases.back().ends()) end_by(made, made.cases.back());
+        for (const policy::Step& step : each.steps) {
+            if (made.unable.empty()) made.unable = unable(step);
+        }
+    }
+    for (PlanCase& each : made.cases) {
+        each.by_ledger = plan_.ledger && (!made.backoff.empty() || asks_ledger(each));
+    }
+    if (made.cases.size() == 1) made.mask = made.cases.front().mask;
+    plan_.rules.push_back(std::move(made));
+}
+
+/// Who may ask for what the rule does; empty: it needs no request.
+void PlanCompiler::request(const std::string& name, PlanRule& made) {
+    if (name.empty()) return;
+    if (name != "terminate") made.unable = "this build has no request '" + name + "'";
+    const auto found = policy_.requests.find(name);
+    if (found == policy_.requests.end()) {
+        flaw("the policy has no request '" + name + "'");
+    } else {
+        made.owner = at(found->second);
+    }
+}
+
+bool PlanCompiler::asks_ledger(const PlanCase& found) const {
+    for (std::size_t role = 0; role < found.mentions.size(); ++role) {
+        for (const std::uint16_t field : found.mentions[role]) {
+            const PlanField::From from = plan_.roles[role].fields[field].from;
+            if (from == PlanField::From::kFailures || from == PlanField::From::kSucceeded) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/// Which step there is no executor for.
+std::string PlanCompiler::unable(const policy::Step& step) const {
+    const Role role = number(step.role);
+    const policy::Kind kind = role == kNoRole ? policy::Kind::kRow : policy_.roles[role].kind;
+    const bool pod = kind == policy::Kind::kPod;
+    const bool kubernetes = pod || kind == policy::Kind::kObject;
+    bool able = false;
+    switch (step.verb) {
+        case Verb::kReport:
+        case Verb::kVerify:
+        case Verb::kRetract:
+            able = true;
+            break;
+        case Verb::kDelete:
+        case Verb::kCreate:
+            able = kubernetes && !step.object;
+            break;
+        case Verb::kUpdate:
+            able = kind == policy::Kind::kRow;
+            break;
+        case Verb::kInsert:
+        case Verb::kStop:
+        case Verb::kFollow:
+            break;
+    }
+    if (able) return {};
+    return "nothing in this build can " + std::string(policy::name_of(step.verb)) + ' ' + step.role;
+}
+
+void PlanCompiler::end_by(PlanRule& rule, const PlanCase& found) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    for (const PlanStep& step : found.steps) {
+        out.number(static_cast<std::uint64_t>(step.verb));
+        out.text(plan_.roles[step.role].name);
+        out.number(step.sets.size());
+        for (const PlanAssigned& set : step.sets) {
+            out.text(set.field);
+            out.flag(set.value.has_value());
+            if (!set.value) continue;
+            out.number(set.value->size());
+            for (const PlanPiece& piece : *set.value) {
+                out.number(static_cast<std::uint64_t>(piece.kind));
+                out.text(piece.literal);
+                if (piece.field.role == kNoRole) continue;
+                out.text(plan_.roles[piece.field.role].name);
+                out.text(plan_.roles[piece.field.role].fields[piece.field.field].name);
+            }
+        }
+        if (plan_.roles[step.role].sources.size() > 1) {
+            rule.unable = "nothing in this build can end what has several sources, " +
+                          plan_.roles[step.role].name;
+        }
+        if (step.verb == Verb::kUpdate || step.verb == Verb::kDelete) continue;
+        rule.unable = "nothing in this build can " + std::string(policy::name_of(step.verb)) +
+                      " on the way to an end";
+    }
+    const Hash128 hash = hash128(bytes);
+    if (!rule.ending.empty() && rule.ending_hash != hash) {
+        flaw(rule.name + " ends things in two ways; write two rules");
+    }
+    rule.ending = found.steps;
+    rule.ending_hash = hash;
+}
+
+PlanText PlanCompiler::planned(const policy::Text& text) {
+    PlanText made;
+    for (const policy::Piece& piece : text) {
+        if (piece.kind == policy::Piece::Kind::kNow) {
+            flaw("this build does not know {now}");
+        }
+        made.push_back({piece.kind, piece.literal, at(piece.field)});
+    }
+    return made;
+}
+
+PlanStep PlanCompiler::planned(const policy::Step& text) {
+    PlanStep step;
+    step.verb = text.verb;
+    step.role = text.verb == Verb::kReport ? kNoRole : named(text.role);
+    step.name = planned(text.name);
+    step.grace_period = text.grace_period;
+    for (const policy::Assigned& set : text.sets) {
+        PlanAssigned assigned{set.field, std::nullopt};
+        if (set.value) assigned.value = planned(*set.value);
+        step.sets.push_back(std::move(assigned));
+    }
+    return step;
+}
+
+PlanCase PlanCompiler::planned(const policy::Case& text) {
+    PlanCase made;
+    made.duplicates = text.duplicates;
+    for (const std::string& name : text.ask_while) made.asks.push_back(tally(name));
+    for (const policy::Pattern& pattern : text.when) {
+        const Role role = named(pattern.role);
+        if (std::find(made.roles.begin(), made.roles.end(), role) == made.roles.end()) {
+            made.roles.push_back(role);
+        }
+    }
+    for (const policy::Pattern* pattern : in_order(text.when)) {
+        made.patterns.push_back(planned(*pattern));
+    }
+    if (text.past) {
+        const auto* field = std::get_if<policy::FieldRef>(&text.past->length);
+        made.past = PlanDeadline{at(text.past->from), Millis{0}};
+        if (field != nullptr) {
+            made.past->length = at(*field);
+        } else {
+            made.past->length = std::get<Millis>(text.past->length);
+        }
+    }
+    hold_bound(text, made);
+    if (text.steps.empty()) flaw("a rule says nothing of what is to be done");
+    for (const policy::Step& step : text.steps) {
+        made.steps.push_back(planned(step));
+        for (const policy::FieldRef& field : step.reads) made.reads.push_back(at(field));
+    }
+    mention(made);
+    hold_sources(made);
+    return made;
+}
+
+/// What a case asks for, and what its steps are about, somebody must have.
+void PlanCompiler::hold_sources(const PlanCase& made) {
+    for (const auto* patterns : {&made.patterns, &made.looked_up}) {
+        for (const PlanPattern& pattern : *patterns) {
+            const PlanRole& role = plan_.roles[pattern.role];
+            if (!role.sources.empty()) continue;
+            flaw("a rule asks for " + role.name + ", and no source has any");
+        }
+    }
+    for (const PlanStep& step : made.steps) {
+        // What is to be deleted where nobody has any is gone.
+        if (step.role == kNoRole || step.verb == Verb::kDelete) continue;
+        const PlanRole& role = plan_.roles[step.role];
+        if (!role.sources.empty()) continue;
+        flaw("a rule would " + std::string(policy::name_of(step.verb)) + ' ' + role.name +
+             ", and no source has any");
+    }
+}
+
+/// What a deadline and a step speak of is what a pattern bound.
+void PlanCompiler::hold_bound(const policy::Case& text, const PlanCase& found) {
+    const auto bound = [&](const std::string& role) {
+        return std::any_of(found.patterns.begin(), found.patterns.end(),
+                           [&](const PlanPattern& pattern) {
+                               return pattern.quantifier != Quantifier::kNone &&
+                                      plan_.roles[pattern.role].name == role;
+                           });
+    };
+    const auto need = [&](const std::string& role, std::string_view what) {
+        if (!bound(role)) flaw("no pattern binds " + role + ", which " + std::string(what));
+    };
+    if (text.past) {
+        need(text.past->from.role, "a deadline begins at");
+        const auto* length = std::get_if<policy::FieldRef>(&text.past->length);
+        if (length != nullptr) need(length->role, "a deadline is as long as");
+    }
+    for (const policy::Step& step : text.steps) {
+        const bool writes = step.verb == Verb::kUpdate || step.verb == Verb::kRetract;
+        if (writes) need(step.role, "is to be written");
+    }
+}
+
+TallyId PlanCompiler::tally(const std::string& name) {
+    for (std::size_t i = 0; i < policy_.counts.size(); ++i) {
+        if (policy_.counts[i].name != name) continue;
+        if (!plan_.counts[i].words.empty())
+            flaw("a rule asks while " + name + ", which has many numbers");
+        return plan_.counts[i].first;
+    }
+    flaw("the policy has no count '" + name + "'");
+    return 0;
+}
+
+/// The bits without which the case cannot be anything but healthy. What a request waits for may
+/// be missing.
+void PlanCompiler::mask(PlanCase& found, const PlanRule& rule) const {
+    if (found.duplicates) return;
+    const Role taken = found.steps.empty() ? kNoRole : found.steps.front().role;
+    for (const PlanPattern& pattern : found.patterns) {
+        if (plan_.roles[pattern.role].reference || pattern.bit >= Bits::kMost) continue;
+        if (pattern.quantifier == Quantifier::kNone) {
+            found.mask.never.set(pattern.bit);
+        } else if (!rule.on_request() || pattern.role != taken) {
+            found.mask.may.set(pattern.bit);
+        }
+    }
+}
+
+}  // namespace trueup::core

@@ -1,0 +1,222 @@
+// What a case that matched is to do now: its first step that is not behind it, and what holds that
+// one back.
+#include "engine/base/guard.h"
+#include "engine/core/evaluation.h"
+
+#include <algorithm>
+
+namespace trueup::core {
+
+namespace {
+
+using policy::Quantifier;
+using policy::Verb;
+
+/// When anything but this object was heard of last.
+BrokerTime last_word_beside(const Facet& object, const Found& bound) {
+    BrokerTime last_word{};
+    for (const Seen* each : bound) {
+        if (each != nullptr && each->facet != &object) {
+            last_word = std::max(last_word, each->facet->evidence);
+        }
+    }
+    return last_word;
+}
+
+}  // namespace
+
+/// When the next object may be made, by the ends of those before.
+JournalTime Evaluation::next_try() const {
+    if (rule_.backoff.empty() || !on_.subject.ledger) return {};
+    std::size_t failures = 0;
+    JournalTime latest{};
+    for (const Ledger::Entry& entry : on_.subject.ledger->entries) {
+        if (entry.end == End::kSucceeded) continue;
+        ++failures;
+        latest = std::max(latest, entry.at);
+    }
+    const Millis pause = rule_.backoff[std::min(failures, rule_.backoff.size() - 1)];
+    if (failures > 0 && watch_) {
+        note_time("after failure " + std::to_string(failures), on_.now - latest, pause);
+    }
+    return latest + pause;
+}
+
+std::vector<const Seen*> Evaluation::left(const PlanStep& step) const {
+    std::vector<const Seen*> all;
+    for (const Seen& seen : facts_) {
+        if (seen.role == step.role && !goes(seen) && ours(seen)) all.push_back(&seen);
+    }
+    return all;
+}
+
+/// Deletes that nothing is left for are behind us.
+std::optional<std::size_t> Evaluation::next_step(const PlanCase& found, const Found& bound,
+                                                 const Seen& about) const {
+    const Finding* finding = open_finding(on_.subject, on_.self, about.facet->object_id);
+    std::size_t done = finding == nullptr ? 0 : finding->steps;
+    for (std::size_t i = 0; i < found.steps.size(); ++i) {
+        const PlanStep& step = found.steps[i];
+        // Before anything was taken everything is judged again behind each step.
+        if (step.verb != Verb::kDelete && done > 0 && i + 1 < found.steps.size()) {
+            --done;
+            continue;
+        }
+        if (step.verb != Verb::kDelete) return i;
+        const std::vector<const Seen*> rest = left(step);
+        const bool single = found.steps.size() == 1 && bound[step.role] != nullptr;
+        if (single ? std::find(rest.begin(), rest.end(), bound[step.role]) != rest.end()
+                   : !rest.empty()) {
+            return i;
+        }
+        if (watch_) note_done(step);
+    }
+    return std::nullopt;
+}
+
+/// Why nothing is left for a step that takes away.
+void Evaluation::note_done(const PlanStep& step) const {
+    bool any = false;
+    for (const Seen& seen : facts_) {
+        if (seen.role != step.role) continue;
+        any = true;
+        if (goes(seen)) watch_->built_in(*seen.facet, "deleting", "false", false);
+        if (!ours(seen)) watch_->built_in(*seen.facet, "in_scope", "true", false);
+    }
+    if (!any) watch_->nobody(step.role, role(step.role).sources, {}, Truth::of(false));
+}
+
+bool Evaluation::vetoes(const Facet& object) const {
+    const bool vetoed = core::vetoed(object);
+    if (vetoed && watch_) watch_->built_in(object, "hold", "no hold on it", false);
+    return vetoed;
+}
+
+/// On what is bound, or on what a `none` looked past; references excepted.
+bool Evaluation::vetoed_in(const PlanCase& found, const Found& bound) const {
+    for (const Seen* object : bound) {
+        if (object != nullptr && !role(object->role).reference && vetoes(*object->facet)) {
+            return true;
+        }
+    }
+    return std::any_of(found.patterns.begin(), found.patterns.end(),
+                       [&](const PlanPattern& pattern) {
+                           if (pattern.quantifier != Quantifier::kNone) return false;
+                           return std::any_of(facts_.begin(), facts_.end(), [&](const Seen& seen) {
+                               return seen.role == pattern.role && vetoes(*seen.facet);
+                           });
+                       });
+}
+
+/// The sources that must have been heard: its own side first.
+std::vector<Leaning> Evaluation::leanings_of(const PlanCase& found, std::size_t step,
+                                             const Found& bound, const Facet& object) const {
+    std::vector<Leaning> leanings;
+    const auto lean_on = [&](const Leaning& leaning) {
+        const bool known = std::any_of(leanings.begin(), leanings.end(), [&](const Leaning& each) {
+            return each.source == leaning.source;
+        });
+        if (!known) leanings.push_back(leaning);
+    };
+    lean_on({object.source, last_word_beside(object, bound)});
+    const BrokerTime since = rule_.since_first_seen ? object.first_seen : object.evidence;
+    const Millis window = on_.settings.rules[on_.self.value()].create_window;
+    const auto lean = [&](Role number, const std::vector<SourceId>& sources) {
+        // A fact that is looked up changes slowly: its source must only be there.
+        const bool slow = role(number).reference;
+        for (const SourceId source : sources) {
+            lean_on(slow ? Leaning{source, {}, Millis{0}} : Leaning{source, since, window});
+        }
+    };
+    for (const PlanPattern& pattern : found.patterns) {
+        lean(pattern.role, sources_of(pattern, bound));
+    }
+    // What named conditions asked on the way, of whichever object.
+    for (const PlanPattern& pattern : found.looked_up) {
+        lean(pattern.role, role(pattern.role).sources);
+    }
+    if (found.by_ledger) {
+        lean(on_.plan.ledger->objects, role(on_.plan.ledger->objects).sources);
+    }
+    // A deletion of what `when` does not name is behind us only by what its source shows.
+    for (std::size_t i = 0; i <= step; ++i) {
+        const PlanStep& each = found.steps[i];
+        const auto& asked = found.roles;
+        const bool named = std::find(asked.begin(), asked.end(), each.role) != asked.end();
+        if (each.verb != Verb::kDelete || named) continue;
+        for (const SourceId source : role(each.role).sources) lean_on({source, {}, Millis{0}});
+    }
+    return leanings;
+}
+
+/// Own write, grace, and who was not heard.
+std::optional<Decision> Evaluation::not_yet_by(const PlanCase& found, std::size_t step,
+                                               const Found& bound, const Seen& about) const {
+    const Facet& object = *about.facet;
+    const std::vector<Leaning> leanings = leanings_of(found, step, bound, object);
+    const auto held =
+        not_yet(on_.subject, on_.references, on_.settings, on_.self, on_.now, object, leanings);
+    if (watch_) {
+        const JournalTime first = first_detected(on_.subject, on_.self, object.object_id, on_.now);
+        watch_->not_yet(held, leanings, on_.now - first);
+    }
+    return held ? std::optional(as_said(*held, object)) : std::nullopt;
+}
+
+/// nullptr: it makes something new.
+const Facet* Evaluation::target_of(const PlanCase& found, std::size_t step,
+                                   const Found& bound) const {
+    const PlanStep& next = found.steps[step];
+    if (next.role == kNoRole || makes(next.verb)) return nullptr;
+    const Seen* own = bound[next.role];
+    const bool single = found.steps.size() == 1 && own != nullptr;
+    if (next.verb == Verb::kDelete && !single) return left(next).front()->facet;
+    return own == nullptr ? nullptr : own->facet;
+}
+
+Decision Evaluation::act(const PlanCase& found, const Found& bound, const Seen& about,
+                         std::size_t step) const {
+    Decision decision;
+    decision.kind = Verdict::Kind::kAct;
+    decision.about = about.facet;
+    decision.matched = &found;
+    decision.step = step;
+    for (std::size_t i = 0; i < bound.size(); ++i) {
+        decision.bound[i] = bound[i] == nullptr ? nullptr : bound[i]->facet;
+    }
+    const PlanStep& next = found.steps[step];
+    decision.target = target_of(found, step, bound);
+    decision.source =
+        decision.target == nullptr ? source_for(found, next, bound) : decision.target->source;
+    // What an ending of ours wrote is no failure; whoever puts it away is late, that is all.
+    const Aftermath* after = on_.subject.aftermath ? &*on_.subject.aftermath : nullptr;
+    const bool ours = after != nullptr && after->ended && decision.target != nullptr &&
+                      after->ended->object_id == decision.target->object_id;
+    if (ours && next.verb == Verb::kUpdate) {
+        note("ending", "an ending of ours wrote it", "somebody else's write");
+        return waiting(Reason::kReportOnly, *about.facet);
+    }
+    for (const TallyId count : found.asks) {
+        const bool none = !on_.references.sweeping && on_.references.tallies[count] == 0;
+        if (watch_) watch_->tally(count, none);
+        if (none || !TRUEUP_GUARD("count_asks")) continue;
+        decision.reason = Reason::kUncorrelatedRows;
+        decision.wait.none_of = count;
+        break;
+    }
+    return decision;
+}
+
+/// Where a step looks or makes something: the source that the pattern of its role asks.
+SourceId Evaluation::source_for(const PlanCase& found, const PlanStep& step,
+                                const Found& bound) const {
+    for (const PlanPattern& pattern : found.patterns) {
+        if (pattern.role != step.role) continue;
+        const std::vector<SourceId> asked = sources_of(pattern, bound);
+        if (!asked.empty()) return asked.front();
+    }
+    const std::vector<SourceId>& all = role(step.role).sources;
+    return all.empty() ? kNoSource : all.front();
+}
+
+}  // namespace trueup::core
