@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace trueup::api {
 
@@ -22,9 +23,18 @@ struct AnswerView {
     std::string sentence;
 };
 
+/// What is known of a request.
+struct Answers {
+    bool pending = false;            ///< it was asked here, and something has not answered yet
+    std::optional<AnswerView> word;  ///< nullopt: nothing has, or it was forgotten
+};
+
+/// One policy of the process.
 struct Backend {
-    /// What the start waits for, or does: until it is over (empty) only `snapshot` is asked.
-    std::function<std::string()> starting = [] { return std::string(); };
+    std::string policy;  ///< its name
+    /// Why nothing can be asked of it for now, a sentence: until that is over (empty) only
+    /// `snapshot` is.
+    std::function<std::string()> unavailable = [] { return std::string(); };
     std::function<Snapshot()> snapshot;
     std::function<projections::FindingsView::Page(const projections::FindingsFilter&)> findings;
     /// An open finding, and what is known about its subject. Waits for the shard for a moment.
@@ -38,10 +48,15 @@ struct Backend {
     /// Why the engine would refuse it for how much there is already: of the caller's requests, or
     /// of holds. nullopt: it would not, as far as is known now.
     std::function<std::optional<std::string>(const Request&)> too_much;
-    /// Signs the request, gives it an id and puts it into the log: it is on its way then.
+    /// Signs the request, gives it an id if it has none, and puts it into the log: it is on its way
+    /// then.
     std::function<Result<RequestId>(Request)> ask;
-    /// nullopt: the engine has not come to it yet, or has forgotten it.
-    std::function<std::optional<AnswerView>(const RequestId&)> answer;
+    std::function<Answers(const RequestId&)> answer;
+};
+
+/// All policies of the process.
+struct Backends {
+    std::vector<Backend> policies;  ///< in the order of the configuration; at least one
     /// Says one sentence in the process's log.
     std::function<void(const std::string&)> warn = [](const std::string&) {};
     Tokens tokens;

@@ -41,22 +41,27 @@ ClientMetric labelled(const Labels& labels) {
 
 class Page {
   public:
+    /// From now on every metric is of that policy; empty: of the process.
+    void about(const std::string& policy) {
+        common_.clear();
+        if (!policy.empty()) common_.emplace_back("policy", policy);
+    }
     void gauge(const std::string& name, const std::string& help, double value,
                const Labels& labels = {}) {
-        ClientMetric metric = labelled(labels);
+        ClientMetric metric = of_common(labels);
         metric.gauge.value = value;
         family(page_, name, help, MetricType::Gauge).metric.push_back(metric);
     }
     void counter(const std::string& name, const std::string& help, std::uint64_t value,
                  const Labels& labels = {}) {
-        ClientMetric metric = labelled(labels);
+        ClientMetric metric = of_common(labels);
         metric.counter.value = static_cast<double>(value);
         family(page_, name, help, MetricType::Counter).metric.push_back(metric);
     }
     void histogram(const std::string& name, const std::string& help,
                    const std::vector<std::int64_t>& bounds_ms,
                    const std::vector<std::uint64_t>& counts, double sum) {
-        ClientMetric metric;
+        ClientMetric metric = of_common({});
         std::uint64_t total = 0;
         for (std::size_t i = 0; i < counts.size(); ++i) {
             total += counts[i];
@@ -73,7 +78,14 @@ class Page {
     std::string text() const { return prometheus::TextSerializer().Serialize(page_); }
 
   private:
+    ClientMetric of_common(const Labels& labels) const {
+        Labels all = common_;
+        all.insert(all.end(), labels.begin(), labels.end());
+        return labelled(all);
+    }
+
     std::vector<MetricFamily> page_;
+    Labels common_;
 };
 
 void add_disk(Page& page, const Snapshot& snapshot) {
@@ -84,11 +96,6 @@ void add_disk(Page& page, const Snapshot& snapshot) {
     if (snapshot.log_bytes >= 0) {
         page.gauge("trueup_log_bytes", "Size of the embedded log on disk, in bytes.",
                    static_cast<double>(snapshot.log_bytes));
-    }
-    if (snapshot.state_free_bytes >= 0) {
-        page.gauge("trueup_state_free_bytes",
-                   "Free space on the disk of the state folder, in bytes.",
-                   static_cast<double>(snapshot.state_free_bytes));
     }
 }
 
@@ -199,7 +206,7 @@ void add_rules(Page& page, const std::vector<RuleView>& rules) {
     }
 }
 
-void add_tallies(Page& page, const std::string& policy, const std::vector<TallyView>& tallies) {
+void add_tallies(Page& page, const std::vector<TallyView>& tallies) {
     for (const TallyView& tally : tallies) {
         const auto value = static_cast<double>(tally.value);
         if (tally.name == "instances_without_pod_name") {
@@ -215,10 +222,10 @@ void add_tallies(Page& page, const std::string& policy, const std::vector<TallyV
         if (tally.name == kUnknownWords) {
             page.gauge("trueup_policy_unknown_words",
                        "Objects with a word in this field that the policy does not list.", value,
-                       {{"policy", policy}, {"role", tally.label}, {"field", tally.word}});
+                       {{"role", tally.label}, {"field", tally.word}});
             continue;
         }
-        Labels labels{{"policy", policy}, {"count", tally.name}};
+        Labels labels{{"count", tally.name}};
         if (!tally.label.empty()) labels.emplace_back(tally.label, tally.word);
         page.gauge("trueup_policy_subjects", "Subjects that the policy counts.", value, labels);
     }
@@ -253,15 +260,29 @@ void add_http(Page& page, const HttpView& http) {
                static_cast<double>(http.connections));
 }
 
-void add_engine(Page& page, const Snapshot& snapshot) {
+/// What all policies of the process have in common.
+void add_process(Page& page, const std::vector<Snapshot>& policies, const HttpView& http) {
     page.gauge("trueup_build_info", "Always 1; the labels describe the build.", 1.0,
-               {{"version", snapshot.version}});
-    page.gauge("trueup_ready", "1 if /readyz answers ready.", flag(snapshot.not_ready().empty()));
+               {{"version", policies.front().version}});
+    // Their folders are on one disk.
+    for (const Snapshot& one : policies) {
+        if (one.state_free_bytes < 0) continue;
+        page.gauge("trueup_state_free_bytes",
+                   "Free space on the disk of the state folder, in bytes.",
+                   static_cast<double>(one.state_free_bytes));
+        break;
+    }
+    add_http(page, http);
+}
+
+void add_engine(Page& page, const Snapshot& snapshot) {
+    page.gauge("trueup_ready", "1 if /readyz has nothing to say of the policy.",
+               flag(snapshot.not_ready().empty()));
     page.gauge("trueup_engine_active_shards", "Shards for which this process is the active engine.",
                static_cast<double>(snapshot.active_shards));
     page.gauge("trueup_emitting",
                "1 if the shards publish findings and commands, 0 if one has stopped.",
-               flag(snapshot.refused.empty()));
+               flag(snapshot.refused.empty() && snapshot.left_out.empty()));
     page.gauge("trueup_starting", "1 while the process is starting.",
                flag(!snapshot.starting.empty()));
     page.gauge("trueup_journal_offset", "Journal offset folded last.",
@@ -305,10 +326,7 @@ void add_executor(Page& page, const Snapshot& snapshot) {
                    snapshot.check_to_write_sum_seconds);
 }
 
-}  // namespace
-
-std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
-    Page page;
+void add_policy(Page& page, const Snapshot& snapshot) {
     add_engine(page, snapshot);
     add_endings(page, snapshot);
     page.gauge("trueup_pauses", "Operators' pauses in force.",
@@ -320,14 +338,24 @@ std::string metrics_text(const Snapshot& snapshot, const HttpView& http) {
     add_lags(page, snapshot.lags);
     add_sources(page, snapshot.sources);
     add_rules(page, snapshot.rules);
-    add_tallies(page, snapshot.policy, snapshot.tallies);
+    add_tallies(page, snapshot.tallies);
     add_passes(page, snapshot);
-    add_http(page, http);
     for (const NamedCount& count : snapshot.fold_counters) {
         page.counter("trueup_fold_events_total", "Events of the fold, by kind.", count.value,
                      {{"kind", count.name}});
     }
     add_executor(page, snapshot);
+}
+
+}  // namespace
+
+std::string metrics_text(const std::vector<Snapshot>& policies, const HttpView& http) {
+    Page page;
+    add_process(page, policies, http);
+    for (const Snapshot& snapshot : policies) {
+        page.about(snapshot.policy);
+        add_policy(page, snapshot);
+    }
     return page.text();
 }
 

@@ -1,5 +1,6 @@
 // The metrics page, in Prometheus' text format. Two classes: what is derived from the journal (a
-// replay shows the same) and what belongs to this process.
+// replay shows the same) and what belongs to this process. What is of one policy has its name as
+// the label `policy`.
 #pragma once
 
 #include "api/snapshot.h"
@@ -7,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace trueup::api {
 
@@ -28,6 +30,7 @@ struct HttpView {
     std::uint64_t connections = 0;  ///< open now
 };
 
-std::string metrics_text(const Snapshot& snapshot, const HttpView& http = {});
+/// One snapshot for each policy.
+std::string metrics_text(const std::vector<Snapshot>& policies, const HttpView& http = {});
 
 }  // namespace trueup::api

@@ -1,7 +1,8 @@
 // What is served, and to whom.
 //
 //   GET  /healthz, /readyz, /metrics           everybody; /readyz says why not to a token only
-//   GET  /v1/findings?rule=&reason=&subject=&limit=, /v1/findings/<id>, /v1/policy      any role
+//   GET  /v1/findings?policy=&rule=&reason=&subject=&limit=, /v1/findings/<id>      any role
+//   GET  /v1/policy?policy=                    any role: what each rule means, and may do
 //   GET  /v1/why?subject=&rule=                any role: what each rule makes of a subject
 //   POST /v1/requests {"kind": "approve", "subject": "…", "finding": "…", "seen": 17, …}
 //   GET  /v1/requests/<id>                     what came of it
@@ -9,6 +10,7 @@
 //
 // 401 without a token that is known and not over, 403 with one whose role does not suffice, 400
 // with one sentence where the body is wrong. A request that was taken is answered 202 with its id.
+// Where several policies run, what names none is of all of them, or is refused with their names.
 // HEAD goes where GET goes. A header alone decides who may speak: `plan` never sees a body.
 #pragma once
 
@@ -59,9 +61,9 @@ std::string_view path_of(Page page);
 /// Decides by the header. Asks nothing of the engine. `now`: seconds since 1970.
 Plan plan(const Tokens& tokens, const Head& head, std::int64_t now);
 /// What a plan that is not `open` comes to; may wait for the engine and for the log.
-Answer serve(const Backend& backend, const Plan& plan, const std::string& body);
-/// `/readyz`, in few words to strangers.
-Answer readiness(const Snapshot& snapshot, bool known);
+Answer serve(const Backends& backends, const Plan& plan, const std::string& body);
+/// `/readyz`, in few words to strangers: ready once each policy is.
+Answer readiness(const std::vector<Snapshot>& policies, bool known);
 
 /// One sentence as JSON.
 Answer refusal(unsigned status, const std::string& why);

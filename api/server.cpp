@@ -189,8 +189,8 @@ struct Side {
         Answer callers;
     };
 
-    Side(ServerSettings wanted, Backend given)
-        : settings(std::move(wanted)), backend(std::move(given)) {}
+    Side(ServerSettings wanted, Backends given)
+        : settings(std::move(wanted)), backends(std::move(given)) {}
 
     /// Waits for the next connection of each acceptor that is open and does not wait.
     void accept();
@@ -218,7 +218,7 @@ struct Side {
     /// Something thrown while nothing is waited for would end `io` for good.
     asio::executor_work_guard<asio::io_context::executor_type> stays{io.get_executor()};
     const ServerSettings settings;
-    const Backend backend;
+    const Backends backends;
     std::string address;
     tcp::acceptor acceptor{io};
     asio::steady_timer again{io};
@@ -239,7 +239,7 @@ struct Side {
     CondVar looks_there;
     std::vector<Look> looks TRUEUP_GUARDED_BY(looks_mutex);
     bool ending TRUEUP_GUARDED_BY(looks_mutex) = false;
-    std::optional<Snapshot> seen;
+    std::vector<Snapshot> seen;  ///< of each policy; empty: nobody has looked yet
     std::chrono::steady_clock::time_point seen_at;
 
     std::thread io_thread;
@@ -351,7 +351,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
             return refuse(refusal(400, "send one Authorization header"), Refused::kMalformed);
         }
         const auto text = [](auto view) { return std::string(view.data(), view.size()); };
-        plan_ = plan(server_.backend.tokens,
+        plan_ = plan(server_.backends.tokens,
                      {text(header.method_string()), text(header.target()),
                       text(header[http::field::authorization])},
                      std::time(nullptr));
@@ -430,7 +430,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
 
     void dispatch() {
         lowest().expires_never();
-        if (plan_.page == Page::kAlive) return answer(serve(server_.backend, plan_, {}));
+        if (plan_.page == Page::kAlive) return answer(serve(server_.backends, plan_, {}));
         if (plan_.open()) return server_.look({self(), plan_.page, plan_.known});
         if (server_.work(self(), plan_, std::move(parser_->get().body()))) return;
         server_.counters.refuse(Refused::kBusy);
@@ -573,7 +573,7 @@ void Side::begin(tcp::socket socket) {
     const std::string flaw = read ? std::string() : read.error().what;
     const bool news = flaw != flaw_told;  // else there would be a line for each connection
     flaw_told = flaw;
-    if (news && !flaw.empty()) backend.warn(flaw);
+    if (news && !flaw.empty()) backends.warn(flaw);
     auto session = std::make_shared<Session<Secure>>(
         *this, counted_as(peer.address()), Secure(std::move(socket), certificate->context()));
     add(session);
@@ -624,16 +624,18 @@ void Side::look(Look look) {
 
 Side::Pages Side::see(const std::vector<Look>& taken) {
     const auto now = std::chrono::steady_clock::now();
-    if (!seen || now - seen_at >= settings.limits.look) {
-        seen = backend.snapshot();
+    if (seen.empty() || now - seen_at >= settings.limits.look) {
+        std::vector<Snapshot> fresh;
+        for (const Backend& each : backends.policies) fresh.push_back(each.snapshot());
+        seen = std::move(fresh);
         seen_at = now;
     }
-    Pages pages{{}, readiness(*seen, false), readiness(*seen, true)};
+    Pages pages{{}, readiness(seen, false), readiness(seen, true)};
     pages.metrics.type = "text/plain; version=0.0.4; charset=utf-8";
     if (std::any_of(taken.begin(), taken.end(),
                     [](const Look& one) { return one.page == Page::kMetrics; })) {
         pages.metrics.body =
-            std::make_shared<const std::string>(metrics_text(*seen, counters.view()));
+            std::make_shared<const std::string>(metrics_text(seen, counters.view()));
     }
     return pages;
 }
@@ -655,7 +657,7 @@ void Side::run_looks() {
         } catch (const std::exception& error) {
             if (told != error.what()) {
                 told = error.what();
-                backend.warn("http: cannot read the state of the process: " + told);
+                backends.warn("http: cannot read the state of the process: " + told);
             }
             pages.metrics = pages.strangers = pages.callers =
                 refusal(500, "internal error; the log of the process says why");
@@ -677,9 +679,9 @@ bool Side::work(std::shared_ptr<Connection> connection, Plan plan, std::string b
                          body = std::move(body)]() mutable {
         Answer answer;
         try {
-            answer = serve(backend, plan, body);
+            answer = serve(backends, plan, body);
         } catch (const std::exception& error) {
-            backend.warn(std::string("http: a request failed: ") + error.what());
+            backends.warn(std::string("http: a request failed: ") + error.what());
             answer = refusal(500, "internal error; the log of the process says why");
         }
         asio::post(io, [this, connection = std::move(connection), answer = std::move(answer)] {
@@ -705,7 +707,7 @@ std::optional<Answer> Side::unauthorized(const std::string& peer, const Plan& pl
         if (verdict.unlogged > 0) {
             sentence += " (" + std::to_string(verdict.unlogged) + " more were not logged)";
         }
-        backend.warn(sentence);
+        backends.warn(sentence);
     }
     if (verdict.wait == 0 || !plan.refusal) return std::nullopt;
     Answer wait = refusal(429, "too many requests from this address had no valid token; wait " +
@@ -721,7 +723,7 @@ void Side::run() {
             io.run();
             return;
         } catch (const std::exception& error) {
-            backend.warn(std::string("http: ") + error.what());
+            backends.warn(std::string("http: ") + error.what());
         }
         // What it happened to is gone without a word.
         std::erase_if(connections, [](const auto& one) { return one.second.expired(); });
@@ -835,7 +837,8 @@ Status Server::Http::bind_local() {
     try {
         endpoint.path(path);
     } catch (const boost::system::system_error&) {
-        backend.warn(path + " is too long for a socket: the command line uses http.listen instead");
+        backends.warn(path +
+                      " is too long for a socket: the command line uses http.listen instead");
         return Done{};
     }
     if (!is_free(io, endpoint)) {
@@ -869,13 +872,13 @@ Server::Http::~Http() {
     std::filesystem::remove(settings.socket, ignored);
 }
 
-Result<std::unique_ptr<Server>> Server::start(const ServerSettings& settings, Backend backend) {
+Result<std::unique_ptr<Server>> Server::start(const ServerSettings& settings, Backends backends) {
     const std::optional<Place> place = place_of(settings.listen);
     if (!place && !settings.listen.empty()) {
         return Error{Next::kStop, trueup::Code::kConfiguration,
                      "http.listen is '" + settings.listen + "'; write it as 127.0.0.1:9464"};
     }
-    auto http = std::make_unique<Http>(settings, std::move(backend));
+    auto http = std::make_unique<Http>(settings, std::move(backends));
     if (!settings.cert_file.empty()) {
         http->certificate.emplace(settings.cert_file, settings.key_file);
         if (Status read = http->certificate->look(); !read) return read.error();

@@ -39,7 +39,7 @@ class Server {
     /// longer than the system takes. kRetry: the machine does not give the address away now, or
     /// another process serves on the socket; kStop: the settings are wrong. The certificate is
     /// read again when its file changes; one that is not sound is told, and the old one stays.
-    static Result<std::unique_ptr<Server>> start(const ServerSettings& settings, Backend backend);
+    static Result<std::unique_ptr<Server>> start(const ServerSettings& settings, Backends backends);
     /// Ends the threads, and waits for nobody at the other end of a connection.
     ~Server();
 

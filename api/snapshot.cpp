@@ -57,6 +57,7 @@ std::string Snapshot::remarks() const {
 }
 
 std::pair<std::string, std::string> Snapshot::why_not() const {
+    if (!left_out.empty()) return {"a policy does not run", "the policy does not run: " + left_out};
     if (!starting.empty()) return {"it is still starting", "it is still starting: " + starting};
     if (!refused.empty()) {
         return {"the shard does not emit", "the shard does not emit: " + refused};

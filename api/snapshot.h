@@ -160,6 +160,7 @@ struct TallyView {
 struct Snapshot {
     std::string version;
     std::string policy;            ///< its name
+    std::string left_out;          ///< why the policy does not run at all; empty: it does
     std::string starting;          ///< what the start waits for, or does; empty: it is over
     std::string refused;           ///< why the shard does not emit; empty: it does
     std::string log_trouble;       ///< why the log does not answer; empty: it does

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,17 +22,13 @@ namespace {
 
 /// What the sources say: first whether each of them can be read at all, and only then what they
 /// have, so that one mistake is one sentence.
-/// `silent` is filled with what nobody answered.
+/// `silent` is filled with what nobody answered. Of one policy.
 Judged ask_sources(const config::Config& config, const std::string& file, StopSignal& stop,
                    std::vector<std::string>& silent) {
     Judged judged;
     Flaws flaws = check_sources(config, file);
     judged.wrong = std::move(flaws.wrong);
     silent = std::move(flaws.unanswered);
-    if (config.http_tls) {
-        const auto key = ports::read_private_file(config.http_tls->key_file);
-        if (!key) judged.wrong.push_back(file + ": http.tls.key_file: " + key.error().what);
-    }
     if (!judged.wrong.empty() || !silent.empty()) return judged;
     auto asked = survey(config, Progress(stop), Depth::kRights);
     if (!asked) {
@@ -45,6 +42,34 @@ Judged ask_sources(const config::Config& config, const std::string& file, StopSi
     return judge(config, file, *asked, rehearse(config::policy_settings(config), looks, now));
 }
 
+void append(std::vector<std::string>& into, std::vector<std::string> from) {
+    into.insert(into.end(), std::make_move_iterator(from.begin()),
+                std::make_move_iterator(from.end()));
+}
+
+/// The same of all policies, one after another.
+Judged ask_all(const config::Config& config, const std::string& file, StopSignal& stop,
+               std::vector<std::string>& silent) {
+    Judged all;
+    if (config.http_tls) {
+        const auto key = ports::read_private_file(config.http_tls->key_file);
+        if (!key) all.wrong.push_back(file + ": http.tls.key_file: " + key.error().what);
+    }
+    const std::vector<config::Config> policies = config::of_each_policy(config);
+    for (const config::Config& policy : policies) {
+        std::vector<std::string> unanswered;
+        Judged one = ask_sources(policy, file, stop, unanswered);
+        append(silent, std::move(unanswered));
+        append(all.wrong, std::move(one.wrong));
+        append(all.asked, std::move(one.asked));
+        append(all.warnings, std::move(one.warnings));
+        if (one.finds.empty()) continue;
+        if (policies.size() > 1) one.finds = policy.policies.front().name + ": " + one.finds;
+        all.finds += (all.finds.empty() ? "" : "\nfinds     ") + one.finds;
+    }
+    return all;
+}
+
 }  // namespace
 
 int run_config_check(const CheckOptions& options, StopSignal& stop) {
@@ -55,7 +80,7 @@ int run_config_check(const CheckOptions& options, StopSignal& stop) {
     }
     Judged judged;
     std::vector<std::string> unanswered;
-    if (!options.offline) judged = ask_sources(*config, options.config, stop, unanswered);
+    if (!options.offline) judged = ask_all(*config, options.config, stop, unanswered);
     const int code = Flaws{judged.wrong, unanswered}.exit_code();
     judged.wrong.insert(judged.wrong.end(), unanswered.begin(), unanswered.end());
     std::vector<std::string> warnings = config::warnings(*config);

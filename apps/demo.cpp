@@ -1,5 +1,7 @@
 #include "apps/demo.h"
 
+#include "apps/config/config.h"
+#include "apps/hosts.h"
 #include "apps/operate.h"
 #include "apps/sandbox_host.h"
 #include "engine/ports/clock.h"
@@ -48,15 +50,22 @@ class StateDir {
     bool ours_;
 };
 
-Result<std::unique_ptr<Host>> start_demo(sandbox::World& world, const std::string& state_dir) {
+Result<std::unique_ptr<Hosts>> start_demo(sandbox::World& world, const std::string& state_dir) {
+    auto secrets = Secrets::load(state_dir + "/keys", true);
+    if (!secrets) return secrets.error();
     HostSettings settings;
-    settings.state_dir = state_dir;
+    settings.secrets = std::move(*secrets);
     settings.memory_bytes = std::size_t{256} << 20U;
     settings.policy = sandbox::demo_policy();
-    settings.http.listen = "127.0.0.1:0";
-    settings.http.socket = socket_of(state_dir);
+    settings.state_dir = config::policy_folder(state_dir, settings.policy.policy);
     settings.checkpoint_every = kCheckpointEvery;
-    return start_sandbox_host(world, std::move(settings));
+    api::ServerSettings http;
+    http.listen = "127.0.0.1:0";
+    http.socket = socket_of(state_dir);
+    auto hosts = Hosts::open(http, {std::move(settings)});
+    if (!hosts) return hosts;
+    if (Status begun = begin_in_sandbox((*hosts)->front(), world); !begun) return begun.error();
+    return hosts;
 }
 
 std::string world_file(const DemoOptions& options) { return options.state_dir + "/world.jsonl"; }
@@ -86,7 +95,7 @@ constexpr const char* kWords =
     "is complete, but something holds the command: a budget, a pause, an approval\n  do, done  a "
     "command, and its outcome\n  resolved  it was repaired, or went away by itself\n";
 
-void greet(const Host& host, std::uint64_t seed, const std::string& state_dir) {
+void greet(const Hosts& host, std::uint64_t seed, const std::string& state_dir) {
     fmt::print(
         "A small cluster and its table, in memory. Things go wrong by themselves; watch Trueup "
         "repair them.\n{}From another terminal: trueup findings list --state-dir {}\nseed {}; "
@@ -153,18 +162,19 @@ int run_demo(const DemoOptions& options, StopSignal& stop) {
     if (!options.calm || options.state_dir.empty()) drama.step(clock.steady_now());
     auto host = start_demo(world, state.path());
     if (!host) return failed(host.error().what);
-    EventPrinter feed((*host)->log(), {PartitionNumber(0)}, options.format, options.colours);
+    Host& engine = (*host)->front();
+    EventPrinter feed({{&engine.log(), engine.shards()}}, options.format, options.colours);
     write_address(state.path(), (*host)->address());
     if (options.format == OutputFormat::kText) greet(**host, seed, state.path());
     const SteadyTime start = clock.steady_now();
-    const auto heard = (*host)->log().listen([&stop] { stop.wake(); });
-    const std::string fatal = play(drama, **host, feed, options, stop, start);
+    const auto heard = engine.log().listen([&stop] { stop.wake(); });
+    const std::string fatal = play(drama, engine, feed, options, stop, start);
     if (!fatal.empty()) return failed(fatal);
     const Status stopped = (*host)->stop();
     feed.show_new();
     const auto ran =
         std::chrono::duration_cast<std::chrono::seconds>(clock.steady_now() - start).count();
-    feed.summarise(ran, (*host)->snapshot().open_findings);
+    feed.summarise(ran, engine.snapshot().open_findings);
     return stopped ? 0 : failed(stopped.error().what);
 }
 

@@ -181,10 +181,7 @@ int enable(const EngineClient& engine, const EnableOptions& options, const Json&
 
 /// What is known of the policy of that name.
 Result<Json> policy_of(const EngineClient& engine, const std::string& name) {
-    Result<Json> policy = engine.get("/v1/policy");
-    if (!policy || text(*policy, "policy") == name) return policy;
-    return Error{Next::kStop, Code::kInvalid,
-                 "there is no policy '" + name + "'; write " + text(*policy, "policy")};
+    return engine.get("/v1/policy", {{"policy", name}});
 }
 
 /// What is to be enabled, and what each of it would do.
@@ -251,7 +248,8 @@ int run_policy_enable(const EnableOptions& options) {
     const Result<std::vector<Json>> rules = chosen(*policy, options);
     if (!rules) return complain(rules.error().what);
     const std::vector<std::int64_t> seen = given->empty() ? seen_now(*policy) : *given;
-    const Result<Json> page = engine->get("/v1/findings", {{"limit", kAllFindings}});
+    const Result<Json> page =
+        engine->get("/v1/findings", {{"policy", options.policy}, {"limit", kAllFindings}});
     if (!page) return complain(page.error().what);
     show(*engine, *page, *rules, seen, options);
     if (options.dry_run) return 0;

@@ -39,13 +39,14 @@ void print_json(const nlohmann::json& object) {
 
 }  // namespace
 
-EventPrinter::EventPrinter(ports::Log& log, const std::vector<PartitionNumber>& partitions,
-                           OutputFormat format, bool colours)
-    : log_(log), format_(format), colours_(colours) {
-    for (const PartitionNumber index : partitions) {
-        for (const Topic topic : {Topic::kFindings, Topic::kCommands, Topic::kOutcomes}) {
-            const auto extent = log_.describe({topic, index});
-            next_[{topic, index}] = extent ? extent->next_offset : 0;
+EventPrinter::EventPrinter(const std::vector<Feed>& feeds, OutputFormat format, bool colours)
+    : format_(format), colours_(colours) {
+    for (const Feed& feed : feeds) {
+        for (const PartitionNumber index : feed.partitions) {
+            for (const Topic topic : {Topic::kFindings, Topic::kCommands, Topic::kOutcomes}) {
+                const auto extent = feed.log->describe({topic, index});
+                places_.push_back({feed.log, {topic, index}, extent ? extent->next_offset : 0});
+            }
         }
     }
 }
@@ -57,12 +58,12 @@ void EventPrinter::show_new() {
     };
     std::vector<Line> lines;
     std::vector<ports::Fetched> pages;
-    for (auto& [partition, next] : next_) {
-        auto fetched = log_.read(partition, next, std::size_t{1} << 20U);
+    for (Place& place : places_) {
+        auto fetched = place.log->read(place.partition, place.next, std::size_t{1} << 20U);
         if (!fetched || fetched->records.empty()) continue;
-        next = fetched->next_offset;
+        place.next = fetched->next_offset;
         for (const ports::Record& record : fetched->records)
-            lines.push_back({partition.topic, record});
+            lines.push_back({place.partition.topic, record});
         pages.push_back(std::move(*fetched));  // keeps the bytes alive
     }
     // The topics are read one after another, so what happened is put in order again.
@@ -111,6 +112,7 @@ void EventPrinter::show_finding(const ports::Record& record) {
                               {"object_id", edge->object_id},
                               {"state", name_of(edge->state)},
                               {"reason", name_of(edge->reason)},
+                              {"shard", edge->shard.value()},
                               {"text", edge->sentence},
                               {"journal_offset", edge->offset},
                               {"evidence", edge->evidence},
@@ -129,7 +131,8 @@ void EventPrinter::show_command(const ports::Record& record) {
     if (!command) return;
     ++counts_.commands;
     if (ordered_.size() >= kMostOrdered) ordered_.clear();
-    ordered_[to_hex(command->id)] = text_of(command->draft);
+    ordered_[to_hex(command->id)] = {
+        command->rule, std::string(name_of(command->draft.action.kind)), text_of(command->draft)};
     if (format_ == OutputFormat::kJson) {
         return print_json({{"kind", "command"},
                            {"id", to_hex(command->id)},
@@ -155,18 +158,26 @@ void EventPrinter::show_outcome(const ports::Record& record) {
         outcome->kind == OutcomeKind::kDone || outcome->kind == OutcomeKind::kAlreadyDone;
     ++(good ? counts_.done : counts_.not_done);
     const std::string id = to_hex(outcome->command_id);
+    // Of one that was ordered before this process began only the outcome is known.
+    const auto ordered = ordered_.find(id);
     if (format_ == OutputFormat::kJson) {
-        return print_json({{"kind", "outcome"},
-                           {"command_id", id},
-                           {"subject", outcome->subject},
-                           {"outcome", name_of(outcome->kind)},
-                           {"retryable", outcome->retryable},
-                           {"text", outcome->detail},
-                           {"check_to_write_us", outcome->check_to_write_micros},
-                           {"time_ms", to_millis(record.append_time)}});
+        nlohmann::json object{{"kind", "outcome"},
+                              {"command_id", id},
+                              {"subject", outcome->subject},
+                              {"outcome", name_of(outcome->kind)},
+                              {"retryable", outcome->retryable},
+                              {"text", outcome->detail},
+                              {"check_to_write_us", outcome->check_to_write_micros},
+                              {"time_ms", to_millis(record.append_time)}};
+        if (ordered != ordered_.end()) {
+            object["rule"] = ordered->second.rule;
+            object["action"] = ordered->second.action;
+        }
+        return print_json(object);
     }
-    std::string text = fmt::format("{:<13} {}", name_of(outcome->kind),
-                                   ordered_.count(id) != 0 ? ordered_[id] : outcome->subject);
+    std::string text =
+        fmt::format("{:<13} {}", name_of(outcome->kind),
+                    ordered != ordered_.end() ? ordered->second.text : outcome->subject);
     if (!outcome->detail.empty()) text += "; " + outcome->detail;
     line(record.append_time, good ? "done" : "not done", good ? kGreen : kRed, text);
 }

@@ -18,9 +18,13 @@ enum class OutputFormat : std::uint8_t { kText, kJson };
 
 class EventPrinter {
   public:
-    /// Shows what is appended to these partitions from now on. `colours`: for a terminal.
-    EventPrinter(ports::Log& log, const std::vector<PartitionNumber>& partitions,
-                 OutputFormat format, bool colours);
+    /// A policy's log, which outlives the printer, and the partitions of it that are shown.
+    struct Feed {
+        ports::Log* log = nullptr;
+        std::vector<PartitionNumber> partitions;
+    };
+    /// Shows what is appended there from now on. `colours`: for a terminal.
+    EventPrinter(const std::vector<Feed>& feeds, OutputFormat format, bool colours);
 
     /// Prints what came in since the last call.
     void show_new();
@@ -45,11 +49,23 @@ class EventPrinter {
     void show_outcome(const ports::Record& record);
     void line(BrokerTime at, std::string_view word, std::string_view colour, std::string_view text);
 
-    ports::Log& log_;
+    /// What an outcome is of.
+    struct Ordered {
+        std::string rule;
+        std::string action;
+        std::string text;
+    };
+    /// A partition that is shown, from `next` on.
+    struct Place {
+        ports::Log* log = nullptr;
+        ports::Partition partition;
+        std::int64_t next = 0;
+    };
+
     OutputFormat format_;
     bool colours_;
-    std::map<ports::Partition, std::int64_t> next_;
-    std::map<std::string, std::string> ordered_;  ///< command id → what it was to do
+    std::vector<Place> places_;
+    std::map<std::string, Ordered> ordered_;  ///< by command id
     Counts counts_;
 };
 

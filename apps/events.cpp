@@ -118,7 +118,7 @@ void PassLog::look(const core::Meta& meta) {
     const core::Pass& pass = meta.pass;
     const bool news = started_ && pass.completed != completed_;
     if (started_ && !news) return;
-    Json fields = Json::object();
+    Json fields{{"policy", meta.settings.policy}};
     mended_.resize(meta.rules.size(), 0);
     for (const auto& [rule, name] : kWork) {
         for (std::size_t i = 0; i < meta.rules.size() && i < meta.settings.rules.size(); ++i) {

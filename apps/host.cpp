@@ -30,7 +30,8 @@ constexpr Millis kMeasureEvery{15'000};  // what is left of the disk
 std::function<void(const Settings&)> say_loosened(Settings now) {
     return [now = std::move(now)](const Settings& before) {
         for (const std::string& what : loosened(before, now)) {
-            spdlog::warn("the configuration is looser than the one before: {}", what);
+            spdlog::warn("policy {}: the configuration is looser than the one before: {}",
+                         now.policy, what);
         }
     };
 }
@@ -42,21 +43,10 @@ std::uint64_t fresh_number() {
 
 }  // namespace
 
-Result<std::unique_ptr<Host>> Host::start(HostSettings settings, std::unique_ptr<ports::Log> log,
-                                          std::vector<SourceSpec> sources, ExecutorSpec executors) {
-    auto host = open(std::move(settings));
-    if (!host) return host;
-    Status begun =
-        (*host)->begin(std::move(log), std::move(sources), std::move(executors), nullptr);
-    if (!begun) return begun.error();
-    return host;
-}
-
 Result<std::unique_ptr<Host>> Host::open(HostSettings settings) {
     std::unique_ptr<Host> host(new Host);
     host->settings_ = std::move(settings);
     HostSettings& how = host->settings_;
-    if (how.keys.empty()) how.keys = how.state_dir + "/keys";
     if (how.checkpoints.empty()) how.checkpoints = how.state_dir + "/checkpoints";
     std::error_code made;
     std::filesystem::create_directories(how.state_dir, made);
@@ -64,8 +54,10 @@ Result<std::unique_ptr<Host>> Host::open(HostSettings settings) {
         return Error{Next::kRetry, Code::kUnavailable,
                      "cannot make the state folder " + how.state_dir + ": " + made.message()};
     }
-    if (Status secrets = host->load_secrets(); !secrets) return secrets.error();
-    if (Status served = host->serve(); !served) return served.error();
+    if (how.secrets) return host;
+    auto secrets = Secrets::load(how.state_dir + "/keys", true);
+    if (!secrets) return secrets.error();
+    how.secrets = std::move(*secrets);
     return host;
 }
 
@@ -75,9 +67,8 @@ Status Host::begin(std::unique_ptr<ports::Log> log, std::vector<SourceSpec> sour
     log_ = std::move(log);
     // What is signed is signed for this log alone: a record that was copied from another one, with
     // the same keys, is believed by no one here.
-    for (codec::KeyRing* keys : {&request_keys_, &command_keys_}) {
-        *keys = keys->for_log(log_->name());
-    }
+    request_keys_ = settings_.secrets->requests().for_log(log_->name());
+    command_keys_ = settings_.secrets->commands().for_log(log_->name());
     wait_for("");
     if (Status shards = open_shards(); !shards) return shards.error();
     // Before executors act, and before a shard puts its settings into the journal.
@@ -105,6 +96,28 @@ std::string Host::starting() const {
     if (begun_) return {};
     const MutexLock lock(mutex_);
     return waits_for_;
+}
+
+void Host::leave_out(const std::string& why) {
+    const MutexLock lock(mutex_);
+    left_out_ = why;
+}
+
+std::string Host::left_out() const {
+    const MutexLock lock(mutex_);
+    return left_out_;
+}
+
+std::string Host::unavailable() const {
+    if (const std::string why = left_out(); !why.empty()) {
+        return "policy " + policy() + " does not run: " + why;
+    }
+    const std::string what = starting();
+    return what.empty() ? what : "it is still starting: " + what;
+}
+
+std::string Host::called(PartitionNumber shard) const {
+    return policy() + "/" + std::to_string(shard.value());
 }
 
 void Host::add_sources(std::vector<SourceSpec> specs) {
@@ -148,22 +161,14 @@ void Host::add_executors(ExecutorSpec spec) {
     settings.command_keys = command_keys_;
     settings.request_keys = request_keys_;
     settings.steady_now = [] { return ports::system_clock().steady_now(); };
-    settings.on_parked = [](const executors::ParkedCommand& parked) {
-        spdlog::warn("command {}@{} is parked: {}", parked.partition.value(), parked.offset,
-                     parked.reason);
+    settings.on_parked = [this](const executors::ParkedCommand& parked) {
+        spdlog::warn("command {}@{} is parked (a dead letter): {}", called(parked.partition),
+                     parked.offset, parked.reason);
     };
     settings.on_outcome = [](const Command& command, const Outcome& outcome) {
         log_outcome(command, outcome, ports::system_clock().wall_millis());
     };
     dispatcher_ = std::make_unique<executors::Dispatcher>(*log_, executors_.sources, settings);
-}
-
-Status Host::serve() {
-    if (settings_.http.listen.empty() && settings_.http.socket.empty()) return Done{};
-    auto server = api::Server::start(settings_.http, backend());
-    if (!server) return server.error();
-    server_ = std::move(*server);
-    return Done{};
 }
 
 /// Sources come last: what they say finds everybody there who is to hear it.
@@ -177,53 +182,12 @@ void Host::start_threads() {
     }
 }
 
-Host::Host()
-    : key_watch_([](const std::string& sentence, bool wrong) {
-          spdlog::log(wrong ? spdlog::level::warn : spdlog::level::info, "{}", sentence);
-      }) {}
-
-Status Host::load_secrets() {
-    const std::string& folder = settings_.keys;
-    for (const auto& [role, keys] :
-         {std::pair{"requests", &request_keys_}, std::pair{"commands", &command_keys_}}) {
-        const Result<codec::KeyRing> loaded =
-            settings_.make_keys ? load_keys(folder, role) : read_keys(folder, role);
-        if (!loaded && !settings_.make_keys) {
-            return Error{Next::kStop, loaded.error().code,
-                         loaded.error().what +
-                             "; `trueup topics create` creates the keys, and every process needs "
-                             "the same ones"};
-        }
-        if (!loaded) return loaded.error();
-        keys->become(*loaded);
-        // A key that was exchanged counts at once for all that share the ring: no restart.
-        key_watch_.add(key_file(folder, role), [&folder, name = role, ring = keys]() -> Status {
-            const Result<codec::KeyRing> now = read_keys(folder, name);
-            if (!now) return now.error();
-            ring->become(*now);
-            return Done{};
-        });
-    }
-    if (Status taken = take_tokens(load_tokens(folder)); !taken) return taken;
-    key_watch_.add(key_file(folder, "tokens"),
-                   [this, &folder] { return take_tokens(read_tokens(folder)); });
-    return Done{};
-}
-
-/// A file that cannot be read leaves the tokens that were read before in force.
-Status Host::take_tokens(const Result<std::string>& text) {
-    if (!text) return text.error();
-    const Result<api::Tokens> tokens = api::Tokens::parse(*text);
-    if (!tokens) {
-        return Error{Next::kStop, tokens.error().code, settings_.keys + "/" + tokens.error().what};
-    }
-    tokens_.become(*tokens);
-    return Done{};
-}
+Host::Host() = default;
 
 api::Backend Host::backend() {
     api::Backend backend;
-    backend.starting = [this] { return starting(); };
+    backend.policy = settings_.policy.policy;
+    backend.unavailable = [this] { return unavailable(); };
     backend.snapshot = [this] { return snapshot(); };
     backend.finding = [this](const std::string& id) { return finding(id); };
     backend.why = [this](const std::string& subject, const std::string& rule) {
@@ -235,8 +199,6 @@ api::Backend Host::backend() {
     backend.too_much = [this](const Request& request) { return too_much(request); };
     backend.ask = [this](Request request) { return ask(std::move(request)); };
     backend.answer = [this](const RequestId& id) { return answer(id); };
-    backend.warn = [](const std::string& sentence) { spdlog::warn("{}", sentence); };
-    backend.tokens = tokens_;
     return backend;
 }
 
@@ -266,6 +228,7 @@ ShardHostSettings Host::shard_settings(PartitionNumber index) {
     if (settings_.alone) shard.new_journal_id = JournalId({fresh_number(), fresh_number()});
     shard.request_keys = request_keys_;
     shard.command_keys = command_keys_;
+    host.called = called(index);
     shard.on_finding = [this](const FindingEdge& edge, const Subject* subject) {
         findings_.take(edge);
         // Told once more at a start, of a finding that was found by an earlier process.
@@ -409,7 +372,9 @@ void Host::admit_to_executors(std::vector<std::string>& in_doubt) {
 void Host::run_executor() {
     ports::Clock& clock = ports::system_clock();
     executors::ExecutorLoopSettings settings;
-    settings.on_trouble = [](const std::string& why) { spdlog::warn("executors: {}", why); };
+    settings.on_trouble = [this](const std::string& why) {
+        spdlog::warn("executors of {}: {}", policy(), why);
+    };
     executors::ExecutorLoop loop(*dispatcher_, std::move(settings));
     std::vector<std::string> in_doubt;
     if (checks_) {
@@ -469,7 +434,7 @@ void Host::run_maintenance() {
     while (!stopping_) {
         // All of this may take long, and none of it needs the lock: others ask for lags meanwhile.
         lock.unlock();
-        key_watch_.look(clock.steady_now());
+        settings_.secrets->look(clock.steady_now());
         if (clock.steady_now() >= next_measure) {
             measure_room();
             measure_lags();
@@ -530,10 +495,7 @@ void Host::hurry() {
 }
 
 Status Host::stop() {
-    if (!log_) {  // it never started
-        server_.reset();
-        return Done{};
-    }
+    if (!log_) return Done{};  // it never started
     begin_stop();
     // Shards are the last: they fold and save what the others still had to say.
     for (const auto& source : sources_) {
@@ -546,7 +508,6 @@ Status Host::stop() {
     for (const auto& shard : shards_) {
         if (Status one = shard->stop(); !one) stopped = one;
     }
-    server_.reset();
     return stopped;
 }
 

@@ -1,13 +1,13 @@
-// One process: the log, and whatever of shards, connectors and executors it runs, each on a thread
-// of its own, with the HTTP side. `trueup up` and `trueup demo` run all of them over the log of a
+// One policy in a process: its log, and whatever of shards, connectors and executors runs here,
+// each on a thread of its own. `trueup up` and `trueup demo` run all of them over the log of a
 // single process; over Kafka each part may be a process of its own (`trueup engine`, `connect`,
-// `execute`).
+// `execute`). apps/hosts.h has those of several policies, and the HTTP side over them.
 #pragma once
 
-#include "api/server.h"
+#include "api/backend.h"
 #include "api/snapshot.h"
-#include "apps/key_watch.h"
 #include "apps/quarantine_news.h"
+#include "apps/secrets.h"
 #include "apps/shard_host.h"
 #include "apps/source_checks.h"
 #include "engine/base/mutex.h"
@@ -57,9 +57,8 @@ struct ExecutorSpec {
 };
 
 struct HostSettings {
-    std::string state_dir;
-    std::string keys;  ///< folder of the secrets; empty: state_dir/keys
-    bool make_keys = true;
+    std::string state_dir;             ///< of this policy alone
+    std::shared_ptr<Secrets> secrets;  ///< nullptr: made in state_dir/keys
     std::size_t memory_bytes = std::size_t{512} << 20U;
     Settings policy;
     std::int32_t partitions = 1;                                 ///< of every topic
@@ -67,8 +66,7 @@ struct HostSettings {
     bool lead = true;  ///< false: they fold and emit nothing
     /// No other process uses the log: an empty journal is begun, and no shard needs hints.
     bool alone = true;
-    std::string checkpoints;   ///< their folder; empty: state_dir/checkpoints
-    api::ServerSettings http;  ///< without `listen` and `socket`: no HTTP
+    std::string checkpoints;  ///< their folder; empty: state_dir/checkpoints
     Millis checkpoint_every{std::chrono::minutes(15)};
     std::size_t checkpoints_kept = 3;
     runtime::RetentionSettings retention;
@@ -80,21 +78,19 @@ struct HostSettings {
 /// Thread-safe once started.
 class Host {
   public:
-    /// Reads the secrets and serves HTTP, which says that it is not ready. kStop: the configuration
-    /// or a secret is wrong; kRetry: this machine does not let it now. Errors are one sentence for
-    /// the operator, here and below.
+    /// Makes the state folder; nothing runs yet. kStop: the configuration or a secret is wrong;
+    /// kRetry: this machine does not let it now. Errors are one sentence for the operator, here and
+    /// below.
     static Result<std::unique_ptr<Host>> open(HostSettings settings);
     /// Opens what is in the state folder (apps/shard_opening.h) and starts the threads. Waits for a
-    /// log that does not answer. A source that `checks` has in doubt is left alone.
+    /// log that does not answer. A source that `checks` has in doubt is left alone; nullptr: none
+    /// needs a check.
     Status begin(std::unique_ptr<ports::Log> log, std::vector<SourceSpec> sources,
                  ExecutorSpec executors, std::unique_ptr<SourceChecks> checks);
-    /// Both, over sources that need no check.
-    static Result<std::unique_ptr<Host>> start(HostSettings settings,
-                                               std::unique_ptr<ports::Log> log,
-                                               std::vector<SourceSpec> sources,
-                                               ExecutorSpec executors);
     /// How to wait before `begin`, so that /readyz says what for.
     Waiting waiting();
+    /// Instead of `begin`: why the policy does not run, sentences. Everybody who asks is told.
+    void leave_out(const std::string& why) TRUEUP_EXCLUDES(mutex_);
     /// As `stop`.
     ~Host();
 
@@ -109,13 +105,17 @@ class Host {
     void hurry();
 
     api::Snapshot snapshot() const TRUEUP_EXCLUDES(mutex_);
+    /// What the HTTP side asks; it must not outlive the host.
+    api::Backend backend();
+    const std::string& policy() const { return settings_.policy.policy; }
+    const HostSettings& settings() const { return settings_; }
+    /// `begin` has ended well, and `log` is there.
+    bool begun() const { return begun_; }
     ports::Log& log() { return *log_; }
     /// The shards that run here.
     std::vector<PartitionNumber> shards() const { return settings_.shards; }
     /// What runs here, for a person: `shards 0, 1`, `sources pods`, `executors`.
     std::string describe() const;
-    /// `host:port` of the HTTP side; empty without one.
-    std::string address() const { return server_ ? server_->address() : std::string(); }
     /// Why the engine gave up; empty while it runs.
     std::string fatal() const;
 
@@ -127,9 +127,6 @@ class Host {
     };
 
     Host();
-    Status load_secrets();
-    Status take_tokens(const Result<std::string>& text);
-    /// What lies in the folder of a single process from before must stay where it is.
     std::string own_folder(PartitionNumber shard) const {
         return settings_.alone ? "" : "/shard-" + std::to_string(shard.value());
     }
@@ -141,20 +138,22 @@ class Host {
     void add_health(api::Snapshot& view, const Source& source) const;
     void add_sources(std::vector<SourceSpec> specs);
     void add_executors(ExecutorSpec spec);
-    Status serve();
     void start_threads();
-    api::Backend backend();
     Result<RequestId> ask(Request request) TRUEUP_EXCLUDES(mutex_);
     std::optional<std::string> too_much(const Request& request) const;
     std::int64_t log_millis() const;
     std::string signed_bytes(const Request& request) const;
     Result<std::vector<PartitionNumber>> shards_of(Request& request) const;
     bool runs(PartitionNumber shard) const;
-    std::optional<api::AnswerView> answer(const RequestId& id) const TRUEUP_EXCLUDES(mutex_);
+    api::Answers answer(const RequestId& id) const TRUEUP_EXCLUDES(mutex_);
     Result<std::pair<FindingEdge, api::SubjectView>> finding(const std::string& id) const;
     Result<api::WhyView> why(const std::string& subject, const std::string& rule) const;
     void wait_for(const std::string& what) TRUEUP_EXCLUDES(mutex_);
     std::string starting() const TRUEUP_EXCLUDES(mutex_);
+    std::string left_out() const TRUEUP_EXCLUDES(mutex_);
+    std::string unavailable() const TRUEUP_EXCLUDES(mutex_);
+    /// What lines of the log call a shard: `POLICY/0`.
+    std::string called(PartitionNumber shard) const;
     bool await_admission(const Source& source);
     void admit_to_executors(std::vector<std::string>& in_doubt);
     void run_source(Source& source);
@@ -174,9 +173,7 @@ class Host {
     HostSettings settings_;
     codec::KeyRing request_keys_;
     codec::KeyRing command_keys_;
-    api::Tokens tokens_;
-    KeyWatch key_watch_;          ///< of the maintenance thread
-    QuarantineNews quarantines_;  ///< likewise
+    QuarantineNews quarantines_;  ///< of the maintenance thread
     projections::FindingsView findings_;
     std::unique_ptr<ports::Log> log_;
     std::vector<std::unique_ptr<ShardHost>> shards_;
@@ -188,7 +185,6 @@ class Host {
     std::unique_ptr<executors::Dispatcher> dispatcher_;
     std::unique_ptr<SourceChecks> checks_;  ///< null: nothing is in doubt
     std::atomic<bool> begun_{false};        ///< what is above is there
-    std::unique_ptr<api::Server> server_;
     std::thread executor_thread_;
     std::thread maintenance_thread_;
     std::thread hints_thread_;
@@ -202,6 +198,7 @@ class Host {
     CondVar stop_asked_;
     /// What it waits for, until it has begun.
     std::string waits_for_ TRUEUP_GUARDED_BY(mutex_) = "it has just begun";
+    std::string left_out_ TRUEUP_GUARDED_BY(mutex_);
     std::vector<api::LagView> lags_ TRUEUP_GUARDED_BY(mutex_);  ///< as last measured
     /// How many answers each request gets.
     std::map<RequestId, std::size_t> asked_ TRUEUP_GUARDED_BY(mutex_);

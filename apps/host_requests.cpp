@@ -142,7 +142,7 @@ Status Host::say_what_does_not_act() {
 Result<RequestId> Host::ask(Request request) {
     const Result<std::vector<PartitionNumber>> shards = shards_of(request);
     if (!shards) return shards.error();
-    request.id = RequestId(hash128(random_hex(16)));
+    if (request.id == RequestId{}) request.id = RequestId(hash128(random_hex(16)));
     request.issued_ms = log_millis();
     const std::string bytes = signed_bytes(request);
     {
@@ -162,21 +162,22 @@ Result<RequestId> Host::ask(Request request) {
 }
 
 /// Of all shards that were asked: the first refusal, else the last word.
-std::optional<api::AnswerView> Host::answer(const RequestId& id) const {
-    std::optional<api::AnswerView> all;
+api::Answers Host::answer(const RequestId& id) const {
+    api::Answers all;
     std::size_t count = 0;
     for (const auto& shard : shards_) {
         for (const core::Answered& answered : shard->status().meta.answered) {
             if (answered.id != id) continue;
             ++count;
-            if (all && !all->granted) continue;
-            all = api::AnswerView{answered.kind, answered.granted, answered.by, answered.sentence};
+            if (all.word && !all.word->granted) continue;
+            all.word =
+                api::AnswerView{answered.kind, answered.granted, answered.by, answered.sentence};
         }
     }
     // A request for one subject has one answer, one for every shard as many.
     const MutexLock lock(mutex_);
     const auto asked = asked_.find(id);
-    if (asked != asked_.end() && count < asked->second) return std::nullopt;
+    all.pending = asked != asked_.end() && count < asked->second;
     return all;
 }
 

@@ -250,11 +250,12 @@ void Host::add_health(api::Snapshot& view, const Source& source) const {
 
 api::Snapshot Host::snapshot() const {
     api::Snapshot view;
-    if (std::string what = starting(); !what.empty()) {
-        view.version = kVersion;
-        view.starting = std::move(what);
-        return view;
-    }
+    view.version = kVersion;
+    view.policy = policy();
+    view.left_out = left_out();
+    if (!view.left_out.empty()) return view;
+    view.starting = starting();
+    if (!view.starting.empty()) return view;
     view.caught_up = true;
     for (const auto& shard : shards_) {
         if (shard == shards_.front()) {
@@ -264,7 +265,7 @@ api::Snapshot Host::snapshot() const {
         }
     }
     view.version = kVersion;
-    view.policy = settings_.policy.policy;
+    view.policy = policy();
     view.partitions = settings_.partitions;
     for (const auto& source : sources_) add_health(view, *source);
     if (checks_) {

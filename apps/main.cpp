@@ -49,8 +49,7 @@ struct Options {
 
 CLI::App* add_demo(CLI::App& app, Options& options) {
     CLI::App* demo = app.add_subcommand(
-        "demo",
-        "Run all parts over a small world in memory, in which things go wrong by themselves");
+        "demo", "Run a self-contained demo: a small cluster and table in memory, with incidents");
     demo->add_option("--seconds", options.demo.seconds,
                      "Stop after this many seconds (default 0: until Ctrl-C)");
     demo->add_option("--seed", options.demo.seed,
@@ -70,8 +69,8 @@ CLI::App* add_demo(CLI::App& app, Options& options) {
 CLI::App* add_simulate(CLI::App& app, Options& options) {
     CLI::App* simulate = app.add_subcommand(
         "simulate",
-        "Run the shipped code in a simulated world that lies, crashes and stalls, and check every "
-        "write against the truth");
+        "Test Trueup in a simulated world with lying sources, crashes and stalls, and check every "
+        "write");
     trueup::apps::SimulateOptions& o = options.simulate;
     simulate->add_option("--seed", o.seed,
                          "First seed (default 1; 0: random); a seed repeats a run byte by byte");
@@ -104,6 +103,11 @@ CLI::App* add_process(CLI::App& app, Options& options, const std::string& name,
     trueup::apps::ProcessOptions& o = options.process;
     trueup::apps::add_config(*process, o.config, "Configuration file (default: $TRUEUP_CONFIG)")
         ->required();
+    process
+        ->add_option("--policy", o.policies,
+                     "Run only this policy of the configuration; may be repeated (default all)")
+        ->take_all()
+        ->allow_extra_args(false);
     process->add_option("--seconds", o.seconds,
                         "Stop after this many seconds (default 0: until Ctrl-C)");
     process->add_option("--listen", o.listen,
@@ -203,7 +207,7 @@ CLI::App* add_check(CLI::App& app, Options& options) {
 using Policies = std::vector<std::pair<CLI::App*, int (*)(const trueup::apps::PolicyOptions&)>>;
 Policies add_policy(CLI::App& app, Options& options) {
     CLI::App* policy =
-        app.add_subcommand("policy", "Check, show and test policies, and let their rules act");
+        app.add_subcommand("policy", "Check, show, test, enable and disable policies");
     policy->require_subcommand(1);
     CLI::App* check = policy->add_subcommand(
         "check", "Report what is wrong with policy files, and what to write instead");
@@ -218,7 +222,7 @@ Policies add_policy(CLI::App& app, Options& options) {
         {"trueup policy check my-policy.yaml", "trueup policy check policies/*.yaml -o json | jq .",
          "trueup policy check --hash -c trueup.yaml"});
     CLI::App* show = policy->add_subcommand(
-        "show", "Show a policy as a truth table: what it finds, what it does, and after what");
+        "show", "Show a policy as a truth table: what it finds, what it does, and when");
     show->add_option("POLICY", options.policy.policy, "Name of a shipped policy, or a file")
         ->required();
     trueup::apps::add_output(*show, options.policy.format);
@@ -232,15 +236,15 @@ Policies add_policy(CLI::App& app, Options& options) {
 CLI::App* add_policy_test(CLI::App& app, Options& options) {
     trueup::apps::PolicyTestOptions& o = options.policy_test;
     CLI::App* test = app.get_subcommand("policy")->add_subcommand(
-        "test", "Play the stories of a policy: what the sources say, and what must come of it");
+        "test", "Run the stories (tests) of a policy: what the sources say, and what must follow");
     test->add_option("FILE", o.file, "Policy file")->required();
     test->add_option("STORY", o.stories,
                      "Stories, or folders of them (default: the folder beside FILE that has its "
                      "name without .yaml)");
     test->add_option("--filter", o.filter, "Only stories with this in their path or title");
     test->add_flag("--mutants", o.mutants,
-                   "Then leave out or change each word of the policy, once, and name each change "
-                   "that no story notices");
+                   "Also run mutation tests: change each part of the policy once, and list the "
+                   "changes that no story detects");
     test->add_option("--jobs", o.jobs, "Threads for --mutants (default: one for each core)");
     trueup::apps::add_output(*test, o.format);
     trueup::apps::add_examples(
@@ -273,8 +277,8 @@ Enablings add_enabling(CLI::App& policy, Options& options) {
         command->add_option("--comment", o.comment, "Why, for the record");
     }
     enable->add_option("--seen", o.seen,
-                       "In scripts: the journal offset that --dry-run ended with when somebody "
-                       "looked (default: what is shown now)");
+                       "For scripts: the journal offset printed by --dry-run; refused if a rule "
+                       "has changed since then (default: what is shown now)");
     enable->add_flag("--yes", o.yes, "Do not ask; goes with --seen");
     enable->add_flag("--dry-run", o.dry_run, "Only show what they would do");
     constexpr const char* kCodes =
@@ -296,6 +300,7 @@ CLI::App* add_plan(CLI::App& app, Options& options) {
     trueup::apps::add_config(*plan, options.plan.config,
                              "Configuration file (default: $TRUEUP_CONFIG)")
         ->required();
+    plan->add_option("--policy", options.plan.policy, "Only this policy (default all)");
     trueup::apps::add_output(*plan, options.plan.format);
     plan->footer(
         "Each rule that is not off is judged as if it were enforced and every grace were over.\n"
@@ -361,6 +366,12 @@ using Operate = std::function<int(const trueup::apps::OperateOptions&)>;
 /// What was asked for on the command line, once it was read.
 using Chosen = std::vector<std::pair<const CLI::App*, Operate>>;
 
+/// Which of the policies that run there.
+void add_policy_name(CLI::App& command, trueup::apps::OperateOptions& options,
+                     const std::string& otherwise) {
+    command.add_option("--policy", options.policy, "Only this policy (" + otherwise + ")");
+}
+
 CLI::App* add_operation(CLI::App& app, Options& options, Chosen& chosen, const std::string& name,
                         const std::string& help, Operate run) {
     CLI::App* command = app.add_subcommand(name, help);
@@ -375,6 +386,7 @@ void add_findings_list(CLI::App& findings, Options& options, Chosen& chosen) {
     CLI::App* list =
         add_operation(findings, options, chosen, "list", "List open findings, and why they wait",
                       trueup::apps::run_findings_list);
+    add_policy_name(*list, o, "default all");
     list->add_option("--rule", o.rule, "Only this rule");
     list->add_option("--reason", o.reason, "Only this reason, for example uncorrelated_rows");
     list->add_option("--subject", o.subject, "Only this subject");
@@ -399,6 +411,7 @@ void add_findings_approve(CLI::App& findings, Options& options, Chosen& chosen) 
                                       "Allow what findings propose, unless they have changed since",
                                       trueup::apps::run_findings_approve);
     approve->add_option("FINDING", o.handle, "Id and offset, from `findings list`");
+    add_policy_name(*approve, o, "default all");
     approve->add_option("--rule", o.rule, "All findings of this rule that wait for an approval");
     approve->add_option("--reason", o.reason,
                         "All findings that wait for this reason: approval, "
@@ -462,6 +475,7 @@ void add_cleanup(CLI::App& app, Options& options, Chosen& chosen) {
     CLI::App* cleanup = add_operation(
         app, options, chosen, "cleanup",
         "Show orphaned pods that wait, ask, and approve their deletion", trueup::apps::run_cleanup);
+    add_policy_name(*cleanup, options.operate, "default all");
     cleanup->add_flag("--yes", options.operate.yes, "Do not ask");
     trueup::apps::add_examples(*cleanup, kAnswered, {"trueup cleanup -c trueup.yaml"});
 }
@@ -479,9 +493,11 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
         return command;
     };
     for (const std::string name : {"pause", "resume"}) {
-        add(name, name, name == "pause" ? "Stop issuing and carrying out commands" : "End a pause",
-            "trueup " + name + " orphaned_pod -c trueup.yaml --comment 'ticket 42'")
-            ->add_option("RULE", o.rule, "One rule (default all)");
+        CLI::App* brake = add(
+            name, name, name == "pause" ? "Stop issuing and carrying out commands" : "End a pause",
+            "trueup " + name + " orphaned_pod -c trueup.yaml --comment 'ticket 42'");
+        brake->add_option("RULE", o.rule, "One rule (default all)");
+        add_policy_name(*brake, o, "default all");
     }
     add("hold", "hold", "Protect one subject from all commands, until `release`",
         "trueup hold graph-instances/wrapper-7 -c trueup.yaml --comment migration")
@@ -491,16 +507,20 @@ void add_brakes(CLI::App& app, Options& options, Chosen& chosen) {
         "trueup release graph-instances/wrapper-7 -c trueup.yaml")
         ->add_option("SUBJECT", o.subject, "For example graph-instances/wrapper-7")
         ->required();
-    add("unquarantine", "release", "End a quarantine: believe what the source lists",
-        "trueup unquarantine pods -c trueup.yaml --comment 'the namespace was emptied'")
+    CLI::App* unquarantine =
+        add("unquarantine", "release", "End a source's quarantine: accept its next snapshot",
+            "trueup unquarantine pods -c trueup.yaml --comment 'the namespace was emptied'");
+    unquarantine
         ->add_option("SOURCE", o.source, "Name of the source, from /readyz or `findings list`")
         ->required();
+    add_policy_name(*unquarantine, o, "default every policy that has this source");
     add("terminate", "terminate", "Terminate one instance: delete its pod, then update its row",
         "trueup terminate graph-instances/wrapper-7 -c trueup.yaml")
         ->add_option("SUBJECT", o.subject, "For example graph-instances/wrapper-7")
         ->required();
-    add("reconcile", "reconcile", "Judge every subject again, now",
-        "trueup reconcile -c trueup.yaml");
+    add_policy_name(*add("reconcile", "reconcile", "Judge every subject again, now",
+                         "trueup reconcile -c trueup.yaml"),
+                    o, "default all");
     add_cleanup(app, options, chosen);
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Millis kPatience{15'000};
+constexpr Millis kTimeout{15'000};
 constexpr Millis kSaySo{2'000};
 constexpr Millis kPoll{100};  // HTTP has no news to wait for
 constexpr int kWrong = 2;
@@ -47,6 +47,12 @@ int ask_engine(const EngineClient& engine, const Json& body, OutputFormat format
     const Result<Json> taken = engine.post("/v1/requests", body);
     if (!taken) return complain(taken.error().what);
     const std::string id = text(*taken, "request");
+    // A brake that some policy was not told of is none there.
+    const Json left = taken->value("not_asked", Json::array());
+    for (const Json& policy : left) {
+        fmt::print(stderr, "trueup: policy {} was not asked: {}\n", text(policy, "policy"),
+                   text(policy, "sentence"));
+    }
     const auto start = std::chrono::steady_clock::now();
     bool said = false;
     for (;;) {
@@ -59,10 +65,10 @@ int ask_engine(const EngineClient& engine, const Json& body, OutputFormat format
             } else {
                 fmt::print("{}: {}\n", state, text(*answer, "sentence"));
             }
-            return state == "granted" ? 0 : 1;
+            return state == "granted" && left.empty() ? 0 : 1;
         }
         const auto waited = std::chrono::steady_clock::now() - start;
-        if (waited > kPatience) {
+        if (waited > kTimeout) {
             return complain(
                 fmt::format("request {0} is in the log, but the engine has not processed it yet; "
                             "check it later with GET /v1/requests/{0}",
@@ -86,11 +92,6 @@ bool confirmed(bool already, const std::string& question) {
 
 namespace {
 
-std::string full_subject(const std::string& subject) {
-    const bool whole = subject.empty() || subject.find('/') != std::string::npos;
-    return whole ? subject : "graph-instances/" + subject;
-}
-
 std::string handle_of(const Json& finding) {
     return text(finding, "id").substr(0, 8) + "@" +
            std::to_string(finding.value("offset", std::int64_t{-1}));
@@ -101,7 +102,8 @@ Json request_of(const OperateOptions& options, const std::string& kind) {
     const auto add = [&](const char* name, const std::string& value) {
         if (!value.empty()) body[name] = value;
     };
-    add("subject", full_subject(options.subject));
+    add("policy", options.policy);
+    add("subject", options.subject);
     add("rule", options.rule);
     add("source", options.source);
     add("reason", options.reason);
@@ -113,9 +115,12 @@ Json request_of(const OperateOptions& options, const std::string& kind) {
 
 Result<Json> list(const EngineClient& engine, const OperateOptions& options) {
     EngineClient::Params params{{"limit", std::to_string(options.limit)}};
-    if (!options.rule.empty()) params.emplace_back("rule", options.rule);
-    if (!options.reason.empty()) params.emplace_back("reason", options.reason);
-    if (!options.subject.empty()) params.emplace_back("subject", full_subject(options.subject));
+    for (const auto& [name, value] : {std::pair{"policy", &options.policy},
+                                      {"rule", &options.rule},
+                                      {"reason", &options.reason},
+                                      {"subject", &options.subject}}) {
+        if (!value->empty()) params.emplace_back(name, *value);
+    }
     return engine.get("/v1/findings", params);
 }
 
@@ -133,12 +138,24 @@ std::string age_text(const Json& finding) {
     return fmt::format("{}d", seconds / kDay);
 }
 
+bool several_policies(const Json& page) { return page["policies"].size() > 1; }
+
+/// Offsets of one are none of another.
+bool several_journals(const Json& page) {
+    return several_policies(page) || page.value("shards", 1) > 1;
+}
+
 void print_brakes(const Json& page) {
+    for (const Json& policy : page["policies"]) {
+        const std::string why = text(policy, "unavailable");
+        if (!why.empty()) fmt::print("not shown: {}\n", why);
+    }
     for (const Json& pause : page.value("pauses", Json::array())) {
         const std::string rule = text(pause, "rule");
         const std::string comment = text(pause, "comment");
-        fmt::print("paused: {}, by {}{}\n", rule.empty() ? "every rule" : rule, text(pause, "by"),
-                   comment.empty() ? "" : ": " + comment);
+        fmt::print("paused: {}{}, by {}{}\n", rule.empty() ? "every rule" : rule,
+                   several_policies(page) ? " of policy " + text(pause, "policy") : "",
+                   text(pause, "by"), comment.empty() ? "" : ": " + comment);
     }
     for (const Json& quarantine : page.value("quarantines", Json::array())) {
         fmt::print("quarantine: {}\n", text(quarantine, "sentence"));
@@ -150,31 +167,49 @@ std::uint64_t not_shown(const Json& page) {
     return page.value("more", std::uint64_t{0}) + page.value("not_kept", std::uint64_t{0});
 }
 
-void print_findings(const Json& page) {
-    constexpr std::string_view kRow = "{:<17} {:<21} {:<10} {:<18} {:>5} {}{}\n";
-    const bool several = page.value("shards", 1) > 1;
-    const auto shard = [&](const std::string& of) {
-        return several ? fmt::format("{:<6}", of) : std::string();
-    };
-    print_brakes(page);
-    if (!page["findings"].empty()) {
-        fmt::print(kRow, "FINDING", "RULE", "STATE", "REASON", "AGE", shard("SHARD"), "WHAT");
-    }
-    for (const Json& finding : page["findings"]) {
-        const std::string does = text(finding, "does");
-        fmt::print(kRow, handle_of(finding), text(finding, "rule"), text(finding, "state"),
-                   text(finding, "reason"), age_text(finding),
-                   shard(std::to_string(finding.value("shard", 0))),
-                   text(finding, "sentence") + (does.empty() ? "" : " -> " + does));
-    }
+/// Where a finding lives, as far as there is a choice: `POLICY  SHARD`.
+std::string place_text(const Json& page, const std::string& policy, const std::string& shard) {
+    std::string place;
+    if (several_policies(page)) place += fmt::format("{:<16} ", policy);
+    const Json& policies = page["policies"];
+    const bool shards = std::any_of(policies.begin(), policies.end(),
+                                    [](const Json& one) { return one.value("shards", 1) > 1; });
+    return shards ? place + fmt::format("{:<6}", shard) : place;
+}
+
+/// The last line: how many there are, and as of when.
+void print_count(const Json& page, bool filtered) {
     const std::uint64_t more = not_shown(page);
     if (more > 0) fmt::print("... and {} more\n", more);
     const auto seen = page.value("seen", std::int64_t{-1});
-    // Each shard has offsets of its own.
-    const std::string offset = several    ? ""
-                               : seen < 0 ? "; nothing has been judged yet"
+    const std::string offset = several_journals(page) ? ""
+                               : seen < 0             ? "; nothing has been judged yet"
                                           : fmt::format(", as of journal offset {}", seen);
-    fmt::print("{} open{}\n", page["findings"].size() + more, offset);
+    fmt::print("{} open{}{}\n", page["findings"].size() + more, filtered ? " that match" : "",
+               offset);
+}
+
+void print_findings(const Json& page, bool filtered) {
+    constexpr std::string_view kRow = "{:<17} {:<21} {:<10} {:<18} {:>5} {}{}\n";
+    print_brakes(page);
+    if (!page["findings"].empty()) {
+        fmt::print(kRow, "FINDING", "RULE", "STATE", "REASON", "AGE",
+                   place_text(page, "POLICY", "SHARD"), "WHAT");
+    }
+    for (const Json& finding : page["findings"]) {
+        const std::string does = text(finding, "does");
+        fmt::print(
+            kRow, handle_of(finding), text(finding, "rule"), text(finding, "state"),
+            text(finding, "reason"), age_text(finding),
+            place_text(page, text(finding, "policy"), std::to_string(finding.value("shard", 0))),
+            text(finding, "sentence") + (does.empty() ? "" : " -> " + does));
+    }
+    print_count(page, filtered);
+}
+
+bool filters(const OperateOptions& options) {
+    return !(options.policy.empty() && options.rule.empty() && options.reason.empty() &&
+             options.subject.empty());
 }
 
 void print_object(const Json& object) {
@@ -292,7 +327,7 @@ int approve_seen(const EngineClient& engine, const Json& page, const std::vector
     // One by one, each by the offset that was shown: a page may show the newest record in part, so
     // that its offset alone could let in what was not on it. Of very many one request for each
     // reason, where there is one journal: a caller has a quota.
-    if (page.value("shards", 1) == 1 && waiting.size() > kOneByOne) {
+    if (!several_journals(page) && waiting.size() > kOneByOne) {
         std::set<std::string> reasons;
         for (const Json& finding : waiting) reasons.insert(text(finding, "reason"));
         OperateOptions all = options;
@@ -332,7 +367,7 @@ int approve_listed(const EngineClient& engine, const OperateOptions& options,
     if (json && !options.yes && !options.dry_run) {
         return complain("-o json does not ask; add --yes, or --dry-run to show only");
     }
-    if (!json) print_findings(*page);
+    if (!json) print_findings(*page, filters(options));
     if (json && options.dry_run) fmt::print("{}\n", page->dump(2));
     if (options.dry_run) return 0;
     if (waiting.empty()) {
@@ -360,7 +395,7 @@ int run_findings_list(const OperateOptions& options) {
     if (options.format == OutputFormat::kJson) {
         fmt::print("{}\n", page->dump(2));
     } else {
-        print_findings(*page);
+        print_findings(*page, filters(options));
     }
     return 0;
 }

@@ -17,6 +17,7 @@ namespace trueup::apps {
 struct OperateOptions {
     EngineAddress engine;
     OutputFormat format = OutputFormat::kText;
+    std::string policy;   ///< empty: what it is about says which, or all
     std::string subject;  ///< `graph-instances/wrapper-7`, or what stands behind the slash
     std::string rule;
     std::string source;

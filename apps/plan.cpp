@@ -3,6 +3,7 @@
 #include "apps/config/config.h"
 #include "apps/progress.h"
 #include "apps/wiring.h"
+#include "engine/base/suggest.h"
 #include "engine/ports/clock.h"
 
 #include <fmt/core.h>
@@ -107,13 +108,38 @@ std::string plan_json(const Settings& settings, const Rehearsed& rehearsed) {
     }
     Json findings = Json::array();
     for (const Proposal& proposal : rehearsed.proposals) findings.push_back(json_of(proposal));
-    const Json plan{{"subjects", rehearsed.subjects},
-                    {"wrong", rehearsed.wrong},
-                    {"quarantined", rehearsed.quarantined()},
-                    {"rules", std::move(rules)},
-                    {"findings", std::move(findings)}};
+    const Json plan{{"policy", settings.policy}, {"subjects", rehearsed.subjects},
+                    {"wrong", rehearsed.wrong},  {"quarantined", rehearsed.quarantined()},
+                    {"rules", std::move(rules)}, {"findings", std::move(findings)}};
     return plan.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
+
+namespace {
+
+/// The policy of that name; empty: all.
+Result<std::vector<config::Config>> policies_of(const config::Config& config,
+                                                const std::string& name) {
+    std::vector<config::Config> policies = config::of_each_policy(config);
+    std::vector<std::string> known;
+    for (const auto& policy : config.policies) known.push_back(policy.name);
+    if (name.empty()) return policies;
+    std::erase_if(policies, [&](const auto& one) { return one.policies.front().name != name; });
+    if (!policies.empty()) return policies;
+    return Error{Next::kStop, Code::kInvalid,
+                 "there is no policy '" + name + "'; " + did_you_mean(name, known)};
+}
+
+/// What one policy would do, or why that is not known.
+Result<Rehearsed> rehearse(const config::Config& policy, StopSignal& stop) {
+    auto asked = survey(policy, Progress(stop), Depth::kWorld);
+    if (!asked) return asked.error();
+    std::vector<Look> looks;
+    for (Surveyed& each : *asked) looks.push_back(std::move(each.look));
+    return rehearse(config::policy_settings(policy), looks,
+                    from_millis<BrokerTime>(ports::system_clock().wall_millis()));
+}
+
+}  // namespace
 
 int run_plan(const PlanOptions& options, StopSignal& stop) {
     const auto config = config::load_config(options.config);
@@ -121,24 +147,30 @@ int run_plan(const PlanOptions& options, StopSignal& stop) {
         fmt::print(stderr, "{}\n", config.error().what);
         return 2;
     }
-    const Flaws flaws = check_sources(*config, options.config);
-    for (const auto* kind : {&flaws.wrong, &flaws.unanswered}) {
-        for (const std::string& sentence : *kind) fmt::print(stderr, "{}\n", sentence);
+    const auto policies = policies_of(*config, options.policy);
+    if (!policies) {
+        fmt::print(stderr, "trueup plan: {}\n", policies.error().what);
+        return 2;
     }
-    if (!flaws.none()) return flaws.exit_code();
-    auto asked = survey(*config, Progress(stop), Depth::kWorld);
-    if (!asked) {
-        fmt::print(stderr, "trueup plan: {}; nothing was written\n", asked.error().what);
-        return 1;
-    }
-    std::vector<Look> looks;
-    for (Surveyed& each : *asked) looks.push_back(std::move(each.look));
-    const Settings settings = config::policy_settings(*config);
-    const Rehearsed rehearsed =
-        rehearse(settings, looks, from_millis<BrokerTime>(ports::system_clock().wall_millis()));
     const bool json = options.format == OutputFormat::kJson;
-    fmt::print("{}", json ? plan_json(settings, rehearsed) : plan_text(settings, rehearsed));
-    return rehearsed.proposals.empty() ? 0 : kFound;
+    bool found = false;
+    for (const config::Config& policy : *policies) {
+        const Flaws flaws = check_sources(policy, options.config);
+        for (const auto* kind : {&flaws.wrong, &flaws.unanswered}) {
+            for (const std::string& sentence : *kind) fmt::print(stderr, "{}\n", sentence);
+        }
+        if (!flaws.none()) return flaws.exit_code();
+        const Result<Rehearsed> rehearsed = rehearse(policy, stop);
+        if (!rehearsed) {
+            fmt::print(stderr, "trueup plan: {}; nothing was written\n", rehearsed.error().what);
+            return 1;
+        }
+        const Settings settings = config::policy_settings(policy);
+        if (!json && policies->size() > 1) fmt::print("policy {}\n", settings.policy);
+        fmt::print("{}", json ? plan_json(settings, *rehearsed) : plan_text(settings, *rehearsed));
+        found = found || !rehearsed->proposals.empty();
+    }
+    return found ? kFound : 0;
 }
 
 }  // namespace trueup::apps

@@ -12,6 +12,7 @@ namespace trueup::apps {
 
 struct PlanOptions {
     std::string config;
+    std::string policy;  ///< empty: all
     OutputFormat format = OutputFormat::kText;
 };
 

@@ -85,13 +85,17 @@ int print_hashes(const PolicyOptions& options) {
         fmt::print(stderr, "{}\n", config.error().what);
         return 2;
     }
-    const Settings settings = config::policy_settings(*config);
     nlohmann::ordered_json hashes = nlohmann::ordered_json::object();
-    for (const RuleSettings& rule : settings.rules) {
-        const std::string hash =
-            to_hex(core::rule_text(*settings.text, settings.sources, rule.rule).text);
-        hashes[rule.rule] = hash;
-        if (options.format == OutputFormat::kText) fmt::print("{} # {}\n", hash, rule.rule);
+    for (const config::Config& policy : config::of_each_policy(*config)) {
+        const Settings settings = config::policy_settings(policy);
+        for (const RuleSettings& rule : settings.rules) {
+            const std::string hash =
+                to_hex(core::rule_text(*settings.text, settings.sources, rule.rule).text);
+            hashes[settings.policy][rule.rule] = hash;
+            if (options.format == OutputFormat::kJson) continue;
+            fmt::print("{} # {}{}\n", hash,
+                       config->policies.size() > 1 ? settings.policy + " " : "", rule.rule);
+        }
     }
     if (options.format == OutputFormat::kJson) fmt::print("{}\n", hashes.dump());
     return 0;

@@ -3,12 +3,15 @@
 #include "apps/bus.h"
 #include "apps/config/config.h"
 #include "apps/events.h"
+#include "apps/hosts.h"
 #include "apps/logging.h"
 #include "apps/operate.h"
+#include "apps/parts.h"
 #include "apps/retry.h"
 #include "apps/source_checks.h"
 #include "apps/topics.h"
 #include "apps/wiring.h"
+#include "engine/base/mutex.h"
 #include "engine/base/version.h"
 #include "engine/ports/clock.h"
 
@@ -18,16 +21,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
+#include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace trueup::apps {
@@ -38,137 +39,6 @@ constexpr Millis kFeedEvery{100};                  // at most; and whether all i
 constexpr Millis kNoNews = std::chrono::hours(1);  // a wait that only news or a signal ends
 constexpr int kGaveUp = 1;                         // exit codes
 constexpr int kWrong = 2;
-
-/// Prints what is wrong, one sentence a line. Returns the exit code.
-int refuse(const std::string& sentences) {
-    fmt::print(stderr, "{}\n", sentences);
-    return kWrong;
-}
-
-std::string name_of(Part part) {
-    switch (part) {
-        case Part::kEngine:
-            return "engine";
-        case Part::kConnect:
-            return "connect";
-        case Part::kExecute:
-            return "execute";
-        case Part::kEverything:
-            break;
-    }
-    return "up";
-}
-
-bool runs(Part part, Part what) { return part == Part::kEverything || part == what; }
-
-/// Only what this process runs, in a copy of the configuration.
-Result<config::Config> narrowed(config::Config config, const ProcessOptions& options) {
-    if (!options.listen.empty()) config.listen = options.listen == "off" ? "" : options.listen;
-    if (std::string flaw = config::flaw_of_listen(config, config.listen);
-        !config.listen.empty() && !flaw.empty()) {
-        return Error{Next::kStop, Code::kConfiguration, options.config + ": http.listen " + flaw};
-    }
-    if (options.part == Part::kEverything) return config;
-    if (!config.kafka) {
-        return Error{Next::kStop, Code::kConfiguration,
-                     options.config + ": `trueup " + name_of(options.part) +
-                         "` needs a Kafka bus; write bus: {kafka: {bootstrap: HOST:PORT}}, or run "
-                         "`trueup up`"};
-    }
-    // The others have their own: the engine is the one that people ask.
-    if (options.part != Part::kEngine && options.listen.empty()) config.listen.clear();
-    return config;
-}
-
-/// The configuration with the sources that this process asks: an engine none, a connector its own,
-/// an executor all, since it reads the other sides too.
-Result<config::Config> sources_used(const config::Config& config, const ProcessOptions& options) {
-    config::Config used = config;
-    if (options.part == Part::kEngine) used.sources.clear();
-    if (options.part != Part::kConnect || options.names.empty()) return used;
-    used.sources.clear();
-    for (const std::string& name : options.names) {
-        const config::SourceConfig* source = config.source(name);
-        if (source == nullptr) {
-            return Error{Next::kStop, Code::kConfiguration,
-                         "there is no source " + name + " in " + options.config};
-        }
-        used.sources.push_back(*source);
-    }
-    return used;
-}
-
-Result<std::vector<SourceSpec>> sources_of(const config::Config& config,
-                                           const ProcessOptions& options) {
-    if (!runs(options.part, Part::kConnect)) return std::vector<SourceSpec>{};
-    const auto used = sources_used(config, options);
-    if (!used) return used.error();
-    return make_sources(*used);
-}
-
-Result<ExecutorSpec> executors_of(const config::Config& config, const ProcessOptions& options) {
-    if (!runs(options.part, Part::kExecute)) return ExecutorSpec{};
-    auto executors = make_executors(config);
-    if (!executors) return executors;
-    for (const std::string& name : options.names) {
-        if (options.part != Part::kExecute) break;
-        if (config.executors.count(name) == 0) {
-            return Error{Next::kStop, Code::kConfiguration,
-                         "there is no executor " + name + " in " + options.config +
-                             "; write it under executors"};
-        }
-        executors->settings.kinds.push_back(action_of(name));
-    }
-    if (!options.pause_file.empty()) {
-        // Unknown is not absent: a file that cannot be looked for holds the writes too.
-        executors->settings.before_write = [file = options.pause_file](const Command&) {
-            std::error_code failed;
-            return !std::filesystem::exists(file, failed) && !failed;
-        };
-    }
-    return executors;
-}
-
-/// In a test build the environment makes this the next build, which has one more version of the
-/// logic (tests/integration/test_kafka_upgrade.py).
-void become_next_build([[maybe_unused]] Settings& policy) {
-#ifdef TRUEUP_MUTANTS
-    if (std::getenv("TRUEUP_NEXT_BUILD") != nullptr) ++policy.logic;
-#endif
-}
-
-Result<HostSettings> settings_of(const config::Config& config, const ProcessOptions& options) {
-    HostSettings settings;
-    settings.state_dir = config.state_dir;
-    settings.keys = config.keys;
-    settings.make_keys = !config.kafka;
-    settings.memory_bytes = config.memory_bytes;
-    settings.checkpoint_every = config.checkpoint_every;
-    settings.checkpoints_kept = config.checkpoints_kept;
-    settings.checkpoints = config.checkpoints;
-    if (!config.kafka) settings.retention.topics = config.retention.topics;
-    settings.retention.journal = config.retention.journal;
-    settings.retention.log_bytes = config.retention.log_bytes;
-    settings.policy = config::policy_settings(config);
-    if (options.enable_all) settings.policy.enabled_by = kCommandLine;
-    become_next_build(settings.policy);
-    settings.http.listen = config.listen;
-    // The engine is the one that people ask.
-    if (runs(options.part, Part::kEngine)) settings.http.socket = socket_of(config.state_dir);
-    if (config.http_tls) {
-        settings.http.cert_file = config.http_tls->cert_file;
-        settings.http.key_file = config.http_tls->key_file;
-    }
-    settings.alone = !config.kafka;
-    settings.lead = !options.follow;
-    if (config.kafka) settings.partitions = static_cast<std::int32_t>(config.kafka->partitions);
-    settings.shards.clear();
-    if (!runs(options.part, Part::kEngine)) return settings;
-    auto shards = parse_shards(options.shards, settings.partitions);
-    if (!shards) return shards.error();
-    settings.shards = std::move(*shards);
-    return settings;
-}
 
 /// Why it does not start, with the exit code that says whether another start may do.
 struct Refusal {
@@ -181,77 +51,276 @@ Refusal refusal_of(const Error& error) {
 }
 Refusal gave_up(const Error& error) { return {kGaveUp, error.what}; }
 
-/// All that needs nobody but the configuration.
-struct Parts {
-    HostSettings settings;
-    std::vector<SourceSpec> sources;
-    ExecutorSpec executors;
+/// Prints what is wrong, one sentence a line. Returns the exit code.
+int refuse(const Refusal& refusal) {
+    fmt::print(stderr, "{}\n", refusal.what);
+    return refusal.code;
+}
+
+/// A policy on its way to running.
+struct Policy {
+    config::Config config;
+    std::optional<Refusal> refused = std::nullopt;  ///< it does not run, though others may
+    std::unique_ptr<SourceChecks> checks = nullptr;
+    Parts parts = {};
+    std::unique_ptr<ports::Log> log = nullptr;
+    Host* host = nullptr;
+
+    const std::string& name() const { return config.policies.front().name; }
 };
 
-Result<Parts> parts_of(const config::Config& config, const ProcessOptions& options,
-                       StopSignal& stop) {
-    auto settings = settings_of(config, options);
-    if (!settings) return settings.error();
-    settings->pause = [&stop](Millis pause) { return stop.wait(pause); };
-    auto sources = sources_of(config, options);
-    if (!sources) return sources.error();
-    auto executors = executors_of(config, options);
-    if (!executors) return executors.error();
-    return Parts{std::move(*settings), std::move(*sources), std::move(*executors)};
+/// Nothing of a policy starts where a server says that it is wrong. Whoever does not answer is
+/// waited for.
+void check_sources(Policy& policy, StopSignal& stop) {
+    const auto flaws = policy.checks->first_answers([&](Millis pause) { return stop.wait(pause); });
+    if (!flaws.empty()) policy.refused = {kWrong, fmt::format("{}", fmt::join(flaws, "\n"))};
 }
 
 /// The log of a single process, before its HTTP side: who has it has the state folder. Brokers may
 /// come up later than we do, and are waited for behind ours.
-std::optional<Refusal> open_log(const config::Config& config, Part part, Host* host,
-                                std::unique_ptr<ports::Log>& log) {
-    if (config.kafka.has_value() != (host != nullptr)) return std::nullopt;
-    if (host != nullptr) {
-        const auto attempt = [&] { return require_topics(config); };
-        const Status topics = attempt_until_answered(attempt, host->waiting());
-        if (!topics) return refusal_of(topics.error());
+void open_log(Policy& policy, Part part, const Waiting* waiting) {
+    if (policy.config.kafka.has_value() != (waiting != nullptr)) return;
+    if (waiting != nullptr) {
+        const Status topics =
+            attempt_until_answered([&] { return require_topics(policy.config); }, *waiting);
+        if (!topics) {
+            policy.refused = refusal_of(topics.error());
+            return;
+        }
     }
-    const auto open = [&] { return open_bus(config, name_of(part)); };
-    auto opened = host == nullptr ? open() : attempt_until_answered(open, host->waiting());
-    if (!opened) return gave_up(opened.error());
-    log = std::move(*opened);
+    const auto open = [&] { return open_bus(policy.config, name_of(part)); };
+    auto opened = waiting == nullptr ? open() : attempt_until_answered(open, *waiting);
+    if (!opened) {
+        policy.refused = gave_up(opened.error());
+        return;
+    }
+    policy.log = std::move(*opened);
+}
+
+/// Blocks while the log does not answer. On a thread of the policy's own.
+void begin(Policy& policy, Part part) {
+    const Waiting waiting = policy.host->waiting();
+    open_log(policy, part, &waiting);
+    if (policy.refused) return;
+    ExecutorSpec& executors = policy.parts.executors;
+    if (policy.config.kafka && !executors.sources.empty()) {
+        auto assignment = join_executors(policy.config, executors.settings.kinds);
+        if (!assignment) {
+            policy.refused = gave_up(assignment.error());
+            return;
+        }
+        executors.settings.assignment = std::move(*assignment);
+    }
+    const Status begun = policy.host->begin(std::move(policy.log), std::move(policy.parts.sources),
+                                            std::move(executors), std::move(policy.checks));
+    if (!begun) policy.refused = gave_up(begun.error());
+}
+
+/// The start of all policies: one that is refused leaves the others alone.
+class Start {
+  public:
+    Start(const config::Config& config, const ProcessOptions& options, StopSignal& stop)
+        : config_(config), options_(options), stop_(stop) {
+        for (config::Config& policy : policies_here(config, options)) {
+            policies_.push_back({std::move(policy)});
+        }
+    }
+
+    /// Fills in the hosts once each policy runs or is refused. Nullopt where one runs, or where it
+    /// was asked to stop meanwhile.
+    std::optional<Refusal> run(std::unique_ptr<Hosts>& hosts) {
+        for (Policy& policy : policies_) {
+            policy.checks = std::make_unique<SourceChecks>(
+                source_checks(sources_used(policy.config, options_), options_.config));
+        }
+        for (Policy& policy : policies_) check_sources(policy, stop_);
+        if (auto none = none_left()) return none;
+        if (stop_.wait(Millis{0})) return std::nullopt;
+        if (auto refused = make_parts()) return refused;
+        if (auto refused = open_hosts(hosts)) return refused;
+        begin_all();
+        if (stop_.wait(Millis{0})) return std::nullopt;
+        return none_left();
+    }
+
+  private:
+    std::string self() const { return "trueup " + name_of(options_.part); }
+
+    /// Why nothing runs, where nothing does; else what is refused is told, once.
+    std::optional<Refusal> none_left() {
+        const auto refused = [](const Policy& policy) { return policy.refused.has_value(); };
+        if (std::all_of(policies_.begin(), policies_.end(), refused)) {
+            Refusal all{kGaveUp, {}};
+            for (const Policy& policy : policies_) {
+                all.code = std::max(all.code, policy.refused->code);
+                all.what += (all.what.empty() ? "" : "\n") + policy.refused->what;
+            }
+            return all;
+        }
+        for (Policy& policy : policies_) {
+            if (policy.refused) leave_out(policy.name(), policy.refused->what, policy.host);
+        }
+        return std::nullopt;
+    }
+
+    void leave_out(const std::string& name, const std::string& why, Host* host) {
+        if (host != nullptr) host->leave_out(why);
+        if (!told_.insert(name).second) return;
+        spdlog::error("policy {} does not run: {}", name, why);
+    }
+
+    std::optional<Refusal> make_parts() {
+        auto secrets = Secrets::load(config_.keys, !config_.kafka);
+        if (!secrets)
+            return Refusal{refusal_of(secrets.error()).code, self() + ": " + secrets.error().what};
+        for (Policy& policy : policies_) {
+            policy.parts.settings.state_dir = policy.config.state_dir;
+            policy.parts.settings.policy.policy = policy.name();
+            policy.parts.settings.secrets = *secrets;
+            if (policy.refused) continue;
+            auto parts = parts_of(policy.config, options_, *secrets);
+            if (parts) {
+                policy.parts = std::move(*parts);
+                policy.parts.settings.pause = [this](Millis pause) { return wait(pause); };
+                open_log(policy, options_.part, nullptr);
+            } else {
+                policy.refused = Refusal{kWrong, parts.error().what};
+            }
+            if (policy.refused) policy.refused->what = self() + ": " + policy.refused->what;
+        }
+        return none_left();
+    }
+
+    /// A host for each, also for those that do not run: who asks is told why.
+    std::optional<Refusal> open_hosts(std::unique_ptr<Hosts>& hosts) {
+        std::vector<HostSettings> settings;
+        for (const Policy& policy : policies_) settings.push_back(policy.parts.settings);
+        for (const config::LeftOut& one : config_.left_out) {
+            settings.push_back(settings.front());
+            settings.back().policy.policy = one.name;
+        }
+        auto opened = Hosts::open(http(), std::move(settings));
+        if (!opened)
+            return Refusal{refusal_of(opened.error()).code, self() + ": " + opened.error().what};
+        hosts = std::move(*opened);
+        for (std::size_t i = 0; i < policies_.size(); ++i) {
+            policies_[i].host = hosts->all()[i].get();
+        }
+        for (std::size_t i = 0; i < config_.left_out.size(); ++i) {
+            const config::LeftOut& one = config_.left_out[i];
+            leave_out(one.name, one.why, hosts->all()[policies_.size() + i].get());
+        }
+        if (runs(options_.part, Part::kEngine)) {
+            write_address(config_.state_dir, hosts->address(),
+                          config_.http_tls ? config_.http_tls->cert_file : "");
+        }
+        return none_left();
+    }
+
+    api::ServerSettings http() const {
+        api::ServerSettings http;
+        http.listen = config_.listen;
+        // The engine is the one that people ask.
+        if (runs(options_.part, Part::kEngine)) http.socket = socket_of(config_.state_dir);
+        if (config_.http_tls) {
+            http.cert_file = config_.http_tls->cert_file;
+            http.key_file = config_.http_tls->key_file;
+        }
+        return http;
+    }
+
+    /// Each on a thread of its own: one that waits for its topics lets the others begin.
+    void begin_all() {
+        std::vector<std::thread> threads;
+        std::atomic<std::size_t> open{0};
+        for (Policy& policy : policies_) {
+            if (policy.refused) continue;
+            ++open;
+            threads.emplace_back([&, one = &policy] {
+                begin(*one, options_.part);
+                if (one->refused) one->refused->what = self() + ": " + one->refused->what;
+                --open;
+                stop_.wake();
+            });
+        }
+        while (open > 0 && !stop_.wait_for_news(kNoNews)) {
+        }
+        {
+            const MutexLock lock(mutex_);
+            stopped_ = true;
+        }
+        stopped_news_.notify_all();
+        for (std::thread& thread : threads) thread.join();
+    }
+
+    /// Of the threads that begin policies. True: it is to stop.
+    bool wait(Millis pause) TRUEUP_EXCLUDES(mutex_) {
+        const MutexLock lock(mutex_);
+        const CondVar::Deadline until = CondVar::in(pause);
+        while (!stopped_ && stopped_news_.wait_until(mutex_, until)) {
+        }
+        return stopped_;
+    }
+
+    const config::Config& config_;
+    const ProcessOptions& options_;
+    StopSignal& stop_;
+    std::vector<Policy> policies_;
+    std::set<std::string> told_;
+    Mutex mutex_;
+    CondVar stopped_news_;
+    bool stopped_ TRUEUP_GUARDED_BY(mutex_) = false;
+};
+
+/// What a preview left behind means nothing here, and what no policy names is nobody's.
+std::optional<Refusal> check_state(const config::Config& config) {
+    namespace fs = std::filesystem;
+    std::error_code none;
+    for (const char* former : {"log", "projection", "shard-0"}) {
+        if (!fs::exists(config.state_dir + "/" + former, none)) continue;
+        return Refusal{kWrong, config.state_dir + "/" + former +
+                                   " is of an earlier preview, whose state cannot be continued; "
+                                   "move it away, or write another state_dir"};
+    }
+    for (const auto& folder : fs::directory_iterator(config.state_dir + "/policies", none)) {
+        const std::string name = folder.path().filename().string();
+        const auto same = [&](const auto& one) { return one.name == name; };
+        if (std::any_of(config.policies.begin(), config.policies.end(), same) ||
+            std::any_of(config.left_out.begin(), config.left_out.end(), same)) {
+            continue;
+        }
+        spdlog::warn(
+            "{} has the journal of a policy that the configuration does not name: what it ordered "
+            "is not carried out any more; move it away if it is not to come back",
+            folder.path().string());
+    }
     return std::nullopt;
 }
 
-/// Fills in the host once it runs.
-std::optional<Refusal> start_host(const config::Config& config, const ProcessOptions& options,
-                                  Parts parts, std::unique_ptr<SourceChecks> checks,
-                                  std::unique_ptr<Host>& host) {
-    std::unique_ptr<ports::Log> log;
-    if (auto refused = open_log(config, options.part, nullptr, log)) return refused;
-    auto opened = Host::open(std::move(parts.settings));
-    if (!opened) return refusal_of(opened.error());
-    host = std::move(*opened);
-    if (runs(options.part, Part::kEngine)) {
-        write_address(config.state_dir, host->address(),
-                      config.http_tls ? config.http_tls->cert_file : "");
+std::string describe(const Hosts& hosts) {
+    std::string text;
+    for (const Host* host : hosts.begun()) {
+        text += (text.empty() ? "" : "; ") +
+                (hosts.all().size() > 1 ? "policy " + host->policy() + ": " : "") +
+                host->describe();
     }
-    if (auto refused = open_log(config, options.part, host.get(), log)) return refused;
-    if (config.kafka && !parts.executors.sources.empty()) {
-        auto assignment = join_executors(config, parts.executors.settings.kinds);
-        if (!assignment) return gave_up(assignment.error());
-        parts.executors.settings.assignment = std::move(*assignment);
-    }
-    const Status begun = host->begin(std::move(log), std::move(parts.sources),
-                                     std::move(parts.executors), std::move(checks));
-    if (!begun) return gave_up(begun.error());
-    return std::nullopt;
+    return text;
 }
 
-void greet(const config::Config& config, const ProcessOptions& options, const Host& host) {
+void greet(const config::Config& config, const ProcessOptions& options, const Hosts& hosts) {
     if (options.format != OutputFormat::kText) return;
+    const std::size_t left = hosts.all().size() - hosts.begun().size();
     std::string text =
         options.part == Part::kEverything
-            ? fmt::format("trueup is up: {} sources, state in {}", config.sources.size(),
-                          config.state_dir)
-            : fmt::format("trueup {} is up: {}", name_of(options.part), host.describe());
-    if (!host.address().empty()) {
+            ? fmt::format(
+                  "trueup is up: {}{} sources, state in {}",
+                  hosts.all().size() > 1 ? fmt::format("{} policies, ", hosts.begun().size()) : "",
+                  config.sources.size(), config.state_dir)
+            : fmt::format("trueup {} is up: {}", name_of(options.part), describe(hosts));
+    if (left > 0) text += fmt::format(", {} left out", left);
+    if (!hosts.address().empty()) {
         text += fmt::format(", metrics at {}://{}/metrics", config.http_tls ? "https" : "http",
-                            host.address());
+                            hosts.address());
     }
     fmt::print("{}\n", text);
     std::fflush(stdout);
@@ -261,8 +330,10 @@ void greet(const config::Config& config, const ProcessOptions& options, const Ho
 /// a night asks for it first.
 void log_start(const config::Config& config, const ProcessOptions& options) {
     nlohmann::ordered_json rules = nlohmann::ordered_json::object();
-    for (const RuleSettings& rule : config::policy_settings(config).rules) {
-        rules[rule.rule] = name_of(rule.mode);
+    for (const config::PolicyConfig& policy : config.policies) {
+        for (const RuleSettings& rule : policy.rules) {
+            rules[policy.name][rule.rule] = name_of(rule.mode);
+        }
     }
     log_event("started", {{"version", kVersion},
                           {"part", name_of(options.part)},
@@ -278,12 +349,17 @@ void log_start(const config::Config& config, const ProcessOptions& options) {
 }
 
 /// Until it is asked to stop. Returns the exit code.
-int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
-    EventPrinter feed(host.log(), host.shards(), options.format, options.colours);
+int run(Hosts& hosts, const ProcessOptions& options, StopSignal& stop) {
+    std::vector<EventPrinter::Feed> feeds;
+    std::vector<std::unique_ptr<ports::Wakeup::Listener>> heard;
+    for (Host* host : hosts.begun()) {
+        feeds.push_back({&host->log(), host->shards()});
+        heard.push_back(host->log().listen([&stop] { stop.wake(); }));
+    }
+    EventPrinter feed(std::move(feeds), options.format, options.colours);
     ports::Clock& clock = ports::system_clock();
     const SteadyTime start = clock.steady_now();
     const Millis length = std::chrono::seconds(options.seconds);
-    const auto heard = host.log().listen([&stop] { stop.wake(); });
     // What comes shortly after one another is shown together.
     while (!stop.wait(kFeedEvery)) {
         feed.show_new();
@@ -291,19 +367,21 @@ int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
         if (left <= Millis{0}) break;
         stop.wait_for_news(left);
     }
-    const std::string fatal = host.fatal();
+    const std::string fatal = hosts.fatal();
     log_event("stopping", {{"part", name_of(options.part)}});
-    host.begin_stop();
-    while (host.settling()) {
-        if (stop.again(kFeedEvery)) host.hurry();
+    hosts.begin_stop();
+    while (hosts.settling()) {
+        if (stop.again(kFeedEvery)) hosts.hurry();
         feed.show_new();
     }
-    const Status stopped = host.stop();
+    const Status stopped = hosts.stop();
     feed.show_new();
-    if (options.format == OutputFormat::kText && !host.shards().empty()) {
+    if (options.format == OutputFormat::kText && runs(options.part, Part::kEngine)) {
         const auto ran =
             std::chrono::duration_cast<std::chrono::seconds>(clock.steady_now() - start);
-        feed.summarise(ran.count(), host.snapshot().open_findings);
+        std::uint64_t open = 0;
+        for (Host* host : hosts.begun()) open += host->snapshot().open_findings;
+        feed.summarise(ran.count(), open);
     }
     if (!stopped)
         fmt::print(stderr, "trueup {}: {}\n", name_of(options.part), stopped.error().what);
@@ -314,56 +392,23 @@ int run(Host& host, const ProcessOptions& options, StopSignal& stop) {
 
 }  // namespace
 
-Result<std::vector<PartitionNumber>> parse_shards(const std::string& text, std::int32_t count) {
-    std::set<PartitionNumber> shards;
-    const auto wrong = [&] {
-        return Error{Next::kStop, Code::kInvalid,
-                     "--shards is '" + text + "'; write numbers from 0 to " +
-                         std::to_string(count - 1) + ", as 0-3 or 0,2"};
-    };
-    const auto number = [&](std::string_view digits) {
-        std::int32_t value = -1;
-        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        return read.ec == std::errc{} && read.ptr == digits.data() + digits.size() ? value : -1;
-    };
-    std::istringstream parts(text.empty() ? "0-" + std::to_string(count - 1) : text);
-    for (std::string part; std::getline(parts, part, ',');) {
-        const std::size_t dash = part.find('-');
-        const std::int32_t first = number(std::string_view(part).substr(0, dash));
-        const std::int32_t last =
-            dash == std::string::npos ? first : number(std::string_view(part).substr(dash + 1));
-        if (first < 0 || last < first || last >= count) return wrong();
-        for (std::int32_t shard = first; shard <= last; ++shard) shards.emplace(shard);
-    }
-    if (shards.empty()) return wrong();
-    return std::vector<PartitionNumber>(shards.begin(), shards.end());
-}
-
 int run_process(const ProcessOptions& options, StopSignal& stop) {
-    auto loaded = config::load_config(options.config);
-    if (!loaded) return refuse(loaded.error().what);
+    auto loaded = config::load_sound_policies(options.config);
+    if (!loaded) return refuse({kWrong, loaded.error().what});
     const auto config = narrowed(std::move(*loaded), options);
-    if (!config) return refuse(config.error().what);
+    if (!config) return refuse({kWrong, config.error().what});
     use_log_settings(*config, options.log_level);
-    const auto used = sources_used(*config, options);
-    if (!used) return refuse(used.error().what);
-    // Nothing starts where a server says that it is wrong. Whoever does not answer is waited for.
-    auto checks = std::make_unique<SourceChecks>(source_checks(*used, options.config));
-    const auto flaws = checks->first_answers([&](Millis pause) { return stop.wait(pause); });
-    if (!flaws.empty()) return refuse(fmt::format("{}", fmt::join(flaws, "\n")));
-    if (stop.wait(Millis{0})) return 0;
-    const std::string self = "trueup " + name_of(options.part);
-    auto parts = parts_of(*config, options, stop);
-    if (!parts) return refuse(self + ": " + parts.error().what);
-    std::unique_ptr<Host> host;
-    if (auto refused = start_host(*config, options, std::move(*parts), std::move(checks), host)) {
+    if (const auto refused = check_state(*config)) return refuse(*refused);
+    Start start(*config, options, stop);
+    std::unique_ptr<Hosts> hosts;
+    if (const auto refused = start.run(hosts)) {
         if (stop.wait(Millis{0})) return 0;  // while it waited
-        fmt::print(stderr, "{}: {}\n", self, refused->what);
-        return refused->code;
+        return refuse(*refused);
     }
+    if (stop.wait(Millis{0})) return 0;
     log_start(*config, options);
-    greet(*config, options, *host);
-    return run(*host, options, stop);
+    greet(*config, options, *hosts);
+    return run(*hosts, options, stop);
 }
 
 }  // namespace trueup::apps

@@ -20,11 +20,12 @@ struct ProcessOptions {
     std::uint64_t seconds = 0;  ///< 0: until Ctrl-C
     /// While this file exists, executors check but hold their writes. Empty: never.
     std::string pause_file;
-    std::string listen;              ///< instead of the configuration's address; empty: that
-    std::string shards;              ///< of an engine, as `0-3,7`; empty: all
-    bool follow = false;             ///< an engine that folds and emits nothing
-    bool enable_all = false;         ///< every rule is enabled at once, unseen
-    std::vector<std::string> names;  ///< sources to connect, kinds to execute; none: all
+    std::string listen;                 ///< instead of the configuration's address; empty: that
+    std::string shards;                 ///< of an engine, as `0-3,7`; empty: all
+    bool follow = false;                ///< an engine that folds and emits nothing
+    bool enable_all = false;            ///< every rule is enabled at once, unseen
+    std::vector<std::string> names;     ///< sources to connect, kinds to execute; none: all
+    std::vector<std::string> policies;  ///< that run here; none: all
     OutputFormat format = OutputFormat::kText;
     bool colours = true;
     std::string log_level;  ///< of the command line; empty: the configuration's
@@ -32,7 +33,8 @@ struct ProcessOptions {
 
 /// Exit codes: 0 stopped as asked; 1 it gave up, and another start may do; 2 the configuration is
 /// wrong, or a server says that what it names is not there, and nothing was started: another start
-/// does not help. Who does not answer is waited for.
+/// does not help. Who does not answer is waited for. Of several policies those that can run do, and
+/// the others are told of.
 int run_process(const ProcessOptions& options, StopSignal& stop);
 
 /// The numbers of `0-3,7`, ascending, each below `count`; the error says what to write.

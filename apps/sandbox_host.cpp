@@ -22,19 +22,23 @@ SourceSpec source_spec(const std::string& name, Topic topic) {
     return spec;
 }
 
-SourceSpec pods_source(sandbox::World& world) {
+SourceSpec pods_source(sandbox::World& world, const std::string& policy) {
     SourceSpec spec = source_spec("pods", Topic::kChangesPods);
     spec.cluster = world.cluster();
-    spec.connector = std::make_unique<connectors::KubernetesConnector>(
-        *spec.cluster, sandbox::sandbox_pods(kSelector));
+    connectors::KubernetesSettings settings = sandbox::sandbox_pods(kSelector);
+    settings.subject_prefix = policy + "/";
+    spec.connector =
+        std::make_unique<connectors::KubernetesConnector>(*spec.cluster, std::move(settings));
     return spec;
 }
 
-Result<SourceSpec> rows_source(sandbox::World& world) {
+Result<SourceSpec> rows_source(sandbox::World& world, const std::string& policy) {
     SourceSpec spec = source_spec("rows", Topic::kChangesRows);
     spec.database = world.database();
+    connectors::postgres::Settings settings = sandbox::sandbox_rows();
+    settings.subject_prefix = policy + "/";
     auto connector =
-        connectors::postgres::PostgresConnector::open(sandbox::sandbox_rows(), *spec.database);
+        connectors::postgres::PostgresConnector::open(std::move(settings), *spec.database);
     if (!connector) return connector.error();
     spec.connector = std::move(*connector);
     return spec;
@@ -51,16 +55,15 @@ ExecutorSpec executor_spec(sandbox::World& world) {
 
 }  // namespace
 
-Result<std::unique_ptr<Host>> start_sandbox_host(sandbox::World& world, HostSettings settings) {
+Status begin_in_sandbox(Host& host, sandbox::World& world) {
     std::vector<SourceSpec> sources;
-    sources.push_back(pods_source(world));
-    auto rows = rows_source(world);
+    sources.push_back(pods_source(world, host.policy()));
+    auto rows = rows_source(world, host.policy());
     if (!rows) return rows.error();
     sources.push_back(std::move(*rows));
-    auto log = open_embedded(settings.state_dir, true, settings.memory_bytes);
+    auto log = open_embedded(host.settings().state_dir, true, host.settings().memory_bytes);
     if (!log) return log.error();
-    return Host::start(std::move(settings), std::move(*log), std::move(sources),
-                       executor_spec(world));
+    return host.begin(std::move(*log), std::move(sources), executor_spec(world), nullptr);
 }
 
 }  // namespace trueup::apps

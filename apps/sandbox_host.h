@@ -1,14 +1,13 @@
-// A whole process over a sandbox's world: what `trueup demo` runs, and what benchmarks measure.
+// A policy over a sandbox's world: what `trueup demo` runs, and what benchmarks measure.
 #pragma once
 
 #include "apps/host.h"
 #include "sandbox/world.h"
 
-#include <memory>
-
 namespace trueup::apps {
 
-/// Both sources and the executors, through ports of `world`, which must outlive the host.
-Result<std::unique_ptr<Host>> start_sandbox_host(sandbox::World& world, HostSettings settings);
+/// Begins `host`, which was opened, over a log in its state folder, both sources and the executors,
+/// through ports of `world`, which must outlive it.
+Status begin_in_sandbox(Host& host, sandbox::World& world);
 
 }  // namespace trueup::apps

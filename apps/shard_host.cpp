@@ -52,9 +52,9 @@ void ShardHost::add_loop() {
     };
     settings.on_failure = [this](const Error& error) {
         if (error.next == Next::kStop) {
-            spdlog::error("shard {} stops emitting: {}", index().value(), error.what);
+            spdlog::error("shard {} stops emitting: {}", settings_.called, error.what);
         } else {
-            spdlog::warn("shard {}: {}", index().value(), error.what);
+            spdlog::warn("shard {}: {}", settings_.called, error.what);
         }
     };
     loop_ = std::make_unique<runtime::ShardLoop>(*shard_, log_, std::move(settings));
@@ -155,7 +155,7 @@ ShardHost::Shortened ShardHost::shorten_log() {
         retention_.tend(status.meta, checkpoints_.list(), [this] { return stopping_.load(); });
     if (!tended) {
         if (!stopping_) {
-            spdlog::warn("shard {}: the log cannot be trimmed for now: {}", index().value(),
+            spdlog::warn("shard {}: the log cannot be trimmed for now: {}", settings_.called,
                          tended.error().what);
         }
         return Shortened::kNoAnswer;
@@ -166,8 +166,8 @@ ShardHost::Shortened ShardHost::shorten_log() {
 
 void ShardHost::tell_retention(const runtime::Retention::Tended& tended) {
     for (const runtime::Retention::Cut& cut : tended.cuts) {
-        spdlog::info("{}/{}: retention deleted what was before offset {}",
-                     name_of(cut.partition.topic), cut.partition.index.value(), cut.first_offset);
+        spdlog::info("shard {}: retention deleted what was before offset {} of {}",
+                     settings_.called, cut.first_offset, name_of(cut.partition.topic));
     }
     if (tended.journal_begin >= 0) journal_begin_ = tended.journal_begin;
     const bool ahead = tended.ahead > kMostAhead;
@@ -176,15 +176,17 @@ void ShardHost::tell_retention(const runtime::Retention::Tended& tended) {
             "shard {}: the clock of the log is {} min ahead of this machine's, or has jumped; "
             "bus.retention goes by this machine's time since the start, so too little is deleted: "
             "restart this process once the clocks are right",
-            index().value(),
+            settings_.called,
             std::chrono::duration_cast<std::chrono::minutes>(tended.ahead).count());
     }
     ahead_ = ahead;
     if (tended.too_large && !too_large_ && !ahead) {
         spdlog::warn(
-            "the log is larger than bus.retention.journal allows, and nothing more of the journal "
+            "shard {}: the log is larger than bus.retention.journal allows, and nothing more of "
+            "the journal "
             "can be deleted: what is left is as recent as the topics, or needed from the oldest "
-            "checkpoint on; write a larger size, or a shorter bus.retention.topics");
+            "checkpoint on; write a larger size, or a shorter bus.retention.topics",
+            settings_.called);
     }
     too_large_ = tended.too_large;
 }

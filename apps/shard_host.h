@@ -24,6 +24,7 @@ namespace trueup::apps {
 
 struct ShardHostSettings {
     runtime::ShardSettings shard;
+    std::string called;       ///< what lines of the log call it
     std::string rows;         ///< folder of the projection
     std::string checkpoints;  ///< folder of the checkpoints
     std::size_t store_bytes = 0;

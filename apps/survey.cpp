@@ -174,7 +174,7 @@ class Judge {
     }
 
     void judge_columns(const SourceConfig& source, const Surveyed& asked, bool acting) {
-        if (config_.executors.count("update_row") == 0) return;
+        if (!config_.has_executor("update_row")) return;
         for (const std::string& rule : rules(acting)) {
             std::vector<std::string> missing;
             for (const std::string& column : config::writes_of(*policy_.text, rule).columns) {
@@ -194,7 +194,7 @@ class Judge {
 
     void judge_delete(const SourceConfig& source, const Surveyed& asked, bool acting) {
         const bool pods = source.name == policy_.pods;
-        if (config_.executors.count(pods ? "delete_pod" : "delete_object") == 0) return;
+        if (!config_.has_executor(pods ? "delete_pod" : "delete_object")) return;
         if (!asked.missing_verbs) {
             if (!acting) return;
             judged_.asked.push_back(

@@ -123,6 +123,7 @@ Status make_keys(const config::Config& config) {
     return Done{};
 }
 
+/// Of one policy.
 Result<Findings> look(const config::Config& config, bool make) {
     const kafka::Settings settings = kafka_settings(config, "topics");
     auto admin = kafka::Admin::connect(settings);
@@ -145,6 +146,23 @@ Result<Findings> look(const config::Config& config, bool make) {
     return found;
 }
 
+/// Of all policies, each of which has topics of its own.
+Result<Findings> look_at_all(const config::Config& config, bool make) {
+    Findings all;
+    const auto append = [](std::vector<std::string>& into, const std::vector<std::string>& from) {
+        into.insert(into.end(), from.begin(), from.end());
+    };
+    for (const config::Config& policy : config::of_each_policy(config)) {
+        const Result<Findings> one = look(policy, make);
+        if (!one) return one.error();
+        append(all.made, one->made);
+        append(all.flaws.missing, one->flaws.missing);
+        append(all.flaws.wrong, one->flaws.wrong);
+        append(all.flaws.warnings, one->flaws.warnings);
+    }
+    return all;
+}
+
 int run(const TopicsOptions& options, bool make) {
     const auto refuse = [](const std::string& what) {
         fmt::print(stderr, "{}\n", what);
@@ -157,7 +175,7 @@ int run(const TopicsOptions& options, bool make) {
                       ": the bus is embedded, which creates its topics itself; write bus: {kafka: "
                       "{bootstrap: HOST:PORT}}");
     }
-    const Result<Findings> found = look(*config, make);
+    const Result<Findings> found = look_at_all(*config, make);
     if (!found) {
         refuse("trueup topics: " + found.error().what);
         return found.error().next == Next::kRetry ? 1 : 2;

@@ -66,21 +66,21 @@ Result<std::unique_ptr<connectors::HttpCluster>> open_cluster(const Config& conf
 /// to be the same server, by the address that both kubeconfigs have.
 Result<std::unique_ptr<connectors::HttpCluster>> open_cluster_writer(const Config& config,
                                                                      const SourceConfig& source) {
-    for (const auto& [executor, login] : config.object_writers) {
-        const auto& sources = config.executors.at(executor);
-        if (std::find(sources.begin(), sources.end(), source.name) == sources.end()) continue;
-        auto access = access_of(login);
-        const auto read = access_of(*source.kubernetes());
-        if (!read) return about(source, read.error());
-        if (access && access->server != read->server) {
-            return Error{Next::kStop, Code::kConfiguration,
-                         "executors." + executor + " would delete at " + access->server +
-                             ", and source " + source.name + " reads " + read->server +
-                             "; write a kubeconfig or a context with that server"};
-        }
-        return open_cluster(config, "executors." + executor, std::move(access));
+    const config::ExecutorConfig* executor = config.executor(source.name);
+    if (executor == nullptr || !executor->objects) {
+        return std::unique_ptr<connectors::HttpCluster>();
     }
-    return std::unique_ptr<connectors::HttpCluster>();
+    const std::string who = "executors." + executor->kind;
+    auto access = access_of(*executor->objects);
+    const auto read = access_of(*source.kubernetes());
+    if (!read) return about(source, read.error());
+    if (access && access->server != read->server) {
+        return Error{Next::kStop, Code::kConfiguration,
+                     who + " would delete at " + access->server + ", and source " + source.name +
+                         " reads " + read->server +
+                         "; write a kubeconfig or a context with that server"};
+    }
+    return open_cluster(config, who, std::move(access));
 }
 
 Result<std::unique_ptr<postgres::LibpqDatabase>> open_database(const SourceConfig& source) {
@@ -94,14 +94,11 @@ Result<std::unique_ptr<postgres::LibpqDatabase>> open_database(const SourceConfi
 /// To write that source's rows, as another role: nullptr where it is the source's own.
 Result<std::unique_ptr<postgres::LibpqDatabase>> open_database_writer(const Config& config,
                                                                       const SourceConfig& source) {
-    const auto executor = config.executors.find("update_row");
-    if (!config.row_writer || executor == config.executors.end() ||
-        executor->second.front() != source.name) {
-        return std::unique_ptr<postgres::LibpqDatabase>();
-    }
-    const auto conninfo = config::read_conninfo(*config.row_writer, "executors.update_row");
+    const config::ExecutorConfig* executor = config.executor(source.name);
+    if (executor == nullptr || !executor->rows) return std::unique_ptr<postgres::LibpqDatabase>();
+    const auto conninfo = config::read_conninfo(*executor->rows, "executors.update_row");
     if (!conninfo) return conninfo.error();
-    auto database = postgres::LibpqDatabase::open(*conninfo, config.row_writer->any_tls);
+    auto database = postgres::LibpqDatabase::open(*conninfo, executor->rows->any_tls);
     if (!database) {
         return Error{database.error().next, database.error().code,
                      "executors.update_row: " + database.error().what};
@@ -109,7 +106,7 @@ Result<std::unique_ptr<postgres::LibpqDatabase>> open_database_writer(const Conf
     return database;
 }
 
-/// The policy that uses this source; a configuration has exactly one.
+/// Each configuration here is of one policy.
 const config::PolicyConfig& policy_of(const Config& config) { return config.policies.front(); }
 
 /// Without the key: enough to look at what is published, and nothing is hashed.
@@ -340,7 +337,7 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     auto look = look_at(**database, *settings, watcher);
     if (!look) return look.error();
     asked.look = std::move(*look);
-    if (depth == Depth::kWorld || config.executors.count("delete_pod") == 0) return asked;
+    if (depth == Depth::kWorld || !config.has_executor("delete_pod")) return asked;
     auto slow = postgres::slow_looks(**database, *settings, {"pod_name"}, *inspection,
                                      asked.look.objects());
     if (!slow) return about(source, slow.error());

@@ -1,4 +1,5 @@
-// From a configuration to the parts of a process: connectors and executors over real servers.
+// From a configuration of one policy to the parts of a process: connectors and executors over real
+// servers.
 #pragma once
 
 #include "apps/config/config.h"

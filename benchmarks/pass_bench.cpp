@@ -38,13 +38,13 @@ void fill(sandbox::World& world, std::uint32_t subjects) {
 /// Looks at the engine until `enough` says so; the last look.
 template <typename Enough>
 api::Snapshot wait_for(const apps::Host& host, const char* what, Enough&& enough) {
-    constexpr double kPatience = 300;
+    constexpr double kTimeout = 300;
     const double start = wall_seconds();
     for (;;) {
         api::Snapshot seen = host.snapshot();
         if (enough(seen)) return seen;
         if (const std::string fatal = host.fatal(); !fatal.empty()) fail(fatal);
-        if (wall_seconds() - start > kPatience) fail(std::string(what) + " took too long");
+        if (wall_seconds() - start > kTimeout) fail(std::string(what) + " took too long");
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
 }
@@ -68,8 +68,10 @@ int run(int argc, char** argv) {
     engine.state_dir = folder.path();
     engine.policy = sandbox::demo_policy();
     engine.policy.reconcile_every = every;
-    auto host = apps::start_sandbox_host(world, std::move(engine));
+    auto host = apps::Host::open(std::move(engine));
     if (!host) fail(host.error().what);
+    const Status begun = apps::begin_in_sandbox(**host, world);
+    if (!begun) fail(begun.error().what);
 
     // The first one shares its time with the first epochs.
     api::Snapshot seen = wait_for(**host, "the first pass", [&](const api::Snapshot& now) {

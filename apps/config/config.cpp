@@ -287,13 +287,26 @@ const SourceConfig* Config::source(std::string_view name) const {
     return nullptr;
 }
 
-Result<Config> load_config(const std::string& path) {
-    Result<std::string> text = read_file(path, "the configuration");
-    if (!text) return text.error();
-    return parse_config(*text, path);
+const ExecutorConfig* Config::executor(std::string_view source) const {
+    for (const ExecutorConfig& one : executors) {
+        if (std::find(one.sources.begin(), one.sources.end(), source) != one.sources.end()) {
+            return &one;
+        }
+    }
+    return nullptr;
 }
 
-Result<Config> parse_config(std::string_view text, const std::string& file_name) {
+bool Config::has_executor(std::string_view kind) const {
+    return std::any_of(executors.begin(), executors.end(),
+                       [&](const ExecutorConfig& one) { return one.kind == kind; });
+}
+
+namespace {
+
+/// Policies that are wrong: they refuse the whole file, or are left out of it.
+enum class Wrong : std::uint8_t { kRefuse, kLeaveOut };
+
+Result<Config> parse(std::string_view text, const std::string& file_name, Wrong policies) {
     const Result<Tree> tree = read_tree(text, file_name);
     if (!tree) return tree.error();
     const std::string folder = std::filesystem::path(file_name).parent_path().string();
@@ -308,13 +321,14 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
         config.sources = read_sources(root.section("sources"), folder);
     }
     read_executors(root.section("executors"), folder, config);
-    read_policies(root, config, problems);
+    const std::size_t of_policies = read_policies(root, config, problems);
     root.finish();
-    if (!problems.none()) return Error{Next::kStop, Code::kConfiguration, problems.text()};
+    const bool others = policies == Wrong::kLeaveOut && !config.policies.empty();
+    if (!problems.none() && !(others && problems.count() == of_policies)) {
+        return Error{Next::kStop, Code::kConfiguration, problems.text()};
+    }
     return config;
 }
-
-namespace {
 
 /// Where a source looks and what it selects there, without credentials: which server a kubeconfig
 /// or a connection string means, the configuration does not know.
@@ -331,6 +345,22 @@ std::string selects(const SourceConfig& source) {
 }
 
 }  // namespace
+
+Result<Config> parse_config(std::string_view text, const std::string& file_name) {
+    return parse(text, file_name, Wrong::kRefuse);
+}
+
+Result<Config> load_config(const std::string& path) {
+    Result<std::string> text = read_file(path, "the configuration");
+    if (!text) return text.error();
+    return parse(*text, path, Wrong::kRefuse);
+}
+
+Result<Config> load_sound_policies(const std::string& path) {
+    Result<std::string> text = read_file(path, "the configuration");
+    if (!text) return text.error();
+    return parse(*text, path, Wrong::kLeaveOut);
+}
 
 Settings policy_settings(const Config& config) {
     TRUEUP_CHECK(config.policies.size() == 1);
@@ -371,8 +401,10 @@ std::set<std::string> secret_variables(const Config& config) {
             names.insert(postgres->conninfo);
         }
     }
-    if (config.row_writer && config.row_writer->from == Conninfo::kEnvironment) {
-        names.insert(config.row_writer->conninfo);
+    for (const ExecutorConfig& executor : config.executors) {
+        if (executor.rows && executor.rows->from == Conninfo::kEnvironment) {
+            names.insert(executor.rows->conninfo);
+        }
     }
     return names;
 }

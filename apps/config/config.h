@@ -1,9 +1,10 @@
-// The configuration file, read and checked: what to watch, which policy joins it, and how far the
+// The configuration file, read and checked: what to watch, which policies join it, and how far the
 // engine may go. One YAML file; docs and deploy/examples/quickstart.yaml show it whole.
 //
 // A Config that came out of `load_config` or `parse_config` holds together: every name refers to
-// something, every time fits the others (design §4.8), and exactly one policy is in it. Secrets are
-// in it only where the file itself holds them (`Conninfo::kText`); print it with describe.h.
+// something, every time fits the others (design §4.8), and at least one policy is in it. Most of
+// the program runs one policy: `of_each_policy` makes a configuration of its own for each. Secrets
+// are in it only where the file itself holds them (`Conninfo::kText`); print it with describe.h.
 #pragma once
 
 #include "engine/base/id.h"
@@ -104,10 +105,26 @@ struct PolicyConfig {
     std::uint32_t max_drop_percent = 50;
 };
 
+/// Executors of one kind, as one section says it.
+struct ExecutorConfig {
+    std::string kind;                  ///< `delete_pod`, `update_row` or `delete_object`
+    std::vector<std::string> sources;  ///< what they act on; no source is in two sections
+    std::optional<DatabaseLogin>
+        rows;  ///< as whom `update_row` writes; nullopt: as the source reads
+    std::optional<ClusterLogin> objects;  ///< as whom the others delete; likewise
+    int line = 0;                         ///< where it stands in the file, from 1
+};
+
+/// A policy that cannot run, though others of the file can.
+struct LeftOut {
+    std::string name;  ///< `policies[1]` where it has none
+    std::string why;   ///< sentences as of load_config
+};
+
 /// A Kafka cluster as the bus, instead of the log of a single process.
 struct KafkaBus {
     std::string bootstrap;
-    std::string prefix = "trueup";
+    std::string prefix = "trueup";  ///< of every topic; a policy's begin with `PREFIX.POLICY`
     std::uint32_t partitions = 1;
     std::uint32_t replicas = 3;
     std::uint32_t min_in_sync = 2;
@@ -144,13 +161,9 @@ struct Config {
     Millis max_clock_step{10'000};
     Millis max_broker_skew{0};
     std::vector<SourceConfig> sources;   ///< in the order of the file
-    std::vector<PolicyConfig> policies;  ///< exactly one in this release
-    /// `delete_pod`, `update_row`, `delete_object` → sources
-    std::map<std::string, std::vector<std::string>> executors;
-    /// As whom `update_row` writes; nullopt: as the source reads.
-    std::optional<DatabaseLogin> row_writer;
-    /// As whom `delete_pod` and `delete_object` delete; none: as the source reads.
-    std::map<std::string, ClusterLogin> object_writers;
+    std::vector<PolicyConfig> policies;  ///< in the order of the file; at least one
+    std::vector<LeftOut> left_out;       ///< of load_sound_policies only
+    std::vector<ExecutorConfig> executors;
     std::string listen = "127.0.0.1:9464";  ///< empty: no HTTP
     std::optional<HttpTls> http_tls;        ///< nullopt: plain HTTP
     std::vector<std::string>
@@ -160,6 +173,9 @@ struct Config {
 
     /// nullptr when there is none of that name.
     const SourceConfig* source(std::string_view name) const;
+    /// What acts on that source; nullptr: nothing does.
+    const ExecutorConfig* executor(std::string_view source) const;
+    bool has_executor(std::string_view kind) const;
 };
 
 /// Reads and checks the file. The error holds one sentence per line, `file:line: what is wrong;
@@ -167,12 +183,24 @@ struct Config {
 Result<Config> load_config(const std::string& path);
 /// The same of a text. `file_name` is for the sentences and for relative paths.
 Result<Config> parse_config(std::string_view text, const std::string& file_name);
+/// The same, but policies that are wrong are left out as long as another one is sound and the rest
+/// of the file is: one that is refused leaves the others alone.
+Result<Config> load_sound_policies(const std::string& path);
+
+/// For each policy, in order, the configuration of a process that runs nothing else: the sources
+/// that it names and what acts on them, its share of the memory, and folders and topics of its own
+/// (docs/adr/0039). Where there is one policy, sources that it does not name are kept, too.
+std::vector<Config> of_each_policy(const Config& config);
 
 /// Why nobody should be able to reach `listen`, which is not empty, and what to write instead;
 /// empty: it is sound.
 std::string flaw_of_listen(const Config& config, const std::string& listen);
 
-/// What goes into the journal. Sources and rules keep their order.
+/// The folder of a policy in a process's state folder.
+std::string policy_folder(const std::string& state_dir, const std::string& policy);
+
+/// What goes into the journal, of a configuration with one policy. Sources and rules keep their
+/// order.
 Settings policy_settings(const Config& config);
 
 /// What a rule writes: the columns of a row that it may set, and whether it deletes its pod.

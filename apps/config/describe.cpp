@@ -51,36 +51,34 @@ std::pair<std::string, std::string> conninfo_entry(const DatabaseLogin& source) 
 }
 
 /// As whom an executor writes, by the keys of the file; none where it is as its source reads.
-std::vector<std::pair<std::string, std::string>> writer_entries(const Config& config,
-                                                                const std::string& executor) {
-    if (executor == "update_row" && config.row_writer) return {conninfo_entry(*config.row_writer)};
-    const auto found = config.object_writers.find(executor);
-    if (found == config.object_writers.end()) return {};
-    const ClusterLogin& login = found->second;
+std::vector<std::pair<std::string, std::string>> writer_entries(const ExecutorConfig& executor) {
+    if (executor.rows) return {conninfo_entry(*executor.rows)};
+    if (!executor.objects) return {};
+    const ClusterLogin& login = *executor.objects;
     if (login.in_cluster) return {{"in_cluster", "true"}};
     std::vector<std::pair<std::string, std::string>> entries{{"kubeconfig", login.kubeconfig}};
     if (!login.context.empty()) entries.emplace_back("context", login.context);
     return entries;
 }
 
-std::string writer_text(const Config& config, const std::string& executor) {
+std::string writer_text(const ExecutorConfig& executor) {
     std::string text;
-    for (const auto& [key, value] : writer_entries(config, executor)) {
+    for (const auto& [key, value] : writer_entries(executor)) {
         text += fmt::format("{} {} \"{}\"", text.empty() ? ", as" : ",", key, value);
     }
     return text;
 }
 
-void add_writer(Json& json, const Config& config, const std::string& executor) {
-    for (const auto& [key, value] : writer_entries(config, executor)) {
+void add_writer(Json& json, const ExecutorConfig& executor) {
+    for (const auto& [key, value] : writer_entries(executor)) {
         if (key == "in_cluster") {
             json[key] = true;
         } else {
             json[key] = value;
         }
     }
-    if (executor == "update_row" && config.row_writer && !config.row_writer->known.empty()) {
-        json["acknowledge"] = config.row_writer->known;
+    if (executor.rows && !executor.rows->known.empty()) {
+        json["acknowledge"] = executor.rows->known;
     }
 }
 
@@ -280,8 +278,10 @@ void warn_of_source(const SourceConfig& source, const Config& config,
                    policy.services == source.name || policy.ingresses == source.name;
         });
     if (!used) {
-        all.push_back(fmt::format(
-            "sources.{} is used by no policy: it is watched, but nothing is judged", source.name));
+        all.push_back(fmt::format("sources.{} is used by no policy: {}", source.name,
+                                  config.policies.size() > 1
+                                      ? "nobody watches it"
+                                      : "it is watched, but nothing is judged"));
     }
     if (source.relist_every < std::chrono::minutes(5)) {
         all.push_back(fmt::format(
@@ -334,7 +334,7 @@ std::string retention_text(const Config& config) {
 std::string bus_text(const Config& config) {
     if (!config.kafka) return fmt::format("embedded, fsync {}", config.fsync ? "on" : "off");
     const KafkaBus& kafka = *config.kafka;
-    return fmt::format("kafka at {}, topics {}.*, {} partitions, {} replicas, {} in sync",
+    return fmt::format("kafka at {}, topics {}.POLICY.*, {} partitions, {} replicas, {} in sync",
                        kafka.bootstrap, kafka.prefix, kafka.partitions, kafka.replicas,
                        kafka.min_in_sync);
 }
@@ -363,13 +363,15 @@ Json json_of_bus(const Config& config) {
 
 Json json_of_executors(const Config& config) {
     Json json = Json::object();
-    for (const auto& [name, sources] : config.executors) {
-        if (name == "delete_object") {
-            json[name] = {{"sources", sources}};
-        } else {
-            json[name] = {{"source", sources.front()}};
-        }
-        add_writer(json[name], config, name);
+    for (const ExecutorConfig& executor : config.executors) {
+        Json one = executor.kind == "delete_object" ? Json{{"sources", executor.sources}}
+                                                    : Json{{"source", executor.sources.front()}};
+        add_writer(one, executor);
+        json[executor.kind].push_back(std::move(one));
+    }
+    // As it is written: a section, or a list of them.
+    for (auto& [kind, sections] : json.items()) {
+        if (sections.size() == 1) sections = Json(sections.front());
     }
     return json;
 }
@@ -386,9 +388,9 @@ std::string describe(const Config& config) {
         config.checkpoints_kept);
     for (const SourceConfig& source : config.sources) text += line_of(source);
     for (const PolicyConfig& policy : config.policies) text += lines_of(policy);
-    for (const auto& [name, sources] : config.executors) {
-        text += fmt::format("executor  {}: on {}{}\n", name, fmt::join(sources, ", "),
-                            writer_text(config, name));
+    for (const ExecutorConfig& executor : config.executors) {
+        text += fmt::format("executor  {}: on {}{}\n", executor.kind,
+                            fmt::join(executor.sources, ", "), writer_text(executor));
     }
     return text + fmt::format("http      {}\nlog       {}, {}\n", http_text(config),
                               name_of(config.log_level), name_of(config.log_format));
@@ -425,11 +427,14 @@ std::vector<std::string> warnings(const Config& config) {
     std::vector<std::string> all;
     for (const SourceConfig& source : config.sources) warn_of_source(source, config, all);
     for (const PolicyConfig& policy : config.policies) warn_of_policy(policy, all);
-    if (config.row_writer) warn_of_login(*config.row_writer, "executors.update_row", all);
-    if (config.memory_bytes < std::uint64_t{64} << 20U) {
-        all.push_back(
-            fmt::format("memory {} is low; below 64MiB the projection reads from disk all the time",
-                        size_text(config.memory_bytes)));
+    for (const ExecutorConfig& executor : config.executors) {
+        if (executor.rows) warn_of_login(*executor.rows, "executors.update_row", all);
+    }
+    const std::uint64_t share = config.memory_bytes / config.policies.size();
+    if (share < std::uint64_t{64} << 20U) {
+        all.push_back(fmt::format(
+            "memory {} is low{}; below 64MiB the projection reads from disk all the time",
+            size_text(share), config.policies.size() > 1 ? " for each policy" : ""));
     }
     if (config.kafka && !config.kafka->known.empty()) {
         all.emplace_back("bus.kafka.client does not verify the brokers (acknowledged)");

@@ -56,8 +56,8 @@ std::string read_source_name(Section& section, std::string_view key, const Confi
 
 namespace {
 
-/// As whom rows are written, where that is not as the source reads.
-void read_row_writer(Section& executor, const std::string& folder, Config& config) {
+/// As whom rows are written; nullopt: as the source reads.
+std::optional<DatabaseLogin> read_row_writer(Section& executor, const std::string& folder) {
     const bool given =
         executor.has("conninfo") || executor.has("conninfo_file") || executor.has("conninfo_env");
     const std::vector<std::string> known = executor.texts("acknowledge");
@@ -75,18 +75,20 @@ void read_row_writer(Section& executor, const std::string& folder, Config& confi
                              "needs a connection of its own; add conninfo_env, conninfo_file or "
                              "conninfo, or leave it out");
         }
-        return;
+        return std::nullopt;
     }
     DatabaseLogin login;
     read_login(executor, folder, login);
     login.known = known;
     login.any_tls = contains(known, "sslmode");
-    config.row_writer = std::move(login);
+    return login;
 }
 
-/// As whom objects are deleted. A context alone is of the source's kubeconfig.
-void read_object_writer(Section& executor, const std::string& name, const std::string& folder,
-                        Config& config) {
+/// As whom objects are deleted; nullopt: as the source reads. A context alone is of the source's
+/// kubeconfig.
+std::optional<ClusterLogin> read_object_writer(Section& executor, const std::string& folder,
+                                               const std::vector<std::string>& sources,
+                                               const Config& config) {
     const bool own = executor.has("kubeconfig") || executor.has("in_cluster");
     ClusterLogin login;
     if (own) {
@@ -95,11 +97,10 @@ void read_object_writer(Section& executor, const std::string& name, const std::s
         executor.flag("in_cluster", false);
         executor.text("kubeconfig");
         login.context = executor.text("context");
-        if (!executor.has("context")) return;
-        const std::vector<std::string>& sources = config.executors[name];
+        if (!executor.has("context")) return std::nullopt;
         const SourceConfig* source = sources.empty() ? nullptr : config.source(sources.front());
         const KubernetesSource* read = source == nullptr ? nullptr : source->kubernetes();
-        if (read == nullptr) return;  // said already
+        if (read == nullptr) return std::nullopt;  // said already
         login.kubeconfig = read->kubeconfig;
         if (read->in_cluster) {
             executor.problem(
@@ -107,33 +108,54 @@ void read_object_writer(Section& executor, const std::string& name, const std::s
                 "belongs to a kubeconfig, and the source has none; add kubeconfig: FILE");
         }
     }
-    config.object_writers[name] = std::move(login);
+    return login;
+}
+
+/// `source: NAME`, or of delete_object `sources: [NAME]`.
+std::vector<std::string> read_acts_on(Section& executor, const std::string& kind,
+                                      const Config& config) {
+    if (kind != "delete_object") {
+        const Topic topic = kind == "delete_pod" ? Topic::kChangesPods : Topic::kChangesRows;
+        const std::string source = read_source_name(executor, "source", config, topic);
+        return source.empty() ? std::vector<std::string>() : std::vector{source};
+    }
+    std::vector<std::string> sources;
+    if (executor.require("sources", "sources: [NAME]")) sources = executor.texts("sources");
+    for (const std::string& source : sources) {
+        check_source_name(executor, "sources", source, config, Topic::kChangesResources);
+    }
+    return sources;
+}
+
+/// As whom a source is written has one answer.
+void check_twice(Section& executor, const ExecutorConfig& made, const Config& config) {
+    for (const std::string& source : made.sources) {
+        const ExecutorConfig* other = config.executor(source);
+        if (other == nullptr) continue;
+        executor.problem(made.kind == "delete_object" ? "sources" : "source",
+                         fmt::format("names '{}', which line {} acts on already; leave one out",
+                                     source, other->line));
+    }
 }
 
 }  // namespace
 
 void read_executors(Section executors, const std::string& folder, Config& config) {
-    for (const char* name : {"delete_pod", "update_row"}) {
-        const bool pods = std::string_view(name) == "delete_pod";
-        Section executor = executors.section(name);
-        if (!executor.present()) continue;
-        config.executors[name] = {read_source_name(
-            executor, "source", config, pods ? Topic::kChangesPods : Topic::kChangesRows)};
-        if (pods) {
-            read_object_writer(executor, name, folder, config);
-        } else {
-            read_row_writer(executor, folder, config);
+    for (const char* kind : {"delete_pod", "update_row", "delete_object"}) {
+        for (Section& executor : executors.one_or_more(kind)) {
+            ExecutorConfig made;
+            made.kind = kind;
+            made.line = executor.line();
+            made.sources = read_acts_on(executor, made.kind, config);
+            if (made.kind == "update_row") {
+                made.rows = read_row_writer(executor, folder);
+            } else {
+                made.objects = read_object_writer(executor, folder, made.sources, config);
+            }
+            check_twice(executor, made, config);
+            executor.finish();
+            config.executors.push_back(std::move(made));
         }
-        executor.finish();
-    }
-    if (Section objects = executors.section("delete_object"); objects.present()) {
-        std::vector<std::string>& sources = config.executors["delete_object"];
-        if (objects.require("sources", "sources: [NAME]")) sources = objects.texts("sources");
-        for (const std::string& source : sources) {
-            check_source_name(objects, "sources", source, config, Topic::kChangesResources);
-        }
-        read_object_writer(objects, "delete_object", folder, config);
-        objects.finish();
     }
     executors.finish();
 }

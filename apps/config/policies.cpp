@@ -117,10 +117,8 @@ Mode read_mode(Section& rule, const RuleKind& kind) {
 
 /// A rule that ends instances deletes what serves them, where the policy has sources of it.
 void check_serving(Section& rule, Mode mode, const Config& config, const PolicyConfig& policy) {
-    const auto acts_on = config.executors.find("delete_object");
     for (const std::string& source : {policy.services, policy.ingresses}) {
-        if (source.empty()) continue;
-        if (acts_on != config.executors.end() && contains(acts_on->second, source)) continue;
+        if (source.empty() || config.executor(source) != nullptr) continue;
         rule.problem("mode",
                      fmt::format("is {1}, and executors.delete_object does not act on '{0}', which "
                                  "the policy names; write executors: {{delete_object: {{sources: "
@@ -129,14 +127,23 @@ void check_serving(Section& rule, Mode mode, const Config& config, const PolicyC
     }
 }
 
-void check_executor(Section& rule, const RuleKind& kind, Mode mode, const Config& config) {
-    for (const std::string_view executor :
-         {std::string_view("delete_pod"), std::string_view("update_row")}) {
+void check_executor(Section& rule, const RuleKind& kind, Mode mode, const Config& config,
+                    const PolicyConfig& policy) {
+    for (const auto& [executor, source] :
+         {std::pair{std::string_view("delete_pod"), &policy.pods}, {"update_row", &policy.rows}}) {
         if (executor != kind.executor() && !kind.ends) continue;
-        if (config.executors.count(std::string(executor)) != 0) continue;
-        rule.problem("mode", fmt::format("is {1}, and executors.{0} is missing; write executors: "
-                                         "{{{0}: {{source: NAME}}}}",
-                                         executor, name_of(mode)));
+        if (!config.has_executor(executor)) {
+            rule.problem("mode",
+                         fmt::format("is {1}, and executors.{0} is missing; write executors: "
+                                     "{{{0}: {{source: NAME}}}}",
+                                     executor, name_of(mode)));
+        } else if (!source->empty() && config.executor(*source) == nullptr) {
+            rule.problem(
+                "mode",
+                fmt::format("is {1}, and executors.{0} does not act on '{2}'; add it, as in "
+                            "{0}: [{{source: NAME}}, {{source: {2}}}]",
+                            executor, name_of(mode), *source));
+        }
     }
 }
 
@@ -212,7 +219,7 @@ RuleSettings read_rule(Section rule, const RuleKind& kind, RuleSettings settings
                        const Config& config, const PolicyConfig& policy) {
     settings.mode = read_mode(rule, kind);
     if (settings.mode == Mode::kEnforce || settings.mode == Mode::kApprove) {
-        check_executor(rule, kind, settings.mode, config);
+        check_executor(rule, kind, settings.mode, config, policy);
         if (kind.ends) check_serving(rule, settings.mode, config, policy);
     }
     read_rule_times(rule, config, settings);
@@ -342,18 +349,6 @@ void read_enabled(Section& section, PolicyConfig& policy) {
     }
 }
 
-void check_executors(Section& section, const PolicyConfig& policy, const Config& config) {
-    for (const auto& [executor, sources] : config.executors) {
-        if (executor == "delete_object") continue;
-        const std::string& own = executor == "delete_pod" ? policy.pods : policy.rows;
-        const std::string& source = sources.front();
-        if (own.empty() || source.empty() || source == own) continue;
-        section.problem(executor == "delete_pod" ? "pods" : "rows",
-                        fmt::format("is '{}', but executors.{} acts on '{}'; use the same source",
-                                    own, executor, source));
-    }
-}
-
 void read_times(Section& section, const Config& config, PolicyConfig& policy) {
     policy.stale_after = section.duration("stale_after", policy.stale_after);
     policy.command_ttl = section.duration("command_ttl", policy.command_ttl);
@@ -433,6 +428,7 @@ void check_shards(Section& section, PolicyConfig& policy, const Config& config,
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
     const std::vector<std::string> known = section.texts("acknowledge");
     check_shards(section, policy, config, known);
+    check_beside(section, policy, config, known);
     const auto loosened = [&](const char* key, const std::string& brake, const std::string& what) {
         policy.known.push_back(brake);
         if (contains(known, brake)) return;
@@ -458,7 +454,8 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
                  "with 0s a pod that is seen before its row, or a row before its pod, is at risk");
     }
     for (const std::string& name : known) {
-        if (contains(policy.known, name)) continue;
+        // Of two policies each may say it, though it is asked of one only.
+        if (contains(policy.known, name) || name == "shared_objects") continue;
         section.problem("acknowledge",
                         fmt::format("names '{}', which is not relaxed; leave it out", name));
     }
@@ -496,12 +493,28 @@ PolicyConfig read_policy(Section section, Config& config, Problems& problems) {
     read_rules(section.section("rules").called("rules"), config, policy);
     complete_columns(columns, policy, config, problems);
     read_enabled(section, policy);
-    check_executors(section, policy, config);
     read_times(section, config, policy);
     check_key_label(section, policy, config);
     check_brakes(section, policy, config);
     section.finish();
     return policy;
+}
+
+/// What nobody would ask it to do: somebody meant another source.
+void check_stray_executors(const Config& config, Problems& problems) {
+    for (const ExecutorConfig& executor : config.executors) {
+        if (executor.kind == "delete_object" || executor.sources.empty()) continue;
+        const std::string& source = executor.sources.front();
+        const bool pods = executor.kind == "delete_pod";
+        const bool used = std::any_of(
+            config.policies.begin(), config.policies.end(),
+            [&](const PolicyConfig& each) { return source == (pods ? each.pods : each.rows); });
+        if (used) continue;
+        problems.add(executor.line,
+                     fmt::format("executors.{} acts on '{}', which is the {} of no policy; use a "
+                                 "source that one has",
+                                 executor.kind, source, pods ? "pods" : "rows"));
+    }
 }
 
 /// A row's key is the policy's expression: without a policy it has none.
@@ -531,25 +544,28 @@ Writes writes_of(const policy::Policy& policy, std::string_view rule) {
     return writes;
 }
 
-void read_policies(Section& root, Config& config, Problems& problems) {
+std::size_t read_policies(Section& root, Config& config, Problems& problems) {
     if (!root.require("policies", "policies: [{name: graph-instances, use: graph-instances, ...}]"))
-        return;
+        return 0;
+    std::size_t of_policies = 0;
     std::vector<Section> items = root.items("policies");
     for (Section& item : items) {
-        if (&item != &items.front()) {
-            problems.add(
-                item.line(),
-                fmt::format("{} is a second policy; this release supports one, leave it out",
-                            item.path()));
+        const std::size_t before = problems.count();
+        PolicyConfig policy = read_policy(item, config, problems);
+        if (problems.count() == before) {
+            config.policies.push_back(std::move(policy));
             continue;
         }
-        config.policies.push_back(read_policy(item, config, problems));
+        of_policies += problems.count() - before;
+        config.left_out.push_back(
+            {policy.name.empty() ? item.path() : policy.name, problems.text(before)});
     }
-    if (items.empty()) {
-        root.problem("policies", "is empty; write [{name: graph-instances, ...}]");
-        return;
-    }
+    if (items.empty()) root.problem("policies", "is empty; write [{name: graph-instances, ...}]");
+    // What a policy that is left out meant, nobody knows.
+    if (!config.left_out.empty() || items.empty()) return of_policies;
+    check_stray_executors(config, problems);
     check_stray_sources(config, problems);
+    return of_policies;
 }
 
 }  // namespace trueup::config

@@ -14,7 +14,8 @@ namespace trueup::config {
 /// `folder` is what relative paths are relative to.
 std::vector<SourceConfig> read_sources(Section sources, const std::string& folder);
 
-/// `executors: {delete_pod: {source: pods}}`; the sources are in `config` already.
+/// `executors: {delete_pod: {source: pods}}`, each a section or a list of them; the sources are in
+/// `config` already.
 void read_executors(Section executors, const std::string& folder, Config& config);
 
 /// The name of a source of that topic, under `key`; empty where it is none, which is noted.
@@ -30,8 +31,14 @@ void read_access(Section& section, const std::string& folder, ClusterLogin& logi
 void read_login(Section& section, const std::string& folder, DatabaseLogin& login);
 
 /// Reads the policies, holds them against bus, sources and executors, and completes the columns of
-/// the sources that they read.
-void read_policies(Section& root, Config& config, Problems& problems);
+/// the sources that they read. Those that are wrong are in `left_out`; returns how many of the
+/// problems are theirs.
+std::size_t read_policies(Section& root, Config& config, Problems& problems);
+
+/// Holds a policy against those before it in the file: names, and what two of them would act on.
+/// `known` is what is acknowledged; what it relaxes goes into `policy.known`.
+void check_beside(Section& section, PolicyConfig& policy, const Config& config,
+                  const std::vector<std::string>& known);
 
 /// Why a field of that name cannot be chosen; empty: it can.
 using FieldFlaw = std::string (*)(std::string_view name);

@@ -39,8 +39,8 @@ void Problems::add(int line, std::string sentence) {
     found_.push_back({line, std::move(sentence)});
 }
 
-std::string Problems::text() const {
-    std::vector<Found> sorted = found_;
+std::string Problems::text(std::size_t known) const {
+    std::vector<Found> sorted(found_.begin() + static_cast<std::ptrdiff_t>(known), found_.end());
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const Found& a, const Found& b) { return a.line < b.line; });
     std::string text;
@@ -238,6 +238,14 @@ std::vector<Section> Section::items(std::string_view key) {
     for (const Tree& item : value->children) {
         all.emplace_back(&item, fmt::format("{}[{}]", path_of(key), all.size()), line_, *problems_);
     }
+    return all;
+}
+
+std::vector<Section> Section::one_or_more(std::string_view key) {
+    const Tree* value = find(key);
+    if (value != nullptr && value->kind == Tree::Kind::kList) return items(key);
+    std::vector<Section> all;
+    if (Section one = section(key); one.present()) all.push_back(std::move(one));
     return all;
 }
 

@@ -23,8 +23,9 @@ class Problems {
 
     void add(int line, std::string sentence);
     bool none() const { return found_.empty(); }
-    /// `file:line: sentence`, one a line, in the order of the file.
-    std::string text() const;
+    std::size_t count() const { return found_.size(); }
+    /// `file:line: sentence`, one a line, in the order of the file; of all but the first `known`.
+    std::string text(std::size_t known = 0) const;
 
   private:
     struct Found {
@@ -74,6 +75,8 @@ class Section {
     /// Every entry of a map whose keys are names, or every item of a list.
     std::vector<Section> entries();
     std::vector<Section> items(std::string_view key);
+    /// The same where one item may stand for itself, without a list.
+    std::vector<Section> one_or_more(std::string_view key);
 
     /// The value of `key` as it stands, of whatever kind; nullptr: there is none.
     const Tree* take_tree(std::string_view key);

@@ -180,6 +180,7 @@ def arguments():
     add = parser.add_argument
     add("--bootstrap", required=True, metavar="HOST:PORT", help="one or more brokers")
     add("--prefix", default="trueup", help="prefix of the topic names (default %(default)s)")
+    add("--policy", default="graph-instances", help="whose findings (default %(default)s)")
     add("--group", default="findings-py", help="consumer group (default %(default)s)")
     add("--from", dest="start", choices=["earliest", "latest"], default="latest",
         help="where a new group begins (default %(default)s)")  # fmt: skip
@@ -200,7 +201,7 @@ def main():
         sys.exit(f"findings.py: {error.args[0].str()}")
     printer = Printer(options.json)
     try:
-        follow(consumer, f"{options.prefix}.findings", printer, stopping)
+        follow(consumer, f"{options.prefix}.{options.policy}.findings", printer, stopping)
         say(f"stopped; {printer.duplicates} duplicates were skipped")
     except BrokenPipeError:  # whoever read the lines has gone; nothing is left to flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -35,17 +35,23 @@ TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
     rows.slot_wal_status = "extended";
     rows.slot_retained_bytes = 16;
     snapshot.sources = {rows};
-    const std::string text = metrics_text(snapshot);
+    const std::string text = metrics_text({snapshot});
     for (const char* line :
-         {"orphaned_pods_detected_total 6\n", "missing_pods_detected_total 4\n",
-          "status_drift_fixed_total 2\n", "ttl_expired_instances_total 7\n",
-          "inactive_instances_terminated_total 10\n", "instances_without_pod_name 13\n",
-          "wrapper_pods_total{phase=\"Running\"} 14\n", "wrapper_pods_total{phase=\"Failed\"} 15\n",
-          "reconciliation_passes_total 12\n", "reconciliation_pass_duration_seconds_count 12\n",
-          "reconciliation_pass_duration_seconds_bucket{le=\"10\"} 11\n",
-          "reconciliation_pass_duration_seconds_sum 25.5\n",
-          "trueup_source_slot_retained_bytes{source=\"rows\"} 16\n",
-          "trueup_source_slot_wal_status{source=\"rows\",status=\"extended\"} 1\n",
+         {"orphaned_pods_detected_total{policy=\"graph-instances\"} 6\n",
+          "missing_pods_detected_total{policy=\"graph-instances\"} 4\n",
+          "status_drift_fixed_total{policy=\"graph-instances\"} 2\n",
+          "ttl_expired_instances_total{policy=\"graph-instances\"} 7\n",
+          "inactive_instances_terminated_total{policy=\"graph-instances\"} 10\n",
+          "instances_without_pod_name{policy=\"graph-instances\"} 13\n",
+          "wrapper_pods_total{policy=\"graph-instances\",phase=\"Running\"} 14\n",
+          "wrapper_pods_total{policy=\"graph-instances\",phase=\"Failed\"} 15\n",
+          "reconciliation_passes_total{policy=\"graph-instances\"} 12\n",
+          "reconciliation_pass_duration_seconds_count{policy=\"graph-instances\"} 12\n",
+          "reconciliation_pass_duration_seconds_bucket{policy=\"graph-instances\",le=\"10\"} 11\n",
+          "reconciliation_pass_duration_seconds_sum{policy=\"graph-instances\"} 25.5\n",
+          "trueup_source_slot_retained_bytes{policy=\"graph-instances\",source=\"rows\"} 16\n",
+          "trueup_source_slot_wal_status{policy=\"graph-instances\",source=\"rows\",status="
+          "\"extended\"} 1\n",
           "trueup_policy_subjects{policy=\"graph-instances\",count=\"uncorrelated_rows\"} 1\n",
           "trueup_policy_unknown_words{policy=\"graph-instances\",role=\"rows\",field=\"status\"} "
           "17\n"}) {

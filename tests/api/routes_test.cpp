@@ -177,10 +177,12 @@ TEST_F(Routes, RulesAndOffsetsThatMeanNothingAreRefused) {
 
 TEST_F(Routes, AUserMayAskForAnEndAndForNothingElse_G8) {
     EXPECT_TRUE(
-        has(post("/v1/requests", 'a', R"({"kind": "terminate", "subject": "p/w"})"), "202"));
+        has(post("/v1/requests", 'a', R"({"kind": "terminate", "subject": "graph-instances/w"})"),
+            "202"));
     EXPECT_TRUE(has(post("/v1/requests", 'a', R"({"kind": "pause"})"), "403 "));
     EXPECT_TRUE(
-        has(post("/v1/requests", 'v', R"({"kind": "terminate", "subject": "p/w"})"), "403"));
+        has(post("/v1/requests", 'v', R"({"kind": "terminate", "subject": "graph-instances/w"})"),
+            "403"));
     ASSERT_EQ(asked.size(), 1U);
     EXPECT_EQ(asked[0].role, "user");
     EXPECT_EQ(asked[0].issued_by, "alice");
@@ -188,7 +190,7 @@ TEST_F(Routes, AUserMayAskForAnEndAndForNothingElse_G8) {
 
 TEST_F(Routes, ACallerWhoAsksTooMuchIsToldToWaitAndNobodyElse) {
     busy = "alice";
-    const std::string end = R"({"kind": "terminate", "subject": "p/w"})";
+    const std::string end = R"({"kind": "terminate", "subject": "graph-instances/w"})";
     const std::string reply = post("/v1/requests", 'a', end);
     EXPECT_EQ(reply, "429 {\"error\":\"'alice' has asked too much: wait\"}\n");
     EXPECT_TRUE(has(post("/v1/requests", 'o', end), "202 "));

@@ -27,18 +27,22 @@ class Served : public ::testing::Test {
     void serve(ServerSettings settings = {}) {
         if (settings.socket.empty()) settings.listen = "127.0.0.1:0";
         settings.limits.look = look;
-        auto started = Server::start(settings, backend());
+        auto started = Server::start(settings, backends());
         ASSERT_TRUE(started.ok()) << started.error().what;
         server = std::move(*started);
     }
     Backend backend() {
         Backend backend;
+        backend.policy = "graph-instances";
         backend.snapshot = [this] {
             on_look();
             return snapshot;
         };
         backend.findings = [this](const projections::FindingsFilter& filter) {
             return findings.list(filter);
+        };
+        backend.finding = [](const std::string& id) {
+            return Error{Next::kSkip, Code::kNotFound, "no open finding begins with " + id};
         };
         backend.why = [this](const std::string& subject,
                              const std::string& rule) -> Result<WhyView> {
@@ -60,17 +64,27 @@ class Served : public ::testing::Test {
             asked.push_back(std::move(request));
             return RequestId({0, asked.size()});
         };
-        backend.answer = [](const RequestId& id) -> std::optional<AnswerView> {
-            if (id.value().lo != 1) return std::nullopt;
-            return AnswerView{RequestKind::kPause, true, "olga", "paused"};
+        backend.answer = [](const RequestId& id) {
+            Answers answers;
+            if (id.value().lo == 1) {
+                answers.word = AnswerView{RequestKind::kPause, true, "olga", "paused"};
+            }
+            return answers;
         };
-        backend.warn = [this](const std::string& sentence) {
+        return backend;
+    }
+    /// One policy, unless the test has others.
+    Backends backends() {
+        Backends backends;
+        backends.policies = others;
+        backends.policies.insert(backends.policies.begin(), backend());
+        backends.warn = [this](const std::string& sentence) {
             const std::lock_guard lock(mutex);
             warnings.push_back(sentence);
             if (warnings.size() <= throwing_warnings) throw std::runtime_error("no memory left");
         };
-        backend.tokens = Tokens::parse(kTestTokens).value();
-        return backend;
+        backends.tokens = Tokens::parse(kTestTokens).value();
+        return backends;
     }
     std::vector<std::string> warned() {
         const std::lock_guard lock(mutex);
@@ -87,6 +101,7 @@ class Served : public ::testing::Test {
         return text.find(part) != std::string::npos;
     }
 
+    std::vector<Backend> others;  ///< further policies
     projections::FindingsView findings;
     Snapshot snapshot;
     WhyView why;                            ///< of the one subject that there is

@@ -267,7 +267,7 @@ TEST_F(HttpServer, ASecondOneOnThePortIsRefusedInASentence) {
     for (const std::string host : {"127.0.0.1", "0.0.0.0"}) {
         ServerSettings settings;
         settings.listen = host + port;
-        const auto second = Server::start(settings, backend());
+        const auto second = Server::start(settings, backends());
         ASSERT_FALSE(second.ok()) << settings.listen;
         EXPECT_EQ(second.error().what, "cannot listen on " + settings.listen +
                                            ": another process has the port; set http.listen to a "
@@ -278,7 +278,7 @@ TEST_F(HttpServer, ASecondOneOnThePortIsRefusedInASentence) {
     server.reset();
     ServerSettings settings;
     settings.listen = same;
-    const auto next = Server::start(settings, backend());
+    const auto next = Server::start(settings, backends());
     EXPECT_TRUE(next.ok()) << "the port of one that has ended is free: " << next.error().what;
 }
 
@@ -310,7 +310,7 @@ TEST_F(HttpServer, ASocketThatADeadProcessLeftIsTakenOverAndALivingOnesIsNot) {
     ASSERT_EQ(::bind(dead, reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
     ::close(dead);
     serve(settings);
-    const auto second = Server::start(settings, backend());
+    const auto second = Server::start(settings, backends());
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().what, "another process serves on " + settings.socket +
                                        "; stop it, or give this one its own state_dir");
@@ -321,7 +321,7 @@ TEST_F(HttpServer, APathThatIsTooLongForASocketIsToldAndThePortServes) {
     ServerSettings settings;
     settings.listen = "127.0.0.1:0";
     settings.socket = "/tmp/" + std::string(200, 'x');
-    auto started = Server::start(settings, backend());
+    auto started = Server::start(settings, backends());
     ASSERT_TRUE(started.ok()) << started.error().what;
     ASSERT_EQ(warned().size(), 1U);
     EXPECT_TRUE(has(warned()[0], "too long for a socket"));
@@ -512,7 +512,7 @@ TEST_F(HttpServer, ACertificateThatChangesIsShownFromThenOnAndABadOneIsTold) {
     ASSERT_EQ(told.size(), 1U);
     EXPECT_TRUE(told[0].starts_with("http.tls.key_file " + folder + "/key.pem cannot be used"));
     settings.listen = "127.0.0.1:0";
-    EXPECT_FALSE(Server::start(settings, backend()).ok()) << "at the start it is an error";
+    EXPECT_FALSE(Server::start(settings, backends()).ok()) << "at the start it is an error";
 }
 
 /// The settings of TLS with the files of write_certificate().
@@ -554,7 +554,7 @@ TEST_F(HttpServer, AKeyThatOthersMayReadIsRefusedAtTheStart) {
     using std::filesystem::perms;
     std::filesystem::permissions(settings.key_file, perms::others_read,
                                  std::filesystem::perm_options::add);
-    const auto open = Server::start(settings, backend());
+    const auto open = Server::start(settings, backends());
     ASSERT_FALSE(open.ok());
     EXPECT_TRUE(has(open.error().what, "may be read by others")) << open.error().what;
 }
@@ -565,7 +565,7 @@ TEST_F(HttpServer, AKeyWithAPasswordIsRefusedInASentence) {
     write_certificate(dir.path(), "host", "secret");
     ServerSettings settings = tls_of(dir);
     settings.listen = "127.0.0.1:0";
-    const auto locked = Server::start(settings, backend());
+    const auto locked = Server::start(settings, backends());
     ASSERT_FALSE(locked.ok());
     EXPECT_EQ(locked.error().what, "http.tls.key_file " + settings.key_file +
                                        " is encrypted with a password, which Trueup cannot ask "

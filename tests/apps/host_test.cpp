@@ -3,6 +3,7 @@
 #include "apps/host.h"
 
 #include "apps/enable_command.h"
+#include "apps/hosts.h"
 #include "apps/keys.h"
 #include "apps/operate.h"
 #include "apps/why.h"
@@ -89,8 +90,7 @@ class HostTest : public ::testing::Test {
         HostSettings settings;
         settings.state_dir = dir.path();
         settings.policy = policy;
-        settings.http = http;
-        settings.http.listen = "127.0.0.1:0";
+        http.listen = "127.0.0.1:0";
         settings.retention = retention;
         settings.checkpoint_every = settings.shorten_every = every;
         ExecutorSpec executors;
@@ -100,9 +100,10 @@ class HostTest : public ::testing::Test {
             executors.sources = sandbox::sandbox_reach(*executors.clusters.back(),
                                                        *executors.databases.back(), kSelector);
         }
-        auto made = Host::open(std::move(settings));
+        auto made = Hosts::open(http, {std::move(settings)});
         ASSERT_TRUE(made.ok()) << made.error().what;
-        host = std::move(*made);
+        hosts = std::move(*made);
+        host = &hosts->front();
         std::unique_ptr<ports::Log> bus = std::move(*opened);
         if (shared) bus = std::make_unique<NamedLog>(std::move(bus));
         const Status begun =
@@ -140,7 +141,7 @@ class HostTest : public ::testing::Test {
     /// As olga's `trueup KIND` ends.
     int ask(const std::string& kind) {
         OperateOptions options;
-        options.engine.url = "http://" + host->address();
+        options.engine.url = "http://" + hosts->address();
         options.engine.token_file = dir / "olga";
         return run_request(options, kind);
     }
@@ -153,7 +154,8 @@ class HostTest : public ::testing::Test {
     LeapingClock clock;
     testing::TempDir dir;
     sandbox::World world{1, ports::system_clock(), world_settings()};
-    std::unique_ptr<Host> host;
+    std::unique_ptr<Hosts> hosts;
+    Host* host = nullptr;  ///< the one policy's
 
   private:
     std::vector<SourceSpec> sources() {
@@ -179,7 +181,7 @@ class HostTest : public ::testing::Test {
 TEST_F(HostTest, WhatWasOrderedUnderEnforceIsNotDoneUnderObserve_S40) {
     start(false);
     ASSERT_TRUE(wait_until([this] { return commands() > 0; }));
-    host.reset();
+    hosts.reset();
     policies::rule_settings(policy, "orphaned_pod").mode = Mode::kObserve;
     start(true);
     ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
@@ -195,7 +197,7 @@ TEST_F(HostTest, WhatWasOrderedUnderEnforceIsNotDoneUnderObserve_S40) {
 // Symptom: TRUEUP_CONFIG named one engine and --state-dir another, and the first one was paused.
 TEST_F(HostTest, WhoNamesAnEngineMeansThatOneWhateverTheEnvironmentSays) {
     start(false);
-    write_address(dir.path(), host->address());
+    write_address(dir.path(), hosts->address());
     ASSERT_EQ(::setenv("TRUEUP_CONFIG", "/nowhere/trueup.yaml", 1), 0);
     OperateOptions options;
     EXPECT_NE(run_request(options, "pause"), 0) << "of nowhere";
@@ -373,7 +375,7 @@ TEST_F(HostTest, WhatIsOrderedAfterAStartUnderEnforceIsDone) {
     policies::rule_settings(policy, "orphaned_pod").mode = Mode::kObserve;
     start(false);
     ASSERT_TRUE(wait_until([this] { return host->snapshot().open_findings > 0; }));
-    host.reset();
+    hosts.reset();
     policies::rule_settings(policy, "orphaned_pod").mode = Mode::kEnforce;
     start(true);
     ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
@@ -399,16 +401,16 @@ TEST_F(HostTest, OverTlsTheCommandLineBelievesTheCertificateOfItsEngineAndNoOthe
     http.key_file = dir / "key.pem";
     start(false);
     OperateOptions options;
-    options.engine.url = "https://" + host->address();
+    options.engine.url = "https://" + hosts->address();
     options.engine.token_file = dir / "olga";
     EXPECT_EQ(run_request(options, "reconcile"), 2) << "the system knows nobody who signed it";
     options.engine = {};
     options.engine.state_dir = dir.path();
-    std::ofstream(dir / "http.addr") << "https://" << host->address() << '\n' << http.cert_file;
+    std::ofstream(dir / "http.addr") << "https://" << hosts->address() << '\n' << http.cert_file;
     EXPECT_EQ(run_request(options, "reconcile"), 0);
     std::filesystem::create_directory(dir / "other");
     test_support::write_certificate(dir / "other", "engine");
-    std::ofstream(dir / "http.addr") << "https://" << host->address() << '\n'
+    std::ofstream(dir / "http.addr") << "https://" << hosts->address() << '\n'
                                      << dir / "other/cert.pem";
     EXPECT_EQ(run_request(options, "reconcile"), 2);
 }
@@ -418,7 +420,7 @@ TEST_F(HostTest, AFloodOfAUsersRequestsIsAnswered429AndStopsNoPause) {
     start(true);
     const auto alice = [this](const std::string& method, const std::string& path,
                               const std::string& body = {}) {
-        return test_support::call(host->address(), method, path, "aaaaaaaaaaaaaaaaaaaa", body);
+        return test_support::call(hosts->address(), method, path, "aaaaaaaaaaaaaaaaaaaa", body);
     };
     std::string last;
     int refused = 0;
@@ -437,7 +439,7 @@ TEST_F(HostTest, AFloodOfAUsersRequestsIsAnswered429AndStopsNoPause) {
     ASSERT_TRUE(wait_until([&] {
         return alice("GET", "/v1/requests/" + last).body.find("refused") != std::string::npos;
     })) << "the last one that was taken is pending";
-    const auto more = alice("POST", "/v1/requests", R"({"kind": "terminate", "subject": "a/b"})");
+    const auto more = alice("POST", "/v1/requests", R"({"kind": "terminate", "subject": "graph-instances/b"})");
     EXPECT_EQ(more.status, 429) << refused << " of 300 were";
     EXPECT_EQ(ask("pause"), 0);
     EXPECT_EQ(host->snapshot().pauses.size(), 1U);
@@ -491,7 +493,7 @@ TEST_F(DoubtfulHostTest, ASourceThatIsNotCheckedYetIsNotReadAndTheProcessIsNotRe
 TEST_F(DoubtfulHostTest, WhatLeansOnASourceThatIsNotCheckedYetIsNotDoneAndIsOrderedAgain) {
     start(false);
     ASSERT_TRUE(wait_until([this] { return commands() > 0; }));
-    host.reset();
+    hosts.reset();
     start(true, rows_in_doubt());
     ASSERT_TRUE(wait_until([this] { return !outcomes().empty(); }));
     EXPECT_EQ(outcomes()[0].kind, OutcomeKind::kFailed);
@@ -508,12 +510,14 @@ TEST_F(DoubtfulHostTest, WhatLeansOnASourceThatIsNotCheckedYetIsNotDoneAndIsOrde
 TEST_F(HostTest, ItsHttpSideIsThereBeforeTheLogAndSaysWhatIsWaitedFor) {
     HostSettings settings;
     settings.state_dir = dir.path();
-    settings.http.listen = "127.0.0.1:0";
-    auto made = Host::open(std::move(settings));
+    settings.policy = policy;
+    http.listen = "127.0.0.1:0";
+    auto made = Hosts::open(http, {std::move(settings)});
     ASSERT_TRUE(made.ok()) << made.error().what;
-    host = std::move(*made);
+    hosts = std::move(*made);
+    host = &hosts->front();
     const auto get = [this](const std::string& path, const std::string& token) {
-        return test_support::call(host->address(), "GET", path, token, "");
+        return test_support::call(hosts->address(), "GET", path, token, "");
     };
     host->waiting().tell("kafka: no answer from the brokers");
     EXPECT_EQ(get("/healthz", "").status, 200);
@@ -521,7 +525,7 @@ TEST_F(HostTest, ItsHttpSideIsThereBeforeTheLogAndSaysWhatIsWaitedFor) {
     EXPECT_EQ(get("/readyz", "").body.find("kafka"), std::string::npos) << "to a stranger";
     EXPECT_EQ(get("/readyz", "oooooooooooooooooooo").body,
               "it is still starting: kafka: no answer from the brokers\n");
-    EXPECT_NE(get("/metrics", "").body.find("trueup_starting 1\n"), std::string::npos);
+    EXPECT_NE(get("/metrics", "").body.find("trueup_starting{policy=\"graph-instances\"} 1\n"), std::string::npos);
     const auto findings = get("/v1/findings", "oooooooooooooooooooo");
     EXPECT_EQ(findings.status, 503) << "none would be a lie";
     EXPECT_EQ(ask("pause"), 2);

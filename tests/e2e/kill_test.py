@@ -100,8 +100,9 @@ def make_trouble(state, number, chance):
 
 
 def lose_rows(state):
-    shutil.rmtree(os.path.join(state, "projection"), ignore_errors=True)
-    made = os.path.join(state, "checkpoints")
+    policy = os.path.join(state, "policies", "graph-instances")
+    shutil.rmtree(os.path.join(policy, "projection"), ignore_errors=True)
+    made = os.path.join(policy, "checkpoints")
     there = os.listdir(made) if os.path.isdir(made) else []
     named = [name for name in there if name.count("-") == 2]
     return "projection lost, " + ("with a checkpoint" if named else "without one")

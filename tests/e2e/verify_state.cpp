@@ -4,7 +4,7 @@
 //     verify_state --state-dir D [--seed S]
 //     verify_state --config trueup.yaml --shard K    over Kafka
 //
-// Opens D/log, D/projection and, with --seed, a copy of the sandbox's D/world.jsonl; nobody else
+// Opens log and projection of the one policy in D/policies and, with --seed, a copy of the sandbox's D/world.jsonl; nobody else
 // may hold them. Without a sandbox the world is somebody else's to check, and findings may be open.
 // Prints one JSON object; `problems` lists what is not as it should be. Exit code 0: there are
 // none.
@@ -250,18 +250,19 @@ struct Place {
 };
 
 void verify(const Place& place, std::optional<std::uint64_t> seed, Report& report) {
-    std::string dir = place.state_dir;
     Result<std::unique_ptr<ports::Log>> log = Error{};
     projections::RocksdbStore::Settings store_settings;
     if (place.config.empty()) {
+        const std::string dir = config::policy_folder(place.state_dir, "graph-instances");
         log = apps::open_embedded(dir, true, kLogMemory);
         store_settings.path = dir + "/projection";
     } else {
         const auto config = config::load_config(place.config);
         if (!config) return report.problem(config.error().what);
-        if (dir.empty()) dir = config->state_dir;
-        log = apps::open_bus(*config, "verify");
-        store_settings.path = dir + "/shard-" + std::to_string(place.shard.value()) + "/projection";
+        const config::Config policy = config::of_each_policy(*config).front();
+        log = apps::open_bus(policy, "verify");
+        store_settings.path =
+            policy.state_dir + "/shard-" + std::to_string(place.shard.value()) + "/projection";
     }
     if (!log) return report.problem(log.error().what);
     auto store = projections::RocksdbStore::open(store_settings);
@@ -270,7 +271,7 @@ void verify(const Place& place, std::optional<std::uint64_t> seed, Report& repor
     core::NoRows none;
     core::State state(none);
     fold_all(**log, place.shard, image, state, report);
-    if (seed) compare_with_world(state, dir + "/world.jsonl", *seed, report);
+    if (seed) compare_with_world(state, place.state_dir + "/world.jsonl", *seed, report);
 }
 
 }  // namespace

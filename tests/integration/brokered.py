@@ -66,7 +66,7 @@ class Brokered(fleet.Fleet):
         self.write_config(bus=self.bus(partitions))
 
     def topic(self, name):
-        return f"{self.prefix}.{name}"
+        return f"{self.prefix}.graph-instances.{name}"
 
     def do(self, what, topic, **order):
         return self.admin.do(what, self.topic(topic), **order)

@@ -81,13 +81,6 @@ class Fleet(scenario.Scenario):
             code, _ = self.processes[name].end(signal.SIGTERM, 15)
             self.assertEqual(code, 0, f"{name}: {self.processes[name].trace()}")
 
-    def run_trueup(self, *words):
-        """(exit code, everything it said)."""
-        result = subprocess.run(
-            [binary(), *words], capture_output=True, text=True, timeout=60, check=False
-        )
-        return result.returncode, result.stdout + result.stderr
-
     # ---------------------------------------------------------------- looking
     def check_alive(self):
         for process in self.processes.values():

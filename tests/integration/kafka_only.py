@@ -87,11 +87,16 @@ class KafkaOnly(unittest.TestCase):
         return os.path.join(self.folder, self.prefix, name)
 
     def checkpoints(self, name):
-        return os.path.join(self.folder, self.prefix, f"{name}-checkpoints")
+        """Of the one policy that there is."""
+        return os.path.join(self.folder, self.prefix, f"{name}-checkpoints", "graph-instances")
+
+    def topic(self, name):
+        return f"{self.prefix}.graph-instances.{name}"
 
     def config(self, name, **values):
         """The file of the process of that name, with a state folder and checkpoints of its own."""
-        values = {"checkpoints": self.checkpoints(name), "state_dir": self.state_dir(name)} | values
+        checkpoints = os.path.dirname(self.checkpoints(name))
+        values = {"checkpoints": checkpoints, "state_dir": self.state_dir(name)} | values
         values |= {"bootstrap": consumer.bootstrap(), "prefix": self.prefix}
         values |= {"partitions": self.partitions, "folder": self.folder}
         values["known"] = "[partitions]" if self.partitions > 1 else "[]"
@@ -118,7 +123,7 @@ class KafkaOnly(unittest.TestCase):
 
     # ---------------------------------------------------------------- acting
     def publish(self, source, records):
-        consumer.publish(f"{self.prefix}.{source.topic}", records, self.partitions)
+        consumer.publish(self.topic(source.topic), records, self.partitions)
 
     def stop(self, engine):
         code, _ = engine.end(signal.SIGTERM, 30)
@@ -128,7 +133,7 @@ class KafkaOnly(unittest.TestCase):
     def ends(self, *topics):
         """{topic: where each of its partitions ends}."""
         script = os.path.join(os.path.dirname(__file__), "offsets.py")
-        names = [f"{self.prefix}.{topic}" for topic in topics]
+        names = [self.topic(topic) for topic in topics]
         command = [consumer.python(), "-B", script, consumer.bootstrap(), *names]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
         return json.loads(result.stdout)

@@ -178,6 +178,13 @@ class Scenario(unittest.TestCase):
         except ValueError:
             return result.returncode, result.stdout + result.stderr
 
+    def run_trueup(self, *words):
+        """(exit code, everything it said)."""
+        result = subprocess.run(
+            [binary(), *words], capture_output=True, text=True, timeout=60, check=False
+        )
+        return result.returncode, result.stdout + result.stderr
+
     def not_believed(self, source):
         """It is not ready, and says why: the source, and what an operator may do."""
         command = f"trueup unquarantine {source}"

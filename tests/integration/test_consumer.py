@@ -40,7 +40,7 @@ class Findings(unittest.TestCase):
 
     def setUp(self):
         self.prefix = f"consumer-{uuid.uuid4().hex[:12]}"
-        self.topic = f"{self.prefix}.findings"
+        self.topic = f"{self.prefix}.graph-instances.findings"
 
     def consumer(self, *flags):
         consumer = Consumer(self.generated, self.prefix, *flags)

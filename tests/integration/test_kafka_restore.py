@@ -89,7 +89,7 @@ class KafkaRestore(KafkaOnly):
             now = int(time.time() * 1000)
             for source in (pods, rows):
                 self.publish(source, source.progress(now))
-            return sum(self.ends("commands")[f"{self.prefix}.commands"]) >= 4
+            return sum(self.ends("commands")[self.topic("commands")]) >= 4
 
         engine.until("four commands", commanded, 60)
         self.stop(engine)
@@ -134,18 +134,18 @@ class KafkaRestore(KafkaOnly):
 
     def images(self, name):
         """What the rows of a stopped engine are called once they have come to the journal's end."""
-        journal = self.ends("journal")[f"{self.prefix}.journal"]
-        engine = self.engine(name, "--follow", checkpoints=os.path.join(self.folder, "images"))
+        journal = self.ends("journal")[self.topic("journal")]
+        images = os.path.join(self.folder, "images")
+        engine = self.engine(name, "--follow", checkpoints=images)
+        folder = os.path.join(images, "graph-instances")
         last = min(journal) - 1
         for _ in range(2):  # the first may make one on its way
-            shutil.rmtree(os.path.join(self.folder, "images"), ignore_errors=True)
+            shutil.rmtree(images, ignore_errors=True)
             engine.start(ready_within=0)
             engine.until("the end", lambda: engine.metric("trueup_journal_offset") >= last, 60)
-            engine.until(
-                "images", lambda: all(self.names_in(os.path.join(self.folder, "images"))), 60
-            )
+            engine.until("images", lambda: all(self.names_in(folder)), 60)
             self.stop(engine)
-        names = [there[-1] for there in self.names_in(os.path.join(self.folder, "images"))]
+        names = [there[-1] for there in self.names_in(folder)]
         self.assertEqual([int(n.split("-")[1]) for n in names], [end - 1 for end in journal])
         return names
 
@@ -211,7 +211,7 @@ class KafkaRestore(KafkaOnly):
         engine = self.engine("follower", "--follow")
         engine.start(ready_within=0)
         self.until_objects(engine, LISTED + LATER + ORPHANS, LISTED + LATER - 20)
-        last = min(before[f"{self.prefix}.journal"]) - 1
+        last = min(before[self.topic("journal")]) - 1
         engine.until("the end", lambda: engine.metric("trueup_journal_offset") >= last, 60)
         self.assertGreater(engine.metric("trueup_outbox_commands"), 0, "nothing to be silent about")
         self.until_checkpoints(engine, "follower")

@@ -74,12 +74,12 @@ class KafkaUpgrade(KafkaOnly):
         engine = self.engine(name, "--follow", checkpoints=folder)
         engine.start(ready_within=0, **NEXT)
         self.until_folded(engine)
-        [end] = self.ends("journal")[f"{self.prefix}.journal"]
+        [end] = self.ends("journal")[self.topic("journal")]
         engine.until("the end", lambda: engine.metric("trueup_journal_offset") == end - 1, 60)
         self.stop(engine)
         shutil.rmtree(folder, ignore_errors=True)
         engine.start(ready_within=0, **NEXT)
-        shard = os.path.join(folder, "shard-0")
+        shard = os.path.join(folder, "graph-instances", "shard-0")
 
         def there():
             names = os.listdir(shard) if os.path.isdir(shard) else []

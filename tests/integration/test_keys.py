@@ -66,7 +66,7 @@ class Keys(scenario.Scenario):
 
     def log_bytes(self):
         parts = []
-        for folder, _, names in os.walk(os.path.join(self.state_dir, "log")):
+        for folder, _, names in os.walk(os.path.join(self.state_dir, "policies", "graph-instances", "log")):
             for name in names:
                 with open(os.path.join(folder, name), "rb") as file:
                     parts.append(file.read())

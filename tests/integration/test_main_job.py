@@ -65,7 +65,7 @@ class MainJob(scenario.Scenario):
         names = {event["pod_name"] for event in deleted}
         self.assertLessEqual(names, {event["pod_name"] for event in found})
         started = engine.logged("started")[0]
-        self.assertEqual(started["rules"]["orphaned_pod"], "enforce")
+        self.assertEqual(started["rules"]["graph-instances"]["orphaned_pod"], "enforce")
         self.assertRegex(started["configuration_hash"], "^[0-9a-f]{32}$")
         ended = engine.logged("command_ended")
         self.assertLessEqual({"command_id", "rule", "subject", "outcome"}, ended[0].keys())

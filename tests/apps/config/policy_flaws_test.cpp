@@ -24,10 +24,7 @@ TEST(ConfigPolicyFlaws, NamesFitIntoSubjectKeys) {
     }
 }
 
-TEST(ConfigPolicyFlaws, ThereIsExactlyOne) {
-    EXPECT_EQ(
-        flaws_with("executors:", "  - {name: b}\nexecutors:"),
-        "trueup.yaml:18: policies[1] is a second policy; this release supports one, leave it out");
+TEST(ConfigPolicyFlaws, ThereIsAtLeastOneAndEachUsesTheSetThatThereIs) {
     EXPECT_EQ(flaws("version: 1\nsources: {}\npolicies: []\n"),
               "trueup.yaml:3: policies is empty; write [{name: graph-instances, ...}]");
     EXPECT_EQ(flaws_with("use: graph-instances", "use: processors"),
@@ -312,8 +309,8 @@ TEST(ConfigPolicyFlaws, ExecutorsActOnThePolicysSources) {
                               "sources:\n  more: {kubernetes: {in_cluster: true, namespace: a, "
                               "selector: a}}\n"),
                          "{source: pods}", "{source: more}")),
-              "trueup.yaml:16: policies[0].pods is 'pods', but executors.delete_pod acts on "
-              "'more'; use the same source");
+              "trueup.yaml:19: executors.delete_pod acts on 'more', which is the pods of no "
+              "policy; use a source that one has");
     EXPECT_EQ(flaws_with("update_row:", "update_rows:"),
               "trueup.yaml:18: unknown key 'update_rows' under executors; did you mean "
               "'update_row'?");

@@ -1,0 +1,138 @@
+// What operators and users ask for: which policies a request is about, and what came of it.
+#include "api/pages.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::api {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kRetryAfter = "60";  // s
+
+bool has_source(const Backend& policy, const std::string& name) {
+    const Snapshot snapshot = policy.snapshot();
+    return std::any_of(snapshot.sources.begin(), snapshot.sources.end(),
+                       [&](const SourceView& source) { return source.name == name; });
+}
+
+bool has_finding(const Backend& policy, const FindingId& id) {
+    projections::FindingsFilter filter;
+    filter.id = to_hex(id);
+    filter.limit = 1;
+    return !policy.findings(filter).findings.empty();
+}
+
+/// Those of all that it is true of; where it is of none, the only policy, which says why.
+template <typename Has>
+Scope having(const Backends& backends, const Has& has, const std::string& none) {
+    Scope scope;
+    for (const Backend& policy : backends.policies) {
+        if (policy.unavailable().empty() && has(policy)) scope.policies.push_back(&policy);
+    }
+    if (!scope.policies.empty()) return scope;
+    if (backends.policies.size() == 1) return named(backends, {});
+    scope.refusal = refusal(404, none);
+    return scope;
+}
+
+/// A brake without a name is for all; what goes by a journal's offset is for one.
+Scope targets_of(const Backends& backends, const Request& request) {
+    const RequestScope& scope = request.scope;
+    if (!scope.policy.empty()) return named(backends, scope.policy);
+    if (!scope.subject.empty()) return of_subject(backends, scope.subject);
+    if (scope.finding_id) {
+        return having(
+            backends, [&](const Backend& policy) { return has_finding(policy, *scope.finding_id); },
+            "no open finding has this id; it may be over already");
+    }
+    if (!scope.source.empty()) {
+        return having(
+            backends, [&](const Backend& policy) { return has_source(policy, scope.source); },
+            "no policy has a source " + scope.source);
+    }
+    const bool for_all = request.kind == RequestKind::kPause ||
+                         request.kind == RequestKind::kResume ||
+                         request.kind == RequestKind::kReconcile;
+    if (for_all) return named(backends, {});
+    return one_named(backends, {},
+                     "each policy has its own rules and its own journal, so an offset does not say "
+                     "what was seen");
+}
+
+/// A subject is told to the engine as `POLICY/NAME`.
+void complete(Request& request, const Backend& policy) {
+    std::string& subject = request.scope.subject;
+    if (!subject.empty() && subject.find('/') == std::string::npos) {
+        subject = policy.policy + "/" + subject;
+    }
+}
+
+}  // namespace
+
+Answer take(const Backends& backends, const Caller& caller, Request request) {
+    request.issued_by = caller.name;
+    request.role = name_of(caller.role);
+    Scope scope = targets_of(backends, request);
+    if (scope.refusal) return std::move(*scope.refusal);
+    Json left = Json::array();
+    std::vector<const Backend*> asked;
+    for (const Backend* policy : scope.policies) {
+        if (const std::string why = policy->unavailable(); !why.empty()) {
+            left.push_back({{"policy", policy->policy}, {"sentence", why}});
+            continue;
+        }
+        complete(request, *policy);
+        if (const std::optional<std::string> why = policy->too_much(request)) {
+            Answer out = refusal(429, *why);
+            out.headers.emplace_back("Retry-After", kRetryAfter);
+            return out;
+        }
+        asked.push_back(policy);
+    }
+    if (asked.empty()) return not_yet(left.front()["sentence"]);
+    // All under one id, which the first of them gives.
+    for (const Backend* policy : asked) {
+        const Result<RequestId> id = policy->ask(request);
+        if (!id) return refusal(503, id.error().what);
+        request.id = *id;
+    }
+    Json json{{"request", to_hex(request.id)}};
+    if (!left.empty()) json["not_asked"] = std::move(left);
+    return reply(202, json);
+}
+
+Answer ask(const Backends& backends, const Caller& caller, const std::string& body) {
+    Result<Request> request = request_of(body);
+    if (!request) return refusal(400, request.error().what);
+    const bool enables = request->kind == RequestKind::kEnable;
+    const Role least = enables ? Role::kAdmin : Role::kOps;
+    if (request->kind != RequestKind::kTerminate && caller.role < least) {
+        return forbidden(caller, least);
+    }
+    return take(backends, caller, std::move(*request));
+}
+
+/// Of all policies that were asked: the first refusal, else the last word.
+Answer show_answer(const Backends& backends, const std::string& hex) {
+    const std::optional<RequestId> id = id_from_hex<RequestId>(hex);
+    if (!id) return refusal(400, "a request's id must have 32 hex digits");
+    std::optional<AnswerView> word;
+    bool pending = false;
+    for (const Backend& policy : backends.policies) {
+        if (!policy.unavailable().empty()) continue;
+        Answers answers = policy.answer(*id);
+        pending = pending || answers.pending;
+        if (answers.word && (!word || word->granted)) word = std::move(answers.word);
+    }
+    if (pending || !word) return reply(200, {{"request", hex}, {"state", "pending"}});
+    return reply(200, {{"request", hex},
+                       {"state", word->granted ? "granted" : "refused"},
+                       {"kind", name_of(word->kind)},
+                       {"by", word->by},
+                       {"sentence", word->sentence}});
+}
+
+}  // namespace trueup::api

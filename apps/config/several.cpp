@@ -1,0 +1,138 @@
+// Several policies in one configuration: what each of them must leave to the others, and the
+// configuration of a process that runs one of them alone (docs/adr/0039).
+#include "apps/config/reading.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace trueup::config {
+
+namespace {
+
+constexpr const char* kShared = "shared_objects";
+
+std::set<std::string> sources_of(const PolicyConfig& policy) {
+    std::set<std::string> names{policy.pods, policy.rows, policy.services, policy.ingresses};
+    names.erase("");
+    return names;
+}
+
+/// Those of which some rule that acts takes objects away.
+std::set<std::string> taken_from(const PolicyConfig& policy) {
+    std::set<std::string> names;
+    for (const RuleSettings& rule : policy.rules) {
+        const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
+        const Writes writes = writes_of(*policy.text, rule.rule);
+        if (!acts || !writes.deletes) continue;
+        names.insert({policy.pods, policy.services, policy.ingresses});
+    }
+    names.erase("");
+    return names;
+}
+
+/// They can have an object in common. Labels are not compared: two selectors that exclude each
+/// other today need not do so tomorrow.
+bool overlap(const SourceConfig& one, const SourceConfig& other) {
+    const KubernetesSource* a = one.kubernetes();
+    const KubernetesSource* b = other.kubernetes();
+    if (a == nullptr || b == nullptr) return one.name == other.name;
+    const bool same_server = a->in_cluster == b->in_cluster && a->kubeconfig == b->kubeconfig &&
+                             a->context == b->context;
+    const bool same_kind =
+        a->resource.api_path == b->resource.api_path && a->resource.plural == b->resource.plural;
+    const std::string& space = a->resource.name_space;
+    const std::string& other_space = b->resource.name_space;
+    return same_server && same_kind &&
+           (space == other_space || space.empty() || other_space.empty());
+}
+
+/// A slot has one reader.
+void check_readers(Section& section, const PolicyConfig& policy, const PolicyConfig& other,
+                   const Config& config) {
+    const SourceConfig* rows = config.source(policy.rows);
+    if (rows == nullptr || policy.rows != other.rows) return;
+    section.problem(
+        "rows", fmt::format("is '{}', which policy {} reads already, and a slot has one reader; "
+                            "write another source of the same table, with a slot of its own",
+                            policy.rows, other.name));
+}
+
+/// The first pair of sources of which both policies take away and that may have an object in
+/// common.
+std::optional<std::pair<std::string, std::string>> shared(const PolicyConfig& policy,
+                                                          const PolicyConfig& other,
+                                                          const Config& config) {
+    for (const std::string& mine : taken_from(policy)) {
+        for (const std::string& theirs : taken_from(other)) {
+            const SourceConfig* one = config.source(mine);
+            const SourceConfig* two = config.source(theirs);
+            if (one != nullptr && two != nullptr && overlap(*one, *two)) return {{mine, theirs}};
+        }
+    }
+    return std::nullopt;
+}
+
+Config of_policy(const Config& config, const PolicyConfig& policy) {
+    Config own = config;
+    own.policies = {policy};
+    own.left_out.clear();
+    const std::size_t policies = config.policies.size() + config.left_out.size();
+    own.memory_bytes /= policies;
+    if (policies > 1) {
+        const std::set<std::string> used = sources_of(policy);
+        std::erase_if(own.sources, [&](const auto& one) { return used.count(one.name) == 0; });
+        for (ExecutorConfig& executor : own.executors) {
+            std::erase_if(executor.sources, [&](const auto& one) { return used.count(one) == 0; });
+        }
+        std::erase_if(own.executors, [](const auto& one) { return one.sources.empty(); });
+    }
+    own.state_dir = policy_folder(config.state_dir, policy.name);
+    own.checkpoints += "/" + policy.name;
+    if (own.kafka) own.kafka->prefix += "." + policy.name;
+    return own;
+}
+
+}  // namespace
+
+void check_beside(Section& section, PolicyConfig& policy, const Config& config,
+                  const std::vector<std::string>& known) {
+    for (const PolicyConfig& other : config.policies) {
+        if (other.name == policy.name) {
+            section.problem(
+                "name", fmt::format("is '{}', as that of another policy; its journal and topics "
+                                    "are named after it, so write another name",
+                                    policy.name));
+        }
+        check_readers(section, policy, other, config);
+        const auto both = shared(policy, other, config);
+        if (!both) continue;
+        if (std::find(policy.known.begin(), policy.known.end(), kShared) == policy.known.end()) {
+            policy.known.emplace_back(kShared);
+        }
+        if (std::find(known.begin(), known.end(), kShared) != known.end()) continue;
+        section.problem(
+            "rules",
+            fmt::format("and those of policy {0} may delete the same objects (sources {1} and "
+                        "{2}), and neither knows what the other does; write mode: observe, or "
+                        "acknowledge: [{3}] if their selectors exclude each other",
+                        other.name, both->first, both->second, kShared));
+    }
+}
+
+std::string policy_folder(const std::string& state_dir, const std::string& policy) {
+    return state_dir + "/policies/" + policy;
+}
+
+std::vector<Config> of_each_policy(const Config& config) {
+    std::vector<Config> all;
+    all.reserve(config.policies.size());
+    for (const PolicyConfig& policy : config.policies) all.push_back(of_policy(config, policy));
+    return all;
+}
+
+}  // namespace trueup::config
