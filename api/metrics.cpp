@@ -226,8 +226,9 @@ void add_tallies(Page& page, const std::vector<TallyView>& tallies) {
             continue;
         }
         Labels labels{{"count", tally.name}};
-        if (!tally.label.empty()) labels.emplace_back(tally.label, tally.word);
-        page.gauge("trueup_policy_subjects", "Subjects that the policy counts.", value, labels);
+        if (!tally.label.empty()) labels.emplace_back("value", tally.word);
+        page.gauge("trueup_policy_count", "What the policy counts, by the name of the count.",
+                   value, labels);
     }
 }
 
@@ -237,10 +238,11 @@ void add_passes(Page& page, const Snapshot& snapshot) {
     page.histogram("reconciliation_pass_duration_seconds",
                    "Duration of complete passes, in seconds.", snapshot.pass_bounds_ms,
                    snapshot.pass_counts, snapshot.pass_seconds);
-    if (snapshot.pass_age_seconds > 0) {
-        page.gauge("trueup_pass_age_seconds",
-                   "Duration so far of the pass that is under way, in seconds.",
-                   snapshot.pass_age_seconds);
+    if (snapshot.pass_started_seconds > 0) {
+        page.gauge(
+            "trueup_reconcile_started_timestamp_seconds",
+            "When the reconcile that is under way began, in seconds since 1970; absent: none is.",
+            snapshot.pass_started_seconds);
     }
 }
 

@@ -179,7 +179,7 @@ struct Snapshot {
     double pass_seconds = 0;         ///< that all of them took
     std::vector<std::int64_t> pass_bounds_ms;
     std::vector<std::uint64_t> pass_counts;  ///< per bucket, one more than bounds
-    double pass_age_seconds = 0;             ///< of the one that is running; 0: none is
+    double pass_started_seconds = 0;         ///< since 1970, of the one that is running; 0: none is
     std::vector<PauseView> pauses;           ///< of operators, in force
     std::vector<ShardView> shards;           ///< that run here
     std::int32_t partitions = 1;             ///< shards in all, wherever they run

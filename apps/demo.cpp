@@ -58,6 +58,7 @@ Result<std::unique_ptr<Hosts>> start_demo(sandbox::World& world, const std::stri
     settings.memory_bytes = std::size_t{256} << 20U;
     settings.policy = sandbox::demo_policy();
     settings.state_dir = config::policy_folder(state_dir, settings.policy.policy);
+    settings.checkpoints = state_dir + "/checkpoints/" + settings.policy.policy;
     settings.checkpoint_every = kCheckpointEvery;
     api::ServerSettings http;
     http.listen = "127.0.0.1:0";

@@ -63,7 +63,7 @@ void add_passes(api::Snapshot& view, const core::Meta& meta) {
         view.pass_bounds_ms.push_back(1'000 * bound);
     }
     view.pass_counts.assign(pass.durations.begin(), pass.durations.end());
-    if (pass.running) view.pass_age_seconds = in_seconds(meta.broker_now - pass.started);
+    if (pass.running) view.pass_started_seconds = in_seconds(Millis(to_millis(pass.started)));
 }
 
 void add_pauses(api::Snapshot& view, const core::Meta& meta) {
@@ -204,7 +204,11 @@ void merge(api::Snapshot& into, const api::Snapshot& from) {
     merge(into.tallies, from.tallies);
     into.passes = std::min(into.passes, from.passes);
     into.pass_seconds = std::max(into.pass_seconds, from.pass_seconds);
-    into.pass_age_seconds = std::max(into.pass_age_seconds, from.pass_age_seconds);
+    // The oldest of those that run.
+    if (into.pass_started_seconds == 0 ||
+        (from.pass_started_seconds > 0 && from.pass_started_seconds < into.pass_started_seconds)) {
+        into.pass_started_seconds = from.pass_started_seconds;
+    }
     if (into.pauses.size() < from.pauses.size()) into.pauses = from.pauses;
     into.shards.insert(into.shards.end(), from.shards.begin(), from.shards.end());
     into.cached_bytes += from.cached_bytes;

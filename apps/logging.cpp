@@ -50,12 +50,14 @@ void use_text_log(const std::string& level) {
     spdlog::set_level(spdlog::level::from_str(level.empty() ? "warn" : level));
 }
 
-void use_log_settings(const config::Config& config, const std::string& level) {
+void use_log_settings(const config::Config& config, const std::string& level,
+                      config::LogFormat feed) {
     constexpr std::array kLevels{spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
                                  spdlog::level::err};
     if (level.empty()) spdlog::set_level(kLevels[static_cast<std::size_t>(config.log_level)]);
-    use_json_events(config.log_format == config::LogFormat::kJson);
-    if (config.log_format == config::LogFormat::kJson) {
+    const bool json = config.log_format.value_or(feed) == config::LogFormat::kJson;
+    use_json_events(json);
+    if (json) {
         auto formatter =
             std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
         formatter->add_flag<JsonMessage>('*');

@@ -12,7 +12,8 @@ namespace trueup::apps {
 void use_text_log(const std::string& level);
 
 /// Level and format as configured, from now on. `level` is the one of the command line, which wins;
-/// empty: none was given.
-void use_log_settings(const config::Config& config, const std::string& level);
+/// empty: none was given. `feed` is the format where none is configured.
+void use_log_settings(const config::Config& config, const std::string& level,
+                      config::LogFormat feed);
 
 }  // namespace trueup::apps

@@ -397,7 +397,9 @@ int run_process(const ProcessOptions& options, StopSignal& stop) {
     if (!loaded) return refuse({kWrong, loaded.error().what});
     const auto config = narrowed(std::move(*loaded), options);
     if (!config) return refuse({kWrong, config.error().what});
-    use_log_settings(*config, options.log_level);
+    use_log_settings(*config, options.log_level,
+                     options.format == OutputFormat::kJson ? config::LogFormat::kJson
+                                                           : config::LogFormat::kText);
     if (const auto refused = check_state(*config)) return refuse(*refused);
     Start start(*config, options, stop);
     std::unique_ptr<Hosts> hosts;

@@ -83,7 +83,7 @@ int run(int argc, char** argv) {
         const double quiet_at = wall_seconds();
         const double quiet_from = cpu_seconds();
         wait_for(**host, "the time between passes",
-                 [&](const api::Snapshot& now) { return now.pass_age_seconds > 0; });
+                 [&](const api::Snapshot& now) { return now.pass_started_seconds > 0; });
         const double at = wall_seconds();
         const double from = cpu_seconds();
         const double idle = (from - quiet_from) / (at - quiet_at);

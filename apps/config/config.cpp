@@ -257,8 +257,9 @@ void read_rest(Section& root, const std::string& folder, Config& config) {
     Section log = root.section("log");
     config.log_level = static_cast<LogLevel>(log.choice(
         "level", static_cast<std::size_t>(config.log_level), {"debug", "info", "warn", "error"}));
-    config.log_format = static_cast<LogFormat>(
-        log.choice("format", static_cast<std::size_t>(config.log_format), {"json", "text"}));
+    if (log.has("format")) {
+        config.log_format = static_cast<LogFormat>(log.choice("format", 0, {"json", "text"}));
+    }
     log.finish();
 }
 

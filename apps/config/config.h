@@ -169,7 +169,7 @@ struct Config {
     std::vector<std::string>
         http_known;  ///< `listen`: in the clear to other machines (`acknowledge`)
     LogLevel log_level = LogLevel::kInfo;
-    LogFormat log_format = LogFormat::kJson;
+    std::optional<LogFormat> log_format;  ///< nullopt: that of the feed (`-o`)
 
     /// nullptr when there is none of that name.
     const SourceConfig* source(std::string_view name) const;

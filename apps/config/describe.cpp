@@ -242,7 +242,7 @@ std::string lines_of(const PolicyConfig& policy) {
     text += fmt::format("limits    stale after {}, a snapshot may drop {}%, commands live {}\n",
                         duration_text(policy.stale_after), policy.max_drop_percent,
                         duration_text(policy.command_ttl));
-    text += fmt::format("passes    every {}\n", duration_text(policy.reconcile_every));
+    text += fmt::format("reconcile every {}\n", duration_text(policy.reconcile_every));
     if (policy.windows.empty()) return text;
     return text + fmt::format("windows   {} (UTC)\n", fmt::join(window_texts(policy), "; "));
 }
@@ -393,7 +393,8 @@ std::string describe(const Config& config) {
                             fmt::join(executor.sources, ", "), writer_text(executor));
     }
     return text + fmt::format("http      {}\nlog       {}, {}\n", http_text(config),
-                              name_of(config.log_level), name_of(config.log_format));
+                              name_of(config.log_level),
+                              config.log_format ? name_of(*config.log_format) : "as -o says");
 }
 
 std::string describe_json(const Config& config) {
@@ -419,7 +420,8 @@ std::string describe_json(const Config& config) {
                                {"key_file", config.http_tls->key_file}};
     }
     if (!config.http_known.empty()) json["http"]["acknowledge"] = config.http_known;
-    json["log"] = {{"level", name_of(config.log_level)}, {"format", name_of(config.log_format)}};
+    json["log"] = {{"level", name_of(config.log_level)}};
+    if (config.log_format) json["log"]["format"] = name_of(*config.log_format);
     return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

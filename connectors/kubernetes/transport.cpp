@@ -2,16 +2,14 @@
 
 #include "connectors/kubernetes/exec_plugin.h"
 #include "connectors/kubernetes/paths.h"
+#include "connectors/kubernetes/transfer.h"
 #include "connectors/kubernetes/unary_call.h"
 #include "engine/base/loopback.h"
-#include "engine/base/version.h"
 
 #include <curl/curl.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -29,73 +27,7 @@ constexpr Millis kAccessLife{120'000};
 /// Some hundred packed bytes are a megabyte: libcurl may unpack more than there is memory for
 /// before anybody has seen the first of it. Callers who see this much know that it is too large.
 constexpr std::size_t kMostUnpacked = kMaxBody + (std::size_t{1} << 20U);
-constexpr long kConnectMillis = 10'000;
 constexpr std::int64_t kPluginPollMs = 20;
-
-/// One call in flight. Its address is known to libcurl: it never moves.
-struct Transfer {
-    CallId call = 0;
-    CURL* easy = nullptr;
-    curl_slist* headers = nullptr;
-    std::string body;  ///< of the request
-    std::array<char, CURL_ERROR_SIZE> error{};
-    std::vector<ClusterEvent>* events = nullptr;
-    bool head_sent = false;
-    std::size_t room = std::numeric_limits<std::size_t>::max();  ///< for the rest of the answer
-    long connect_within = kConnectMillis;
-    std::uint64_t generation = 0;  ///< of the plugin's credentials that it was sent with
-
-    Transfer() = default;
-    Transfer(const Transfer&) = delete;
-    Transfer& operator=(const Transfer&) = delete;
-    ~Transfer() {
-        if (easy != nullptr) curl_easy_cleanup(easy);
-        curl_slist_free_all(headers);
-    }
-
-    void add_header(const std::string& line) {
-        headers = curl_slist_append(headers, line.c_str());
-        TRUEUP_CHECK(headers != nullptr);
-    }
-
-    ClusterEvent event(ClusterEvent::Kind kind) const {
-        ClusterEvent made;
-        made.call = call;
-        made.kind = kind;
-        return made;
-    }
-
-    void send_head() {
-        long status = 0;
-        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-        if (head_sent || status < 200) return;
-        head_sent = true;
-        curl_off_t wait = 0;
-        curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &wait);
-        ClusterEvent head = event(ClusterEvent::Kind::kHead);
-        head.status = static_cast<int>(status);
-        head.retry_after_ms = 1000 * std::clamp<std::int64_t>(wait, 0, 3600);
-        events->push_back(std::move(head));
-    }
-};
-
-/// Called once per header line; the empty one ends the head.
-std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* transfer) {
-    if (std::string_view(bytes, size * count) == "\r\n") {
-        static_cast<Transfer*>(transfer)->send_head();
-    }
-    return size * count;
-}
-
-std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* target) {
-    auto* transfer = static_cast<Transfer*>(target);
-    if (size * count > transfer->room) return 0;  // ends the call
-    transfer->room -= size * count;
-    ClusterEvent data = transfer->event(ClusterEvent::Kind::kData);
-    data.data.assign(bytes, size * count);
-    transfer->events->push_back(std::move(data));
-    return size * count;
-}
 
 curl_blob blob(const std::string& pem) {
     curl_blob view{};
@@ -104,53 +36,6 @@ curl_blob blob(const std::string& pem) {
     view.len = pem.size();
     view.flags = CURL_BLOB_COPY;
     return view;
-}
-
-/// A certificate by an authority that has the name of ours and another key: libcurl calls it a
-/// handshake that broke, and has what OpenSSL said of the signature.
-bool is_forged(CURLcode code, std::string_view detail) {
-    const auto says = [detail](std::string_view part) { return detail.find(part) != detail.npos; };
-    return code == CURLE_SSL_CONNECT_ERROR &&
-           (says("rsa routines") || says("asn1 encoding routines::EVP lib"));
-}
-
-/// Is a certificate not accepted? A handshake that broke (CURLE_SSL_CONNECT_ERROR) does not say so:
-/// a server that is being started resets it too.
-bool is_tls(CURLcode code) {
-    return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CERTPROBLEM ||
-           code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_ISSUER_ERROR;
-}
-
-/// Without how long it took (` after 3 ms`), which is another each time: what is said again is told
-/// from what is new by its words.
-std::string without_duration(std::string detail) {
-    constexpr std::string_view kAfter = " after ";
-    constexpr std::string_view kUnit = " ms";
-    const std::size_t from = detail.find(kAfter);
-    if (from == std::string::npos) return detail;
-    const std::size_t unit = detail.find_first_not_of("0123456789", from + kAfter.size());
-    if (unit == std::string::npos || detail.compare(unit, kUnit.size(), kUnit) != 0) return detail;
-    return detail.erase(from, unit + kUnit.size() - from);
-}
-
-Error error_of(CURLcode code, const Transfer& transfer) {
-    const std::string detail = without_duration(
-        transfer.error[0] != '\0' ? transfer.error.data() : curl_easy_strerror(code));
-    if (is_tls(code)) return Error{Next::kStop, Code::kUntrusted, "TLS: " + detail};
-    if (is_forged(code, detail)) {
-        return Error{Next::kStop, Code::kUntrusted,
-                     "TLS: the certificate is not signed by the authority that it names (" +
-                         detail + "); the authority may have been replaced under the same name"};
-    }
-    curl_off_t sent_after = 0;
-    curl_easy_getinfo(transfer.easy, CURLINFO_PRETRANSFER_TIME_T, &sent_after);
-    if (code == CURLE_OPERATION_TIMEDOUT && sent_after == 0) {
-        return Error{
-            Next::kRetry, Code::kUnavailable,
-            "not sent: no connection within " + std::to_string(transfer.connect_within) + " ms"};
-    }
-    const bool late = code == CURLE_OPERATION_TIMEDOUT;
-    return Error{Next::kRetry, late ? Code::kTimeout : Code::kUnavailable, detail};
 }
 
 /// A call before it is sent; where there is a plugin it waits for its credentials.
@@ -303,40 +188,6 @@ void HttpCluster::Wire::set_security(CURL* easy) const {
     }
     if (is_loopback(access.server)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
 }
-
-namespace {
-
-/// What every call has.
-void set_usual(Transfer& transfer) {
-    CURL* easy = transfer.easy;
-    const std::string agent = std::string("trueup/") + kVersion;  // the audit log says who it was
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, agent.c_str());
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's 200 is not an answer
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, transfer.connect_within);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer.error.data());
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, &transfer);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
-}
-
-void set_body(Transfer& transfer, const HttpRequest& request) {
-    curl_easy_setopt(transfer.easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
-    curl_easy_setopt(transfer.easy, CURLOPT_POSTFIELDS, transfer.body.data());
-    curl_easy_setopt(transfer.easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                     static_cast<curl_off_t>(transfer.body.size()));
-    transfer.add_header("Content-Type: " + request.content_type);
-    transfer.add_header("Expect:");
-}
-
-}  // namespace
 
 void HttpCluster::Wire::start(const Waiting& one) {
     TRUEUP_CHECK(!transfers.contains(one.call));

@@ -112,6 +112,8 @@ class Evaluation {
     Truth both(std::size_t from, const Truth& a, std::size_t behind, const Truth& b) const;
     Match match(Patterns patterns, const Found& bound) const;
     Match match_first(Patterns patterns, const Found& bound) const;
+    Match of_others(Patterns patterns, const Found& bound, const Seen& chosen, Match first,
+                    std::size_t before) const;
     One one_of(const PlanPattern& pattern, const Found& bound) const;
     std::vector<const Seen*> fit_of(const PlanPattern& pattern, const Objects& objects,
                                     const Found& bound) const;
@@ -129,9 +131,15 @@ class Evaluation {
     // surplus.cpp: which of two or more is worth least
     One least_of(const PlanPattern& pattern, const std::vector<const Seen*>& fit,
                  const Found& bound, std::size_t from) const;
-    Truth rankable(const PlanPattern& pattern, const std::vector<const Seen*>& fit) const;
+    Truth surely_two(const PlanPattern& pattern, const std::vector<const Seen*>& fit,
+                     const Found& bound, std::size_t from) const;
+    Truth rankable(const PlanPattern& pattern, const std::vector<const Seen*>& fit,
+                   const Found& bound) const;
+    Truth by_mark(const PlanRanking& rank, const std::vector<const Seen*>& fit,
+                  const Found& bound) const;
+    Truth by_latest(const PlanPattern& pattern, const PlanRanking& rank,
+                    const std::vector<const Seen*>& fit) const;
     bool better(const PlanPattern& pattern, const Seen& a, const Seen& b, const Found& bound) const;
-    bool told(const PlanNode& node, Role number, const Found& bound) const;
 
     // steps.cpp: what is to be done now
     JournalTime next_try() const;

@@ -45,11 +45,6 @@ class FoldRun {
     // fold.cpp: the record
     void advance_time();
     void take_genesis(const Genesis& genesis);
-    void forget_other_views(const Settings& former, const Settings& ours, bool other_text);
-    void take_settings(const Settings& settings);
-    std::vector<SourceSettings> numbered(const std::vector<SourceSettings>& listed,
-                                         std::vector<SourceState>& states) const;
-    std::vector<RuleSettings> numbered(const std::vector<RuleSettings>& listed) const;
     void take_items();
     void take_item(const ItemView& item);
     void park(const ItemView& item, std::string reason);
@@ -66,6 +61,13 @@ class FoldRun {
     const Subject& about(SourceId source, std::string_view name);
     bool counting() const;
     References references();
+
+    // settings.cpp: settings that come into force
+    void forget_other_views(const Settings& former, const Settings& ours, bool other_text);
+    void take_settings(const Settings& settings);
+    std::vector<SourceSettings> numbered(const std::vector<SourceSettings>& listed,
+                                         std::vector<SourceState>& states) const;
+    std::vector<RuleSettings> numbered(const std::vector<RuleSettings>& listed) const;
 
     // sources.cpp: who owns a source, what it has proven
     SourceId source_of(const ItemView& item, const ChangeView& change);
@@ -155,9 +157,6 @@ class FoldRun {
     bool stopped(const Subject& subject, const Finding& finding) const;
     bool news_since(const Subject& subject, const Refusal& refusal) const;
     void tend_aftermath(Entry& entry);
-    bool refused_before(const Subject& subject, const Finding& finding) const;
-    std::optional<Wait> busy(const Subject& subject, const Finding& finding,
-                             const Verdict& verdict) const;
     bool nothing_open(const Subject& subject, RuleNumber rule) const;
     void judge_rules(Entry& entry, const References& references, const Facts& facts);
     void keep_ledger(Entry& entry, const Facts& facts);
@@ -166,19 +165,24 @@ class FoldRun {
     void renew_waits(Entry& entry);
     void settle(Entry& entry, RuleNumber rule, Verdict verdict);
     void settle_others(Entry& entry, RuleNumber rule, const Verdict& verdict);
-    bool may_act(Entry& entry, Finding& finding, const Verdict& verdict);
-    bool moved(const Finding& finding, const Hash128& proposal) const;
-    Reason unapproved(const Finding& finding, const Verdict& verdict) const;
-    void ask_approval(Entry& entry, Finding& finding, const Verdict& verdict, Reason why);
-    bool has_turn(RuleNumber rule, const Finding& finding) const;
     void set_waiting(Entry& entry, Finding& finding, Reason reason);
-    void act(Entry& entry, Finding& finding, Verdict& verdict);
-    void issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts);
     Finding& open(Entry& entry, RuleNumber rule, std::string_view object_id);
     void resolve(Entry& entry, std::size_t index, Reason reason);
     bool given_up(const Finding& finding) const;
     void tend_commands(Entry& entry);
     void note_edge(Entry& entry, Finding& finding);
+
+    // act.cpp: what is proposed is held, or ordered
+    bool may_act(Entry& entry, Finding& finding, const Verdict& verdict);
+    bool refused_before(const Subject& subject, const Finding& finding) const;
+    std::optional<Wait> busy(const Subject& subject, const Finding& finding,
+                             const Verdict& verdict) const;
+    bool moved(const Finding& finding, const Hash128& proposal) const;
+    Reason unapproved(const Finding& finding, const Verdict& verdict) const;
+    void ask_approval(Entry& entry, Finding& finding, const Verdict& verdict, Reason why);
+    bool has_turn(RuleNumber rule, const Finding& finding) const;
+    void act(Entry& entry, Finding& finding, Verdict& verdict);
+    void issue(Entry& entry, Finding& finding, CommandDraft draft, Millis lasts);
 
     // ending.cpp: what was begun is carried to its end
     void begin_ending(Entry& entry, const Finding& finding, const CommandDraft& draft);

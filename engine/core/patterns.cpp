@@ -163,10 +163,43 @@ Evaluation::Match Evaluation::match(Patterns patterns, const Found& bound) const
 Evaluation::Match Evaluation::match_first(Patterns patterns, const Found& bound) const {
     const PlanPattern& pattern = patterns.front();
     if (pattern.quantifier == Quantifier::kSome) return some(patterns, bound);
+    const std::size_t before = watch_ ? watch_->patterns() : 0;
     const One one = one_of(pattern, bound);
     Found with = bound;
     if (one.object != nullptr) with[pattern.role] = one.object;
-    return also(one.truth, patterns, with);
+    Match matched = also(one.truth, patterns, with);
+    if (one.object == nullptr || !matched.truth.no() || one.truth.yes()) return matched;
+    return of_others(patterns, bound, *one.object, std::move(matched), before);
+}
+
+/// The object that was bound does not do, and it is not known that it is the one that is meant: of
+/// another one the rest need not be false. Patterns from `before` on were told of the first.
+Evaluation::Match Evaluation::of_others(Patterns patterns, const Found& bound, const Seen& chosen,
+                                        Match first, std::size_t before) const {
+    const PlanPattern& pattern = patterns.front();
+    const bool surplus = pattern.quantifier == Quantifier::kSurplus;
+    const std::size_t from = watch_.mark();
+    const Objects objects = objects_of(pattern, bound);
+    bool meant = false;  // of those before one is known to fit
+    for (const Seen* each : fit_of(pattern, objects, bound)) {
+        if (meant && !surplus) break;
+        meant = wanted(pattern, *each, bound).yes();
+        watch_.forget(from);
+        if (each->facet == chosen.facet) continue;
+        const std::size_t tried = watch_ ? watch_->patterns() : 0;
+        const Truth open = surplus
+                               ? surely_two(pattern, fit_of(pattern, objects, bound), bound, from)
+                               : single(pattern, objects.all, bound);
+        const One other = bind(pattern, *each, bound, from, open);
+        Found with = bound;
+        with[pattern.role] = other.object;
+        Match match = also(other.truth, patterns, with);
+        if (match.truth.no()) continue;
+        if (watch_) watch_->forget_patterns(before, tried);
+        return match;
+    }
+    watch_.forget(from);
+    return first;
 }
 
 Evaluation::One Evaluation::one_of(const PlanPattern& pattern, const Found& bound) const {

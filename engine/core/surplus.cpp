@@ -11,17 +11,26 @@ constexpr std::string_view kRanked = "what they are ranked against";
 
 }  // namespace
 
-/// The least worth one of two or more; what is not known of one is a bad mark. Of those that
-/// fit facts are told from `from` on.
+/// The least worth one of two or more. Of those that fit facts are told from `from` on.
 Evaluation::One Evaluation::least_of(const PlanPattern& pattern,
                                      const std::vector<const Seen*>& fit, const Found& bound,
                                      std::size_t from) const {
     const Seen* least = fit.front();
+    const std::size_t asked = watch_.mark();
+    for (const Seen* each : fit) {
+        if (better(pattern, *least, *each, bound)) least = each;
+    }
+    watch_.forget(asked);
+    return bind(pattern, *least, bound, from, surely_two(pattern, fit, bound, from));
+}
+
+/// Are there two whatever is not known, and is known what they are ranked by?
+Truth Evaluation::surely_two(const PlanPattern& pattern, const std::vector<const Seen*>& fit,
+                             const Found& bound, std::size_t from) const {
     std::size_t sure = 0;
     Truth two = Truth::of(true);
     const std::size_t asked = watch_.mark();
     for (const Seen* each : fit) {
-        if (better(pattern, *least, *each, bound)) least = each;
         const Truth truth = wanted(pattern, *each, bound);
         if (truth.yes()) ++sure;
         if (two.yes()) two = truth;
@@ -34,34 +43,55 @@ Evaluation::One Evaluation::least_of(const PlanPattern& pattern,
     } else {
         watch_.keep(from, two);
     }
-    const bool ranked = std::all_of(
-        pattern.keep.begin(), pattern.keep.end(),
-        [&](const PlanRanking& rank) { return told(rank.condition, pattern.role, bound); });
-    if (!ranked) two = Truth::unknown(Reason::kIncomplete) && two;
-    two = rankable(pattern, fit) && two;
-    return bind(pattern, *least, bound, from, two);
+    return rankable(pattern, fit, bound) && two;
 }
 
-/// Is it known of each when it is of, or how much? What has no such value ranks below all, and
-/// a text that ranks as low cannot be read.
-Truth Evaluation::rankable(const PlanPattern& pattern, const std::vector<const Seen*>& fit) const {
+/// Is known of each what it is ranked by? By a guess the one that should stay would go.
+Truth Evaluation::rankable(const PlanPattern& pattern, const std::vector<const Seen*>& fit,
+                           const Found& bound) const {
     Truth all = Truth::of(true);
     for (const PlanRanking& rank : pattern.keep) {
-        if (!rank.latest) continue;
-        const PlanField& field = role(pattern.role).fields[*rank.latest];
-        for (const Seen* each : fit) {
-            const PlanValue value = value_of(role(pattern.role), *rank.latest, *each);
-            const bool text = value.kind == PlanValue::Kind::kText;
-            Truth one = Truth::of(true);
-            if (value.kind == PlanValue::Kind::kUnsent) {
-                one = Truth::unknown(Reason::kIncomplete);
-            } else if (text && order_of(field, value, PlanValue{}) == 0) {
-                one = Truth::unknown(Reason::kUnreadable);
-            }
-            if (one.yes()) continue;
-            if (watch_) watch_->field(*each, *rank.latest, std::string(kRanked), one);
-            all = all && one;
+        all = all && (rank.latest ? by_latest(pattern, rank, fit) : by_mark(rank, fit, bound));
+    }
+    return all;
+}
+
+/// Of each a condition that it is kept by.
+Truth Evaluation::by_mark(const PlanRanking& rank, const std::vector<const Seen*>& fit,
+                          const Found& bound) const {
+    Truth all = Truth::of(true);
+    for (const Seen* each : fit) {
+        const std::size_t own = watch_.mark();
+        const Truth mark = holds(rank.condition, *each, bound);
+        const bool known = mark.yes() || mark.no();
+        if (known) {
+            watch_.forget(own);
+            continue;
         }
+        say_of(*each, own, mark, false);
+        all = all && mark;
+    }
+    return all;
+}
+
+/// Of each when it is of, or how much. What has no such value ranks below all, and a text that
+/// ranks as low cannot be read.
+Truth Evaluation::by_latest(const PlanPattern& pattern, const PlanRanking& rank,
+                            const std::vector<const Seen*>& fit) const {
+    Truth all = Truth::of(true);
+    const PlanField& field = role(pattern.role).fields[*rank.latest];
+    for (const Seen* each : fit) {
+        const PlanValue value = value_of(role(pattern.role), *rank.latest, *each);
+        const bool text = value.kind == PlanValue::Kind::kText;
+        Truth one = Truth::of(true);
+        if (value.kind == PlanValue::Kind::kUnsent) {
+            one = Truth::unknown(Reason::kIncomplete);
+        } else if (text && order_of(field, value, PlanValue{}) == 0) {
+            one = Truth::unknown(Reason::kUnreadable);
+        }
+        if (one.yes()) continue;
+        if (watch_) watch_->field(*each, *rank.latest, std::string(kRanked), one);
+        all = all && one;
     }
     return all;
 }
@@ -84,27 +114,6 @@ bool Evaluation::better(const PlanPattern& pattern, const Seen& a, const Seen& b
         return a.facet->first_seen > b.facet->first_seen;
     }
     return a.facet->object_id < b.facet->object_id;
-}
-
-/// Is what the objects are ranked against known?
-bool Evaluation::told(const PlanNode& node, Role number, const Found& bound) const {
-    using Kind = PlanValue::Kind;
-    if (node.kind == PlanNode::Kind::kJoin) {
-        const FieldAt& other = role(number).joins[node.index].other;
-        if (other.role == number) return true;
-        if (bound[other.role] == nullptr) {
-            note(other, kRanked, bound, Truth::unknown(Reason::kIncomplete));
-            return false;
-        }
-        const PlanRole& of = role(other.role);
-        const Kind kind = value_of(of, other.field, *bound[other.role]).kind;
-        const bool fine =
-            kind == Kind::kText || (kind == Kind::kNotThere && !of.fields[other.field].required);
-        if (!fine) note(other, kRanked, bound, Truth::unknown(Reason::kIncomplete));
-        return fine;
-    }
-    return std::all_of(node.parts.begin(), node.parts.end(),
-                       [&](const PlanNode& part) { return told(part, number, bound); });
 }
 
 }  // namespace trueup::core

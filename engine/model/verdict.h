@@ -103,6 +103,8 @@ struct Wait {
     /// Judge again when the rule's budget has room for this one.
     std::optional<Turn> turn = std::nullopt;
     bool operator==(const Wait&) const = default;
+    /// It waits for nothing.
+    bool empty() const { return !due && source == kNoSource && none_of == kNoTally && !turn; }
 };
 
 /// healthy · abstain(why) · waiting(why, until) · act(command).

@@ -102,7 +102,7 @@ def make_trouble(state, number, chance):
 def lose_rows(state):
     policy = os.path.join(state, "policies", "graph-instances")
     shutil.rmtree(os.path.join(policy, "projection"), ignore_errors=True)
-    made = os.path.join(policy, "checkpoints")
+    made = os.path.join(state, "checkpoints", "graph-instances")
     there = os.listdir(made) if os.path.isdir(made) else []
     named = [name for name in there if name.count("-") == 2]
     return "projection lost, " + ("with a checkpoint" if named else "without one")

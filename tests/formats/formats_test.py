@@ -267,7 +267,7 @@ class Formats(unittest.TestCase):
 
     def test_channels_are_the_public_topics(self):
         addresses = {name: c["address"] for name, c in self.document["channels"].items()}
-        self.assertEqual(addresses, {topic: f"{{prefix}}.{topic}" for topic in PUBLIC})
+        self.assertEqual(addresses, {topic: f"{{prefix}}.{{policy}}.{topic}" for topic in PUBLIC})
 
     def test_operations_send_what_their_channel_has(self):
         used = []

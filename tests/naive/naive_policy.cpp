@@ -605,7 +605,19 @@ class Judgement {
         const bool surplus = pattern.quantifier == Quantifier::kSurplus;
         if (surplus && fit.size() < 2) return {kNo, bound};
         if (!scope.yes()) return go_on(scope, bound);
-        if (surplus) return bind(least(pattern, fit, bound), surely_two(pattern, fit, bound));
+        if (surplus) {
+            const Truth sure = surely_two(pattern, fit, bound);
+            const Facet* worst = least(pattern, fit, bound);
+            const Match one = bind(worst, sure);
+            const bool meant = sure.yes() && wanted(pattern, *worst, bound).yes();
+            if (!one.truth.no() || meant) return one;
+            // Which one is worth least is not known.
+            for (const Facet* facet : fit) {
+                const Match other = bind(facet, both(sure, wanted(pattern, *worst, bound)));
+                if (!other.truth.no()) return other;
+            }
+            return one;
+        }
         if (pattern.quantifier == Quantifier::kSome) {
             for (const Facet* facet : fit) {
                 const Match one = bind(facet, kYes);
@@ -613,7 +625,13 @@ class Judgement {
             }
             return {kNo, bound};
         }
-        return bind(fit.front(), alone_there(pattern, all, bound));
+        // Which one is meant is not known where the first may be none.
+        const Truth alone = alone_there(pattern, all, bound);
+        for (const Facet* facet : fit) {
+            const Match one = bind(facet, alone);
+            if (!one.truth.no() || wanted(pattern, *facet, bound).yes()) return one;
+        }
+        return {kNo, bound};
     }
 
     /// Does no other one match, or claim the subject?
@@ -633,7 +651,7 @@ class Judgement {
         return is.size() < 2 ? unknown(Reason::kIncomplete) : kNo;
     }
 
-    /// Are two there whatever is not known, and is known what they are ranked against?
+    /// Are two there whatever is not known, and is known what they are ranked by?
     Truth surely_two(const policy::Pattern& pattern, const std::vector<const Facet*>& fit,
                      const Bound& bound) const {
         Truth two = kYes;
@@ -645,37 +663,26 @@ class Judgement {
         }
         if (sure >= 2) two = kYes;
         for (const policy::Ranking& ranking : pattern.keep) {
-            if (ranking.latest.empty()) continue;
             for (const Facet* facet : fit) {
-                const policy::Role& of = role(pattern.role);
-                const Value value = value_of(of, *facet, ranking.latest);
-                const bool text = value.kind == Value::Kind::kText;
-                if (value.kind == Value::Kind::kUnsent) return unknown(Reason::kIncomplete);
-                if (text && !ordered(of, ranking.latest, value.text)) {
-                    return unknown(Reason::kUnreadable);
-                }
-            }
-        }
-        for (const policy::Ranking& ranking : pattern.keep) {
-            if (!operands_told(ranking.condition, pattern.role, bound)) {
-                return unknown(Reason::kIncomplete);
+                const Truth known = ranked(pattern, ranking, *facet, bound);
+                if (!known.yes()) return known;
             }
         }
         return two;
     }
-    bool operands_told(const Condition& condition, const std::string& own,
-                       const Bound& bound) const {
-        const policy::FieldRef& other = condition.test.other;
-        if (condition.kind == Condition::Kind::kTest && !other.role.empty() && other.role != own) {
-            const auto at = bound.find(other.role);
-            if (at == bound.end() || at->second == nullptr) return false;
-            const Value value = value_of(role(other.role), *at->second, other.field);
-            const policy::Field* field = policy::find_field(role(other.role), other.field);
-            if (value.kind == Value::Kind::kNotThere) return field == nullptr || !field->required;
-            return value.kind == Value::Kind::kText;
+    /// Is known what it is ranked by?
+    Truth ranked(const policy::Pattern& pattern, const policy::Ranking& ranking, const Facet& facet,
+                 const Bound& bound) const {
+        const policy::Role& of = role(pattern.role);
+        if (ranking.latest.empty()) {
+            const Truth mark = holds(ranking.condition, of, facet, bound);
+            return mark.unknown() ? mark : kYes;
         }
-        return std::all_of(condition.parts.begin(), condition.parts.end(),
-                           [&](const Condition& part) { return operands_told(part, own, bound); });
+        const Value value = value_of(of, facet, ranking.latest);
+        if (value.kind == Value::Kind::kUnsent) return unknown(Reason::kIncomplete);
+        const bool text = value.kind == Value::Kind::kText;
+        return text && !ordered(of, ranking.latest, value.text) ? unknown(Reason::kUnreadable)
+                                                                : kYes;
     }
 
     /// Worst first by each ranking in turn, then the one that was seen first, then the last by id.

@@ -268,6 +268,45 @@ rules:
     EXPECT_EQ(says(), "act update 1 at 0 about 1");
 }
 
+TEST_F(Evaluator, WhatIsNotKnownOfOneIsNoReasonThatItGoes) {
+    // A mark that was not known counted as a bad one: the object that should stay was taken away.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, fields: {good: text, state: [on, off]}}
+rules:
+  best_counts:
+    finds: x
+    when: {rows: {surplus: {state: on}, keep: [{good: {set: true}}]}}
+    do: {update: rows, set: {state: off}}
+)");
+    ASSERT_EQ(flaw_, "");
+    shows("rows", "1", {{"good", text("yes")}, {"state", text("on")}});
+    shows("rows", "2", {{"good", kUnsent}, {"state", text("on")}});
+    EXPECT_EQ(says(), "abstain incomplete");
+    world_.subject.facets[1] = object("rows", "2", {{"good", kNull}, {"state", text("on")}});
+    EXPECT_EQ(says(), "act update 2 at 0 about 2");
+}
+
+TEST_F(Evaluator, WhichOfTwoIsMeantMustBeKnownBeforeAllIsWell) {
+    // The first of two that claimed one name, of which it was not known whether it matched, was
+    // held against the rest: it had its pod, and of the other one, which had none, nothing was said.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, fields: {pod: text, state: [on, off]}}
+  pods: {kind: pod, key: label.id}
+rules:
+  lost:
+    finds: x
+    when: {rows: {one: {state: on}}, pods: {none: {name: {same_as: rows.pod}}}}
+    do: report
+)");
+    ASSERT_EQ(flaw_, "");
+    shows("rows", "1", {{"pod", text("a")}, {"state", kUnsent}});
+    shows("rows", "2", {{"pod", text("b")}, {"state", text("on")}});
+    shows("pods", "p", {{"name", text("a")}});
+    EXPECT_EQ(says(), "abstain duplicate_claim");
+}
+
 TEST_F(Evaluator, ADayBeginsInItsZoneAndATimeWithoutAnOffsetIsInIt) {
     // A day was read as a number, and a time without an offset as UTC, whatever `zone` said.
     for (const char* field :

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <functional>
 #include <iostream>
+#include <random>
 
 namespace trueup::testing {
 namespace {
 
-using policy::Quantifier;
 using Kind = Verdict::Kind;
 
 Saying saying_of(const Facet& facet) {
@@ -28,25 +28,13 @@ Saying saying_of(const Facet& facet) {
     return saying;
 }
 
-/// Of this rule an object may come to be the least worth one that was not.
-bool ranks(const policy::Rule& rule) {
-    return std::any_of(rule.cases.begin(), rule.cases.end(), [](const policy::Case& each) {
-        return std::any_of(each.when.begin(), each.when.end(), [](const policy::Pattern& pattern) {
-            return pattern.quantifier == Quantifier::kSurplus;
-        });
-    });
-}
-
 class Properties : public ::testing::Test {
   protected:
     /// `visit` for worlds of random policies; a sentence that it returns is a failure.
     using Visit = std::function<std::string(RandomWorld& world, naive::Dice& dice)>;
     void over_all(std::size_t usual, const Visit& visit) {
         const std::size_t policies = policies_ = as_told("TRUEUP_RANDOM_POLICIES", usual);
-        // The same ones each time: of some 3,000 others one still says more than it knows, where a
-        // second object of a role, or a request, decides which object is looked at first (seeds
-        // 615362881 and 3065928647).
-        const std::size_t first = as_told("TRUEUP_RANDOM_SEED", 1);
+        const std::size_t first = as_told("TRUEUP_RANDOM_SEED", std::random_device{}());
         std::cout << policies << " policies from seed " << first << std::endl;
         for (std::size_t seed = first; seed < first + policies; ++seed) {
             text_ = naive::random_policy(seed);
@@ -127,10 +115,6 @@ std::string Properties::learn(RandomWorld& world, Facet& facet, std::size_t rule
             facet.object = encoded(changed);
             const naive::Judged known = judge(world, rule);
             if (known.kind == unknown.kind) continue;
-            const bool another =
-                ranks(text_.rules[rule]) &&
-                (known.object_id != unknown.object_id || unknown.kind != Kind::kAct);
-            if (another) continue;
             return text_.rules[rule].name + " says `" + naive::told(unknown) +
                    "` without knowing " + role.name + '.' + field + " of " + facet.object_id +
                    ", and `" + naive::told(known) + "` of '" + each.text + "' (" +

@@ -42,11 +42,11 @@ TEST(ConfigDescribe, SaysEverythingInAFewLines) {
         "rule      duplicate_claim: observe, at most 10 or 20% in 5m\n"
         "rule      termination_requested: off\n"
         "limits    stale after 45s, a snapshot may drop 50%, commands live 1m\n"
-        "passes    every 5m\n"
+        "reconcile every 5m\n"
         "executor  delete_pod: on pods\n"
         "executor  update_row: on rows\n"
         "http      127.0.0.1:9464\n"
-        "log       info, json\n");
+        "log       info, as -o says\n");
 }
 
 TEST(ConfigDescribe, SaysWhatPodsHaveToEndWhereItIsNotTheirOwn) {

@@ -1,0 +1,90 @@
+// `trueup policy` and what is below it.
+#include "apps/command_line.h"
+#include "apps/commands.h"
+
+namespace trueup::apps {
+
+Policies add_policy(CLI::App& app, Options& options) {
+    CLI::App* policy =
+        app.add_subcommand("policy", "Check, show, test, enable and disable policies");
+    policy->require_subcommand(1);
+    CLI::App* check = policy->add_subcommand(
+        "check", "Report what is wrong with policy files, and what to write instead");
+    check->add_option("FILE", options.policy.files, "Policy files");
+    check->add_flag("--hash", options.policy.hash,
+                    "Print what each rule of the configuration means, for policies[].enabled");
+    add_config(*check, options.policy.config,
+               "Configuration, with --hash (default: $TRUEUP_CONFIG)");
+    add_output(*check, options.policy.format);
+    add_examples(
+        *check, "0 all files are valid, 2 something is wrong",
+        {"trueup policy check my-policy.yaml", "trueup policy check policies/*.yaml -o json | jq .",
+         "trueup policy check --hash -c trueup.yaml"});
+    CLI::App* show = policy->add_subcommand(
+        "show", "Show a policy as a truth table: what it finds, what it does, and when");
+    show->add_option("POLICY", options.policy.policy, "Name of a shipped policy, or a file")
+        ->required();
+    add_output(*show, options.policy.format);
+    add_examples(*show, "0 shown, 2 there is no such policy",
+                 {"trueup policy show graph-instances", "trueup policy show my-policy.yaml"});
+    return {{check, run_policy_check}, {show, run_policy_show}};
+}
+
+CLI::App* add_policy_test(CLI::App& app, Options& options) {
+    PolicyTestOptions& o = options.policy_test;
+    CLI::App* test = app.get_subcommand("policy")->add_subcommand(
+        "test", "Run the stories (tests) of a policy: what the sources say, and what must follow");
+    test->add_option("FILE", o.file, "Policy file")->required();
+    test->add_option("STORY", o.stories,
+                     "Stories, or folders of them (default: the folder beside FILE that has its "
+                     "name without .yaml)");
+    test->add_option("--filter", o.filter, "Only stories with this in their path or title");
+    test->add_flag("--mutants", o.mutants,
+                   "Also run mutation tests: change each part of the policy once, and list the "
+                   "changes that no story detects");
+    test->add_option("--jobs", o.jobs, "Threads for --mutants (default: one for each core)");
+    add_output(*test, o.format);
+    add_examples(
+        *test,
+        "0 all went as told, 1 a story went otherwise, a mutant was not noticed, or Ctrl-C, 2 the "
+        "policy or a story cannot be read",
+        {"trueup policy test policies/workers.yaml",
+         "trueup policy test my-policy.yaml my-stories/ --filter orphan",
+         "trueup policy test my-policy.yaml --mutants"});
+    return test;
+}
+
+Enablings add_enabling(CLI::App& policy, Options& options) {
+    EnableOptions& o = options.enable;
+    CLI::App* enable = policy.add_subcommand(
+        "enable", "Show what rules would do, ask, and let them act by themselves");
+    CLI::App* disable = policy.add_subcommand(
+        "disable", "Let rules act on approval only, until they are enabled again");
+    for (CLI::App* command : {enable, disable}) {
+        add_engine(*command, o.engine);
+        add_output(*command, o.format);
+        command->add_option("NAME", o.policy, "The policy, as graph-instances")->required();
+        command->add_option("RULE", o.rules,
+                            command == enable ? "Rules (default: all that act and are not enabled)"
+                                              : "Rules (default all)");
+        command->add_option("--comment", o.comment, "Why, for the record");
+    }
+    enable->add_option("--seen", o.seen,
+                       "For scripts: the journal offset printed by --dry-run; refused if a rule "
+                       "has changed since then (default: what is shown now)");
+    enable->add_flag("--yes", o.yes, "Do not ask; goes with --seen");
+    enable->add_flag("--dry-run", o.dry_run, "Only show what they would do");
+    constexpr const char* kCodes =
+        "0 granted or shown, 1 the engine refused it, 2 no engine was asked";
+    add_examples(
+        *enable, kCodes,
+        {"trueup policy enable graph-instances -c trueup.yaml",
+         "trueup policy enable graph-instances orphaned_pod --dry-run -c trueup.yaml",
+         "trueup policy enable graph-instances orphaned_pod --seen 1842 --yes -c trueup.yaml"});
+    add_examples(*disable, kCodes,
+                 {"trueup policy disable graph-instances orphaned_pod -c trueup.yaml "
+                  "--comment 'ticket 42'"});
+    return {{enable, run_policy_enable}, {disable, run_policy_disable}};
+}
+
+}  // namespace trueup::apps

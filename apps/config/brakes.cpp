@@ -1,0 +1,93 @@
+// What holds the rules of a policy back, and what may be loosened of that: a label that names pods,
+// several partitions, and limits beyond what is safe.
+#include "apps/config/policy_settings.h"
+#include "apps/config/reading.h"
+#include "engine/base/suggest.h"
+
+#include <fmt/format.h>
+
+namespace trueup::config {
+
+namespace {
+
+/// `missing_pod and status_drift`: the rules that act.
+std::string acting_rules(const PolicyConfig& policy) {
+    std::vector<std::string> acting;
+    for (const RuleSettings& rule : policy.rules) {
+        const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
+        if (acts) acting.push_back(rule.rule);
+    }
+    return acting.empty() ? std::string() : enumerate(acting);
+}
+
+/// What is counted over all subjects, each shard counts over its own: a live row that may own any
+/// pod holds back the orphans of its shard only.
+void check_shards(Section& section, PolicyConfig& policy, const Config& config,
+                  const std::vector<std::string>& known) {
+    constexpr const char* kBrake = "partitions";
+    if (!config.kafka || config.kafka->partitions <= 1) return;
+    const std::string acting = acting_rules(policy);
+    const bool meant = contains(known, kBrake);
+    // Said in vain while all rules observe, so that the way back to `observe` is always open.
+    if (!acting.empty() || meant) policy.known.emplace_back(kBrake);
+    if (acting.empty() || meant) return;
+    section.problem(
+        "rules",
+        fmt::format("lets {} act, but with bus.kafka.partitions {} counts over all subjects "
+                    "(uncorrelated_rows) hold within one shard only; write partitions: 1, or mode: "
+                    "observe, or acknowledge: [{}] beside rules if this is intended",
+                    acting, config.kafka->partitions, kBrake));
+}
+
+}  // namespace
+
+void check_key_label(Section& section, const PolicyConfig& policy, const Config& config) {
+    const SourceConfig* source = config.source(policy.pods);
+    const KubernetesSource* pods = source == nullptr ? nullptr : source->kubernetes();
+    const std::string acting = acting_rules(policy);
+    if (pods == nullptr || pods->key_label.empty() || acting.empty()) return;
+    section.problem(
+        "rules",
+        fmt::format(
+            "lets {} act, but sources.{}.kubernetes.key_label is set: this release cannot look up "
+            "pods by label before a write; write mode: observe, or leave key_label out",
+            acting, source->name));
+}
+
+void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
+    const std::vector<std::string> known = section.texts("acknowledge");
+    check_shards(section, policy, config, known);
+    check_beside(section, policy, config, known);
+    const auto loosened = [&](const char* key, const std::string& brake, const std::string& what) {
+        policy.known.push_back(brake);
+        if (contains(known, brake)) return;
+        section.problem(
+            key, fmt::format("relaxes {0}: {1}; add acknowledge: [{0}] if this is intended", brake,
+                             what));
+    };
+    if (policy.max_drop_percent > 90) {
+        loosened("max_drop", "max_drop",
+                 fmt::format("{}% believes a source that lost nearly everything",
+                             policy.max_drop_percent));
+    }
+    const std::vector<RuleSettings> usual = usual_rules();
+    for (std::size_t i = 0; i < policy.rules.size(); ++i) {
+        const RuleSettings& rule = policy.rules[i];
+        if (rule.grace_period == 0U) {
+            loosened("rules", rule.rule + ".grace_period",
+                     "with 0s a pod is killed: its name and its volumes are free while its "
+                     "processes may still run");
+        }
+        if (!by_absence(usual[i]) || rule.create_window > Millis(0)) continue;
+        loosened("rules", rule.rule + ".create_window",
+                 "with 0s a pod that is seen before its row, or a row before its pod, is at risk");
+    }
+    for (const std::string& name : known) {
+        // Of two policies each may say it, though it is asked of one only.
+        if (contains(policy.known, name) || name == "shared_objects") continue;
+        section.problem("acknowledge",
+                        fmt::format("names '{}', which is not relaxed; leave it out", name));
+    }
+}
+
+}  // namespace trueup::config

@@ -1,0 +1,170 @@
+// What is wrong with one case of a rule as a whole: what its parts ask of each other, the order of
+// its steps, and whether enough speaks for them.
+#include "apps/config/policy_checks.h"
+#include "engine/base/suggest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace trueup::config {
+
+namespace {
+
+using policy::Quantifier;
+using policy::Verb;
+
+/// The references that a pattern makes to other roles' objects.
+std::set<std::string> leans_on(const policy::Pattern& pattern) {
+    std::set<std::string> roles;
+    const auto add = [&](const policy::Test& test) { roles.insert(test.other.role); };
+    each_test(pattern.condition, add);
+    for (const policy::Ranking& ranking : pattern.keep) each_test(ranking.condition, add);
+    roles.insert({pattern.named.role, pattern.in.role});
+    roles.erase("");
+    roles.erase(pattern.role);
+    return roles;
+}
+
+}  // namespace
+
+/// Whatever a text, a deadline or a test asks of another object: a pattern must bind that one.
+void PolicyChecks::check_bound(const policy::Case& found) {
+    std::set<std::string> bound;
+    std::set<std::string> absent;
+    for (const policy::Pattern& pattern : found.when) {
+        (pattern.quantifier == Quantifier::kNone ? absent : bound).insert(pattern.role);
+    }
+    std::set<std::string> told;
+    const auto wants = [&](const std::string& name, std::string_view what) {
+        if (name.empty() || bound.count(name) > 0 || !told.insert(name).second) return;
+        refuse(absent.count(name) > 0
+                   ? fmt::format("{} needs an object of {}, and `{}: none` binds none", what, name,
+                                 name)
+                   : fmt::format("{} needs an object of {}, and `when` does not name {}; write {}: "
+                                 "one",
+                                 what, name, name, name));
+    };
+    for (const policy::Pattern& pattern : found.when) {
+        for (const std::string& name : leans_on(pattern)) wants(name, "when." + pattern.role);
+    }
+    if (found.past) {
+        wants(found.past->from.role, "past");
+        if (const auto* field = std::get_if<policy::FieldRef>(&found.past->length)) {
+            wants(field->role, "past");
+        }
+    }
+    const auto text = [&](const policy::Text& of) {
+        for (const policy::Piece& piece : of) wants(piece.field.role, "do");
+    };
+    for (const policy::Step& step : found.steps) {
+        text(step.name);
+        for (const policy::Assigned& set : step.sets) text(set.value.value_or(policy::Text{}));
+        for (const policy::FieldRef& read : step.reads) wants(read.role, "do");
+        if (step.verb == Verb::kUpdate) wants(step.role, "update");
+    }
+}
+
+/// Objects are bound one after the other, each by those before it.
+void PolicyChecks::check_order(const policy::Case& found) {
+    std::set<std::string> open;
+    for (const policy::Pattern& pattern : found.when) open.insert(pattern.role);
+    for (bool moved = true; moved && !open.empty();) {
+        moved = false;
+        for (const policy::Pattern& pattern : found.when) {
+            if (open.count(pattern.role) == 0) continue;
+            const std::set<std::string> needs = leans_on(pattern);
+            const bool free = std::none_of(needs.begin(), needs.end(),
+                                           [&](const auto& name) { return open.count(name) > 0; });
+            if (!free) continue;
+            open.erase(pattern.role);
+            moved = true;
+        }
+    }
+    if (open.empty()) return;
+    refuse(fmt::format("{} refer to each other; write one of them without the others' fields",
+                       enumerate({open.begin(), open.end()})));
+}
+
+void PolicyChecks::check_steps(const policy::Case& found) {
+    if (found.steps.empty()) return;
+    const std::size_t last = found.steps.size() - 1;
+    for (std::size_t i = 0; i < found.steps.size(); ++i) {
+        const policy::Step& step = found.steps[i];
+        const bool takes = policy::takes_away(step.verb);
+        const bool fits = found.steps.size() == 1 ||
+                          (i == 0     ? takes || step.verb == Verb::kVerify
+                           : i < last ? step.verb == Verb::kDelete
+                                      : step.verb == Verb::kDelete || step.verb == Verb::kUpdate);
+        if (!fits) {
+            refuse(
+                fmt::format("step {} is {}; a list is: delete, verify or stop first, deletes "
+                            "between, an update or a delete last",
+                            i + 1, policy::name_of(step.verb)));
+        }
+        if (step.verb == Verb::kReport || step.role.empty()) continue;
+        const policy::Role& target = role(step.role);
+        const bool seen = std::any_of(found.when.begin(), found.when.end(),
+                                      [&](const auto& each) { return each.role == step.role; });
+        const bool by_name = target.key.op == policy::Key::Op::kField && target.key.text == "name";
+        if (!seen && takes && !by_name) {
+            ask("unseen_step",
+                fmt::format(
+                    "it would {} {} that `when` does not read, by their key {}; name {} in `when`",
+                    policy::name_of(step.verb), step.role, policy::key_text(target.key),
+                    step.role));
+        }
+        const bool rows = target.kind == policy::Kind::kRow || target.kind == policy::Kind::kEc2;
+        if (step.verb == Verb::kDelete && rows && !acknowledged("irreversible")) {
+            warn(
+                fmt::format("what it deletes from {} does not come back; it asks for an approval "
+                            "each time unless the rule says acknowledge: [irreversible]",
+                            step.role));
+        }
+    }
+}
+
+/// A rule that takes away needs another side's word, and time in which that could come.
+void PolicyChecks::check_sides(const policy::Case& found) {
+    const bool takes = found.takes_away();
+    std::set<std::string> sides;
+    for (const policy::Pattern& pattern : found.when) {
+        if (!role(pattern.role).reference) sides.insert(pattern.role);
+    }
+    if (takes && sides.size() == 1) {
+        ask("deletes_all", fmt::format("it removes {} without reading another side: it would "
+                                       "remove everything that the source shows; add a side",
+                                       *sides.begin()));
+    }
+    if (found.rests_on_none() && (takes || found.writes()) && rule_->create_window == Millis{0}) {
+        ask("no_window",
+            "without a create_window, what is just being written counts as missing; write "
+            "create_window: 30s");
+    }
+    if (takes && !found.past && rule_->grace == Millis{0}) {
+        ask("no_grace",
+            "with grace: 0s it removes what is wrong for a moment only; write grace: 30s");
+    }
+    if (!rule_->since_first_seen) return;
+    for (const policy::Step& step : found.steps) {
+        if (step.verb != Verb::kDelete) continue;
+        for (const policy::Pattern& pattern : found.when) {
+            if (pattern.role != step.role) continue;
+            each_test(pattern.condition, [&](const policy::Test& test) {
+                const policy::Role& of = role(pattern.role);
+                if (policy::find_field(of, test.field) == nullptr) return;
+                ask("blind_seen",
+                    fmt::format("since: first_seen counts from when the object was first seen, but "
+                                "it is deleted because of {}, which changes: the other side may "
+                                "describe an earlier state; leave `since` out",
+                                test.field));
+            });
+        }
+    }
+}
+
+}  // namespace trueup::config

@@ -1,0 +1,133 @@
+// What is wrong with a pattern of a case: its quantifier, its words, and what it makes of NULL.
+#include "apps/config/policy_checks.h"
+#include "apps/config/policy_states.h"
+#include "engine/base/suggest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace trueup::config {
+
+namespace {
+
+using policy::Op;
+using policy::Quantifier;
+using policy::Verb;
+
+}  // namespace
+
+void PolicyChecks::check_patterns(const policy::Case& found) {
+    const bool takes = found.takes_away();
+    for (const policy::Pattern& pattern : found.when) {
+        const policy::Role& of = role(pattern.role);
+        if (pattern.quantifier == Quantifier::kSurplus && pattern.keep.empty()) {
+            refuse(
+                fmt::format("when.{}: surplus removes the object that is least worth keeping, and "
+                            "nothing says which one that is; write keep: [{{latest: created}}]",
+                            pattern.role));
+        }
+        if (pattern.quantifier != Quantifier::kSurplus && !pattern.keep.empty()) {
+            refuse(fmt::format("when.{}: keep is for surplus only", pattern.role));
+        }
+        if (pattern.quantifier == Quantifier::kSome && !of.several && !of.reference &&
+            found.acts()) {
+            ask("some_hides",
+                fmt::format(
+                    "`some` of {} ignores a second claim, which would be a duplicate; write one",
+                    pattern.role));
+        }
+        if (pattern.quantifier == Quantifier::kOne && of.several) {
+            warn(
+                fmt::format("when.{}: several are normal, and `one` says nothing about a subject "
+                            "that has two (several_silences); write some",
+                            pattern.role));
+        }
+        if (pattern.quantifier == Quantifier::kNone) check_none(found, pattern);
+        check_words(found, pattern);
+        check_null(pattern);
+        const bool rows = of.kind == policy::Kind::kRow;
+        if (takes && rows && pattern.quantifier == Quantifier::kNone && found.ask_while.empty() &&
+            of.key.op != policy::Key::Op::kLiteral && !acknowledged("keyless")) {
+            warn(
+                fmt::format("a row of {} whose key is NULL may own what this removes (keyless); "
+                            "count such rows and write ask_while, or acknowledge: [keyless]",
+                            pattern.role));
+        }
+    }
+}
+
+/// What claims the subject must stop a `none` that something is taken away for.
+void PolicyChecks::check_none(const policy::Case& found, const policy::Pattern& none) {
+    const bool matters = found.takes_away() || found.writes();
+    const policy::Role& of = role(none.role);
+    if (!matters || of.reference || none.condition.always()) return;
+    if (of.live.always()) {
+        warn(
+            fmt::format("when.{}: nothing says which {} claim their subject (no_claims); write "
+                        "live: under roles.{}",
+                        none.role, none.role, none.role));
+        return;
+    }
+    bool narrow = false;
+    each_values(of, {&of.live, &none.condition}, [&](const Values& values) {
+        narrow = narrow || (certainty(of.live, of, values) == Certainty::kYes &&
+                            certainty(none.condition, of, values) == Certainty::kNo);
+    });
+    if (narrow) {
+        ask("none_narrow",
+            fmt::format("when.{}: `none` asks for more than `live`, so it ignores some {} that "
+                        "claim the subject; ask for no more than `live` does",
+                        none.role, none.role));
+    }
+}
+
+/// A list of words that may be incomplete, where one that is missing does harm.
+void PolicyChecks::check_words(const policy::Case& found, const policy::Pattern& pattern) {
+    const policy::Role& of = role(pattern.role);
+    const bool none = pattern.quantifier == Quantifier::kNone;
+    const bool touched =
+        std::any_of(found.steps.begin(), found.steps.end(), [&](const policy::Step& step) {
+            return step.role == pattern.role &&
+                   (policy::takes_away(step.verb) || step.verb == Verb::kUpdate);
+        });
+    const bool matters = found.acts() && (none || touched);
+    if (!matters || of.reference) return;
+    each_test(pattern.condition, [&](const policy::Test& test) {
+        const policy::Field* field = policy::find_field(of, test.field);
+        if (field == nullptr || field->type != policy::Field::Type::kText) return;
+        if (!field->words.empty() || test.op != Op::kIn || test.negated == none) return;
+        ask("open_words",
+            fmt::format("when.{}.{} {} {}, and nothing lists the other values: a new one counts as "
+                        "{}; write {}: [every value] under roles.{}.fields",
+                        pattern.role, test.field, test.negated ? "is not" : "is",
+                        enumerate(test.values, "or"), none ? "none" : "found", test.field,
+                        pattern.role));
+    });
+}
+
+/// NULL is neither a word nor not a word.
+void PolicyChecks::check_null(const policy::Pattern& pattern) {
+    const policy::Role& of = role(pattern.role);
+    // Where `none` looks at such a row, it is not known to be none: the rule waits.
+    if (of.kind != policy::Kind::kRow || pattern.quantifier == Quantifier::kNone) return;
+    std::set<std::string> set;
+    each_test(pattern.condition, [&](const policy::Test& test) {
+        if (test.op == Op::kSet) set.insert(test.field);
+    });
+    each_test(pattern.condition, [&](const policy::Test& test) {
+        const policy::Field* field = policy::find_field(of, test.field);
+        if (!test.negated || test.op == Op::kSet || field == nullptr || field->null_unequal ||
+            set.count(test.field) > 0) {
+            return;
+        }
+        warn(
+            fmt::format("when.{}.{}: a row whose {} is NULL is skipped (null_skipped); write "
+                        "{{set: true, not: …}} if this is intended",
+                        pattern.role, test.field, test.field));
+    });
+}
+
+}  // namespace trueup::config

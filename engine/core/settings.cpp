@@ -1,0 +1,202 @@
+// Settings that come into force: whether this build can go by them, the numbers that they give to
+// rules and sources, and what changes with them.
+#include "engine/base/guard.h"
+#include "engine/core/fold.h"
+#include "engine/core/fold_run.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trueup::core {
+
+namespace {
+
+/// What follows on "journal offset 5"; empty: this build has that logic.
+std::string flaw_of_logic(std::uint32_t logic, std::uint32_t newest) {
+    if (logic >= kOldestLogic && logic <= newest) return {};
+    const std::string oldest = kOldestLogic == newest ? "" : std::to_string(kOldestLogic) + " to ";
+    return " puts logic version " + std::to_string(logic) +
+           " in force, and this build has version " + oldest + std::to_string(newest) +
+           ": use the build that has it, or begin a new journal";
+}
+
+/// Of which rule of their policy these settings say nothing; empty: of none.
+std::string flaw_of_rules(const Settings& settings) {
+    for (const policy::Rule& rule : settings.text->rules) {
+        const bool said =
+            std::any_of(settings.rules.begin(), settings.rules.end(),
+                        [&](const RuleSettings& each) { return each.rule == rule.name; });
+        if (said) continue;
+        return " puts the policy '" + settings.text->name +
+               "' in force, and says nothing of its rule " + rule.name;
+    }
+    return {};
+}
+
+/// Why this build cannot go by these settings, which it compiles into `plan` and numbers; empty: it
+/// can.
+std::string flaw_of(const Settings& settings, std::uint32_t newest, std::uint32_t number,
+                    std::shared_ptr<const Plan>& plan) {
+    if (std::string logic = flaw_of_logic(settings.logic, newest); !logic.empty()) return logic;
+    if (!settings.text) return " puts no policy in force";
+    const std::string policy = " puts the policy '" + settings.text->name + "' in force";
+    for (std::size_t i = 0; i < std::min(settings.text->roles.size(), kMostRoles); ++i) {
+        const policy::Role& role = settings.text->roles[i];
+        const bool played = settings.source(static_cast<Role>(i)) != kNoSource;
+        if (!played && !role.optional) return " names no source of " + role.name;
+    }
+    Result<Plan> compiled = compile(*settings.text, settings);
+    if (!compiled) return policy + ", which this build cannot read: " + compiled.error().what;
+    if (std::string flaw = flaw_of_rules(settings); !flaw.empty()) return flaw;
+    for (std::size_t i = 0; i < settings.rules.size(); ++i) {
+        if (settings.rules[i].mode == Mode::kOff || compiled->rules[i].unable.empty()) continue;
+        return policy + " with " + settings.rules[i].rule + " switched on, and " +
+               compiled->rules[i].unable;
+    }
+    for (const SourceSettings& source : settings.sources) {
+        if (source.role == kNoRole || source.role < compiled->roles.size()) continue;
+        return " gives " + source.name + " a role that the policy does not have";
+    }
+    compiled->number = number;
+    plan = std::make_shared<const Plan>(std::move(*compiled));
+    return {};
+}
+
+}  // namespace
+
+std::string flaw_of(const Settings& settings, std::uint32_t newest) {
+    std::shared_ptr<const Plan> plan;
+    return flaw_of(settings, newest, 0, plan);
+}
+
+void adopt_meta(State& state, Meta meta) {
+    state.meta = std::move(meta);
+    state.meta.enabling.resize(state.meta.settings.rules.size());
+    state.plan = nullptr;
+    if (!state.meta.settings.text) return;
+    const std::string flaw =
+        flaw_of(state.meta.settings, state.newest_logic, ++state.plans, state.plan);
+    if (!flaw.empty()) state.halted = "the journal of these rows" + flaw;
+}
+
+namespace {
+
+/// The numbers, a byte each, of the rules that mean something else than before.
+std::string changed_rules(const Plan& before, const Plan& after) {
+    std::string numbers;
+    for (std::size_t i = 0; i < before.rules.size(); ++i) {
+        if (before.rules[i].text != after.rules[i].text) numbers += static_cast<char>(i);
+    }
+    return numbers;
+}
+
+}  // namespace
+
+/// Of sources that left, and of those whose objects are filed by another key now: that is another
+/// view of the world, until it was listed anew.
+void FoldRun::forget_other_views(const Settings& former, const Settings& ours, bool other_text) {
+    const auto known = static_cast<SourceId>(former.sources.size());
+    for (SourceId id = 0; id < known; ++id) {
+        const bool leaves = former.sources[id].role != kNoRole && ours.sources[id].role == kNoRole;
+        if (leaves && TRUEUP_GUARD("who_left_says_nothing")) forget_source(id);
+    }
+    for (SourceId id = 0; other_text && id < known; ++id) {
+        const Role role = ours.sources[id].role;
+        if (role == kNoRole || role >= former.text->roles.size()) continue;
+        if (former.text->roles[role].key == ours.text->roles[role].key) continue;
+        forget_source(id);
+        report_.wants_epoch.push_back(id);
+    }
+}
+
+void FoldRun::take_settings(const Settings& settings) {
+    // An engine of the build before that has not read on yet: it halts when it does.
+    const Settings& former = meta_.settings;
+    if (settings.logic < former.logic && former.text) return;
+    Settings ours = settings;
+    ours.rules = numbered(settings.rules);
+    std::vector<SourceState> sources = meta_.sources;
+    ours.sources = numbered(settings.sources, sources);
+    std::shared_ptr<const Plan> plan;
+    std::string flaw = flaw_of(ours, state_.newest_logic, ++state_.plans, plan);
+    // A rule that is known from before is off where nothing is said of it: that hides it there.
+    if (flaw.empty()) flaw = flaw_of_rules(settings);
+    if (!flaw.empty()) {
+        state_.halted = "journal offset " + std::to_string(record_.offset) + flaw;
+        return;
+    }
+    meta_.sources = std::move(sources);
+    const std::shared_ptr<const Plan> former_plan = std::exchange(state_.plan, std::move(plan));
+    meta_.rules.resize(ours.rules.size());
+    meta_.enabling.resize(ours.rules.size());
+    if (ours == former) return;
+    if (ours.reconcile_every != former.reconcile_every)
+        meta_.pass.next = meta_.now + ours.reconcile_every;
+    std::string changed =
+        former_plan == nullptr ? std::string() : changed_rules(*former_plan, *state_.plan);
+    const bool other = former.text && (ours.text != former.text || !changed.empty());
+    forget_other_views(former, ours, other);
+    meta_.settings = std::move(ours);
+    if (former_plan != nullptr) note_texts(*former_plan, changed);
+    enable_by_settings();
+    if (!other) return judge_all();  // once under the new settings
+    // What the new text compares may have changed a moment ago without being news to the old one.
+    if (TRUEUP_GUARD("window_of_a_new_text")) meta_.watched_since = meta_.broker_now;
+    // What is counted is another thing, and so is what a rule of the same name finds.
+    Sweep sweep;
+    sweep.what = Sweep::What::kPolicy;
+    sweep.changed = std::move(changed);
+    sweep.since = meta_.now;
+    meta_.sweeps.push_back(std::move(sweep));
+}
+
+/// The rules by their numbers, which they keep for ever: findings are filed under them. One that
+/// left the policy is off.
+std::vector<RuleSettings> FoldRun::numbered(const std::vector<RuleSettings>& listed) const {
+    std::vector<RuleSettings> rules;
+    const auto in = [](const std::vector<RuleSettings>& all, const std::string& name) {
+        return std::find_if(all.begin(), all.end(),
+                            [&](const RuleSettings& each) { return each.rule == name; });
+    };
+    for (const RuleSettings& known : meta_.settings.rules) {
+        const auto wanted = in(listed, known.rule);
+        rules.push_back(wanted == listed.end() ? known : *wanted);
+        if (wanted == listed.end()) rules.back().mode = Mode::kOff;
+    }
+    for (const RuleSettings& each : listed) {
+        if (in(rules, each.rule) == rules.end()) rules.push_back(each);
+    }
+    return rules;
+}
+
+/// The sources by their numbers, which they keep for ever: facets are filed under them. One that is
+/// not listed any more plays no role. New ones are added to `states`.
+std::vector<SourceSettings> FoldRun::numbered(const std::vector<SourceSettings>& listed,
+                                              std::vector<SourceState>& states) const {
+    for (const SourceSettings& wanted : listed) {
+        const bool known =
+            std::any_of(states.begin(), states.end(),
+                        [&](const SourceState& source) { return source.name == wanted.name; });
+        if (known) continue;
+        SourceState fresh;
+        fresh.name = wanted.name;
+        fresh.topic = wanted.topic;
+        fresh.unknown_since = meta_.broker_now;
+        states.push_back(std::move(fresh));
+    }
+    std::vector<SourceSettings> sources;
+    for (const SourceState& source : states) {
+        const auto wanted =
+            std::find_if(listed.begin(), listed.end(),
+                         [&](const SourceSettings& s) { return s.name == source.name; });
+        sources.push_back({source.name, source.topic, kNoRole, {}});
+        if (wanted == listed.end()) continue;
+        sources.back().role = wanted->role;
+        sources.back().scope = wanted->scope;
+        sources.back().at_least = wanted->at_least;
+        sources.back().selects = wanted->selects;
+    }
+    return sources;
+}
+
+}  // namespace trueup::core

@@ -1,0 +1,331 @@
+// Oracles of what engines order and of what executors send on its strength: brakes, approvals,
+// times in which nothing may be ordered, budgets, expiry, and the evidence that an order relies on.
+#include "executors/read_set.h"
+#include "simulation/instances.h"
+#include "simulation/oracles.h"
+
+#include <algorithm>
+
+namespace trueup::simulation {
+
+namespace {
+
+// As the policy of a simulation has them.
+constexpr const char* kRuleThatAsks = "stuck_transition";
+constexpr Millis kGrace{40'000};  // less two leaps of the broker's clock, of which each counts 10 s
+constexpr Millis kCreateWindow{30'000};
+constexpr Millis kHeard{10'000};  // what a connector said has reached every engine that runs
+/// By which commands outlive their end, for clocks that differ.
+constexpr Millis kSkew{1'000};
+/// Of what an executor read, when it writes.
+constexpr Millis kCheckAge{2'000};
+constexpr int kClosedMinute = 6;
+
+std::string what_of(const Command& command) {
+    return std::string(name_of(command.draft.action.kind)) + " of " + command.draft.target.name +
+           " for " + command.rule + ": ";
+}
+
+/// Budgets count what takes something away, and of an ending its first step only.
+bool costs(const Command& command) {
+    if (command.draft.action.kind == Action::Kind::kDeleteObject) return false;
+    const auto& sets = command.draft.action.sets;
+    return std::none_of(sets.begin(), sets.end(), [](const Assignment& set) {
+        return (set.column == "pod_name" && set.value) ||
+               (set.column == "status" && set.value == "stopping");
+    });
+}
+
+/// What an executor asks for because of a predicate, as its Knowledge names it.
+std::string asked_by(const Command& command, const Predicate& predicate) {
+    const std::string value = predicate.value.value_or("");
+    const bool pods = predicate.source == "pods";
+    if (predicate.kind == Predicate::Kind::kNone) return (pods ? "pod/" : "key/") + value;
+    if (pods) return "pod/" + command.subject.substr(command.subject.find('/') + 1);
+    return "row/" + predicate.object_id.substr(predicate.object_id.rfind('/') + 1);
+}
+
+/// One minute of ten.
+bool closed(BrokerTime time) {
+    return time.time_since_epoch() / Millis{60'000} % 10 == kClosedMinute;
+}
+
+}  // namespace
+
+void Oracles::ordered(const Command& command) {
+    const std::string& id = command.draft.target.object_id;
+    const std::size_t slash = id.rfind('/');
+    const bool row = command.draft.action.kind == Action::Kind::kUpdateRow;
+    ordered_[row && slash != std::string::npos ? id.substr(slash + 1) : id] = command;
+}
+
+std::string Oracles::bound_by(const RequestScope& scope) {
+    return scope.rule.empty() ? scope.subject : "rule " + scope.rule;
+}
+
+bool Oracles::bound(const Command& command, SteadyTime now) const {
+    const auto by = [&](const std::string& key) {
+        const auto found = brakes_.find(key);
+        return found != brakes_.end() && found->second < now;
+    };
+    return by("") || by(command.subject) || by("rule " + command.rule);
+}
+
+void Oracles::may_be_enabled(const std::string& rule) {
+    ++enablings_[rule];
+    disabled_.erase(rule);
+}
+
+std::uint64_t Oracles::enablings(const std::string& rule) const {
+    const auto found = enablings_.find(rule);
+    return found == enablings_.end() ? 0 : found->second;
+}
+
+void Oracles::disabled(const std::string& rule) { disabled_[rule] = scheduler_.steady_now(); }
+
+/// Can nobody have enabled its rule by then? What an end began under an approval it carries on.
+bool Oracles::unlooked(const Command& command, SteadyTime issued) const {
+    const std::string name = command.subject.substr(command.subject.find('/') + 1);
+    if (tail_lost || end_ordered_.count(name) != 0) return false;
+    const auto off = disabled_.find(command.rule);
+    if (off != disabled_.end()) return off->second < issued;
+    return !begun_enabled_ && enablings(command.rule) == 0;
+}
+
+void Oracles::given(const Command& command, SteadyTime issued) {
+    judge_name(command.id.value(), what_of(command) + command.draft.target.object_id);
+    if (!given_.emplace(command.id, issued).second) return;
+    judge_order(command);
+    if (bound(command, issued)) {
+        violate("brakes", "a command about " + command.subject + " against a pause or a hold");
+    }
+    const bool agreed = approvals_.to_order(command, issued);
+    if (!agreed && asks(command, issued)) {
+        violate("approval", command.rule + " about " + command.subject + " was not approved");
+    }
+    if (!agreed && unlooked(command, issued)) {
+        violate("enabled", command.rule + " about " + command.subject + ": nobody enabled it");
+    }
+    // An end that was begun goes on at any time.
+    if (every_rule && closed(command.issued) && costs(command)) {
+        violate("window", "a command about " + command.subject);
+    }
+    if (asks_wrongly_ || issued < wrong_until_) {
+        violate("first", what_of(command) + "a source asked in the wrong place");
+    }
+    const bool ends = command.draft.action.kind == Action::Kind::kDeletePod &&
+                      command.draft.read_set.front().kind == Predicate::Kind::kField;
+    if (ends) end_ordered_.insert(command.draft.target.name);
+    const std::string against = against_evidence(command, issued, {});
+    if (!against.empty()) violate("evidence", what_of(command) + against);
+}
+
+/// Nobody may carry out what has expired, so that another thing can follow it.
+void Oracles::judge_order(const Command& command) {
+    Command& last = last_[command.draft.target.object_id];
+    const bool over = last.id.none() || ended_commands_.count(last.id) != 0 ||
+                      command.issued > last.not_after + kSkew;
+    if (!over && !tail_lost) {
+        violate("order",
+                what_of(command) + "what " + last.rule + " had ordered before was under way");
+    }
+    last = command;
+}
+
+/// Must somebody have approved it?
+bool Oracles::asks(const Command& command, SteadyTime issued) const {
+    if (command.rule == kRuleThatAsks) return true;
+    const bool orphan = command.draft.action.kind == Action::Kind::kDeletePod &&
+                        command.draft.read_set.front().kind == Predicate::Kind::kNone;
+    if (!orphan) return false;
+    // A row that names no pod, or what no pod is called, and had none of its name for as long as a
+    // source may be behind.
+    const Moment to = history_.moment_at(issued);
+    const Moment from = history_.moment_at(issued - evidence_age);
+    for (const History::Row& row : history_.rows(to)) {
+        bool alone = true;
+        for (Moment moment = to; alone && moment + 1 > from; --moment) {
+            const auto then = history_.row(row.pk, moment);
+            alone = then && wants_pod(*then) && (then->untracked() || odd_name(then->key())) &&
+                    !history_.pod(then->key(), moment);
+            if (moment == 0) break;
+        }
+        if (alone) return true;
+    }
+    return false;
+}
+
+/// What a command relies on, and the world never said in the time in which it should have, of its
+/// target's source since that was written; empty: it was right to be given.
+std::string Oracles::against_evidence(const Command& command, SteadyTime issued,
+                                      SteadyTime written) const {
+    const Target& target = command.draft.target;
+    const Moment to = history_.moment_at(issued);
+    for (const Predicate& predicate : command.draft.read_set) {
+        SteadyTime since = issued - evidence_age;
+        if (predicate.kind == Predicate::Kind::kNone && target.source == "rows") {
+            const auto again =
+                reinserted_.find(target.object_id.substr(target.object_id.rfind('/') + 1));
+            if (again != reinserted_.end() && again->second.told &&
+                *again->second.told + kHeard < issued && issued < again->second.at + kGrace) {
+                return "the row was younger than its grace";
+            }
+        }
+        if (predicate.source == target.source) since = std::max(since, written);
+        if (predicate.kind == Predicate::Kind::kNone && target.source == "pods") {
+            const std::optional<SteadyTime> born = history_.born(target.object_id);
+            if (!born) return "there was no such pod";
+            if (issued < *born + kGrace) return "the pod was younger than its grace";
+            since = std::max(since, *born + kCreateWindow);
+        }
+        if (!was_so(command, predicate, history_.moment_at(since), to)) {
+            return "it was not so that " + executors::describe(predicate);
+        }
+    }
+    return {};
+}
+
+bool Oracles::was_so(const Command& command, const Predicate& predicate, Moment from,
+                     Moment to) const {
+    for (Moment moment = to; moment + 1 > from; --moment) {
+        if (is_so(command, predicate, moment)) return true;
+        if (moment == 0) break;
+    }
+    return false;
+}
+
+bool Oracles::is_so(const Command& command, const Predicate& predicate, Moment as_of) const {
+    using Kind = Predicate::Kind;
+    const std::string value = predicate.value.value_or("");
+    if (predicate.source == "pods") {
+        if (predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut) {
+            const sandbox::PodPtr pod = history_.pod(value, as_of);  // if its source sees it
+            return !pod || !selected(*pod) ||
+                   (predicate.kind == Kind::kNoneBut && pod->uid == predicate.object_id &&
+                    pod->deletion_ms);
+        }
+        const std::string& subject = command.subject;
+        const sandbox::PodPtr pod = history_.pod(subject.substr(subject.find('/') + 1), as_of);
+        if (!pod || pod->uid != predicate.object_id) return false;
+        const bool target = command.draft.target.object_id == predicate.object_id;
+        if (predicate.kind == Kind::kExists) return !target || !pod->deletion_ms;
+        if (predicate.kind == Kind::kNoVeto) return !held(*pod);
+        return predicate.field != "phase" || pod->phase == value;
+    }
+    if (predicate.source != "rows") return true;  // nothing here knows what serves an instance
+    const std::string pk = predicate.object_id.substr(predicate.object_id.rfind('/') + 1);
+    if (predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut) {
+        const auto named = history_.rows_of(value, as_of);
+        return std::all_of(named.begin(), named.end(), [&](const History::Row& row) {
+            return predicate.kind == Kind::kNoneBut && row.pk == pk;
+        });
+    }
+    const auto row = history_.row(pk, as_of);
+    if (!row) return false;
+    if (predicate.kind == Kind::kNoVeto) return !held(*row);
+    if (predicate.kind != Kind::kField) return true;
+    return row->null(predicate.field) ? !predicate.value : row->text(predicate.field) == value;
+}
+
+void Oracles::write_sent(const std::string& target, const std::string& version,
+                         const Knowledge& known) {
+    Sent sent{known, ordered_[target]};
+    if (bound(sent.command, scheduler_.steady_now())) {
+        violate("brakes", "a write on " + sent.command.subject + " against a pause or a hold");
+    }
+    const auto silenced = silenced_.find(sent.command.rule);
+    const auto issued = given_.find(sent.command.id);
+    if (silenced != silenced_.end() && issued != given_.end() &&
+        issued->second < silenced->second &&
+        scheduler_.steady_now() > silenced->second + kOnItsWay) {
+        violate("mode", what_of(sent.command) + "its rule had ceased to act");
+    }
+    judge_late(sent, Millis{0});
+    sent_[sent_key(target, version)] = std::move(sent);
+}
+
+/// The steady clock is nobody's but ours: no leap of the broker's gives an executor more time.
+void Oracles::judge_late(const Sent& sent, Millis on_its_way) {
+    const Command& command = sent.command;
+    const SteadyTime now = scheduler_.steady_now() - on_its_way;
+    const auto issued = given_.find(command.id);
+    if (issued != given_.end() && now - issued->second > command.not_after - command.issued) {
+        violate("late", what_of(command) + "it had expired");
+    }
+    for (const Predicate& predicate : command.draft.read_set) {
+        const auto look = sent.known.find(asked_by(command, predicate));
+        if (look == sent.known.end() || now - look->second.at <= kCheckAge) continue;
+        return violate("late", what_of(command) + "its executor had looked " +
+                                   std::to_string((now - look->second.at).count()) + " ms before");
+    }
+}
+
+bool Oracles::may_write_still() const {
+    return scheduler_.steady_now() - looked_at_ < kCheckAge + kOnItsWay;
+}
+
+void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& budget,
+                           const std::map<std::string, SteadyTime>& served) {
+    std::map<std::string, std::map<CommandId, BrokerTime>> issued;  // by rule
+    for (const Command& command : commands) {
+        if (costs(command)) issued[command.rule][command.id] = command.issued;
+    }
+    for (const auto& [rule, ids] : issued) {
+        std::vector<std::pair<BrokerTime, SteadyTime>> times;
+        for (const auto& [id, time] : ids) times.emplace_back(time, given_.at(id));
+        std::sort(times.begin(), times.end());
+        for (std::size_t from = 0, to = 0; to < times.size(); ++to) {
+            while (times[to].first - times[from].first >= budget.window) ++from;
+            // A stretch as long as a window touches two of them.
+            const std::size_t ordered = to - from + 1;
+            if (ordered <= 2 * std::size_t{budget.max}) continue;
+            const std::size_t limit = 2 * most_allowed(budget, times[to].second, served);
+            if (ordered <= limit) continue;
+            violate("budget", rule + " ordered more than " + std::to_string(limit) +
+                                  " within one window's time");
+            break;
+        }
+    }
+}
+
+/// In one window. Who was there a while ago may be believed to be there still.
+std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now,
+                                    const std::map<std::string, SteadyTime>& served) const {
+    const Moment from = history_.moment_at(now - 2 * budget.window - evidence_age);
+    std::set<std::string> there = history_.names(from, history_.moment_at(now));
+    for (const auto& [name, since] : served) {
+        if (since < now) there.insert(name);
+    }
+    return std::max<std::uint64_t>(budget.max, there.size() * budget.percent / 100);
+}
+
+/// Who knows of a write must have seen its object since.
+void Oracles::judge_own_writes(const std::vector<Command>& commands,
+                               const std::map<CommandId, BrokerTime>& known) {
+    std::map<std::string, std::vector<std::pair<BrokerTime, SteadyTime>>> writes;  // by object
+    for (const Command& command : commands) {
+        const auto effect = effects_of_.find(command.id);
+        const auto told = known.find(command.id);
+        if (effect == effects_of_.end() || told == known.end()) continue;
+        writes[command.draft.target.object_id].emplace_back(told->second, effect->second);
+    }
+    for (const Command& command : commands) {
+        // An end that was begun goes on by what it was begun with: what it finds done is done.
+        if (!costs(command)) continue;
+        for (const auto& [told, written] : writes[command.draft.target.object_id]) {
+            if (told >= command.issued) continue;
+            const std::string against = against_evidence(command, given_.at(command.id), written);
+            if (!against.empty()) {
+                return violate("evidence", what_of(command) + against + " since our own write");
+            }
+        }
+    }
+}
+
+void Oracles::judge_silence(const std::vector<Command>& since) {
+    if (since.empty()) return;
+    violate("silence", "commands are given though nothing is wrong: " + since.front().rule +
+                           " about " + since.front().subject);
+}
+
+}  // namespace trueup::simulation

@@ -1,0 +1,88 @@
+// As the example configuration has it, but for what the plan says.
+#include "simulation/run_settings.h"
+
+#include "policies/shipped.h"
+#include "sandbox/wiring/sandbox_wiring.h"
+#include "simulation/instances.h"
+
+#include <vector>
+
+namespace trueup::simulation {
+
+namespace {
+
+/// Nine minutes of ten.
+std::vector<Window> windows() {
+    std::vector<Window> open;
+    for (int ten = 0; ten < 24 * 6; ++ten) {
+        // The seventh minute is closed: from the eighth on, over the hour, to the seventh.
+        const int from = ten == 0 ? 0 : ten * 10 - 3;
+        open.push_back(
+            {0x7f, static_cast<std::uint16_t>(from), static_cast<std::uint16_t>(ten * 10 + 6)});
+    }
+    open.push_back({0x7f, 24 * 60 - 3, 24 * 60});
+    return open;
+}
+
+}  // namespace
+
+bool begins_enabled(std::uint64_t seed) { return seed % 8 != 6; }
+
+Settings policy(const Plan& plan, bool enabled) {
+    Settings settings = policies::usual_settings("graph-instances", Mode::kOff);
+    if (enabled) settings.enabled_by = kCommandLine;
+    for (const char* rule : {"orphaned_pod", "missing_pod", "status_drift"}) {
+        policies::rule_settings(settings, rule).mode = Mode::kEnforce;
+    }
+    if (plan.every_rule) {
+        for (RuleSettings& rule : settings.rules) rule.mode = Mode::kEnforce;
+        // A report that nobody here puts right: its owner has forgotten the pod.
+        policies::rule_settings(settings, "stopping_with_pod").mode = Mode::kOff;
+        RuleSettings& stuck = policies::rule_settings(settings, "stuck_transition");
+        stuck.mode = Mode::kApprove;
+        stuck.grace = Millis{60'000};
+        settings.windows = windows();
+    }
+    for (RuleSettings& rule : settings.rules) rule.budget = plan.budget;
+    settings.max_broker_skew = Millis{1'000};
+    if (plan.services) {
+        constexpr Role kServices = 2;
+        settings.sources.push_back({.name = "services",
+                                    .topic = Topic::kChangesResources,
+                                    .role = kServices,
+                                    .at_least = 0});
+    }
+    return settings;
+}
+
+sandbox::WorldSettings world_settings(const Plan& plan) {
+    sandbox::WorldSettings settings;
+    settings.block_in_poll = false;
+    settings.evaluate_key = sandbox::evaluate_key;
+    settings.copy_batch = 5;  // so that a copy has several parts
+    if (plan.row_holds) settings.columns.push_back({kHoldColumn});
+    return settings;
+}
+
+const codec::KeyRing& keys() {
+    static const codec::KeyRing kKeys(
+        std::vector<codec::Key>{{"simulated", "what the simulated processes share"}});
+    return kKeys;
+}
+
+FleetSettings fleet_settings(const Plan& plan, bool enabled) {
+    FleetSettings settings{.policy = policy(plan, enabled)};
+    settings.shards = plan.shards;
+    settings.second_server = plan.second_server;
+    settings.tells_modes = plan.modes;
+    settings.services = plan.services;
+    settings.forgets = plan.forgets;
+    if (plan.row_holds) settings.veto_column = kHoldColumn;
+    if (plan.every_rule) {
+        settings.columns = {"owner_username", "created_at", "ttl", "last_activity_at",
+                            "inactivity_timeout"};
+    }
+    return settings;
+}
+
+}  // namespace trueup::simulation

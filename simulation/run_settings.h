@@ -1,0 +1,27 @@
+// What a plan sets of the processes and of the world of a run. For run.cpp.
+#pragma once
+
+#include "engine/codec/signature.h"
+#include "engine/model/settings.h"
+#include "sandbox/world.h"
+#include "simulation/process.h"
+#include "simulation/run.h"
+
+#include <cstdint>
+
+namespace trueup::simulation {
+
+/// In one seed of eight nobody has enabled anything when it begins.
+bool begins_enabled(std::uint64_t seed);
+
+/// The rules as the example configuration has them, with budgets that are felt.
+Settings policy(const Plan& plan, bool enabled = true);
+
+sandbox::WorldSettings world_settings(const Plan& plan);
+
+/// What all processes share.
+const codec::KeyRing& keys();
+
+FleetSettings fleet_settings(const Plan& plan, bool enabled);
+
+}  // namespace trueup::simulation
