@@ -1,6 +1,7 @@
 #include "apps/operate.h"
 
 #include "apps/client.h"
+#include "apps/findings_text.h"
 #include "apps/json_text.h"
 #include "apps/why_text.h"
 #include "engine/base/result.h"
@@ -92,11 +93,6 @@ bool confirmed(bool already, const std::string& question) {
 
 namespace {
 
-std::string handle_of(const Json& finding) {
-    return text(finding, "id").substr(0, 8) + "@" +
-           std::to_string(finding.value("offset", std::int64_t{-1}));
-}
-
 Json request_of(const OperateOptions& options, const std::string& kind) {
     Json body{{"kind", kind}};
     const auto add = [&](const char* name, const std::string& value) {
@@ -124,146 +120,9 @@ Result<Json> list(const EngineClient& engine, const OperateOptions& options) {
     return engine.get("/v1/findings", params);
 }
 
-/// `45s`, `12m`, `3h`, `2d`: the largest unit that is full.
-std::string age_text(const Json& finding) {
-    const auto found = finding.find("age_seconds");
-    if (found == finding.end()) return "-";
-    constexpr std::int64_t kMinute = 60;
-    constexpr std::int64_t kHour = 60 * kMinute;
-    constexpr std::int64_t kDay = 24 * kHour;
-    const auto seconds = found->get<std::int64_t>();
-    if (seconds < 2 * kMinute) return fmt::format("{}s", seconds);
-    if (seconds < 2 * kHour) return fmt::format("{}m", seconds / kMinute);
-    if (seconds < 2 * kDay) return fmt::format("{}h", seconds / kHour);
-    return fmt::format("{}d", seconds / kDay);
-}
-
-bool several_policies(const Json& page) { return page["policies"].size() > 1; }
-
-/// Offsets of one are none of another.
-bool several_journals(const Json& page) {
-    return several_policies(page) || page.value("shards", 1) > 1;
-}
-
-void print_brakes(const Json& page) {
-    for (const Json& policy : page["policies"]) {
-        const std::string why = text(policy, "unavailable");
-        if (!why.empty()) fmt::print("not shown: {}\n", why);
-    }
-    for (const Json& pause : page.value("pauses", Json::array())) {
-        const std::string rule = text(pause, "rule");
-        const std::string comment = text(pause, "comment");
-        fmt::print("paused: {}{}, by {}{}\n", rule.empty() ? "every rule" : rule,
-                   several_policies(page) ? " of policy " + text(pause, "policy") : "",
-                   text(pause, "by"), comment.empty() ? "" : ": " + comment);
-    }
-    for (const Json& quarantine : page.value("quarantines", Json::array())) {
-        fmt::print("quarantine: {}\n", text(quarantine, "sentence"));
-    }
-}
-
-/// Findings that match and are not on the page.
-std::uint64_t not_shown(const Json& page) {
-    return page.value("more", std::uint64_t{0}) + page.value("not_kept", std::uint64_t{0});
-}
-
-/// Where a finding lives, as far as there is a choice: `POLICY  SHARD`.
-std::string place_text(const Json& page, const std::string& policy, const std::string& shard) {
-    std::string place;
-    if (several_policies(page)) place += fmt::format("{:<16} ", policy);
-    const Json& policies = page["policies"];
-    const bool shards = std::any_of(policies.begin(), policies.end(),
-                                    [](const Json& one) { return one.value("shards", 1) > 1; });
-    return shards ? place + fmt::format("{:<6}", shard) : place;
-}
-
-/// The last line: how many there are, and as of when.
-void print_count(const Json& page, bool filtered) {
-    const std::uint64_t more = not_shown(page);
-    if (more > 0) fmt::print("... and {} more\n", more);
-    const auto seen = page.value("seen", std::int64_t{-1});
-    const std::string offset = several_journals(page) ? ""
-                               : seen < 0             ? "; nothing has been judged yet"
-                                          : fmt::format(", as of journal offset {}", seen);
-    fmt::print("{} open{}{}\n", page["findings"].size() + more, filtered ? " that match" : "",
-               offset);
-}
-
-void print_findings(const Json& page, bool filtered) {
-    constexpr std::string_view kRow = "{:<17} {:<21} {:<10} {:<18} {:>5} {}{}\n";
-    print_brakes(page);
-    if (!page["findings"].empty()) {
-        fmt::print(kRow, "FINDING", "RULE", "STATE", "REASON", "AGE",
-                   place_text(page, "POLICY", "SHARD"), "WHAT");
-    }
-    for (const Json& finding : page["findings"]) {
-        const std::string does = text(finding, "does");
-        fmt::print(
-            kRow, handle_of(finding), text(finding, "rule"), text(finding, "state"),
-            text(finding, "reason"), age_text(finding),
-            place_text(page, text(finding, "policy"), std::to_string(finding.value("shard", 0))),
-            text(finding, "sentence") + (does.empty() ? "" : " -> " + does));
-    }
-    print_count(page, filtered);
-}
-
 bool filters(const OperateOptions& options) {
     return !(options.policy.empty() && options.rule.empty() && options.reason.empty() &&
              options.subject.empty());
-}
-
-void print_object(const Json& object) {
-    const bool present = object.value("present", true);
-    fmt::print("  {:<9} {}{}, changed {}, journal offset {}\n", text(object, "source"),
-               plain(text(object, "object")),
-               present ? "" : " is gone (" + text(object, "absence") + ")",
-               time_text(object, "changed_ms"), object.value("offset", std::int64_t{-1}));
-    for (const auto& [name, value] : object["fields"].items()) {
-        fmt::print("            {} = {}\n", name,
-                   value.is_string() ? plain(value.get<std::string>()) : "null");
-    }
-    for (const Json& name : object.value("not_sent", Json::array())) {
-        fmt::print("            {}: not sent with the last change\n", name.get<std::string>());
-    }
-}
-
-/// Both sides, the evidence and the command: what an operator looks at before an approval.
-void print_finding(const Json& finding) {
-    const auto line = [](const char* name, const std::string& value) {
-        if (!value.empty()) fmt::print("{:<10} {}\n", name, plain(value));
-    };
-    line("finding", handle_of(finding));
-    const std::string does = text(finding, "does");
-    line("rule", text(finding, "rule") + (does.empty() ? " (only reports)" : " -> " + does));
-    line("subject", text(finding, "subject"));
-    line("state",
-         text(finding, "state") + ", " + text(finding, "reason") + ", for " + age_text(finding));
-    line("what", text(finding, "sentence"));
-    if (finding.value("held", false)) line("hold", "the subject is on hold");
-    if (const auto proposes = finding.find("proposes"); proposes != finding.end()) {
-        line("proposes", text(*proposes, "text"));
-    }
-    if (const auto command = finding.find("command"); command != finding.end()) {
-        line("command", text(*command, "text"));
-        line("",
-             fmt::format("id {}, issued {}, not after {}", text(*command, "id"),
-                         time_text(*command, "issued_ms"), time_text(*command, "not_after_ms")));
-    }
-    fmt::print("sides\n");
-    const Json objects = finding.value("objects", Json::array());
-    for (const Json& source : finding.value("sources", Json::array())) {
-        bool any = false;
-        for (const Json& object : objects) {
-            if (text(object, "source") != source) continue;
-            print_object(object);
-            any = true;
-        }
-        if (!any) fmt::print("  {:<9} nothing\n", source.get<std::string>());
-    }
-    if (const auto why = finding.find("why"); why != finding.end()) {
-        fmt::print("why\n{}", stages_text(*why));
-    }
-    line("evidence", "journal offsets " + finding.value("evidence", Json::array()).dump());
 }
 
 /// The one finding that a handle means; the error says what to write instead.

@@ -435,41 +435,4 @@ Rehearsed rehearse(const Settings& settings, const std::vector<Look>& looks, Bro
     return result;
 }
 
-std::string text_of(const CommandDraft& draft) {
-    std::string text =
-        fmt::format("{} {}", name_of(draft.action.kind),
-                    draft.target.name.empty() ? draft.target.object_id : draft.target.name);
-    if (draft.action.kind == Action::Kind::kDeletePod) {
-        const auto& seconds = draft.action.grace_seconds;  // none: the pod's own
-        const std::string to_end = seconds ? fmt::format(", {} s to end", *seconds) : "";
-        return text + fmt::format(" (uid {}{})", draft.target.object_id, to_end);
-    }
-    for (const Assignment& set : draft.action.sets) {
-        text += fmt::format(" {}={}", set.column, set.value ? "'" + *set.value + "'" : "null");
-    }
-    return text;
-}
-
-Statuses statuses_of(const Look& look, const Settings& settings) {
-    Statuses statuses;
-    const Result<core::Plan> plan = core::compile(*settings.text, settings);
-    TRUEUP_CHECK(plan.ok());  // the configuration was checked
-    Role role = kNoRole;
-    Facet row;
-    for (std::size_t id = 0; id < settings.sources.size(); ++id) {
-        if (settings.sources[id].name != look.source) continue;
-        row.source = static_cast<SourceId>(id);
-        role = settings.sources[id].role;
-    }
-    for (const Fact& fact : look.facts) {
-        if (fact.kind != Fact::Kind::kUpsert) continue;
-        row.object = fact.object;
-        const std::optional<std::string_view> status = row.fields().text("status");
-        ++statuses.count[status ? std::string(*status) : "(none)"];
-        if (role < plan->roles.size() && !core::claim_of(*plan, row, settings).no())
-            ++statuses.live;
-    }
-    return statuses;
-}
-
 }  // namespace trueup::apps

@@ -1,0 +1,25 @@
+// Findings as people read them on the command line.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace trueup::apps {
+
+/// What the engine answers, as docs/operations/http.md says it.
+using FindingsJson = nlohmann::ordered_json;
+
+/// `3f2a91c0@1842`: a finding, and as of when.
+std::string handle_of(const FindingsJson& finding);
+/// The page is of several policies or shards: offsets of one are none of another.
+bool several_journals(const FindingsJson& page);
+/// Findings that match and are not on the page.
+std::uint64_t not_shown(const FindingsJson& page);
+/// A page of them; `filtered`: there may be others that do not match.
+void print_findings(const FindingsJson& page, bool filtered);
+/// Both sides, the evidence and the command: what an operator looks at before an approval.
+void print_finding(const FindingsJson& finding);
+
+}  // namespace trueup::apps
