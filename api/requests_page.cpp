@@ -38,24 +38,46 @@ Scope having(const Backends& backends, const Has& has, const std::string& none) 
     return scope;
 }
 
+/// What lets something go on is for one policy, which was looked at.
+Scope the_one(Scope scope, const std::string& what) {
+    if (scope.policies.size() < 2) return scope;
+    std::string names;
+    for (const Backend* each : scope.policies) names += (names.empty() ? "" : ", ") + each->policy;
+    scope.refusal = refusal(400, what + "; name one of the policies " + names);
+    return scope;
+}
+
 /// A brake without a name is for all; what goes by a journal's offset is for one.
 Scope targets_of(const Backends& backends, const Request& request) {
     const RequestScope& scope = request.scope;
     if (!scope.policy.empty()) return named(backends, scope.policy);
-    if (!scope.subject.empty()) return of_subject(backends, scope.subject);
+    // An object whose key cannot be told has no policy in its name.
+    const bool keyless = scope.subject.starts_with('!');
+    if (!scope.subject.empty() && !keyless) return of_subject(backends, scope.subject);
     if (scope.finding_id) {
         return having(
             backends, [&](const Backend& policy) { return has_finding(policy, *scope.finding_id); },
             "no open finding has this id; it may be over already");
     }
-    if (!scope.source.empty()) {
-        return having(
-            backends, [&](const Backend& policy) { return has_source(policy, scope.source); },
-            "no policy has a source " + scope.source);
+    if (keyless) {
+        return one_named(backends, {}, scope.subject + " may be of several policies");
     }
-    const bool for_all = request.kind == RequestKind::kPause ||
-                         request.kind == RequestKind::kResume ||
-                         request.kind == RequestKind::kReconcile;
+    if (!scope.source.empty()) {
+        return the_one(
+            having(
+                backends, [&](const Backend& policy) { return has_source(policy, scope.source); },
+                "no policy has a source " + scope.source),
+            "several policies have this source, each with a quarantine of its own");
+    }
+    if (request.kind == RequestKind::kResume) {
+        return the_one(
+            having(
+                backends, [](const Backend& policy) { return !policy.snapshot().pauses.empty(); },
+                "nothing is paused"),
+            "several policies are paused, perhaps by several people");
+    }
+    const bool for_all =
+        request.kind == RequestKind::kPause || request.kind == RequestKind::kReconcile;
     if (for_all) return named(backends, {});
     return one_named(backends, {},
                      "each policy has its own rules and its own journal, so an offset does not say "
@@ -115,24 +137,37 @@ Answer ask(const Backends& backends, const Caller& caller, const std::string& bo
     return take(backends, caller, std::move(*request));
 }
 
-/// Of all policies that were asked: the first refusal, else the last word.
+/// Granted or refused once each policy that was asked has said so; where they differ, `mixed`.
 Answer show_answer(const Backends& backends, const std::string& hex) {
     const std::optional<RequestId> id = id_from_hex<RequestId>(hex);
     if (!id) return refusal(400, "a request's id must have 32 hex digits");
     std::optional<AnswerView> word;
+    std::size_t granted = 0;
+    Json answers = Json::array();
     bool pending = false;
     for (const Backend& policy : backends.policies) {
         if (!policy.unavailable().empty()) continue;
-        Answers answers = policy.answer(*id);
-        pending = pending || answers.pending;
-        if (answers.word && (!word || word->granted)) word = std::move(answers.word);
+        Answers told = policy.answer(*id);
+        pending = pending || told.pending;
+        if (!told.word) continue;
+        if (told.word->granted) ++granted;
+        answers.push_back({{"policy", policy.policy},
+                           {"state", told.word->granted ? "granted" : "refused"},
+                           {"sentence", told.word->sentence}});
+        if (!word || word->granted) word = std::move(told.word);
     }
-    if (pending || !word) return reply(200, {{"request", hex}, {"state", "pending"}});
+    if (pending || !word) {
+        return reply(200, {{"request", hex}, {"state", "pending"}, {"answers", answers}});
+    }
+    const bool all = granted == answers.size();
     return reply(200, {{"request", hex},
-                       {"state", word->granted ? "granted" : "refused"},
+                       {"state", all           ? "granted"
+                                 : granted > 0 ? "mixed"
+                                               : "refused"},
                        {"kind", name_of(word->kind)},
                        {"by", word->by},
-                       {"sentence", word->sentence}});
+                       {"sentence", word->sentence},
+                       {"answers", answers}});
 }
 
 }  // namespace trueup::api

@@ -166,7 +166,8 @@ Result<EngineClient> EngineClient::find(const EngineAddress& where) {
     const char* usual = std::getenv("TRUEUP_CONFIG");
     if (file.empty() && state_dir.empty() && usual != nullptr) file = usual;
     if (!file.empty()) {
-        const Result<config::Config> config = config::load_config(file);
+        // One policy that is wrong keeps nobody from stopping the others.
+        const Result<config::Config> config = config::load_sound_policies(file);
         if (!config) return config.error();
         state_dir = config->state_dir;
         keys = config->keys;

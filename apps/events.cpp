@@ -99,8 +99,9 @@ void log_outcome(const Command& command, const Outcome& outcome, std::int64_t wa
                                        {"duration_ms", wall_millis - to_millis(command.issued)}});
 }
 
-void log_request(const Request& request) {
+void log_request(const Request& request, const std::string& policy) {
     Json fields{{"id", to_hex(request.id)},
+                {"policy", policy},
                 {"kind", name_of(request.kind)},
                 {"by", request.issued_by},
                 {"role", request.role}};

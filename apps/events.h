@@ -34,7 +34,7 @@ void log_finding(const FindingEdge& edge, const Subject* subject, std::int64_t w
 void log_outcome(const Command& command, const Outcome& outcome, std::int64_t wall_millis);
 
 /// `request`: what somebody asked of the engine, and who.
-void log_request(const Request& request);
+void log_request(const Request& request, const std::string& policy);
 
 /// `reconciliation_pass_completed`, once for each pass.
 class PassLog {

@@ -60,8 +60,9 @@ Status Host::begin(std::unique_ptr<ports::Log> log, std::vector<SourceSpec> sour
     log_ = std::move(log);
     // What is signed is signed for this log alone: a record that was copied from another one, with
     // the same keys, is believed by no one here.
-    request_keys_ = settings_.secrets->requests().for_log(log_->name());
-    command_keys_ = settings_.secrets->commands().for_log(log_->name());
+    const std::string name = log_->name().empty() ? policy() : log_->name();
+    request_keys_ = settings_.secrets->requests().for_log(name);
+    command_keys_ = settings_.secrets->commands().for_log(name);
     wait_for("");
     if (Status shards = open_shards(); !shards) return shards.error();
     // Before executors act, and before a shard puts its settings into the journal.

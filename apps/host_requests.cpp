@@ -151,7 +151,7 @@ Result<RequestId> Host::ask(Request request) {
             std::count_if(shards->begin(), shards->end(), [this](auto one) { return runs(one); }));
         if (asked_.size() > kMostAsked) asked_.erase(asked_.begin());
     }
-    log_request(request);  // before: where the log fails half-way, some shards follow it
+    log_request(request, policy());  // before: where the log fails half-way, some shards follow it
     for (const PartitionNumber shard : *shards) {
         std::vector<ports::Entry> entries;
         entries.push_back({request.scope.subject, bytes, {}});

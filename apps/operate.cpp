@@ -44,6 +44,22 @@ int complain(const std::string& sentence) {
     return kWrong;
 }
 
+namespace {
+
+/// Of several policies, what each of them said.
+void print_answer(const Json& answer) {
+    const Json answers = answer.value("answers", Json::array());
+    if (answers.size() < 2) {
+        fmt::print("{}: {}\n", text(answer, "state"), text(answer, "sentence"));
+        return;
+    }
+    for (const Json& one : answers) {
+        fmt::print("{}: {}: {}\n", text(one, "policy"), text(one, "state"), text(one, "sentence"));
+    }
+}
+
+}  // namespace
+
 int ask_engine(const EngineClient& engine, const Json& body, OutputFormat format) {
     const Result<Json> taken = engine.post("/v1/requests", body);
     if (!taken) return complain(taken.error().what);
@@ -64,7 +80,7 @@ int ask_engine(const EngineClient& engine, const Json& body, OutputFormat format
             if (format == OutputFormat::kJson) {
                 fmt::print("{}\n", answer->dump());
             } else {
-                fmt::print("{}: {}\n", state, text(*answer, "sentence"));
+                print_answer(*answer);
             }
             return state == "granted" && left.empty() ? 0 : 1;
         }
@@ -156,6 +172,7 @@ int ask_about(const OperateOptions& options, const std::string& kind) {
     about.comment = options.comment;
     about.drop = options.drop;
     about.subject = text(*finding, "subject");
+    about.policy = text(*finding, "policy");
     if (kind == "approve") {
         about.seen = seen_of(options.handle);
         if (!about.seen) {
@@ -201,6 +218,7 @@ int approve_seen(const EngineClient& engine, const Json& page, const std::vector
         OperateOptions one;
         one.comment = options.comment;
         one.subject = text(finding, "subject");
+        one.policy = text(finding, "policy");
         one.seen = finding.value("offset", std::int64_t{-1});
         Json body = request_of(one, "approve");
         body["finding"] = text(finding, "id");

@@ -33,8 +33,8 @@ Status check_names(const config::Config& config, const ProcessOptions& options) 
     return Done{};
 }
 
-/// Leaves out the policies that the command line does not name, where it names any.
-Status keep_named(config::Config& config, const ProcessOptions& options) {
+/// The policies that the command line names are there.
+Status check_named(const config::Config& config, const ProcessOptions& options) {
     std::vector<std::string> known;
     for (const auto& one : config.policies) known.push_back(one.name);
     for (const auto& one : config.left_out) known.push_back(one.name);
@@ -44,11 +44,6 @@ Status keep_named(config::Config& config, const ProcessOptions& options) {
                      did_you_mean(name, known));
     }
     return Done{};
-}
-
-bool is_named(const std::string& policy, const ProcessOptions& options) {
-    const auto& names = options.policies;
-    return names.empty() || std::find(names.begin(), names.end(), policy) != names.end();
 }
 
 Result<ExecutorSpec> executors_of(const config::Config& policy, const ProcessOptions& options) {
@@ -116,15 +111,19 @@ std::string name_of(Part part) {
     return "up";
 }
 
+bool is_named(const std::string& policy, const ProcessOptions& options) {
+    const auto& names = options.policies;
+    return names.empty() || std::find(names.begin(), names.end(), policy) != names.end();
+}
+
 Result<config::Config> narrowed(config::Config config, const ProcessOptions& options) {
-    if (Status named = keep_named(config, options); !named) return named.error();
+    if (Status named = check_named(config, options); !named) return named.error();
     if (Status names = check_names(config, options); !names) return names.error();
     if (!options.listen.empty()) config.listen = options.listen == "off" ? "" : options.listen;
     if (std::string flaw = config::flaw_of_listen(config, config.listen);
         !config.listen.empty() && !flaw.empty()) {
         return wrong(options.config + ": http.listen " + flaw);
     }
-    std::erase_if(config.left_out, [&](const auto& one) { return !is_named(one.name, options); });
     if (options.part == Part::kEverything) return config;
     if (!config.kafka) {
         return wrong(options.config + ": `trueup " + name_of(options.part) +

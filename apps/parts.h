@@ -18,8 +18,10 @@ std::string name_of(Part part);
 /// Does a process of that part run this one?
 inline bool runs(Part part, Part what) { return part == Part::kEverything || part == what; }
 
-/// The configuration with what the command line says instead, and only the policies that it names.
-/// The error is one sentence: a source, an executor or a policy that there is none of.
+/// Does the command line mean this policy?
+bool is_named(const std::string& policy, const ProcessOptions& options);
+/// The configuration with what the command line says instead. The error is one sentence: a source,
+/// an executor or a policy that there is none of.
 Result<config::Config> narrowed(config::Config config, const ProcessOptions& options);
 
 /// Those of the policies that this process has something to run of: a connector of one source is

@@ -97,6 +97,14 @@ void open_log(Policy& policy, Part part, const Waiting* waiting) {
     policy.log = std::move(*opened);
 }
 
+void make_folder(Policy& policy) {
+    std::error_code made;
+    std::filesystem::create_directories(policy.config.state_dir, made);
+    if (!made) return;
+    policy.refused = Refusal{
+        kGaveUp, "cannot make the state folder " + policy.config.state_dir + ": " + made.message()};
+}
+
 /// Blocks while the log does not answer. On a thread of the policy's own.
 void begin(Policy& policy, Part part) {
     const Waiting waiting = policy.host->waiting();
@@ -124,6 +132,9 @@ class Start {
         for (config::Config& policy : policies_here(config, options)) {
             policies_.push_back({std::move(policy)});
         }
+        for (const config::LeftOut& one : config.left_out) {
+            if (is_named(one.name, options)) left_out_.push_back(one);
+        }
     }
 
     /// Fills in the hosts once each policy runs or is refused. Nullopt where one runs, or where it
@@ -146,25 +157,39 @@ class Start {
   private:
     std::string self() const { return "trueup " + name_of(options_.part); }
 
-    /// Why nothing runs, where nothing does; else what is refused is told, once.
+    /// Why nothing runs, where nothing does; else what is refused is told, once. Another start may
+    /// do as soon as one policy says so.
     std::optional<Refusal> none_left() {
         const auto refused = [](const Policy& policy) { return policy.refused.has_value(); };
-        if (std::all_of(policies_.begin(), policies_.end(), refused)) {
-            Refusal all{kGaveUp, {}};
-            for (const Policy& policy : policies_) {
-                all.code = std::max(all.code, policy.refused->code);
-                all.what += (all.what.empty() ? "" : "\n") + policy.refused->what;
+        if (!std::all_of(policies_.begin(), policies_.end(), refused)) {
+            for (Policy& policy : policies_) {
+                if (policy.refused) leave_out(policy);
             }
-            return all;
+            return std::nullopt;
         }
-        for (Policy& policy : policies_) {
-            if (policy.refused) leave_out(policy.name(), policy.refused->what, policy.host);
+        Refusal all{kWrong, {}};
+        const auto add = [&](const std::string& what) {
+            all.what += (all.what.empty() ? "" : "\n") + what;
+        };
+        for (const Policy& policy : policies_) {
+            all.code = std::min(all.code, policy.refused->code);
+            add(policy.refused->what);
         }
-        return std::nullopt;
+        for (const config::LeftOut& one : left_out_) add(one.why);
+        if (all.what.empty()) add(self() + ": no policy uses what was named; nothing is to be run");
+        return all;
     }
 
-    void leave_out(const std::string& name, const std::string& why, Host* host) {
+    void leave_out(Policy& policy) {
+        std::string why = policy.refused->what;
+        if (policy.refused->code == kGaveUp) why += "; restart this process once that is mended";
+        leave_out(policy.name(), why, policy.host);
+    }
+    /// Of any thread.
+    void leave_out(const std::string& name, const std::string& why, Host* host)
+        TRUEUP_EXCLUDES(mutex_) {
         if (host != nullptr) host->leave_out(why);
+        const MutexLock lock(mutex_);
         if (!told_.insert(name).second) return;
         spdlog::error("policy {} does not run: {}", name, why);
     }
@@ -182,11 +207,14 @@ class Start {
             if (parts) {
                 policy.parts = std::move(*parts);
                 policy.parts.settings.pause = [this](Millis pause) { return wait(pause); };
-                open_log(policy, options_.part, nullptr);
+                make_folder(policy);
+                if (!policy.refused) open_log(policy, options_.part, nullptr);
             } else {
                 policy.refused = Refusal{kWrong, parts.error().what};
             }
             if (policy.refused) policy.refused->what = self() + ": " + policy.refused->what;
+            // It has no folder, as far as anybody knows.
+            if (policy.refused) policy.parts.settings.state_dir = config_.state_dir;
         }
         return none_left();
     }
@@ -195,8 +223,9 @@ class Start {
     std::optional<Refusal> open_hosts(std::unique_ptr<Hosts>& hosts) {
         std::vector<HostSettings> settings;
         for (const Policy& policy : policies_) settings.push_back(policy.parts.settings);
-        for (const config::LeftOut& one : config_.left_out) {
+        for (const config::LeftOut& one : left_out_) {
             settings.push_back(settings.front());
+            settings.back().state_dir = config_.state_dir;
             settings.back().policy.policy = one.name;
         }
         auto opened = Hosts::open(http(), std::move(settings));
@@ -206,8 +235,8 @@ class Start {
         for (std::size_t i = 0; i < policies_.size(); ++i) {
             policies_[i].host = hosts->all()[i].get();
         }
-        for (std::size_t i = 0; i < config_.left_out.size(); ++i) {
-            const config::LeftOut& one = config_.left_out[i];
+        for (std::size_t i = 0; i < left_out_.size(); ++i) {
+            const config::LeftOut& one = left_out_[i];
             leave_out(one.name, one.why, hosts->all()[policies_.size() + i].get());
         }
         if (runs(options_.part, Part::kEngine)) {
@@ -237,8 +266,15 @@ class Start {
             if (policy.refused) continue;
             ++open;
             threads.emplace_back([&, one = &policy] {
-                begin(*one, options_.part);
-                if (one->refused) one->refused->what = self() + ": " + one->refused->what;
+                try {
+                    begin(*one, options_.part);
+                } catch (const std::exception& error) {
+                    one->refused = Refusal{kGaveUp, error.what()};
+                }
+                if (one->refused) {
+                    one->refused->what = self() + ": " + one->refused->what;
+                    leave_out(*one);
+                }
                 --open;
                 stop_.wake();
             });
@@ -266,8 +302,9 @@ class Start {
     const ProcessOptions& options_;
     StopSignal& stop_;
     std::vector<Policy> policies_;
-    std::set<std::string> told_;
+    std::vector<config::LeftOut> left_out_;
     Mutex mutex_;
+    std::set<std::string> told_ TRUEUP_GUARDED_BY(mutex_);
     CondVar stopped_news_;
     bool stopped_ TRUEUP_GUARDED_BY(mutex_) = false;
 };

@@ -55,9 +55,9 @@ void check_key_label(Section& section, const PolicyConfig& policy, const Config&
 }
 
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
-    const std::vector<std::string> known = section.texts("acknowledge");
+    policy.acknowledged = section.texts("acknowledge");
+    const std::vector<std::string>& known = policy.acknowledged;
     check_shards(section, policy, config, known);
-    check_beside(section, policy, config, known);
     const auto loosened = [&](const char* key, const std::string& brake, const std::string& what) {
         policy.known.push_back(brake);
         if (contains(known, brake)) return;
@@ -83,8 +83,8 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
                  "with 0s a pod that is seen before its row, or a row before its pod, is at risk");
     }
     for (const std::string& name : known) {
-        // Of two policies each may say it, though it is asked of one only.
-        if (contains(policy.known, name) || name == "shared_objects") continue;
+        // Of other policies nothing is known here.
+        if (contains(policy.known, name) || name.starts_with(kSharedObjects)) continue;
         section.problem("acknowledge",
                         fmt::format("names '{}', which is not relaxed; leave it out", name));
     }

@@ -88,16 +88,17 @@ struct SourceConfig {
 
 struct PolicyConfig {
     std::string name;
-    Shared<policy::Policy> text;      ///< in which rows have the key that `correlate` says
-    std::string pods;                 ///< a source
-    std::string rows;                 ///< a source
-    std::string services;             ///< a source; empty: nobody looks at them
-    std::string ingresses;            ///< likewise
-    std::string correlate;            ///< connectors/postgres/correlation.h reads it
-    std::vector<RuleSettings> rules;  ///< one for each rule of the set, in its order
-    std::vector<Window> windows;      ///< none: always
-    std::vector<std::string> known;   ///< brakes that were loosened knowingly (`acknowledge`)
-    std::vector<Hash128> enabled;     ///< what rules may mean and act: `trueup policy check --hash`
+    Shared<policy::Policy> text;            ///< in which rows have the key that `correlate` says
+    std::string pods;                       ///< a source
+    std::string rows;                       ///< a source
+    std::string services;                   ///< a source; empty: nobody looks at them
+    std::string ingresses;                  ///< likewise
+    std::string correlate;                  ///< connectors/postgres/correlation.h reads it
+    std::vector<RuleSettings> rules;        ///< one for each rule of the set, in its order
+    std::vector<Window> windows;            ///< none: always
+    std::vector<std::string> known;         ///< brakes that were loosened knowingly (`acknowledge`)
+    std::vector<std::string> acknowledged;  ///< all of `acknowledge`, as it is written
+    std::vector<Hash128> enabled;  ///< what rules may mean and act: `trueup policy check --hash`
     Millis reconcile_every{300'000};
     Millis max_clock_skew{60'000};
     Millis stale_after{45'000};
@@ -115,7 +116,8 @@ struct ExecutorConfig {
     int line = 0;                         ///< where it stands in the file, from 1
 };
 
-/// A policy that cannot run, though others of the file can.
+/// A policy that cannot run, though others of the file can: it is wrong, or it and another one
+/// would be in each other's way.
 struct LeftOut {
     std::string name;  ///< `policies[1]` where it has none
     std::string why;   ///< sentences as of load_config

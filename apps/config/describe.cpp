@@ -162,10 +162,6 @@ std::string grace_period_text(const RuleSettings& rule) {
     return duration_text(std::chrono::seconds(*rule.grace_period));
 }
 
-bool acts(const RuleSettings& rule) {
-    return rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
-}
-
 std::vector<std::string> window_texts(const PolicyConfig& policy) {
     std::vector<std::string> texts;
     for (const Window& window : policy.windows) texts.push_back(window_text(window));

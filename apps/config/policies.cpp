@@ -145,6 +145,14 @@ void read_times(Section& section, const Config& config, PolicyConfig& policy) {
     }
 }
 
+/// Of a policy: a topic has 249 characters at most, `PREFIX.NAME.changes.resources`.
+std::size_t longest_name(const Config& config) {
+    constexpr std::size_t kTopic = 249;
+    constexpr std::size_t kRest = sizeof("..changes.resources") - 1;
+    if (!config.kafka) return kTopic;
+    return kTopic - kRest - std::min(config.kafka->prefix.size(), kTopic - kRest - 1);
+}
+
 PolicyConfig read_policy(Section section, Config& config, Problems& problems) {
     PolicyConfig policy;
     if (section.require("name", "name: graph-instances")) {
@@ -154,6 +162,11 @@ PolicyConfig read_policy(Section section, Config& config, Problems& problems) {
                                                 "write 1 to 63 letters, digits, '-', '_' or '.', a "
                                                 "letter or digit first",
                                                 policy.name));
+        } else if (const std::size_t longest = longest_name(config); policy.name.size() > longest) {
+            section.problem("name", fmt::format("and bus.kafka.prefix are longer together than "
+                                                "the name of a topic can be; write at most {} "
+                                                "characters",
+                                                longest));
         }
     }
     if (section.require("use", "use: graph-instances")) {
@@ -218,21 +231,70 @@ void check_stray_sources(const Config& config, Problems& problems) {
 
 }  // namespace
 
+namespace {
+
+/// A policy as it could be read, and what is wrong with it; empty: nothing is.
+struct Read {
+    PolicyConfig policy;
+    std::string why;
+};
+
+/// Of two that are in each other's way neither runs: which of them is meant, nobody knows. A policy
+/// that is wrong counts, too, as far as it could be read: it may be right at the next start.
+void check_pairs(std::vector<Section>& items, std::vector<Read>& all, const Config& config,
+                 Problems& problems) {
+    std::vector<std::string> names;
+    for (const Read& each : all) names.push_back(each.policy.name);
+    const auto note = [&](Read& each, std::size_t before) {
+        if (problems.count() == before) return;
+        each.why += (each.why.empty() ? "" : "\n") + problems.text(before);
+    };
+    for (std::size_t later = 0; later < all.size(); ++later) {
+        for (std::size_t i = 0; i < later; ++i) {
+            const std::size_t before = problems.count();
+            check_beside(items[later], all[later].policy, all[i].policy, config);
+            note(all[later], before);
+            note(all[i], before);
+        }
+        const std::size_t before = problems.count();
+        check_shared(items[later], all[later].policy, names);
+        note(all[later], before);
+    }
+}
+
+/// Each has its share.
+void check_memory(Section& root, const Config& config, std::size_t policies) {
+    constexpr std::uint64_t kLeast = std::uint64_t{16} << 20U;
+    if (policies < 2 || config.memory_bytes / policies >= kLeast) return;
+    root.problem("memory", fmt::format("{} is too little for {} policies; write at least {}",
+                                       size_text(config.memory_bytes), policies,
+                                       size_text(kLeast * policies)));
+}
+
+}  // namespace
+
 std::size_t read_policies(Section& root, Config& config, Problems& problems) {
     if (!root.require("policies", "policies: [{name: graph-instances, use: graph-instances, ...}]"))
         return 0;
-    std::size_t of_policies = 0;
     std::vector<Section> items = root.items("policies");
+    check_memory(root, config, items.size());
+    const std::size_t first = problems.count();
+    std::vector<Read> all;
     for (Section& item : items) {
         const std::size_t before = problems.count();
         PolicyConfig policy = read_policy(item, config, problems);
-        if (problems.count() == before) {
+        all.push_back({std::move(policy), problems.text(before)});
+    }
+    check_pairs(items, all, config, problems);
+    const std::size_t of_policies = problems.count() - first;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        PolicyConfig& policy = all[i].policy;
+        if (all[i].why.empty()) {
             config.policies.push_back(std::move(policy));
-            continue;
+        } else {
+            config.left_out.push_back(
+                {policy.name.empty() ? items[i].path() : policy.name, all[i].why});
         }
-        of_policies += problems.count() - before;
-        config.left_out.push_back(
-            {policy.name.empty() ? item.path() : policy.name, problems.text(before)});
     }
     if (items.empty()) root.problem("policies", "is empty; write [{name: graph-instances, ...}]");
     // What a policy that is left out meant, nobody knows.

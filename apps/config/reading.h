@@ -35,10 +35,14 @@ void read_login(Section& section, const std::string& folder, DatabaseLogin& logi
 /// problems are theirs.
 std::size_t read_policies(Section& root, Config& config, Problems& problems);
 
-/// Holds a policy against those before it in the file: names, and what two of them would act on.
-/// `known` is what is acknowledged; what it relaxes goes into `policy.known`.
-void check_beside(Section& section, PolicyConfig& policy, const Config& config,
-                  const std::vector<std::string>& known);
+/// Holds a policy against one before it in the file: names, what they read, and what both would act
+/// on. `section` is the later one's.
+void check_beside(Section& section, PolicyConfig& policy, PolicyConfig& other,
+                  const Config& config);
+/// `acknowledge: [shared_objects.NAME]` names a policy that there is.
+void check_shared(Section& section, const PolicyConfig& policy,
+                  const std::vector<std::string>& names);
+inline constexpr std::string_view kSharedObjects = "shared_objects.";
 
 /// Why a field of that name cannot be chosen; empty: it can.
 using FieldFlaw = std::string (*)(std::string_view name);

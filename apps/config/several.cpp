@@ -14,8 +14,6 @@ namespace trueup::config {
 
 namespace {
 
-constexpr const char* kShared = "shared_objects";
-
 std::set<std::string> sources_of(const PolicyConfig& policy) {
     std::set<std::string> names{policy.pods, policy.rows, policy.services, policy.ingresses};
     names.erase("");
@@ -77,6 +75,12 @@ std::optional<std::pair<std::string, std::string>> shared(const PolicyConfig& po
     return std::nullopt;
 }
 
+/// How brokers tell topics apart in their metrics.
+std::string as_topic(std::string name) {
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+}
+
 Config of_policy(const Config& config, const PolicyConfig& policy) {
     Config own = config;
     own.policies = {policy};
@@ -99,28 +103,44 @@ Config of_policy(const Config& config, const PolicyConfig& policy) {
 
 }  // namespace
 
-void check_beside(Section& section, PolicyConfig& policy, const Config& config,
-                  const std::vector<std::string>& known) {
-    for (const PolicyConfig& other : config.policies) {
-        if (other.name == policy.name) {
-            section.problem(
-                "name", fmt::format("is '{}', as that of another policy; its journal and topics "
-                                    "are named after it, so write another name",
-                                    policy.name));
-        }
-        check_readers(section, policy, other, config);
-        const auto both = shared(policy, other, config);
-        if (!both) continue;
-        if (std::find(policy.known.begin(), policy.known.end(), kShared) == policy.known.end()) {
-            policy.known.emplace_back(kShared);
-        }
-        if (std::find(known.begin(), known.end(), kShared) != known.end()) continue;
+void check_beside(Section& section, PolicyConfig& policy, PolicyConfig& other,
+                  const Config& config) {
+    if (!policy.name.empty() && as_topic(policy.name) == as_topic(other.name)) {
         section.problem(
-            "rules",
-            fmt::format("and those of policy {0} may delete the same objects (sources {1} and "
-                        "{2}), and neither knows what the other does; write mode: observe, or "
-                        "acknowledge: [{3}] if their selectors exclude each other",
-                        other.name, both->first, both->second, kShared));
+            "name", fmt::format("is '{}', and another policy is '{}'; journal and topics are named "
+                                "after it ('.' and '_' are the same to brokers), so write another "
+                                "name",
+                                policy.name, other.name));
+    }
+    check_readers(section, policy, other, config);
+    const auto both = shared(policy, other, config);
+    if (!both) return;
+    for (auto [one, against] : {std::pair{&policy, &other}, std::pair{&other, &policy}}) {
+        const std::string word = std::string(kSharedObjects) + against->name;
+        const auto& said = one->acknowledged;
+        if (std::find(said.begin(), said.end(), word) == said.end()) continue;
+        one->known.push_back(word);
+        return;
+    }
+    section.problem(
+        "rules", fmt::format("and those of policy {0} may delete the same objects (sources {1} and "
+                             "{2}), and neither knows what the other does; write mode: observe, or "
+                             "acknowledge: [{3}{0}] if their selectors exclude each other",
+                             other.name, both->first, both->second, kSharedObjects));
+}
+
+void check_shared(Section& section, const PolicyConfig& policy,
+                  const std::vector<std::string>& names) {
+    for (const std::string& said : policy.acknowledged) {
+        if (!said.starts_with(kSharedObjects)) continue;
+        const std::string name = said.substr(kSharedObjects.size());
+        const bool other =
+            name != policy.name && std::find(names.begin(), names.end(), name) != names.end();
+        if (other) continue;
+        section.problem("acknowledge",
+                        fmt::format("names '{}', and there is no other policy of that name; leave "
+                                    "it out",
+                                    said));
     }
 }
 

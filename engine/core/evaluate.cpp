@@ -83,6 +83,7 @@ bool Evaluation::asked_for() const {
     }
     if (!termination->owners) return true;
     if (watch_) note("request", termination->by + " asked for it", "a request of its owner");
+    if (!shows(rule_.owner.role) && !all_known(rule_.owner.role)) return true;  // it may be theirs
     return std::any_of(facts_.begin(), facts_.end(), [&](const Seen& seen) {
         if (seen.role != rule_.owner.role) return false;
         const PlanValue owner = value_of(role(seen.role), rule_.owner.field, seen);
@@ -92,6 +93,13 @@ bool Evaluation::asked_for() const {
         }
         return theirs;
     });
+}
+
+/// Has each source of the role listed everything?
+bool Evaluation::all_known(Role number) const {
+    const std::vector<SourceId>& sources = role(number).sources;
+    return std::all_of(sources.begin(), sources.end(),
+                       [&](SourceId source) { return on_.references.sources[source].known; });
 }
 
 Decision Evaluation::duplicates() const {

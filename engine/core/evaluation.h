@@ -83,6 +83,7 @@ class Evaluation {
     // evaluate.cpp: a case, stage by stage
     void show(const PlanCase& each) const;
     bool asked_for() const;
+    bool all_known(Role number) const;
     Decision duplicates() const;
     const Facet* second_of(Role number) const;
     Decision judge(const PlanCase& found) const;
@@ -112,8 +113,10 @@ class Evaluation {
     Truth both(std::size_t from, const Truth& a, std::size_t behind, const Truth& b) const;
     Match match(Patterns patterns, const Found& bound) const;
     Match match_first(Patterns patterns, const Found& bound) const;
-    Match of_others(Patterns patterns, const Found& bound, const Seen& chosen, Match first,
+    Match of_others(Patterns patterns, const Found& bound, const One& chosen, Match first,
                     std::size_t before) const;
+    Truth doubt(const PlanPattern& pattern, const Objects& objects, const Found& bound,
+                const One& chosen, const Seen& other) const;
     One one_of(const PlanPattern& pattern, const Found& bound) const;
     std::vector<const Seen*> fit_of(const PlanPattern& pattern, const Objects& objects,
                                     const Found& bound) const;
@@ -131,14 +134,13 @@ class Evaluation {
     // surplus.cpp: which of two or more is worth least
     One least_of(const PlanPattern& pattern, const std::vector<const Seen*>& fit,
                  const Found& bound, std::size_t from) const;
-    Truth surely_two(const PlanPattern& pattern, const std::vector<const Seen*>& fit,
-                     const Found& bound, std::size_t from) const;
-    Truth rankable(const PlanPattern& pattern, const std::vector<const Seen*>& fit,
-                   const Found& bound) const;
-    Truth by_mark(const PlanRanking& rank, const std::vector<const Seen*>& fit,
-                  const Found& bound) const;
-    Truth by_latest(const PlanPattern& pattern, const PlanRanking& rank,
-                    const std::vector<const Seen*>& fit) const;
+    Truth surely_least(const PlanPattern& pattern, const Seen& least,
+                       const std::vector<const Seen*>& fit, const Found& bound,
+                       std::size_t from) const;
+    Truth below(const PlanPattern& pattern, const Seen& a, const Seen& b, const Found& bound) const;
+    Truth ranked(const PlanPattern& pattern, const PlanRanking& rank, const Seen& object,
+                 const Found& bound) const;
+    static bool seen_before(const Seen& a, const Seen& b);
     bool better(const PlanPattern& pattern, const Seen& a, const Seen& b, const Found& bound) const;
 
     // steps.cpp: what is to be done now

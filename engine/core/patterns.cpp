@@ -168,38 +168,60 @@ Evaluation::Match Evaluation::match_first(Patterns patterns, const Found& bound)
     Found with = bound;
     if (one.object != nullptr) with[pattern.role] = one.object;
     Match matched = also(one.truth, patterns, with);
-    if (one.object == nullptr || !matched.truth.no() || one.truth.yes()) return matched;
-    return of_others(patterns, bound, *one.object, std::move(matched), before);
+    const bool open = one.object != nullptr && one.truth.is == Truth::Is::kUnknown;
+    if (!open || !matched.truth.no()) return matched;
+    return of_others(patterns, bound, one, std::move(matched), before);
 }
 
 /// The object that was bound does not do, and it is not known that it is the one that is meant: of
-/// another one the rest need not be false. Patterns from `before` on were told of the first.
-Evaluation::Match Evaluation::of_others(Patterns patterns, const Found& bound, const Seen& chosen,
+/// another one the rest need not be false. It is never more than unknown: nobody knows that it is
+/// meant. Patterns from `before` on were told of the first.
+Evaluation::Match Evaluation::of_others(Patterns patterns, const Found& bound, const One& chosen,
                                         Match first, std::size_t before) const {
     const PlanPattern& pattern = patterns.front();
-    const bool surplus = pattern.quantifier == Quantifier::kSurplus;
     const std::size_t from = watch_.mark();
     const Objects objects = objects_of(pattern, bound);
+    const std::vector<const Seen*> fit = fit_of(pattern, objects, bound);
+    watch_.forget(from);
     bool meant = false;  // of those before one is known to fit
-    for (const Seen* each : fit_of(pattern, objects, bound)) {
-        if (meant && !surplus) break;
+    for (const Seen* each : fit) {
+        if (meant && pattern.quantifier == Quantifier::kOne) break;
+        const std::size_t own = watch_.mark();
         meant = wanted(pattern, *each, bound).yes();
-        watch_.forget(from);
-        if (each->facet == chosen.facet) continue;
+        watch_.forget(own);
+        if (each->facet == chosen.object->facet) continue;
         const std::size_t tried = watch_ ? watch_->patterns() : 0;
-        const Truth open = surplus
-                               ? surely_two(pattern, fit_of(pattern, objects, bound), bound, from)
-                               : single(pattern, objects.all, bound);
-        const One other = bind(pattern, *each, bound, from, open);
+        const Truth truth = doubt(pattern, objects, bound, chosen, *each);
         Found with = bound;
-        with[pattern.role] = other.object;
-        Match match = also(other.truth, patterns, with);
+        with[pattern.role] = keep(each);
+        Match match = also(truth, patterns, with);
         if (match.truth.no()) continue;
         if (watch_) watch_->forget_patterns(before, tried);
         return match;
     }
-    watch_.forget(from);
     return first;
+}
+
+/// Why it is not known whether that other one is meant.
+Truth Evaluation::doubt(const PlanPattern& pattern, const Objects& objects, const Found& bound,
+                        const One& chosen, const Seen& other) const {
+    if (watch_) {  // what was told of the first is told of this one, too
+        static_cast<void>(watched(pattern, bound));
+        static_cast<void>(objects_of(pattern, bound));
+    }
+    const std::size_t from = watch_.mark();
+    if (pattern.quantifier == Quantifier::kOne) {
+        const Truth alone = single(pattern, objects.all, bound);
+        return bind(pattern, other, bound, from, alone).truth;
+    }
+    if (!watch_) return chosen.truth;
+    const std::vector<const Seen*> fit = fit_of(pattern, objects, bound);
+    const Seen* least = nullptr;
+    for (const Seen* each : fit) {
+        if (each->facet == chosen.object->facet) least = each;
+    }
+    const Truth sure = surely_least(pattern, *least, fit, bound, from);
+    return bind(pattern, *least, bound, from, sure).truth;
 }
 
 Evaluation::One Evaluation::one_of(const PlanPattern& pattern, const Found& bound) const {

@@ -151,6 +151,11 @@ TEST_F(Policies, WhatIsAboutOneThingGoesToThePolicyThatHasIt) {
     EXPECT_EQ(post(R"({"kind": "release", "source": "pod"})")["error"],
               "no policy has a source pod");
     EXPECT_EQ(post(R"({"kind": "hold", "subject": "one"})")["status"], 400);
+    snapshot.sources = {pods};
+    EXPECT_EQ(
+        post(R"({"kind": "release", "source": "worker-pods"})")["error"],
+        "several policies have this source, each with a quarantine of its own; name one of the "
+        "policies graph-instances, workers");
 }
 
 // Symptom (had it been taken): what was approved by one journal's offset was let through in
@@ -162,14 +167,48 @@ TEST_F(Policies, AnOffsetIsOfOneJournal) {
     EXPECT_TRUE(asked.empty() && theirs_asked.empty());
 }
 
-TEST_F(Policies, AnAnswerIsThereOnceEachThatWasAskedHasGivenOne) {
+// Symptom (had the first refusal stood for all): "refused", and one policy acted again.
+TEST_F(Policies, AnAnswerSaysWhatEachThatWasAskedHasSaid) {
     const std::string path = "/v1/requests/" + to_hex(RequestId({0, 1}));
     their_answer.pending = true;
     EXPECT_EQ(get(path)["state"], "pending");
+    EXPECT_EQ(get(path)["answers"][0]["policy"], "graph-instances") << "which has answered";
     their_answer.pending = false;
     EXPECT_EQ(get(path)["state"], "granted");
     their_answer.word = AnswerView{RequestKind::kPause, false, "olga", "no"};
-    EXPECT_EQ(get(path)["state"], "refused");
+    const Json mixed = get(path);
+    EXPECT_EQ(mixed["state"], "mixed");
+    EXPECT_EQ(mixed["answers"][0]["state"], "granted");
+    EXPECT_EQ(mixed["answers"][1]["state"], "refused");
+    EXPECT_EQ(mixed["answers"][1]["sentence"], "no");
+}
+
+// What lets something go on is no brake: whoever says it has looked at one policy.
+TEST_F(Policies, APauseEndsWhereThereIsOneAndOfSeveralOneIsNamed) {
+    theirs.pauses = {{"", "olga", "", 7}};
+    EXPECT_EQ(post(R"({"kind": "resume"})")["status"], 202);
+    EXPECT_TRUE(asked.empty());
+    EXPECT_EQ(theirs_asked.size(), 1U);
+    snapshot.pauses = {{"", "bob", "", 7}};
+    EXPECT_EQ(post(R"({"kind": "resume"})")["error"],
+              "several policies are paused, perhaps by several people; name one of the policies "
+              "graph-instances, workers");
+    EXPECT_EQ(post(R"({"kind": "resume", "policy": "workers"})")["status"], 202);
+}
+
+// Symptom: a finding of an object without a key could not be dismissed: "there is no policy
+// '!rows'".
+TEST_F(Policies, AnObjectWithoutAKeyGoesByItsFindingOrByThePolicy) {
+    FindingEdge edge = finding("workers", 2, 5);
+    edge.subject = "!rows/17";
+    their_findings.take(edge);
+    EXPECT_EQ(post(R"({"kind": "dismiss", "subject": "!rows/17", "finding": ")" +
+                   to_hex(FindingId({2, 2})) + R"("})")["status"],
+              202);
+    EXPECT_EQ(post(R"({"kind": "hold", "subject": "!rows/17", "policy": "workers"})")["status"],
+              202);
+    EXPECT_EQ(theirs_asked.size(), 2U);
+    EXPECT_EQ(post(R"({"kind": "hold", "subject": "!rows/17"})")["status"], 400);
 }
 
 TEST_F(Policies, TheProcessIsReadyOnceEachIsAndSaysWhichIsNot) {

@@ -193,9 +193,12 @@ TEST_F(HostsTest, ABrakeIsForAllUnlessAPolicyIsNamed_S24) {
     EXPECT_EQ(ask("pause"), 0);
     EXPECT_EQ(host(0).snapshot().pauses.size(), 1U);
     EXPECT_EQ(host(1).snapshot().pauses.size(), 1U);
+    EXPECT_EQ(ask("resume"), 2) << "which one?";
     EXPECT_EQ(ask("resume", "eu"), 0);
     EXPECT_EQ(host(0).snapshot().pauses.size(), 0U);
     EXPECT_EQ(host(1).snapshot().pauses.size(), 1U);
+    EXPECT_EQ(ask("resume"), 0) << "the one that is left";
+    EXPECT_EQ(host(1).snapshot().pauses.size(), 0U);
     EXPECT_EQ(ask("resume", "eus"), 2) << "there is none of that name";
 }
 

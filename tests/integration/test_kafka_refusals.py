@@ -227,8 +227,8 @@ class KafkaRefusals(brokered.Brokered):
             self.fold(engine, "changes.pods", MARKER)  # of shard 0
         self.assertEqual(self.journal_end(1), end)
         self.end_engine(engine, wanted=1)
-        self.assertIn("shard 1 stops emitting", engine.log())
-        self.assertNotIn("shard 0 stops emitting", engine.log())
+        self.assertIn("shard graph-instances/1 stops emitting", engine.log())
+        self.assertNotIn("shard graph-instances/0 stops emitting", engine.log())
 
     def lose_what_is_unread(self, engine, topic, *records):
         """Records come and go while the engine stands still."""

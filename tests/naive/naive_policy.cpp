@@ -304,6 +304,12 @@ class Judgement {
         if (!subject_.termination->owners) return true;
         const policy::FieldRef& owner = policy_.requests.at(rule_.requested);
         const std::vector<const Facet*> all = facets(owner.role);
+        if (all.empty()) {
+            // What nobody has shown yet may be theirs.
+            for (const Source& source : sources(owner.role)) {
+                if (!source.known) return true;
+            }
+        }
         return std::any_of(all.begin(), all.end(), [&](const Facet* facet) {
             const Value now = value_of(role(owner.role), *facet, owner.field);
             return now.kind == Value::Kind::kUnsent || now.text == subject_.termination->by;
@@ -606,14 +612,16 @@ class Judgement {
         if (surplus && fit.size() < 2) return {kNo, bound};
         if (!scope.yes()) return go_on(scope, bound);
         if (surplus) {
-            const Truth sure = surely_two(pattern, fit, bound);
             const Facet* worst = least(pattern, fit, bound);
+            const Truth sure =
+                both(surely_least(pattern, worst, fit, bound), wanted(pattern, *worst, bound));
             const Match one = bind(worst, sure);
-            const bool meant = sure.yes() && wanted(pattern, *worst, bound).yes();
-            if (!one.truth.no() || meant) return one;
+            if (!one.truth.no() || !sure.unknown()) return one;
             // Which one is worth least is not known.
             for (const Facet* facet : fit) {
-                const Match other = bind(facet, both(sure, wanted(pattern, *worst, bound)));
+                Bound more = bound;
+                more[pattern.role] = facet;
+                const Match other = go_on(sure, more);
                 if (!other.truth.no()) return other;
             }
             return one;
@@ -651,9 +659,9 @@ class Judgement {
         return is.size() < 2 ? unknown(Reason::kIncomplete) : kNo;
     }
 
-    /// Are two there whatever is not known, and is known what they are ranked by?
-    Truth surely_two(const policy::Pattern& pattern, const std::vector<const Facet*>& fit,
-                     const Bound& bound) const {
+    /// Are two there whatever is not known, and does it rank below each other one for sure?
+    Truth surely_least(const policy::Pattern& pattern, const Facet* worst,
+                       const std::vector<const Facet*>& fit, const Bound& bound) const {
         Truth two = kYes;
         std::size_t sure = 0;
         for (const Facet* facet : fit) {
@@ -662,13 +670,26 @@ class Judgement {
             if (matches.unknown() && two.yes()) two = matches;
         }
         if (sure >= 2) two = kYes;
-        for (const policy::Ranking& ranking : pattern.keep) {
-            for (const Facet* facet : fit) {
-                const Truth known = ranked(pattern, ranking, *facet, bound);
+        for (const Facet* facet : fit) {
+            if (facet == worst) continue;
+            for (const policy::Ranking& ranking : pattern.keep) {
+                const Truth known = both(ranked(pattern, ranking, *worst, bound),
+                                         ranked(pattern, ranking, *facet, bound));
                 if (!known.yes()) return known;
+                if (differ(pattern, ranking, *worst, *facet, bound)) break;
             }
         }
         return two;
+    }
+    bool differ(const policy::Pattern& pattern, const policy::Ranking& ranking, const Facet& a,
+                const Facet& b, const Bound& bound) const {
+        const policy::Role& of = role(pattern.role);
+        if (ranking.latest.empty()) {
+            return holds(ranking.condition, of, a, bound).yes() !=
+                   holds(ranking.condition, of, b, bound).yes();
+        }
+        return ordered(of, ranking.latest, value_of(of, a, ranking.latest).text) !=
+               ordered(of, ranking.latest, value_of(of, b, ranking.latest).text);
     }
     /// Is known what it is ranked by?
     Truth ranked(const policy::Pattern& pattern, const policy::Ranking& ranking, const Facet& facet,
@@ -680,6 +701,10 @@ class Judgement {
         }
         const Value value = value_of(of, facet, ranking.latest);
         if (value.kind == Value::Kind::kUnsent) return unknown(Reason::kIncomplete);
+        const policy::Field* field = policy::find_field(of, ranking.latest);
+        if (value.kind == Value::Kind::kNotThere && field != nullptr && field->required) {
+            return unknown(Reason::kIncomplete);
+        }
         const bool text = value.kind == Value::Kind::kText;
         return text && !ordered(of, ranking.latest, value.text) ? unknown(Reason::kUnreadable)
                                                                 : kYes;

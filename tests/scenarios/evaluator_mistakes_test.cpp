@@ -287,9 +287,54 @@ rules:
     EXPECT_EQ(says(), "act update 2 at 0 about 2");
 }
 
+TEST_F(Evaluator, OfManyNoneGoesInPlaceOfTheOneThatIsMeant) {
+    // Where it was not known whether the worst of three counts at all, another one went: the best.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, fields: {pod: text}}
+  pods: {kind: pod, key: label.id, several: true, fields: {phase: [Running, Failed], gen: number}}
+rules:
+  too_many:
+    finds: x
+    grace: 0s
+    acknowledge: [no_grace]
+    when: {pods: {surplus: {phase: Running}, keep: [{latest: gen}]},
+           rows: {none: {pod: {same_as: pods.name}}}}
+    do: {delete: pods}
+)");
+    ASSERT_EQ(flaw_, "");
+    shows("rows", "r", {{"pod", text("a")}});
+    shows("pods", "a", {{"name", text("a")}, {"phase", kUnsent}, {"gen", text("1")}});
+    shows("pods", "b", {{"name", text("b")}, {"phase", text("Running")}, {"gen", text("9")}});
+    shows("pods", "c", {{"name", text("c")}, {"phase", text("Running")}, {"gen", text("5")}});
+    EXPECT_EQ(says(), "abstain incomplete");
+}
+
+TEST_F(Evaluator, WhatDecidesBeforeIsEnough) {
+    // A time that nobody asks for, since one of two had failed, held the other one's end back.
+    with_policy(R"(
+roles:
+  pods: {kind: pod, key: label.id, several: true, fields: {phase: [Running, Failed], gen: number}}
+rules:
+  too_many:
+    finds: x
+    grace: 0s
+    acknowledge: [no_grace, deletes_all]
+    when: {pods: {surplus: {phase: [Running, Failed]}, keep: [{phase: Running}, {latest: gen}]}}
+    do: {delete: pods}
+)");
+    ASSERT_EQ(flaw_, "");
+    shows("pods", "a", {{"phase", text("Failed")}, {"gen", kUnsent}});
+    shows("pods", "b", {{"phase", text("Running")}, {"gen", text("5")}});
+    EXPECT_EQ(says(), "act delete a at 0 about a");
+    world_.subject.facets[0] = object("pods", "a", {{"phase", text("Running")}, {"gen", kUnsent}});
+    EXPECT_EQ(says(), "abstain incomplete");
+}
+
 TEST_F(Evaluator, WhichOfTwoIsMeantMustBeKnownBeforeAllIsWell) {
     // The first of two that claimed one name, of which it was not known whether it matched, was
-    // held against the rest: it had its pod, and of the other one, which had none, nothing was said.
+    // held against the rest: it had its pod, and of the other one, which had none, nothing was
+    // said.
     with_policy(R"(
 roles:
   rows: {kind: row, key: id, fields: {pod: text, state: [on, off]}}

@@ -114,7 +114,8 @@ std::string Properties::learn(RandomWorld& world, Facet& facet, std::size_t rule
             changed[field] = each;
             facet.object = encoded(changed);
             const naive::Judged known = judge(world, rule);
-            if (known.kind == unknown.kind) continue;
+            const bool same = unknown.kind != Kind::kAct || known.object_id == unknown.object_id;
+            if (known.kind == unknown.kind && same) continue;
             return text_.rules[rule].name + " says `" + naive::told(unknown) +
                    "` without knowing " + role.name + '.' + field + " of " + facet.object_id +
                    ", and `" + naive::told(known) + "` of '" + each.text + "' (" +

@@ -436,7 +436,7 @@ std::size_t RandomWorlds::how_many(const policy::Role& role) {
     const auto wanted = there_.find(role.name);
     const std::size_t usual = wanted == there_.end() ? 0 : wanted->second;
     if (!odd(8)) return usual == 0 && dice_.chance(10) ? 1 : usual;
-    return dice_.below(4) % 3;
+    return dice_.below(8) % 5 % 4;
 }
 
 void RandomWorlds::add_facets(RandomWorld& world) {

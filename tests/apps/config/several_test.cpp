@@ -81,10 +81,27 @@ TEST(ConfigSeveral, OneAloneHasAFolderOfItsOwnToo) {
 }
 
 TEST(ConfigSeveral, TwoOfOneNameWouldHaveOneJournal) {
-    EXPECT_EQ(
-        flaws(with(two(), "name: us", "name: eu")),
-        "trueup.yaml:20: policies[1].name is 'eu', as that of another policy; its journal and "
-        "topics are named after it, so write another name");
+    const std::string rest =
+        "'; journal and topics are named after it ('.' and '_' are the same to brokers), so write "
+        "another name";
+    EXPECT_EQ(flaws(with(two(), "name: us", "name: eu")),
+              "trueup.yaml:20: policies[1].name is 'eu', and another policy is 'eu" + rest);
+    EXPECT_EQ(flaws(with(with(two(), "name: us", "name: e.u"), "name: eu", "name: e_u")),
+              "trueup.yaml:20: policies[1].name is 'e.u', and another policy is 'e_u" + rest);
+}
+
+TEST(ConfigSeveral, EachHasAShareThatSuffices) {
+    EXPECT_EQ(flaws(with(two(), "memory: 512MiB", "memory: 24MiB")),
+              "trueup.yaml:3: memory 24MiB is too little for 2 policies; write at least 32MiB");
+}
+
+TEST(ConfigSeveral, ATopicsNameHasALimit) {
+    const std::string kafka =
+        "bus: {kafka: {bootstrap: \"a:1\", prefix: " + std::string(180, 'p') + "}}\n";
+    EXPECT_EQ(flaws(with(with(two(), "version: 1\n", "version: 1\n" + kafka), "name: us",
+                         "name: " + std::string(60, 'n'))),
+              "trueup.yaml:21: policies[1].name and bus.kafka.prefix are longer together than the "
+              "name of a topic can be; write at most 50 characters");
 }
 
 // Symptom (had it been taken): both connectors read one slot, and each saw half of the changes.
@@ -100,7 +117,7 @@ TEST(ConfigSeveral, TwoThatMayDeleteTheSameObjectsAreRefusedUnlessThatIsMeant) {
     const std::string why =
         "trueup.yaml:25: policies[1].rules and those of policy eu may delete the same objects "
         "(sources us-pods and pods), and neither knows what the other does; write mode: observe, "
-        "or acknowledge: [shared_objects] if their selectors exclude each other";
+        "or acknowledge: [shared_objects.eu] if their selectors exclude each other";
     const std::string both = with(two(), "namespace: us", "namespace: eu");
     EXPECT_EQ(flaws(both), why);
     EXPECT_EQ(flaws(with(two(), "namespace: us", "all_namespaces: true")), why)
@@ -111,8 +128,15 @@ TEST(ConfigSeveral, TwoThatMayDeleteTheSameObjectsAreRefusedUnlessThatIsMeant) {
               "(sound)")
         << "in another cluster";
     const Config meant =
-        parsed(with(both, "approve}}\n", "approve}}\n    acknowledge: [shared_objects]\n"));
-    EXPECT_EQ(meant.policies[1].known, std::vector<std::string>{"shared_objects"});
+        parsed(with(both, "approve}}\n", "approve}}\n    acknowledge: [shared_objects.eu]\n"));
+    EXPECT_EQ(meant.policies[1].known, std::vector<std::string>{"shared_objects.eu"});
+    EXPECT_EQ(flaws(with(both, "enforce}}\n", "enforce}}\n    acknowledge: [shared_objects.us]\n")),
+              "(sound)")
+        << "the other one may say it, too";
+    EXPECT_EQ(
+        flaws(with(two(), "approve}}\n", "approve}}\n    acknowledge: [shared_objects.asia]\n")),
+        "trueup.yaml:26: policies[1].acknowledge names 'shared_objects.asia', and there is no "
+        "other policy of that name; leave it out");
 }
 
 TEST(ConfigSeveral, WhatActsOnASourceIsSaidOnceAndForEachSourceOfItsOwn) {
@@ -149,6 +173,20 @@ TEST_F(SoundPolicies, OneThatIsWrongLeavesTheOthersAlone_9_7) {
     EXPECT_EQ(of_each_policy(*config)[0].memory_bytes, std::uint64_t{256} << 20U)
         << "it keeps its share, whatever becomes of the other one";
     EXPECT_NE(flaws(text), "(sound)") << "`config check` takes it as a whole";
+}
+
+// Symptom (had the later one alone been refused): a new policy above an old one, over its
+// namespace, ran in its place, and the old one's pods were orphans to it.
+TEST_F(SoundPolicies, OfTwoThatAreInEachOthersWayNeitherRuns) {
+    EXPECT_FALSE(load(with(two(), "namespace: us", "namespace: eu")).ok());
+    EXPECT_FALSE(load(with(two(), "name: us", "name: eu")).ok());
+}
+
+// Symptom (had only sound ones counted): a typo in one policy let the other one act on its pods.
+TEST_F(SoundPolicies, OneThatIsWrongStillStandsInTheWay) {
+    EXPECT_FALSE(
+        load(with(with(two(), "namespace: us", "namespace: eu"), "rows: us-rows", "rows: us-row"))
+            .ok());
 }
 
 TEST_F(SoundPolicies, WhatIsWrongElsewhereIsEverybodys) {
