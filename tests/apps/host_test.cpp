@@ -439,7 +439,8 @@ TEST_F(HostTest, AFloodOfAUsersRequestsIsAnswered429AndStopsNoPause) {
     ASSERT_TRUE(wait_until([&] {
         return alice("GET", "/v1/requests/" + last).body.find("refused") != std::string::npos;
     })) << "the last one that was taken is pending";
-    const auto more = alice("POST", "/v1/requests", R"({"kind": "terminate", "subject": "graph-instances/b"})");
+    const auto more =
+        alice("POST", "/v1/requests", R"({"kind": "terminate", "subject": "graph-instances/b"})");
     EXPECT_EQ(more.status, 429) << refused << " of 300 were";
     EXPECT_EQ(ask("pause"), 0);
     EXPECT_EQ(host->snapshot().pauses.size(), 1U);
@@ -525,7 +526,8 @@ TEST_F(HostTest, ItsHttpSideIsThereBeforeTheLogAndSaysWhatIsWaitedFor) {
     EXPECT_EQ(get("/readyz", "").body.find("kafka"), std::string::npos) << "to a stranger";
     EXPECT_EQ(get("/readyz", "oooooooooooooooooooo").body,
               "it is still starting: kafka: no answer from the brokers\n");
-    EXPECT_NE(get("/metrics", "").body.find("trueup_starting{policy=\"graph-instances\"} 1\n"), std::string::npos);
+    EXPECT_NE(get("/metrics", "").body.find("trueup_starting{policy=\"graph-instances\"} 1\n"),
+              std::string::npos);
     const auto findings = get("/v1/findings", "oooooooooooooooooooo");
     EXPECT_EQ(findings.status, 503) << "none would be a lie";
     EXPECT_EQ(ask("pause"), 2);

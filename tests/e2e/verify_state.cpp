@@ -4,10 +4,10 @@
 //     verify_state --state-dir D [--seed S]
 //     verify_state --config trueup.yaml --shard K    over Kafka
 //
-// Opens log and projection of the one policy in D/policies and, with --seed, a copy of the sandbox's D/world.jsonl; nobody else
-// may hold them. Without a sandbox the world is somebody else's to check, and findings may be open.
-// Prints one JSON object; `problems` lists what is not as it should be. Exit code 0: there are
-// none.
+// Opens log and projection of the one policy in D/policies and, with --seed, a copy of the
+// sandbox's D/world.jsonl; nobody else may hold them. Without a sandbox the world is somebody
+// else's to check, and findings may be open. Prints one JSON object; `problems` lists what is not
+// as it should be. Exit code 0: there are none.
 #include "apps/bus.h"
 #include "engine/codec/change_codec.h"
 #include "engine/codec/journal_codec.h"
