@@ -227,7 +227,7 @@ void add_tallies(Page& page, const std::vector<TallyView>& tallies) {
         }
         Labels labels{{"count", tally.name}};
         if (!tally.label.empty()) labels.emplace_back("value", tally.word);
-        page.gauge("trueup_policy_count", "What the policy counts, by the name of the count.",
+        page.gauge("trueup_policy_counts", "What the policy counts, by the name of the count.",
                    value, labels);
     }
 }

@@ -52,7 +52,7 @@ TEST(Metrics, TheNamesOfG18AreThere_G18_T0_7) {
           "trueup_source_slot_retained_bytes{policy=\"graph-instances\",source=\"rows\"} 16\n",
           "trueup_source_slot_wal_status{policy=\"graph-instances\",source=\"rows\",status="
           "\"extended\"} 1\n",
-          "trueup_policy_count{policy=\"graph-instances\",count=\"uncorrelated_rows\"} 1\n",
+          "trueup_policy_counts{policy=\"graph-instances\",count=\"uncorrelated_rows\"} 1\n",
           "trueup_policy_unknown_words{policy=\"graph-instances\",role=\"rows\",field=\"status\"} "
           "17\n"}) {
         EXPECT_NE(text.find("\n" + std::string(line)), std::string::npos) << line << text;
