@@ -393,7 +393,7 @@ int run(Hosts& hosts, const ProcessOptions& options, StopSignal& stop) {
         feeds.push_back({&host->log(), host->shards()});
         heard.push_back(host->log().listen([&stop] { stop.wake(); }));
     }
-    EventPrinter feed(std::move(feeds), options.format, options.colours);
+    EventPrinter feed(feeds, options.format, options.colours);
     ports::Clock& clock = ports::system_clock();
     const SteadyTime start = clock.steady_now();
     const Millis length = std::chrono::seconds(options.seconds);

@@ -244,6 +244,7 @@ struct Read {
 void check_pairs(std::vector<Section>& items, std::vector<Read>& all, const Config& config,
                  Problems& problems) {
     std::vector<std::string> names;
+    names.reserve(all.size());
     for (const Read& each : all) names.push_back(each.policy.name);
     const auto note = [&](Read& each, std::size_t before) {
         if (problems.count() == before) return;

@@ -113,7 +113,7 @@ class Evaluation {
     Truth both(std::size_t from, const Truth& a, std::size_t behind, const Truth& b) const;
     Match match(Patterns patterns, const Found& bound) const;
     Match match_first(Patterns patterns, const Found& bound) const;
-    Match of_others(Patterns patterns, const Found& bound, const One& chosen, Match first,
+    Match of_others(Patterns patterns, const Found& bound, const One& chosen, const Match& first,
                     std::size_t before) const;
     Truth doubt(const PlanPattern& pattern, const Objects& objects, const Found& bound,
                 const One& chosen, const Seen& other) const;

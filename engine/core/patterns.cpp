@@ -170,14 +170,14 @@ Evaluation::Match Evaluation::match_first(Patterns patterns, const Found& bound)
     Match matched = also(one.truth, patterns, with);
     const bool open = one.object != nullptr && one.truth.is == Truth::Is::kUnknown;
     if (!open || !matched.truth.no()) return matched;
-    return of_others(patterns, bound, one, std::move(matched), before);
+    return of_others(patterns, bound, one, matched, before);
 }
 
 /// The object that was bound does not do, and it is not known that it is the one that is meant: of
 /// another one the rest need not be false. It is never more than unknown: nobody knows that it is
 /// meant. Patterns from `before` on were told of the first.
 Evaluation::Match Evaluation::of_others(Patterns patterns, const Found& bound, const One& chosen,
-                                        Match first, std::size_t before) const {
+                                        const Match& first, std::size_t before) const {
     const PlanPattern& pattern = patterns.front();
     const std::size_t from = watch_.mark();
     const Objects objects = objects_of(pattern, bound);
@@ -216,7 +216,7 @@ Truth Evaluation::doubt(const PlanPattern& pattern, const Objects& objects, cons
     }
     if (!watch_) return chosen.truth;
     const std::vector<const Seen*> fit = fit_of(pattern, objects, bound);
-    const Seen* least = nullptr;
+    const Seen* least = fit.front();  // one of them is the one that was chosen
     for (const Seen* each : fit) {
         if (each->facet == chosen.object->facet) least = each;
     }
