@@ -67,7 +67,11 @@ std::optional<Answer> flaw_of(const projections::FindingsFilter& filter,
     };
     std::vector<std::string> rules;
     for (const Snapshot& snapshot : policies) {
-        for (const RuleView& rule : snapshot.rules) rules.push_back(rule.rule);
+        for (const RuleView& rule : snapshot.rules) {
+            // Policies may have the same rules.
+            const bool said = std::find(rules.begin(), rules.end(), rule.rule) != rules.end();
+            if (!said) rules.push_back(rule.rule);
+        }
     }
     if (auto flaw = unknown("rule", filter.rule, rules); flaw && !rules.empty()) return flaw;
     return unknown("reason", filter.reason, reason_names());
@@ -163,21 +167,21 @@ Answer list_findings(const Backends& backends, const Plan& plan) {
     Scope scope = named(backends, value_of(plan, "policy"));
     if (scope.refusal) return std::move(*scope.refusal);
     std::vector<std::pair<const Backend*, std::string>> unavailable;
-    std::vector<std::pair<const Backend*, std::size_t>> there;
+    std::vector<const Backend*> there;
     std::vector<Snapshot> snapshots;
     for (const Backend* policy : scope.policies) {
         if (std::string why = policy->unavailable(); !why.empty()) {
             unavailable.emplace_back(policy, std::move(why));
             continue;
         }
-        there.emplace_back(policy, snapshots.size());
+        there.push_back(policy);
         snapshots.push_back(policy->snapshot());
     }
     // Nobody knows yet what there is: no finding would be a lie.
     if (there.empty()) return not_yet(unavailable.front().second);
     if (std::optional<Answer> flaw = flaw_of(*filter, snapshots)) return std::move(*flaw);
     List list(*filter);
-    for (const auto& [policy, index] : there) list.add(*policy, snapshots[index]);
+    for (std::size_t i = 0; i < there.size(); ++i) list.add(*there[i], snapshots[i]);
     for (const auto& [policy, why] : unavailable) list.add_unavailable(*policy, why);
     return list.answer();
 }

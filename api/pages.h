@@ -29,8 +29,10 @@ struct Scope {
 };
 /// The policy of that name; empty: all.
 Scope named(const Backends& backends, const std::string& policy);
-/// The policy of that name; empty: the only one. `what` begins the sentence where there are
-/// several: it says why one has to be named.
+/// The same, or a refusal with their names where there are several; `what` says why one has to be
+/// named, and begins the sentence.
+Scope the_one(Scope scope, const std::string& what);
+/// The policy of that name; empty: the only one.
 Scope one_named(const Backends& backends, const std::string& policy, const std::string& what);
 /// The policy of `POLICY/NAME`; of a name alone the only one.
 Scope of_subject(const Backends& backends, const std::string& subject);

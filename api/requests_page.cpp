@@ -38,16 +38,8 @@ Scope having(const Backends& backends, const Has& has, const std::string& none) 
     return scope;
 }
 
-/// What lets something go on is for one policy, which was looked at.
-Scope the_one(Scope scope, const std::string& what) {
-    if (scope.policies.size() < 2) return scope;
-    std::string names;
-    for (const Backend* each : scope.policies) names += (names.empty() ? "" : ", ") + each->policy;
-    scope.refusal = refusal(400, what + "; name one of the policies " + names);
-    return scope;
-}
-
-/// A brake without a name is for all; what goes by a journal's offset is for one.
+/// A brake without a name is for all; what lets something go on, and what goes by a journal's
+/// offset, is for one, which was looked at.
 Scope targets_of(const Backends& backends, const Request& request) {
     const RequestScope& scope = request.scope;
     if (!scope.policy.empty()) return named(backends, scope.policy);
@@ -92,6 +84,27 @@ void complete(Request& request, const Backend& policy) {
     }
 }
 
+/// Why a policy was not asked: a sentence, and the answer where it is the only one.
+struct NotAsked {
+    std::string sentence;
+    Answer answer;
+};
+
+/// Gives the request to that policy, and the id to the request: all are asked under the one that
+/// the first of them gives. nullopt: it was asked.
+std::optional<NotAsked> ask_one(const Backend& policy, Request& request) {
+    if (std::string why = policy.unavailable(); !why.empty()) return NotAsked{why, not_yet(why)};
+    if (const std::optional<std::string> why = policy.too_much(request)) {
+        NotAsked busy{*why, refusal(429, *why)};
+        busy.answer.headers.emplace_back("Retry-After", kRetryAfter);
+        return busy;
+    }
+    const Result<RequestId> id = policy.ask(request);
+    if (!id) return NotAsked{id.error().what, refusal(503, id.error().what)};
+    request.id = *id;
+    return std::nullopt;
+}
+
 }  // namespace
 
 Answer take(const Backends& backends, const Caller& caller, Request request) {
@@ -100,27 +113,16 @@ Answer take(const Backends& backends, const Caller& caller, Request request) {
     Scope scope = targets_of(backends, request);
     if (scope.refusal) return std::move(*scope.refusal);
     Json left = Json::array();
-    std::vector<const Backend*> asked;
+    std::optional<Answer> first;  // of those that were not asked
     for (const Backend* policy : scope.policies) {
-        if (const std::string why = policy->unavailable(); !why.empty()) {
-            left.push_back({{"policy", policy->policy}, {"sentence", why}});
-            continue;
-        }
         complete(request, *policy);
-        if (const std::optional<std::string> why = policy->too_much(request)) {
-            Answer out = refusal(429, *why);
-            out.headers.emplace_back("Retry-After", kRetryAfter);
-            return out;
-        }
-        asked.push_back(policy);
+        std::optional<NotAsked> why = ask_one(*policy, request);
+        if (!why) continue;
+        left.push_back({{"policy", policy->policy}, {"sentence", why->sentence}});
+        if (!first) first = std::move(why->answer);
     }
-    if (asked.empty()) return not_yet(left.front()["sentence"]);
-    // All under one id, which the first of them gives.
-    for (const Backend* policy : asked) {
-        const Result<RequestId> id = policy->ask(request);
-        if (!id) return refusal(503, id.error().what);
-        request.id = *id;
-    }
+    // What one of them cannot take stops none of the others: a brake is for as many as it reaches.
+    if (left.size() == scope.policies.size()) return std::move(*first);
     Json json{{"request", to_hex(request.id)}};
     if (!left.empty()) json["not_asked"] = std::move(left);
     return reply(202, json);

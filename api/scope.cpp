@@ -35,13 +35,16 @@ Scope named(const Backends& backends, const std::string& policy) {
     return scope;
 }
 
-Scope one_named(const Backends& backends, const std::string& policy, const std::string& what) {
-    Scope scope = named(backends, policy);
+Scope the_one(Scope scope, const std::string& what) {
     if (scope.policies.size() < 2) return scope;
     std::string names;
-    for (const std::string& name : names_of(backends)) names += (names.empty() ? "" : ", ") + name;
+    for (const Backend* each : scope.policies) names += (names.empty() ? "" : ", ") + each->policy;
     scope.refusal = refusal(400, what + "; name one of the policies " + names);
     return scope;
+}
+
+Scope one_named(const Backends& backends, const std::string& policy, const std::string& what) {
+    return the_one(named(backends, policy), what);
 }
 
 Scope of_subject(const Backends& backends, const std::string& subject) {

@@ -34,14 +34,17 @@ class GroupAssignment final : public executors::PartitionAssignment {
 
 }  // namespace
 
-Result<std::unique_ptr<ports::Log>> open_embedded(const std::string& state_dir, bool fsync,
-                                                  std::size_t memory_bytes) {
+Status make_state_folder(const std::string& state_dir) {
     std::error_code made;
     std::filesystem::create_directories(state_dir, made);
-    if (made) {
-        return Error{Next::kStop, Code::kConfiguration,
-                     "cannot make the state folder " + state_dir + ": " + made.message()};
-    }
+    if (!made) return Done{};
+    return Error{Next::kRetry, Code::kUnavailable,
+                 "cannot make the state folder " + state_dir + ": " + made.message()};
+}
+
+Result<std::unique_ptr<ports::Log>> open_embedded(const std::string& state_dir, bool fsync,
+                                                  std::size_t memory_bytes) {
+    if (Status made = make_state_folder(state_dir); !made) return made.error();
     connectors::EmbeddedLog::Settings settings;
     settings.path = state_dir + "/log";
     settings.fsync = fsync;

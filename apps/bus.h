@@ -14,6 +14,9 @@
 
 namespace trueup::apps {
 
+/// Makes the folder, and those above it. kRetry: this machine does not let it now.
+Status make_state_folder(const std::string& state_dir);
+
 /// The log of a single process, in `state_dir/log`.
 Result<std::unique_ptr<ports::Log>> open_embedded(const std::string& state_dir, bool fsync,
                                                   std::size_t memory_bytes);

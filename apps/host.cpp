@@ -1,5 +1,6 @@
 #include "apps/host.h"
 
+#include "apps/bus.h"
 #include "apps/events.h"
 #include "apps/keys.h"
 #include "apps/retry.h"
@@ -41,12 +42,7 @@ Result<std::unique_ptr<Host>> Host::open(HostSettings settings) {
     host->settings_ = std::move(settings);
     HostSettings& how = host->settings_;
     if (how.checkpoints.empty()) how.checkpoints = how.state_dir + "/checkpoints";
-    std::error_code made;
-    std::filesystem::create_directories(how.state_dir, made);
-    if (made) {
-        return Error{Next::kRetry, Code::kUnavailable,
-                     "cannot make the state folder " + how.state_dir + ": " + made.message()};
-    }
+    if (Status made = make_state_folder(how.state_dir); !made) return made.error();
     if (how.secrets) return host;
     auto secrets = Secrets::load(how.state_dir + "/keys", true);
     if (!secrets) return secrets.error();

@@ -97,14 +97,6 @@ void open_log(Policy& policy, Part part, const Waiting* waiting) {
     policy.log = std::move(*opened);
 }
 
-void make_folder(Policy& policy) {
-    std::error_code made;
-    std::filesystem::create_directories(policy.config.state_dir, made);
-    if (!made) return;
-    policy.refused = Refusal{
-        kGaveUp, "cannot make the state folder " + policy.config.state_dir + ": " + made.message()};
-}
-
 /// Blocks while the log does not answer. On a thread of the policy's own.
 void begin(Policy& policy, Part part) {
     const Waiting waiting = policy.host->waiting();
@@ -207,14 +199,16 @@ class Start {
             if (parts) {
                 policy.parts = std::move(*parts);
                 policy.parts.settings.pause = [this](Millis pause) { return wait(pause); };
-                make_folder(policy);
-                if (!policy.refused) open_log(policy, options_.part, nullptr);
+                const Status made = make_state_folder(policy.config.state_dir);
+                if (made) {
+                    open_log(policy, options_.part, nullptr);
+                } else {
+                    policy.refused = gave_up(made.error());
+                }
             } else {
                 policy.refused = Refusal{kWrong, parts.error().what};
             }
             if (policy.refused) policy.refused->what = self() + ": " + policy.refused->what;
-            // It has no folder, as far as anybody knows.
-            if (policy.refused) policy.parts.settings.state_dir = config_.state_dir;
         }
         return none_left();
     }
@@ -222,7 +216,11 @@ class Start {
     /// A host for each, also for those that do not run: who asks is told why.
     std::optional<Refusal> open_hosts(std::unique_ptr<Hosts>& hosts) {
         std::vector<HostSettings> settings;
-        for (const Policy& policy : policies_) settings.push_back(policy.parts.settings);
+        for (const Policy& policy : policies_) {
+            settings.push_back(policy.parts.settings);
+            // What does not run needs no folder, and must not end the others for want of one.
+            if (policy.refused) settings.back().state_dir = config_.state_dir;
+        }
         for (const config::LeftOut& one : left_out_) {
             settings.push_back(settings.front());
             settings.back().state_dir = config_.state_dir;

@@ -35,7 +35,10 @@ class Policies : public Served {
             return shown;
         };
         other.too_much = [](const Request&) { return std::nullopt; };
-        other.ask = [this](Request request) -> Result<RequestId> {
+        other.ask = [this](const Request& request) -> Result<RequestId> {
+            if (!their_trouble.empty()) {
+                return Error{Next::kRetry, Code::kUnavailable, their_trouble};
+            }
             theirs_asked.push_back(request);
             return request.id == RequestId{} ? RequestId({7, 7}) : request.id;
         };
@@ -74,6 +77,7 @@ class Policies : public Served {
     Snapshot theirs;
     projections::FindingsView their_findings;
     std::vector<Request> theirs_asked;
+    std::string their_trouble;  ///< of their log
     Answers their_answer;
     std::string unavailable;
 };
@@ -100,6 +104,10 @@ TEST_F(Policies, TheListHasTheFindingsOfAllAndSaysWhoseEachIs) {
 TEST_F(Policies, AWordThatNoPolicyHasIsRefusedWithThoseThatThereAre) {
     EXPECT_EQ(get("/v1/findings?policy=worker")["error"],
               "there is no policy 'worker'; did you mean 'workers'?");
+    RuleView rule;
+    rule.rule = "orphaned_pod";
+    snapshot.rules = theirs.rules = {rule};
+    EXPECT_EQ(get("/v1/findings?rule=x")["error"], "there is no rule 'x'; known are orphaned_pod");
     EXPECT_EQ(get("/v1/policy")["error"],
               "several policies run here; name one of the policies graph-instances, workers");
     EXPECT_EQ(get("/v1/policy?policy=workers")["policy"], "workers");
@@ -134,6 +142,25 @@ TEST_F(Policies, WhomABrakeDidNotReachIsNamed) {
     EXPECT_EQ(taken["not_asked"][0]["sentence"], unavailable);
     EXPECT_EQ(post(R"({"kind": "pause", "policy": "workers"})")["status"], 503);
     EXPECT_EQ(get("/v1/findings")["policies"][1]["unavailable"], unavailable);
+}
+
+// Symptom (had the first failure ended it): "503", and nobody knew that the other policy stood
+// still.
+TEST_F(Policies, ABrakeIsForAsManyAsItReaches) {
+    their_trouble = "the log does not answer";
+    const Json half = post(R"({"kind": "pause"})");
+    EXPECT_EQ(half["status"], 202);
+    EXPECT_EQ(asked.size(), 1U);
+    EXPECT_EQ(half["not_asked"][0]["policy"], "workers");
+    EXPECT_EQ(half["not_asked"][0]["sentence"], their_trouble);
+    busy = "olga";  // with the first policy
+    their_trouble.clear();
+    const Json other = post(R"({"kind": "pause"})");
+    EXPECT_EQ(other["status"], 202);
+    EXPECT_EQ(theirs_asked.size(), 1U);
+    EXPECT_EQ(other["not_asked"][0]["policy"], "graph-instances");
+    their_trouble = "the log does not answer";
+    EXPECT_EQ(post(R"({"kind": "pause"})")["status"], 429) << "which reached nobody";
 }
 
 TEST_F(Policies, WhatIsAboutOneThingGoesToThePolicyThatHasIt) {
