@@ -1,6 +1,7 @@
 // What is wrong with one case of a rule as a whole: what its parts ask of each other, the order of
 // its steps, and whether enough speaks for them.
 #include "apps/config/policy_checks.h"
+#include "apps/config/policy_states.h"
 #include "engine/base/suggest.h"
 
 #include <fmt/format.h>
@@ -125,6 +126,28 @@ void PolicyChecks::check_steps(const policy::Case& found) {
                             "each time unless the rule says acknowledge: [irreversible]",
                             step.role));
         }
+    }
+}
+
+/// What a list writes last it writes only where that still claims the subject: else its owner has
+/// closed it.
+void PolicyChecks::check_half_done(const policy::Case& found) {
+    if (found.steps.size() < 2 || !policy::takes_away(found.steps.front().verb)) return;
+    const policy::Step& last = found.steps.back();
+    if (last.verb != Verb::kUpdate) return;
+    for (const policy::Pattern& pattern : found.when) {
+        if (pattern.role != last.role || pattern.quantifier == Quantifier::kNone) continue;
+        const policy::Role& of = role(last.role);
+        bool stays = false;
+        each_values(policy_, of, {&pattern.condition, &of.live}, [&](const Values& values) {
+            stays = stays || (certainty(policy_, pattern.condition, of, values) != Certainty::kNo &&
+                              certainty(policy_, of.live, of, values) != Certainty::kYes);
+        });
+        if (!stays) continue;
+        refuse(
+            fmt::format("its first step would be done, and {} never written, where that is not "
+                        "live (roles.{}.live); ask for the same in when.{}",
+                        last.role, last.role, last.role));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "apps/config/policy_checks.h"
 
+#include "apps/config/policy_cycles.h"
 #include "apps/config/policy_states.h"
 #include "engine/base/suggest.h"
 
@@ -26,8 +27,6 @@ const std::vector<std::string>& codes() {
 }
 
 constexpr int kDeepest = 3;  // of conditions that name others
-/// How many states the search for rules that undo each other goes through in all.
-constexpr std::size_t kMostStates = 2'000'000;
 
 }  // namespace
 
@@ -40,7 +39,7 @@ void PolicyChecks::run() {
     for (const policy::Role& role : policy_.roles) check_role(role);
     for (const policy::NamedCondition& condition : policy_.conditions) check_depth(condition);
     for (const policy::Rule& rule : policy_.rules) check_rule(rule);
-    check_undo();
+    check_cycles();
     check_duplicates_told();
 }
 
@@ -114,10 +113,10 @@ void PolicyChecks::check_case(const policy::Case& found) {
     check_bound(found);
     check_order(found);
     check_steps(found);
+    check_half_done(found);
     check_sides(found);
     check_patterns(found);
     check_reach(found);
-    check_repeats(found);
 }
 
 /// Can it ever find something?
@@ -126,9 +125,11 @@ void PolicyChecks::check_reach(const policy::Case& found) {
         if (pattern.quantifier == Quantifier::kNone) continue;
         bool possible = false;
         const policy::Role& of = role(pattern.role);
-        const bool small = each_values(of, {&pattern.condition}, [&](const Values& values) {
-            possible = possible || certainty(pattern.condition, of, values) != Certainty::kNo;
-        });
+        const bool small =
+            each_values(policy_, of, {&pattern.condition}, [&](const Values& values) {
+                possible =
+                    possible || certainty(policy_, pattern.condition, of, values) != Certainty::kNo;
+            });
         if (small && !possible) {
             refuse(
                 fmt::format("when.{} is never true: its tests exclude each other", pattern.role));
@@ -150,80 +151,48 @@ void PolicyChecks::check_reach(const policy::Case& found) {
     }
 }
 
-/// Would it be found again once it is done?
-void PolicyChecks::check_repeats(const policy::Case& found) {
-    for (const policy::Step& step : found.steps) {
-        if (step.verb != Verb::kUpdate) continue;
-        bool again = false;
-        each_world(policy_, {&found}, [&](const World& world) {
-            again = again || (certainty(policy_, found, world) != Certainty::kNo &&
-                              certainty(policy_, found, after(found, world)) == Certainty::kYes);
-        });
-        if (!again) continue;
-        std::vector<std::string> sets;
-        for (const policy::Assigned& set : step.sets) sets.push_back(set.field);
-        refuse(
-            fmt::format("it sets {} of {} and matches the same object again, for ever; set what "
-                        "`when` asks for",
-                        enumerate(sets), step.role));
-        return;
-    }
-}
-
-/// Does the other one bring back what this one changed, with nothing in between?
-bool PolicyChecks::undoes(const policy::Case& one, const policy::Case& other) {
-    const bool meet =
-        std::any_of(one.steps.begin(), one.steps.end(), [&](const policy::Step& step) {
-            return std::any_of(other.steps.begin(), other.steps.end(),
-                               [&](const policy::Step& each) { return each.role == step.role; });
-        });
-    if (!meet || states_ > kMostStates) return false;
-    bool undone = false;
-    each_world(policy_, {&one, &other}, [&](const World& world) {
-        ++states_;
-        if (undone || certainty(policy_, one, world) != Certainty::kYes) return;
-        const World between = after(one, world);
-        if (certainty(policy_, other, between) != Certainty::kYes) return;
-        const World back = after(other, between);
-        undone = std::all_of(world.begin(), world.end(), [&](const auto& had) {
-            const auto has = back.find(had.first);
-            if (has == back.end()) return false;
-            return std::all_of(had.second.begin(), had.second.end(), [&](const auto& value) {
-                const auto now = has->second.find(value.first);
-                return now != has->second.end() && now->second.kind == value.second.kind &&
-                       now->second.constant == value.second.constant;
-            });
-        });
-        undone = undone && back.size() == world.size();
-    });
-    return undone;
-}
-
-void PolicyChecks::check_undo() {
-    const auto eager = [](const policy::Rule& rule, const policy::Case& found) {
-        return found.acts() && !found.past && rule.requested.empty() && rule.backoff.empty();
-    };
-    for (const policy::Rule& rule : policy_.rules) {
-        rule_ = &rule;
-        for (index_ = 0; index_ < rule.cases.size(); ++index_) {
-            const policy::Case& one = rule.cases[index_];
-            if (!eager(rule, one)) continue;
-            for (const policy::Rule& second : policy_.rules) {
-                if (&second == &rule) continue;
-                for (const policy::Case& other : second.cases) {
-                    if (!eager(second, other) || !undoes(one, other)) continue;
-                    refuse(fmt::format(
-                        "{} undoes what it does, from the same state: they would alternate for "
-                        "ever; let one of them require what the other excludes",
-                        second.name));
+/// Do rules find again what they did themselves, with nothing in between?
+void PolicyChecks::check_cycles() {
+    all_compared_ = each_cycle(policy_, [&](const Cycle& cycle) {
+        rule_ = &policy_.rules[cycle.front().rule];
+        index_ = cycle.front().index;
+        const policy::Case& found = rule_->cases[index_];
+        if (cycle.size() == 1) {
+            std::vector<std::string> sets;
+            std::string role;
+            for (const policy::Step& step : found.steps) {
+                if (step.verb == Verb::kCreate || step.verb == Verb::kInsert) {
+                    return refuse(
+                        fmt::format("it makes {} and matches again, for ever; ask that "
+                                    "there is none",
+                                    step.role));
                 }
+                if (step.verb != Verb::kUpdate) continue;
+                role = step.role;
+                for (const policy::Assigned& set : step.sets) sets.push_back(set.field);
+            }
+            return refuse(
+                fmt::format("it sets {} of {} and matches the same object again, for ever; set "
+                            "what `when` asks for",
+                            enumerate(sets), role));
+        }
+        std::vector<std::string> others;
+        for (std::size_t i = 1; i < cycle.size(); ++i) {
+            const std::string& name = policy_.rules[cycle[i].rule].name;
+            if (std::find(others.begin(), others.end(), name) == others.end()) {
+                others.push_back(name);
             }
         }
-    }
+        refuse(
+            fmt::format("{} {} what it does, from the same state: they would alternate for "
+                        "ever; let one of them require what {}",
+                        enumerate(others), others.size() == 1 ? "undoes" : "undo",
+                        others.size() == 1 ? "the other excludes" : "another one excludes"));
+    });
 }
 
 void PolicyChecks::check_duplicates_told() {
-    if (states_ > kMostStates) {
+    if (!all_compared_) {
         warnings_.add(1,
                       "there are too many rules to compare each pair: some that undo each other "
                       "may not be found");

@@ -63,15 +63,14 @@ class PolicyChecks {
     void check_bound(const policy::Case& found);
     void check_order(const policy::Case& found);
     void check_steps(const policy::Case& found);
+    void check_half_done(const policy::Case& found);
     void check_sides(const policy::Case& found);
     void check_patterns(const policy::Case& found);
     void check_none(const policy::Case& found, const policy::Pattern& none);
     void check_words(const policy::Case& found, const policy::Pattern& pattern);
     void check_null(const policy::Pattern& pattern);
     void check_reach(const policy::Case& found);
-    void check_repeats(const policy::Case& found);
-    void check_undo();
-    bool undoes(const policy::Case& one, const policy::Case& other);
+    void check_cycles();
     void check_duplicates_told();
 
     const policy::Policy& policy_;
@@ -80,7 +79,7 @@ class PolicyChecks {
     Problems& warnings_;
     const policy::Rule* rule_ = nullptr;
     std::size_t index_ = 0;
-    std::size_t states_ = 0;  ///< gone through in the search for rules that undo each other
+    bool all_compared_ = true;  ///< rules with each other
 };
 
 }  // namespace trueup::config

@@ -72,9 +72,9 @@ void PolicyChecks::check_none(const policy::Case& found, const policy::Pattern& 
         return;
     }
     bool narrow = false;
-    each_values(of, {&of.live, &none.condition}, [&](const Values& values) {
-        narrow = narrow || (certainty(of.live, of, values) == Certainty::kYes &&
-                            certainty(none.condition, of, values) == Certainty::kNo);
+    each_values(policy_, of, {&of.live, &none.condition}, [&](const Values& values) {
+        narrow = narrow || (certainty(policy_, of.live, of, values) == Certainty::kYes &&
+                            certainty(policy_, none.condition, of, values) == Certainty::kNo);
     });
     if (narrow) {
         ask("none_narrow",

@@ -1,7 +1,11 @@
 #include "apps/config/policy_states.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace trueup::config {
@@ -37,50 +41,185 @@ Certainty of_text(const policy::Test& test, const policy::Text& text) {
     return Certainty::kFree;
 }
 
-Certainty of_leaf(const policy::Test& test, const policy::Role& role, const Values& values) {
-    const auto found = values.find(test.field);
-    if (test.op == Op::kIs || found == values.end()) return Certainty::kFree;
-    const ValueClass& value = found->second;
+bool compares(const policy::Test& test) {
+    return test.op == Op::kSame || test.op == Op::kBefore || test.op == Op::kAfter;
+}
+bool counts(Op op) {
+    return op == Op::kOver || op == Op::kUnder || op == Op::kAtLeast || op == Op::kAtMost;
+}
+
+/// Under which what a comparison of two fields, or a condition that looks at others, comes to is
+/// kept beside an object's values: it is one more of them.
+std::string name_of(const policy::Test& test) {
+    if (test.op == Op::kIs) return "is " + test.values.front();
+    return "compare " + test.field + ' ' + std::to_string(static_cast<int>(test.op)) + ' ' +
+           test.other.role + '.' + test.other.field;
+}
+Certainty told(const Values& values, const std::string& name) {
+    const auto found = values.find(name);
+    return found == values.end() ? Certainty::kFree : yes_if(found->second.constant == "true");
+}
+
+std::optional<std::int64_t> number(const std::string& text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// The parts between the stars, each the first of its kind behind the one before.
+bool matches(std::string_view text, std::string_view pattern) {
+    if (pattern.empty()) return text.empty();
+    if (pattern.front() != '*') {
+        return !text.empty() && text.front() == pattern.front() &&
+               matches(text.substr(1), pattern.substr(1));
+    }
+    for (std::size_t skip = 0; skip <= text.size(); ++skip) {
+        if (matches(text.substr(skip), pattern.substr(1))) return true;
+    }
+    return false;
+}
+
+/// Of a value that is there, by constants.
+Certainty of_constant(const policy::Test& test, const ValueClass& value) {
+    const bool known = value.kind == ValueClass::Kind::kConstant;
+    const std::string& first = test.values.empty() ? value.constant : test.values.front();
+    if (test.op == Op::kSet) return Certainty::kYes;
+    if (test.op == Op::kIn) {
+        return yes_if(known &&
+                      std::binary_search(test.values.begin(), test.values.end(), value.constant));
+    }
+    if (test.op == Op::kStarts) return yes_if(known && value.constant.starts_with(first));
+    if (test.op == Op::kLike) return yes_if(known && matches(value.constant, first));
+    if (!counts(test.op) || !known) return Certainty::kFree;
+    const auto is = number(value.constant);
+    const auto limit = number(first);
+    if (!is || !limit) return Certainty::kFree;
+    if (test.op == Op::kOver) return yes_if(*is > *limit);
+    if (test.op == Op::kUnder) return yes_if(*is < *limit);
+    return yes_if(test.op == Op::kAtLeast ? *is >= *limit : *is <= *limit);
+}
+
+const policy::NamedCondition* find_condition(const policy::Policy& policy,
+                                             const std::string& name) {
+    for (const policy::NamedCondition& condition : policy.conditions) {
+        if (condition.name == name) return &condition;
+    }
+    return nullptr;
+}
+
+/// Does it look at its own object only?
+bool by_itself(const policy::NamedCondition& condition) {
+    return std::all_of(condition.lines.begin(), condition.lines.end(), [&](const auto& line) {
+        return std::all_of(line.when.begin(), line.when.end(), [&](const policy::Pattern& each) {
+            return each.role == condition.about;
+        });
+    });
+}
+
+/// The first line that fits decides.
+Certainty of_named(const policy::Policy& policy, const policy::NamedCondition& condition,
+                   const Values& values) {
+    using Then = policy::NamedCondition::Line::Then;
+    const policy::Role& role = *policy::find_role(policy, condition.about);
+    for (const auto& line : condition.lines) {
+        Certainty fits = Certainty::kYes;
+        for (const policy::Pattern& pattern : line.when) {
+            fits = std::min(fits, certainty(policy, pattern.condition, role, values));
+        }
+        if (fits == Certainty::kNo) continue;
+        if (fits == Certainty::kFree || line.then == Then::kUnknown) return Certainty::kFree;
+        return yes_if(line.then == Then::kTrue);
+    }
+    return Certainty::kNo;
+}
+
+Certainty of_leaf(const policy::Policy& policy, const policy::Test& test, const policy::Role& role,
+                  const Values& values) {
     Certainty plain = Certainty::kFree;
-    if (value.kind == ValueClass::Kind::kNull) {
+    const auto found = values.find(test.field);
+    if (test.op == Op::kIs) {
+        const policy::NamedCondition* named = find_condition(policy, test.values.front());
+        if (named == nullptr) return Certainty::kFree;
+        plain = by_itself(*named) ? of_named(policy, *named, values) : told(values, name_of(test));
+    } else if (found != values.end() && found->second.kind == ValueClass::Kind::kText) {
+        plain = of_text(test, found->second.text);
+    } else if (found != values.end() && found->second.kind == ValueClass::Kind::kNull) {
         if (nothing_is_true(role, test.field, test.op)) return Certainty::kNo;
         plain = Certainty::kNo;
-    } else if (value.kind == ValueClass::Kind::kText) {
-        plain = of_text(test, value.text);
-    } else if (test.op == Op::kSet) {
-        plain = Certainty::kYes;
-    } else if (test.op == Op::kIn) {
-        plain = yes_if(value.kind == ValueClass::Kind::kConstant &&
-                       std::binary_search(test.values.begin(), test.values.end(), value.constant));
+    } else if (compares(test)) {
+        plain = told(values, name_of(test));
+    } else if (found != values.end()) {
+        plain = of_constant(test, found->second);
     }
     return test.negated ? opposite(plain) : plain;
 }
 
-void collect(const Condition& condition, std::map<std::string, std::set<std::string>>& constants) {
-    if (condition.kind == Condition::Kind::kTest) {
-        const policy::Test& test = condition.test;
-        if (test.op == Op::kIs) return;
-        auto& of_field = constants[test.field];
-        if (test.op == Op::kIn) of_field.insert(test.values.begin(), test.values.end());
+/// By field: what it is compared with; by name: what is one value more.
+struct Asked {
+    std::map<std::string, std::set<std::string>> constants;
+    std::map<std::string, std::set<std::string>> patterns;
+    std::set<std::string> more;
+};
+
+void collect(const policy::Policy& policy, const Condition& condition, Asked& asked) {
+    for (const Condition& part : condition.parts) collect(policy, part, asked);
+    if (condition.kind != Condition::Kind::kTest) return;
+    const policy::Test& test = condition.test;
+    if (test.op == Op::kIs) {
+        const policy::NamedCondition* named = find_condition(policy, test.values.front());
+        if (named == nullptr) return;
+        if (!by_itself(*named)) asked.more.insert(name_of(test));
+        for (const auto& line : named->lines) {
+            for (const policy::Pattern& pattern : line.when) {
+                if (pattern.role == named->about) collect(policy, pattern.condition, asked);
+            }
+        }
+        return;
     }
-    for (const Condition& part : condition.parts) collect(part, constants);
+    auto& constants = asked.constants[test.field];
+    if (compares(test)) asked.more.insert(name_of(test));
+    if (test.op == Op::kIn || counts(test.op)) {
+        constants.insert(test.values.begin(), test.values.end());
+    }
+    if (test.op == Op::kStarts) asked.patterns[test.field].insert(test.values.front() + '*');
+    if (test.op == Op::kLike) asked.patterns[test.field].insert(test.values.front());
+}
+
+/// A text of that kind, which no other kind is meant to have.
+std::string sample(const std::string& pattern) {
+    std::string text;
+    for (const char each : pattern)
+        text += each == '*' ? std::string("\x01") : std::string(1, each);
+    return text;
 }
 
 /// What a field with these constants may be.
 std::vector<ValueClass> classes_of(const policy::Role& role, const std::string& name,
-                                   std::set<std::string> constants) {
+                                   std::set<std::string> constants,
+                                   const std::set<std::string>& patterns) {
     const policy::Field* field = policy::find_field(role, name);
     const bool closed = field != nullptr && !field->words.empty();
     const bool boolean = (field != nullptr && field->type == policy::Field::Type::kBoolean) ||
                          (field == nullptr && (name == "deleting" || name == "in_scope"));
     if (closed) constants.insert(field->words.begin(), field->words.end());
     if (boolean) constants.insert({"true", "false"});
+    const bool numbers = field != nullptr && field->type == policy::Field::Type::kNumber;
+    if (numbers) {  // and what lies between them
+        for (const std::string& constant : std::set(constants)) {
+            const auto is = number(constant);
+            if (is) constants.insert({std::to_string(*is - 1), std::to_string(*is + 1)});
+        }
+    } else if (!closed && !boolean) {
+        for (const std::string& pattern : patterns) constants.insert(sample(pattern));
+    }
     std::vector<ValueClass> classes;
     classes.reserve(constants.size() + 2);
     for (const std::string& constant : constants) {
         classes.push_back({ValueClass::Kind::kConstant, constant, {}});
     }
-    if (!closed && !boolean) classes.push_back({ValueClass::Kind::kOther, {}, {}});
+    const bool all_named = closed || boolean || (numbers && !constants.empty());
+    if (!all_named) classes.push_back({ValueClass::Kind::kOther, {}, {}});
     const bool mapped = field == nullptr && name.find('.') != std::string::npos;  // a label, a tag
     if (mapped || field != nullptr) {
         classes.push_back({ValueClass::Kind::kNull, {}, {}});
@@ -119,26 +258,35 @@ const policy::Pattern* binding(const policy::Case& found, std::string_view role)
 
 }  // namespace
 
-Certainty certainty(const Condition& condition, const policy::Role& role, const Values& values) {
-    if (condition.kind == Condition::Kind::kTest) return of_leaf(condition.test, role, values);
+Certainty certainty(const policy::Policy& policy, const Condition& condition,
+                    const policy::Role& role, const Values& values) {
+    if (condition.kind == Condition::Kind::kTest) {
+        return of_leaf(policy, condition.test, role, values);
+    }
     const bool all = condition.kind == Condition::Kind::kAll;
     Certainty sum = all ? Certainty::kYes : Certainty::kNo;
     for (const Condition& part : condition.parts) {
-        const Certainty one = certainty(part, role, values);
+        const Certainty one = certainty(policy, part, role, values);
         sum = all ? std::min(sum, one) : std::max(sum, one);
     }
     return sum;
 }
 
-bool each_values(const policy::Role& role, const std::vector<const Condition*>& conditions,
+bool each_values(const policy::Policy& policy, const policy::Role& role,
+                 const std::vector<const Condition*>& conditions,
                  const std::function<void(const Values&)>& visit) {
-    std::map<std::string, std::set<std::string>> constants;
-    for (const Condition* condition : conditions) collect(*condition, constants);
+    Asked asked;
+    for (const Condition* condition : conditions) collect(policy, *condition, asked);
     std::vector<std::string> names;
     std::vector<std::vector<ValueClass>> classes;
-    for (const auto& [name, of_field] : constants) {
+    for (const auto& [name, of_field] : asked.constants) {
         names.push_back(name);
-        classes.push_back(classes_of(role, name, of_field));
+        classes.push_back(classes_of(role, name, of_field, asked.patterns[name]));
+    }
+    for (const std::string& name : asked.more) {
+        names.push_back(name);
+        classes.push_back({{ValueClass::Kind::kConstant, "true", {}},
+                           {ValueClass::Kind::kConstant, "false", {}}});
     }
     return each_choice<ValueClass>(classes, [&](const std::vector<const ValueClass*>& chosen) {
         Values values;
@@ -156,7 +304,7 @@ Certainty certainty(const policy::Policy& policy, const policy::Case& found, con
         if (role->reference || pattern.quantifier == Quantifier::kSurplus) {
             one = Certainty::kFree;
         } else if (object != world.end()) {
-            one = certainty(pattern.condition, *role, object->second);
+            one = certainty(policy, pattern.condition, *role, object->second);
         }
         if (pattern.quantifier == Quantifier::kNone && !role->reference) one = opposite(one);
         sum = std::min(sum, one);
@@ -181,7 +329,7 @@ bool each_world(const policy::Policy& policy, const std::vector<const policy::Ca
         names.push_back(name);
         auto& of_role = choices.emplace_back();
         of_role.push_back({false, {}});
-        const bool small = each_values(*role, conditions, [&](const Values& values) {
+        const bool small = each_values(policy, *role, conditions, [&](const Values& values) {
             of_role.push_back({true, values});
         });
         if (!small) return false;
@@ -194,6 +342,24 @@ bool each_world(const policy::Policy& policy, const std::vector<const policy::Ca
         visit(world);
     });
 }
+
+namespace {
+
+/// What a comparison with that field comes to is another question now, and so is what conditions
+/// say that look at others.
+void forget_compared(World& world, const std::string& role, const std::string& field) {
+    const std::string own = "compare " + field + ' ';
+    const std::string other = ' ' + role + '.' + field;
+    for (auto& [name, values] : world) {
+        std::erase_if(values, [&, own_role = name == role](const auto& value) {
+            if (value.first.starts_with("is ")) return true;
+            return value.first.starts_with("compare ") &&
+                   ((own_role && value.first.starts_with(own)) || value.first.ends_with(other));
+        });
+    }
+}
+
+}  // namespace
 
 World after(const policy::Case& done, World world) {
     for (const policy::Step& step : done.steps) {
@@ -214,6 +380,7 @@ World after(const policy::Case& done, World world) {
             } else {
                 value = {ValueClass::Kind::kText, {}, *set.value};
             }
+            forget_compared(world, step.role, set.field);
             world[step.role][set.field] = std::move(value);
         }
     }

@@ -21,16 +21,19 @@ struct ValueClass {
     Kind kind = Kind::kOther;  ///< kOther: a value that no constant names
     std::string constant;
     policy::Text text;  ///< of kText: what a step made it of
+    bool operator==(const ValueClass&) const = default;
 };
 using Values = std::map<std::string, ValueClass>;
 
 /// A test that constants do not decide is kFree; one of a field that is not in `values` is, too.
-Certainty certainty(const policy::Condition& condition, const policy::Role& role,
-                    const Values& values);
+/// What a comparison of two fields comes to is a value like others, under a name of its own.
+Certainty certainty(const policy::Policy& policy, const policy::Condition& condition,
+                    const policy::Role& role, const Values& values);
 
 /// What the fields of these conditions may be, each combination once. False, and nothing is called,
 /// where there are more than 50,000.
-bool each_values(const policy::Role& role, const std::vector<const policy::Condition*>& conditions,
+bool each_values(const policy::Policy& policy, const policy::Role& role,
+                 const std::vector<const policy::Condition*>& conditions,
                  const std::function<void(const Values&)>& visit);
 
 /// Of each role one object or none.

@@ -537,7 +537,8 @@ roles:
   rows: {kind: row, key: id}
   pods: {kind: pod, key: name, optional: true}
 rules:
-  another: {finds: x, when: {rows: one}, do: {create: pods, name: "{subject}", from: builder}}
+  another: {finds: x, when: {rows: one}, requested: more, do: {create: pods, name: "{subject}", from: builder}}
+requests: {more: {owner: rows.id}}
 )",
                 "pods");
     EXPECT_EQ(flaw_, "a rule would create pods, and no source has any");
