@@ -37,6 +37,15 @@ Standing compare(const Predicate& predicate, const std::optional<std::string>& v
     return Standing::refused(describe(predicate) + ": it is " + shown(value) + " now");
 }
 
+Standing judge_in_scope(const Predicate& predicate, const PodSource& source, const Pod& pod) {
+    // One without any was not sent whole: what selects it had one at least.
+    if (!source.selector.empty() && pod.labels.empty()) {
+        return Standing::refused(describe(predicate) +
+                                 ": it no longer has the labels by which it was selected");
+    }
+    return compare(predicate, source.selector.matches(pod.labels) ? "true" : "false");
+}
+
 Standing judge_on_pod(const Predicate& predicate, const PodSource& source, const Pod& pod) {
     switch (predicate.kind) {
         case Kind::kExists:
@@ -46,6 +55,7 @@ Standing judge_on_pod(const Predicate& predicate, const PodSource& source, const
             return Standing::refused(describe(predicate) + ": veto: " + source.veto_label +
                                      " is set on the pod");
         case Kind::kField: {
+            if (predicate.field == "in_scope") return judge_in_scope(predicate, source, pod);
             const auto value = pod.field(predicate.field);
             if (!value) return cannot_tell(predicate, "a pod has no such field");
             return compare(predicate, *value);
@@ -86,6 +96,16 @@ Standing gone(const Predicate& predicate) {
 
 }  // namespace
 
+namespace {
+
+std::string listed(const std::vector<std::string>& ids) {
+    std::string text;
+    for (const std::string& id : ids) text += ", " + id;
+    return text;
+}
+
+}  // namespace
+
 std::string describe(const Predicate& predicate) {
     const std::string about = predicate.source + ", ";
     switch (predicate.kind) {
@@ -97,7 +117,7 @@ std::string describe(const Predicate& predicate) {
             return "none(" + about + predicate.field + " = " + shown(predicate.value) + ")";
         case Kind::kNoneBut:
             return "none_but(" + about + predicate.field + " = " + shown(predicate.value) + ", " +
-                   predicate.object_id + ")";
+                   predicate.object_id + listed(predicate.besides) + ")";
         case Kind::kField:
             return "field(" + about + predicate.object_id + ", " + predicate.field + " = " +
                    shown(predicate.value) + ")";
@@ -401,10 +421,13 @@ Standing ReadSet::judge_row(const Predicate& predicate, const RowSource& source,
     const Result<std::vector<Row>> rows = decode_rows(*read.answer, read.columns);
     if (!rows) return Standing::failed(false, describe(predicate) + ": " + rows.error().what);
     if (is_by_name(predicate)) {
-        const std::optional<std::string> but =
-            predicate.kind == Kind::kNoneBut ? pk_of(source, predicate.object_id) : std::nullopt;
+        std::vector<std::optional<std::string>> but;
+        if (predicate.kind == Kind::kNoneBut) {
+            but.push_back(pk_of(source, predicate.object_id));
+            for (const std::string& id : predicate.besides) but.push_back(pk_of(source, id));
+        }
         for (const Row& row : *rows) {
-            if (but == row.pk) continue;
+            if (std::find(but.begin(), but.end(), row.pk) != but.end()) continue;
             return Standing::refused(describe(predicate) + ": row " + row.pk + " has it now");
         }
         return Standing::holds();

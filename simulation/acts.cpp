@@ -42,6 +42,13 @@ void without_race(Stage& stage, std::function<void()> what) {
                           [&stage, what = std::move(what)] { without_race(stage, what); });
 }
 
+std::string any_rule(const Stage& stage, Random& random,
+                     std::initializer_list<const char*> shipped) {
+    if (stage.texts.empty()) return shipped.begin()[random.below(shipped.size())];
+    const std::vector<RuleSettings>& rules = stage.texts.at(stage.text).rules;
+    return rules[random.below(rules.size())].rule;
+}
+
 /// Something that follows later, unless everything is over by then.
 void later(Stage& stage, Millis delay, std::function<void()> what) {
     stage.scheduler.after(delay, [&stage, what = std::move(what)] {

@@ -62,8 +62,10 @@ struct Stage {
     sandbox::World* services = nullptr;             ///< where instances are served from
     std::map<std::string, SteadyTime> served = {};  ///< since when; by the name of the pod
     bool reconfigured = false;                      ///< engines had other settings for a while
-    bool dropped = false;  ///< the source of services is not in the configuration
-    bool over = false;     ///< nobody does anything any more, not even what had begun
+    std::vector<Settings> texts = {};  ///< other policies; none: the shipped one is in force
+    std::size_t text = 0;              ///< the one that engines are to have
+    bool dropped = false;              ///< the source of services is not in the configuration
+    bool over = false;                 ///< nobody does anything any more, not even what had begun
 };
 
 /// Who, or what, acts.

@@ -51,18 +51,15 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
         const auto known = sent.known.find(at);
         return known == sent.known.end() ? Moment{0} : known->second.moment;
     };
-    const Looks then{looked("pod/" + name), looked("key/" + name), looked("row/" + pk)};
-    const Looks now{before, before, before};
+    const Looks then{looked("pod/" + name), looked("key/" + name), looked("row/" + pk), pk};
+    const Looks now{before, before, before, pk};
     // The write's own precondition binds its target: as it was read, so it still is.
     Looks bound = then;
     if (deletes && then.pod != 0) bound.pod = before;
     if (!deletes && then.row != 0) bound.row = before;
-    const auto against = [&](const Looks& looks) {
-        return deletes ? against_delete(effect, pk, looks) : against_update(effect, name, looks);
-    };
-    std::string harm = against(then);
-    if (harm.empty()) harm = against(bound);
-    const std::string race = against(now);
+    std::string harm = against(effect, sent.command, name, pk, then);
+    if (harm.empty()) harm = against(effect, sent.command, name, pk, bound);
+    const std::string race = against(effect, sent.command, name, pk, now);
     if (!harm.empty()) {
         violate("harm", what + " for " + sent.command.rule + ": " + harm);
     } else if (!race.empty()) {
@@ -70,8 +67,22 @@ void Oracles::judge(const sandbox::Effect& effect, Moment before) {
         if (races_forbidden) violate("race", what + ": " + race);
     }
     judge_once(sent.command, what);
+    if (law != nullptr) return;
     if (deletes && !pk.empty()) begin_ending(effect.name, pk, effect.uid);
     if (!deletes) follow_ending(effect, name, before, what);
+}
+
+/// Why the write should not have been, given what was so at these moments; empty: it was right.
+std::string Oracles::against(const sandbox::Effect& effect, const Command& command,
+                             const std::string& name, const std::string& pk,
+                             const Looks& looks) const {
+    if (law != nullptr) {
+        const auto issued = given_.find(command.id);
+        if (issued == given_.end()) return "nobody gave its command";
+        return law->against_write(command, history_, issued->second, evidence_age, looks);
+    }
+    const bool deletes = effect.kind == sandbox::Effect::Kind::kDelete;
+    return deletes ? against_delete(effect, pk, looks) : against_update(effect, name, looks);
 }
 
 /// An update that ends an instance, or that spoils the end of one.

@@ -2,6 +2,7 @@
 #include "simulation/engine_process.h"
 
 #include "engine/codec/request_codec.h"
+#include "engine/core/rule_text.h"
 
 #include <future>
 #include <utility>
@@ -87,11 +88,22 @@ void EngineProcess::note(const std::string& why) {
     around_.refused = why;
 }
 
-/// As the product does at its start: executors are told which rules do not act. False: not yet.
+/// Does the rule mean something else than by the rows that the shard was opened with?
+bool EngineProcess::changed(const std::string& rule) const {
+    const Settings& before = shard_->state().meta.settings;
+    const auto means = [&](const Settings& settings) {
+        return core::rule_text(*settings.text, settings.sources, rule).text;
+    };
+    return before.text && means(before) != means(policy_);
+}
+
+/// As the product does at its start, before the shard puts its settings into the journal: executors
+/// are told which rules do not act, or mean something else. False: not yet.
 bool EngineProcess::tell_modes() {
     std::vector<ports::Entry> entries;
     for (const RuleSettings& rule : policy_.rules) {
-        if (rule.mode != Mode::kObserve && rule.mode != Mode::kOff) continue;
+        const bool acts = rule.mode != Mode::kObserve && rule.mode != Mode::kOff;
+        if (acts && !changed(rule.rule)) continue;
         Request request;
         request.id = RequestId({around_.random.next() | 1U, 3});
         request.kind = RequestKind::kActivation;
@@ -108,13 +120,13 @@ bool EngineProcess::tell_modes() {
 }
 
 Millis EngineProcess::step() {
+    if (!shard_ && !open()) return kBeginAgain / 10;
     if (!told_ && around_.scheduler.steady_now() < tell_again_) return kBeginAgain / 10;
     told_ = told_ || tell_modes();
     if (!told_) {  // its own words wake it, if they are there
         tell_again_ = around_.scheduler.steady_now() + kBeginAgain / 10;
         return kBeginAgain / 10;
     }
-    if (!shard_ && !open()) return kBeginAgain / 10;
     loop_->step(Millis{0});
     if (!loop_->fatal().empty()) {
         crash_at(1, kBeginAgain);

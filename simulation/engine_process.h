@@ -41,6 +41,7 @@ class EngineProcess final : public Process {
     bool open();
     void add_loop();
     void note(const std::string& why);
+    bool changed(const std::string& rule) const;
     bool tell_modes();
     void forget();
 

@@ -194,6 +194,12 @@ std::uint64_t open_in(const runtime::Shard& shard) {
 }  // namespace
 
 bool Fleet::settled() const {
+    return quiet() &&
+           std::all_of(parts_->engines.begin(), parts_->engines.end(),
+                       [](const auto& engine) { return open_in(*engine->shard()) == 0; });
+}
+
+bool Fleet::quiet() const {
     return std::all_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
         const runtime::Shard* shard = engine->shard();
         if (shard == nullptr) return false;
@@ -205,7 +211,7 @@ bool Fleet::settled() const {
             return source.known && source.complete_as_of > parts_->rest_begins &&
                    source.epochs >= parts_->epochs[{engine->index(), source.name}] + 2;
         };
-        return !meta.sources.empty() && open_in(*shard) == 0 && meta.outbox == 0 &&
+        return !meta.sources.empty() && meta.outbox == 0 &&
                std::all_of(meta.sources.begin(), meta.sources.end(), proven);
     });
 }
@@ -255,6 +261,22 @@ std::vector<std::string> Fleet::found() const {
         });
     }
     return {subjects.begin(), subjects.end()};
+}
+
+std::vector<OpenFinding> Fleet::open_findings() const {
+    std::set<OpenFinding> open;
+    for (const runtime::Shard* shard : parts_->shards()) {
+        const std::vector<RuleSettings>& rules = shard->state().meta.settings.rules;
+        shard->state().subjects.each_cached([&](const Subject& subject) {
+            for (const Finding& finding : subject.findings) {
+                const bool halted =
+                    subject.ending && subject.ending->stage == Ending::Stage::kHalted;
+                open.insert(
+                    {subject.key, rules[finding.rule.value()].rule, finding.object_id, halted});
+            }
+        });
+    }
+    return {open.begin(), open.end()};
 }
 
 std::int64_t Fleet::applied() const {

@@ -50,6 +50,9 @@ class Fleet {
     /// Has every source proven itself since then, and listed everything twice (of which the first
     /// list may have begun before), and is nothing open?
     bool settled() const;
+    /// The same, whatever is open.
+    bool quiet() const;
+    std::vector<OpenFinding> open_findings() const;
     /// The sources whose last list nobody believes.
     std::vector<std::string> quarantined(bool drops_too) const;
     /// The last connector whose word every shard takes for that source; -1: none yet.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace trueup::simulation {
 
@@ -98,6 +99,31 @@ std::vector<History::Row> History::rows_of(std::string_view key, Moment as_of) c
         if (view.key() == key) there.push_back({pk, view});
     });
     return there;
+}
+
+std::vector<Moment> History::turns(std::string_view name, Moment from, Moment to) const {
+    std::set<Moment> turns{from};
+    const auto add = [&](Moment at) {
+        if (from < at && at <= to) turns.insert(at);
+    };
+    if (const auto pod = pods_.find(name); pod != pods_.end()) {
+        for (const auto& at : pod->second) add(at.moment);
+    }
+    for (const auto& [pk, timeline] : rows_) {
+        bool named = false;  // and so its next change is one as well
+        for (const auto& at : timeline) {
+            const bool before = std::exchange(
+                named, at.value != nullptr && RowView(*this, *at.value).key() == name);
+            if (before || named) add(at.moment);
+        }
+    }
+    return {turns.begin(), turns.end()};
+}
+
+std::optional<SteadyTime> History::first(std::string_view pk) const {
+    const auto found = rows_.find(pk);
+    if (found == rows_.end()) return std::nullopt;
+    return times_[found->second.front().moment - 1];
 }
 
 std::set<std::string> History::names(Moment from, Moment to) const {

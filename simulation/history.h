@@ -73,6 +73,11 @@ class History {
             if (values) visit(pk, RowView(*this, *values));
         }
     }
+    /// From then on, and each later moment until then at which something about a pod of that name,
+    /// or a row of it, changed. Ascending.
+    std::vector<Moment> turns(std::string_view name, Moment from, Moment to) const;
+    /// When there first was a row of that primary key; nullopt: never.
+    std::optional<SteadyTime> first(std::string_view pk) const;
     /// The names of pods and rows that there were at any of these moments.
     std::set<std::string> names(Moment from, Moment to) const;
     /// When anything about a pod of that name, or a row of it or of that primary key, changed last.

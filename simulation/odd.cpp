@@ -6,6 +6,7 @@
 #include "simulation/staging.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <utility>
 
@@ -149,8 +150,8 @@ void end_early(Stage& stage, Random& random) {
 
 /// A rule does not act for a while; engines have that one after the other.
 void change_mode(Stage& stage, Random& random) {
-    const char* const rules[] = {"orphaned_pod", "missing_pod", "status_drift"};
-    const char* const rule = rules[random.below(std::size(rules))];
+    const std::string rule =
+        any_rule(stage, random, {"orphaned_pod", "missing_pod", "status_drift"});
     Settings changed = settings_now(stage);
     for (RuleSettings& one : changed.rules) {
         if (one.rule == rule) one.mode = random.chance(500) ? Mode::kObserve : Mode::kOff;
@@ -163,6 +164,63 @@ void change_mode(Stage& stage, Random& random) {
     stage.fleet.configure(changed, apart);
     later(stage, apart + random.between(Millis{10'000}, Millis{90'000}),
           [&stage, apart] { stage.fleet.configure(settings_now(stage), apart); });
+}
+
+/// Another policy is put in force; engines have it one after the other.
+void change_text(Stage& stage, Random& random) {
+    if (stage.texts.size() < 2) return;
+    stage.text = (stage.text + 1 + random.below(stage.texts.size() - 1)) % stage.texts.size();
+    // What was ordered before is then still to be carried out.
+    if (random.chance(500))
+        stage.fleet.delay_executors(random.between(Millis{10'000}, Millis{50'000}));
+    stage.reconfigured = true;
+    stage.fleet.configure(settings_now(stage), random.delay(Millis{40'000}));
+}
+
+/// Somebody writes anything into one column of a row, or another row of its name.
+void scribble_row(Stage& stage, Random& random) {
+    const auto all = rows(stage);
+    const auto* row = pick(all, random);
+    if (row == nullptr) return;
+    using Text = std::optional<std::string>;
+    const auto any = [&](std::initializer_list<Text> of) {
+        return of.begin()[random.below(of.size())];
+    };
+    switch (random.below(8)) {
+        case 0:
+        case 1:
+        case 2:
+            stage.world.update_row(row->pk, {{"status", any({"starting", "running", "stopping",
+                                                             "failed", "hibernated", "odd"})}});
+            return;
+        case 3:
+            stage.world.update_row(row->pk,
+                                   {{"owner_username", any({{}, "ada", "bob", "ada-2", " "})}});
+            return;
+        case 4:
+            stage.world.update_row(row->pk,
+                                   {{"memory_usage_bytes", any({{}, "0", "1", "5", "9", "10"})}});
+            return;
+        case 5:
+            stage.world.update_row(row->pk, {{"error_code", any({{}, "X", "Y"})}});
+            return;
+        case 6:
+            stage.world.update_row(
+                row->pk,
+                {{"last_activity_at", random.chance(300) ? Text{} : Text{database_time(stage)}}});
+            return;
+        default:
+            stage.world.insert_row(
+                row_for(row->view.key(), random.chance(500) ? "running" : "failed"));
+    }
+}
+
+void scribble_pod(Stage& stage, Random& random) {
+    const auto all = pods(stage);
+    const auto* pod = pick(all, random);
+    const char* const phases[] = {"Pending", "Running", "Succeeded", "Failed", "Unknown", "Odd"};
+    if (pod != nullptr)
+        stage.world.set_phase((*pod)->name, phases[random.below(std::size(phases))]);
 }
 
 /// Somebody makes what serves an instance.
@@ -242,7 +300,7 @@ void many_orphans(Stage& stage, Random& /*random*/) {
 }  // namespace
 
 Settings settings_now(const Stage& stage) {
-    Settings settings = stage.fleet.settings();
+    Settings settings = stage.texts.empty() ? stage.fleet.settings() : stage.texts.at(stage.text);
     if (stage.dropped) {
         std::erase_if(settings.sources,
                       [](const SourceSettings& source) { return source.name == "services"; });
@@ -271,6 +329,9 @@ std::vector<ActKind> odd_workload() {
         {"hold-early", Actor::kWorkload, 0, hold_early},
         {"end-early", Actor::kWorkload, 0, end_early},
         {"change-mode", Actor::kWorkload, 0, change_mode},
+        {"change-text", Actor::kWorkload, 0, change_text},
+        {"scribble-row", Actor::kWorkload, 0, scribble_row},
+        {"scribble-pod", Actor::kWorkload, 0, scribble_pod},
         {"serve", Actor::kWorkload, 0, serve},
         {"drop-source", Actor::kWorkload, 0, drop_source},
         {"late-executors", Actor::kWorkload, 0, late_executors},

@@ -108,18 +108,17 @@ void dismiss(Stage& stage, Random& random) {
 }
 
 void pause_rule(Stage& stage, Random& random) {
-    const char* const rules[] = {"orphaned_pod",    "missing_pod",      "status_drift",
-                                 "ttl_expired",     "untracked_record", "inactive",
-                                 "stuck_transition"};
     RequestScope scope;
-    scope.rule = rules[random.below(std::size(rules))];
+    scope.rule = any_rule(stage, random,
+                          {"orphaned_pod", "missing_pod", "status_drift", "ttl_expired",
+                           "untracked_record", "inactive", "stuck_transition"});
     brake(stage, random, scope);
 }
 
 /// Now and then somebody looks again at once.
 void disable_rule(Stage& stage, Random& random) {
-    const char* const rules[] = {"orphaned_pod", "missing_pod", "status_drift", "ttl_expired"};
-    disable(stage, rules[random.below(std::size(rules))]);
+    disable(stage, any_rule(stage, random,
+                            {"orphaned_pod", "missing_pod", "status_drift", "ttl_expired"}));
     later(stage, random.between(Millis{15'000}, Millis{90'000}), [&stage] { enable(stage); });
 }
 

@@ -119,6 +119,12 @@ void Oracles::judge_world(const std::function<std::string(const std::string&)>& 
     for (const History::Row& row : history_.rows(now)) judge_row(row, wrong);
 }
 
+void Oracles::judge_open(const std::vector<OpenFinding>& open) {
+    for (std::string& what : law->wrong(open, history_, scheduler_.steady_now())) {
+        violate("repaired", std::move(what));
+    }
+}
+
 void Oracles::judge_row(
     const History::Row& row,
     const std::function<void(const std::string&, const std::string&)>& wrong) const {

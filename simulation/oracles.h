@@ -33,6 +33,9 @@
 //   O19 rewind    no source is taken for one that went back in time, and did not
 //   O20 kept      nothing is forgotten before its time, by nobody's clock but ours
 //   O21 enabled   nothing is ordered by a rule that nobody enabled, unless it was approved
+//   O22 meant     under other policies: nothing is ordered that the text in force does not say of
+//                 the world as each source showed it then; instead of O1, O8 and O13, their law
+//                 says what is right (law.h)
 #pragma once
 
 #include "engine/base/id.h"
@@ -42,6 +45,7 @@
 #include "simulation/approvals.h"
 #include "simulation/disk.h"
 #include "simulation/history.h"
+#include "simulation/law.h"
 #include "simulation/links.h"
 #include "simulation/proofs.h"
 #include "simulation/scheduler.h"
@@ -109,6 +113,11 @@ class Oracles final : public Witness {
     std::uint64_t enablings(const std::string& rule) const;
     /// It is not any more, and everybody can know that.
     void disabled(const std::string& rule);
+    /// Settings enable whatever they say.
+    void all_enabled() {
+        disabled_.clear();
+        ++enabled_at_once_;
+    }
     /// From now on everybody can see it.
     void braked(const std::string& bound) { brakes_[bound] = scheduler_.steady_now(); }
     /// From now on nobody is bound by it any more.
@@ -126,6 +135,8 @@ class Oracles final : public Witness {
     bool races_forbidden = false;
     /// Every rule is in force, with windows and rules that ask; else G1 to G3.
     bool every_rule = false;
+    /// What is right under other policies than the shipped one; nullptr: that one is in force.
+    Law* law = nullptr;
     std::int32_t shards = 1;
     /// A source may speak from the past, and believe that it is the present.
     bool proofs_may_lie = false;
@@ -169,6 +180,8 @@ class Oracles final : public Witness {
     void judge_passes(const std::vector<std::string>& open);
     /// O8. `explain` says what an engine believes of a subject.
     void judge_world(const std::function<std::string(const std::string&)>& explain);
+    /// O8 under other policies: what engines have open is what their texts say of the world.
+    void judge_open(const std::vector<OpenFinding>& open);
 
   private:
     /// A write on its way to its server.
@@ -176,17 +189,13 @@ class Oracles final : public Witness {
         Knowledge known;
         Command command;
     };
-    /// When its sender last looked at the pod, at the rows of the name, and at the row; 0: never.
-    struct Looks {
-        Moment pod = 0;
-        Moment key = 0;
-        Moment row = 0;
-    };
     void judge(const sandbox::Effect& effect, Moment before);
     void judge_name(const Hash128& id, const std::string& what);
     void judge_once(const Command& command, const std::string& what);
     void follow_ending(const sandbox::Effect& effect, const std::string& name, Moment before,
                        const std::string& what);
+    std::string against(const sandbox::Effect& effect, const Command& command,
+                        const std::string& name, const std::string& pk, const Looks& looks) const;
     std::string against_delete(const sandbox::Effect& effect, const std::string& pk,
                                const Looks& looks) const;
     std::string against_update(const sandbox::Effect& effect, const std::string& name,
@@ -205,6 +214,7 @@ class Oracles final : public Witness {
                                const std::map<std::string, SteadyTime>& served) const;
     bool bound(const Command& command, SteadyTime now) const;
     bool unlooked(const Command& command, SteadyTime issued) const;
+    bool costs(const Command& command) const;
     bool asks(const Command& command, SteadyTime issued) const;
     std::string against_evidence(const Command& command, SteadyTime issued,
                                  SteadyTime written) const;
@@ -227,6 +237,7 @@ class Oracles final : public Witness {
     std::map<std::string, SteadyTime> brakes_;  ///< since when; by what they bind
     bool begun_enabled_ = true;
     std::map<std::string, std::uint64_t> enablings_;  ///< by rule
+    std::uint64_t enabled_at_once_ = 0;               ///< how often all of them were
     std::map<std::string, SteadyTime> disabled_;      ///< rules, since when
     std::set<std::string> ended_;            ///< names of pods that ended, or were about to
     std::map<CommandId, SteadyTime> given_;  ///< when they were issued

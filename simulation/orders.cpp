@@ -26,8 +26,11 @@ std::string what_of(const Command& command) {
            " for " + command.rule + ": ";
 }
 
+}  // namespace
+
 /// Budgets count what takes something away, and of an ending its first step only.
-bool costs(const Command& command) {
+bool Oracles::costs(const Command& command) const {
+    if (law != nullptr) return command.draft.action.kind == Action::Kind::kDeletePod;
     if (command.draft.action.kind == Action::Kind::kDeleteObject) return false;
     const auto& sets = command.draft.action.sets;
     return std::none_of(sets.begin(), sets.end(), [](const Assignment& set) {
@@ -35,6 +38,8 @@ bool costs(const Command& command) {
                (set.column == "status" && set.value == "stopping");
     });
 }
+
+namespace {
 
 /// What an executor asks for because of a predicate, as its Knowledge names it.
 std::string asked_by(const Command& command, const Predicate& predicate) {
@@ -78,7 +83,7 @@ void Oracles::may_be_enabled(const std::string& rule) {
 
 std::uint64_t Oracles::enablings(const std::string& rule) const {
     const auto found = enablings_.find(rule);
-    return found == enablings_.end() ? 0 : found->second;
+    return enabled_at_once_ + (found == enablings_.end() ? 0 : found->second);
 }
 
 void Oracles::disabled(const std::string& rule) { disabled_[rule] = scheduler_.steady_now(); }
@@ -113,17 +118,22 @@ void Oracles::given(const Command& command, SteadyTime issued) {
     if (asks_wrongly_ || issued < wrong_until_) {
         violate("first", what_of(command) + "a source asked in the wrong place");
     }
-    const bool ends = command.draft.action.kind == Action::Kind::kDeletePod &&
+    const bool ends = law == nullptr && command.draft.action.kind == Action::Kind::kDeletePod &&
                       command.draft.read_set.front().kind == Predicate::Kind::kField;
     if (ends) end_ordered_.insert(command.draft.target.name);
     const std::string against = against_evidence(command, issued, {});
     if (!against.empty()) violate("evidence", what_of(command) + against);
+    if (law == nullptr) return;
+    const std::string meant = law->against_order(command, history_, issued, evidence_age);
+    if (!meant.empty()) violate("meant", what_of(command) + meant);
 }
 
 /// Nobody may carry out what has expired, so that another thing can follow it.
 void Oracles::judge_order(const Command& command) {
     Command& last = last_[command.draft.target.object_id];
+    // What was ordered of a row under the name that it had before is refused: its key is asked for.
     const bool over = last.id.none() || ended_commands_.count(last.id) != 0 ||
+                      last.subject != command.subject ||
                       command.issued > last.not_after + kSkew;
     if (!over && !tail_lost) {
         violate("order",
@@ -134,6 +144,7 @@ void Oracles::judge_order(const Command& command) {
 
 /// Must somebody have approved it?
 bool Oracles::asks(const Command& command, SteadyTime issued) const {
+    if (law != nullptr) return law->asks(command, history_, issued, evidence_age);
     if (command.rule == kRuleThatAsks) return true;
     const bool orphan = command.draft.action.kind == Action::Kind::kDeletePod &&
                         command.draft.read_set.front().kind == Predicate::Kind::kNone;
@@ -175,8 +186,10 @@ std::string Oracles::against_evidence(const Command& command, SteadyTime issued,
         if (predicate.kind == Predicate::Kind::kNone && target.source == "pods") {
             const std::optional<SteadyTime> born = history_.born(target.object_id);
             if (!born) return "there was no such pod";
-            if (issued < *born + kGrace) return "the pod was younger than its grace";
-            since = std::max(since, *born + kCreateWindow);
+            if (law == nullptr) {
+                if (issued < *born + kGrace) return "the pod was younger than its grace";
+                since = std::max(since, *born + kCreateWindow);
+            }
         }
         if (!was_so(command, predicate, history_.moment_at(since), to)) {
             return "it was not so that " + executors::describe(predicate);
@@ -210,6 +223,7 @@ bool Oracles::is_so(const Command& command, const Predicate& predicate, Moment a
         const bool target = command.draft.target.object_id == predicate.object_id;
         if (predicate.kind == Kind::kExists) return !target || !pod->deletion_ms;
         if (predicate.kind == Kind::kNoVeto) return !held(*pod);
+        if (predicate.field == "in_scope") return selected(*pod) == (value == "true");
         return predicate.field != "phase" || pod->phase == value;
     }
     if (predicate.source != "rows") return true;  // nothing here knows what serves an instance
@@ -217,7 +231,12 @@ bool Oracles::is_so(const Command& command, const Predicate& predicate, Moment a
     if (predicate.kind == Kind::kNone || predicate.kind == Kind::kNoneBut) {
         const auto named = history_.rows_of(value, as_of);
         return std::all_of(named.begin(), named.end(), [&](const History::Row& row) {
-            return predicate.kind == Kind::kNoneBut && row.pk == pk;
+            const auto is = [&](const std::string& id) {
+                return id.substr(id.rfind('/') + 1) == row.pk;
+            };
+            return predicate.kind == Kind::kNoneBut &&
+                   (row.pk == pk ||
+                    std::any_of(predicate.besides.begin(), predicate.besides.end(), is));
         });
     }
     const auto row = history_.row(pk, as_of);
@@ -291,7 +310,9 @@ void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& b
 /// In one window. Who was there a while ago may be believed to be there still.
 std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now,
                                     const std::map<std::string, SteadyTime>& served) const {
-    const Moment from = history_.moment_at(now - 2 * budget.window - evidence_age);
+    // Where policies take most of it away, what a list has not shown to be gone yet counts.
+    const Millis listed = law != nullptr ? Millis{120'000} : Millis{0};
+    const Moment from = history_.moment_at(now - 2 * budget.window - evidence_age - listed);
     std::set<std::string> there = history_.names(from, history_.moment_at(now));
     for (const auto& [name, since] : served) {
         if (since < now) there.insert(name);

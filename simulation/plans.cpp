@@ -227,6 +227,7 @@ Plan both(const Plan& a, const Plan& b) {
     plan.row_holds |= b.row_holds;
     plan.services |= b.services;
     plan.forgets = sooner(a.forgets, b.forgets);
+    plan.policies = a.policies != nullptr ? a.policies : b.policies;
     return plan;
 }
 

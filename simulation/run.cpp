@@ -3,6 +3,7 @@
 #include "engine/codec/change_codec.h"
 #include "engine/codec/command_codec.h"
 #include "engine/codec/finding_codec.h"
+#include "engine/codec/journal_codec.h"
 #include "engine/codec/outcome_codec.h"
 #include "engine/codec/request_codec.h"
 #include "simulation/instances.h"
@@ -51,6 +52,11 @@ class Run {
         if (!begins_enabled(seed)) enable_later(Random(seed ^ 0xe4ab1eU));
         oracles_.proofs_may_lie = plan.second_server;
         if (plan.second_server) oracles_.evidence_age += kLongestBehind;
+        if (plan.policies != nullptr) {
+            oracles_.law = plan.policies->law;
+            stage_.texts = other_policies(plan, begins_enabled(seed));
+            vouch_again();
+        }
         around_.asked.rows = &world_;
         if (plan.services) {
             services_ =
@@ -63,6 +69,7 @@ class Run {
         world_.observe([this](const std::vector<sandbox::Record>& act) { happened(act); });
         broker_.observe([this](ports::Partition at, const Broker::Record& record) {
             if (at.topic == Topic::kCommands) see_command(at, record);
+            if (at.topic == Topic::kJournal && oracles_.law != nullptr) see_settings(record);
             if (at.topic == Topic::kRequests) see_request(at, record);
             if (at.topic == Topic::kOutcomes) see_outcome(record);
             if (at.topic == Topic::kFindings) see_finding(record);
@@ -167,6 +174,14 @@ class Run {
         later(stage_, kVouchEvery / 2, [this] { enable_again(); });
     }
 
+    /// Policies that find most of what there is are believed by nobody until somebody looked.
+    void vouch_again() {
+        later(stage_, kVouchEvery / 3, [this] {
+            vouch(stage_, false);
+            vouch_again();
+        });
+    }
+
     /// Somebody vouches for it once its list is one of the right place. Of one that lost too much
     /// there comes another list.
     void vouch_later(const std::string& source, Incarnation before) {
@@ -193,6 +208,15 @@ class Run {
         const std::uint64_t draw = stage_.toctous.front();
         stage_.toctous.pop_front();
         toctou(stage_, *command, Random(draw));
+    }
+
+    void see_settings(const Broker::Record& record) {
+        JournalView view;
+        if (!codec::decode_journal(record.value, record.offset, record.append_time, view)) return;
+        if (!view.settings) return;
+        oracles_.law->in_force(*view.settings, record.stored_at);
+        // What a rule means by now may be another thing than somebody took back.
+        if (!view.settings->enabled_by.empty()) oracles_.all_enabled();
     }
 
     void see_row(const Broker::Record& record) {
@@ -257,19 +281,26 @@ class Run {
             if (scheduler_.since() % kVouchEvery < kLook) {
                 vouch(stage_, true);
                 enable(stage_);
-                if (plan_.every_rule) {
-                    put_away(stage_);
-                    approve(stage_);
-                }
+                if (plan_.every_rule) put_away(stage_);
+                if (plan_.every_rule || oracles_.law != nullptr) approve(stage_);
             }
-            if (!fleet_.settled()) since = scheduler_.since();
+            if (!settled()) since = scheduler_.since();
         }
         return true;
     }
 
+    bool settled() {
+        if (oracles_.law == nullptr) return fleet_.settled();
+        return fleet_.quiet() && oracles_.law->to_do(history_, scheduler_.steady_now()).empty();
+    }
+
     /// Everything that can be said once nothing happens any more.
     void judge_rest() {
-        oracles_.judge_world([this](const std::string& name) { return fleet_.view_of(name); });
+        if (oracles_.law == nullptr) {
+            oracles_.judge_world([this](const std::string& name) { return fleet_.view_of(name); });
+        } else {
+            oracles_.judge_open(fleet_.open_findings());
+        }
         oracles_.judge_duties([this](const std::string& name, SteadyTime before) {
             return !stage_.dropped && served_since(stage_, name, before);
         });
@@ -308,7 +339,10 @@ class Run {
         return all;
     }
 
-    std::string open() const { return fleet_.trouble(); }
+    std::string open() {
+        if (oracles_.law == nullptr) return fleet_.trouble();
+        return oracles_.law->to_do(history_, scheduler_.steady_now()) + "; " + fleet_.trouble();
+    }
 
     /// O6, O7: each journal is folded once more.
     void judge_replays() {

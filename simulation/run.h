@@ -4,6 +4,7 @@
 
 #include "engine/base/id.h"
 #include "simulation/acts.h"
+#include "simulation/law.h"
 #include "simulation/oracles.h"
 #include "simulation/trace.h"
 
@@ -51,6 +52,8 @@ struct Plan {
     bool services = false;
     /// How long topics but the journal are kept; 0: for ever.
     Millis forgets{0};
+    /// Instead of the shipped policy; outlives the run. nullptr: that one.
+    const OtherPolicies* policies = nullptr;
 };
 
 /// Those that must be good whatever the seed.

@@ -5,6 +5,7 @@
 #include "sandbox/wiring/sandbox_wiring.h"
 #include "simulation/instances.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace trueup::simulation {
@@ -24,11 +25,31 @@ std::vector<Window> windows() {
     return open;
 }
 
+void bind(Settings& settings, const Plan& plan) {
+    for (RuleSettings& rule : settings.rules) rule.budget = plan.budget;
+    settings.max_broker_skew = Millis{1'000};
+}
+
+/// Those that the policy reads, beside what the connector publishes anyway.
+std::vector<std::string> columns_of(const policy::Policy& policy) {
+    const std::vector<std::string> anyway = sandbox::sandbox_rows().columns;
+    std::vector<std::string> columns;
+    for (const policy::Role& role : policy.roles) {
+        if (role.kind != policy::Kind::kRow) continue;
+        for (const policy::Field& field : role.fields) {
+            const bool there = std::find(anyway.begin(), anyway.end(), field.name) != anyway.end();
+            if (!there) columns.push_back(field.name);
+        }
+    }
+    return columns;
+}
+
 }  // namespace
 
 bool begins_enabled(std::uint64_t seed) { return seed % 8 != 6; }
 
 Settings policy(const Plan& plan, bool enabled) {
+    if (plan.policies != nullptr) return other_policies(plan, enabled).front();
     Settings settings = policies::usual_settings("graph-instances", Mode::kOff);
     if (enabled) settings.enabled_by = kCommandLine;
     for (const char* rule : {"orphaned_pod", "missing_pod", "status_drift"}) {
@@ -43,8 +64,7 @@ Settings policy(const Plan& plan, bool enabled) {
         stuck.grace = Millis{60'000};
         settings.windows = windows();
     }
-    for (RuleSettings& rule : settings.rules) rule.budget = plan.budget;
-    settings.max_broker_skew = Millis{1'000};
+    bind(settings, plan);
     if (plan.services) {
         constexpr Role kServices = 2;
         settings.sources.push_back({.name = "services",
@@ -53,6 +73,15 @@ Settings policy(const Plan& plan, bool enabled) {
                                     .at_least = 0});
     }
     return settings;
+}
+
+std::vector<Settings> other_policies(const Plan& plan, bool enabled) {
+    std::vector<Settings> all = plan.policies->settings;
+    for (Settings& settings : all) {
+        if (enabled) settings.enabled_by = kCommandLine;
+        bind(settings, plan);
+    }
+    return all;
 }
 
 sandbox::WorldSettings world_settings(const Plan& plan) {
@@ -78,6 +107,10 @@ FleetSettings fleet_settings(const Plan& plan, bool enabled) {
     settings.services = plan.services;
     settings.forgets = plan.forgets;
     if (plan.row_holds) settings.veto_column = kHoldColumn;
+    if (plan.policies != nullptr) {
+        settings.tells_modes = true;  // which rules mean something else, too
+        settings.columns = columns_of(*settings.policy.text);
+    }
     if (plan.every_rule) {
         settings.columns = {"owner_username", "created_at", "ttl", "last_activity_at",
                             "inactivity_timeout"};

@@ -8,6 +8,7 @@
 #include "simulation/run.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace trueup::simulation {
 
@@ -16,6 +17,9 @@ bool begins_enabled(std::uint64_t seed);
 
 /// The rules as the example configuration has them, with budgets that are felt.
 Settings policy(const Plan& plan, bool enabled = true);
+
+/// Those of a run under other policies, as they were given but for budgets, in their order.
+std::vector<Settings> other_policies(const Plan& plan, bool enabled);
 
 sandbox::WorldSettings world_settings(const Plan& plan);
 

@@ -5,6 +5,7 @@
 #include "simulation/acts.h"
 
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ void settle_deadlines(Stage& stage);
 
 /// At once, or where races are forbidden when no executor is between its look and its write.
 void without_race(Stage& stage, std::function<void()> what);
+
+/// One of these, or under other policies one of theirs.
+std::string any_rule(const Stage& stage, Random& random,
+                     std::initializer_list<const char*> shipped);
 
 /// Something that follows later, unless everything is over by then.
 void later(Stage& stage, Millis delay, std::function<void()> what);

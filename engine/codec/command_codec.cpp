@@ -37,6 +37,7 @@ void write_draft(const CommandDraft& draft, v1::Command& m) {
         if (!predicate.object_id.empty()) out.set_object_id(predicate.object_id);
         if (!predicate.field.empty()) out.set_field(predicate.field);
         if (predicate.value) out.set_value(*predicate.value);
+        for (const std::string& beside : predicate.besides) out.add_besides(beside);
     }
 }
 
@@ -64,6 +65,7 @@ bool read_predicate(const v1::Predicate& m, Predicate& out) {
     out.object_id = m.object_id();
     out.field = m.field();
     if (m.has_value()) out.value = m.value();
+    out.besides.assign(m.besides().begin(), m.besides().end());
     return m.kind() != v1::Predicate::KIND_UNSPECIFIED && v1::Predicate::Kind_IsValid(m.kind());
 }
 

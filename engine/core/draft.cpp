@@ -102,20 +102,30 @@ class Draft {
             const Facet* bound = decision_.bound[number];
             if (bound == nullptr || role_of(number).reference) continue;
             const bool ranks = ranked(number);
-            if (bound != decision_.target) rest_on(*bound);
+            if (bound != decision_.target) rest_on_ours(*bound);
             if (ranks) {
                 for (const Seen& seen : on_.facts.seen) {
                     const bool better = seen.role == number && seen.facet != decision_.target;
-                    if (better && !deleting(*seen.facet)) rest_on(*seen.facet);
+                    if (better && !deleting(*seen.facet)) rest_on_ours(*seen.facet);
                 }
             }
             const bool alone = takes && role_of(number).kind == policy::Kind::kRow &&
                                !role_of(number).several && bound != decision_.target;
-            if (alone) {
-                add({Kind::kNoneBut, name_of_source(bound->source), bound->object_id, "key",
-                     subject_name()});
-            }
+            if (alone) rest_on_alone(*bound, number);
         }
+    }
+
+    /// R4: no row came since, and those beside it still do not count.
+    void rest_on_alone(const Facet& bound, Role number) {
+        Predicate nobody_else{Kind::kNoneBut, name_of_source(bound.source), bound.object_id, "key",
+                              subject_name()};
+        for (const Seen& seen : on_.facts.seen) {
+            const bool other = seen.role == number && seen.facet != &bound;
+            if (!other || seen.facet->source != bound.source) continue;
+            rest_on(*seen.facet);
+            nobody_else.besides.push_back(seen.facet->object_id);
+        }
+        add(std::move(nobody_else));
     }
 
     /// What a `none` looked past.
@@ -154,6 +164,13 @@ class Draft {
             found_.patterns.begin(), found_.patterns.end(), [&](const PlanPattern& pattern) {
                 return pattern.role == number && pattern.quantifier == Quantifier::kSurplus;
             });
+    }
+
+    /// One that left its source's selector is none. (Of its target an executor asks that anyhow.)
+    void rest_on_ours(const Facet& object) {
+        rest_on(object);
+        if (!role_of(object).kubernetes() || out_of_scope(object)) return;
+        add({Kind::kField, name_of_source(object.source), object.object_id, "in_scope", "true"});
     }
 
     void rest_on(const Facet& object) {

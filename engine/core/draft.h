@@ -2,11 +2,13 @@
 // be so when an executor looks again. Nobody lists it; it follows from what the text mentions:
 //
 //   R1  of each object that was bound, or that a `none` looked past: it is still there, every field
-//       that was read still says the same, and nobody put a hold on it
+//       that was read still says the same, its source's selector still matches it, and nobody put
+//       a hold on it
 //   R2  of the target the same, last: its own precondition makes that atomic
 //   R3  of a `none` without an object: there is none of that key, nor of a field that may be the
 //       whole key by itself
-//   R4  before something is taken away: no other row has come under the key of a row that is bound
+//   R4  before something is taken away: no other row has come under the key of a row that is bound,
+//       and those that were there beside it still say the same
 //   R5  of each reference that was looked up: its fields, or that there is none
 //   R6  of what is taken as one too many: the better ones are still there
 //   R7  of what somebody asked for: it is still theirs

@@ -45,7 +45,11 @@ void FoldRun::begin_anew(Entry& entry, const Sweep& sweep) {
         const bool other =
             sweep.changed.find(static_cast<char>(finding.rule.value())) != std::string::npos;
         if (!other || finding.since >= sweep.since || finding.dismissed) continue;
-        if (ends(entry.subject, finding)) continue;
+        if (ends(entry.subject, finding)) {  // if it has never begun, by the time it is known
+            finding.since = meta_.now;
+            state_.subjects.mark_dirty(entry);
+            continue;
+        }
         if (finding.command) {
             finding.since = meta_.now;
             finding.steps = 0;

@@ -29,6 +29,8 @@ struct Predicate {
     std::string object_id;
     std::string field;
     std::optional<std::string> value;
+    /// Of kNoneBut: further objects that may have it, too, as they were known to.
+    std::vector<std::string> besides = {};
     bool operator==(const Predicate&) const = default;
 };
 

@@ -68,7 +68,7 @@ TEST(ReadSet, FieldsOfAPodByTheirWellKnownNames) {
 
 TEST(ReadSet, WhatCannotBeEvaluatedDoesNotHold_R1) {
     World world;
-    expect_not_evaluated(world.judge({Kind::kField, "pods", "uid-a", "in_scope", "true"}));
+    expect_not_evaluated(world.judge({Kind::kField, "pods", "uid-a", "host_ip", "10.0.0.1"}));
     expect_not_evaluated(world.judge({Kind::kUnspecified, "pods", "uid-a", "", {}}));
     expect_not_evaluated(world.judge({Kind::kUnspecified, "rows", "public.instances/8", "", {}}));
     expect_not_evaluated(world.judge({Kind::kExists, "ec2", "i-1", "", {}}));
@@ -154,6 +154,39 @@ TEST(ReadSet, NoneButLetsTheOneObjectHaveTheName) {
     world.database.rows["10"].columns = {{"pod_name", "wrapper-c"}};
     expect_refused(world.judge({Kind::kNoneBut, "rows", "public.instances/9", "key", "wrapper-c"}),
                    "none_but(rows, key = wrapper-c, public.instances/9): row 10 has it now");
+}
+
+// Symptom: a row was written for a pod that had left the selector since it was decided.
+TEST(ReadSet, APodThatItsSelectorDoesNotMatchAnyMoreIsNone) {
+    World world;
+    const auto judge = [&](const char* selector) {
+        Sources sources = sources_of(world.cluster, world.database);
+        sources.pods.at("pods").selector = *ports::Selector::parse(selector);
+        return others(sources, {{Kind::kField, "pods", "uid-a", "in_scope", "true"}});
+    };
+    expect_holds(judge(""));
+    expect_refused(judge("app=true"),
+                   "field(pods, uid-a, in_scope = true): it no longer has the labels by which it "
+                   "was selected");
+    world.cluster.pods["wrapper-a"].label = "app";
+    expect_holds(judge("app=true"));
+    expect_refused(judge("app=other"), "field(pods, uid-a, in_scope = true): it is false now");
+}
+
+// Symptom: of an instance with an old row beside its own nothing was ever taken away: the command
+// rested on that no other row has the key, and one was known to have it.
+TEST(ReadSet, NoneButLetsThoseHaveTheNameThatWereBesideIt) {
+    World world;
+    for (const char* pk : {"9", "10", "11"}) {
+        world.database.rows[pk].columns = {{"pod_name", "wrapper-c"}};
+    }
+    Predicate alone{Kind::kNoneBut, "rows", "public.instances/9", "key", "wrapper-c"};
+    alone.besides = {"public.instances/10", "public.instances/11"};
+    expect_holds(world.judge(alone));
+    alone.besides = {"public.instances/10"};
+    expect_refused(
+        world.judge(alone),
+        "none_but(rows, key = wrapper-c, public.instances/9, public.instances/10): row 11 has it now");
 }
 
 // Symptom: the deletion of a pod had failed, and the pod had left the selector by then: its source

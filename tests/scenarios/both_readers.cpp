@@ -93,6 +93,33 @@ std::string not_rested_on(const policy::Policy& text, const core::Judgement& on,
     return {};
 }
 
+/// What the command rests on, and the world in which it was decided does not say: no executor would
+/// ever carry it out. Empty: there is nothing.
+std::string doomed(const core::Judgement& on, const core::Decision& decision) {
+    using Kind = Predicate::Kind;
+    if (decision.kind != Verdict::Kind::kAct || !on.rule().unable.empty()) return {};
+    const auto of = [&](const Predicate& predicate) {
+        std::vector<const Facet*> all;
+        for (const Facet& facet : on.subject.facets) {
+            const bool its = on.references.sources[facet.source].name == predicate.source;
+            if (its && facet.present()) all.push_back(&facet);
+        }
+        return all;
+    };
+    for (const Predicate& predicate : draft_of(on, decision).read_set) {
+        if (predicate.kind != Kind::kNone && predicate.kind != Kind::kNoneBut) continue;
+        if (predicate.value != std::string(on.subject.name())) continue;  // of a reference
+        for (const Facet* facet : of(predicate)) {
+            const auto& besides = predicate.besides;
+            const bool may =
+                facet->object_id == predicate.object_id ||
+                std::find(besides.begin(), besides.end(), facet->object_id) != besides.end();
+            if (predicate.kind == Kind::kNone || !may) return facet->object_id + " has the key";
+        }
+    }
+    return {};
+}
+
 /// What a witness changes of a decision, or cannot give a fact for. Empty: nothing.
 std::string not_witnessed(const core::Judgement& on, const core::Decision& decision) {
     core::Witness witness(on);
@@ -166,6 +193,8 @@ std::string disagreement(const policy::Policy& text, const core::Plan& plan,
         if (meant.kind == Verdict::Kind::kAct) ++shares.acted[text.rules[rule].name];
         const std::string unread = not_rested_on(text, looked.on(rule), looked.decide(rule));
         if (!unread.empty()) return text.rules[rule].name + " does not rest on " + unread;
+        const std::string doom = doomed(looked.on(rule), looked.decide(rule));
+        if (!doom.empty()) return text.rules[rule].name + " cannot be carried out: " + doom;
         const std::string unseen = not_witnessed(looked.on(rule), looked.decide(rule));
         if (!unseen.empty()) {
             return text.rules[rule].name + " says `" + naive::told(does) + "`, which " + unseen;

@@ -347,6 +347,26 @@ TEST(Endings, ADismissalIsOfWhatWasThereAndAnotherObjectVoidsIt) {
 
 // The configuration named another source of rows between the steps, and the engine read beyond the
 // policy's roles.
+// Symptom: executors were late with the first step of a list, its rule came to mean something else
+// in the meantime, and what that ordered went at once, without a grace.
+TEST(Endings, OneThatNeverBeganIsJudgedByAnotherTextWithItsWholeGrace) {
+    JournalScript s = at_stage('t');
+    Settings changed = s.settings();
+    policy::Policy text = *changed.text;
+    for (policy::Rule& rule : text.rules) {
+        if (rule.name == "ttl_expired") rule.since_first_seen = true;
+    }
+    changed.text = std::move(text);
+    policies::rule_settings(changed, "ttl_expired").grace = 120s;
+    const std::size_t before = s.commands().size();
+    s.at(100s).put_in_force(changed);
+    s.quiet_until(210s);
+    EXPECT_EQ(ending(s), nullptr) << "its command has expired, and its pod is there";
+    EXPECT_EQ(s.commands().size(), before);
+    s.quiet_until(225s);
+    EXPECT_EQ(s.commands().size(), before + 1);
+}
+
 TEST(Endings, ASourceThatLeftIsWrittenNoMore_S40) {
     Settings settings = expiring_settings();
     JournalScript s(settings);

@@ -144,6 +144,7 @@ TEST(StatusDrift, ARunningRowWhosePodFailedIsFailedOnceBothSawEachOther_G3) {
         {Predicate::Kind::kExists, "pods", "a", "name", "wrapper-7"},
         {Predicate::Kind::kField, "pods", "a", "phase", "Failed"},
         {Predicate::Kind::kNoVeto, "pods", "a", {}, {}},
+        {Predicate::Kind::kField, "pods", "a", "in_scope", "true"},
         {Predicate::Kind::kField, "rows", "public.instances/7", "pod_name", "wrapper-7"},
         {Predicate::Kind::kField, "rows", "public.instances/7", "status", "running"},
         {Predicate::Kind::kNoVeto, "rows", "public.instances/7", {}, {}}};

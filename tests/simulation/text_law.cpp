@@ -1,0 +1,420 @@
+#include "tests/simulation/text_law.h"
+
+#include "engine/core/row_time.h"
+#include "engine/core/rule_text.h"
+#include "engine/model/object.h"
+#include "simulation/instances.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace trueup::simulation {
+
+namespace {
+
+using Kind = Verdict::Kind;
+
+constexpr const char* kSubjects = "graph-instances/";
+/// Two leaps of the broker's clock, of which journal time takes so much each.
+constexpr Millis kLeaps{2'000};
+constexpr Millis kTold{15'000};  ///< until what a clock passed has been acted upon
+constexpr SourceId kPods = 0;
+constexpr SourceId kRows = 1;
+
+/// What the clocks of the world show then.
+std::int64_t wall(SteadyTime at) {
+    constexpr std::int64_t kBegin = 1'700'000'000'000;  // as scheduler.h has it
+    return kBegin + at.time_since_epoch().count() - 1'000;
+}
+
+std::string rfc3339(std::int64_t millis) {
+    const std::time_t seconds = millis / 1000;
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+const policy::Role& role(const policy::Policy& policy, const char* name) {
+    return *policy::find_role(policy, name);
+}
+
+/// One subject as the world has it, or had it: its pod as of one moment, its rows as of another.
+class Scene {
+  public:
+    Scene(const policy::Policy& policy, const History& history, const std::string& name)
+        : policy_(policy), history_(history) {
+        subject.key = kSubjects + name;
+        name_ = name;
+    }
+
+    /// A pod that left the selector may not be seen at all: `left` says whether it is.
+    void add_pod(Moment as_of, bool left) {
+        const sandbox::PodPtr pod = history_.pod(name_, as_of);
+        if (!pod || (!selected(*pod) && !left)) return;
+        Facet& facet = add(kPods, pod->uid, history_.born(pod->uid).value_or(SteadyTime{}));
+        std::vector<std::pair<std::string, std::string>> fields{
+            {"created", rfc3339(pod->created_ms)},
+            {"name", pod->name},
+            {"namespace", "graph"},
+            {"phase", pod->phase}};
+        if (pod->deletion_ms) fields.emplace_back("deleting", "true");
+        if (held(*pod)) fields.emplace_back("hold", "true");
+        if (!selected(*pod)) fields.emplace_back("in_scope", "false");
+        std::sort(fields.begin(), fields.end());
+        ObjectBuilder object;
+        for (const auto& [field, value] : fields) object.add(field, value);
+        facet.object = object.take();
+    }
+
+    /// The row of `looked` as it was when somebody looked at it.
+    void add_rows(Moment as_of, const std::string& looked = {}, Moment at = 0) {
+        for (const History::Row& row : history_.rows_of(name_, as_of)) {
+            if (at == 0 || row.pk != looked) add_row(row.pk, row.view);
+        }
+        const auto row = at == 0 ? std::nullopt : history_.row(looked, at);
+        if (row && row->key() == name_) add_row(looked, *row);
+    }
+
+    Subject subject;
+
+  private:
+    void add_row(const std::string& pk, const History::RowView& row) {
+        Facet& facet =
+            add(kRows, "public.instances/" + pk, history_.first(pk).value_or(SteadyTime{}));
+        std::set<std::string> columns{"pod_name", "status", "url_slug"};
+        for (const policy::Field& field : role(policy_, "rows").fields) columns.insert(field.name);
+        ObjectBuilder object;
+        for (const std::string& column : columns) {
+            if (row.null(column)) {
+                object.add_null(column);
+            } else {
+                object.add(column, row.text(column));
+            }
+        }
+        facet.object = object.take();
+    }
+
+    Facet& add(SourceId source, const std::string& id, SteadyTime since) {
+        Facet facet;
+        facet.source = source;
+        facet.object_id = id;
+        facet.first_seen = facet.evidence = from_millis<BrokerTime>(wall(since));
+        auto& all = subject.facets;
+        const auto at = std::find_if(all.begin(), all.end(), [&](const Facet& other) {
+            return std::tie(other.source, other.object_id) > std::tie(source, id);
+        });
+        return *all.insert(at, std::move(facet));
+    }
+
+    const policy::Policy& policy_;
+    const History& history_;
+    std::string name_;
+};
+
+/// Everybody is known, and was heard a leap later than now.
+naive::Moment moment_at(SteadyTime now, const RuleSettings& rule) {
+    naive::Moment moment;
+    const std::int64_t at = wall(now);
+    const auto heard = from_millis<BrokerTime>(at + kLeaps.count());
+    for (const auto& [id, name] : {std::pair(kPods, "pods"), std::pair(kRows, "rows")}) {
+        moment.roles[name].push_back({id, {}, true, false, heard, from_millis<SourceTime>(at)});
+    }
+    moment.now = from_millis<JournalTime>(at);
+    moment.broker_now = heard;
+    moment.stale_after = Millis{3'600'000};
+    moment.max_clock_skew = Millis{3'600'000};
+    moment.create_window = rule.create_window;
+    moment.detected = [](std::string_view) { return std::optional(JournalTime{}); };
+    moment.steps = [](std::string_view) { return 0U; };
+    moment.about = [](SourceId, std::string_view) -> const Subject& {
+        static const Subject kNobody;
+        return kNobody;
+    };
+    moment.timestamp = [](std::string_view text, const policy::Field* field) {
+        const auto zone = field == nullptr ? std::nullopt : policy::parse_zone(field->zone);
+        return core::parse_timestamp(text, zone);
+    };
+    moment.duration = core::parse_duration;
+    return moment;
+}
+
+const RuleSettings* settings_of(const Settings& settings, const std::string& rule) {
+    for (const RuleSettings& each : settings.rules) {
+        if (each.rule == rule) return &each;
+    }
+    return nullptr;
+}
+
+const policy::Rule* rule_of(const Settings& settings, const std::string& rule) {
+    for (const policy::Rule& each : settings.text->rules) {
+        if (each.name == rule) return &each;
+    }
+    return nullptr;
+}
+
+std::string name_in(const std::string& subject) { return subject.substr(subject.find('/') + 1); }
+
+/// Is this what the text wants to be done to that?
+bool means(const naive::Judged& judged, const Command& command) {
+    if (judged.kind != Kind::kAct || judged.target != command.draft.target.object_id) return false;
+    const policy::Verb verb = command.draft.action.kind == Action::Kind::kDeletePod
+                                  ? policy::Verb::kDelete
+                                  : policy::Verb::kUpdate;
+    return judged.verb == verb;
+}
+
+bool has_list(const policy::Rule& rule) {
+    return std::any_of(rule.cases.begin(), rule.cases.end(),
+                       [](const policy::Case& each) { return each.steps.size() > 1; });
+}
+
+bool is_update(const Command& command) {
+    return command.draft.action.kind == Action::Kind::kUpdateRow;
+}
+
+}  // namespace
+
+/// A rule of a text, and what it is about.
+struct TextLaw::Found {
+    const Force& force;
+    const policy::Rule& rule;
+    const RuleSettings& settings;
+    std::set<std::string> about{};
+};
+
+void TextLaw::in_force(const Settings& settings, SteadyTime since) {
+    if (!forces_.empty() && forces_.back().settings == settings) return;
+    forces_.push_back({settings, since});
+}
+
+std::vector<const TextLaw::Force*> TextLaw::forces(SteadyTime at) const {
+    std::vector<const Force*> some;
+    for (const Force& force : forces_) {
+        if (force.since > at) break;
+        if (force.since < at) some.clear();
+        some.push_back(&force);
+    }
+    return some;
+}
+
+std::string TextLaw::against_order(const Command& command, const History& history,
+                                   SteadyTime issued, Millis age) {
+    std::string said = against(command, history, issued, age, nullptr);
+    for (const Force* force : forces(issued)) {
+        const policy::Rule* rule = rule_of(force->settings, command.rule);
+        const bool begins = said.empty() && rule != nullptr && has_list(*rule);
+        if (begins && !is_update(command)) begun_.insert({command.rule, command.subject});
+    }
+    return said;
+}
+
+std::string TextLaw::against_write(const Command& command, const History& history,
+                                   SteadyTime issued, Millis age, const Looks& looks) const {
+    return against(command, history, issued, age, &looks);
+}
+
+std::string TextLaw::against(const Command& command, const History& history, SteadyTime issued,
+                             Millis age, const Looks* looks) const {
+    const std::string name = name_in(command.subject);
+    const Moment to = history.moment_at(issued);
+    const std::vector<Moment> window = history.turns(name, history.moment_at(issued - age), to);
+    // What it saw before is of another command.
+    const auto seen = [&](Moment looked) { return looked < to ? 0 : looked; };
+    const auto moments = [&](Moment looked) {
+        return seen(looked) != 0 ? std::vector<Moment>{looked} : window;
+    };
+    const std::vector<Moment> of_pods = moments(looks == nullptr ? 0 : looks->pod);
+    const std::vector<Moment> of_rows = moments(looks == nullptr ? 0 : looks->key);
+    const Moment of_row = looks == nullptr ? 0 : seen(looks->row);
+    std::string said;
+    for (const Force* force : forces(issued)) {
+        const policy::Rule* rule = rule_of(force->settings, command.rule);
+        const RuleSettings* settings = settings_of(force->settings, command.rule);
+        if (rule == nullptr || settings == nullptr) {
+            said = "its policy has no such rule";
+            continue;
+        }
+        Found found{*force, *rule, *settings};
+        naive::Moment moment = moment_at(issued, *settings);
+        if (looks != nullptr) moment.create_window = Millis{0};  // was judged as it was ordered
+        for (const Moment pods : of_pods) {
+            for (const Moment rows : of_rows) {
+                for (const bool left : {true, false}) {
+                    Scene scene(*force->settings.text, history, name);
+                    scene.add_pod(pods, left);
+                    scene.add_rows(rows, looks == nullptr ? "" : looks->pk, of_row);
+                    const naive::Judged judged =
+                        naive::judge(*force->settings.text, *rule, scene.subject, moment);
+                    if (means(judged, command)) {
+                        found.about.insert(judged.object_id);
+                    } else {
+                        said = "its text says `" + naive::told(judged) + "`";
+                    }
+                }
+            }
+        }
+        if (found.about.empty() && goes_on(*rule, command)) return {};
+        if (found.about.empty()) continue;
+        if (looks != nullptr) return {};
+        if (!younger_than_its_grace(found, command, history, issued, age)) return {};
+        said = "what it is about was not so for its grace";
+    }
+    return said;
+}
+
+/// Is it a later step of a list whose first one was right to be ordered?
+bool TextLaw::goes_on(const policy::Rule& rule, const Command& command) const {
+    const bool begun = begun_.count({command.rule, command.subject}) != 0;
+    return begun && is_update(command) && has_list(rule);
+}
+
+bool TextLaw::left_alone(const naive::Judged& judged, const std::string& subject) const {
+    if (judged.verb != policy::Verb::kUpdate) return false;
+    return std::any_of(begun_.begin(), begun_.end(),
+                       [&](const auto& begun) { return begun.second == subject; });
+}
+
+/// It was to be found already when its grace began, by the same text.
+bool TextLaw::younger_than_its_grace(const Found& found, const Command& command,
+                                     const History& history, SteadyTime issued, Millis age) const {
+    const Millis least = found.settings.grace - kLeaps;
+    if (least <= Millis{0}) return false;
+    const SteadyTime began = issued - least;
+    const auto text = [&](const Force& force) {
+        return core::rule_text(*force.settings.text, force.settings.sources, found.rule.name).text;
+    };
+    // Of another text it begins anew.
+    SteadyTime since = found.force.since;
+    for (auto each = forces_.rbegin(); each != forces_.rend(); ++each) {
+        if (each->since > issued) continue;
+        if (text(*each) != text(found.force)) break;
+        since = each->since;
+    }
+    if (since > began) return true;
+    const std::string name = name_in(command.subject);
+    const std::vector<Moment> window =
+        history.turns(name, history.moment_at(began - age), history.moment_at(began));
+    const naive::Moment moment = moment_at(issued, found.settings);
+    for (const Moment pods : window) {
+        for (const Moment rows : window) {
+            for (const bool left : {true, false}) {
+                Scene scene(*found.force.settings.text, history, name);
+                scene.add_pod(pods, left);
+                scene.add_rows(rows);
+                const naive::Judged judged =
+                    naive::judge(*found.force.settings.text, found.rule, scene.subject, moment);
+                if (judged.kind == Kind::kAbstain) return false;
+                if (judged.kind != Kind::kHealthy && found.about.count(judged.object_id) != 0) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+namespace {
+
+/// Does some subject count, however its pod and its rows were seen at any time between?
+bool counts(const policy::Policy& policy, const std::string& count, const History& history,
+            Moment from, Moment to) {
+    std::size_t place = 0;
+    while (policy.counts[place].name != count) ++place;
+    const naive::Moment moment = moment_at({}, {});
+    for (const std::string& name : history.names(from, to)) {
+        const std::vector<Moment> window = history.turns(name, from, to);
+        const bool always = std::all_of(window.begin(), window.end(), [&](Moment pods) {
+            return std::all_of(window.begin(), window.end(), [&](Moment rows) {
+                Scene scene(policy, history, name);
+                scene.add_pod(pods, true);
+                scene.add_rows(rows);
+                return naive::counted(policy, scene.subject, moment)[place] > 0;
+            });
+        });
+        if (always) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+bool TextLaw::asks(const Command& command, const History& history, SteadyTime issued,
+                   Millis age) const {
+    const Moment from = history.moment_at(issued - age);
+    const Moment to = history.moment_at(issued);
+    const std::vector<const Force*> some = forces(issued);
+    return std::all_of(some.begin(), some.end(), [&](const Force* force) {
+        const policy::Rule* rule = rule_of(force->settings, command.rule);
+        // What goes on was approved as it began.
+        if (rule == nullptr || rule->cases.size() != 1 || goes_on(*rule, command)) return false;
+        const auto& asked = rule->cases.front().ask_while;
+        return std::any_of(asked.begin(), asked.end(), [&](const std::string& count) {
+            return counts(*force->settings.text, count, history, from, to);
+        });
+    });
+}
+
+std::string TextLaw::to_do(const History& history, SteadyTime now) const {
+    if (forces_.empty()) return "no policy is in force";
+    const Settings& settings = forces_.back().settings;
+    const Moment here = history.moment();
+    for (const std::string& name : history.names(here, here)) {
+        Scene scene(*settings.text, history, name);
+        scene.add_pod(here, true);
+        scene.add_rows(here);
+        for (const policy::Rule& rule : settings.text->rules) {
+            const RuleSettings* of = settings_of(settings, rule.name);
+            const naive::Judged judged =
+                naive::judge(*settings.text, rule, scene.subject, moment_at(now, *of));
+            if (judged.kind != Kind::kAct || left_alone(judged, scene.subject.key)) continue;
+            return rule.name + " says `" + naive::told(judged) + "` of " + name;
+        }
+    }
+    return {};
+}
+
+std::vector<std::string> TextLaw::wrong(const std::vector<OpenFinding>& open,
+                                        const History& history, SteadyTime now) const {
+    std::vector<std::string> all;
+    const Settings& settings = forces_.back().settings;
+    const Moment here = history.moment();
+    std::set<std::string> names = history.names(here, here);
+    for (const OpenFinding& finding : open) names.insert(name_in(finding.subject));
+    for (const std::string& name : names) {
+        Scene scene(*settings.text, history, name);
+        scene.add_pod(here, true);
+        scene.add_rows(here);
+        const std::string subject = kSubjects + name;
+        for (const policy::Rule& rule : settings.text->rules) {
+            const auto judged = [&](SteadyTime at) {
+                return naive::judge(*settings.text, rule, scene.subject,
+                                    moment_at(at, *settings_of(settings, rule.name)));
+            };
+            const auto finding =
+                std::find_if(open.begin(), open.end(), [&](const OpenFinding& each) {
+                    return each.subject == subject && each.rule == rule.name;
+                });
+            const naive::Judged present = judged(now);
+            const naive::Judged past = judged(now - kTold);
+            const std::string what = subject + ", " + rule.name + ": its text says `" +
+                                     naive::told(present) + "`, and the engine has ";
+            if (finding != open.end() && finding->halted) continue;
+            if (present.kind == Kind::kHealthy && finding != open.end()) {
+                all.push_back(what + "a finding about " + finding->object_id);
+            }
+            const bool wanted = past.kind == Kind::kAct || past.kind == Kind::kWaiting;
+            if (wanted && finding == open.end()) all.push_back(what + "none");
+        }
+    }
+    for (const OpenFinding& finding : open) {
+        if (rule_of(settings, finding.rule) == nullptr && !finding.halted) {
+            all.push_back(finding.subject + ": " + finding.rule +
+                          " is open, and is no rule any more");
+        }
+    }
+    return all;
+}
+
+}  // namespace trueup::simulation
