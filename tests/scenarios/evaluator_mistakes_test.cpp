@@ -530,6 +530,31 @@ rules:
               draft.read_set.end());
 }
 
+TEST_F(Evaluator, WhatIsTakenAwayMayHaveAnOldRowBesideItsOwn) {
+    // An instance with an old row beside its own was never ended: its command rested on that no
+    // other row has the key, and was refused for ever.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: name, live: {status: up}, fields: {status: [up, down], name: text}}
+  pods: {kind: pod, key: name}
+rules:
+  ended: {finds: x, grace: 60s, when: {rows: {one: {status: up}}, pods: one}, do: {delete: pods}}
+)");
+    shows("rows", "t/1", {{"status", text("down")}, {"name", text("w")}});
+    shows("rows", "t/2", {{"status", text("up")}, {"name", text("w")}});
+    shows("pods", "u1", {{"name", text("w")}});
+    const Looked looked(plan_, settings_, world_);
+    const core::Decision decision = looked.decide(0);
+    ASSERT_EQ(decision.kind, Verdict::Kind::kAct);
+    Predicate alone{Predicate::Kind::kNoneBut, "rows", "t/2", "key", "w"};
+    alone.besides = {"t/1"};
+    const Predicate still{Predicate::Kind::kField, "rows", "t/1", "status", "down"};
+    const std::vector<Predicate> read = draft_of(looked.on(0), decision).read_set;
+    for (const Predicate& wanted : {alone, still}) {
+        EXPECT_NE(std::find(read.begin(), read.end(), wanted), read.end()) << wanted.object_id;
+    }
+}
+
 TEST_F(Evaluator, WhatNoSourceHasIsNotMade) {
     // The engine stopped as soon as it was to make something that no source has.
     with_policy(R"(
