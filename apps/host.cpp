@@ -207,6 +207,9 @@ ShardHostSettings Host::shard_settings(PartitionNumber index) {
                                                   const std::vector<std::string>& wanted) {
         heed(slot, status, wanted);
     };
+    host.on_settings = [this, index](const Settings& before, const Settings& now) {
+        return say_in_force(index, before, now);
+    };
     runtime::ShardSettings& shard = host.shard;
     shard.shard = index;
     shard.partitions = settings_.partitions;

@@ -134,7 +134,9 @@ class Host {
     ShardHostSettings shard_settings(PartitionNumber index);
     Status open_shards();
     Status say_what_does_not_act();
-    std::set<std::string> changed_rules(PartitionNumber shard) const;
+    bool say_in_force(PartitionNumber shard, const Settings& before, const Settings& now);
+    std::vector<ports::Entry> said_of(const std::set<std::string>& stopped,
+                                      PartitionNumber shard) const;
     void add_health(api::Snapshot& view, const Source& source) const;
     void add_sources(std::vector<SourceSpec> specs);
     void add_executors(ExecutorSpec spec);

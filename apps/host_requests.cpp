@@ -91,52 +91,48 @@ std::optional<std::string> Host::too_much(const Request& request) const {
     return std::nullopt;
 }
 
-/// The rules that mean something else than by the rows of that shard. The journal may be ahead of
-/// them: the engine stops what is still of a former text once it has read on.
-std::set<std::string> Host::changed_rules(PartitionNumber shard) const {
-    std::set<std::string> changed;
-    for (const auto& one : shards_) {
-        const Settings& before = one->status().meta.settings;
-        if (one->index() != shard || !before.text || !settings_.policy.text) continue;
-        for (const RuleSettings& rule : settings_.policy.rules) {
-            const auto means = [&](const Settings& settings) {
-                return core::rule_text(*settings.text, settings.sources, rule.rule).text;
-            };
-            if (means(before) != means(settings_.policy)) changed.insert(rule.rule);
-        }
+/// What executors are told of rules under which nothing is to be done that was ordered before.
+std::vector<ports::Entry> Host::said_of(const std::set<std::string>& stopped,
+                                        PartitionNumber shard) const {
+    std::vector<ports::Entry> entries;
+    for (const std::string& rule : stopped) {
+        Request said;
+        said.id = RequestId(hash128(random_hex(16)));
+        said.kind = RequestKind::kActivation;
+        said.scope.policy = settings_.policy.policy;
+        said.scope.rule = rule;
+        said.issued_ms = log_millis();
+        said.issued_by = "shard " + std::to_string(shard.value());
+        entries.push_back({"!activation", signed_bytes(said), {}});
     }
-    return changed;
+    return entries;
 }
 
 /// What was ordered while a rule still acted, or meant something else, must not be done once it
-/// observes, is off or means this. Said at each start: what was in force before, nobody but the
-/// journal knows, and it is not read yet.
+/// observes, is off, left the policy or means this. Said at each start, by the rows; the journal
+/// may be ahead of them, so that it is said again where other settings come in force
+/// (say_in_force).
 Status Host::say_what_does_not_act() {
     if (!settings_.lead) return Done{};
-    for (const PartitionNumber shard : settings_.shards) {
-        std::vector<ports::Entry> entries;
-        const std::set<std::string> changed = changed_rules(shard);
-        for (const RuleSettings& rule : settings_.policy.rules) {
-            const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
-            if (acts && changed.count(rule.rule) == 0) continue;
-            Request said;
-            said.id = RequestId(hash128(random_hex(16)));
-            said.kind = RequestKind::kActivation;
-            said.scope.policy = settings_.policy.policy;
-            said.scope.rule = rule.rule;
-            said.issued_ms = log_millis();
-            said.issued_by = "shard " + std::to_string(shard.value());
-            entries.push_back({"!activation", signed_bytes(said), {}});
-        }
+    for (const auto& shard : shards_) {
+        const std::vector<ports::Entry> entries = said_of(
+            core::stopped_rules(shard->status().meta.settings, settings_.policy), shard->index());
         if (entries.empty()) continue;
         const auto appended = attempt_until_answered(
             [&] {
-                return ports::append_now(*log_, {Topic::kRequests, shard}, entries);
+                return ports::append_now(*log_, {Topic::kRequests, shard->index()}, entries);
             },
             waiting());
         if (!appended) return appended.error();
     }
     return Done{};
+}
+
+/// Another engine may have ordered by the former ones for as long as it led.
+bool Host::say_in_force(PartitionNumber shard, const Settings& before, const Settings& now) {
+    const std::vector<ports::Entry> entries = said_of(core::stopped_rules(before, now), shard);
+    if (entries.empty()) return true;
+    return ports::append_now(*log_, {Topic::kRequests, shard}, entries).ok();
 }
 
 Result<RequestId> Host::ask(Request request) {

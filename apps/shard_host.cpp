@@ -50,6 +50,7 @@ void ShardHost::add_loop() {
         if (loop_->fatal().empty()) passes_.look(status.meta);
         settings_.on_quiet(status, wanted);
     };
+    settings.on_settings = settings_.on_settings;
     settings.on_failure = [this](const Error& error) {
         if (error.next == Next::kStop) {
             spdlog::error("shard {} stops emitting: {}", settings_.called, error.what);

@@ -33,6 +33,8 @@ struct ShardHostSettings {
     runtime::RetentionSettings retention;
     /// ShardLoopSettings::on_quiet, by the shard's thread.
     std::function<void(const runtime::ShardStatus&, const std::vector<std::string>&)> on_quiet;
+    /// ShardLoopSettings::on_settings, likewise.
+    std::function<bool(const Settings& before, const Settings& now)> on_settings;
 };
 
 class ShardHost {

@@ -38,11 +38,6 @@ Standing compare(const Predicate& predicate, const std::optional<std::string>& v
 }
 
 Standing judge_in_scope(const Predicate& predicate, const PodSource& source, const Pod& pod) {
-    // One without any was not sent whole: what selects it had one at least.
-    if (!source.selector.empty() && pod.labels.empty()) {
-        return Standing::refused(describe(predicate) +
-                                 ": it no longer has the labels by which it was selected");
-    }
     return compare(predicate, source.selector.matches(pod.labels) ? "true" : "false");
 }
 

@@ -76,6 +76,11 @@ void EngineProcess::add_loop() {
     settings.on_quiet = [this](const auto& status, const auto& wanted) {
         hints_->say(status.proof_awaited, wanted);
     };
+    if (around_.settings.tells_modes) {
+        settings.on_settings = [this](const Settings& before, const Settings& now) {
+            return tell_stopped(before, now);
+        };
+    }
     settings.on_failure = [this](const Error& error) {
         if (error.next == Next::kStop) note(error.what);
     };
@@ -88,27 +93,17 @@ void EngineProcess::note(const std::string& why) {
     around_.refused = why;
 }
 
-/// Does the rule mean something else than by the rows that the shard was opened with?
-bool EngineProcess::changed(const std::string& rule) const {
-    const Settings& before = shard_->state().meta.settings;
-    const auto means = [&](const Settings& settings) {
-        return core::rule_text(*settings.text, settings.sources, rule).text;
-    };
-    return before.text && means(before) != means(policy_);
-}
-
-/// As the product does at its start, before the shard puts its settings into the journal: executors
-/// are told which rules do not act, or mean something else. False: not yet.
-bool EngineProcess::tell_modes() {
+/// As the product does at its start, before the shard puts its settings into the journal, and where
+/// others come in force: executors are told which rules do not act, or mean something else. False:
+/// not yet.
+bool EngineProcess::tell_stopped(const Settings& before, const Settings& now) {
     std::vector<ports::Entry> entries;
-    for (const RuleSettings& rule : policy_.rules) {
-        const bool acts = rule.mode != Mode::kObserve && rule.mode != Mode::kOff;
-        if (acts && !changed(rule.rule)) continue;
+    for (const std::string& rule : core::stopped_rules(before, now)) {
         Request request;
         request.id = RequestId({around_.random.next() | 1U, 3});
         request.kind = RequestKind::kActivation;
         request.scope.policy = policy_.policy;
-        request.scope.rule = rule.rule;
+        request.scope.rule = rule;
         request.issued_ms = to_millis(around_.broker.now());
         request.issued_by = name();
         std::string bytes = codec::encode_request(request);
@@ -122,7 +117,7 @@ bool EngineProcess::tell_modes() {
 Millis EngineProcess::step() {
     if (!shard_ && !open()) return kBeginAgain / 10;
     if (!told_ && around_.scheduler.steady_now() < tell_again_) return kBeginAgain / 10;
-    told_ = told_ || tell_modes();
+    told_ = told_ || tell_stopped(shard_->state().meta.settings, policy_);
     if (!told_) {  // its own words wake it, if they are there
         tell_again_ = around_.scheduler.steady_now() + kBeginAgain / 10;
         return kBeginAgain / 10;

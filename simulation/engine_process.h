@@ -41,8 +41,7 @@ class EngineProcess final : public Process {
     bool open();
     void add_loop();
     void note(const std::string& why);
-    bool changed(const std::string& rule) const;
-    bool tell_modes();
+    bool tell_stopped(const Settings& before, const Settings& now);
     void forget();
 
     const PartitionNumber index_;  ///< of its shard

@@ -241,7 +241,8 @@ class Oracles final : public Witness {
     std::map<std::string, SteadyTime> disabled_;      ///< rules, since when
     std::set<std::string> ended_;            ///< names of pods that ended, or were about to
     std::map<CommandId, SteadyTime> given_;  ///< when they were issued
-    std::map<Hash128, std::string> named_;   ///< findings and commands: what each id is of
+    std::map<CommandId, CommandDraft> drafts_;
+    std::map<Hash128, std::string> named_;  ///< findings and commands: what each id is of
     /// The last end that we began, by the name of its pod.
     struct Ending {
         std::string pk;   ///< of its row

@@ -99,6 +99,10 @@ bool Oracles::unlooked(const Command& command, SteadyTime issued) const {
 
 void Oracles::given(const Command& command, SteadyTime issued) {
     judge_name(command.id.value(), what_of(command) + command.draft.target.object_id);
+    const auto& [first, fresh] = drafts_.try_emplace(command.id, command.draft);
+    if (!fresh && first->second != command.draft) {
+        violate("once", what_of(command) + "it is another command than it was under this id");
+    }
     if (!given_.emplace(command.id, issued).second) return;
     judge_order(command);
     if (bound(command, issued)) {
@@ -133,7 +137,7 @@ void Oracles::judge_order(const Command& command) {
     Command& last = last_[command.draft.target.object_id];
     // What was ordered of a row under the name that it had before is refused: its key is asked for.
     const bool over = last.id.none() || ended_commands_.count(last.id) != 0 ||
-                      last.subject != command.subject ||
+                      (law != nullptr && last.subject != command.subject) ||
                       command.issued > last.not_after + kSkew;
     if (!over && !tail_lost) {
         violate("order",

@@ -6,6 +6,7 @@
 #include "engine/codec/journal_codec.h"
 #include "engine/codec/outcome_codec.h"
 #include "engine/codec/request_codec.h"
+#include "engine/core/rule_text.h"
 #include "simulation/instances.h"
 #include "simulation/replay.h"
 #include "simulation/run_settings.h"
@@ -214,6 +215,12 @@ class Run {
         JournalView view;
         if (!codec::decode_journal(record.value, record.offset, record.append_time, view)) return;
         if (!view.settings) return;
+        for (const RuleSettings& rule : view.settings->rules) known_.insert(rule.rule);
+        for (const std::string& rule : known_) {
+            const Hash128 text =
+                core::rule_text(*view.settings->text, view.settings->sources, rule).text;
+            if (std::exchange(means_[rule], text) != text) oracles_.silenced(rule);
+        }
         oracles_.law->in_force(*view.settings, record.stored_at);
         // What a rule means by now may be another thing than somebody took back.
         if (!view.settings->enabled_by.empty()) oracles_.all_enabled();
@@ -379,6 +386,8 @@ class Run {
     std::optional<std::string> asks_wrongly_;  ///< the source that does so now
     Hash128 hash_;
     std::set<RequestId> seen_;              ///< requests
+    std::set<std::string> known_;           ///< rules that some policy had
+    std::map<std::string, Hash128> means_;  ///< what they mean; none: they are none any more
     std::map<CommandId, BrokerTime> done_;  ///< commands, by when their journal knew it
 };
 

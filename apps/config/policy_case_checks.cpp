@@ -129,6 +129,22 @@ void PolicyChecks::check_steps(const policy::Case& found) {
     }
 }
 
+namespace {
+
+/// Does it say, among others, all that the other one says?
+bool asks_for(const policy::Condition& condition, const policy::Condition& other) {
+    if (condition == other) return true;
+    const auto& own = condition.parts;
+    const bool all = condition.kind == policy::Condition::Kind::kAll;
+    const auto has = [&](const policy::Condition& part) {
+        return all && std::find(own.begin(), own.end(), part) != own.end();
+    };
+    if (other.kind != policy::Condition::Kind::kAll) return has(other);
+    return std::all_of(other.parts.begin(), other.parts.end(), has);
+}
+
+}  // namespace
+
 /// What a list writes last it writes only where that still claims the subject: else its owner has
 /// closed it.
 void PolicyChecks::check_half_done(const policy::Case& found) {
@@ -138,6 +154,7 @@ void PolicyChecks::check_half_done(const policy::Case& found) {
     for (const policy::Pattern& pattern : found.when) {
         if (pattern.role != last.role || pattern.quantifier == Quantifier::kNone) continue;
         const policy::Role& of = role(last.role);
+        if (asks_for(pattern.condition, of.live)) continue;
         bool stays = false;
         each_values(policy_, of, {&pattern.condition, &of.live}, [&](const Values& values) {
             stays = stays || (certainty(policy_, pattern.condition, of, values) != Certainty::kNo &&

@@ -3,7 +3,6 @@
 #include "apps/config/policy_states.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,8 +14,23 @@ namespace {
 using policy::Quantifier;
 using policy::Verb;
 
-/// How many states all searches go through together.
-constexpr std::size_t kMostStates = 300'000;
+/// What all searches together may still do.
+struct Left {
+    static constexpr std::size_t kMostStates = 200'000;
+    std::size_t states = kMostStates;
+    std::size_t told = 20;  ///< nobody reads more of them
+
+    bool any() const { return states > 0 && told > 0; }
+    void spend(std::size_t some) { states -= std::min(states, some); }
+};
+
+bool sets(const policy::Case& found, const policy::FieldRef& field) {
+    return std::any_of(found.steps.begin(), found.steps.end(), [&](const policy::Step& step) {
+        return step.role == field.role &&
+               std::any_of(step.sets.begin(), step.sets.end(),
+                           [&](const auto& set) { return set.field == field.field; });
+    });
+}
 
 /// Does it change what rules find?
 bool changes(const policy::Case& found) {
@@ -35,31 +49,45 @@ bool changes(const policy::Case& found) {
 /// Does doing it put off the deadline that it waited for?
 bool puts_off(const policy::Case& found) {
     if (!found.past) return false;
-    const auto sets = [&](const policy::FieldRef& field) {
-        return std::any_of(found.steps.begin(), found.steps.end(), [&](const policy::Step& step) {
-            return step.role == field.role &&
-                   std::any_of(step.sets.begin(), step.sets.end(),
-                               [&](const auto& set) { return set.field == field.field; });
-        });
-    };
     const auto* length = std::get_if<policy::FieldRef>(&found.past->length);
-    return sets(found.past->from) || (length != nullptr && sets(*length));
+    return sets(found, found.past->from) || (length != nullptr && sets(found, *length));
+}
+
+/// A deletion of what is not there is behind it at once.
+bool writes(const policy::Case& found) {
+    return std::any_of(found.steps.begin(), found.steps.end(), [](const policy::Step& step) {
+        return step.verb == Verb::kUpdate || step.verb == Verb::kInsert ||
+               step.verb == Verb::kCreate;
+    });
 }
 
 class Search {
   public:
-    Search(const policy::Policy& policy, std::vector<CaseAt> cases, std::size_t& states,
+    Search(const policy::Policy& policy, std::vector<CaseAt> cases, Left& left,
            const std::function<void(const Cycle&)>& visit)
-        : policy_(policy), cases_(std::move(cases)), states_(states), visit_(visit) {}
+        : policy_(policy),
+          cases_(std::move(cases)),
+          alone_(cases_.size() == 1),
+          left_(left),
+          visit_(visit) {}
 
     /// False: there are too many states.
     bool run() {
         std::vector<const policy::Case*> asked;
         for (const CaseAt& at : cases_) asked.push_back(&case_at(at));
-        bool all = true;
-        const bool small =
-            each_world(policy_, asked, [&](const World& world) { all = all && go_from(world); });
-        return small && all;
+        const bool small = each_world(policy_, asked, [&](const World& world) {
+            left_.spend(1);
+            if (!left_.any()) return;
+            if (alone_) {  // of one it is enough that it may have found what it did
+                const policy::Case& found = case_at(cases_.front());
+                if (finds(found, world, Certainty::kFree)) go_from(after(found, world));
+                return;
+            }
+            World from = world;
+            forget_compared(from);
+            go_from(from);
+        });
+        return small && left_.any();
     }
 
   private:
@@ -74,19 +102,19 @@ class Search {
         return policy_.rules[at.rule].cases[at.index];
     }
 
-    /// For certain. A second object, or a reference, is taken to be as the case wants it: it stays.
-    bool finds(const policy::Case& found, const World& world) const {
+    /// For certain. Of a case that is looked at alone a second object, or a reference, is taken to
+    /// be as it wants it: that stays. Of several, one may want the opposite.
+    bool finds(const policy::Case& found, const World& world,
+               Certainty least = Certainty::kYes) const {
         return std::all_of(found.when.begin(), found.when.end(), [&](const policy::Pattern& each) {
             const policy::Role& role = *policy::find_role(policy_, each.role);
-            if (role.reference) return true;
+            if (role.reference) return alone_ && !sets(found, each.named);
+            if (each.quantifier == Quantifier::kSurplus && !alone_) return false;
             const auto object = world.find(each.role);
             const bool there = object != world.end();
-            if (each.quantifier == Quantifier::kNone) {
-                return !there ||
-                       certainty(policy_, each.condition, role, object->second) == Certainty::kNo;
-            }
-            return there &&
-                   certainty(policy_, each.condition, role, object->second) == Certainty::kYes;
+            if (!there) return each.quantifier == Quantifier::kNone;
+            const Certainty one = certainty(policy_, each.condition, role, object->second);
+            return (each.quantifier == Quantifier::kNone ? opposite(one) : one) >= least;
         });
     }
 
@@ -117,13 +145,13 @@ class Search {
     }
 
     /// Every way from there, until it comes to where somebody was already.
-    bool go_from(const World& begin) {
+    void go_from(const World& begin) {
         std::vector<Step> way;
-        if (!enter(begin, way)) return states_ <= kMostStates;
+        enter(begin, way);
         while (!way.empty()) {
             Step& here = way.back();
-            if (here.next == cases_.size()) {
-                left_.insert(here.key);
+            if (here.next == cases_.size() || !left_.any()) {
+                gone_.insert(here.key);
                 on_the_way_.erase(here.key);
                 way.pop_back();
                 continue;
@@ -135,19 +163,18 @@ class Search {
             const std::string key = key_of(then);
             if (on_the_way_.count(key) != 0) {
                 tell(way, key);
-            } else if (!enter(then, way) && states_ > kMostStates) {
-                return false;
+            } else {
+                enter(then, way);
             }
         }
-        return true;
     }
 
-    bool enter(const World& world, std::vector<Step>& way) {
+    void enter(const World& world, std::vector<Step>& way) {
         std::string key = key_of(world);
-        if (left_.count(key) != 0 || ++states_ > kMostStates) return false;
+        left_.spend(1);
+        if (gone_.count(key) != 0 || !left_.any()) return;
         on_the_way_.insert(key);
         way.push_back({world, std::move(key), 0, {}});
-        return true;
     }
 
     void tell(const std::vector<Step>& way, const std::string& key) {
@@ -155,61 +182,76 @@ class Search {
             std::find_if(way.begin(), way.end(), [&](const Step& step) { return step.key == key; });
         Cycle cycle;
         for (; from != way.end(); ++from) cycle.push_back(from->by);
+        left_.spend(cycle.size());
         const auto by_place = [](const CaseAt& a, const CaseAt& b) {
             return std::tie(a.rule, a.index) < std::tie(b.rule, b.index);
         };
         std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end(), by_place),
                     cycle.end());
-        // A deletion of what is not there is behind it at once.
-        const bool writes = std::any_of(cycle.begin(), cycle.end(), [&](const CaseAt& at) {
-            const auto& steps = case_at(at).steps;
-            return std::any_of(steps.begin(), steps.end(), [](const policy::Step& step) {
-                return step.verb == Verb::kUpdate || step.verb == Verb::kInsert ||
-                       step.verb == Verb::kCreate;
-            });
-        });
-        if (writes) visit_(cycle);
+        const bool some = std::any_of(cycle.begin(), cycle.end(),
+                                      [&](const CaseAt& at) { return writes(case_at(at)); });
+        if (some) visit_(cycle);
     }
 
     const policy::Policy& policy_;
     const std::vector<CaseAt> cases_;
-    std::size_t& states_;
+    const bool alone_;
+    Left& left_;
     const std::function<void(const Cycle&)>& visit_;
     std::set<std::string> on_the_way_;
-    std::set<std::string> left_;  ///< every way from there was gone
+    std::set<std::string> gone_;  ///< every way from there
+};
+
+/// Each circle once, by its cases.
+class Told {
+  public:
+    Told(Left& left, const std::function<void(const Cycle&)>& visit) : left_(left), visit_(visit) {}
+
+    void operator()(const Cycle& cycle) {
+        std::set<std::pair<std::size_t, std::size_t>> of;
+        for (const CaseAt& at : cycle) of.insert({at.rule, at.index});
+        if (left_.told == 0 || !told_.insert(std::move(of)).second) return;
+        --left_.told;
+        visit_(cycle);
+    }
+
+  private:
+    Left& left_;
+    const std::function<void(const Cycle&)>& visit_;
+    std::set<std::set<std::pair<std::size_t, std::size_t>>> told_;
 };
 
 }  // namespace
 
 bool each_cycle(const policy::Policy& policy, const std::function<void(const Cycle&)>& visit) {
-    std::vector<CaseAt> cases;
+    std::vector<CaseAt> alone;
+    std::vector<CaseAt> eager;  // that wait for no deadline, either
     for (std::size_t rule = 0; rule < policy.rules.size(); ++rule) {
         const policy::Rule& each = policy.rules[rule];
         if (!each.requested.empty() || !each.backoff.empty()) continue;
         for (std::size_t index = 0; index < each.cases.size(); ++index) {
             const policy::Case& found = each.cases[index];
-            if (!found.duplicates && changes(found) && !puts_off(found)) {
-                cases.push_back({rule, index});
+            if (found.duplicates || !changes(found) || puts_off(found)) continue;
+            alone.push_back({rule, index});
+            if (!found.past) eager.push_back({rule, index});
+        }
+    }
+    Left left;
+    Told told(left, visit);
+    const std::function<void(const Cycle&)> once = [&told](const Cycle& cycle) { told(cycle); };
+    bool all = true;
+    for (const CaseAt& one : alone) all = Search(policy, {one}, left, once).run() && all;
+    left.states = Left::kMostStates;
+    if (eager.size() > 1 && left.any() && !Search(policy, eager, left, once).run()) {
+        all = false;
+        left.states = Left::kMostStates;
+        for (std::size_t one = 0; one < eager.size(); ++one) {
+            for (std::size_t other = one + 1; other < eager.size() && left.any(); ++other) {
+                (void)Search(policy, {eager[one], eager[other]}, left, once).run();
             }
         }
     }
-    std::set<std::set<std::pair<std::size_t, std::size_t>>> told;
-    const std::function<void(const Cycle&)> once = [&](const Cycle& cycle) {
-        std::set<std::pair<std::size_t, std::size_t>> of;
-        for (const CaseAt& at : cycle) of.insert({at.rule, at.index});
-        if (told.insert(std::move(of)).second) visit(cycle);
-    };
-    std::size_t states = 0;
-    if (Search(policy, cases, states, once).run()) return true;
-    states = 0;
-    for (std::size_t one = 0; one < cases.size(); ++one) {
-        for (std::size_t other = one; other < cases.size(); ++other) {
-            std::vector<CaseAt> few{cases[one]};
-            if (other != one) few.push_back(cases[other]);
-            (void)Search(policy, few, states, once).run();
-        }
-    }
-    return false;
+    return all || left.told == 0;
 }
 
 }  // namespace trueup::config

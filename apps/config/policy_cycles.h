@@ -19,10 +19,11 @@ struct CaseAt {
 /// One: the case finds again what it did. It begins with its first case by the order of the policy.
 using Cycle = std::vector<CaseAt>;
 
-/// Calls `visit` for each circle, of those with the same cases once. What rules wait for (a
-/// request, an operator, a deadline that their own steps put off) breaks a circle; a `backoff` says
-/// that going round is meant. False: there are too many states, and only each rule alone and each
-/// two of them, as far as that goes, were looked at.
+/// Calls `visit` for each circle that is certain, of those with the same cases once, and of no more
+/// than 20. A request breaks one, and so does a deadline: of a case alone one that its own steps
+/// put off. A `backoff` says that going round is meant. What several cases make of references, of a
+/// surplus and of fields that are compared with each other is not gone into. False: there are too
+/// many states, and only each case alone and each two of them, as far as that goes, were looked at.
 bool each_cycle(const policy::Policy& policy, const std::function<void(const Cycle&)>& visit);
 
 }  // namespace trueup::config

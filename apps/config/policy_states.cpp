@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -19,10 +20,6 @@ using policy::Verb;
 
 constexpr std::size_t kMost = 50'000;
 
-Certainty opposite(Certainty certainty) {
-    if (certainty == Certainty::kFree) return certainty;
-    return certainty == Certainty::kYes ? Certainty::kNo : Certainty::kYes;
-}
 Certainty yes_if(bool yes) { return yes ? Certainty::kYes : Certainty::kNo; }
 
 /// Is nothing true of a value that is not there, neither a test nor its negation? So it is with
@@ -67,17 +64,21 @@ std::optional<std::int64_t> number(const std::string& text) {
     return value;
 }
 
-/// The parts between the stars, each the first of its kind behind the one before.
+/// The parts between the stars, each where it first is behind the one before; the last at the end.
 bool matches(std::string_view text, std::string_view pattern) {
-    if (pattern.empty()) return text.empty();
-    if (pattern.front() != '*') {
-        return !text.empty() && text.front() == pattern.front() &&
-               matches(text.substr(1), pattern.substr(1));
+    const std::size_t star = pattern.find('*');
+    if (star == std::string_view::npos) return text == pattern;
+    if (!text.starts_with(pattern.substr(0, star))) return false;
+    text.remove_prefix(star);
+    pattern.remove_prefix(star + 1);
+    for (std::size_t next = 0; (next = pattern.find('*')) != std::string_view::npos;) {
+        const std::string_view part = pattern.substr(0, next);
+        const std::size_t at = text.find(part);
+        if (at == std::string_view::npos) return false;
+        text.remove_prefix(at + part.size());
+        pattern.remove_prefix(next + 1);
     }
-    for (std::size_t skip = 0; skip <= text.size(); ++skip) {
-        if (matches(text.substr(skip), pattern.substr(1))) return true;
-    }
-    return false;
+    return text.ends_with(pattern);
 }
 
 /// Of a value that is there, by constants.
@@ -89,9 +90,10 @@ Certainty of_constant(const policy::Test& test, const ValueClass& value) {
         return yes_if(known &&
                       std::binary_search(test.values.begin(), test.values.end(), value.constant));
     }
-    if (test.op == Op::kStarts) return yes_if(known && value.constant.starts_with(first));
-    if (test.op == Op::kLike) return yes_if(known && matches(value.constant, first));
-    if (!counts(test.op) || !known) return Certainty::kFree;
+    if (!known) return Certainty::kFree;  // it may match one prefix, or two
+    if (test.op == Op::kStarts) return yes_if(value.constant.starts_with(first));
+    if (test.op == Op::kLike) return yes_if(matches(value.constant, first));
+    if (!counts(test.op)) return Certainty::kFree;
     const auto is = number(value.constant);
     const auto limit = number(first);
     if (!is || !limit) return Certainty::kFree;
@@ -108,11 +110,16 @@ const policy::NamedCondition* find_condition(const policy::Policy& policy,
     return nullptr;
 }
 
-/// Does it look at its own object only?
+bool names_another(const Condition& condition) {
+    if (condition.kind == Condition::Kind::kTest) return condition.test.op == Op::kIs;
+    return std::any_of(condition.parts.begin(), condition.parts.end(), names_another);
+}
+
+/// Does it look at its own object only, and at no other condition?
 bool by_itself(const policy::NamedCondition& condition) {
     return std::all_of(condition.lines.begin(), condition.lines.end(), [&](const auto& line) {
         return std::all_of(line.when.begin(), line.when.end(), [&](const policy::Pattern& each) {
-            return each.role == condition.about;
+            return each.role == condition.about && !names_another(each.condition);
         });
     });
 }
@@ -158,9 +165,17 @@ Certainty of_leaf(const policy::Policy& policy, const policy::Test& test, const 
 /// By field: what it is compared with; by name: what is one value more.
 struct Asked {
     std::map<std::string, std::set<std::string>> constants;
-    std::map<std::string, std::set<std::string>> patterns;
+    std::map<std::string, std::set<std::string>> samples;  ///< of prefixes and patterns
     std::set<std::string> more;
 };
+
+/// A text of that kind, which no other kind is meant to have.
+std::string sample(const std::string& pattern) {
+    std::string text;
+    for (const char each : pattern)
+        text += each == '*' ? std::string("\x01") : std::string(1, each);
+    return text;
+}
 
 void collect(const policy::Policy& policy, const Condition& condition, Asked& asked) {
     for (const Condition& part : condition.parts) collect(policy, part, asked);
@@ -169,7 +184,10 @@ void collect(const policy::Policy& policy, const Condition& condition, Asked& as
     if (test.op == Op::kIs) {
         const policy::NamedCondition* named = find_condition(policy, test.values.front());
         if (named == nullptr) return;
-        if (!by_itself(*named)) asked.more.insert(name_of(test));
+        if (!by_itself(*named)) {
+            asked.more.insert(name_of(test));
+            return;
+        }
         for (const auto& line : named->lines) {
             for (const policy::Pattern& pattern : line.when) {
                 if (pattern.role == named->about) collect(policy, pattern.condition, asked);
@@ -182,22 +200,14 @@ void collect(const policy::Policy& policy, const Condition& condition, Asked& as
     if (test.op == Op::kIn || counts(test.op)) {
         constants.insert(test.values.begin(), test.values.end());
     }
-    if (test.op == Op::kStarts) asked.patterns[test.field].insert(test.values.front() + '*');
-    if (test.op == Op::kLike) asked.patterns[test.field].insert(test.values.front());
-}
-
-/// A text of that kind, which no other kind is meant to have.
-std::string sample(const std::string& pattern) {
-    std::string text;
-    for (const char each : pattern)
-        text += each == '*' ? std::string("\x01") : std::string(1, each);
-    return text;
+    if (test.op == Op::kStarts) asked.samples[test.field].insert(test.values.front() + '\x01');
+    if (test.op == Op::kLike) asked.samples[test.field].insert(sample(test.values.front()));
 }
 
 /// What a field with these constants may be.
 std::vector<ValueClass> classes_of(const policy::Role& role, const std::string& name,
                                    std::set<std::string> constants,
-                                   const std::set<std::string>& patterns) {
+                                   const std::set<std::string>& samples) {
     const policy::Field* field = policy::find_field(role, name);
     const bool closed = field != nullptr && !field->words.empty();
     const bool boolean = (field != nullptr && field->type == policy::Field::Type::kBoolean) ||
@@ -208,10 +218,12 @@ std::vector<ValueClass> classes_of(const policy::Role& role, const std::string& 
     if (numbers) {  // and what lies between them
         for (const std::string& constant : std::set(constants)) {
             const auto is = number(constant);
-            if (is) constants.insert({std::to_string(*is - 1), std::to_string(*is + 1)});
+            using Limits = std::numeric_limits<std::int64_t>;
+            if (is && *is != Limits::min()) constants.insert(std::to_string(*is - 1));
+            if (is && *is != Limits::max()) constants.insert(std::to_string(*is + 1));
         }
     } else if (!closed && !boolean) {
-        for (const std::string& pattern : patterns) constants.insert(sample(pattern));
+        constants.insert(samples.begin(), samples.end());
     }
     std::vector<ValueClass> classes;
     classes.reserve(constants.size() + 2);
@@ -281,7 +293,7 @@ bool each_values(const policy::Policy& policy, const policy::Role& role,
     std::vector<std::vector<ValueClass>> classes;
     for (const auto& [name, of_field] : asked.constants) {
         names.push_back(name);
-        classes.push_back(classes_of(role, name, of_field, asked.patterns[name]));
+        classes.push_back(classes_of(role, name, of_field, asked.samples[name]));
     }
     for (const std::string& name : asked.more) {
         names.push_back(name);
@@ -345,8 +357,20 @@ bool each_world(const policy::Policy& policy, const std::vector<const policy::Ca
 
 namespace {
 
-/// What a comparison with that field comes to is another question now, and so is what conditions
-/// say that look at others.
+/// What comparisons with any field of the role come to is another question now, and so is what
+/// conditions say that look at others.
+void forget_compared(World& world, const std::string& role) {
+    const std::string other = ' ' + role + '.';
+    for (auto& [name, values] : world) {
+        std::erase_if(values, [&, own = name == role](const auto& value) {
+            if (value.first.starts_with("is ")) return true;
+            return value.first.starts_with("compare ") &&
+                   (own || value.first.find(other) != std::string::npos);
+        });
+    }
+}
+
+/// The same of one field.
 void forget_compared(World& world, const std::string& role, const std::string& field) {
     const std::string own = "compare " + field + ' ';
     const std::string other = ' ' + role + '.' + field;
@@ -361,12 +385,21 @@ void forget_compared(World& world, const std::string& role, const std::string& f
 
 }  // namespace
 
+void forget_compared(World& world) {
+    for (auto& [name, values] : world) {
+        std::erase_if(values, [](const auto& value) {
+            return value.first.starts_with("is ") || value.first.starts_with("compare ");
+        });
+    }
+}
+
 World after(const policy::Case& done, World world) {
     for (const policy::Step& step : done.steps) {
         const bool made = step.verb == Verb::kCreate || step.verb == Verb::kInsert;
         if (step.verb == Verb::kDelete || step.verb == Verb::kRetract) world.erase(step.role);
         // What a stop makes of an object is the world's to say.
         if (made || step.verb == Verb::kStop) world[step.role] = {};
+        if (step.verb != Verb::kUpdate) forget_compared(world, step.role);
         if (!made && step.verb != Verb::kUpdate) continue;
         if (step.verb == Verb::kUpdate && binding(done, step.role) == nullptr) continue;
         for (const policy::Assigned& set : step.sets) {

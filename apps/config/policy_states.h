@@ -15,6 +15,11 @@ namespace trueup::config {
 /// May it be true? kFree: of some values, but which they are is not cut by constants.
 enum class Certainty : unsigned char { kNo, kFree, kYes };
 
+constexpr Certainty opposite(Certainty certainty) {
+    if (certainty == Certainty::kFree) return certainty;
+    return certainty == Certainty::kYes ? Certainty::kNo : Certainty::kYes;
+}
+
 /// One object, as far as it matters: the value of each field that is asked for.
 struct ValueClass {
     enum class Kind : unsigned char { kConstant, kOther, kNull, kText };
@@ -45,6 +50,9 @@ Certainty certainty(const policy::Policy& policy, const policy::Case& found, con
 /// The worlds that these cases tell apart, each once. False where there are more than 50,000.
 bool each_world(const policy::Policy& policy, const std::vector<const policy::Case*>& cases,
                 const std::function<void(const World&)>& visit);
+
+/// Leaves out what comparisons of fields, and conditions that look at others, come to.
+void forget_compared(World& world);
 
 /// What the world is like once the steps are done.
 World after(const policy::Case& done, World world);

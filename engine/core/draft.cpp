@@ -115,14 +115,21 @@ class Draft {
         }
     }
 
-    /// R4: no row came since, and those beside it still do not count.
+    /// R4: no row came since. Those that are there beside it may have the key, as long as they say
+    /// what they said: none of them is live, or the case would not act.
     void rest_on_alone(const Facet& bound, Role number) {
+        constexpr std::ptrdiff_t kMost = 64;  // more would not fit into a command, or into its time
         Predicate nobody_else{Kind::kNoneBut, name_of_source(bound.source), bound.object_id, "key",
                               subject_name()};
-        for (const Seen& seen : on_.facts.seen) {
-            const bool other = seen.role == number && seen.facet != &bound;
-            if (!other || seen.facet->source != bound.source) continue;
-            rest_on(*seen.facet);
+        const auto beside = [&](const Seen& seen) {
+            return seen.role == number && seen.facet != &bound &&
+                   seen.facet->source == bound.source;
+        };
+        const auto& all = on_.facts.seen;
+        const bool few = std::count_if(all.begin(), all.end(), beside) <= kMost;
+        for (const Seen& seen : all) {
+            if (!few || !beside(seen)) continue;
+            say_fields(*seen.facet);
             nobody_else.besides.push_back(seen.facet->object_id);
         }
         add(std::move(nobody_else));

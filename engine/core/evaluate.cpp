@@ -166,6 +166,7 @@ Decision Evaluation::judge_alone(const PlanCase& found) const {
     const Facet* target = target_of(found, *step, bound);
     if (found.steps.front().verb == Verb::kReport) return report(*about->facet);
     watch_.at(Stage::kVeto);
+    if (crowded(found.steps[*step], bound, target)) return abstain(Reason::kDuplicateClaim);
     if (vetoed_in(found, bound) || (target != nullptr && vetoes(*target))) {
         return abstain(Reason::kVeto);
     }

@@ -150,6 +150,7 @@ class Evaluation {
                                          const Seen& about) const;
     void note_done(const PlanStep& step) const;
     bool vetoes(const Facet& object) const;
+    bool crowded(const PlanStep& step, const Found& bound, const Facet* target) const;
     bool vetoed_in(const PlanCase& found, const Found& bound) const;
     std::vector<Leaning> leanings_of(const PlanCase& found, std::size_t step, const Found& bound,
                                      const Facet& object) const;

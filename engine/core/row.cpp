@@ -50,6 +50,7 @@ void fields(A& a, Of<A, CommandDraft>& draft) {
         a.text(predicate.object_id);
         a.text(predicate.field);
         fields(a, predicate.value);
+        a.list(predicate.besides, [&](auto& id) { a.text(id); });
     });
 }
 

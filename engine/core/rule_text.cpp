@@ -350,4 +350,22 @@ RuleText rule_text(const policy::Policy& policy, const std::vector<SourceSetting
     return {};
 }
 
+std::set<std::string> stopped_rules(const Settings& before, const Settings& now) {
+    std::set<std::string> stopped;
+    const auto means = [](const Settings& settings, const std::string& rule) {
+        return settings.text ? rule_text(*settings.text, settings.sources, rule).text : Hash128{};
+    };
+    for (const RuleSettings& rule : now.rules) {
+        const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
+        if (!acts) stopped.insert(rule.rule);
+    }
+    if (!before.text) return stopped;
+    for (const Settings* settings : {&before, &now}) {
+        for (const RuleSettings& rule : settings->rules) {
+            if (means(before, rule.rule) != means(now, rule.rule)) stopped.insert(rule.rule);
+        }
+    }
+    return stopped;
+}
+
 }  // namespace trueup::core

@@ -15,6 +15,8 @@
 #include "engine/model/rule.h"
 #include "engine/model/settings.h"
 
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,5 +28,9 @@ struct RuleText {
 };
 RuleText rule_text(const policy::Policy& policy, const std::vector<SourceSettings>& sources,
                    std::string_view rule);
+
+/// The rules of which nothing is to be done any more that was ordered before, once `now` is in
+/// force in place of `before`: those that do not act, left the policy, or mean something else.
+std::set<std::string> stopped_rules(const Settings& before, const Settings& now);
 
 }  // namespace trueup::core

@@ -92,6 +92,26 @@ bool Evaluation::vetoes(const Facet& object) const {
     return vetoed;
 }
 
+/// Would something be taken away for a row beside which another one may be live? `one` does not
+/// bind it then; `some` and `surplus` do.
+bool Evaluation::crowded(const PlanStep& step, const Found& bound, const Facet* target) const {
+    if (!policy::takes_away(step.verb)) return false;
+    return std::any_of(bound.begin(), bound.end(), [&](const Seen* object) {
+        if (object == nullptr || object->facet == target) return false;
+        const PlanRole& of = role(object->role);
+        if (of.kind != policy::Kind::kRow || of.several || of.reference) return false;
+        const auto live = std::count_if(facts_.begin(), facts_.end(), [&](const Seen& seen) {
+            return seen.role == object->role && seen.facet != object->facet &&
+                   !holds(of.live, seen, {}).no();
+        });
+        if (watch_ && live > 0) {
+            watch_->claims(object->role, static_cast<std::size_t>(live) + 1,
+                           "no other that may be live", Truth::of(false));
+        }
+        return live > 0;
+    });
+}
+
 /// On what is bound, or on what a `none` looked past; references excepted.
 bool Evaluation::vetoed_in(const PlanCase& found, const Found& bound) const {
     for (const Seen* object : bound) {

@@ -45,9 +45,12 @@ void FoldRun::begin_anew(Entry& entry, const Sweep& sweep) {
         const bool other =
             sweep.changed.find(static_cast<char>(finding.rule.value())) != std::string::npos;
         if (!other || finding.since >= sweep.since || finding.dismissed) continue;
-        if (ends(entry.subject, finding)) {  // if it has never begun, by the time it is known
-            finding.since = meta_.now;
-            state_.subjects.mark_dirty(entry);
+        if (ends(entry.subject, finding)) {
+            // It may never have begun, and is judged anew then.
+            if (entry.subject.ending->stage == Ending::Stage::kTaking) {
+                finding.since = meta_.now;
+                state_.subjects.mark_dirty(entry);
+            }
             continue;
         }
         if (finding.command) {

@@ -100,6 +100,8 @@ class Shard {
     std::vector<SourceId> take_wanted_epochs() { return std::exchange(wants_epoch_, {}); }
 
     const core::State& state() const { return state_; }
+    /// Does it sequence and publish, as far as it knows alone on the shard?
+    bool active() const;
     /// What the fold has of a subject, for a person. Of the thread that steps.
     std::optional<core::SubjectLook> look_at(std::string_view key) {
         return core::look_at(state_, key);
@@ -126,7 +128,6 @@ class Shard {
     Status write_behind();
     Status check_rows();
     void refuse(std::string why);
-    bool active() const;
     bool has_news() const TRUEUP_EXCLUDES(status_mutex_);
     bool proof_awaited() const;
     void publish_status() TRUEUP_EXCLUDES(status_mutex_);

@@ -6,7 +6,11 @@
 namespace trueup::runtime {
 
 ShardLoop::ShardLoop(Shard& shard, ports::Log& log, ShardLoopSettings settings)
-    : shard_(shard), log_(log), settings_(std::move(settings)) {}
+    : shard_(shard), log_(log), settings_(std::move(settings)) {
+    const core::State& state = shard_.state();
+    told_ = state.meta.settings;
+    if (state.plan != nullptr) told_plan_ = state.plan->number;
+}
 
 void ShardLoop::step(Millis max_wait) {
     std::uint64_t seen = log_.changes_seen();
@@ -33,6 +37,7 @@ ShardLoop::Round ShardLoop::round(std::uint64_t& seen) {
             fail(busy.error());
             return Round::kFailed;
         }
+        tell_settings();
         if (!*busy) return Round::kQuiet;
     }
     return Round::kBusy;
@@ -47,6 +52,15 @@ void ShardLoop::fail(const Error& error) {
         fatal_ = error.what;
     }
     if (settings_.on_quiet) settings_.on_quiet({}, {});  // it hurries nobody any more
+}
+
+void ShardLoop::tell_settings() {
+    const core::State& state = shard_.state();
+    const bool same = state.plan == nullptr || state.plan->number == told_plan_;
+    if (same || !settings_.on_settings || !shard_.active()) return;
+    if (!settings_.on_settings(told_, state.meta.settings)) return;
+    told_ = state.meta.settings;
+    told_plan_ = state.plan->number;
 }
 
 void ShardLoop::tell() {

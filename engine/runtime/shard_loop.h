@@ -22,6 +22,9 @@ struct ShardLoopSettings {
     /// to list everything again, by name. Once with neither when it gives up: it needs nothing
     /// then.
     std::function<void(const ShardStatus&, const std::vector<std::string>& wanted)> on_quiet;
+    /// Called where this engine leads and settings are in force by the journal that it has not
+    /// been called for: those that it knew before, and those. False: not yet, and so again.
+    std::function<bool(const Settings& before, const Settings& now)> on_settings;
     /// A round failed. kRetry: another one follows; kStop: none does.
     std::function<void(const Error&)> on_failure;
 };
@@ -49,12 +52,15 @@ class ShardLoop {
     Round round(std::uint64_t& seen);
     void fail(const Error& error) TRUEUP_EXCLUDES(mutex_);
     void tell();
+    void tell_settings();
 
     Shard& shard_;
     ports::Log& log_;
     const ShardLoopSettings settings_;
     std::atomic<bool> stopping_{false};
     bool alive_ = true;
+    Settings told_;                ///< in force
+    std::uint32_t told_plan_ = 0;  ///< and their plan's number
     mutable Mutex mutex_;
     std::string fatal_ TRUEUP_GUARDED_BY(mutex_);
 };

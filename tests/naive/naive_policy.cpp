@@ -972,8 +972,24 @@ class Judgement {
         }
     }
 
+    /// Is a row that may be live beside one for which something is taken away?
+    bool crowded(const policy::Case& found, const Bound& bound, const policy::Step& step) const {
+        if (step.verb != Verb::kDelete && step.verb != Verb::kStop) return false;
+        for (const auto& [name, object] : bound) {
+            const policy::Role& of = role(name);
+            if (object == nullptr || of.kind != policy::Kind::kRow) continue;
+            if (of.several || of.reference) continue;
+            if (object->object_id == target_of(found, step, bound)) continue;
+            for (const Facet* other : facets(name)) {
+                if (other != object && !holds(of.live, of, *other, {}).no()) return true;
+            }
+        }
+        return false;
+    }
+
     Judged believed(const policy::Case& found, const Bound& bound, const Facet& about,
                     const policy::Step& step) const {
+        if (crowded(found, bound, step)) return abstain(Reason::kDuplicateClaim);
         if (vetoed(found, bound)) return abstain(Reason::kVeto);
         for (const Facet& facet : subject_.facets) {
             const bool target = facet.object_id == target_of(found, step, bound);

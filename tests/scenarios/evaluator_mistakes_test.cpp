@@ -555,6 +555,32 @@ rules:
     }
 }
 
+TEST_F(Evaluator, NothingIsTakenAwayForARowBesideOneThatMayBeLive) {
+    // A rule that asks for some row that is down deleted the pod of the row that is up (or would
+    // have, had executors not looked).
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: name, live: {status: up}, fields: {status: [up, down, lost], name: text}}
+  pods: {kind: pod, key: name}
+rules:
+  down:
+    finds: x
+    grace: 60s
+    acknowledge: [some_hides]
+    when: {rows: {some: {status: down}}, pods: one}
+    do: {delete: pods}
+)");
+    shows("rows", "t/1", {{"status", text("down")}, {"name", text("w")}});
+    shows("rows", "t/2", {{"status", text("up")}, {"name", text("w")}});
+    shows("pods", "u1", {{"name", text("w")}});
+    EXPECT_EQ(says(), "abstain duplicate_claim");
+    world_.subject.facets[1] = object("rows", "t/2", {{"status", kUnsent}, {"name", text("w")}});
+    EXPECT_EQ(says(), "abstain duplicate_claim");
+    world_.subject.facets[1] =
+        object("rows", "t/2", {{"status", text("lost")}, {"name", text("w")}});
+    EXPECT_EQ(says(), "act delete u1 at 1 about u1");
+}
+
 TEST_F(Evaluator, WhatNoSourceHasIsNotMade) {
     // The engine stopped as soon as it was to make something that no source has.
     with_policy(R"(

@@ -156,9 +156,47 @@ const policy::Rule* rule_of(const Settings& settings, const std::string& rule) {
 
 std::string name_in(const std::string& subject) { return subject.substr(subject.find('/') + 1); }
 
+bool is_update(const Command& command) {
+    return command.draft.action.kind == Action::Kind::kUpdateRow;
+}
+
+/// A side that the command names, and that its executor did not look at; empty: there is none.
+std::string not_looked_at(const Command& command, bool pod, bool key, bool row) {
+    using Of = Predicate::Kind;
+    for (const Predicate& predicate : command.draft.read_set) {
+        const bool by_name = predicate.kind == Of::kNone || predicate.kind == Of::kNoneBut;
+        const bool rows = predicate.source == "rows";
+        const bool looked = rows ? (by_name ? key : row) : pod;
+        if (!looked) return "its executor had not looked at " + predicate.source;
+    }
+    return {};
+}
+
+/// What the step sets, of texts that are made of literals and the subject's name.
+std::vector<Assignment> sets_of(const policy::Step& step, const std::string& subject) {
+    std::vector<Assignment> sets;
+    for (const policy::Assigned& set : step.sets) {
+        Assignment& made = sets.emplace_back(Assignment{set.field, std::nullopt});
+        if (!set.value) continue;
+        made.value.emplace();
+        for (const policy::Piece& piece : *set.value) {
+            const bool literal = piece.kind == policy::Piece::Kind::kLiteral;
+            *made.value += literal ? piece.literal : subject;
+        }
+    }
+    return sets;
+}
+
+/// Is that what the last step of the rule writes? It has one case.
+bool writes(const policy::Rule& rule, const Command& command) {
+    return command.draft.action.sets ==
+           sets_of(rule.cases.front().steps.back(), name_in(command.subject));
+}
+
 /// Is this what the text wants to be done to that?
-bool means(const naive::Judged& judged, const Command& command) {
+bool means(const policy::Rule& rule, const naive::Judged& judged, const Command& command) {
     if (judged.kind != Kind::kAct || judged.target != command.draft.target.object_id) return false;
+    if (is_update(command) && !writes(rule, command)) return false;
     const policy::Verb verb = command.draft.action.kind == Action::Kind::kDeletePod
                                   ? policy::Verb::kDelete
                                   : policy::Verb::kUpdate;
@@ -168,10 +206,6 @@ bool means(const naive::Judged& judged, const Command& command) {
 bool has_list(const policy::Rule& rule) {
     return std::any_of(rule.cases.begin(), rule.cases.end(),
                        [](const policy::Case& each) { return each.steps.size() > 1; });
-}
-
-bool is_update(const Command& command) {
-    return command.draft.action.kind == Action::Kind::kUpdateRow;
 }
 
 }  // namespace
@@ -225,6 +259,11 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
     const auto moments = [&](Moment looked) {
         return seen(looked) != 0 ? std::vector<Moment>{looked} : window;
     };
+    if (looks != nullptr) {
+        const std::string unseen = not_looked_at(command, seen(looks->pod) != 0,
+                                                 seen(looks->key) != 0, seen(looks->row) != 0);
+        if (!unseen.empty()) return unseen;
+    }
     const std::vector<Moment> of_pods = moments(looks == nullptr ? 0 : looks->pod);
     const std::vector<Moment> of_rows = moments(looks == nullptr ? 0 : looks->key);
     const Moment of_row = looks == nullptr ? 0 : seen(looks->row);
@@ -247,7 +286,7 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
                     scene.add_rows(rows, looks == nullptr ? "" : looks->pk, of_row);
                     const naive::Judged judged =
                         naive::judge(*force->settings.text, *rule, scene.subject, moment);
-                    if (means(judged, command)) {
+                    if (means(*rule, judged, command)) {
                         found.about.insert(judged.object_id);
                     } else {
                         said = "its text says `" + naive::told(judged) + "`";
@@ -255,7 +294,7 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
                 }
             }
         }
-        if (found.about.empty() && goes_on(*rule, command)) return {};
+        if (goes_on(*rule, command)) return {};
         if (found.about.empty()) continue;
         if (looks != nullptr) return {};
         if (!younger_than_its_grace(found, command, history, issued, age)) return {};
@@ -267,7 +306,7 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
 /// Is it a later step of a list whose first one was right to be ordered?
 bool TextLaw::goes_on(const policy::Rule& rule, const Command& command) const {
     const bool begun = begun_.count({command.rule, command.subject}) != 0;
-    return begun && is_update(command) && has_list(rule);
+    return begun && is_update(command) && has_list(rule) && writes(rule, command);
 }
 
 bool TextLaw::left_alone(const naive::Judged& judged, const std::string& subject) const {
@@ -392,11 +431,12 @@ std::vector<std::string> TextLaw::wrong(const std::vector<OpenFinding>& open,
                 return naive::judge(*settings.text, rule, scene.subject,
                                     moment_at(at, *settings_of(settings, rule.name)));
             };
+            const naive::Judged present = judged(now);
             const auto finding =
                 std::find_if(open.begin(), open.end(), [&](const OpenFinding& each) {
-                    return each.subject == subject && each.rule == rule.name;
+                    return each.subject == subject && each.rule == rule.name &&
+                           (present.object_id.empty() || each.object_id == present.object_id);
                 });
-            const naive::Judged present = judged(now);
             const naive::Judged past = judged(now - kTold);
             const std::string what = subject + ", " + rule.name + ": its text says `" +
                                      naive::told(present) + "`, and the engine has ";

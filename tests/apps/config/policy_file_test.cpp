@@ -69,6 +69,42 @@ TEST_P(WrongPolicy, IsToldWhatToWriteInstead) {
                            (said.empty() ? 0 : 1);
     EXPECT_EQ(sentences, wanted) << said;
 }
+/// What sounds as if its rules went round in a circle, or excluded each other, and does not.
+class RightPolicy : public ::testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(RightPolicy, IsTaken) {
+    const Result<PolicyFile> file = load_policy(GetParam().string());
+    EXPECT_TRUE(file) << file.error().what;
+}
+INSTANTIATE_TEST_SUITE_P(Files, RightPolicy,
+                         ::testing::ValuesIn(files(std::string(TRUEUP_WRONG) + "/../right")),
+                         name_of);
+
+// Symptom: a file of 2 KiB kept its reader busy for hours.
+TEST(PolicyFile, SmallOnesAreReadAtOnceWhateverTheyAsk) {
+    std::string text =
+        "policy: p\nlanguage: 1\nroles:\n"
+        "  rows: {kind: row, key: name, fields: {name: text, status: text}}\nconditions:\n"
+        "  c0: {about: rows, first: [{if: {rows: {status: up}}, then: true}, {then: false}]}\n";
+    for (int i = 1; i < 40; ++i) {
+        const std::string before = "c" + std::to_string(i - 1);
+        text += "  c" + std::to_string(i) +
+                ": {about: rows, first: [{if: {rows: {any: [{is: " + before +
+                "}, {is_not: " + before + "}]}}, then: true}, {then: false}]}\n";
+    }
+    text +=
+        "rules:\n  r: {finds: x, when: {rows: {one: {is: c39}}}, do: {update: rows, set: {status: "
+        "down}}}\n";
+    EXPECT_NE(parse_policy(text, "p.yaml").error().what.find("deep"), std::string::npos);
+    const std::string long_text =
+        "policy: p\nlanguage: 1\nroles:\n"
+        "  rows: {kind: row, key: name, fields: {name: text, status: [up, down]}}\nrules:\n"
+        "  r: {finds: x, when: {rows: {one: {status: up, name: {any: [" +
+        std::string(200, 'a') +
+        ", {like: '*a*a*a*a*a*a*a*a*a*a*b'}]}}}}, do: {update: rows, set: {status: down}}}\n";
+    EXPECT_TRUE(parse_policy(long_text, "p.yaml"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Files, WrongPolicy, ::testing::ValuesIn(files(TRUEUP_WRONG)), name_of);
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -341,6 +342,25 @@ TEST(Enabling, GoingBackToAFormerTextNeedsNoNewWord) {
     s.put_in_force(back);
     s.quiet_until(280s);
     EXPECT_EQ(ordered(s), 1U);
+}
+
+TEST(Enabling, WhatChangedLeftOrDoesNotActIsStopped) {
+    const Settings before = graph_settings();
+    const std::set<std::string> still = core::stopped_rules(before, before);
+    Settings now = before;
+    Policy text = *before.text;
+    text.rules[0].since_first_seen = !text.rules[0].since_first_seen;
+    const std::string left = text.rules[1].name;
+    text.rules.erase(text.rules.begin() + 1);
+    now.text = std::move(text);
+    std::erase_if(now.rules, [&](const RuleSettings& rule) { return rule.rule == left; });
+    now.rules[1].mode = Mode::kObserve;
+    std::set<std::string> stopped = core::stopped_rules(before, now);
+    for (const std::string& rule : {before.rules[0].rule, left, now.rules[1].rule}) {
+        EXPECT_EQ(still.count(rule), 0U) << rule;
+        EXPECT_EQ(stopped.erase(rule), 1U) << rule;
+    }
+    EXPECT_EQ(stopped, still);
 }
 
 TEST(Enabling, EightTextsAreRemembered) {

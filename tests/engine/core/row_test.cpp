@@ -70,6 +70,9 @@ Command random_command(Dice& dice, const std::string& key) {
     for (std::size_t n = dice.below(4); n > 0; --n) {
         command.draft.read_set.push_back({static_cast<Predicate::Kind>(dice.below(6)), dice.text(),
                                           dice.text(), dice.text(), dice.maybe_text()});
+        for (std::size_t besides = dice.below(3); besides > 0; --besides) {
+            command.draft.read_set.back().besides.push_back(dice.text());
+        }
     }
     command.issued = dice.time<BrokerTime>();
     command.not_after = dice.time<BrokerTime>();

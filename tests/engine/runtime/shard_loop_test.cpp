@@ -1,12 +1,14 @@
 // Proves engine/runtime/shard_loop.h.
 #include "engine/runtime/shard_loop.h"
 
+#include "engine/core/rule_text.h"
 #include "tests/engine/runtime/shard_fixture.h"
 #include "tests/engine/runtime/wrapped_store.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,10 @@ class ShardLoopTest : public ::testing::Test {
         settings.on_quiet = [this](const ShardStatus& status, const auto& wanted) {
             awaited.push_back(status.proof_awaited);
             for (const std::string& source : wanted) listed_again.push_back(source);
+        };
+        settings.on_settings = [this](const Settings& before, const Settings& now) {
+            stopped.push_back(core::stopped_rules(before, now));
+            return hears;
         };
         settings.on_failure = [this](const Error& error) { failures.push_back(error.next); };
         loop = std::make_unique<ShardLoop>(*shard, fixture.log, std::move(settings));
@@ -43,6 +49,8 @@ class ShardLoopTest : public ::testing::Test {
     std::vector<bool> awaited;
     std::vector<std::string> listed_again;
     std::vector<Next> failures;
+    std::vector<std::set<std::string>> stopped;
+    bool hears = true;
 };
 
 TEST_F(ShardLoopTest, ARoundGoesOnUntilNothingIsLeftToDo) {
@@ -70,6 +78,36 @@ TEST_F(ShardLoopTest, ASourceThatOnlyAnEpochCanHealIsNamedOnce_S4) {
     fixture.publish();
     live();
     EXPECT_EQ(listed_again, std::vector<std::string>{"pods"});
+}
+
+// Symptom: what a rule had ordered was carried out after it had left the policy, and so was what
+// another engine had ordered by a former text for as long as it led.
+TEST_F(ShardLoopTest, WhoLeadsSaysWhichRulesStoppedUntilThatIsHeard) {
+    open();
+    fixture.all_known({}, {});
+    live();
+    EXPECT_EQ(stopped.size(), 1U);
+    loop.reset();
+    ASSERT_TRUE(shard->stop().ok());
+    shard.reset();
+    Settings& policy = fixture.settings.policy;
+    policy::Policy text = *policy.text;
+    const std::string left = text.rules.back().name;
+    text.rules.pop_back();
+    policy.text = std::move(text);
+    std::erase_if(policy.rules, [&](const RuleSettings& rule) { return rule.rule == left; });
+    stopped.clear();
+    hears = false;
+    open();
+    live();
+    ASSERT_GT(stopped.size(), 1U);
+    EXPECT_EQ(stopped.front().count(left), 1U);
+    EXPECT_EQ(stopped.front().count("orphaned_pod"), 0U);
+    hears = true;
+    live();
+    const std::size_t said = stopped.size();
+    live();
+    EXPECT_EQ(stopped.size(), said);
 }
 
 TEST_F(ShardLoopTest, AfterAStopItWaitsForNothing) {
