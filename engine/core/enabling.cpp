@@ -169,7 +169,7 @@ FoldRun::Answer FoldRun::disable(const Request& request) {
         const Hash128& text = state_.plan->rules[rule.value()].text;
         Enabling& enabling = meta_.enabling[rule.value()];
         if (enabling.has(text)) enabling.left = meta_.now;
-        enabling.take(text);
+        enabling.texts.clear();  // going back to a former one gives nothing back
         enabling.disabled = text;
         enabling.turned = meta_.broker_now;
     }

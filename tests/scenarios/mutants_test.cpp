@@ -27,8 +27,13 @@ const std::vector<Known>& known() {
          279,
          {// The text that is written needs the name, and waits for it.
           "rules.missing_pod.when.rows.one.pod_name: is left out",
+          // Nothing is taken away for a row beside which another one may be live (ADR 41).
+          "rules.ttl_expired.when.rows: `one` becomes `some`",
+          "rules.inactive.when.rows: `one` becomes `some`",
           // A report leans on nobody, so that it asks nobody since when.
-          "rules.stopping_with_pod.since: is left out"}},
+          "rules.stopping_with_pod.since: is left out",
+          // As of ttl_expired.
+          "rules.termination_requested.when.rows: `one` becomes `some`"}},
         {"storage-instances",
          134,
          {// No pattern asks for one of them.
@@ -37,7 +42,12 @@ const std::vector<Known>& known() {
           "conditions.orphan.first[3].if.objects: `one` becomes `some`",
           "conditions.orphan.first[4].if.objects: `one` becomes `some`",
           "conditions.orphan.first[5].if.objects: `one` becomes `some`"}},
-        {"processors", 190, {}},
+        {"processors",
+         190,
+         {// Nothing is taken away for a row beside which another one may be live (ADR 41).
+          "rules.ended_pod.when.wanted: `one` becomes `some`",
+          "rules.changed_spec.when.wanted: `one` becomes `some`",
+          "rules.surplus_pod.when.wanted: `one` becomes `some`"}},
         {"ephemeral-runners",
          83,
          {// No pattern asks for one of them.
@@ -63,7 +73,10 @@ const std::vector<Known>& known() {
           "counts.nameless_rows.subjects.rows.some.k8s_pod: `not` is left out",
           "counts.nameless_rows.subjects.pods: is left out",
           "counts.nameless_rows.subjects.pods: `none` becomes `one`",
-          "counts.nameless_rows.subjects.pods: `none` becomes `some`"}},
+          "counts.nameless_rows.subjects.pods: `none` becomes `some`",
+          // Nothing is taken away for a row beside which another one may be live (ADR 41).
+          "rules.leftover_pod.when.rows: `one` becomes `some`",
+          "rules.stuck_draining.when.rows: `one` becomes `some`"}},
         {"examples/tenants",
          103,
          {// Only a rule that this build cannot carry out reads the plan.

@@ -162,13 +162,6 @@ TEST(DrawnPolicies, WhoeverReadsThemOtherwiseIsNotAgreedWith) {
                  }
              }
          }},
-        {"one of two is one",
-         [](Settings&, policy::Policy& text) {
-             each_pattern(text, [](policy::Pattern& pattern) {
-                 const bool one = pattern.quantifier == Quantifier::kOne;
-                 if (one && pattern.role == "rows") pattern.quantifier = Quantifier::kSome;
-             });
-         }},
     };
     constexpr std::uint64_t kMost = 40;
     for (const Misreading& misreading : misreadings) {

@@ -344,6 +344,26 @@ TEST(Enabling, GoingBackToAFormerTextNeedsNoNewWord) {
     EXPECT_EQ(ordered(s), 1U);
 }
 
+// Symptom: a rule was disabled while it meant something new, the file went back to what it had
+// meant before, and it acted again.
+TEST(Enabling, WhatWasDisabledIsNotGivenBackByAFormerText) {
+    JournalScript s = orphan_at(120s);
+    s.put_in_force(meaning_else(graph_settings()));
+    Request disabling;
+    disabling.kind = RequestKind::kDisable;
+    disabling.issued_by = "olga";
+    disabling.role = "ops";
+    disabling.rules = {{"orphaned_pod", {}}};
+    s.request(disabling);
+    ASSERT_TRUE(s.answered().granted);
+    Settings back = graph_settings();
+    back.enabled_by.clear();
+    s.put_in_force(back);
+    s.quiet_until(280s);
+    EXPECT_EQ(ordered(s), 0U);
+    EXPECT_EQ(orphan(s).reason, Reason::kNotEnabled);
+}
+
 TEST(Enabling, WhatChangedLeftOrDoesNotActIsStopped) {
     const Settings before = graph_settings();
     const std::set<std::string> still = core::stopped_rules(before, before);
