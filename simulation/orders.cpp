@@ -322,9 +322,9 @@ void Oracles::judge_budget(const std::vector<Command>& commands, const Budget& b
 /// In one window. Who was there a while ago may be believed to be there still.
 std::uint64_t Oracles::most_allowed(const Budget& budget, SteadyTime now,
                                     const std::map<std::string, SteadyTime>& served) const {
-    // Where policies take most of it away, what a list has not shown to be gone yet counts.
-    const Millis listed = law != nullptr ? Millis{120'000} : Millis{0};
-    const Moment from = history_.moment_at(now - 2 * budget.window - evidence_age - listed);
+    // Where policies take most of it away, what no list has shown to be gone yet counts.
+    const Moment from =
+        law != nullptr ? 0 : history_.moment_at(now - 2 * budget.window - evidence_age);
     std::set<std::string> there = history_.names(from, history_.moment_at(now));
     for (const auto& [name, since] : served) {
         if (since < now) there.insert(name);

@@ -17,6 +17,8 @@ using Kind = Verdict::Kind;
 constexpr const char* kSubjects = "graph-instances/";
 /// Two leaps of the broker's clock, of which journal time takes so much each.
 constexpr Millis kLeaps{2'000};
+/// A grace goes on while a source is silent: what it counts from may be as old as that.
+constexpr Millis kSilent{180'000};
 constexpr Millis kTold{15'000};  ///< until what a clock passed has been acted upon
 constexpr SourceId kPods = 0;
 constexpr SourceId kRows = 1;
@@ -334,7 +336,7 @@ bool TextLaw::younger_than_its_grace(const Found& found, const Command& command,
     if (since > began) return true;
     const std::string name = name_in(command.subject);
     const std::vector<Moment> window =
-        history.turns(name, history.moment_at(began - age), history.moment_at(began));
+        history.turns(name, history.moment_at(began - age - kSilent), history.moment_at(began));
     const naive::Moment moment = moment_at(issued, found.settings);
     for (const Moment pods : window) {
         for (const Moment rows : window) {
@@ -358,11 +360,12 @@ namespace {
 
 /// Does some subject count, however its pod and its rows were seen at any time between?
 bool counts(const policy::Policy& policy, const std::string& count, const History& history,
-            Moment from, Moment to) {
+            Moment from, Moment to, const std::set<std::string>& ended) {
     std::size_t place = 0;
     while (policy.counts[place].name != count) ++place;
     const naive::Moment moment = moment_at({}, {});
     for (const std::string& name : history.names(from, to)) {
+        if (ended.count(kSubjects + name) != 0) continue;  // it may be on its way out still
         const std::vector<Moment> window = history.turns(name, from, to);
         const bool always = std::all_of(window.begin(), window.end(), [&](Moment pods) {
             return std::all_of(window.begin(), window.end(), [&](Moment rows) {
@@ -384,13 +387,15 @@ bool TextLaw::asks(const Command& command, const History& history, SteadyTime is
     const Moment from = history.moment_at(issued - age);
     const Moment to = history.moment_at(issued);
     const std::vector<const Force*> some = forces(issued);
+    std::set<std::string> ended;
+    for (const auto& [rule, subject] : begun_) ended.insert(subject);
     return std::all_of(some.begin(), some.end(), [&](const Force* force) {
         const policy::Rule* rule = rule_of(force->settings, command.rule);
         // What goes on was approved as it began.
         if (rule == nullptr || rule->cases.size() != 1 || goes_on(*rule, command)) return false;
         const auto& asked = rule->cases.front().ask_while;
         return std::any_of(asked.begin(), asked.end(), [&](const std::string& count) {
-            return counts(*force->settings.text, count, history, from, to);
+            return counts(*force->settings.text, count, history, from, to, ended);
         });
     });
 }
@@ -426,6 +431,10 @@ std::vector<std::string> TextLaw::wrong(const std::vector<OpenFinding>& open,
         scene.add_pod(here, true);
         scene.add_rows(here);
         const std::string subject = kSubjects + name;
+        const bool halted = std::any_of(open.begin(), open.end(), [&](const OpenFinding& each) {
+            return each.subject == subject && each.halted;
+        });
+        if (halted) continue;  // no rule judges it
         for (const policy::Rule& rule : settings.text->rules) {
             const auto judged = [&](SteadyTime at) {
                 return naive::judge(*settings.text, rule, scene.subject,
@@ -440,7 +449,6 @@ std::vector<std::string> TextLaw::wrong(const std::vector<OpenFinding>& open,
             const naive::Judged past = judged(now - kTold);
             const std::string what = subject + ", " + rule.name + ": its text says `" +
                                      naive::told(present) + "`, and the engine has ";
-            if (finding != open.end() && finding->halted) continue;
             if (present.kind == Kind::kHealthy && finding != open.end()) {
                 all.push_back(what + "a finding about " + finding->object_id);
             }
