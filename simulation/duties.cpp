@@ -84,6 +84,7 @@ void Oracles::list_begins() {
 }
 
 void Oracles::judge_loop(const Command& command) {
+    if (law != nullptr && later_step(command)) return;  // it waits for what its source shows
     const std::string& object = command.draft.target.object_id;
     std::vector<SteadyTime>& times = refused_[command.rule + " " + object];
     times.push_back(scheduler_.steady_now());

@@ -211,6 +211,7 @@ class Oracles final : public Witness {
     void judge_late(const Sent& sent, Millis on_its_way);
     void judge_order(const Command& command);
     void judge_meant(const Command& command, SteadyTime issued);
+    static bool later_step(const Command& command);
     std::uint64_t most_allowed(const Budget& budget, SteadyTime now,
                                const std::map<std::string, SteadyTime>& served) const;
     bool bound(const Command& command, SteadyTime now) const;

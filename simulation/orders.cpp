@@ -127,12 +127,15 @@ void Oracles::given(const Command& command, SteadyTime issued) {
                       command.draft.read_set.front().kind == Predicate::Kind::kField;
     if (ends) end_ordered_.insert(command.draft.target.name);
     // A later step of a list goes on by what was seen as it began; its executor looks again.
-    const bool goes_on = law != nullptr && command.draft.action.kind == Action::Kind::kUpdateRow &&
-                         command.draft.read_set.front().kind == Predicate::Kind::kNoneBut;
-    if (goes_on) return judge_meant(command, issued);
+    if (law != nullptr && later_step(command)) return judge_meant(command, issued);
     const std::string against = against_evidence(command, issued, {});
     if (!against.empty()) violate("evidence", what_of(command) + against);
     if (law != nullptr) judge_meant(command, issued);
+}
+
+bool Oracles::later_step(const Command& command) {
+    return command.draft.action.kind == Action::Kind::kUpdateRow &&
+           command.draft.read_set.front().kind == Predicate::Kind::kNoneBut;
 }
 
 void Oracles::judge_meant(const Command& command, SteadyTime issued) {

@@ -393,7 +393,13 @@ bool TextLaw::asks(const Command& command, const History& history, SteadyTime is
         const policy::Rule* rule = rule_of(force->settings, command.rule);
         // What goes on was approved as it began.
         if (rule == nullptr || rule->cases.size() != 1 || goes_on(*rule, command)) return false;
-        const auto& asked = rule->cases.front().ask_while;
+        const policy::Case& found = rule->cases.front();
+        // A count leans on nobody: what a silent source has not told is not in it, unless the rule
+        // waits for that source itself.
+        const bool heard = std::any_of(found.when.begin(), found.when.end(),
+                                       [](const auto& each) { return each.role == "rows"; });
+        if (!heard) return false;
+        const auto& asked = found.ask_while;
         return std::any_of(asked.begin(), asked.end(), [&](const std::string& count) {
             return counts(*force->settings.text, count, history, from, to, ended);
         });
