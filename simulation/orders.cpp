@@ -91,7 +91,8 @@ void Oracles::disabled(const std::string& rule) { disabled_[rule] = scheduler_.s
 /// Can nobody have enabled its rule by then? What an end began under an approval it carries on.
 bool Oracles::unlooked(const Command& command, SteadyTime issued) const {
     const std::string name = command.subject.substr(command.subject.find('/') + 1);
-    if (tail_lost || end_ordered_.count(name) != 0) return false;
+    const bool goes_on = law != nullptr && later_step(command);
+    if (tail_lost || goes_on || end_ordered_.count(name) != 0) return false;
     const auto off = disabled_.find(command.rule);
     if (off != disabled_.end()) return off->second < issued;
     return !begun_enabled_ && enablings(command.rule) == 0;
