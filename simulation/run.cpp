@@ -215,11 +215,11 @@ class Run {
         JournalView view;
         if (!codec::decode_journal(record.value, record.offset, record.append_time, view)) return;
         if (!view.settings) return;
-        for (const RuleSettings& rule : view.settings->rules) known_.insert(rule.rule);
-        for (const std::string& rule : known_) {
+        for (const RuleSettings& rule : view.settings->rules) means_.try_emplace(rule.rule);
+        for (auto& [rule, means] : means_) {
             const Hash128 text =
                 core::rule_text(*view.settings->text, view.settings->sources, rule).text;
-            if (std::exchange(means_[rule], text) != text) oracles_.silenced(rule);
+            if (std::exchange(means, text) != text) oracles_.silenced(rule);
         }
         oracles_.law->in_force(*view.settings, record.stored_at);
         // What a rule means by now may be another thing than somebody took back.
@@ -385,9 +385,9 @@ class Run {
     Stage stage_;
     std::optional<std::string> asks_wrongly_;  ///< the source that does so now
     Hash128 hash_;
-    std::set<RequestId> seen_;              ///< requests
-    std::set<std::string> known_;           ///< rules that some policy had
-    std::map<std::string, Hash128> means_;  ///< what they mean; none: they are none any more
+    std::set<RequestId> seen_;  ///< requests
+    /// What rules mean that some policy had; none: they are none any more.
+    std::map<std::string, Hash128> means_;
     std::map<CommandId, BrokerTime> done_;  ///< commands, by when their journal knew it
 };
 

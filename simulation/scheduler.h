@@ -17,7 +17,9 @@ class Scheduler final : public ports::Clock {
     explicit Scheduler(std::uint64_t seed) : random_(seed) {}
 
     SteadyTime steady_now() override { return now_; }
-    std::int64_t wall_millis() override { return kBegin + since().count(); }
+    std::int64_t wall_millis() override { return wall_at(now_); }
+    /// What the wall clock shows then.
+    static std::int64_t wall_at(SteadyTime time) { return kBegin + (time - kStart).count(); }
     /// Since the simulation began.
     Millis since() const { return now_ - kStart; }
 

@@ -27,6 +27,13 @@ inline naive::Judged as_decided(const core::Decision& decision) {
     return said;
 }
 
+/// The moment that a text of the field means, by the product's own readers.
+inline std::optional<SourceTime> time_of(std::string_view said, const policy::Field* field) {
+    const auto zone = field == nullptr ? std::nullopt : policy::parse_zone(field->zone);
+    const bool day = field != nullptr && field->type == policy::Field::Type::kDate && zone;
+    return day ? core::parse_date(said, *zone) : core::parse_timestamp(said, zone);
+}
+
 /// What is the case beside the subject, but for the counts. Roles have their number in the text;
 /// `self` is the rule's in the settings.
 inline naive::Moment moment_of(const policy::Policy& text, const Subject& subject,
@@ -63,11 +70,7 @@ inline naive::Moment moment_of(const policy::Policy& text, const Subject& subjec
         return 0;
     };
     moment.about = beside.about;
-    moment.timestamp = [](std::string_view said, const policy::Field* field) {
-        const auto zone = field == nullptr ? std::nullopt : policy::parse_zone(field->zone);
-        const bool day = field != nullptr && field->type == policy::Field::Type::kDate && zone;
-        return day ? core::parse_date(said, *zone) : core::parse_timestamp(said, zone);
-    };
+    moment.timestamp = time_of;
     moment.duration = core::parse_duration;
     return moment;
 }

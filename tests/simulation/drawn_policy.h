@@ -16,8 +16,7 @@ struct DrawnPolicy {
     policy::Policy policy;
 };
 
-/// So many of the same roles, which only `mentions` differently; rules of several have the same
-/// names. Equal seeds draw equal ones.
+/// So many, of the same roles; their rules share names. Equal seeds draw equal ones.
 std::vector<DrawnPolicy> draw_policies(std::uint64_t seed, std::size_t count);
 
 }  // namespace trueup::simulation

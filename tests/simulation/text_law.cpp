@@ -3,10 +3,12 @@
 #include "engine/core/row_time.h"
 #include "engine/core/rule_text.h"
 #include "engine/model/object.h"
+#include "sandbox/json.h"
 #include "simulation/instances.h"
+#include "simulation/scheduler.h"
+#include "tests/scenarios/text_judgement.h"
 
 #include <algorithm>
-#include <ctime>
 
 namespace trueup::simulation {
 
@@ -15,28 +17,13 @@ namespace {
 using Kind = Verdict::Kind;
 
 constexpr const char* kSubjects = "graph-instances/";
-/// Two leaps of the broker's clock, of which journal time takes so much each.
-constexpr Millis kLeaps{2'000};
+/// By which the clocks of processes and of the log may differ: none of them leaps in these runs.
+constexpr Millis kApart{2'000};
 /// A grace goes on while a source is silent: what it counts from may be as old as that.
 constexpr Millis kSilent{180'000};
 constexpr Millis kTold{15'000};  ///< until what a clock passed has been acted upon
 constexpr SourceId kPods = 0;
 constexpr SourceId kRows = 1;
-
-/// What the clocks of the world show then.
-std::int64_t wall(SteadyTime at) {
-    constexpr std::int64_t kBegin = 1'700'000'000'000;  // as scheduler.h has it
-    return kBegin + at.time_since_epoch().count() - 1'000;
-}
-
-std::string rfc3339(std::int64_t millis) {
-    const std::time_t seconds = millis / 1000;
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
-}
 
 const policy::Role& role(const policy::Policy& policy, const char* name) {
     return *policy::find_role(policy, name);
@@ -57,7 +44,7 @@ class Scene {
         if (!pod || (!selected(*pod) && !left)) return;
         Facet& facet = add(kPods, pod->uid, history_.born(pod->uid).value_or(SteadyTime{}));
         std::vector<std::pair<std::string, std::string>> fields{
-            {"created", rfc3339(pod->created_ms)},
+            {"created", sandbox::rfc3339(pod->created_ms)},
             {"name", pod->name},
             {"namespace", "graph"},
             {"phase", pod->phase}};
@@ -102,7 +89,7 @@ class Scene {
         Facet facet;
         facet.source = source;
         facet.object_id = id;
-        facet.first_seen = facet.evidence = from_millis<BrokerTime>(wall(since));
+        facet.first_seen = facet.evidence = from_millis<BrokerTime>(Scheduler::wall_at(since));
         auto& all = subject.facets;
         const auto at = std::find_if(all.begin(), all.end(), [&](const Facet& other) {
             return std::tie(other.source, other.object_id) > std::tie(source, id);
@@ -115,11 +102,11 @@ class Scene {
     std::string name_;
 };
 
-/// Everybody is known, and was heard a leap later than now.
+/// Everybody is known, and was heard a little later than now.
 naive::Moment moment_at(SteadyTime now, const RuleSettings& rule) {
     naive::Moment moment;
-    const std::int64_t at = wall(now);
-    const auto heard = from_millis<BrokerTime>(at + kLeaps.count());
+    const std::int64_t at = Scheduler::wall_at(now);
+    const auto heard = from_millis<BrokerTime>(at + kApart.count());
     for (const auto& [id, name] : {std::pair(kPods, "pods"), std::pair(kRows, "rows")}) {
         moment.roles[name].push_back({id, {}, true, false, heard, from_millis<SourceTime>(at)});
     }
@@ -134,10 +121,7 @@ naive::Moment moment_at(SteadyTime now, const RuleSettings& rule) {
         static const Subject kNobody;
         return kNobody;
     };
-    moment.timestamp = [](std::string_view text, const policy::Field* field) {
-        const auto zone = field == nullptr ? std::nullopt : policy::parse_zone(field->zone);
-        return core::parse_timestamp(text, zone);
-    };
+    moment.timestamp = testing::time_of;
     moment.duration = core::parse_duration;
     return moment;
 }
@@ -277,6 +261,7 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
             said = "its policy has no such rule";
             continue;
         }
+        if (goes_on(*rule, command)) return {};
         Found found{*force, *rule, *settings};
         naive::Moment moment = moment_at(issued, *settings);
         if (looks != nullptr) moment.create_window = Millis{0};  // was judged as it was ordered
@@ -296,7 +281,6 @@ std::string TextLaw::against(const Command& command, const History& history, Ste
                 }
             }
         }
-        if (goes_on(*rule, command)) return {};
         if (found.about.empty()) continue;
         if (looks != nullptr) return {};
         if (!younger_than_its_grace(found, command, history, issued, age)) return {};
@@ -320,7 +304,7 @@ bool TextLaw::left_alone(const naive::Judged& judged, const std::string& subject
 /// It was to be found already when its grace began, by the same text.
 bool TextLaw::younger_than_its_grace(const Found& found, const Command& command,
                                      const History& history, SteadyTime issued, Millis age) const {
-    const Millis least = found.settings.grace - kLeaps;
+    const Millis least = found.settings.grace - kApart;
     if (least <= Millis{0}) return false;
     const SteadyTime began = issued - least;
     const auto text = [&](const Force& force) {

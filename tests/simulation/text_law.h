@@ -2,7 +2,7 @@
 // history: everything is known of it, nothing is late, nobody erred.
 //
 // What it leaves to other oracles: windows, budgets, brakes, endings behind their first step. It
-// believes an object as old as its first version, and clocks up to a leap.
+// believes an object as old as its first version, and clocks.
 #pragma once
 
 #include "simulation/law.h"
