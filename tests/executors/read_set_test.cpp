@@ -183,9 +183,9 @@ TEST(ReadSet, NoneButLetsThoseHaveTheNameThatWereBesideIt) {
     alone.besides = {"public.instances/10", "public.instances/11"};
     expect_holds(world.judge(alone));
     alone.besides = {"public.instances/10"};
-    expect_refused(
-        world.judge(alone),
-        "none_but(rows, key = wrapper-c, public.instances/9, public.instances/10): row 11 has it now");
+    expect_refused(world.judge(alone),
+                   "none_but(rows, key = wrapper-c, public.instances/9, public.instances/10): row "
+                   "11 has it now");
 }
 
 // Symptom: the deletion of a pod had failed, and the pod had left the selector by then: its source
