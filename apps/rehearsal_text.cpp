@@ -22,6 +22,20 @@ std::string text_of(const CommandDraft& draft) {
     return text;
 }
 
+namespace {
+
+/// The first field that decides whether an object is live; empty: every object is.
+std::string status_field(const policy::Condition& live) {
+    const bool asks = live.kind == policy::Condition::Kind::kTest;
+    if (asks && live.test.op != policy::Op::kIs) return live.test.field;
+    for (const policy::Condition& part : live.parts) {
+        if (std::string field = status_field(part); !field.empty()) return field;
+    }
+    return {};
+}
+
+}  // namespace
+
 Statuses statuses_of(const Look& look, const Settings& settings) {
     Statuses statuses;
     const Result<core::Plan> plan = core::compile(*settings.text, settings);
@@ -33,13 +47,15 @@ Statuses statuses_of(const Look& look, const Settings& settings) {
         row.source = static_cast<SourceId>(id);
         role = settings.sources[id].role;
     }
+    if (role >= plan->roles.size()) return statuses;
+    const std::string field = status_field(settings.text->roles[role].live);
     for (const Fact& fact : look.facts) {
         if (fact.kind != Fact::Kind::kUpsert) continue;
         row.object = fact.object;
-        const std::optional<std::string_view> status = row.fields().text("status");
+        const std::optional<std::string_view> status =
+            field.empty() ? "any" : row.fields().text(field);
         ++statuses.count[status ? std::string(*status) : "(none)"];
-        if (role < plan->roles.size() && !core::claim_of(*plan, row, settings).no())
-            ++statuses.live;
+        if (!core::claim_of(*plan, row, settings).no()) ++statuses.live;
     }
     return statuses;
 }

@@ -91,13 +91,28 @@ class Judge {
             fmt::format("{}:{}: source {}: {}", file_, source.line, source.name, sentence));
     }
 
-    /// What the policy's other side has.
+    /// What the policy's other side has: of a table the objects, of objects the table.
     std::string other_side(const SourceConfig& source) const {
-        const std::string& other = source.name == policy_.rows ? policy_.pods : policy_.rows;
-        for (const Surveyed& asked : all_) {
-            if (asked.name != other || asked.name == source.name) continue;
-            return fmt::format("{} has {}", other,
-                               figure(source_of(asked), asked, config::policy_settings(config_)));
+        for (const policy::Role& role : policy_.text->roles) {
+            const std::string other = policy_.source_of(role.name);
+            for (const Surveyed& asked : all_) {
+                if (asked.name != other) continue;
+                const SourceConfig& there = source_of(asked);
+                const bool same_side =
+                    (there.postgres() == nullptr) == (source.postgres() == nullptr);
+                if (same_side) continue;
+                return fmt::format("{} has {}", other,
+                                   figure(there, asked, config::policy_settings(config_)));
+            }
+        }
+        return "no other source tells what to expect";
+    }
+
+    /// What the rule does to that source's objects; empty: nothing.
+    config::Writes writes_to(const SourceConfig& source, const std::string& rule) const {
+        const policy::Role* role = policy_.role_of(source.name);
+        for (config::Writes& each : config::writes_of(*policy_.text, rule)) {
+            if (role != nullptr && each.role == role->name) return std::move(each);
         }
         return {};
     }
@@ -165,7 +180,7 @@ class Judge {
 
     void judge_rights(const SourceConfig& source, const Surveyed& asked) {
         for (const bool acting : {true, false}) {
-            if (source.name == policy_.rows) {
+            if (source.postgres() != nullptr) {
                 judge_columns(source, asked, acting);
             } else {
                 judge_delete(source, asked, acting);
@@ -177,7 +192,7 @@ class Judge {
         if (!config_.has_executor("update_row")) return;
         for (const std::string& rule : rules(acting)) {
             std::vector<std::string> missing;
-            for (const std::string& column : config::writes_of(*policy_.text, rule).columns) {
+            for (const std::string& column : writes_to(source, rule).columns) {
                 if (!contains(asked.updatable, column) && !contains(said_, column)) {
                     missing.push_back(column);
                 }
@@ -193,7 +208,7 @@ class Judge {
     }
 
     void judge_delete(const SourceConfig& source, const Surveyed& asked, bool acting) {
-        const bool pods = source.name == policy_.pods;
+        const bool pods = source.topic() == Topic::kChangesPods;
         if (!config_.has_executor(pods ? "delete_pod" : "delete_object")) return;
         if (!asked.missing_verbs) {
             if (!acting) return;
@@ -203,9 +218,7 @@ class Judge {
         }
         if (!contains(*asked.missing_verbs, "delete") || contains(said_, source.name)) return;
         for (const std::string& rule : rules(acting)) {
-            // Only orphans are deleted without what serves them.
-            const config::Writes writes = config::writes_of(*policy_.text, rule);
-            if (!writes.deletes || (!pods && writes.columns.empty())) continue;
+            if (!writes_to(source, rule).deletes) continue;
             said_.push_back(source.name);
             return lacks(source, acting,
                          fmt::format("no right to delete {}, which {} does; grant the verb delete",

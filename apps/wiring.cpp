@@ -109,6 +109,13 @@ Result<std::unique_ptr<postgres::LibpqDatabase>> open_database_writer(const Conf
 /// Each configuration here is of one policy.
 const config::PolicyConfig& policy_of(const Config& config) { return config.policies.front(); }
 
+/// Of a table, which plays a role: the configuration was read.
+Result<postgres::Correlation> correlation_of(const Config& config, const SourceConfig& source) {
+    const policy::Role* role = policy_of(config).role_of(source.name);
+    TRUEUP_CHECK(role != nullptr);
+    return postgres::Correlation::parse(policy::key_text(role->key));
+}
+
 /// Without the key: enough to look at what is published, and nothing is hashed.
 ports::FieldPolicy policy_for(const config::Fields& fields) {
     ports::FieldPolicy policy;
@@ -118,7 +125,7 @@ ports::FieldPolicy policy_for(const config::Fields& fields) {
 
 Result<postgres::Settings> table_settings(const Config& config, const SourceConfig& source) {
     const PostgresSource& rows = *source.postgres();
-    auto correlate = postgres::Correlation::parse(policy_of(config).correlate);
+    auto correlate = correlation_of(config, source);
     if (!correlate) return correlate.error();
     postgres::Settings settings{rows.table,   rows.slot,  rows.publication,
                                 rows.columns, *correlate, policy_of(config).name + "/",
@@ -136,7 +143,7 @@ connectors::KubernetesSettings cluster_settings(const Config& config, const Sour
     settings.label_selector = pods.selector;
     settings.subject_prefix = policy_of(config).name + "/";
     settings.source_name = source.name;
-    settings.key_label = pods.key_label;
+    settings.key_label = config::key_label_of(policy_of(config), source);
     settings.mapped_labels = pods.labels;
     settings.veto_label = pods.veto_label;
     settings.fields = policy_for(pods.fields);
@@ -193,7 +200,7 @@ Status add_pods(const Config& config, const SourceConfig& source, ExecutorSpec& 
     pods.cluster = spec.clusters.back().get();
     pods.resource = source.kubernetes()->resource;
     pods.veto_label = source.kubernetes()->veto_label;
-    pods.key_label = source.kubernetes()->key_label;
+    pods.key_label = config::key_label_of(policy_of(config), source);
     const auto selector = ports::Selector::parse(source.kubernetes()->selector);
     TRUEUP_CHECK(selector.has_value());  // the configuration was read
     pods.selector = *selector;
@@ -205,7 +212,7 @@ Status add_pods(const Config& config, const SourceConfig& source, ExecutorSpec& 
 Status add_rows(const Config& config, const SourceConfig& source, ExecutorSpec& spec) {
     auto database = open_database(source);
     if (!database) return database.error();
-    auto correlate = postgres::Correlation::parse(policy_of(config).correlate);
+    auto correlate = correlation_of(config, source);
     if (!correlate) return correlate.error();
     spec.databases.push_back(std::move(*database));
     executors::RowSource rows;
@@ -338,8 +345,11 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     if (!look) return look.error();
     asked.look = std::move(*look);
     if (depth == Depth::kWorld || !config.has_executor("delete_pod")) return asked;
-    auto slow = postgres::slow_looks(**database, *settings, {"pod_name"}, *inspection,
-                                     asked.look.objects());
+    const policy::Role& role = *policy_of(config).role_of(source.name);
+    std::vector<std::string> alone = policy::alone_in(role.key);
+    alone.insert(alone.end(), role.also.begin(), role.also.end());
+    auto slow =
+        postgres::slow_looks(**database, *settings, alone, *inspection, asked.look.objects());
     if (!slow) return about(source, slow.error());
     for (std::string& each : *slow) asked.remarks.push_back(std::move(each));
     return asked;
@@ -371,9 +381,7 @@ Result<std::vector<Surveyed>> survey(const Config& config, const Watcher& watche
     std::vector<Surveyed> all;
     const config::PolicyConfig& policy = policy_of(config);
     for (const SourceConfig& source : config.sources) {
-        const bool used = source.name == policy.pods || source.name == policy.rows ||
-                          source.name == policy.services || source.name == policy.ingresses;
-        if (!used) continue;
+        if (policy.role_of(source.name) == nullptr) continue;
         auto asked = source.kubernetes() != nullptr ? survey_cluster(config, source, watcher, depth)
                                                     : survey_table(config, source, watcher, depth);
         if (!asked) return asked.error();

@@ -20,12 +20,24 @@ std::string acting_rules(const PolicyConfig& policy) {
     return acting.empty() ? std::string() : enumerate(acting);
 }
 
+/// What rules ask before they act, each once.
+std::vector<std::string> asked_counts(const policy::Policy& policy) {
+    std::vector<std::string> counts;
+    for (const policy::Rule& rule : policy.rules) {
+        for (const policy::Case& each : rule.cases) {
+            for (const std::string& count : each.ask_while) add_once(counts, count);
+        }
+    }
+    return counts;
+}
+
 /// What is counted over all subjects, each shard counts over its own: a live row that may own any
 /// pod holds back the orphans of its shard only.
 void check_shards(Section& section, PolicyConfig& policy, const Config& config,
                   const std::vector<std::string>& known) {
     constexpr const char* kBrake = "partitions";
-    if (!config.kafka || config.kafka->partitions <= 1) return;
+    const std::vector<std::string> counts = asked_counts(*policy.text);
+    if (!config.kafka || config.kafka->partitions <= 1 || counts.empty()) return;
     const std::string acting = acting_rules(policy);
     const bool meant = contains(known, kBrake);
     // Said in vain while all rules observe, so that the way back to `observe` is always open.
@@ -33,25 +45,38 @@ void check_shards(Section& section, PolicyConfig& policy, const Config& config,
     if (acting.empty() || meant) return;
     section.problem(
         "rules",
-        fmt::format("lets {} act, but with bus.kafka.partitions {} counts over all subjects "
-                    "(uncorrelated_rows) hold within one shard only; write partitions: 1, or mode: "
-                    "observe, or acknowledge: [{}] beside rules if this is intended",
-                    acting, config.kafka->partitions, kBrake));
+        fmt::format("lets {} act, but with bus.kafka.partitions {} counts over all subjects ({}) "
+                    "hold within one shard only; write partitions: 1, or mode: observe, or "
+                    "acknowledge: [{}] beside rules if this is intended",
+                    acting, config.kafka->partitions, enumerate(counts), kBrake));
 }
 
 }  // namespace
 
-void check_key_label(Section& section, const PolicyConfig& policy, const Config& config) {
-    const SourceConfig* source = config.source(policy.pods);
-    const KubernetesSource* pods = source == nullptr ? nullptr : source->kubernetes();
+void check_keys(Section& section, const PolicyConfig& policy, const Config& config) {
     const std::string acting = acting_rules(policy);
-    if (pods == nullptr || pods->key_label.empty() || acting.empty()) return;
-    section.problem(
-        "rules",
-        fmt::format(
-            "lets {} act, but sources.{}.kubernetes.key_label is set: this release cannot look up "
-            "pods by label before a write; write mode: observe, or leave key_label out",
-            acting, source->name));
+    for (const SourceConfig& source : config.sources) {
+        const policy::Role* role = policy.role_of(source.name);
+        const std::string label = role == nullptr ? "" : key_label_of(policy, source);
+        if (label.empty()) continue;
+        const std::string& own = source.kubernetes()->key_label;
+        if (!own.empty() && own != label) {
+            section.problem("roles",
+                            fmt::format("knows {} by the label {}, but sources.{}.kubernetes."
+                                        "key_label is {}; leave key_label out",
+                                        role->name, label, source.name, own));
+        } else if (!acting.empty()) {
+            section.problem(
+                "rules",
+                fmt::format("lets {} act, but {} are known by the label {}: this release "
+                            "cannot look objects up by a label before a write; write mode: "
+                            "observe, or {}",
+                            acting, role->name, label,
+                            own.empty()
+                                ? "a policy in which their name is the key"
+                                : "leave out sources." + source.name + ".kubernetes.key_label"));
+        }
+    }
 }
 
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
@@ -70,7 +95,7 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
                  fmt::format("{}% believes a source that lost nearly everything",
                              policy.max_drop_percent));
     }
-    const std::vector<RuleSettings> usual = usual_rules();
+    const std::vector<RuleSettings> usual = usual_rules(policy);
     for (std::size_t i = 0; i < policy.rules.size(); ++i) {
         const RuleSettings& rule = policy.rules[i];
         if (rule.grace_period == 0U) {

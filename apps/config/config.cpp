@@ -322,7 +322,7 @@ Result<Config> parse(std::string_view text, const std::string& file_name, Wrong 
         config.sources = read_sources(root.section("sources"), folder);
     }
     read_executors(root.section("executors"), folder, config);
-    const std::size_t of_policies = read_policies(root, config, problems);
+    const std::size_t of_policies = read_policies(root, folder, config, problems);
     root.finish();
     const bool others = policies == Wrong::kLeaveOut && !config.policies.empty();
     if (!problems.none() && !(others && problems.count() == of_policies)) {
@@ -369,15 +369,10 @@ Settings policy_settings(const Config& config) {
     Settings settings;
     settings.policy = policy.name;
     settings.text = policy.text;
-    const auto role_of = [&](const char* name) {
-        return policies::role_number(*policy.text, name);
-    };
     for (const SourceConfig& source : config.sources) {
-        Role role = kNoRole;
-        if (source.name == policy.pods) role = role_of("pods");
-        if (source.name == policy.rows) role = role_of("rows");
-        if (source.name == policy.services) role = role_of("services");
-        if (source.name == policy.ingresses) role = role_of("ingresses");
+        const policy::Role* plays = policy.role_of(source.name);
+        const Role role =
+            plays == nullptr ? kNoRole : policies::role_number(*policy.text, plays->name);
         settings.sources.push_back(
             {source.name, source.topic(), role, {}, source.at_least, selects(source)});
     }

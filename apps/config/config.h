@@ -66,7 +66,7 @@ struct PostgresSource : DatabaseLogin {
     ports::Table table;
     std::string publication = "trueup";
     std::string slot;                  ///< default: `trueup_<source>`
-    std::vector<std::string> columns;  ///< what the policy reads, what `correlate` names, and more
+    std::vector<std::string> columns;  ///< what the policy reads, and more
     Fields fields;                     ///< how, where not as it is; by column
     std::string veto_column;           ///< empty: there is none
     bool emit_message = false;
@@ -88,14 +88,12 @@ struct SourceConfig {
 
 struct PolicyConfig {
     std::string name;
-    Shared<policy::Policy> text;            ///< in which rows have the key that `correlate` says
-    std::string pods;                       ///< a source
-    std::string rows;                       ///< a source
-    std::string services;                   ///< a source; empty: nobody looks at them
-    std::string ingresses;                  ///< likewise
-    std::string correlate;                  ///< connectors/postgres/correlation.h reads it
-    std::vector<RuleSettings> rules;        ///< one for each rule of the set, in its order
+    std::string file;             ///< where its text was read; empty: this binary carries it
+    Shared<policy::Policy> text;  ///< in which roles have the keys that `keys` says
+    std::map<std::string, std::string, std::less<>> roles;  ///< the source of each that has one
+    std::vector<RuleSettings> rules;        ///< one for each rule of the text, in its order
     std::vector<Window> windows;            ///< none: always
+    std::vector<std::string> warnings;      ///< of the text, as policy_file.h has them
     std::vector<std::string> known;         ///< brakes that were loosened knowingly (`acknowledge`)
     std::vector<std::string> acknowledged;  ///< all of `acknowledge`, as it is written
     std::vector<Hash128> enabled;  ///< what rules may mean and act: `trueup policy check --hash`
@@ -104,6 +102,11 @@ struct PolicyConfig {
     Millis stale_after{45'000};
     Millis command_ttl{60'000};
     std::uint32_t max_drop_percent = 50;
+
+    /// Empty: none plays it.
+    std::string source_of(std::string_view role) const;
+    /// nullptr: the source plays none.
+    const policy::Role* role_of(std::string_view source) const;
 };
 
 /// Executors of one kind, as one section says it.
@@ -150,7 +153,7 @@ struct HttpTls {
 };
 
 struct Config {
-    Hash128 digest;  ///< of the text that it was read from
+    Hash128 digest;  ///< of the texts that it was read from
     std::string state_dir = "/var/lib/trueup";
     std::uint64_t memory_bytes = std::uint64_t{512} << 20U;
     Millis checkpoint_every = std::chrono::minutes(15);
@@ -205,12 +208,19 @@ std::string policy_folder(const std::string& state_dir, const std::string& polic
 /// order.
 Settings policy_settings(const Config& config);
 
-/// What a rule writes: the columns of a row that it may set, and whether it deletes its pod.
+/// What a rule does to the objects of one role: the columns of a row that it may set, and whether
+/// it deletes them.
 struct Writes {
+    std::string role;
     std::vector<std::string> columns;
     bool deletes = false;
 };
-Writes writes_of(const policy::Policy& policy, std::string_view rule);
+/// By role, in the order of the steps.
+std::vector<Writes> writes_of(const policy::Policy& policy, std::string_view rule);
+
+/// The label that is the key of the objects which that source has for the policy; empty: their name
+/// is.
+std::string key_label_of(const PolicyConfig& policy, const SourceConfig& source);
 
 /// The variables of our environment that hold secrets of this configuration: nothing that we run is
 /// given them.

@@ -171,12 +171,14 @@ std::vector<std::string> window_texts(const PolicyConfig& policy) {
 Json json_of(const PolicyConfig& policy) {
     Json json;
     json["name"] = policy.name;
-    json["use"] = policy.text->name;
-    json["pods"] = policy.pods;
-    json["rows"] = policy.rows;
-    if (!policy.services.empty()) json["services"] = policy.services;
-    if (!policy.ingresses.empty()) json["ingresses"] = policy.ingresses;
-    json["correlate"] = policy.correlate;
+    const bool shipped = policy.file.empty();
+    json[shipped ? "use" : "file"] = shipped ? policy.text->name : policy.file;
+    for (const policy::Role& role : policy.text->roles) {
+        const std::string source = policy.source_of(role.name);
+        if (source.empty()) continue;
+        json["roles"][role.name] = source;
+        json["keys"][role.name] = policy::key_text(role.key);
+    }
     for (const RuleSettings& rule : policy.rules) {
         Json& entry = json["rules"][rule.rule];
         entry["mode"] = trueup::name_of(rule.mode);
@@ -217,8 +219,14 @@ std::string line_of(const SourceConfig& source) {
 }
 
 std::string lines_of(const PolicyConfig& policy) {
-    std::string text = fmt::format("policy    {}: {} against {}, by {}\n", policy.name, policy.pods,
-                                   policy.rows, policy.correlate);
+    std::string text = fmt::format("policy    {}: {}\n", policy.name,
+                                   policy.file.empty() ? policy.text->name : policy.file);
+    for (const policy::Role& role : policy.text->roles) {
+        const std::string source = policy.source_of(role.name);
+        if (source.empty()) continue;
+        text += fmt::format("role      {}: source {}, by {}\n", role.name, source,
+                            policy::key_text(role.key));
+    }
     for (const RuleSettings& rule : policy.rules) {
         text += fmt::format("rule      {}: {}", rule.rule, trueup::name_of(rule.mode));
         if (rule.mode == Mode::kOff) {

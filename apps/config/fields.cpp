@@ -77,8 +77,8 @@ void settle_columns(const SourceConfig& source, PostgresSource& rows,
     for (const auto& [name, field] : rows.fields) {
         const bool read_as_it_is = contains(used, name);
         if (field.treatment != Treatment::kMap && read_as_it_is) {
-            problems.add(field.line, fmt::format("sources.{}.postgres.fields.{} is {}, but rules "
-                                                 "or correlate need its text; write map",
+            problems.add(field.line, fmt::format("sources.{}.postgres.fields.{} is {}, but the "
+                                                 "policy needs its text; write map",
                                                  source.name, name, name_of(field.treatment)));
         }
         if ((field.treatment != Treatment::kDrop || read_as_it_is) && !contains(rows.columns, name))

@@ -1,10 +1,7 @@
-// The policies of the configuration: what they are about, their columns and times, and what no
-// policy uses.
+// The policies of the configuration: their names and times, and what no policy uses.
 #include "apps/config/policy_settings.h"
 #include "apps/config/reading.h"
 #include "apps/config/words.h"
-#include "connectors/postgres/correlation.h"
-#include "policies/shipped.h"
 
 #include <fmt/format.h>
 
@@ -15,77 +12,6 @@
 namespace trueup::config {
 
 namespace {
-
-using connectors::postgres::Correlation;
-
-/// The columns that `correlate` reads; none when it is wrong, which is noted.
-std::vector<std::string> read_correlation(Section& section, PolicyConfig& policy,
-                                          Problems& problems) {
-    const std::string example = "correlate: \"coalesce(pod_name, 'wrapper-' || url_slug)\"";
-    if (!section.require("correlate", example)) return {};
-    policy.correlate = section.text("correlate");
-    if (policy.correlate.empty()) {
-        section.problem("correlate", "is empty; write which pod a row means, as in " + example);
-        return {};
-    }
-    const Result<Correlation> parsed = Correlation::parse(policy.correlate);
-    if (!parsed) {
-        problems.add(section.line_of("correlate"), parsed.error().what);
-        return {};
-    }
-    for (const std::string& column : parsed->columns()) {
-        if (!ports::looks_secret(column)) continue;
-        section.problem("correlate", fmt::format("reads '{}', which looks like a secret, and would "
-                                                 "be published and kept; use another column",
-                                                 column));
-    }
-    policy::Policy text = *policy.text;
-    for (policy::Role& role : text.roles) {
-        if (role.name != "rows") continue;
-        // What names a pod by itself does so under another expression, too.
-        const policy::Key key = parsed->key();
-        if (key != role.key) role.also = policy::alone_in(role.key);
-        role.key = key;
-    }
-    policy.text = std::move(text);
-    return parsed->columns();
-}
-
-/// Those that the shipped policy makes the key of a row of, whatever `correlate` says.
-std::vector<std::string> usual_key() {
-    for (const policy::Role& role : policies::shipped(kGraphInstances)->roles) {
-        if (role.name == "rows") return policy::fields_of(role.key);
-    }
-    return {};
-}
-
-void complete_columns(const std::vector<std::string>& correlated, const PolicyConfig& policy,
-                      Config& config, Problems& problems) {
-    for (SourceConfig& source : config.sources) {
-        auto* rows = std::get_if<PostgresSource>(&source.world);
-        if (rows == nullptr || source.name != policy.rows) continue;
-        const std::vector<std::string> needed = needed_columns(policy);
-        if (rows->columns.empty()) {
-            rows->columns = needed;
-            for (const std::string& column : usual_key()) add_once(rows->columns, column);
-        }
-        std::vector<std::string> used = needed;
-        used.insert(used.end(), correlated.begin(), correlated.end());
-        const std::vector<std::string> usual = usual_key();
-        used.insert(used.end(), usual.begin(), usual.end());
-        settle_columns(source, *rows, used, problems);
-        for (const std::string& column : needed) {
-            if (contains(rows->columns, column)) continue;
-            problems.add(source.line,
-                         fmt::format("sources.{}.postgres.columns lacks '{}', which {} reads; add "
-                                     "it",
-                                     source.name, column, kGraphInstances));
-        }
-        for (const std::string& column : correlated) {
-            if (!contains(rows->columns, column)) rows->columns.push_back(column);
-        }
-    }
-}
 
 void read_windows(Section& section, PolicyConfig& policy) {
     for (const std::string& text : section.texts("windows")) {
@@ -134,8 +60,8 @@ void read_times(Section& section, const Config& config, PolicyConfig& policy) {
         section.problem("command_ttl", "is shorter than 1s, too short for any executor; write 60s");
     }
     for (const SourceConfig& source : config.sources) {
-        if (source.name != policy.pods && source.name != policy.rows) continue;
-        if (policy.stale_after > source.idle) continue;
+        const policy::Role* role = policy.role_of(source.name);
+        if (role == nullptr || role->optional || policy.stale_after > source.idle) continue;
         section.problem(
             "stale_after",
             fmt::format("{} is not longer than heartbeat.idle {} of sources.{}, so the source "
@@ -153,45 +79,34 @@ std::size_t longest_name(const Config& config) {
     return kTopic - kRest - std::min(config.kafka->prefix.size(), kTopic - kRest - 1);
 }
 
-PolicyConfig read_policy(Section section, Config& config, Problems& problems) {
+void read_name(Section& section, const Config& config, PolicyConfig& policy) {
+    if (!section.require("name", "name: graph-instances")) return;
+    policy.name = section.text("name");
+    if (!is_name(policy.name)) {
+        section.problem("name", fmt::format("is '{}', which cannot be the first part of a key; "
+                                            "write 1 to 63 letters, digits, '-', '_' or '.', a "
+                                            "letter or digit first",
+                                            policy.name));
+    } else if (const std::size_t longest = longest_name(config); policy.name.size() > longest) {
+        section.problem("name", fmt::format("and bus.kafka.prefix are longer together than the "
+                                            "name of a topic can be; write at most {} characters",
+                                            longest));
+    }
+}
+
+PolicyConfig read_policy(Section section, const std::string& folder, Config& config,
+                         Problems& problems) {
     PolicyConfig policy;
-    if (section.require("name", "name: graph-instances")) {
-        policy.name = section.text("name");
-        if (!is_name(policy.name)) {
-            section.problem("name", fmt::format("is '{}', which cannot be the first part of a key; "
-                                                "write 1 to 63 letters, digits, '-', '_' or '.', a "
-                                                "letter or digit first",
-                                                policy.name));
-        } else if (const std::size_t longest = longest_name(config); policy.name.size() > longest) {
-            section.problem("name", fmt::format("and bus.kafka.prefix are longer together than "
-                                                "the name of a topic can be; write at most {} "
-                                                "characters",
-                                                longest));
-        }
-    }
-    if (section.require("use", "use: graph-instances")) {
-        const std::string use = section.text("use");
-        if (use != kGraphInstances) {
-            section.problem("use", fmt::format("is '{}', and this release has one set of rules; "
-                                               "write graph-instances",
-                                               use));
-        }
-    }
-    policy.text = policies::shipped(kGraphInstances);
-    policy.pods = read_source_name(section, "pods", config, Topic::kChangesPods);
-    policy.rows = read_source_name(section, "rows", config, Topic::kChangesRows);
-    for (auto [key, name] :
-         {std::pair{"services", &policy.services}, std::pair{"ingresses", &policy.ingresses}}) {
-        if (!section.has(key)) continue;
-        *name =
-            check_source_name(section, key, section.text(key), config, Topic::kChangesResources);
-    }
-    const std::vector<std::string> columns = read_correlation(section, policy, problems);
+    read_name(section, config, policy);
+    // Without a text nobody can tell what the rest of the section means.
+    if (!read_text(section, folder, config, policy)) return policy;
+    policy.stale_after = policy.text->stale_after;
+    read_roles(section, config, policy, problems);
     read_rules(section.section("rules").called("rules"), config, policy);
-    complete_columns(columns, policy, config, problems);
+    complete_sources(section, config, policy, problems);
     read_enabled(section, policy);
     read_times(section, config, policy);
-    check_key_label(section, policy, config);
+    check_keys(section, policy, config);
     check_brakes(section, policy, config);
     section.finish();
     return policy;
@@ -200,31 +115,29 @@ PolicyConfig read_policy(Section section, Config& config, Problems& problems) {
 /// What nobody would ask it to do: somebody meant another source.
 void check_stray_executors(const Config& config, Problems& problems) {
     for (const ExecutorConfig& executor : config.executors) {
-        if (executor.kind == "delete_object" || executor.sources.empty()) continue;
-        const std::string& source = executor.sources.front();
-        const bool pods = executor.kind == "delete_pod";
-        const bool used = std::any_of(
-            config.policies.begin(), config.policies.end(),
-            [&](const PolicyConfig& each) { return source == (pods ? each.pods : each.rows); });
-        if (used) continue;
-        problems.add(executor.line,
-                     fmt::format("executors.{} acts on '{}', which is the {} of no policy; use a "
-                                 "source that one has",
-                                 executor.kind, source, pods ? "pods" : "rows"));
+        for (const std::string& source : executor.sources) {
+            const bool used = std::any_of(
+                config.policies.begin(), config.policies.end(),
+                [&](const PolicyConfig& each) { return each.role_of(source) != nullptr; });
+            if (used) continue;
+            problems.add(executor.line,
+                         fmt::format("executors.{} acts on '{}', which plays no role of a policy; "
+                                     "use a source that does",
+                                     executor.kind, source));
+        }
     }
 }
 
-/// A row's key is the policy's expression: without a policy it has none.
+/// A row's key is its role's: without a policy it has none.
 void check_stray_sources(const Config& config, Problems& problems) {
     for (const SourceConfig& source : config.sources) {
-        const bool used = std::any_of(config.policies.begin(), config.policies.end(),
-                                      [&source](const PolicyConfig& policy) {
-                                          return policy.rows == source.name || policy.rows.empty();
-                                      });
+        const bool used = std::any_of(
+            config.policies.begin(), config.policies.end(),
+            [&](const PolicyConfig& policy) { return policy.role_of(source.name) != nullptr; });
         if (used || source.postgres() == nullptr) continue;
         problems.add(source.line,
-                     fmt::format("sources.{} is the rows of no policy, so no correlate says what "
-                                 "its rows mean; use it in a policy or leave it out",
+                     fmt::format("sources.{} plays no role of a policy, so nothing says what its "
+                                 "rows mean; use it in a policy or leave it out",
                                  source.name));
     }
 }
@@ -274,7 +187,8 @@ void check_memory(Section& root, const Config& config, std::size_t policies) {
 
 }  // namespace
 
-std::size_t read_policies(Section& root, Config& config, Problems& problems) {
+std::size_t read_policies(Section& root, const std::string& folder, Config& config,
+                          Problems& problems) {
     if (!root.require("policies", "policies: [{name: graph-instances, use: graph-instances, ...}]"))
         return 0;
     std::vector<Section> items = root.items("policies");
@@ -283,7 +197,7 @@ std::size_t read_policies(Section& root, Config& config, Problems& problems) {
     std::vector<Read> all;
     for (Section& item : items) {
         const std::size_t before = problems.count();
-        PolicyConfig policy = read_policy(item, config, problems);
+        PolicyConfig policy = read_policy(item, folder, config, problems);
         all.push_back({std::move(policy), problems.text(before)});
     }
     check_pairs(items, all, config, problems);

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <iterator>
 #include <utility>
 
 namespace trueup::config {
@@ -121,12 +120,13 @@ void note_lines(const Tree& tree, const std::string& path, std::map<std::string,
 Result<PolicyFile> parse_policy(std::string_view text, const std::string& file_name) {
     if (text.size() > kMostPolicyBytes) {
         return Error{Next::kStop, Code::kConfiguration,
-                     fmt::format("{}: the file has {} KiB; a policy has at most {}", file_name,
-                                 text.size() / 1024, kMostPolicyBytes / 1024)};
+                     fmt::format("{}: the file has more than {} KiB, the most that a policy has",
+                                 file_name, kMostPolicyBytes / 1024)};
     }
     const Result<Tree> tree = read_tree(text, file_name);
     if (!tree) return tree.error();
     PolicyFile made;
+    made.digest = hash128(text);
     PolicyLines lines;
     Problems problems(file_name);
     Problems warnings(file_name);
@@ -141,11 +141,13 @@ Result<PolicyFile> parse_policy(std::string_view text, const std::string& file_n
 
 Result<PolicyFile> load_policy(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    if (!file) {
+    std::string text(kMostPolicyBytes + 1, '\0');  // one more is too much
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!file.is_open() || file.bad()) {
         return Error{Next::kStop, Code::kConfiguration,
-                     path + ": cannot be opened; check the path"};
+                     path + ": cannot be read; check the path and who may read it"};
     }
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    text.resize(static_cast<std::size_t>(file.gcount()));
     return parse_policy(text, path);
 }
 

@@ -2,6 +2,7 @@
 // docs/policies has the language.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/result.h"
 #include "engine/model/rule.h"
 
@@ -16,6 +17,7 @@ inline constexpr std::size_t kMostPolicyBytes = std::size_t{256} * 1024;
 
 struct PolicyFile {
     policy::Policy policy;
+    Hash128 digest;        ///< of the text
     std::string warnings;  ///< `file:line: sentence`, one a line; may be empty
     /// Where what stands: `rules.orphaned_pod.when`, an element of a list as `do[1]` → its line.
     std::map<std::string, int> lines;

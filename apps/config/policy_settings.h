@@ -1,9 +1,11 @@
-// What reading a policy's part of the configuration is made of: the settings of its rules, and the
-// brakes that hold them. For policies.cpp, rule_settings.cpp and brakes.cpp only.
+// What reading a policy's part of the configuration is made of: its text and the sources that play
+// its roles, the settings of its rules, and the brakes that hold them. For policies.cpp, roles.cpp,
+// rule_settings.cpp and brakes.cpp only.
 #pragma once
 
 #include "apps/config/config.h"
 #include "apps/config/section.h"
+#include "engine/core/plan.h"
 
 #include <string>
 #include <string_view>
@@ -11,22 +13,30 @@
 
 namespace trueup::config {
 
-inline constexpr std::string_view kGraphInstances = "graph-instances";
-
 bool contains(const std::vector<std::string>& words, std::string_view word);
 void add_once(std::vector<std::string>& words, const std::string& word);
 
+// roles.cpp
+/// What this build makes of a text, whatever its settings are.
+Result<core::Plan> planned(const policy::Policy& text);
+/// `use` or `file`. False: there is no text that this release can run, which is noted.
+bool read_text(Section& section, const std::string& folder, Config& config, PolicyConfig& policy);
+/// `roles` and `keys`.
+void read_roles(Section& section, const Config& config, PolicyConfig& policy, Problems& problems);
+/// Has the policy's sources publish what it reads, its rules' settings included, where they do not
+/// say otherwise.
+void complete_sources(Section& section, Config& config, const PolicyConfig& policy,
+                      Problems& problems);
+
 // rule_settings.cpp
-std::vector<RuleSettings> usual_rules();
+std::vector<RuleSettings> usual_rules(const PolicyConfig& policy);
 /// It waits out a silence: only such a rule has times.
 bool by_absence(const RuleSettings& usual);
 void read_rules(Section rules, const Config& config, PolicyConfig& policy);
-/// The columns that the rules read which are not off.
-std::vector<std::string> needed_columns(const PolicyConfig& policy);
 
 // brakes.cpp
-/// Where the live look before a write asks by the pod's name, a label that names it is no use.
-void check_key_label(Section& section, const PolicyConfig& policy, const Config& config);
+/// Where the live look before a write asks by an object's name, a label that names it is no use.
+void check_keys(Section& section, const PolicyConfig& policy, const Config& config);
 /// A brake may be loosened beyond what is safe only by naming it once more.
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config);
 

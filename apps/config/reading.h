@@ -30,10 +30,11 @@ void read_access(Section& section, const std::string& folder, ClusterLogin& logi
 /// `conninfo`, `conninfo_file` or `conninfo_env`.
 void read_login(Section& section, const std::string& folder, DatabaseLogin& login);
 
-/// Reads the policies, holds them against bus, sources and executors, and completes the columns of
-/// the sources that they read. Those that are wrong are in `left_out`; returns how many of the
-/// problems are theirs.
-std::size_t read_policies(Section& root, Config& config, Problems& problems);
+/// Reads the policies, holds them against bus, sources and executors, and has their sources publish
+/// what they read. Those that are wrong are in `left_out`; returns how many of the problems are
+/// theirs.
+std::size_t read_policies(Section& root, const std::string& folder, Config& config,
+                          Problems& problems);
 
 /// Holds a policy against one before it in the file: names, what they read, and what both would act
 /// on. `section` is the later one's.
@@ -58,8 +59,8 @@ Fields read_fields(Section& section, std::vector<std::string>& known, FieldFlaw 
 void check_listed(Section& section, std::string_view key, const std::vector<std::string>& names,
                   std::string_view prefix, const Fields& fields);
 
-/// Holds `fields` against `used`, the columns that rules and `correlate` read as they are, and puts
-/// the rest of what it names into the source's columns.
+/// Holds `fields` against `used`, the columns that a policy reads as they are, and puts the rest of
+/// what it names into the source's columns.
 void settle_columns(const SourceConfig& source, PostgresSource& rows,
                     const std::vector<std::string>& used, Problems& problems);
 

@@ -1,5 +1,5 @@
-// The rules of a policy as the configuration sets them: mode, times and budget of each, and which
-// columns they read.
+// The rules of a policy as the configuration sets them: mode, times and budget of each, and what
+// they do to whom.
 #include "apps/config/policy_settings.h"
 #include "apps/config/words.h"
 #include "policies/shipped.h"
@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
-#include <variant>
 
 namespace trueup::config {
 
@@ -20,126 +19,118 @@ void add_once(std::vector<std::string>& words, const std::string& word) {
     if (!contains(words, word)) words.push_back(word);
 }
 
-std::vector<RuleSettings> usual_rules() {
-    return policies::usual_settings(kGraphInstances, Mode::kObserve).rules;
+std::vector<RuleSettings> usual_rules(const PolicyConfig& policy) {
+    return policies::usual_settings(policy.text, Mode::kObserve).rules;
 }
 
 bool by_absence(const RuleSettings& usual) { return usual.create_window > Millis(0); }
 
 namespace {
 
+/// The executors that carry such a step out; empty: this release has none.
+std::string_view executor_for(policy::Verb verb, policy::Kind kind) {
+    if (verb == policy::Verb::kDelete && kind == policy::Kind::kPod) return "delete_pod";
+    if (verb == policy::Verb::kDelete && kind == policy::Kind::kObject) return "delete_object";
+    if (verb == policy::Verb::kUpdate && kind == policy::Kind::kRow) return "update_row";
+    return {};
+}
+
 /// What the configuration has to know of a rule of the policy.
 struct RuleKind {
     bool acts = false;  ///< false: it only reports
-    bool ends = false;  ///< both deletes and writes, and is off unless it is written down
-    bool deletes = false;
     bool deletes_pods = false;
-    std::vector<std::string> reads;   ///< columns of rows
-    std::vector<std::string> writes;  ///< likewise
-    std::string_view executor() const { return deletes ? "delete_pod" : "update_row"; }
+    std::vector<Writes> writes;
+    std::vector<std::pair<std::string_view, std::string>> executors;  ///< each with a role
+    std::string beyond;  ///< the first step that no executor carries out, as `create pods`
+    std::string unable;  ///< why it must be off; empty: it need not
 };
 
-bool is_row(const policy::Policy& policy, const std::string& role) {
-    const policy::Role* found = policy::find_role(policy, role);
-    return found != nullptr && found->kind == policy::Kind::kRow;
+Writes& writes_to(const std::string& role, RuleKind& kind) {
+    for (Writes& each : kind.writes) {
+        if (each.role == role) return each;
+    }
+    return kind.writes.emplace_back(Writes{role, {}, false});
 }
 
-void add_columns(const policy::Policy& policy, const policy::FieldRef& field,
-                 std::vector<std::string>& columns) {
-    if (is_row(policy, field.role)) add_once(columns, field.field);
-}
-void add_columns(const policy::Policy& policy, const policy::Condition& condition,
-                 const std::string& role, std::vector<std::string>& columns) {
-    const bool test = condition.kind == policy::Condition::Kind::kTest;
-    if (test && condition.test.op != policy::Op::kIs) {
-        add_columns(policy, {role, condition.test.field}, columns);
-        add_columns(policy, condition.test.other, columns);
+void add_step(const policy::Policy& policy, const policy::Step& step, RuleKind& kind) {
+    const policy::Role* role = policy::find_role(policy, step.role);
+    if (step.verb == policy::Verb::kReport || role == nullptr) return;
+    const std::string_view executor = executor_for(step.verb, role->kind);
+    if (executor.empty()) {
+        if (kind.beyond.empty())
+            kind.beyond = fmt::format("{} {}", policy::name_of(step.verb), step.role);
+        return;
     }
-    for (const policy::Condition& part : condition.parts) add_columns(policy, part, role, columns);
-}
-void add_columns(const policy::Policy& policy, const policy::Text& text,
-                 std::vector<std::string>& columns) {
-    for (const policy::Piece& piece : text) add_columns(policy, piece.field, columns);
-}
-
-void add_case(const policy::Policy& policy, const policy::Case& found, RuleKind& kind) {
-    for (const policy::Pattern& pattern : found.when) {
-        add_columns(policy, pattern.condition, pattern.role, kind.reads);
+    const std::pair needs{executor, step.role};
+    const auto& known = kind.executors;
+    if (std::find(known.begin(), known.end(), needs) == known.end()) {
+        kind.executors.push_back(needs);
     }
-    if (found.past) {
-        add_columns(policy, found.past->from, kind.reads);
-        const auto* length = std::get_if<policy::FieldRef>(&found.past->length);
-        if (length != nullptr) add_columns(policy, *length, kind.reads);
-    }
-    for (const policy::Step& step : found.steps) {
-        const policy::Role* role = policy::find_role(policy, step.role);
-        const bool deletes = step.verb == policy::Verb::kDelete;
-        kind.deletes = kind.deletes || deletes;
-        kind.deletes_pods =
-            kind.deletes_pods || (deletes && role != nullptr && role->kind == policy::Kind::kPod);
-        for (const policy::Assigned& set : step.sets) {
-            add_once(kind.writes, set.field);
-            if (set.value) add_columns(policy, *set.value, kind.reads);
-        }
-    }
-    kind.acts = kind.acts || found.acts();
+    Writes& writes = writes_to(step.role, kind);
+    for (const policy::Assigned& set : step.sets) add_once(writes.columns, set.field);
+    if (step.verb != policy::Verb::kDelete) return;
+    writes.deletes = true;
+    kind.deletes_pods = kind.deletes_pods || role->kind == policy::Kind::kPod;
 }
 
 RuleKind kind_of(const policy::Policy& policy, const policy::Rule& rule) {
     RuleKind kind;
-    for (const policy::Case& each : rule.cases) add_case(policy, each, kind);
-    if (!rule.requested.empty()) {
-        add_columns(policy, policy.requests.at(rule.requested), kind.reads);
+    for (const policy::Case& each : rule.cases) {
+        for (const policy::Step& step : each.steps) add_step(policy, step, kind);
+        kind.acts = kind.acts || each.acts();
     }
-    kind.ends = kind.deletes && !kind.writes.empty();
     return kind;
 }
 
-Mode read_mode(Section& rule, const RuleKind& kind) {
-    // Whoever writes the section of a rule that ends instances wants to see what it finds.
-    const bool off = kind.ends && !rule.present();
+Mode read_mode(Section& rule, const RuleKind& kind, Mode usual) {
+    // Whoever writes the section of a rule that is off by itself wants to see what it finds.
+    const bool off = !kind.unable.empty() || (usual == Mode::kOff && !rule.present());
     const std::string text = rule.text("mode", off ? "off" : "observe");
     for (const Mode mode : {Mode::kObserve, Mode::kApprove, Mode::kEnforce, Mode::kOff}) {
         if (text != name_of(mode)) continue;
+        if (mode != Mode::kOff && !kind.unable.empty()) {
+            rule.problem("mode", fmt::format("is '{}', and {}; write off", text, kind.unable));
+            return Mode::kOff;
+        }
         const bool acting = mode == Mode::kApprove || mode == Mode::kEnforce;
-        if (kind.acts || !acting) return mode;
-        rule.problem(
-            "mode", fmt::format("is '{}', and this rule only reports; write observe or off", text));
+        if (!acting || (kind.acts && kind.beyond.empty())) return mode;
+        rule.problem("mode", kind.acts
+                                 ? fmt::format("is '{}', and no executor of this release can {}; "
+                                               "write observe or off",
+                                               text, kind.beyond)
+                                 : fmt::format("is '{}', and this rule only reports; write observe "
+                                               "or off",
+                                               text));
         return Mode::kObserve;
     }
     rule.problem("mode", fmt::format("is '{}'; write observe, approve, enforce or off", text));
     return Mode::kObserve;
 }
 
-/// A rule that ends instances deletes what serves them, where the policy has sources of it.
-void check_serving(Section& rule, Mode mode, const Config& config, const PolicyConfig& policy) {
-    for (const std::string& source : {policy.services, policy.ingresses}) {
-        if (source.empty() || config.executor(source) != nullptr) continue;
-        rule.problem("mode",
-                     fmt::format("is {1}, and executors.delete_object does not act on '{0}', which "
-                                 "the policy names; write executors: {{delete_object: {{sources: "
-                                 "[{0}]}}}}",
-                                 source, name_of(mode)));
+/// How to have executors of that kind act on the source, where others may be named already.
+std::string acting_on(std::string_view executor, const std::string& source, bool others) {
+    if (executor == "delete_object") {
+        return fmt::format("{}: {{sources: [{}{}]}}", executor, others ? "NAME, " : "", source);
     }
+    return others ? fmt::format("{}: [{{source: NAME}}, {{source: {}}}]", executor, source)
+                  : fmt::format("{}: {{source: {}}}", executor, source);
 }
 
-void check_executor(Section& rule, const RuleKind& kind, Mode mode, const Config& config,
-                    const PolicyConfig& policy) {
-    for (const auto& [executor, source] :
-         {std::pair{std::string_view("delete_pod"), &policy.pods}, {"update_row", &policy.rows}}) {
-        if (executor != kind.executor() && !kind.ends) continue;
-        if (!config.has_executor(executor)) {
-            rule.problem("mode",
-                         fmt::format("is {1}, and executors.{0} is missing; write executors: "
-                                     "{{{0}: {{source: NAME}}}}",
-                                     executor, name_of(mode)));
-        } else if (!source->empty() && config.executor(*source) == nullptr) {
-            rule.problem(
-                "mode",
-                fmt::format("is {1}, and executors.{0} does not act on '{2}'; add it, as in "
-                            "{0}: [{{source: NAME}}, {{source: {2}}}]",
-                            executor, name_of(mode), *source));
-        }
+void check_executors(Section& rule, const RuleKind& kind, Mode mode, const Config& config,
+                     const PolicyConfig& policy) {
+    for (const auto& [executor, role] : kind.executors) {
+        // Nobody plays it: an optional role, or one whose source is wrong, which was noted.
+        const std::string source = policy.source_of(role);
+        if (source.empty() || config.executor(source) != nullptr) continue;
+        const bool others = config.has_executor(executor);
+        rule.problem(
+            "mode",
+            others ? fmt::format("is {}, and executors.{} does not act on '{}'; add it, as "
+                                 "in {}",
+                                 name_of(mode), executor, source, acting_on(executor, source, true))
+                   : fmt::format("is {}, and executors.{} is missing; write executors: "
+                                 "{{{}}}",
+                                 name_of(mode), executor, acting_on(executor, source, false)));
     }
 }
 
@@ -213,10 +204,9 @@ void read_grace_period(Section& rule, const RuleKind& kind, RuleSettings& settin
 
 RuleSettings read_rule(Section rule, const RuleKind& kind, RuleSettings settings,
                        const Config& config, const PolicyConfig& policy) {
-    settings.mode = read_mode(rule, kind);
+    settings.mode = read_mode(rule, kind, settings.mode);
     if (settings.mode == Mode::kEnforce || settings.mode == Mode::kApprove) {
-        check_executor(rule, kind, settings.mode, config, policy);
-        if (kind.ends) check_serving(rule, settings.mode, config, policy);
+        check_executors(rule, kind, settings.mode, config, policy);
     }
     read_rule_times(rule, config, settings);
     read_grace_period(rule, kind, settings);
@@ -228,37 +218,22 @@ RuleSettings read_rule(Section rule, const RuleKind& kind, RuleSettings settings
 }  // namespace
 
 void read_rules(Section rules, const Config& config, PolicyConfig& policy) {
-    const std::vector<RuleSettings> usual = usual_rules();
+    const std::vector<RuleSettings> usual = usual_rules(policy);
+    const Result<core::Plan> plan = planned(*policy.text);
     for (std::size_t i = 0; i < usual.size(); ++i) {
         const policy::Rule& rule = policy.text->rules[i];
-        policy.rules.push_back(read_rule(rules.section(rule.name), kind_of(*policy.text, rule),
-                                         usual[i], config, policy));
+        RuleKind kind = kind_of(*policy.text, rule);
+        if (plan) kind.unable = plan->rules[i].unable;
+        policy.rules.push_back(read_rule(rules.section(rule.name), kind, usual[i], config, policy));
     }
     rules.finish();
 }
 
-std::vector<std::string> needed_columns(const PolicyConfig& policy) {
-    std::vector<std::string> needed;
-    for (const policy::Role& role : policy.text->roles) {
-        add_columns(*policy.text, role.live, role.name, needed);
-    }
-    for (std::size_t i = 0; i < policy.rules.size(); ++i) {
-        if (policy.rules[i].mode == Mode::kOff) continue;
-        for (const std::string& column : kind_of(*policy.text, policy.text->rules[i]).reads) {
-            add_once(needed, column);
-        }
-    }
-    return needed;
-}
-
-Writes writes_of(const policy::Policy& policy, std::string_view rule) {
-    Writes writes;
+std::vector<Writes> writes_of(const policy::Policy& policy, std::string_view rule) {
     for (const policy::Rule& each : policy.rules) {
-        if (each.name != rule) continue;
-        const RuleKind kind = kind_of(policy, each);
-        writes = {kind.writes, kind.deletes};
+        if (each.name == rule) return kind_of(policy, each).writes;
     }
-    return writes;
+    return {};
 }
 
 }  // namespace trueup::config

@@ -89,8 +89,12 @@ int Section::line_of(std::string_view key) const {
     return value == nullptr ? line_ : value->line;
 }
 
+void Section::know(std::string_view key) {
+    if (!contains(known_, key)) known_.emplace_back(key);
+}
+
 const Tree* Section::take(std::string_view key, Tree::Kind kind) {
-    known_.emplace_back(key);
+    know(key);
     const Tree* value = find(key);
     if (value == nullptr || value->kind == kind) return value;
     problem(key, value->kind == Tree::Kind::kNull
@@ -101,13 +105,13 @@ const Tree* Section::take(std::string_view key, Tree::Kind kind) {
 }
 
 const Tree* Section::take_tree(std::string_view key) {
-    known_.emplace_back(key);
+    know(key);
     return find(key);
 }
 
 bool Section::require(std::string_view key, std::string_view example) {
     if (has(key)) return true;
-    if (!contains(known_, key)) known_.emplace_back(key);
+    know(key);
     if (tree_ == nullptr) return false;
     problems_->add(line_, fmt::format("{} needs the key '{}'; write {}",
                                       path_.empty() ? "the file" : path_, key, example));
@@ -207,7 +211,7 @@ std::vector<std::string> Section::texts(std::string_view key) {
 }
 
 Section Section::section(std::string_view key) {
-    known_.emplace_back(key);
+    know(key);
     return Section(find(key), path_of(key), line_, *problems_);
 }
 

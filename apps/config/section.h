@@ -94,6 +94,7 @@ class Section {
 
   private:
     const Tree* find(std::string_view key) const;
+    void know(std::string_view key);
     const Tree* take(std::string_view key, Tree::Kind kind);
     const std::string* scalar(std::string_view key) {
         const Tree* value = take(key, Tree::Kind::kText);

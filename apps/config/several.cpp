@@ -15,8 +15,8 @@ namespace trueup::config {
 namespace {
 
 std::set<std::string> sources_of(const PolicyConfig& policy) {
-    std::set<std::string> names{policy.pods, policy.rows, policy.services, policy.ingresses};
-    names.erase("");
+    std::set<std::string> names;
+    for (const auto& [role, source] : policy.roles) names.insert(source);
     return names;
 }
 
@@ -25,9 +25,10 @@ std::set<std::string> taken_from(const PolicyConfig& policy) {
     std::set<std::string> names;
     for (const RuleSettings& rule : policy.rules) {
         const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
-        const Writes writes = writes_of(*policy.text, rule.rule);
-        if (!acts || !writes.deletes) continue;
-        names.insert({policy.pods, policy.services, policy.ingresses});
+        if (!acts) continue;
+        for (const Writes& writes : writes_of(*policy.text, rule.rule)) {
+            if (writes.deletes) names.insert(policy.source_of(writes.role));
+        }
     }
     names.erase("");
     return names;
@@ -52,12 +53,16 @@ bool overlap(const SourceConfig& one, const SourceConfig& other) {
 /// A slot has one reader.
 void check_readers(Section& section, const PolicyConfig& policy, const PolicyConfig& other,
                    const Config& config) {
-    const SourceConfig* rows = config.source(policy.rows);
-    if (rows == nullptr || policy.rows != other.rows) return;
-    section.problem(
-        "rows", fmt::format("is '{}', which policy {} reads already, and a slot has one reader; "
-                            "write another source of the same table, with a slot of its own",
-                            policy.rows, other.name));
+    for (const auto& [role, name] : policy.roles) {
+        const SourceConfig* source = config.source(name);
+        const bool both = source != nullptr && other.role_of(name) != nullptr;
+        if (!both || source->postgres() == nullptr) continue;
+        section.problem(
+            "roles",
+            fmt::format("has '{}' as {}, which policy {} reads already, and a slot has one reader; "
+                        "write another source of the same table, with a slot of its own",
+                        name, role, other.name));
+    }
 }
 
 /// The first pair of sources of which both policies take away and that may have an object in

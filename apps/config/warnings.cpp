@@ -21,7 +21,8 @@ bool acts(const RuleSettings& rule) {
 bool judged_by_absence(const SourceConfig& source, const Config& config) {
     return std::any_of(config.policies.begin(), config.policies.end(),
                        [&source](const PolicyConfig& policy) {
-                           return policy.pods == source.name || policy.rows == source.name;
+                           const policy::Role* role = policy.role_of(source.name);
+                           return role != nullptr && !role->optional;
                        });
 }
 
@@ -43,10 +44,8 @@ void warn_of_login(const DatabaseLogin& login, const std::string& key,
 void warn_of_source(const SourceConfig& source, const Config& config,
                     std::vector<std::string>& all) {
     const bool used = std::any_of(
-        config.policies.begin(), config.policies.end(), [&source](const PolicyConfig& policy) {
-            return policy.pods == source.name || policy.rows == source.name ||
-                   policy.services == source.name || policy.ingresses == source.name;
-        });
+        config.policies.begin(), config.policies.end(),
+        [&source](const PolicyConfig& policy) { return policy.role_of(source.name) != nullptr; });
     if (!used) {
         all.push_back(fmt::format("sources.{} is used by no policy: {}", source.name,
                                   config.policies.size() > 1
@@ -77,6 +76,7 @@ void warn_of_source(const SourceConfig& source, const Config& config,
 }
 
 void warn_of_policy(const PolicyConfig& policy, std::vector<std::string>& all) {
+    all.insert(all.end(), policy.warnings.begin(), policy.warnings.end());
     for (const RuleSettings& rule : policy.rules) {
         if (!acts(rule) || !has_times(rule)) continue;
         if (rule.grace < Millis(10'000)) {

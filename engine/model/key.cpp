@@ -202,7 +202,8 @@ std::string joined(const Key& key, std::string_view between) {
     std::string text;
     for (const Key& part : key.parts) {
         if (&part != key.parts.data()) text += between;
-        text += key_text(part);
+        const bool apart = key.op == Key::Op::kConcat && part.op == Key::Op::kConcat;
+        text += apart ? '(' + key_text(part) + ')' : key_text(part);
     }
     return text;
 }
@@ -218,7 +219,7 @@ std::string key_text(const Key& key) {
         case Key::Op::kLiteral:
             return quoted(key.text, '\'');
         case Key::Op::kConcat:
-            return '(' + joined(key, " || ") + ')';
+            return joined(key, " || ");
         case Key::Op::kCoalesce:
             return "coalesce(" + joined(key, ", ") + ')';
         case Key::Op::kLower:

@@ -49,10 +49,10 @@ class OfTwo : public ::testing::Test {
             << "  us-pods: {kubernetes: {kubeconfig: k, namespace: us, selector: a=b}}\n"
             << "  us-rows: {postgres: {conninfo_env: US, table: public.us}}\n"
             << "policies:\n"
-            << "  - {name: eu, use: graph-instances, pods: eu-pods, rows: eu-rows, "
-               "correlate: pod_name}\n"
-            << "  - {name: us, use: graph-instances, pods: us-pods, rows: " << rows
-            << ", correlate: pod_name}\n"
+            << "  - {name: eu, use: graph-instances, roles: {pods: eu-pods, rows: "
+               "eu-rows}, keys: {rows: pod_name}}\n"
+            << "  - {name: us, use: graph-instances, roles: {pods: us-pods, rows: " << rows
+            << "}, keys: {rows: pod_name}}\n"
             << "executors: {update_row: [{source: eu-rows}, {source: us-rows, "
                "conninfo_env: US_WRITER}]}\n";
     }

@@ -26,8 +26,8 @@ config::Config configured(const std::string& rules = "", const std::string& expe
         "  rows:\n"
         "    postgres: {conninfo_env: DB, table: public.instances}\n"
         "policies:\n"
-        "  - {name: graph-instances, use: graph-instances, pods: pods, rows: rows,\n"
-        "     correlate: pod_name, rules: {" +
+        "  - {name: graph-instances, use: graph-instances, roles: {pods: pods, rows: rows},\n"
+        "     keys: {rows: pod_name}, rules: {" +
         rules +
         "}}\n"
         "executors: {delete_pod: {source: pods}, update_row: {source: rows}}\n";

@@ -192,8 +192,8 @@ void add_texts(Corpus& corpus) {
     corpus.add("config", "smallest",
                "version: 1\nsources:\n  pods: {kubernetes: {namespace: n, selector: a=b}}\n"
                "  rows: {postgres: {conninfo: host=h dbname=d user=u, table: public.t}}\n"
-               "policies:\n  - {name: p, use: graph-instances, pods: pods, rows: rows, "
-               "correlate: pod_name}\n"
+               "policies:\n  - {name: p, use: graph-instances, roles: {pods: pods, rows: rows}, "
+               "keys: {rows: pod_name}}\n"
                "executors: {delete_pod: {source: pods}, update_row: {source: rows}}\n");
     corpus.add("scenario", "short",
                "# A story\nuse processors\n0s known all\n5s pod a id=b\n=> x\n");

@@ -42,9 +42,8 @@ sources:
 policies:
   - name: graph-instances
     use: graph-instances
-    pods: pods
-    rows: rows
-    correlate: "pod_name"
+    roles: {{pods: pods, rows: rows}}
+    keys: {{rows: pod_name}}
     rules:
       orphaned_pod: {{mode: observe, grace: 2s}}
       missing_pod: {{mode: observe, grace: 2s}}

@@ -31,9 +31,7 @@ SOURCES = """\
 policies:
   - name: second
     use: graph-instances
-    pods: second-pods
-    rows: second-rows
-    correlate: "coalesce(pod_name, 'wrapper-' || url_slug)"
+    roles: {{pods: second-pods, rows: second-rows}}
     rules:
       orphaned_pod: {{mode: enforce, grace: 4s, create_window: 2s}}
       missing_pod: {{mode: enforce, grace: 4s, create_window: 2s}}

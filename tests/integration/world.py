@@ -51,9 +51,7 @@ sources:
 policies:
   - name: graph-instances
     use: graph-instances
-    pods: pods
-    rows: rows
-    correlate: "coalesce(pod_name, 'wrapper-' || url_slug)"
+    roles: {{pods: pods, rows: rows}}
     rules:
       orphaned_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}{budget}}}
       missing_pod: {{mode: {mode}, grace: {grace}, create_window: {create_window}{budget}}}

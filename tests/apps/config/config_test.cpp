@@ -69,7 +69,7 @@ TEST(Config, DefaultsAreThoseOfTheDocument) {
     EXPECT_EQ(rows.table.name, "instances");
     EXPECT_EQ(rows.publication, "trueup");
     EXPECT_EQ(rows.slot, "trueup_rows");
-    EXPECT_EQ(rows.columns, (std::vector<std::string>{"status", "pod_name", "url_slug"}));
+    EXPECT_EQ(rows.columns, (std::vector<std::string>{"pod_name", "status", "url_slug"}));
     EXPECT_FALSE(rows.emit_message);
 }
 

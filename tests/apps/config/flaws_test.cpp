@@ -131,11 +131,10 @@ TEST(ConfigFlaws, UnknownKeys) {
     EXPECT_EQ(
         flaws_at_top("http: {colour: red}\n"),
         "trueup.yaml:2: unknown key 'colour' under http; known are listen, acknowledge and tls");
-    EXPECT_EQ(
-        flaws_of_policy("    shards: 3\n"),
-        "trueup.yaml:18: unknown key 'shards' under policies[0]; known are name, use, pods, "
-        "rows, correlate, rules, enabled, stale_after, command_ttl, max_drop, reconcile_every, "
-        "max_clock_skew, windows and acknowledge");
+    EXPECT_EQ(flaws_of_policy("    shards: 3\n"),
+              "trueup.yaml:18: unknown key 'shards' under policies[0]; known are name, file, use, "
+              "roles, keys, rules, enabled, stale_after, command_ttl, max_drop, reconcile_every, "
+              "max_clock_skew, windows and acknowledge");
 }
 
 // Design §4.10: a brake that anybody could loosen in passing is none.
@@ -168,8 +167,9 @@ TEST(ConfigFlaws, AllOfThemAreSaidInTheOrderOfTheFile) {
         "NAME, or all_namespaces: true\n"
         "trueup.yaml:6: unknown key 'namespce' under sources.pods.kubernetes; did you mean "
         "'namespace'?\n"
-        "trueup.yaml:14: policies[0].use is 'x-instances', and this release has one set of "
-        "rules; write graph-instances");
+        "trueup.yaml:14: policies[0].use is 'x-instances', which this release does not carry; "
+        "known are ec2-workers, ephemeral-runners, graph-instances, processors and "
+        "storage-instances; or write file: FILE with a policy of your own");
 }
 
 // A quote that was left open had a flaw's sentence run over several lines, of which all but the
@@ -200,9 +200,10 @@ TEST(ConfigFlaws, MissingKeys) {
     EXPECT_EQ(flaws_with("      table: public.instances\n", ""),
               "trueup.yaml:9: sources.rows.postgres needs the key 'table'; write table: "
               "public.instances");
-    EXPECT_EQ(flaws_with("    pods: pods\n", ""),
-              "trueup.yaml:13: policies[0] needs the key 'pods'; write pods: NAME of a source of "
-              "pods of kubernetes");
+    EXPECT_EQ(
+        flaws_with("{pods: pods, ", "{"),
+        "trueup.yaml:15: policies[0].roles needs the key 'pods'; write pods: NAME of a source "
+        "of pods of kubernetes");
     EXPECT_EQ(
         flaws_with("{source: pods}", "{}"),
         "trueup.yaml:18: executors.delete_pod needs the key 'source'; write source: NAME of a "

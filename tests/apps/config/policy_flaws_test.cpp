@@ -27,26 +27,27 @@ TEST(ConfigPolicyFlaws, NamesFitIntoSubjectKeys) {
 TEST(ConfigPolicyFlaws, ThereIsAtLeastOneAndEachUsesTheSetThatThereIs) {
     EXPECT_EQ(flaws("version: 1\nsources: {}\npolicies: []\n"),
               "trueup.yaml:3: policies is empty; write [{name: graph-instances, ...}]");
-    EXPECT_EQ(flaws_with("use: graph-instances", "use: processors"),
-              "trueup.yaml:14: policies[0].use is 'processors', and this release has one set of "
-              "rules; write graph-instances");
+    EXPECT_EQ(flaws_with("use: graph-instances", "use: graph-instance"),
+              "trueup.yaml:14: policies[0].use is 'graph-instance', which this release does not "
+              "carry; did you mean 'graph-instances'?; or write file: FILE with a policy of your "
+              "own");
 }
 
 TEST(ConfigPolicyFlaws, SourcesExistAndFitTheirSide) {
+    EXPECT_EQ(flaws_with("{pods: pods, ", "{pods: pod, "),
+              "trueup.yaml:15: policies[0].roles.pods names the source 'pod', which is not under "
+              "sources; did you mean 'pods'?");
+    EXPECT_EQ(flaws_with(", rows: rows}", ", rows: databases}"),
+              "trueup.yaml:15: policies[0].roles.rows names the source 'databases', which is not "
+              "under sources; add it there");
+    EXPECT_EQ(flaws_with(", rows: rows}", ", rows: pods}"),
+              "trueup.yaml:15: policies[0].roles.rows names 'pods', which is not a source of "
+              "postgres; name one that is");
     EXPECT_EQ(
-        flaws_with("    pods: pods", "    pods: pod"),
-        "trueup.yaml:15: policies[0].pods names the source 'pod', which is not under sources; "
-        "did you mean 'pods'?");
-    EXPECT_EQ(flaws_with("    rows: rows", "    rows: databases"),
-              "trueup.yaml:16: policies[0].rows names the source 'databases', which is not under "
-              "sources; add it there");
-    EXPECT_EQ(flaws_with("    rows: rows", "    rows: pods"),
-              "trueup.yaml:16: policies[0].rows names 'pods', which is not a source of postgres; "
-              "name one that is");
-    EXPECT_EQ(flaws_with("selector: app=wrapper", "resource: v1/nodes"),
-              "trueup.yaml:15: policies[0].pods names 'pods', which is not a source of pods of "
-              "kubernetes; name one that is\ntrueup.yaml:18: executors.delete_pod.source names "
-              "'pods', which is not a source of pods of kubernetes; name one that is");
+        flaws_with("selector: app=wrapper", "resource: v1/nodes"),
+        "trueup.yaml:15: policies[0].roles.pods names 'pods', which is not a source of pods of "
+        "kubernetes; name one that is\ntrueup.yaml:18: executors.delete_pod.source names "
+        "'pods', which is not a source of pods of kubernetes; name one that is");
 }
 
 TEST(ConfigPolicyFlaws, CorrelationErrorsHaveAPosition) {
@@ -57,8 +58,9 @@ TEST(ConfigPolicyFlaws, CorrelationErrorsHaveAPosition) {
               "trueup.yaml:17: correlation expression, position 10: names no column, so all rows "
               "would claim one name");
     EXPECT_EQ(flaws_with("\"coalesce(pod_name, 'wrapper-' || url_slug)\"", "\"\""),
-              "trueup.yaml:17: policies[0].correlate is empty; write which pod a row means, as in "
-              "correlate: \"coalesce(pod_name, 'wrapper-' || url_slug)\"");
+              "trueup.yaml:17: policies[0].keys.rows is empty; write which subject an object "
+              "belongs to, as in rows: \"coalesce(pod_name, 'wrapper-' || url_slug)\", or leave it "
+              "out");
 }
 
 TEST(ConfigPolicyFlaws, Modes) {
@@ -140,8 +142,9 @@ TEST(ConfigPolicyFlaws, NothingActsOnPodsThatALabelNames) {
                          "    rules: {orphaned_pod: {mode: approve}, missing_pod: {mode: "
                          "enforce}, status_drift: {}}\nexecutors:")),
               "trueup.yaml:19: policies[0].rules lets orphaned_pod and missing_pod act, but "
-              "sources.pods.kubernetes.key_label is set: this release cannot look up pods by label "
-              "before a write; write mode: observe, or leave key_label out");
+              "pods are known by the label instance-id: this release cannot look objects up by a "
+              "label before a write; write mode: observe, or leave out "
+              "sources.pods.kubernetes.key_label");
 }
 
 std::string over_kafka(int partitions, const std::string& policy) {
@@ -156,11 +159,13 @@ TEST(ConfigPolicyFlaws, SeveralShardsObserveUnlessSomebodyKnows_G25) {
     const std::string acts = "    rules: {status_drift: {mode: enforce}}\n";
     EXPECT_EQ(flaws(over_kafka(1, acts)), "(sound)");
     EXPECT_EQ(flaws(over_kafka(4, "")), "(sound)");
-    EXPECT_EQ(flaws(over_kafka(4, acts)),
-              "trueup.yaml:19: policies[0].rules lets status_drift act, but with "
-              "bus.kafka.partitions 4 counts over all subjects (uncorrelated_rows) hold within one "
-              "shard only; write partitions: 1, or mode: observe, or acknowledge: [partitions] "
-              "beside rules if this is intended");
+    EXPECT_EQ(
+        flaws(over_kafka(4, acts)),
+        "trueup.yaml:19: policies[0].rules lets status_drift act, but with "
+        "bus.kafka.partitions 4 counts over all subjects (uncorrelated_rows and unowned_pods) hold "
+        "within one shard only; write partitions: 1, or mode: observe, or acknowledge: "
+        "[partitions] "
+        "beside rules if this is intended");
     EXPECT_EQ(flaws(over_kafka(4, acts + "    acknowledge: [partitions]\n")), "(sound)");
     EXPECT_EQ(flaws(over_kafka(4, "    acknowledge: [partitions]\n")), "(sound)")
         << "the way back to observe is open";
@@ -242,21 +247,21 @@ TEST(ConfigPolicyFlaws, EnforcementNeedsItsExecutor) {
     EXPECT_EQ(flaws_with("executors: {delete_pod: {source: pods}, update_row: {source: rows}}\n",
                          enforced),
               "trueup.yaml:19: rules.orphaned_pod.mode is enforce, and executors.delete_pod is "
-              "missing; write executors: {delete_pod: {source: NAME}}\n"
+              "missing; write executors: {delete_pod: {source: pods}}\n"
               "trueup.yaml:20: rules.status_drift.mode is enforce, and executors.update_row is "
-              "missing; write executors: {update_row: {source: NAME}}");
+              "missing; write executors: {update_row: {source: rows}}");
     EXPECT_EQ(flaws_of_policy(enforced), "(sound)");
 }
 
 TEST(ConfigPolicyFlaws, WhatServesAnInstanceIsDeletedByAnExecutorThatSaysSo_G7) {
-    EXPECT_EQ(flaws_of_policy("    services: pods\n"),
-              "trueup.yaml:18: policies[0].services names 'pods', which is not a source of a "
+    EXPECT_EQ(flaws_with(", rows: rows}", ", rows: rows, services: pods}"),
+              "trueup.yaml:15: policies[0].roles.services names 'pods', which is not a source of a "
               "resource of kubernetes other than pods; name one that is");
     const std::string served =
         with(with(sound(), "sources:\n",
                   "sources:\n  services: {kubernetes: {in_cluster: true, namespace: graph, "
                   "selector: a, resource: v1/services}}\n"),
-             "executors: {", "    services: services\nexecutors: {");
+             ", rows: rows}", ", rows: rows, services: services}");
     EXPECT_EQ(flaws(served), "(sound)") << "nothing is ended yet";
     const std::string columns =
         with(served, "      table: public.instances\n",
@@ -266,9 +271,9 @@ TEST(ConfigPolicyFlaws, WhatServesAnInstanceIsDeletedByAnExecutorThatSaysSo_G7) 
                                   "    rules: {termination_requested: {mode: enforce}}\n"
                                   "executors: {");
     EXPECT_EQ(flaws(ends),
-              "trueup.yaml:21: rules.termination_requested.mode is enforce, and "
-              "executors.delete_object does not act on 'services', which the policy names; write "
-              "executors: {delete_object: {sources: [services]}}");
+              "trueup.yaml:20: rules.termination_requested.mode is enforce, and "
+              "executors.delete_object is missing; write executors: {delete_object: {sources: "
+              "[services]}}");
     EXPECT_EQ(
         flaws(with(ends, "executors: {", "executors: {delete_object: {sources: [services]}, ")),
         "(sound)");
@@ -305,12 +310,13 @@ TEST(ConfigPolicyFlaws, AsWhomIsWrittenIsSaidOnceAndWhole) {
 }
 
 TEST(ConfigPolicyFlaws, ExecutorsActOnThePolicysSources) {
-    EXPECT_EQ(flaws(with(with(sound(), "sources:\n",
-                              "sources:\n  more: {kubernetes: {in_cluster: true, namespace: a, "
-                              "selector: a}}\n"),
-                         "{source: pods}", "{source: more}")),
-              "trueup.yaml:19: executors.delete_pod acts on 'more', which is the pods of no "
-              "policy; use a source that one has");
+    EXPECT_EQ(
+        flaws(with(with(sound(), "sources:\n",
+                        "sources:\n  more: {kubernetes: {in_cluster: true, namespace: a, "
+                        "selector: a}}\n"),
+                   "{source: pods}", "{source: more}")),
+        "trueup.yaml:19: executors.delete_pod acts on 'more', which plays no role of a policy; "
+        "use a source that does");
     EXPECT_EQ(flaws_with("update_row:", "update_rows:"),
               "trueup.yaml:18: unknown key 'update_rows' under executors; did you mean "
               "'update_row'?");

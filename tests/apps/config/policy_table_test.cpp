@@ -18,10 +18,9 @@ void expect_line(const std::string& table, const std::string& line) {
 TEST(PolicyTable, SaysWhoClaimsAndWhatIsDone) {
     const std::string table = policy_table(*policies::shipped("graph-instances"));
     EXPECT_TRUE(table.starts_with("policy    graph-instances: the name of a wrapper pod\n"));
-    expect_line(
-        table,
-        "role      rows: row, by coalesce(pod_name, ('wrapper-' || url_slug)); claims where "
-        "status is running or starting (not failed, hibernated, stopping)");
+    expect_line(table,
+                "role      rows: row, by coalesce(pod_name, 'wrapper-' || url_slug); claims where "
+                "status is running or starting (not failed, hibernated, stopping)");
     expect_line(table,
                 "rule      orphaned_pod: pod without an instance row\n"
                 "  when        pods: one\n"

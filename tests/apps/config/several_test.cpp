@@ -29,15 +29,15 @@ std::string two() {
            "policies:\n"                                                            // 13
            "  - name: eu\n"                                                         // 14
            "    use: graph-instances\n"                                             // 15
-           "    pods: pods\n"                                                       // 16
-           "    rows: rows\n"                                                       // 17
-           "    correlate: \"pod_name\"\n"                                          // 18
+           "    roles: {pods: pods, rows: rows}\n"                                  // 16
+           "    keys:\n"                                                            // 17
+           "      rows: pod_name\n"                                                 // 18
            "    rules: {orphaned_pod: {mode: enforce}}\n"                           // 19
            "  - name: us\n"                                                         // 20
            "    use: graph-instances\n"                                             // 21
-           "    pods: us-pods\n"                                                    // 22
-           "    rows: us-rows\n"                                                    // 23
-           "    correlate: \"url_slug\"\n"                                          // 24
+           "    roles: {pods: us-pods, rows: us-rows}\n"                            // 22
+           "    keys:\n"                                                            // 23
+           "      rows: url_slug\n"                                                 // 24
            "    rules: {orphaned_pod: {mode: approve}}\n"                           // 25
            "executors:\n"                                                           // 26
            "  delete_pod: [{source: pods}, {source: us-pods, in_cluster: true}]\n"  // 27
@@ -109,7 +109,8 @@ TEST(ConfigSeveral, ASlotHasOneReader) {
     EXPECT_EQ(
         flaws(with(with(two(), "rows: us-rows", "rows: rows"),
                    "  us-rows:\n    postgres: {conninfo_env: US, table: public.us}\n", "")),
-        "trueup.yaml:21: policies[1].rows is 'rows', which policy eu reads already, and a "
+        "trueup.yaml:20: policies[1].roles has 'rows' as rows, which policy eu reads already, and "
+        "a "
         "slot has one reader; write another source of the same table, with a slot of its own");
 }
 
@@ -166,10 +167,11 @@ TEST_F(SoundPolicies, OneThatIsWrongLeavesTheOthersAlone_9_7) {
     EXPECT_EQ(config->policies[0].name, "eu");
     ASSERT_EQ(config->left_out.size(), 1U);
     EXPECT_EQ(config->left_out[0].name, "us");
-    EXPECT_EQ(config->left_out[0].why,
-              dir / "trueup.yaml" +
-                  ":23: policies[1].rows names the source 'us-row', which is not under sources; "
-                  "did you mean 'us-rows'?");
+    EXPECT_EQ(
+        config->left_out[0].why,
+        dir / "trueup.yaml" +
+            ":22: policies[1].roles.rows names the source 'us-row', which is not under sources; "
+            "did you mean 'us-rows'?");
     EXPECT_EQ(of_each_policy(*config)[0].memory_bytes, std::uint64_t{256} << 20U)
         << "it keeps its share, whatever becomes of the other one";
     EXPECT_NE(flaws(text), "(sound)") << "`config check` takes it as a whole";

@@ -70,9 +70,8 @@ TEST(ConfigSourceFlaws, TheClusterIsNamedOnce) {
 
 TEST(ConfigSourceFlaws, ResourcesHaveAGroupAndAVersion) {
     for (const char* wrong : {"nodes", "a/b/c/d", "apps//deployments", "apps/v1/Deployments"}) {
-        EXPECT_EQ(flaws(with(with(sound(), "selector: app=wrapper",
-                                  "selector: a\n      resource: " + std::string(wrong)),
-                             "    pods: pods\n", "    pods: pods\n")),
+        EXPECT_EQ(flaws_with("selector: app=wrapper",
+                             "selector: a\n      resource: " + std::string(wrong)),
                   "trueup.yaml:8: sources.pods.kubernetes.resource is '" + std::string(wrong) +
                       "'; write pods, v1/nodes for another one of the core, or "
                       "group/version/plural, as in apps/v1/deployments");
@@ -158,8 +157,8 @@ TEST(ConfigSourceFlaws, TablesAndSlots) {
     EXPECT_EQ(flaws_with("sources:\n",
                          "sources:\n  old: {postgres: {conninfo_env: A, table: a, "
                          "slot: trueup_rows}}\n"),
-              "trueup.yaml:3: sources.old is the rows of no policy, so no correlate says what its "
-              "rows mean; use it in a policy or leave it out\ntrueup.yaml:9: sources.rows uses the "
+              "trueup.yaml:3: sources.old plays no role of a policy, so nothing says what its rows "
+              "mean; use it in a policy or leave it out\ntrueup.yaml:9: sources.rows uses the "
               "slot 'trueup_rows' of sources.old; write another slot, because two readers of one "
               "slot take each other's changes");
 }
@@ -170,13 +169,14 @@ TEST(ConfigSourceFlaws, ColumnsHoldNoSecrets) {
               "secret, and would be published and kept; leave it out, or write fields: "
               "{db_password: hash}");
     EXPECT_EQ(flaws_with("|| url_slug", "|| session_token"),
-              "trueup.yaml:17: policies[0].correlate reads 'session_token', which looks like a "
-              "secret, and would be published and kept; use another column");
+              "trueup.yaml:16: policies[0].keys reads 'session_token' of rows, which looks like a "
+              "secret, and would be published and kept; use another one, or name it under "
+              "sources.rows in fields and acknowledge");
 }
 
 TEST(ConfigSourceFlaws, ColumnsAreWhatTheRulesRead) {
-    EXPECT_EQ(flaws_of_rows("columns: [status, ttl]"),
-              "trueup.yaml:8: sources.rows.postgres.columns lacks 'pod_name', which "
+    EXPECT_EQ(flaws_of_rows("columns: [pod_name, ttl]"),
+              "trueup.yaml:8: sources.rows.postgres.columns lacks 'status', which "
               "graph-instances reads; add it");
     EXPECT_EQ(flaws_of_rows("columns: []"),
               "trueup.yaml:12: sources.rows.postgres.columns is empty; leave it out to use the "
@@ -220,7 +220,7 @@ TEST(ConfigSourceFlaws, ASecretInTheClearIsSaidTwice_Design_4_15) {
 }
 
 TEST(ConfigSourceFlaws, WhatRulesReadStaysAsItIs_Design_4_15) {
-    const std::string rest = ", but rules or correlate need its text; write map";
+    const std::string rest = ", but the policy needs its text; write map";
     for (const char* column : {"status", "pod_name", "url_slug"}) {
         EXPECT_EQ(flaws_of_rows("fields:\n        " + std::string(column) + ": hash"),
                   "trueup.yaml:13: sources.rows.postgres.fields." + std::string(column) +

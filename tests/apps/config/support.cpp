@@ -21,9 +21,9 @@ std::string sound() {
            "policies:\n"                                                             // 12
            "  - name: graph-instances\n"                                             // 13
            "    use: graph-instances\n"                                              // 14
-           "    pods: pods\n"                                                        // 15
-           "    rows: rows\n"                                                        // 16
-           "    correlate: \"coalesce(pod_name, 'wrapper-' || url_slug)\"\n"         // 17
+           "    roles: {pods: pods, rows: rows}\n"                                   // 15
+           "    keys:\n"                                                             // 16
+           "      rows: \"coalesce(pod_name, 'wrapper-' || url_slug)\"\n"            // 17
            "executors: {delete_pod: {source: pods}, update_row: {source: rows}}\n";  // 18
 }
 

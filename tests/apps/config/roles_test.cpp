@@ -1,0 +1,296 @@
+// Proves apps/config/roles.cpp: a policy is one that the binary carries or a file of one's own, and
+// sources play its roles.
+#include "apps/config/describe.h"
+#include "apps/config/policy_file.h"
+#include "tests/apps/config/support.h"
+#include "tests/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace trueup::config {
+namespace {
+
+/// Of a stranger's table and pods; its policy is in line 13 and those after it.
+std::string of(const std::string& policy, const std::string& executors = "{}") {
+    return "version: 1\n"
+           "sources:\n"
+           "  workers:\n"
+           "    kubernetes:\n"
+           "      kubeconfig: kube.yaml\n"
+           "      namespace: jobs\n"
+           "      selector: role=worker\n"
+           "  table:\n"
+           "    postgres:\n"
+           "      conninfo_env: TRUEUP_DATABASE\n"
+           "      table: public.workers\n"
+           "policies:\n"
+           "  - name: jobs\n" +
+           policy + "executors: " + executors + "\n";
+}
+
+constexpr const char* kBoth = "{delete_pod: {source: workers}, update_row: {source: table}}";
+
+class PolicyFiles : public ::testing::Test {
+  protected:
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(dir / name) << text;
+    }
+    Result<Config> load(const std::string& text) const {
+        write("trueup.yaml", text);
+        return load_config(dir / "trueup.yaml");
+    }
+    /// What is wrong with it, file names without the folder.
+    std::string flaws_of(const std::string& text) const {
+        const Result<Config> config = load(text);
+        if (config) return "(sound)";
+        std::string what = config.error().what;
+        const std::string folder = dir / "";
+        for (std::size_t at = 0; (at = what.find(folder)) != std::string::npos;) {
+            what.erase(at, folder.size());
+        }
+        return what;
+    }
+    testing::TempDir dir;
+};
+
+/// Two roles and a rule; `rule` follows it.
+std::string small(const std::string& roles = "", const std::string& rule = "do: report") {
+    return "policy: mine\n"
+           "language: 1\n"
+           "subject: the name of a pod\n"
+           "roles:\n"
+           "  pods: {kind: pod, key: name}\n"
+           "  rows: {kind: row, key: pod, live: {state: up}, fields: {state: text, pod: text}}\n" +
+           roles +
+           "rules:\n"
+           "  stray:\n"
+           "    finds: pod without a row\n"
+           "    when: {pods: one, rows: none}\n"
+           "    grace: 2m\n"
+           "    create_window: 1m\n"
+           "    acknowledge: [open_words]\n"
+           "    " +
+           rule + "\n";
+}
+
+constexpr const char* kMine =
+    "    file: mine.yaml\n"
+    "    roles: {pods: workers, rows: table}\n";
+
+TEST(PolicyRoles, APolicyOfAStrangersTableIsRunByItsFileAlone) {
+    const Config config = parsed(of(std::string("    file: ") + TRUEUP_POLICIES +
+                                        "/examples/workers.yaml\n"
+                                        "    roles: {pods: workers, rows: table}\n"
+                                        "    rules: {dead_worker: {mode: enforce}, orphaned_pod: "
+                                        "{mode: approve, grace: 3m}}\n",
+                                    kBoth));
+    EXPECT_EQ(config.source("table")->postgres()->columns,
+              (std::vector<std::string>{"k8s_pod", "state", "updated_at"}))
+        << "what its rules read";
+    const Settings settings = policy_settings(config);
+    EXPECT_EQ(settings.policy, "jobs");
+    EXPECT_EQ(settings.text->name, "workers");
+    ASSERT_EQ(settings.rules.size(), 5U);
+    EXPECT_EQ(settings.rules[0], (RuleSettings{"orphaned_pod", Mode::kApprove, Millis(180'000),
+                                               Millis(60'000), Budget{}}));
+    EXPECT_EQ(settings.rules[1].mode, Mode::kEnforce);
+    EXPECT_EQ(settings.rules[4].mode, Mode::kObserve)
+        << "it deletes and writes, and nothing says off";
+    EXPECT_EQ(settings.sources[0].role, 0U);
+    EXPECT_EQ(settings.sources[1].role, 1U);
+    EXPECT_EQ(policy_settings(parsed(describe_json(config))), settings);
+}
+
+TEST(PolicyRoles, ColumnsOfRulesThatAreOffAreNotNeeded) {
+    const std::string file = std::string("    file: ") + TRUEUP_POLICIES +
+                             "/examples/workers.yaml\n"
+                             "    roles: {pods: workers, rows: table}\n";
+    const Config config = parsed(of(file + "    rules: {stuck_draining: {mode: off}}\n"));
+    EXPECT_EQ(config.source("table")->postgres()->columns,
+              (std::vector<std::string>{"k8s_pod", "state"}));
+}
+
+TEST(PolicyRoles, WhatTheReleaseCarriesIsTakenByName) {
+    const std::string roles = "    roles: {pods: workers, rows: table}\n";
+    EXPECT_EQ(flaws(of("    use: graph-instances\n" + roles)), "(sound)");
+    EXPECT_EQ(flaws(of(roles)),
+              "trueup.yaml:13: policies[0] needs the key 'use'; write use: graph-instances, or "
+              "file: FILE with a policy of your own");
+    EXPECT_EQ(flaws(of("    use: graph-instances\n    file: mine.yaml\n" + roles)),
+              "trueup.yaml:15: policies[0].file and use exclude each other; leave one out");
+}
+
+TEST(PolicyRoles, EachRoleIsPlayedByASourceOfItsKind) {
+    const auto with_roles = [](const std::string& roles) {
+        return flaws(of("    use: graph-instances\n" + roles));
+    };
+    EXPECT_EQ(
+        with_roles(""),
+        "trueup.yaml:13: policies[0] needs the key 'roles'; write roles: {pods: SOURCE, rows: "
+        "SOURCE}");
+    EXPECT_EQ(
+        with_roles("    roles: {pods: workers}\n"),
+        "trueup.yaml:15: policies[0].roles needs the key 'rows'; write rows: NAME of a source "
+        "of postgres");
+    EXPECT_EQ(with_roles("    roles: {pods: workers, rows: table, row: table}\n"),
+              "trueup.yaml:15: unknown key 'row' under policies[0].roles; did you mean 'rows'?");
+    EXPECT_EQ(with_roles("    roles: {pods: table, rows: table}\n"),
+              "trueup.yaml:15: policies[0].roles.pods names 'table', which is not a source of pods "
+              "of kubernetes; name one that is");
+}
+
+// The keys of releases before this one.
+TEST(PolicyRoles, FormerKeysSayWhatIsWrittenInstead) {
+    EXPECT_EQ(flaws(of("    use: graph-instances\n    pods: workers\n    correlate: pod_name\n"
+                       "    roles: {pods: workers, rows: table}\n")),
+              "trueup.yaml:15: policies[0].pods is written under roles: {pods: SOURCE}\n"
+              "trueup.yaml:16: policies[0].correlate is written under keys: {rows: EXPRESSION}, if "
+              "it is not the policy's own key");
+}
+
+TEST(PolicyRoles, WhatNoSourceOfThisReleaseHasIsRefused) {
+    const auto used = [](const std::string& use, const std::string& roles) {
+        return flaws(of("    " + use + "\n    roles: {" + roles + "}\n"));
+    };
+    const std::string rest = ", and no source of this release has them; use another policy";
+    EXPECT_EQ(used("use: ec2-workers", "rows: table"),
+              "trueup.yaml:14: policies[0].use needs EC2 instances for its role instances" + rest);
+    EXPECT_EQ(
+        used(std::string("file: ") + TRUEUP_POLICIES + "/examples/tenants.yaml", "rows: table"),
+        "trueup.yaml:14: policies[0].file needs spec.plan of objects (field plan) for its "
+        "role tenants" +
+            rest);
+}
+
+TEST_F(PolicyFiles, WhatIsWrongWithTheFileIsSaidWithItsOwnLine) {
+    write("mine.yaml", small("", "do: {delete: pod}"));
+    EXPECT_EQ(flaws_of(of(kMine)),
+              "trueup.yaml:14: policies[0].file is wrong: mine.yaml:14: rules.stray.do.delete: "
+              "'pod' is not a role of this policy; did you mean 'pods'?");
+    EXPECT_EQ(
+        flaws_of(of("    file: none.yaml\n    roles: {}\n")),
+        "trueup.yaml:14: policies[0].file is wrong: none.yaml: cannot be read; check the path "
+        "and who may read it");
+    write("mine.yaml", std::string(kMostPolicyBytes + 1, '#'));
+    EXPECT_EQ(flaws_of(of(kMine)),
+              "trueup.yaml:14: policies[0].file is wrong: mine.yaml: the file has more than 256 "
+              "KiB, the most that a policy has");
+}
+
+TEST_F(PolicyFiles, AnotherTextIsAnotherConfiguration) {
+    write("mine.yaml", small());
+    const Result<Config> before = load(of(kMine));
+    write("mine.yaml", small() + "# changed\n");
+    const Result<Config> after = load(of(kMine));
+    ASSERT_TRUE(before.ok() && after.ok()) << before.error().what;
+    EXPECT_NE(before->digest, after->digest);
+}
+
+TEST_F(PolicyFiles, ItsWarningsAreThoseOfTheConfiguration) {
+    write("mine.yaml", small());
+    const Result<Config> config = load(of(kMine));
+    ASSERT_TRUE(config.ok()) << config.error().what;
+    bool said = false;
+    for (const std::string& warning : warnings(*config)) {
+        said = said || warning.find("mine.yaml:") != std::string::npos;
+    }
+    EXPECT_TRUE(said);
+}
+
+TEST_F(PolicyFiles, WhatNoExecutorCanDoIsObservedAtMost) {
+    write("mine.yaml", with(small("", "do: {create: pods, name: x, from: pod}"),
+                            "{pods: one, rows: none}", "{rows: one, pods: none}"));
+    const auto in_mode = [&](const std::string& mode) {
+        return flaws_of(of(kMine + ("    rules: {stray: {mode: " + mode + "}}\n")));
+    };
+    EXPECT_EQ(in_mode("observe"), "(sound)");
+    EXPECT_EQ(in_mode("enforce"),
+              "trueup.yaml:16: rules.stray.mode is 'enforce', and no executor of this release can "
+              "create pods; write observe or off");
+}
+
+TEST_F(PolicyFiles, WhatTheBuildCannotJudgeIsOff) {
+    write("mine.yaml", small("", "do: {insert: rows, set: {state: up}}"));
+    EXPECT_EQ(flaws_of(of(kMine)), "(sound)");
+    EXPECT_EQ(policy_settings(*load(of(kMine))).rules[0].mode, Mode::kOff);
+    EXPECT_EQ(flaws_of(of(kMine + std::string("    rules: {stray: {mode: observe}}\n"))),
+              "trueup.yaml:16: rules.stray.mode is 'observe', and nothing in this build can insert "
+              "rows; write off");
+}
+
+TEST_F(PolicyFiles, LabelsThatItReadsArePublished) {
+    write("mine.yaml", small("", "do: report"));
+    EXPECT_EQ(load(of(kMine))->source("workers")->kubernetes()->labels, std::vector<std::string>{});
+    const std::string labelled = with(small(), "{kind: pod, key: name}",
+                                      "{kind: pod, key: label.worker, live: {label.tier: gold}}");
+    write("mine.yaml", labelled);
+    const Result<Config> config = load(of(kMine));
+    ASSERT_TRUE(config.ok()) << config.error().what;
+    const SourceConfig& pods = *config->source("workers");
+    EXPECT_EQ(pods.kubernetes()->labels, (std::vector<std::string>{"tier", "worker"}));
+    EXPECT_EQ(key_label_of(config->policies[0], pods), "worker");
+    const std::string hashed =
+        with(of(kMine), "role=worker\n", "role=worker\n      fields: {label.tier: hash}\n");
+    EXPECT_EQ(flaws_of(hashed),
+              "trueup.yaml:8: sources.workers.kubernetes.fields.label.tier is hash, but the policy "
+              "needs its text; write map");
+}
+
+// An executor would look for a pod whose name is the label's value, find none, and call it gone.
+TEST_F(PolicyFiles, NothingActsOnObjectsThatALabelNames) {
+    write("mine.yaml", with(small("", "do: {delete: pods}"), "{kind: pod, key: name}",
+                            "{kind: pod, key: label.worker}"));
+    EXPECT_EQ(flaws_of(of(kMine + std::string("    rules: {stray: {mode: approve}}\n"), kBoth)),
+              "trueup.yaml:16: policies[0].rules lets stray act, but pods are known by the label "
+              "worker: this release cannot look objects up by a label before a write; write mode: "
+              "observe, or a policy in which their name is the key");
+}
+
+TEST_F(PolicyFiles, KeysAreWhatSourcesCanTell) {
+    const auto keyed = [&](const std::string& from, const std::string& to) {
+        write("mine.yaml", with(small(), from, to));
+        return flaws_of(of(kMine));
+    };
+    EXPECT_EQ(keyed("key: pod,", "key: lower(pod),"),
+              "trueup.yaml:14: correlation expression, position 1: coalesce is the only function "
+              "allowed here");
+    EXPECT_EQ(keyed("key: name", "key: \"namespace || '.' || name\""),
+              "trueup.yaml:14: policies[0].keys.pods is namespace || '.' || name, and this release "
+              "knows objects of Kubernetes by their name or by one label; write name or label.KEY");
+    write("mine.yaml", small());
+    const std::string other =
+        of(kMine + std::string("    keys: {rows: \"coalesce(pod, host)\"}\n"));
+    const Result<Config> config = load(other);
+    ASSERT_TRUE(config.ok()) << config.error().what;
+    EXPECT_EQ(config->source("table")->postgres()->columns,
+              (std::vector<std::string>{"host", "pod", "state"}));
+    EXPECT_EQ(policy::key_text(config->policies[0].role_of("table")->key), "coalesce(pod, host)");
+    EXPECT_EQ(flaws_of(of(kMine + std::string("    keys: {pods: owner}\n"))),
+              "trueup.yaml:16: policies[0].keys.pods is owner, and this release knows objects of "
+              "Kubernetes by their name or by one label; write name or label.KEY");
+}
+
+TEST_F(PolicyFiles, ColumnsThatLookLikeSecretsAreNotPublishedInPassing) {
+    write("mine.yaml",
+          with(small(), "live: {state: up}, fields: {state: text, pod: text}",
+               "live: {api_token: {set: true}}, fields: {api_token: text, pod: text}"));
+    EXPECT_EQ(flaws_of(of(kMine)),
+              "trueup.yaml:14: policies[0].file reads 'api_token' of rows, which looks like a "
+              "secret, and would be published and kept; use another one, or name it under "
+              "sources.table in fields and acknowledge");
+}
+
+TEST_F(PolicyFiles, OneSourcePlaysOneRole) {
+    write("mine.yaml", small("  old: {kind: pod, key: name, optional: true}\n"));
+    EXPECT_EQ(flaws_of(of("    file: mine.yaml\n"
+                          "    roles: {pods: workers, rows: table, old: workers}\n")),
+              "trueup.yaml:15: policies[0].roles.old names 'workers', which plays pods already; "
+              "write another source");
+}
+
+}  // namespace
+}  // namespace trueup::config
