@@ -211,7 +211,9 @@ Answer readiness(const std::vector<Snapshot>& policies, bool known) {
         // A stranger is told no name, nor how many there are.
         if (!known && why.empty()) why = sentence.empty() ? "" : sentence + "\n";
         if (known && !sentence.empty()) why += who + sentence + "\n";
-        if (known) remarks += one.remarks();
+        // What is of the process, each says.
+        const std::string said = known ? one.remarks() : "";
+        if (remarks.find(said) == std::string::npos) remarks += said;
     }
     return why.empty() ? plain(200, "ready\n" + remarks) : plain(503, std::move(why));
 }

@@ -48,6 +48,7 @@ std::string Snapshot::not_ready_in_short() const {
 
 std::string Snapshot::remarks() const {
     std::string lines;
+    if (!configuration.empty()) lines += configuration + "\n";
     for (const TallyView& tally : tallies) {
         if (tally.name != kUnknownWords || tally.value == 0) continue;
         lines += std::to_string(tally.value) + " objects have a word in " + tally.label + "." +

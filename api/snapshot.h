@@ -159,11 +159,12 @@ struct TallyView {
 
 struct Snapshot {
     std::string version;
-    std::string policy;            ///< its name
-    std::string left_out;          ///< why the policy does not run at all; empty: it does
-    std::string starting;          ///< what the start waits for, or does; empty: it is over
-    std::string refused;           ///< why the shard does not emit; empty: it does
-    std::string log_trouble;       ///< why the log does not answer; empty: it does
+    std::string policy;         ///< its name
+    std::string configuration;  ///< that on disk is another one, and what to do; empty: it is not
+    std::string left_out;       ///< why the policy does not run at all; empty: it does
+    std::string starting;       ///< what the start waits for, or does; empty: it is over
+    std::string refused;        ///< why the shard does not emit; empty: it does
+    std::string log_trouble;    ///< why the log does not answer; empty: it does
     std::string executor_trouble;  ///< why the executors read nothing; empty: they do
     bool caught_up = false;
     std::uint64_t active_shards = 0;  ///< shards that are sequenced and published here

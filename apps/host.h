@@ -6,6 +6,7 @@
 
 #include "api/backend.h"
 #include "api/snapshot.h"
+#include "apps/config_watch.h"
 #include "apps/quarantine_news.h"
 #include "apps/secrets.h"
 #include "apps/shard_host.h"
@@ -59,6 +60,8 @@ struct ExecutorSpec {
 struct HostSettings {
     std::string state_dir;             ///< of this policy alone
     std::shared_ptr<Secrets> secrets;  ///< nullptr: made in state_dir/keys
+    /// Of the process; nullptr: nobody looks.
+    std::shared_ptr<ConfigWatch> configuration;
     std::size_t memory_bytes = std::size_t{512} << 20U;
     Settings policy;
     std::int32_t partitions = 1;                                 ///< of every topic
@@ -137,6 +140,7 @@ class Host {
     bool say_in_force(PartitionNumber shard, const Settings& before, const Settings& now);
     std::vector<ports::Entry> said_of(const std::set<std::string>& stopped,
                                       PartitionNumber shard) const;
+    void add_itself(api::Snapshot& view) const;
     void add_health(api::Snapshot& view, const Source& source) const;
     void add_sources(std::vector<SourceSpec> specs);
     void add_executors(ExecutorSpec spec);

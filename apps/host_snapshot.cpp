@@ -252,14 +252,18 @@ void Host::add_health(api::Snapshot& view, const Source& source) const {
     shown->published = status.published;
 }
 
-api::Snapshot Host::snapshot() const {
-    api::Snapshot view;
+void Host::add_itself(api::Snapshot& view) const {
     view.version = kVersion;
     view.policy = policy();
     view.left_out = left_out();
-    if (!view.left_out.empty()) return view;
     view.starting = starting();
-    if (!view.starting.empty()) return view;
+    if (settings_.configuration) view.configuration = settings_.configuration->sentence();
+}
+
+api::Snapshot Host::snapshot() const {
+    api::Snapshot view;
+    add_itself(view);
+    if (!view.left_out.empty() || !view.starting.empty()) return view;
     view.caught_up = true;
     for (const auto& shard : shards_) {
         if (shard == shards_.front()) {
@@ -268,8 +272,7 @@ api::Snapshot Host::snapshot() const {
             merge(view, shard_view(*shard));
         }
     }
-    view.version = kVersion;
-    view.policy = policy();
+    add_itself(view);  // the first shard's view took its place
     view.partitions = settings_.partitions;
     for (const auto& source : sources_) add_health(view, *source);
     if (checks_) {

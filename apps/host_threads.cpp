@@ -134,6 +134,7 @@ void Host::run_maintenance() {
         // All of this may take long, and none of it needs the lock: others ask for lags meanwhile.
         lock.unlock();
         settings_.secrets->look(clock.steady_now());
+        if (settings_.configuration) settings_.configuration->look(clock.steady_now());
         if (clock.steady_now() >= next_measure) {
             measure_room();
             measure_lags();

@@ -215,9 +215,13 @@ class Start {
 
     /// A host for each, also for those that do not run: who asks is told why.
     std::optional<Refusal> open_hosts(std::unique_ptr<Hosts>& hosts) {
+        const auto watch = std::make_shared<ConfigWatch>(
+            options_.config, config_.digest,
+            [](const std::string& sentence) { spdlog::warn("{}", sentence); });
         std::vector<HostSettings> settings;
         for (const Policy& policy : policies_) {
             settings.push_back(policy.parts.settings);
+            settings.back().configuration = watch;
             // What does not run needs no folder, and must not end the others for want of one.
             if (policy.refused) settings.back().state_dir = config_.state_dir;
         }

@@ -118,6 +118,13 @@ class PolicyFile(scenario.Scenario):
             engine.until(f"{name} is dead", lambda n=name: self.state(n) == "DEAD", 60)
         for name in ("leftover", "stray", "failed"):
             engine.until(f"the pod {name} goes", lambda n=name: self.gone(n), 60)
+        # Symptom (had it been taken): a half-edited file changed what a running engine goes by.
+        self.edit_policy("language: 1", "language: 7")
+        said = "this process goes on with the policies that are in its journals"
+        engine.until("it says so", lambda: said in engine.readiness()[1], 30)
+        self.assertEqual(engine.readiness()[0], 200)
+        self.pod("late")
+        engine.until("the pod late goes", lambda: self.gone("late"), 60)
         self.assertEqual((self.state("well"), self.state("draining")), ("ACTIVE", "DRAINING"))
         self.assertFalse(self.gone("well") or self.gone("draining"))
         self.assertEqual(engine.end()[0], 0)
