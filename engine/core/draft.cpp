@@ -305,9 +305,7 @@ class Draft {
         for (const PlanAssigned& set : step_.sets) {
             Assignment& made = draft_.action.sets.emplace_back();
             made.column = set.field;
-            if (set.value)
-                made.value =
-                    text_of(on_.plan, on_.settings, *set.value, on_.subject, decision_.bound);
+            made.value = written(on_.plan, on_.settings, set, on_.subject, decision_.bound);
         }
     }
 
@@ -380,6 +378,19 @@ std::optional<std::string> text_of(const Plan& plan, const Settings& settings, c
         }
     }
     return made;
+}
+
+std::string_view spelled(const PlanAssigned& set, std::string_view value) {
+    if (!set.boolean) return value;
+    return value == "true" ? "t" : value == "false" ? "f" : value;
+}
+
+std::optional<std::string> written(const Plan& plan, const Settings& settings,
+                                   const PlanAssigned& set, const Subject& subject,
+                                   const Bound& bound) {
+    if (!set.value) return std::nullopt;
+    const std::optional<std::string> text = text_of(plan, settings, *set.value, subject, bound);
+    return text ? std::optional(std::string(spelled(set, *text))) : std::nullopt;
 }
 
 CommandDraft deletion(const PlanRole& role, const std::string& source, const Facet& object) {

@@ -38,6 +38,14 @@ bool harmless(const Decision& decision);
 std::optional<std::string> text_of(const Plan& plan, const Settings& settings, const PlanText& text,
                                    const Subject& subject, const Bound& bound);
 
+/// The same of what a step sets, as its source says it; nullopt: null is set, or a value is not
+/// known.
+std::optional<std::string> written(const Plan& plan, const Settings& settings,
+                                   const PlanAssigned& set, const Subject& subject,
+                                   const Bound& bound);
+/// A value of that field, however it is spelled: two of one spelling are one value.
+std::string_view spelled(const PlanAssigned& set, std::string_view value);
+
 /// Deletes exactly this object; its read set says that it is there, without a hold.
 CommandDraft deletion(const PlanRole& role, const std::string& source, const Facet& object);
 /// A pod that is deleted has the time that the operator gives it, else the policy, else its own.

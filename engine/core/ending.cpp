@@ -60,9 +60,16 @@ bool has_values(const Plan& plan, const Settings& settings, const PlanStep& step
         const std::optional<Field> now = object.fields().find(set.field);
         if (!now || now->unchanged) return false;
         if (!set.value) return !now->value;
-        const auto wanted =
-            text_of(plan, settings, *set.value, subject, bound_to(step.role, object));
-        return wanted && now->value && *now->value == *wanted;
+        const auto wanted = written(plan, settings, set, subject, bound_to(step.role, object));
+        return wanted && now->value && spelled(set, *now->value) == *wanted;
+    });
+}
+
+/// Can be told what the step writes?
+bool values_known(const Plan& plan, const Settings& settings, const PlanStep& step,
+                  const Subject& subject, const Facet& object) {
+    return std::all_of(step.sets.begin(), step.sets.end(), [&](const PlanAssigned& set) {
+        return !set.value || written(plan, settings, set, subject, bound_to(step.role, object));
     });
 }
 
@@ -352,6 +359,9 @@ Reason FoldRun::order_step(Entry& entry, Finding& face, const PlanStep& step) {
     if (vetoed(*object)) return Reason::kVeto;
     // Its owner may have closed it by a word that we do not know.
     if (!claim.yes()) return claim.why;
+    if (write && !values_known(*state_.plan, meta_.settings, step, subject, *object)) {
+        return Reason::kIncomplete;
+    }
     // A write of ours may not be in view yet.
     for (const auto& [written, time] : subject.own_writes) {
         if (written == source && !proven_past(source, time)) {
@@ -381,9 +391,8 @@ CommandDraft FoldRun::draft_of(const Subject& subject, const PlanStep& step,
         for (const PlanAssigned& set : step.sets) {
             Assignment& made = draft.action.sets.emplace_back();
             made.column = set.field;
-            if (!set.value) continue;
-            made.value = text_of(*state_.plan, meta_.settings, *set.value, subject,
-                                 bound_to(step.role, object));
+            made.value =
+                written(*state_.plan, meta_.settings, set, subject, bound_to(step.role, object));
         }
         draft.read_set = still_says(source, object, role.claim);
     } else {

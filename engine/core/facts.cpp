@@ -71,6 +71,11 @@ PlanValue as_sent(const PlanRole& role, const PlanField& field, const Field& sen
     const bool nothing =
         role.kind == policy::Kind::kRow && !field.blank_is_value && blank(*sent.value);
     if (nothing) return {Kind::kNull, {}};
+    if (field.type == policy::Field::Type::kBoolean && role.kind == policy::Kind::kRow) {
+        // As PostgreSQL says it.
+        if (sent.value == "t") return {Kind::kText, "true"};
+        if (sent.value == "f") return {Kind::kText, "false"};
+    }
     return {Kind::kText, *sent.value};
 }
 
@@ -121,6 +126,12 @@ Truth decide(const PlanTest& test, const PlanField& field, const PlanValue& valu
     if (null || lacks) return Truth::unknown(Reason::kIncomplete);
     if (value.kind != Kind::kText) return Truth::of(false);
     if (unlisted(field, value)) return Truth::unknown(Reason::kUnknownWord);
+    if (unreadable(field, value.text)) return Truth::unknown(Reason::kUnreadable);
+    if (test.op == Op::kIn && field.type == policy::Field::Type::kNumber) {
+        const auto is = number_in(value.text);
+        return Truth::of(std::any_of(test.values.begin(), test.values.end(),
+                                     [&](const auto& one) { return number_in(one) == is; }));
+    }
     if (test.op == Op::kIn) {
         return Truth::of(std::binary_search(test.values.begin(), test.values.end(), value.text));
     }
@@ -340,11 +351,16 @@ void tell_apart(PlanRole& role) {
     role.unsaid = {};
     for (PlanField& field : role.fields) {
         std::set<std::string> values(field.words.begin(), field.words.end());
+        // Every other text of such a field is unreadable.
+        if (field.type == policy::Field::Type::kBoolean) values.insert({"false", "true"});
         std::uint64_t lists = 0;
         for (std::uint64_t left = field.tests; left != 0; left &= left - 1) {
             const PlanTest& test = role.tests[static_cast<std::size_t>(std::countr_zero(left))];
             if (test.op == Op::kIn) values.insert(test.values.begin(), test.values.end());
-            const bool lasts = test.op == Op::kIn || test.op == Op::kSet || !field.words.empty();
+            // Two texts may be one number.
+            const bool number = field.type == policy::Field::Type::kNumber;
+            const bool lasts =
+                (test.op == Op::kIn && !number) || test.op == Op::kSet || !field.words.empty();
             if (lasts) lists |= left & ~(left - 1);
         }
         field.values.assign(values.begin(), values.end());

@@ -57,6 +57,8 @@ bool blank(std::string_view text);
 std::optional<SourceTime> time_in(const PlanField& field, std::string_view text);
 /// A whole number of 64 bits, and nothing else.
 std::optional<std::int64_t> number_in(std::string_view text);
+/// Is it no number, or neither true nor false, though the field is declared so?
+bool unreadable(const PlanField& field, std::string_view text);
 
 /// One present object.
 struct Seen {

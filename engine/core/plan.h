@@ -173,6 +173,7 @@ using PlanText = std::vector<PlanPiece>;
 struct PlanAssigned {
     std::string field;
     std::optional<PlanText> value;  ///< nullopt: null
+    bool boolean = false;           ///< of a row: written as PostgreSQL says it
     bool operator==(const PlanAssigned&) const = default;
 };
 

@@ -69,6 +69,8 @@ class PlanCompiler {
     void request(const std::string& name, PlanRule& made);
     bool asks_ledger(const PlanCase& found) const;
     std::string unable(const policy::Step& step) const;
+    bool is_boolean_of_row(const std::string& role, const std::string& name) const;
+    void tell_own(const PlanStep& step, PlanRule& rule) const;
     void end_by(PlanRule& rule, const PlanCase& found);
     PlanText planned(const policy::Text& text);
     PlanStep planned(const policy::Step& text);

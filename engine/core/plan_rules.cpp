@@ -144,6 +144,13 @@ std::string PlanCompiler::unable(const policy::Step& step) const {
             able = true;
             break;
         case Verb::kDelete:
+            able = kubernetes;
+            // What is sent is `background`; nothing was said of a pod's.
+            if (!step.propagation.empty() && step.propagation != "background") {
+                return "nothing in this build can delete " + step.role + " with propagation " +
+                       step.propagation;
+            }
+            break;
         case Verb::kCreate:
             able = kubernetes && !step.object;
             break;
@@ -157,6 +164,20 @@ std::string PlanCompiler::unable(const policy::Step& step) const {
     }
     if (able) return {};
     return "nothing in this build can " + std::string(policy::name_of(step.verb)) + ' ' + step.role;
+}
+
+/// By then the other objects may be gone.
+void PlanCompiler::tell_own(const PlanStep& step, PlanRule& rule) const {
+    for (const PlanAssigned& set : step.sets) {
+        if (!set.value) continue;
+        for (const PlanPiece& piece : *set.value) {
+            const Role of = piece.field.role;
+            if (of == kNoRole || of == step.role) continue;
+            rule.unable = "nothing in this build knows " + plan_.roles[of].name +
+                          " any more when it sets " + set.field + " of " +
+                          plan_.roles[step.role].name + " on the way to an end";
+        }
+    }
 }
 
 void PlanCompiler::end_by(PlanRule& rule, const PlanCase& found) {
@@ -183,6 +204,7 @@ void PlanCompiler::end_by(PlanRule& rule, const PlanCase& found) {
             rule.unable = "nothing in this build can end what has several sources, " +
                           plan_.roles[step.role].name;
         }
+        if (&step != found.steps.data()) tell_own(step, rule);
         if (step.verb == Verb::kUpdate || step.verb == Verb::kDelete) continue;
         rule.unable = "nothing in this build can " + std::string(policy::name_of(step.verb)) +
                       " on the way to an end";
@@ -206,6 +228,13 @@ PlanText PlanCompiler::planned(const policy::Text& text) {
     return made;
 }
 
+bool PlanCompiler::is_boolean_of_row(const std::string& role, const std::string& name) const {
+    const policy::Role* of = policy::find_role(policy_, role);
+    if (of == nullptr || of->kind != policy::Kind::kRow) return false;
+    const policy::Field* field = policy::find_field(*of, name);
+    return field != nullptr && field->type == policy::Field::Type::kBoolean;
+}
+
 PlanStep PlanCompiler::planned(const policy::Step& text) {
     PlanStep step;
     step.verb = text.verb;
@@ -213,7 +242,7 @@ PlanStep PlanCompiler::planned(const policy::Step& text) {
     step.name = planned(text.name);
     step.grace_period = text.grace_period;
     for (const policy::Assigned& set : text.sets) {
-        PlanAssigned assigned{set.field, std::nullopt};
+        PlanAssigned assigned{set.field, std::nullopt, is_boolean_of_row(text.role, set.field)};
         if (set.value) assigned.value = planned(*set.value);
         step.sets.push_back(std::move(assigned));
     }

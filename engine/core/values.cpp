@@ -48,6 +48,12 @@ std::optional<std::int64_t> number_in(std::string_view text) {
     return value;
 }
 
+bool unreadable(const PlanField& field, std::string_view text) {
+    using Type = policy::Field::Type;
+    if (field.type == Type::kNumber) return !number_in(text);
+    return field.type == Type::kBoolean && text != "true" && text != "false";
+}
+
 int order_of(const PlanField& field, const PlanValue& a, const PlanValue& b) {
     const auto left = amount_of(field, a);
     const auto right = amount_of(field, b);
@@ -68,8 +74,18 @@ Truth compared(const Plan& plan, const PlanJoin& join, const Seen& own, const Se
     if (unlisted(field, value) || unlisted(others, against)) {
         return Truth::unknown(Reason::kUnknownWord);
     }
-    if (join.op == Op::kSame) return Truth::of(value == against);
-    if (value.kind != Kind::kText || against.kind != Kind::kText) return Truth::of(false);
+    const bool texts = value.kind == Kind::kText && against.kind == Kind::kText;
+    if (join.op == Op::kSame) {
+        if (!texts) return Truth::of(value == against);
+        if (unreadable(field, value.text) || unreadable(others, against.text)) {
+            return Truth::unknown(Reason::kUnreadable);
+        }
+        const bool numbers =
+            field.type == policy::Field::Type::kNumber && others.type == field.type;
+        return Truth::of(numbers ? number_in(value.text) == number_in(against.text)
+                                 : value.text == against.text);
+    }
+    if (!texts) return Truth::of(false);
     const auto left = amount_of(field, value);
     const auto right = amount_of(field, against);
     if (!left || !right) return Truth::unknown(Reason::kUnreadable);

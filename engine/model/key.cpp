@@ -193,8 +193,10 @@ std::string field_text(std::string_view field) {
     std::string_view prefix;
     std::string_view rest;
     if (has_prefix(field, prefix, rest)) return std::string(prefix) + quoted(rest, '\'');
+    // SQL would read capitals as small letters, where this is shown to somebody who writes SQL.
+    const auto small = [](char c) { return continues_word(c) && !(c >= 'A' && c <= 'Z'); };
     const bool word = !field.empty() && begins_word(field.front()) &&
-                      std::all_of(field.begin(), field.end(), continues_word);
+                      std::all_of(field.begin(), field.end(), small);
     return word ? std::string(field) : quoted(field, '"');
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <utility>
 
 namespace trueup::testing::naive {
 
@@ -87,6 +88,10 @@ Value value_in(const policy::Role& role, const Facet& facet, const std::string& 
     const bool nothing = role.kind == policy::Kind::kRow && blank(*sent->value) &&
                          (field == nullptr || !field->blank_is_value);
     if (nothing) return {Kind::kNull, {}};
+    const bool boolean = role.kind == policy::Kind::kRow && field != nullptr &&
+                         field->type == policy::Field::Type::kBoolean;
+    if (boolean && *sent->value == "t") return {Kind::kText, "true"};
+    if (boolean && *sent->value == "f") return {Kind::kText, "false"};
     return {Kind::kText, std::string(*sent->value)};
 }
 
@@ -348,7 +353,21 @@ class Judgement {
         }
         if (value.kind != Kind::kText) return kNo;
         if (unlisted(field, value)) return unknown(Reason::kUnknownWord);
+        if (unreadable(field, value.text)) return unknown(Reason::kUnreadable);
+        if (test.op == Op::kIn && field != nullptr && field->type == policy::Field::Type::kNumber) {
+            for (const std::string& one : test.values) {
+                if (number(one) == number(value.text)) return kYes;
+            }
+            return kNo;
+        }
         return against_constants(test, value.text);
+    }
+
+    /// What is declared as a number or as true or false, and says something else.
+    static bool unreadable(const policy::Field* field, const std::string& text) {
+        if (field == nullptr) return false;
+        if (field->type == policy::Field::Type::kNumber) return !number(text).has_value();
+        return field->type == policy::Field::Type::kBoolean && text != "true" && text != "false";
     }
 
     /// A word that nobody listed may mean anything.
@@ -394,7 +413,22 @@ class Judgement {
         if (unlisted(policy::find_field(of, test.field), value) || unlisted(there, against)) {
             return unknown(Reason::kUnknownWord);
         }
-        if (test.op == Op::kSame) return truth(value == against);
+        const policy::Field* here = policy::find_field(of, test.field);
+        if (test.op == Op::kSame) {
+            if (value.kind != Value::Kind::kText || against.kind != Value::Kind::kText) {
+                return truth(value == against);
+            }
+            if (unreadable(here, value.text) || unreadable(there, against.text)) {
+                return unknown(Reason::kUnreadable);
+            }
+            const auto a_number = [](const policy::Field* each) {
+                return each != nullptr && each->type == policy::Field::Type::kNumber;
+            };
+            if (a_number(here) && a_number(there)) {
+                return truth(number(value.text) == number(against.text));
+            }
+            return truth(value.text == against.text);
+        }
         if (value.kind != Value::Kind::kText || against.kind != Value::Kind::kText) return kNo;
         const auto left = ordered(of, test.field, value.text);
         const auto right = ordered(of, test.field, against.text);
@@ -750,6 +784,7 @@ class Judgement {
     /// Who asked is told why nothing is done: what is to be ended is not there, or cannot be
     /// judged.
     Judged answered(const policy::Case& found, const Judged& judged) {
+        const bool waits = std::exchange(waits_, false);  // the next case is another one
         const policy::FieldRef& owner = policy_.requests.at(rule_.requested);
         const Facet* asked = nullptr;
         for (const Facet* facet : facets(owner.role)) {
@@ -758,7 +793,7 @@ class Judgement {
         }
         if (asked == nullptr) return judged;
         if (judged.kind == Verdict::Kind::kAbstain) return waiting(judged.reason, *asked);
-        if (judged.kind != Verdict::Kind::kHealthy || waits_) return judged;
+        if (judged.kind != Verdict::Kind::kHealthy || waits) return judged;
         const std::string& taken = found.steps.front().role;
         if (taken.empty() || !facets(taken).empty()) return judged;
         std::vector<const policy::Pattern*> patterns = in_order(found);

@@ -179,6 +179,56 @@ rules:
     EXPECT_EQ(flaw_, "a rule asks for machines, and no source has any");
 }
 
+TEST_F(Evaluator, ABooleanOfATableIsReadAsPostgresSaysIt) {
+    // A live pod was deleted: its row was not `deleted`, which PostgreSQL says as `f`, and the
+    // policy as false.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, live: {deleted: false}, fields: {deleted: boolean}}
+  pods: {kind: pod, key: name}
+rules:
+  orphan:
+    finds: x
+    acknowledge: [no_grace]
+    grace: 0s
+    when: {pods: one, rows: {none: {deleted: false}}}
+    do: {delete: pods}
+)");
+    shows("pods", "u1", {});
+    shows("rows", "r", {{"deleted", text("f")}});
+    EXPECT_EQ(says(), "healthy");
+    for (const char* gone : {"t", "true"}) {
+        world_.subject.facets[1] = object("rows", "r", {{"deleted", text(gone)}});
+        EXPECT_EQ(says(), "act delete u1 at 1 about u1");
+    }
+    world_.subject.facets[1] = object("rows", "r", {{"deleted", text("no")}});
+    EXPECT_EQ(says(), "abstain unreadable") << "it may mean anything";
+}
+
+TEST_F(Evaluator, ANumberIsOneHoweverItIsWritten) {
+    // A pod was deleted because its row's 1 was written as 01; and one because of 1.0, which is no
+    // number of 64 bits and may be any.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, fields: {replicas: number}}
+  pods: {kind: pod, key: name}
+rules:
+  scaled:
+    finds: x
+    acknowledge: [no_grace]
+    grace: 0s
+    when: {pods: one, rows: {one: {replicas: {not: 1}}}}
+    do: {delete: pods}
+)");
+    shows("pods", "u1", {});
+    shows("rows", "r", {{"replicas", text("01")}});
+    EXPECT_EQ(says(), "healthy");
+    world_.subject.facets[1] = object("rows", "r", {{"replicas", text("1.0")}});
+    EXPECT_EQ(says(), "abstain unreadable");
+    world_.subject.facets[1] = object("rows", "r", {{"replicas", text("2")}});
+    EXPECT_EQ(says(), "act delete u1 at 1 about u1");
+}
+
 const char* const kSurplus = R"(
 roles:
   rows: {kind: row, key: id, fields: {spec: text}}

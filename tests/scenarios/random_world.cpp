@@ -64,6 +64,8 @@ const Texts& odd_texts() {
                             "+5",
                             "false",
                             "up",
+                            "t",
+                            "1.0",
                             "2026-11-21 18:57:48+00",
                             "2026-11-25 08:00:00+00",
                             "2025-11-24 15:59:30+00"};
@@ -209,8 +211,9 @@ std::string Values::draw(const policy::Role& role, const std::string& name, bool
         case Type::kDuration:
             return dice.of(Texts{"60", "59", "0", "1 day"});
         case Type::kBoolean:
-            return dice.chance(2) ? "true" : "false";
+            return dice.of(Texts{"true", "false", "t", "f"});  // PostgreSQL's own, too
         case Type::kNumber:
+            if (dice.chance(8)) return dice.of(Texts{"05", "1.0"});
             return known.empty() ? std::to_string(dice.below(11)) : dice.of(known);
         case Type::kEnds:
             return dice.of(Texts{"u1=1 u2=2", "u1=1", "u3=7  u4=", "=5"});

@@ -160,5 +160,43 @@ TEST(Plan, ALiveLookAsksForTheKeyAndForWhatMayBeItByItself) {
               (std::vector<std::string>{"key", "pod_name"}));
 }
 
+/// Why the rule of graph-instances must be off once it was changed like this; empty: it need not.
+std::string unable(const std::string& rule, const std::function<void(policy::Rule&)>& change) {
+    const Settings settings = policies::usual_settings("graph-instances", Mode::kOff);
+    Policy text = *settings.text;
+    for (policy::Rule& each : text.rules) {
+        if (each.name == rule) change(each);
+    }
+    const Result<Plan> plan = compile(text, settings);
+    return plan ? plan->rules[plan->rule(rule).value()].unable : plan.error().what;
+}
+
+// Symptom (had it been taken): the jobs of a policy that said `orphan` took their pods with them.
+TEST(Plan, ADeletionThatCannotBeSentAsItIsMeantIsOff) {
+    const auto sent_as = [](const std::string& propagation) {
+        return unable("orphaned_pod", [&](policy::Rule& rule) {
+            rule.cases[0].steps[0].propagation = propagation;
+        });
+    };
+    EXPECT_EQ(sent_as("background"), "");
+    EXPECT_EQ(sent_as("orphan"), "nothing in this build can delete pods with propagation orphan");
+}
+
+// Symptom: what a row was to be told of its pod was null by the time when the pod was gone.
+TEST(Plan, WhatAnEndingWritesIsKnownWhenItIsWritten) {
+    const auto writes = [](const policy::FieldRef& field) {
+        return unable("ttl_expired", [&](policy::Rule& rule) {
+            policy::Piece piece;
+            piece.kind = policy::Piece::Kind::kField;
+            piece.field = field;
+            rule.cases[0].steps.back().sets.push_back({"error_message", policy::Text{piece}});
+        });
+    };
+    EXPECT_EQ(writes({"rows", "pod_name"}), "");
+    EXPECT_EQ(writes({"pods", "name"}),
+              "nothing in this build knows pods any more when it sets error_message of rows on the "
+              "way to an end");
+}
+
 }  // namespace
 }  // namespace trueup::core
