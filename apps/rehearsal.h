@@ -76,7 +76,8 @@ Rehearsed rehearse(const Settings& settings, const std::vector<Look>& looks, Bro
 /// What a command does, in one line: `delete_pod wrapper-7 (uid …)`.
 std::string text_of(const CommandDraft& draft);
 
-/// How many objects have which status, `(none)` without one, and how many may be alive by what the
+/// How many objects have which status, `(none)` without one, where the policy lists the words of
+/// the field that decides who is live; and how many may be alive by what the
 /// policy says of their role.
 struct Statuses {
     std::map<std::string, std::uint64_t> count;

@@ -24,12 +24,15 @@ std::string text_of(const CommandDraft& draft) {
 
 namespace {
 
-/// The first field that decides whether an object is live; empty: every object is.
-std::string status_field(const policy::Condition& live) {
-    const bool asks = live.kind == policy::Condition::Kind::kTest;
-    if (asks && live.test.op != policy::Op::kIs) return live.test.field;
+/// The first field with a list of words that decides whether an object is live; empty: there is
+/// none. Other fields may say anything.
+std::string status_field(const policy::Role& role, const policy::Condition& live) {
+    if (live.kind == policy::Condition::Kind::kTest) {
+        const policy::Field* field = policy::find_field(role, live.test.field);
+        return field == nullptr || field->words.empty() ? std::string() : field->name;
+    }
     for (const policy::Condition& part : live.parts) {
-        if (std::string field = status_field(part); !field.empty()) return field;
+        if (std::string field = status_field(role, part); !field.empty()) return field;
     }
     return {};
 }
@@ -48,13 +51,13 @@ Statuses statuses_of(const Look& look, const Settings& settings) {
         role = settings.sources[id].role;
     }
     if (role >= plan->roles.size()) return statuses;
-    const std::string field = status_field(settings.text->roles[role].live);
+    const policy::Role& text = settings.text->roles[role];
+    const std::string field = status_field(text, text.live);
     for (const Fact& fact : look.facts) {
         if (fact.kind != Fact::Kind::kUpsert) continue;
         row.object = fact.object;
-        const std::optional<std::string_view> status =
-            field.empty() ? "any" : row.fields().text(field);
-        ++statuses.count[status ? std::string(*status) : "(none)"];
+        const std::optional<std::string_view> status = row.fields().text(field);
+        if (!field.empty()) ++statuses.count[status ? std::string(*status) : "(none)"];
         if (!core::claim_of(*plan, row, settings).no()) ++statuses.live;
     }
     return statuses;

@@ -44,7 +44,8 @@ std::string figure(const SourceConfig& source, const Surveyed& asked, const Sett
     for (const auto& [status, count] : statuses.count) {
         parts.push_back(fmt::format("{} {}", status, count));
     }
-    return text + fmt::format(", {} live ({})", statuses.live, fmt::join(parts, ", "));
+    text += fmt::format(", {} live", statuses.live);
+    return parts.empty() ? text : text + fmt::format(" ({})", fmt::join(parts, ", "));
 }
 
 class Judge {

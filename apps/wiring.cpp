@@ -113,7 +113,7 @@ const config::PolicyConfig& policy_of(const Config& config) { return config.poli
 Result<postgres::Correlation> correlation_of(const Config& config, const SourceConfig& source) {
     const policy::Role* role = policy_of(config).role_of(source.name);
     TRUEUP_CHECK(role != nullptr);
-    return postgres::Correlation::parse(policy::key_text(role->key));
+    return postgres::Correlation::of(role->key);
 }
 
 /// Without the key: enough to look at what is published, and nothing is hashed.
@@ -133,6 +133,7 @@ Result<postgres::Settings> table_settings(const Config& config, const SourceConf
     settings.veto_column = rows.veto_column;
     settings.emit_message = rows.emit_message;
     settings.fields = policy_for(rows.fields);
+    settings.types = rows.types;
     return settings;
 }
 
@@ -344,7 +345,8 @@ Result<Surveyed> survey_table(const Config& config, const SourceConfig& source,
     auto look = look_at(**database, *settings, watcher);
     if (!look) return look.error();
     asked.look = std::move(*look);
-    if (depth == Depth::kWorld || !config.has_executor("delete_pod")) return asked;
+    const bool deletes = config.has_executor("delete_pod") || config.has_executor("delete_object");
+    if (depth == Depth::kWorld || !deletes) return asked;
     const policy::Role& role = *policy_of(config).role_of(source.name);
     std::vector<std::string> alone = policy::alone_in(role.key);
     alone.insert(alone.end(), role.also.begin(), role.also.end());

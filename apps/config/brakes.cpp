@@ -1,10 +1,13 @@
-// What holds the rules of a policy back, and what may be loosened of that: a label that names pods,
-// several partitions, and limits beyond what is safe.
+// What holds the rules of a policy back, and what may be loosened of that: objects that no executor
+// would find again, several partitions, and limits beyond what is safe.
 #include "apps/config/policy_settings.h"
 #include "apps/config/reading.h"
 #include "engine/base/suggest.h"
+#include "policies/shipped.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace trueup::config {
 
@@ -53,29 +56,88 @@ void check_shards(Section& section, PolicyConfig& policy, const Config& config,
 
 }  // namespace
 
-void check_keys(Section& section, const PolicyConfig& policy, const Config& config) {
-    const std::string acting = acting_rules(policy);
-    for (const SourceConfig& source : config.sources) {
-        const policy::Role* role = policy.role_of(source.name);
-        const std::string label = role == nullptr ? "" : key_label_of(policy, source);
-        if (label.empty()) continue;
-        const std::string& own = source.kubernetes()->key_label;
-        if (!own.empty() && own != label) {
-            section.problem("roles",
-                            fmt::format("knows {} by the label {}, but sources.{}.kubernetes."
-                                        "key_label is {}; leave key_label out",
-                                        role->name, label, source.name, own));
-        } else if (!acting.empty()) {
+namespace {
+
+/// The rules that act and mention the role.
+std::vector<std::string> acting_on(const PolicyConfig& policy, const core::Plan& plan, Role role) {
+    std::vector<std::string> rules;
+    for (std::size_t i = 0; i < policy.rules.size() && i < plan.rules.size(); ++i) {
+        const Mode mode = policy.rules[i].mode;
+        const auto& roles = plan.rules[i].roles;
+        const bool acts = mode == Mode::kEnforce || mode == Mode::kApprove;
+        if (acts && std::find(roles.begin(), roles.end(), role) != roles.end()) {
+            rules.push_back(policy.rules[i].rule);
+        }
+    }
+    return rules;
+}
+
+/// The live look before a write asks by an object's name.
+void check_label(Section& section, const PolicyConfig& policy, const core::Plan& plan,
+                 const SourceConfig& source, const policy::Role& role) {
+    const std::string label = key_label_of(policy, source);
+    const std::string& own = source.kubernetes()->key_label;
+    if (!own.empty() && own != label) {
+        section.problem("roles", fmt::format("knows {} by the label {}, but sources.{}.kubernetes."
+                                             "key_label is {}; leave key_label out",
+                                             role.name, label, source.name, own));
+    }
+    const std::vector<std::string> acting =
+        acting_on(policy, plan, policies::role_number(*policy.text, role.name));
+    if (label.empty() || acting.empty()) return;
+    section.problem(
+        "rules",
+        fmt::format("lets {} act, but {} are known by the label {}: this release cannot look "
+                    "objects up by a label before a write; write mode: observe, or {}",
+                    enumerate(acting), role.name, label,
+                    own.empty() ? "a policy in which their name is the key"
+                                : "leave out sources." + source.name + ".kubernetes.key_label"));
+}
+
+/// Where the live look before a write to `target` finds an object of the source: in the target's
+/// namespace, or where the target has none, in the source's.
+bool is_found(const SourceConfig& source, const SourceConfig& target) {
+    const std::string& space = source.kubernetes()->resource.name_space;
+    if (source.name == target.name) return true;
+    if (target.kubernetes() == nullptr) return !space.empty();
+    return !space.empty() && space == target.kubernetes()->resource.name_space;
+}
+
+/// Every object that a rule which acts looks at must be found again before each of its writes.
+void check_spaces(Section& section, const PolicyConfig& policy, const core::Plan& plan,
+                  const Config& config, const SourceConfig& source, const policy::Role& role) {
+    const Role number = policies::role_number(*policy.text, role.name);
+    for (const std::string& rule : acting_on(policy, plan, number)) {
+        for (const Writes& writes : writes_of(*policy.text, rule)) {
+            const SourceConfig* target = config.source(policy.source_of(writes.role));
+            if (target == nullptr) continue;
+            const bool named = role.kind == policy::Kind::kPod ||
+                               !source.kubernetes()->resource.name_space.empty();
+            if (is_found(source, *target) && (named || target->name != source.name)) continue;
             section.problem(
                 "rules",
-                fmt::format("lets {} act, but {} are known by the label {}: this release "
-                            "cannot look objects up by a label before a write; write mode: "
-                            "observe, or {}",
-                            acting, role->name, label,
-                            own.empty()
-                                ? "a policy in which their name is the key"
-                                : "leave out sources." + source.name + ".kubernetes.key_label"));
+                fmt::format("lets {} act on {}, and before that {} would be looked up in one "
+                            "namespace, but sources.{} {}; write mode: observe, or the same "
+                            "namespace for both",
+                            rule, writes.role, role.name, source.name,
+                            source.kubernetes()->resource.name_space.empty()
+                                ? "has all of them"
+                                : "is of another one"));
+            return;
         }
+    }
+}
+
+}  // namespace
+
+void check_reach(Section& section, const PolicyConfig& policy, const Config& config) {
+    const Result<core::Plan> plan = planned(*policy.text, policy);
+    if (!plan) return;
+    for (const SourceConfig& source : config.sources) {
+        const policy::Role* role = policy.role_of(source.name);
+        if (role == nullptr || source.kubernetes() == nullptr) continue;
+        check_label(section, policy, *plan, source, *role);
+        check_spaces(section, policy, *plan, config, source, *role);
     }
 }
 

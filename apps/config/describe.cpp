@@ -218,14 +218,16 @@ std::string line_of(const SourceConfig& source) {
         source.at_least, postgres.publication, postgres.slot, key, value);
 }
 
-std::string lines_of(const PolicyConfig& policy) {
+std::string lines_of(const PolicyConfig& policy, const Config& config) {
     std::string text = fmt::format("policy    {}: {}\n", policy.name,
                                    policy.file.empty() ? policy.text->name : policy.file);
     for (const policy::Role& role : policy.text->roles) {
         const std::string source = policy.source_of(role.name);
         if (source.empty()) continue;
+        const SourceConfig* played = config.source(source);
+        const std::string label = played == nullptr ? "" : key_label_of(policy, *played);
         text += fmt::format("role      {}: source {}, by {}\n", role.name, source,
-                            policy::key_text(role.key));
+                            label.empty() ? policy::key_text(role.key) : "label." + label);
     }
     for (const RuleSettings& rule : policy.rules) {
         text += fmt::format("rule      {}: {}", rule.rule, trueup::name_of(rule.mode));
@@ -313,7 +315,7 @@ std::string describe(const Config& config) {
         size_text(config.memory_bytes), duration_text(config.checkpoint_every),
         config.checkpoints_kept);
     for (const SourceConfig& source : config.sources) text += line_of(source);
-    for (const PolicyConfig& policy : config.policies) text += lines_of(policy);
+    for (const PolicyConfig& policy : config.policies) text += lines_of(policy, config);
     for (const ExecutorConfig& executor : config.executors) {
         text += fmt::format("executor  {}: on {}{}\n", executor.kind,
                             fmt::join(executor.sources, ", "), writer_text(executor));

@@ -101,12 +101,15 @@ PolicyConfig read_policy(Section section, const std::string& folder, Config& con
     // Without a text nobody can tell what the rest of the section means.
     if (!read_text(section, folder, config, policy)) return policy;
     policy.stale_after = policy.text->stale_after;
+    const std::size_t before = problems.count();
     read_roles(section, config, policy, problems);
+    const bool bound = problems.count() == before;
+    if (!can_run(section, policy)) return policy;
     read_rules(section.section("rules").called("rules"), config, policy);
-    complete_sources(section, config, policy, problems);
+    if (bound) complete_sources(section, config, policy, problems);
     read_enabled(section, policy);
     read_times(section, config, policy);
-    check_keys(section, policy, config);
+    check_reach(section, policy, config);
     check_brakes(section, policy, config);
     section.finish();
     return policy;

@@ -17,12 +17,15 @@ bool contains(const std::vector<std::string>& words, std::string_view word);
 void add_once(std::vector<std::string>& words, const std::string& word);
 
 // roles.cpp
-/// What this build makes of a text, whatever its settings are.
-Result<core::Plan> planned(const policy::Policy& text);
+/// What this build makes of a text where the sources of `policy` play its roles, whatever its other
+/// settings are.
+Result<core::Plan> planned(const policy::Policy& text, const PolicyConfig& policy);
 /// `use` or `file`. False: there is no text that this release can run, which is noted.
 bool read_text(Section& section, const std::string& folder, Config& config, PolicyConfig& policy);
 /// `roles` and `keys`.
 void read_roles(Section& section, const Config& config, PolicyConfig& policy, Problems& problems);
+/// False: this build makes nothing of the text with these keys, which is noted.
+bool can_run(Section& section, const PolicyConfig& policy);
 /// Has the policy's sources publish what it reads, its rules' settings included, where they do not
 /// say otherwise.
 void complete_sources(Section& section, Config& config, const PolicyConfig& policy,
@@ -35,8 +38,8 @@ bool by_absence(const RuleSettings& usual);
 void read_rules(Section rules, const Config& config, PolicyConfig& policy);
 
 // brakes.cpp
-/// Where the live look before a write asks by an object's name, a label that names it is no use.
-void check_keys(Section& section, const PolicyConfig& policy, const Config& config);
+/// What executors could not find again before a write, no rule acts on.
+void check_reach(Section& section, const PolicyConfig& policy, const Config& config);
 /// A brake may be loosened beyond what is safe only by naming it once more.
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config);
 

@@ -38,21 +38,34 @@ bool is_published(std::string_view field) {
 }
 
 /// What the role needs and no source of this release has; empty: nothing.
-std::string lack(const policy::Role& role, const core::PlanRole& planned) {
+std::string lack(const policy::Role& role) {
     if (role.kind == Kind::kEc2) return "EC2 instances";
     if (role.reference) return "objects that are looked up by name";
     if (!role.scope.empty()) return "sources that say which " + role.scope + " they are of";
     if (!role.as_of_field.empty()) return "tables that say as of when they are";
-    if (!in_kubernetes(role)) return {};
-    for (const policy::Field& field : role.fields) {
-        if (field.path.empty()) continue;
-        return fmt::format("{} of objects (field {})", field.path, field.name);
-    }
-    for (const PlanField& field : planned.fields) {
-        if (field.from != PlanField::From::kSent || is_published(field.name)) continue;
-        return fmt::format("the field {} of objects", field.name);
-    }
     return {};
+}
+
+/// The same of a field that is read.
+std::string lack(const policy::Role& role, const std::string& field) {
+    // It would be taken for the veto.
+    if (field == "hold" && role.kind == Kind::kRow) return "a column of the name hold";
+    if (!in_kubernetes(role)) return {};
+    const policy::Field* declared = policy::find_field(role, field);
+    if (declared != nullptr && !declared->path.empty()) {
+        return fmt::format("{} of objects (field {})", declared->path, field);
+    }
+    // What every object has is said in a way of its own, which a declaration takes away.
+    constexpr std::array<std::string_view, 5> kBuiltIn{"created", "deleting", "in_scope",
+                                                       "namespace", "uid"};
+    if (declared != nullptr &&
+        std::find(kBuiltIn.begin(), kBuiltIn.end(), field) != kBuiltIn.end()) {
+        return fmt::format(
+            "a field {} besides the one that every object has (leave it out of "
+            "fields)",
+            field);
+    }
+    return is_published(field) ? std::string() : fmt::format("the field {} of objects", field);
 }
 
 /// The key under which the policy's text is named.
@@ -82,6 +95,10 @@ Shared<policy::Policy> text_in_file(Section& section, const std::string& folder,
         return {};
     }
     policy.file = read_path(section, "file", "", folder);
+    if (section.text("file").empty()) {
+        section.problem("file", "is empty; write the path of a policy's file");
+        return {};
+    }
     Result<PolicyFile> read = load_policy(policy.file);
     if (!read) {
         std::istringstream flaws(read.error().what);
@@ -100,19 +117,21 @@ Shared<policy::Policy> text_in_file(Section& section, const std::string& folder,
 
 /// Which column or label is the key of what.
 void check_key(Section& keys, const policy::Role& role, int line, Problems& problems) {
-    const std::string text = policy::key_text(role.key);
     if (!in_kubernetes(role)) {
-        const Result<Correlation> parsed = Correlation::parse(text);
-        if (!parsed) problems.add(line, parsed.error().what);
+        const Result<Correlation> made = Correlation::of(role.key);
+        if (!made) {
+            problems.add(line, fmt::format("{} is {}: {}", keys.path_of(role.name),
+                                           policy::key_text(role.key), made.error().what));
+        }
         return;
     }
     const bool plain = role.key.op == policy::Key::Op::kField &&
                        (role.key.text == "name" || role.key.text.starts_with(kLabel));
     if (plain) return;
     problems.add(line,
-                 fmt::format("{} is {}, and this release knows objects of Kubernetes by their "
-                             "name or by one label; write name or label.KEY",
-                             keys.path_of(role.name), text));
+                 fmt::format("{} is {}, and this release knows objects of Kubernetes by their name "
+                             "or by one label; write name or label.KEY",
+                             keys.path_of(role.name), policy::key_text(role.key)));
 }
 
 Result<policy::Key> parse_key(const policy::Role& role, const std::string& text) {
@@ -137,8 +156,8 @@ void read_key(Section& keys, policy::Role& role, Problems& problems) {
         problems.add(keys.line_of(role.name), key.error().what);
         return;
     }
-    // What names an object by itself does so under another expression, too.
-    if (*key != role.key) role.also = policy::alone_in(role.key);
+    // What names a row by itself does so under another expression, too.
+    if (*key != role.key && role.kind == Kind::kRow) role.also = policy::alone_in(role.key);
     role.key = *key;
 }
 
@@ -171,9 +190,9 @@ FieldsRead fields_read(const PolicyConfig& policy) {
         return std::none_of(judged.rules.begin(), judged.rules.end(),
                             [&](const auto& rule) { return rule.requested == request.first; });
     });
-    const Result<core::Plan> plan = planned(judged);
-    TRUEUP_CHECK(plan.ok());  // with all of its rules it can be
+    const Result<core::Plan> plan = planned(judged, policy);
     FieldsRead read;
+    if (!plan) return read;  // nor could the whole of it be, which was noted
     for (const core::PlanRole& role : plan->roles) {
         for (const PlanField& field : role.fields) {
             if (field.from == PlanField::From::kSent) read[role.name].push_back(field.name);
@@ -192,6 +211,10 @@ std::vector<std::string> key_columns(const policy::Role& role) {
 void complete_columns(SourceConfig& source, const policy::Role& role, const PolicyConfig& policy,
                       const std::vector<std::string>& read, Problems& problems) {
     PostgresSource& rows = std::get<PostgresSource>(source.world);
+    for (const std::string& column : read) {
+        const policy::Field* field = policy::find_field(role, column);
+        rows.types[column] = field == nullptr ? policy::Field::Type::kText : field->type;
+    }
     const std::vector<std::string> keys = key_columns(role);
     if (rows.columns.empty()) rows.columns = read;
     std::vector<std::string> used = read;
@@ -223,6 +246,20 @@ void complete_labels(SourceConfig& source, const std::vector<std::string>& read,
     }
 }
 
+/// What no source says would be unknown for ever, or not there.
+void check_published(Section& section, const policy::Role& role,
+                     const std::vector<std::string>& read, const PolicyConfig& policy) {
+    for (const std::string& field : read) {
+        const std::string what = lack(role, field);
+        if (what.empty()) continue;
+        section.problem(named_by(policy),
+                        fmt::format("reads {} for its role {}, and no source of this release says "
+                                    "that; set the rules that ask for it to mode: off, or use a "
+                                    "policy without",
+                                    what, role.name));
+    }
+}
+
 /// What looks like a secret is published only where somebody says so.
 void check_secrets(Section& section, const SourceConfig& source, const policy::Role& role,
                    const std::vector<std::string>& read, const PolicyConfig& policy) {
@@ -242,34 +279,42 @@ void check_secrets(Section& section, const SourceConfig& source, const policy::R
 
 }  // namespace
 
-Result<core::Plan> planned(const policy::Policy& text) {
-    return core::compile(text, policies::usual_settings(Shared<policy::Policy>(text), Mode::kOff));
+Result<core::Plan> planned(const policy::Policy& text, const PolicyConfig& policy) {
+    Settings settings = policies::usual_settings(Shared<policy::Policy>(text), Mode::kOff);
+    for (const policy::Role& role : text.roles) {
+        const std::string source = policy.source_of(role.name);
+        if (!role.optional || source.empty()) continue;
+        const Role number = policies::role_number(text, role.name);
+        settings.sources.push_back({source, policies::topic_of(role.kind), number, {}});
+    }
+    return core::compile(text, settings);
 }
 
 bool read_text(Section& section, const std::string& folder, Config& config, PolicyConfig& policy) {
     policy.text =
         section.has("file") ? text_in_file(section, folder, config, policy) : shipped_text(section);
     if (!policy.text) return false;
-    const Result<core::Plan> plan = planned(*policy.text);
-    if (!plan) {
-        section.problem(named_by(policy), "cannot be run by this release: " + plan.error().what);
-        return false;
-    }
     const Tree* roles = section.take_tree("roles");
     bool able = true;
-    for (std::size_t i = 0; i < plan->roles.size(); ++i) {
-        const policy::Role& role = policy.text->roles[i];
+    for (const policy::Role& role : policy.text->roles) {
         const bool played = roles != nullptr && roles->child(role.name) != nullptr;
-        if (role.optional && !played) continue;
-        const std::string what = lack(role, plan->roles[i]);
+        const std::string what = role.optional && !played ? "" : lack(role);
         if (what.empty()) continue;
         able = false;
         section.problem(named_by(policy),
-                        fmt::format("needs {} for its role {}, and no source of this release has "
-                                    "them; use another policy",
+                        fmt::format("needs {} for its role {}, and this release has no source of "
+                                    "such; use a policy without",
                                     what, role.name));
     }
     return able;
+}
+
+bool can_run(Section& section, const PolicyConfig& policy) {
+    const Result<core::Plan> plan = planned(*policy.text, policy);
+    if (!plan) {
+        section.problem(named_by(policy), "cannot be run by this release: " + plan.error().what);
+    }
+    return plan.ok();
 }
 
 void read_roles(Section& section, const Config& config, PolicyConfig& policy, Problems& problems) {
@@ -316,6 +361,7 @@ void complete_sources(Section& section, Config& config, const PolicyConfig& poli
         const auto found = all.find(role->name);
         const std::vector<std::string> read =
             found == all.end() ? std::vector<std::string>() : found->second;
+        check_published(section, *role, read, policy);
         check_secrets(section, source, *role, read, policy);
         if (source.postgres() != nullptr) {
             complete_columns(source, *role, policy, read, problems);

@@ -78,6 +78,13 @@ RuleKind kind_of(const policy::Policy& policy, const policy::Rule& rule) {
     for (const policy::Case& each : rule.cases) {
         for (const policy::Step& step : each.steps) add_step(policy, step, kind);
         kind.acts = kind.acts || each.acts();
+        if (!each.past) continue;
+        const policy::Role* clock = policy::find_role(policy, each.past->from.role);
+        if (clock == nullptr || clock->kind == policy::Kind::kRow) continue;
+        kind.unable = fmt::format(
+            "no source of {} tells its time, so that what begins at {}.{} is "
+            "never over",
+            clock->name, clock->name, each.past->from.field);
     }
     return kind;
 }
@@ -219,11 +226,11 @@ RuleSettings read_rule(Section rule, const RuleKind& kind, RuleSettings settings
 
 void read_rules(Section rules, const Config& config, PolicyConfig& policy) {
     const std::vector<RuleSettings> usual = usual_rules(policy);
-    const Result<core::Plan> plan = planned(*policy.text);
+    const Result<core::Plan> plan = planned(*policy.text, policy);
     for (std::size_t i = 0; i < usual.size(); ++i) {
         const policy::Rule& rule = policy.text->rules[i];
         RuleKind kind = kind_of(*policy.text, rule);
-        if (plan) kind.unable = plan->rules[i].unable;
+        if (plan && !plan->rules[i].unable.empty()) kind.unable = plan->rules[i].unable;
         policy.rules.push_back(read_rule(rules.section(rule.name), kind, usual[i], config, policy));
     }
     rules.finish();

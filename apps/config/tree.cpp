@@ -126,7 +126,10 @@ Result<Tree> read_tree(std::string_view text, const std::string& file_name) {
         const std::string copy(text);
         refuse_second_document(copy);
         const YAML::Node document = YAML::Load(copy);
-        if (document.IsNull()) return refuse(1, "the file is empty; start it with version: 1");
+        if (document.IsNull())
+            return refuse(1,
+                          "the file is empty; begin a configuration with version: 1, a policy with "
+                          "policy: NAME");
         return Copier().copy(document, document.Mark().line + 1, 0);
     } catch (const Flaw& flaw) {
         return refuse(flaw.line, "the file " + flaw.what);

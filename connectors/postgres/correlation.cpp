@@ -228,6 +228,45 @@ Result<Correlation> Correlation::parse(std::string_view text) {
     return read;
 }
 
+namespace {
+
+/// Each name in quotes, so that it is read as it is. The error says what has no meaning here.
+Result<std::string> text_of(const policy::Key& key) {
+    using Op = policy::Key::Op;
+    const auto refuse = [](const std::string& what) {
+        return Error{Next::kStop, Code::kConfiguration,
+                     what +
+                         ", which a table does not have; write columns, 'literals', || and "
+                         "coalesce(...)"};
+    };
+    if (key.op == Op::kLower) return refuse("it uses lower(...)");
+    if (key.op == Op::kAfter) return refuse("it uses after(...)");
+    if (key.op == Op::kLiteral) return quoted(key.text);
+    if (key.op == Op::kField) {
+        for (const std::string_view prefix : {"label.", "annotation.", "tag."}) {
+            if (key.text.starts_with(prefix)) return refuse("it is made of " + key.text);
+        }
+        return quote_identifier(key.text);
+    }
+    const bool concat = key.op == Op::kConcat;
+    std::string text = concat ? "(" : "coalesce(";
+    for (const policy::Key& part : key.parts) {
+        if (&part != key.parts.data()) text += concat ? " || " : ", ";
+        const Result<std::string> inner = text_of(part);
+        if (!inner) return inner;
+        text += *inner;
+    }
+    return text + ')';
+}
+
+}  // namespace
+
+Result<Correlation> Correlation::of(const policy::Key& key) {
+    const Result<std::string> text = text_of(key);
+    if (!text) return text.error();
+    return parse(*text);
+}
+
 Correlated Correlation::evaluate(const std::vector<Cell>& cells) const {
     TRUEUP_CHECK(cells.size() == columns_.size());
     return evaluate(root_, cells);

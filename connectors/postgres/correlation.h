@@ -41,6 +41,9 @@ class Correlation {
     /// The error names the position (from 1) and what was expected there.
     static Result<Correlation> parse(std::string_view text);
 
+    /// The same of a policy's key; the error says what of it has no meaning over columns.
+    static Result<Correlation> of(const policy::Key& key);
+
     /// `cells` in the order of `columns()`.
     Correlated evaluate(const std::vector<Cell>& cells) const;
 

@@ -3,10 +3,12 @@
 
 #include "connectors/postgres/correlation.h"
 #include "engine/base/time.h"
+#include "engine/model/policy.h"
 #include "engine/ports/database.h"
 #include "engine/ports/fields.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,8 @@ struct Settings {
     /// A column whose value, when it is not null, empty, f, false, off, no, n or 0, is a veto: the
     /// object then carries the field `hold` = "true". Empty: there is none.
     std::string veto_column = {};
+    /// As what the policy reads columns; of others nothing is asked.
+    std::map<std::string, policy::Field::Type> types = {};
     ports::FieldPolicy fields = {};  ///< how each of the columns is published
     bool emit_message = false;       ///< prove progress with a WAL message of our own
     Backoff backoff = {};

@@ -95,6 +95,11 @@ Result<TableCheck> read_table_check(const ports::SqlRow& row) {
     table.keep_size = text(11);
     table.slot.wal_status = text(12);
     table.published = text(14);
+    for (const std::string& each : split(text(15))) {
+        const std::size_t equals = each.rfind('=');
+        if (equals != std::string::npos)
+            table.types[each.substr(0, equals)] = each.substr(equals + 1);
+    }
     const std::string kept = text(13);
     std::from_chars(kept.data(), kept.data() + kept.size(), table.slot.retained_bytes);
     return table;
@@ -146,6 +151,42 @@ Status judge_generated(const TableCheck& table, const Settings& settings) {
     return Done{};
 }
 
+/// Why a column of that type cannot be read as what the policy says that it is, and what to do;
+/// empty: it can.
+std::string misread(policy::Field::Type as, std::string_view type) {
+    using Type = policy::Field::Type;
+    const auto one_of = [&](std::initializer_list<std::string_view> types) {
+        return std::find(types.begin(), types.end(), type) != types.end();
+    };
+    if (one_of({"json", "xml"})) {
+        return "has no equality there, so that no write could ask for it as it was read; read "
+               "another column, or make it jsonb";
+    }
+    const bool text = one_of({"text", "character varying"});
+    if (as == Type::kBoolean && !text && type != "boolean") {
+        return "is read as boolean; declare another type, or text with the words that it has";
+    }
+    if (as == Type::kNumber && !text && !one_of({"smallint", "integer", "bigint"})) {
+        return "is read as number, which is a whole one of 64 bits; read a column of type bigint";
+    }
+    if (as != Type::kText) return {};
+    if (type == "boolean") return "is read as text, and its text is t or f; declare it boolean";
+    if (type != "character") return {};
+    return "has blanks at its end, so that no word equals it; make it text";
+}
+
+Status judge_types(const TableCheck& table, const Settings& settings) {
+    for (const auto& [column, as] : settings.types) {
+        const auto known = table.types.find(column);
+        const std::string why =
+            known == table.types.end() ? std::string() : misread(as, known->second);
+        if (why.empty()) continue;
+        return stop("column " + column + " of " + table_text(settings.table) + " is " +
+                    known->second + " and " + why);
+    }
+    return Done{};
+}
+
 /// A partition whose changes are not in the WAL at all.
 std::string unlogged(const TableCheck& table, const Settings& settings) {
     return table.identity_of + ", a partition of " + table_text(settings.table) +
@@ -183,6 +224,7 @@ Status judge_table(const TableCheck& table, const Settings& settings) {
     }
     if (Status covered = judge_coverage(table, settings); !covered) return covered;
     if (Status sent = judge_generated(table, settings); !sent) return sent;
+    if (Status read = judge_types(table, settings); !read) return read;
     if (table.identity == "u") return stop(unlogged(table, settings));
     if (!identity_suffices(table.identity.front(), table.pk_columns, settings)) {
         return stop(identity_trouble(settings, table.identity_of));

@@ -5,6 +5,7 @@
 #include "connectors/postgres/settings.h"
 #include "engine/ports/connector.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct TableCheck {
     std::vector<std::string> updatable;  ///< columns that the role may update
     std::string identity_of;             ///< the partition that has it, quoted; empty: the table
     bool partitioned = false;
-    std::vector<std::string> generated;  ///< columns that replication does not send
-    std::string keep_size;               ///< max_slot_wal_keep_size; empty: not known
+    std::map<std::string, std::string> types;  ///< by column, as SQL names them; empty: not known
+    std::vector<std::string> generated;        ///< columns that replication does not send
+    std::string keep_size;                     ///< max_slot_wal_keep_size; empty: not known
     ports::SlotState slot;
     std::string
         published;  ///< another text once the table, the publication or its part was altered

@@ -357,7 +357,8 @@ Truth Evaluation::single(const PlanPattern& pattern, const std::vector<const See
     // Each that may be none would have to be told.
     const Truth open = Truth::unknown(Reason::kIncomplete);
     watch_.keep(from, open);
-    // A condition that says of itself that nobody knows rests on no fact: how many there are is one.
+    // A condition that says of itself that nobody knows rests on no fact: how many there are is
+    // one.
     if (watch_ && watch_.mark() == from) return several(pattern, may, open, from);
     return open;
 }

@@ -46,6 +46,30 @@ http: {{listen: "127.0.0.1:0"}}
 """
 
 
+# Whose rows say by a boolean, and a number, what is to become of their pods.
+TYPED = """\
+policy: typed
+language: 1
+subject: the name of a pod
+roles:
+  pods: {kind: pod, key: name}
+  rows:
+    kind: row
+    key: k8s_pod
+    live: {deleted: false}
+    fields: {deleted: boolean, drained: boolean, jobs: number, k8s_pod: text}
+rules:
+  orphan:
+    finds: pod of no row that is there
+    when: {pods: one, rows: {none: {deleted: false}}}
+    do: {delete: pods}
+  idle:
+    finds: row without jobs that is not drained
+    when: {rows: {one: {deleted: false, drained: false, jobs: 0}}, pods: one}
+    do: {update: rows, set: {drained: true}}
+"""
+
+
 class PolicyFile(scenario.Scenario):
     def setUp(self):
         super().setUp()
@@ -143,6 +167,44 @@ class PolicyFile(scenario.Scenario):
         self.assertEqual(code, 2, said)
         self.edit_policy("past: rows.updated_at + 1h", "past: rows.changed + 1h")
         self.assertIn("workers.yaml:", self.refused())
+
+    # Symptom: PostgreSQL says f where a policy says false, and the pods of living rows were deleted.
+    def test_booleans_and_numbers_are_what_the_server_means(self):
+        self.pg.sql(
+            """
+            ALTER TABLE public.workers ADD deleted boolean NOT NULL DEFAULT false,
+              ADD drained boolean NOT NULL DEFAULT false, ADD jobs integer NOT NULL DEFAULT 1;
+            GRANT UPDATE (drained) ON public.workers TO repl;
+            """
+        )
+        for name in ("well", "idle", "over"):
+            self.pod(name)
+            self.row(name, "ACTIVE")
+        self.pg.sql("UPDATE public.workers SET jobs = 0 WHERE k8s_pod = 'idle'")
+        self.pg.sql("UPDATE public.workers SET deleted = true WHERE k8s_pod = 'over'")
+        with open(self.policy, "w", encoding="utf-8") as file:
+            file.write(TYPED)
+        rules = CONFIG[CONFIG.index("      orphaned_pod:") : CONFIG.index("    stale_after:")]
+        typed = "      orphan: {mode: enforce, grace: 3s, create_window: 2s}\n      idle: {mode: enforce}\n"
+        self.edit_config({rules.replace("{{", "{").replace("}}", "}"): typed})
+        self.assertEqual(self.check()[0], 0, self.check()[1])
+        engine = self.make_engine()
+        engine.start()
+        engine.until("the pod over goes", lambda: self.gone("over"), 60)
+        engine.until("idle is drained", lambda: self.drained("idle") == "t", 60)
+        self.assertEqual(engine.end()[0], 0)
+        self.assertEqual((self.drained("well"), self.drained("over")), ("f", "f"))
+        self.assertFalse(self.gone("well") or self.gone("idle"))
+        done = [one["subject"] for one in engine.logged("command_ended")]
+        self.assertEqual(sorted(done), ["workers/idle", "workers/over"], "each once")
+        self.pg.sql(
+            "ALTER TABLE public.workers ALTER drained DROP DEFAULT,"
+            " ALTER drained TYPE char(5) USING drained::text"
+        )
+        self.assertIn("drained of public.workers is character and is read as", self.refused())
+
+    def drained(self, name):
+        return self.pg.sql(f"SELECT drained FROM public.workers WHERE k8s_pod = '{name}'")
 
     def check(self):
         return self.run_trueup("config", "check", "-c", self.config)

@@ -28,8 +28,12 @@ TEST(ConfigFlaws, NotYaml) {
     EXPECT_EQ(flaws("version: 1\nbus: [\n"),
               "trueup.yaml:3: not YAML: end of sequence flow not "
               "found");
-    EXPECT_EQ(flaws(""), "trueup.yaml:1: the file is empty; start it with version: 1");
-    EXPECT_EQ(flaws("# nothing\n"), "trueup.yaml:1: the file is empty; start it with version: 1");
+    EXPECT_EQ(flaws(""),
+              "trueup.yaml:1: the file is empty; begin a configuration with version: 1, a policy "
+              "with policy: NAME");
+    EXPECT_EQ(flaws("# nothing\n"),
+              "trueup.yaml:1: the file is empty; begin a configuration with version: 1, a policy "
+              "with policy: NAME");
     EXPECT_EQ(flaws("- version: 1\n"), "trueup.yaml:1: the file is a list; write a map of keys");
     EXPECT_EQ(flaws("version: 1\n---\nversion: 1\n"),
               "trueup.yaml:2: the file has a second YAML document here; write one document, and "

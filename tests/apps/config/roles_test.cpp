@@ -156,14 +156,12 @@ TEST(PolicyRoles, WhatNoSourceOfThisReleaseHasIsRefused) {
     const auto used = [](const std::string& use, const std::string& roles) {
         return flaws(of("    " + use + "\n    roles: {" + roles + "}\n"));
     };
-    const std::string rest = ", and no source of this release has them; use another policy";
+    const std::string rest = ", and this release has no source of such; use a policy without";
     EXPECT_EQ(used("use: ec2-workers", "rows: table"),
               "trueup.yaml:14: policies[0].use needs EC2 instances for its role instances" + rest);
-    EXPECT_EQ(
-        used(std::string("file: ") + TRUEUP_POLICIES + "/examples/tenants.yaml", "rows: table"),
-        "trueup.yaml:14: policies[0].file needs spec.plan of objects (field plan) for its "
-        "role tenants" +
-            rest);
+    EXPECT_NE(used("use: storage-instances", "rows: table")
+                  .find("needs objects that are looked up by name for its role nodes" + rest),
+              std::string::npos);
 }
 
 TEST_F(PolicyFiles, WhatIsWrongWithTheFileIsSaidWithItsOwnLine) {
@@ -256,8 +254,10 @@ TEST_F(PolicyFiles, KeysAreWhatSourcesCanTell) {
         return flaws_of(of(kMine));
     };
     EXPECT_EQ(keyed("key: pod,", "key: lower(pod),"),
-              "trueup.yaml:14: correlation expression, position 1: coalesce is the only function "
-              "allowed here");
+              "trueup.yaml:14: policies[0].keys.rows is lower(pod): it uses lower(...), which a "
+              "table does not have; write columns, 'literals', || and coalesce(...)");
+    EXPECT_EQ(keyed("key: pod,", "key: '\"podName\"',"), "(sound)")
+        << "SQL would fold it without quotes";
     EXPECT_EQ(keyed("key: name", "key: \"namespace || '.' || name\""),
               "trueup.yaml:14: policies[0].keys.pods is namespace || '.' || name, and this release "
               "knows objects of Kubernetes by their name or by one label; write name or label.KEY");
@@ -272,6 +272,97 @@ TEST_F(PolicyFiles, KeysAreWhatSourcesCanTell) {
     EXPECT_EQ(flaws_of(of(kMine + std::string("    keys: {pods: owner}\n"))),
               "trueup.yaml:16: policies[0].keys.pods is owner, and this release knows objects of "
               "Kubernetes by their name or by one label; write name or label.KEY");
+}
+
+// Symptom: a list of pods without `deleting` was one of pods that go, and their rows were failed.
+TEST_F(PolicyFiles, WhatEveryObjectHasIsNotDeclared) {
+    const auto declared = [&](const std::string& field) {
+        write("mine.yaml", with(small(), "{kind: pod, key: name}",
+                                "{kind: pod, key: name, fields: {" + field + ": text}, live: {" +
+                                    field + ": x}}"));
+        return flaws_of(of(kMine));
+    };
+    for (const std::string field : {"created", "deleting", "in_scope", "namespace", "uid"}) {
+        EXPECT_EQ(
+            declared(field),
+            "trueup.yaml:14: policies[0].file reads a field " + field +
+                " besides the one that every object has (leave it out of fields) for its role "
+                "pods, and no source of this release says that; set the rules that ask for it "
+                "to mode: off, or use a policy without");
+    }
+    EXPECT_EQ(declared("phase"), "(sound)");
+    EXPECT_EQ(declared("zone").find("reads the field zone of objects for its role pods"),
+              std::string("trueup.yaml:14: policies[0].file ").size());
+}
+
+TEST_F(PolicyFiles, OptionalRolesThatArePlayedMayBeAskedFor) {
+    const std::string text = with(small("  old: {kind: pod, key: name, optional: true}\n"),
+                                  "{pods: one, rows: none}", "{pods: one, rows: none, old: none}");
+    write("mine.yaml", text);
+    const std::string config =
+        with(of("    file: mine.yaml\n    roles: {pods: workers, rows: table, old: older}\n"),
+             "sources:\n",
+             "sources:\n  older: {kubernetes: {kubeconfig: k, namespace: jobs, selector: a=b}}\n");
+    EXPECT_EQ(flaws_of(config), "(sound)");
+    EXPECT_EQ(
+        flaws_of(of(kMine)),
+        "trueup.yaml:14: policies[0].file cannot be run by this release: a rule asks for old, "
+        "and no source has any");
+}
+
+// Symptom: `config check` ended with a lost invariant.
+TEST_F(PolicyFiles, MoreThanABuildHasRoomForIsRefusedWithASentence) {
+    std::string live = "state: up";
+    std::string fields = "state: text, pod: text";
+    std::string key = "coalesce(c0";
+    for (int i = 1; i <= 35; ++i) {
+        const std::string number = std::to_string(i);
+        live += ", f" + number + ": up";
+        fields += ", f" + number + ": text";
+        if (i <= 30) key += ", c" + number;
+    }
+    write("mine.yaml", with(small(), "live: {state: up}, fields: {state: text, pod: text}",
+                            "live: {" + live + "}, fields: {" + fields + "}"));
+    EXPECT_EQ(flaws_of(of(kMine)), "(sound)");
+    EXPECT_EQ(flaws_of(of(kMine + ("    keys: {rows: \"" + key + ")\"}\n"))),
+              "trueup.yaml:14: policies[0].file cannot be run by this release: the policy reads 67 "
+              "fields of rows; this build has room for 64");
+}
+
+// Symptom: a deadline from a pod's creation was never over, and nothing said so.
+TEST_F(PolicyFiles, ADeadlineNeedsASourceWithAClock) {
+    write("mine.yaml", with(small("", "do: report"), "    grace: 2m\n",
+                            "    grace: 2m\n    past: pods.created + 1h\n"));
+    EXPECT_EQ(
+        flaws_of(of(kMine + std::string("    rules: {stray: {mode: observe}}\n"))),
+        "trueup.yaml:16: rules.stray.mode is 'observe', and no source of pods tells its time, "
+        "so that what begins at pods.created is never over; write off");
+}
+
+// Symptom: a row was never written, since its pod is looked up in one namespace, and the source has
+// all of them.
+TEST_F(PolicyFiles, NothingActsOnWhatIsNotFoundAgain) {
+    write("mine.yaml", with(small("", "do: {update: rows, set: {state: down}}"),
+                            "{pods: one, rows: none}", "{rows: {one: {state: up}}, pods: none}"));
+    const std::string acts =
+        of(kMine + std::string("    rules: {stray: {mode: enforce}}\n"), kBoth);
+    EXPECT_EQ(flaws_of(acts), "(sound)");
+    const std::string all = with(acts, "namespace: jobs", "all_namespaces: true");
+    EXPECT_EQ(
+        flaws_of(all),
+        "trueup.yaml:16: policies[0].rules lets stray act on rows, and before that pods would "
+        "be looked up in one namespace, but sources.workers has all of them; write mode: "
+        "observe, or the same namespace for both");
+    EXPECT_EQ(flaws_of(with(all, "mode: enforce", "mode: observe")), "(sound)");
+    write("mine.yaml", small("", "do: {delete: pods}"));
+    EXPECT_EQ(flaws_of(all), "(sound)") << "a pod says which namespace it is in";
+}
+
+TEST_F(PolicyFiles, AColumnIsNotReadUnderTheNameOfTheVeto) {
+    write("mine.yaml", with(small(), "live: {state: up}, fields: {state: text, pod: text}",
+                            "live: {hold: up}, fields: {hold: text, pod: text}"));
+    EXPECT_EQ(flaws_of(of(kMine)).find("reads a column of the name hold for its role rows"),
+              std::string("trueup.yaml:14: policies[0].file ").size());
 }
 
 TEST_F(PolicyFiles, ColumnsThatLookLikeSecretsAreNotPublishedInPassing) {

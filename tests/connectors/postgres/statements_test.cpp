@@ -203,5 +203,48 @@ TEST(PostgresCheck, EndsAfterFiveSeconds) {
     EXPECT_NE(check(silent).find("within 5 s"), std::string::npos);
 }
 
+/// What is said of a column of that type which the policy reads as that; empty: nothing.
+std::string misread(const std::string& type, policy::Field::Type as) {
+    Settings settings{.table = {"public", "workers"},
+                      .slot = "s",
+                      .publication = "p",
+                      .columns = {"state"},
+                      .correlate = *Correlation::parse("pod"),
+                      .source_name = "rows"};
+    settings.types = {{"state", as}};
+    ports::SqlRow row{"1", "1", "170000", "f", "id", "t", "logical", "state"};
+    row.resize(15);
+    row.push_back("id=bigint,state=" + type);
+    const Status fit = judge_table(*read_table_check(row), settings);
+    return fit ? std::string() : fit.error().what;
+}
+
+// Symptom: a `deleted` of boolean was never the text false, and the pods of its rows were orphans;
+// a `char(8)` never the word up.
+TEST(Types, WhatNoWordOfAPolicyWouldEverEqualIsRefused) {
+    using Type = policy::Field::Type;
+    EXPECT_EQ(misread("text", Type::kText), "");
+    EXPECT_EQ(misread("uuid", Type::kText), "");
+    EXPECT_EQ(misread("boolean", Type::kBoolean), "");
+    EXPECT_EQ(misread("bigint", Type::kNumber), "");
+    EXPECT_EQ(misread("text", Type::kNumber), "");
+    EXPECT_EQ(misread("timestamp with time zone", Type::kTimestamp), "");
+    EXPECT_EQ(misread("boolean", Type::kText),
+              "column state of public.workers is boolean and is read as text, and its text is t or "
+              "f; declare it boolean");
+    EXPECT_EQ(misread("character", Type::kText),
+              "column state of public.workers is character and has blanks at its end, so that no "
+              "word equals it; make it text");
+    EXPECT_EQ(misread("numeric", Type::kNumber),
+              "column state of public.workers is numeric and is read as number, which is a whole "
+              "one of 64 bits; read a column of type bigint");
+    EXPECT_EQ(misread("integer", Type::kBoolean),
+              "column state of public.workers is integer and is read as boolean; declare another "
+              "type, or text with the words that it has");
+    EXPECT_EQ(misread("json", Type::kText),
+              "column state of public.workers is json and has no equality there, so that no write "
+              "could ask for it as it was read; read another column, or make it jsonb");
+}
+
 }  // namespace
 }  // namespace trueup::connectors::postgres
