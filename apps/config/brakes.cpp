@@ -94,35 +94,30 @@ void check_label(Section& section, const PolicyConfig& policy, const core::Plan&
                                 : "leave out sources." + source.name + ".kubernetes.key_label"));
 }
 
-/// Where the live look before a write to `target` finds an object of the source: in the target's
-/// namespace, or where the target has none, in the source's.
-bool is_found(const SourceConfig& source, const SourceConfig& target) {
-    const std::string& space = source.kubernetes()->resource.name_space;
-    if (source.name == target.name) return true;
-    if (target.kubernetes() == nullptr) return !space.empty();
-    return !space.empty() && space == target.kubernetes()->resource.name_space;
-}
-
-/// Every object that a rule which acts looks at must be found again before each of its writes.
+/// Every object that a rule which acts looks at is looked up once more before each of its writes:
+/// in the namespace of what is written, or where that is a row, in the source's own.
 void check_spaces(Section& section, const PolicyConfig& policy, const core::Plan& plan,
                   const Config& config, const SourceConfig& source, const policy::Role& role) {
+    const std::string& space = source.kubernetes()->resource.name_space;
     const Role number = policies::role_number(*policy.text, role.name);
     for (const std::string& rule : acting_on(policy, plan, number)) {
+        if (space.empty()) {
+            section.problem(
+                "rules", fmt::format("lets {} act, but sources.{} has all namespaces, and a name "
+                                     "of {} says nothing of the namespace that is meant; write "
+                                     "mode: observe, or one namespace",
+                                     rule, source.name, role.name));
+            return;
+        }
         for (const Writes& writes : writes_of(*policy.text, rule)) {
             const SourceConfig* target = config.source(policy.source_of(writes.role));
-            if (target == nullptr) continue;
-            const bool named = role.kind == policy::Kind::kPod ||
-                               !source.kubernetes()->resource.name_space.empty();
-            if (is_found(source, *target) && (named || target->name != source.name)) continue;
-            section.problem(
-                "rules",
-                fmt::format("lets {} act on {}, and before that {} would be looked up in one "
-                            "namespace, but sources.{} {}; write mode: observe, or the same "
-                            "namespace for both",
-                            rule, writes.role, role.name, source.name,
-                            source.kubernetes()->resource.name_space.empty()
-                                ? "has all of them"
-                                : "is of another one"));
+            const KubernetesSource* there = target == nullptr ? nullptr : target->kubernetes();
+            if (there == nullptr || there->resource.name_space == space) continue;
+            section.problem("rules",
+                            fmt::format("lets {} act on {}, and before that {} would be looked up "
+                                        "in the same namespace, but sources.{} is of another one; "
+                                        "write mode: observe, or the same namespace for both",
+                                        rule, writes.role, role.name, source.name));
             return;
         }
     }
@@ -140,6 +135,55 @@ void check_reach(Section& section, const PolicyConfig& policy, const Config& con
         check_spaces(section, policy, *plan, config, source, *role);
     }
 }
+
+namespace {
+
+/// The sources of objects that the rule deletes.
+std::vector<const SourceConfig*> deleted_by(const PolicyConfig& policy, const RuleSettings& rule,
+                                            const Config& config) {
+    std::vector<const SourceConfig*> all;
+    for (const Writes& writes : writes_of(*policy.text, rule.rule)) {
+        const SourceConfig* source = config.source(policy.source_of(writes.role));
+        if (writes.deletes && source != nullptr && source->kubernetes() != nullptr) {
+            all.push_back(source);
+        }
+    }
+    return all;
+}
+
+/// The resource that a rule in `enforce` deletes, and that holds what no controller makes again;
+/// empty: none.
+std::string lost_for_good(const PolicyConfig& policy, const RuleSettings& rule,
+                          const Config& config) {
+    if (rule.mode != Mode::kEnforce) return {};
+    for (const SourceConfig* source : deleted_by(policy, rule, config)) {
+        const std::string& plural = source->kubernetes()->resource.plural;
+        for (const char* each : {"namespaces", "persistentvolumeclaims", "persistentvolumes",
+                                 "customresourcedefinitions", "volumesnapshots", "secrets"}) {
+            if (plural == each) return plural;
+        }
+    }
+    return {};
+}
+
+/// The resource that a rule which acts deletes because of a `none`, from a source without a
+/// selector; empty: none.
+std::string unselected(const PolicyConfig& policy, const RuleSettings& rule, const Config& config) {
+    const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
+    const auto& rules = policy.text->rules;
+    const auto text = std::find_if(rules.begin(), rules.end(),
+                                   [&](const policy::Rule& one) { return one.name == rule.rule; });
+    if (!acts || text == rules.end()) return {};
+    const bool none = std::any_of(text->cases.begin(), text->cases.end(),
+                                  [](const policy::Case& one) { return one.rests_on_none(); });
+    if (!none) return {};
+    for (const SourceConfig* source : deleted_by(policy, rule, config)) {
+        if (source->kubernetes()->selector.empty()) return source->kubernetes()->resource.plural;
+    }
+    return {};
+}
+
+}  // namespace
 
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
     policy.acknowledged = section.texts("acknowledge");
@@ -160,6 +204,19 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
     const std::vector<RuleSettings> usual = usual_rules(policy);
     for (std::size_t i = 0; i < policy.rules.size(); ++i) {
         const RuleSettings& rule = policy.rules[i];
+        if (const std::string what = lost_for_good(policy, rule, config); !what.empty()) {
+            loosened("rules", rule.rule + ".irreversible",
+                     fmt::format("what is in {} does not come back; mode: approve asks somebody "
+                                 "each time",
+                                 what));
+        }
+        if (const std::string what = unselected(policy, rule, config); !what.empty()) {
+            loosened("rules", rule.rule + ".no_selector",
+                     fmt::format("it deletes {} because of what is not there, and their source "
+                                 "selects nothing, so that every one of the namespace is a "
+                                 "candidate",
+                                 what));
+        }
         if (rule.grace_period == 0U) {
             loosened("rules", rule.rule + ".grace_period",
                      "with 0s a pod is killed: its name and its volumes are free while its "

@@ -65,11 +65,11 @@ struct DatabaseLogin {
 struct PostgresSource : DatabaseLogin {
     ports::Table table;
     std::string publication = "trueup";
-    std::string slot;                                  ///< default: `trueup_<source>`
-    std::vector<std::string> columns;                  ///< what the policy reads, and more
-    std::map<std::string, policy::Field::Type> types;  ///< as what the policy reads columns
-    Fields fields;                                     ///< how, where not as it is; by column
-    std::string veto_column;                           ///< empty: there is none
+    std::string slot;                            ///< default: `trueup_<source>`
+    std::vector<std::string> columns;            ///< what the policy reads, and more
+    std::map<std::string, policy::Field> types;  ///< as what the policy reads columns
+    Fields fields;                               ///< how, where not as it is; by column
+    std::string veto_column;                     ///< empty: there is none
     bool emit_message = false;
 };
 

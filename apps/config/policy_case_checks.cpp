@@ -2,6 +2,7 @@
 // its steps, and whether enough speaks for them.
 #include "apps/config/policy_checks.h"
 #include "apps/config/policy_states.h"
+#include "apps/config/policy_steps.h"
 #include "engine/base/suggest.h"
 
 #include <fmt/format.h>
@@ -185,9 +186,10 @@ void PolicyChecks::check_sides(const policy::Case& found) {
             "without a create_window, what is just being written counts as missing; write "
             "create_window: 30s");
     }
-    if (takes && !found.past && rule_->grace == Millis{0}) {
+    if ((takes || writes_unseen(found)) && !found.past && rule_->grace == Millis{0}) {
         ask("no_grace",
-            "with grace: 0s it removes what is wrong for a moment only; write grace: 30s");
+            takes ? "with grace: 0s it removes what is wrong for a moment only; write grace: 30s"
+                  : "with grace: 0s it writes what is so for a moment only; write grace: 30s");
     }
     if (!rule_->since_first_seen) return;
     for (const policy::Step& step : found.steps) {

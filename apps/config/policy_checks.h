@@ -68,6 +68,8 @@ class PolicyChecks {
     void check_patterns(const policy::Case& found);
     void check_none(const policy::Case& found, const policy::Pattern& none);
     void check_words(const policy::Case& found, const policy::Pattern& pattern);
+    void each_own_test(const policy::Condition& condition, const std::string& role,
+                       const std::function<void(const policy::Test&)>& visit) const;
     void check_null(const policy::Pattern& pattern);
     void check_reach(const policy::Case& found);
     void check_cycles();

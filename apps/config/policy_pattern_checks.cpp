@@ -84,6 +84,39 @@ void PolicyChecks::check_none(const policy::Case& found, const policy::Pattern& 
     }
 }
 
+namespace {
+
+/// May the field say what nobody listed? Of a label, which need not be there, also by what another
+/// object says.
+bool is_open(const policy::Role& role, const policy::Test& test) {
+    const policy::Field* field = policy::find_field(role, test.field);
+    const bool label = field == nullptr &&
+                       (test.field.starts_with("label.") || test.field.starts_with("annotation.") ||
+                        test.field.starts_with("tag."));
+    if (label && test.op == Op::kSame) return true;
+    const bool words = test.op == Op::kIn || test.op == Op::kStarts || test.op == Op::kLike;
+    return words && (label || (field != nullptr && field->type == policy::Field::Type::kText &&
+                               field->words.empty()));
+}
+
+}  // namespace
+
+/// Those of named conditions over that role, too, as they stand there.
+void PolicyChecks::each_own_test(const policy::Condition& condition, const std::string& role,
+                                 const std::function<void(const policy::Test&)>& visit) const {
+    each_test(condition, [&](const policy::Test& test) {
+        if (test.op != Op::kIs) return visit(test);
+        for (const policy::NamedCondition& named : policy_.conditions) {
+            if (named.name != test.values.front() || named.about != role) continue;
+            for (const auto& line : named.lines) {
+                for (const policy::Pattern& pattern : line.when) {
+                    if (pattern.role == role) each_own_test(pattern.condition, role, visit);
+                }
+            }
+        }
+    });
+}
+
 /// A list of words that may be incomplete, where one that is missing does harm.
 void PolicyChecks::check_words(const policy::Case& found, const policy::Pattern& pattern) {
     const policy::Role& of = role(pattern.role);
@@ -93,19 +126,29 @@ void PolicyChecks::check_words(const policy::Case& found, const policy::Pattern&
             return step.role == pattern.role &&
                    (policy::takes_away(step.verb) || step.verb == Verb::kUpdate);
         });
-    const bool matters = found.acts() && (none || touched);
+    // What condemns an object need not be the object itself.
+    const bool matters = found.acts() && (none || touched || found.takes_away());
     if (!matters || of.reference) return;
-    each_test(pattern.condition, [&](const policy::Test& test) {
-        const policy::Field* field = policy::find_field(of, test.field);
-        if (field == nullptr || field->type != policy::Field::Type::kText) return;
-        if (!field->words.empty() || test.op != Op::kIn || test.negated == none) return;
+    const auto check = [&](const policy::Test& test) {
+        if (!is_open(of, test) || test.negated == none) return;
         ask("open_words",
             fmt::format("when.{}.{} {} {}, and nothing lists the other values: a new one counts as "
-                        "{}; write {}: [every value] under roles.{}.fields",
+                        "{}; {}",
                         pattern.role, test.field, test.negated ? "is not" : "is",
-                        enumerate(test.values, "or"), none ? "none" : "found", test.field,
-                        pattern.role));
-    });
+                        test.op == Op::kSame
+                            ? fmt::format("that of {}.{}", test.other.role, test.other.field)
+                            : enumerate(test.values, "or"),
+                        none ? "none" : "found",
+                        policy::find_field(of, test.field) == nullptr
+                            ? "and so does none at all, unless it must be set"
+                            : fmt::format("write {}: [every value] under roles.{}.fields",
+                                          test.field, pattern.role)));
+    };
+    if (none) {
+        each_test(pattern.condition, check);
+    } else {
+        each_own_test(pattern.condition, pattern.role, check);
+    }
 }
 
 /// NULL is neither a word nor not a word.

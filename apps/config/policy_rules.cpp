@@ -81,20 +81,24 @@ void PolicyReader::read_cases(Section& section, const Tree& tree, policy::Rule& 
     }
 }
 
-/// Defaults wait: a rule that takes away gives the owner time, and one that rests on `none` a
-/// window.
+/// Defaults wait: a rule that takes away, or writes because something is not there, gives the owner
+/// time, and one that rests on `none` a window.
 void PolicyReader::read_times(Section& section, policy::Rule& rule) {
     bool takes = false;
     bool writes = false;
     bool past = false;
     bool none = false;
+    bool unseen =
+        false;  // it writes because something is not there, and nothing looks whether it is
     for (const policy::Case& each : rule.cases) {
         past = past || each.past.has_value();
         takes = takes || each.takes_away();
         writes = writes || each.writes();
         none = none || each.rests_on_none();
+        unseen = unseen || writes_unseen(each);
     }
-    rule.grace = section.duration("grace", takes && !past ? kUsualGrace : Millis{0});
+    const bool waits = !past && (takes || unseen);
+    rule.grace = section.duration("grace", waits ? kUsualGrace : Millis{0});
     rule.create_window =
         section.duration("create_window", none && (takes || writes) ? kUsualWindow : Millis{0});
     if (const Tree* ladder = section.take_tree("backoff")) {
@@ -177,6 +181,12 @@ void PolicyReader::read_past(const Tree& tree, policy::Case& made, const std::st
         return;
     }
     if (const auto fixed = parse_duration(length)) {
+        if (*fixed == Millis{0}) {
+            terms_.flaw(tree.line, fmt::format("{} adds 0s, and without a length there is no "
+                                               "deadline; write at least 1ms",
+                                               path));
+            return;
+        }
         made.past = policy::Deadline{*from, *fixed};
         return;
     }

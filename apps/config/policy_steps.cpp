@@ -48,6 +48,8 @@ class StepReader {
                           const std::string& path);
     bool read_create_option(const Tree& tree, policy::Step& step, const std::string& path);
     void read_grace_period(const Tree& tree, policy::Step& step, const std::string& path);
+    void check_literal(const Tree& tree, const std::string& path, const policy::Field& field,
+                       const std::string& value);
     void read_propagation(const Tree& tree, policy::Step& step, const std::string& path);
     void check_step(const Tree& tree, const policy::Step& step, const std::string& path);
     void read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
@@ -215,6 +217,21 @@ void StepReader::check_step(const Tree& tree, const policy::Step& step, const st
     }
 }
 
+/// A text that the column would refuse is never written, and what was done before it stays done.
+void StepReader::check_literal(const Tree& tree, const std::string& path,
+                               const policy::Field& field, const std::string& value) {
+    using Type = policy::Field::Type;
+    if (field.type == Type::kBoolean && value != "true" && value != "false") {
+        terms_.flaw(tree.line, fmt::format("{} is '{}', and {} is a boolean; write true or false",
+                                           path, value, field.name));
+    }
+    if (field.type == Type::kNumber && !is_integer(value)) {
+        terms_.flaw(tree.line, fmt::format("{} is '{}', and {} is a number; write a whole one, "
+                                           "without zeros before it",
+                                           path, value, field.name));
+    }
+}
+
 void StepReader::read_sets(const Tree& tree, policy::Step& step, const policy::Role& role,
                            const std::string& path) {
     if (!terms_.is_map(tree, path)) return;
@@ -235,6 +252,7 @@ void StepReader::read_sets(const Tree& tree, policy::Step& step, const policy::R
                                     enumerate(field->words), set.value->front().literal,
                                     did_you_mean(set.value->front().literal, field->words)));
         }
+        if (field && literal) check_literal(each, where, *field, set.value->front().literal);
         step.sets.push_back(std::move(set));
     }
     std::sort(
@@ -267,6 +285,10 @@ policy::Template StepReader::read_template(const Tree& tree, const std::string& 
 }
 
 }  // namespace
+
+bool writes_unseen(const policy::Case& found) {
+    return found.writes() && found.rests_on_none() && found.steps.front().verb != Verb::kVerify;
+}
 
 std::vector<policy::Step> read_steps(const Tree& tree, const std::string& path,
                                      PolicyTerms& terms) {

@@ -14,4 +14,7 @@ namespace trueup::config {
 /// has no verb or no role.
 std::vector<policy::Step> read_steps(const Tree& tree, const std::string& path, PolicyTerms& terms);
 
+/// Does the case write because something is not there, without looking first whether it is?
+bool writes_unseen(const policy::Case& found);
+
 }  // namespace trueup::config

@@ -94,6 +94,9 @@ class PolicyTerms {
     Problems& problems_;
 };
 
+/// A whole number of 64 bits in its only spelling.
+bool is_integer(std::string_view text);
+
 /// `{not: …}`: with three values, too, it is `not` of each test, and all and any change places.
 policy::Condition negated(policy::Condition condition);
 

@@ -35,13 +35,14 @@ Condition joined(Condition::Kind kind, std::vector<Condition> parts) {
     return condition;
 }
 
+}  // namespace
+
 bool is_integer(std::string_view text) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size();
+    return error == std::errc() && end == text.data() + text.size() &&
+           std::to_string(value) == text;
 }
-
-}  // namespace
 
 Condition negated(Condition condition) {
     using Kind = Condition::Kind;

@@ -213,7 +213,7 @@ void complete_columns(SourceConfig& source, const policy::Role& role, const Poli
     PostgresSource& rows = std::get<PostgresSource>(source.world);
     for (const std::string& column : read) {
         const policy::Field* field = policy::find_field(role, column);
-        rows.types[column] = field == nullptr ? policy::Field::Type::kText : field->type;
+        rows.types[column] = field == nullptr ? policy::Field{} : *field;
     }
     const std::vector<std::string> keys = key_columns(role);
     if (rows.columns.empty()) rows.columns = read;

@@ -178,10 +178,9 @@ void read_rule_times(Section& rule, const Config& config, RuleSettings& settings
             rule.refuse(key, "does not exist: this rule does not wait; leave it out");
         }
     };
-    const bool waits = settings.grace > Millis(0);
-    read("grace", settings.grace, waits);
+    settings.grace = rule.duration("grace", settings.grace);
     read("create_window", settings.create_window, by_absence(settings));
-    if (!waits || settings.grace > config.max_clock_step) return;
+    if (settings.grace == Millis(0) || settings.grace > config.max_clock_step) return;
     rule.problem(
         "grace",
         fmt::format("{} is not longer than bus.max_clock_step {}, so one step of the clock could "

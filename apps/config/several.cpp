@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -20,18 +21,20 @@ std::set<std::string> sources_of(const PolicyConfig& policy) {
     return names;
 }
 
-/// Those of which some rule that acts takes objects away.
-std::set<std::string> taken_from(const PolicyConfig& policy) {
-    std::set<std::string> names;
+/// Those that some rule which acts writes: which columns, and `*` where it takes objects away.
+std::map<std::string, std::set<std::string>> touched_by(const PolicyConfig& policy) {
+    std::map<std::string, std::set<std::string>> touched;
     for (const RuleSettings& rule : policy.rules) {
         const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
         if (!acts) continue;
         for (const Writes& writes : writes_of(*policy.text, rule.rule)) {
-            if (writes.deletes) names.insert(policy.source_of(writes.role));
+            std::set<std::string>& columns = touched[policy.source_of(writes.role)];
+            columns.insert(writes.columns.begin(), writes.columns.end());
+            if (writes.deletes) columns.insert("*");
         }
     }
-    names.erase("");
-    return names;
+    touched.erase("");
+    return touched;
 }
 
 /// They can have an object in common. Labels are not compared: two selectors that exclude each
@@ -39,6 +42,12 @@ std::set<std::string> taken_from(const PolicyConfig& policy) {
 bool overlap(const SourceConfig& one, const SourceConfig& other) {
     const KubernetesSource* a = one.kubernetes();
     const KubernetesSource* b = other.kubernetes();
+    if (one.postgres() != nullptr && other.postgres() != nullptr) {
+        const PostgresSource& mine = *one.postgres();
+        const PostgresSource& theirs = *other.postgres();
+        return mine.table.schema == theirs.table.schema && mine.table.name == theirs.table.name &&
+               mine.from == theirs.from && mine.conninfo == theirs.conninfo;
+    }
     if (a == nullptr || b == nullptr) return one.name == other.name;
     const bool same_server = a->in_cluster == b->in_cluster && a->kubeconfig == b->kubeconfig &&
                              a->context == b->context;
@@ -65,16 +74,21 @@ void check_readers(Section& section, const PolicyConfig& policy, const PolicyCon
     }
 }
 
-/// The first pair of sources of which both policies take away and that may have an object in
+/// The first pair of sources to which both policies do the same and that may have an object in
 /// common.
 std::optional<std::pair<std::string, std::string>> shared(const PolicyConfig& policy,
                                                           const PolicyConfig& other,
                                                           const Config& config) {
-    for (const std::string& mine : taken_from(policy)) {
-        for (const std::string& theirs : taken_from(other)) {
+    for (const auto& [mine, columns] : touched_by(policy)) {
+        for (const auto& [theirs, others] : touched_by(other)) {
             const SourceConfig* one = config.source(mine);
             const SourceConfig* two = config.source(theirs);
-            if (one != nullptr && two != nullptr && overlap(*one, *two)) return {{mine, theirs}};
+            const bool same = std::any_of(columns.begin(), columns.end(), [&](const auto& each) {
+                return others.count(each) != 0;
+            });
+            if (same && one != nullptr && two != nullptr && overlap(*one, *two)) {
+                return {{mine, theirs}};
+            }
         }
     }
     return std::nullopt;
@@ -128,7 +142,7 @@ void check_beside(Section& section, PolicyConfig& policy, PolicyConfig& other,
         return;
     }
     section.problem(
-        "rules", fmt::format("and those of policy {0} may delete the same objects (sources {1} and "
+        "rules", fmt::format("and those of policy {0} may delete or set the same (sources {1} and "
                              "{2}), and neither knows what the other does; write mode: observe, or "
                              "acknowledge: [{3}{0}] if their selectors exclude each other",
                              other.name, both->first, both->second, kSharedObjects));

@@ -32,7 +32,7 @@ struct Settings {
     /// object then carries the field `hold` = "true". Empty: there is none.
     std::string veto_column = {};
     /// As what the policy reads columns; of others nothing is asked.
-    std::map<std::string, policy::Field::Type> types = {};
+    std::map<std::string, policy::Field> types = {};
     ports::FieldPolicy fields = {};  ///< how each of the columns is published
     bool emit_message = false;       ///< prove progress with a WAL message of our own
     Backoff backoff = {};

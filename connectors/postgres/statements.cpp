@@ -131,11 +131,15 @@ Statement inspect_statement(const ports::Inspect& request) {
  coalesce(to_jsonb(slot) ->> 'wal_status', ''),
  coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), slot.restart_lsn)::bigint::text, ''), )";
     sql += kPublished;
-    // Of a domain what it is made of.
-    sql += R"(, coalesce((SELECT string_agg(a.attname::text || '=' ||
-  format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL), ',' ORDER BY a.attnum)
-  FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '')
+    // Of a domain what it is made of, and whether two values of it can be compared at all.
+    sql += R"(, coalesce((WITH RECURSIVE made AS (
+   SELECT a.attname, a.attnum, t.oid, t.typtype, t.typbasetype
+   FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+   WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+   UNION ALL SELECT m.attname, m.attnum, t.oid, t.typtype, t.typbasetype
+   FROM made m JOIN pg_type t ON t.oid = m.typbasetype WHERE m.typtype = 'd')
+  SELECT string_agg(attname::text || '=' || format_type(oid, NULL), ',' ORDER BY attnum)
+  FROM made WHERE typtype <> 'd'), '')
 FROM pg_control_system() s LEFT JOIN (SELECT c.oid, c.relkind FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')) c ON true

@@ -153,23 +153,32 @@ Status judge_generated(const TableCheck& table, const Settings& settings) {
 
 /// Why a column of that type cannot be read as what the policy says that it is, and what to do;
 /// empty: it can.
-std::string misread(policy::Field::Type as, std::string_view type) {
+std::string misread(const policy::Field& field, std::string_view type) {
     using Type = policy::Field::Type;
+    const Type as = field.type;
     const auto one_of = [&](std::initializer_list<std::string_view> types) {
         return std::find(types.begin(), types.end(), type) != types.end();
     };
-    if (one_of({"json", "xml"})) {
+    if (type.ends_with("json[]") ||
+        one_of({"json", "xml", "point", "line", "lseg", "box", "path", "polygon", "circle"})) {
         return "has no equality there, so that no write could ask for it as it was read; read "
                "another column, or make it jsonb";
     }
     const bool text = one_of({"text", "character varying"});
-    if (as == Type::kBoolean && !text && type != "boolean") {
+    if (as == Type::kBoolean && type != "boolean") {
         return "is read as boolean; declare another type, or text with the words that it has";
     }
     if (as == Type::kNumber && !text && !one_of({"smallint", "integer", "bigint"})) {
         return "is read as number, which is a whole one of 64 bits; read a column of type bigint";
     }
+    if (as == Type::kTimestamp && type == "timestamp without time zone" && field.zone.empty()) {
+        return "says no zone; declare it: {timestamp, zone: UTC}, or what its writers mean";
+    }
     if (as != Type::kText) return {};
+    if (one_of({"numeric", "real", "double precision", "money"})) {
+        return "is read as text, and one number has several; read a column of type bigint as "
+               "number";
+    }
     if (type == "boolean") return "is read as text, and its text is t or f; declare it boolean";
     if (type != "character") return {};
     return "has blanks at its end, so that no word equals it; make it text";

@@ -9,6 +9,9 @@ namespace trueup::core {
 
 namespace {
 
+/// Rows of one name that a command lists: more would not fit into it, or into its time.
+constexpr std::size_t kMostBeside = 64;
+
 using policy::Quantifier;
 using policy::Verb;
 using Kind = Predicate::Kind;
@@ -109,8 +112,8 @@ class Draft {
                     if (better && !deleting(*seen.facet)) rest_on_ours(*seen.facet);
                 }
             }
-            const bool alone = takes && role_of(number).kind == policy::Kind::kRow &&
-                               !role_of(number).several && bound != decision_.target;
+            const bool alone =
+                takes && role_of(number).kind == policy::Kind::kRow && bound != decision_.target;
             if (alone) rest_on_alone(*bound, number);
         }
     }
@@ -118,7 +121,6 @@ class Draft {
     /// R4: no row came since. Those that are there beside it may have the key, as long as they say
     /// what they said: none of them is live, or the case would not act.
     void rest_on_alone(const Facet& bound, Role number) {
-        constexpr std::ptrdiff_t kMost = 64;  // more would not fit into a command, or into its time
         Predicate nobody_else{Kind::kNoneBut, name_of_source(bound.source), bound.object_id, "key",
                               subject_name()};
         const auto beside = [&](const Seen& seen) {
@@ -126,7 +128,8 @@ class Draft {
                    seen.facet->source == bound.source;
         };
         const auto& all = on_.facts.seen;
-        const bool few = std::count_if(all.begin(), all.end(), beside) <= kMost;
+        const auto others = std::count_if(all.begin(), all.end(), beside);
+        const bool few = static_cast<std::size_t>(others) < kMostBeside;
         for (const Seen& seen : all) {
             if (!few || !beside(seen)) continue;
             say_fields(*seen.facet);
@@ -135,7 +138,7 @@ class Draft {
         add(std::move(nobody_else));
     }
 
-    /// What a `none` looked past.
+    /// What a `none` looked past; and that no other row has come since.
     void rest_on_passed() {
         for (const PlanPattern& pattern : found_.patterns) {
             if (pattern.quantifier != Quantifier::kNone) continue;
@@ -144,6 +147,27 @@ class Draft {
                     rest_on(*seen.facet);
                 }
             }
+            const PlanRole& role = role_of(pattern.role);
+            const bool row = role.kind == policy::Kind::kRow && !role.reference;
+            if (!row || !shows(pattern.role)) continue;
+            for (const SourceId source : role.sources) rest_on_no_other(pattern.role, source);
+        }
+    }
+
+    /// That the source has no row of the name but those in view.
+    void rest_on_no_other(Role number, SourceId source) {
+        std::vector<std::string> known;
+        for (const Seen& seen : on_.facts.seen) {
+            const bool its = seen.role == number && seen.facet->source == source;
+            if (its) known.push_back(seen.facet->object_id);
+        }
+        if (known.empty()) return add_none(source, role_of(number));
+        const bool few = known.size() <= kMostBeside;
+        for (const std::string& key : role_of(number).keys) {
+            Predicate no_other{Kind::kNoneBut, name_of_source(source), known.front(), key,
+                               subject_name()};
+            if (few) no_other.besides.assign(known.begin() + 1, known.end());
+            add(std::move(no_other));
         }
     }
 

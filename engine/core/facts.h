@@ -8,6 +8,7 @@
 #include "engine/core/plan.h"
 #include "engine/model/subject.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -169,7 +170,15 @@ struct Facts {
     Bits two;                ///< two may be so
     Bits is;                 ///< some object is so
 
-    bool fit(const Mask& mask) const { return may.has_all(mask.may) && !is.has_any(mask.never); }
+    bool fit(const Mask& mask) const {
+        return may.has_all(mask.may) && !is.has_any(mask.never) &&
+               (mask.pairs == Bits{} || two.has_any(mask.pairs));
+    }
+    /// False: whatever is asked besides, all of them are healthy, and wait for nothing.
+    bool fit_any(const std::vector<PlanCase>& cases) const {
+        return std::any_of(cases.begin(), cases.end(),
+                           [this](const PlanCase& each) { return fit(each.mask); });
+    }
 };
 /// `sources` by SourceId.
 void look_at(const Plan& plan, const Subject& subject, const Settings& settings,

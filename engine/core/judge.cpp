@@ -159,12 +159,12 @@ void FoldRun::judge_rules(Entry& entry, const References& references, const Fact
         const PlanRule& judged = plan.rules[rule.value()];
         const bool off =
             meta_.settings.rules[rule.value()].mode == Mode::kOff || (reference && !judged.keyless);
-        const bool healthy = off || (!reference && !facts.fit(judged.mask));
+        const bool healthy = off || (!reference && !facts.fit_any(judged.cases));
         if (healthy && nothing_open(subject, rule)) continue;
         settle(entry, rule,
-               off ? Verdict::healthy()
-                   : state_.judge(
-                         {plan, subject, facts, references, meta_.settings, rule, meta_.now}));
+               healthy ? Verdict::healthy()
+                       : state_.judge(
+                             {plan, subject, facts, references, meta_.settings, rule, meta_.now}));
         // It has begun with this.
         if (subject.ending && TRUEUP_GUARD("ending_stands_alone")) return;
     }

@@ -196,6 +196,7 @@ struct PlanDeadline {
 struct Mask {
     Bits may;    ///< of each of these some object is not known to be other
     Bits never;  ///< of none of these any object is known to be so
+    Bits pairs;  ///< of one of these two objects are not known to be other; empty: not asked
     bool operator==(const Mask&) const = default;
 };
 
@@ -233,7 +234,6 @@ struct PlanRule {
     bool keyless = false;  ///< judges objects without a key, too
     std::vector<Millis> backoff;
     FieldAt owner;  ///< of who may ask; kNoRole: it does not wait for being asked
-    Mask mask;      ///< of a single case; empty where there are more
     /// The list of its case that ends something, in order; empty: it has none.
     std::vector<PlanStep> ending;
     Hash128 ending_hash;

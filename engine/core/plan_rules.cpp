@@ -102,7 +102,6 @@ void PlanCompiler::add(const RuleSettings& settings) {
     for (PlanCase& each : made.cases) {
         each.by_ledger = plan_.ledger && (!made.backoff.empty() || asks_ledger(each));
     }
-    if (made.cases.size() == 1) made.mask = made.cases.front().mask;
     plan_.rules.push_back(std::move(made));
 }
 
@@ -338,7 +337,10 @@ TallyId PlanCompiler::tally(const std::string& name) {
 /// The bits without which the case cannot be anything but healthy. What a request waits for may
 /// be missing.
 void PlanCompiler::mask(PlanCase& found, const PlanRule& rule) const {
-    if (found.duplicates) return;
+    for (const PlanRole& role : plan_.roles) {
+        if (!found.duplicates || role.several || role.reference) continue;
+        found.mask.pairs.set(role.claims);
+    }
     const Role taken = found.steps.empty() ? kNoRole : found.steps.front().role;
     for (const PlanPattern& pattern : found.patterns) {
         if (plan_.roles[pattern.role].reference || pattern.bit >= Bits::kMost) continue;

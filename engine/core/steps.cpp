@@ -92,14 +92,14 @@ bool Evaluation::vetoes(const Facet& object) const {
     return vetoed;
 }
 
-/// Would something be taken away for a row beside which another one may be live? `one` does not
-/// bind it then; `some` and `surplus` do.
+/// Would something be taken away for a row beside which another one may be live? Several rows of a
+/// subject may be usual, but what one of them wants gone the other may need.
 bool Evaluation::crowded(const PlanStep& step, const Found& bound, const Facet* target) const {
     if (!policy::takes_away(step.verb)) return false;
     return std::any_of(bound.begin(), bound.end(), [&](const Seen* object) {
         if (object == nullptr || object->facet == target) return false;
         const PlanRole& of = role(object->role);
-        if (of.kind != policy::Kind::kRow || of.several || of.reference) return false;
+        if (of.kind != policy::Kind::kRow || of.reference) return false;
         const auto live = std::count_if(facts_.begin(), facts_.end(), [&](const Seen& seen) {
             return seen.role == object->role && seen.facet != object->facet &&
                    !holds(of.live, seen, {}).no();

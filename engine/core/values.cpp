@@ -20,6 +20,11 @@ std::optional<std::int64_t> amount_of(const PlanField& field, const PlanValue& v
     return time ? std::optional(to_millis(*time)) : std::nullopt;
 }
 
+bool is_time(const PlanField& field) {
+    using Type = policy::Field::Type;
+    return field.type == Type::kTimestamp || field.type == Type::kDate;
+}
+
 }  // namespace
 
 bool vetoed(const Facet& object) {
@@ -79,6 +84,12 @@ Truth compared(const Plan& plan, const PlanJoin& join, const Seen& own, const Se
         if (!texts) return Truth::of(value == against);
         if (unreadable(field, value.text) || unreadable(others, against.text)) {
             return Truth::unknown(Reason::kUnreadable);
+        }
+        if (is_time(field) && is_time(others)) {
+            const auto left = amount_of(field, value);
+            const auto right = amount_of(others, against);
+            if (!left || !right) return Truth::unknown(Reason::kUnreadable);
+            return Truth::of(*left == *right);
         }
         const bool numbers =
             field.type == policy::Field::Type::kNumber && others.type == field.type;

@@ -424,6 +424,12 @@ class Judgement {
             const auto a_number = [](const policy::Field* each) {
                 return each != nullptr && each->type == policy::Field::Type::kNumber;
             };
+            if (is_time(of, test.field) && is_time(role(test.other.role), test.other.field)) {
+                const auto left = ordered(of, test.field, value.text);
+                const auto right = ordered(role(test.other.role), test.other.field, against.text);
+                if (!left || !right) return unknown(Reason::kUnreadable);
+                return truth(*left == *right);
+            }
             if (a_number(here) && a_number(there)) {
                 return truth(number(value.text) == number(against.text));
             }
@@ -434,6 +440,13 @@ class Judgement {
         const auto right = ordered(of, test.field, against.text);
         if (!left || !right) return unknown(Reason::kUnreadable);
         return truth(test.op == Op::kBefore ? *left < *right : *left > *right);
+    }
+
+    static bool is_time(const policy::Role& of, const std::string& name) {
+        using Type = policy::Field::Type;
+        const policy::Field* field = policy::find_field(of, name);
+        if (field == nullptr) return name == "created" && of.kind != policy::Kind::kRow;
+        return field->type == Type::kTimestamp || field->type == Type::kDate;
     }
 
     /// A time or a number, as what the field is.
@@ -1013,7 +1026,7 @@ class Judgement {
         for (const auto& [name, object] : bound) {
             const policy::Role& of = role(name);
             if (object == nullptr || of.kind != policy::Kind::kRow) continue;
-            if (of.several || of.reference) continue;
+            if (of.reference) continue;
             if (object->object_id == target_of(found, step, bound)) continue;
             for (const Facet* other : facets(name)) {
                 if (other != object && !holds(of.live, of, *other, {}).no()) return true;

@@ -605,6 +605,68 @@ rules:
     }
 }
 
+TEST_F(Evaluator, WhatANoneLookedPastIsStillAllThereIs) {
+    // A pod was deleted whose row had just come, since an older one of the name was in view: that
+    // nobody else has the name was asked only where nobody had it.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: name, live: {status: [up, draining]}, fields: {status: [up, draining, dead], name: text}}
+  pods: {kind: pod, key: name}
+rules:
+  orphan: {finds: x, grace: 60s, when: {pods: one, rows: {none: {status: [up, draining]}}}, do: {delete: pods}}
+)");
+    shows("rows", "t/1", {{"status", text("dead")}, {"name", text("w")}});
+    shows("rows", "t/2", {{"status", text("dead")}, {"name", text("w")}});
+    shows("pods", "u1", {{"name", text("w")}});
+    const Looked looked(plan_, settings_, world_);
+    const core::Decision decision = looked.decide(0);
+    ASSERT_EQ(decision.kind, Verdict::Kind::kAct);
+    Predicate no_other{Predicate::Kind::kNoneBut, "rows", "t/1", "key", "w"};
+    no_other.besides = {"t/2"};
+    const std::vector<Predicate> read = draft_of(looked.on(0), decision).read_set;
+    EXPECT_NE(std::find(read.begin(), read.end(), no_other), read.end());
+}
+
+TEST_F(Evaluator, WhatOneOfSeveralRowsWantsGoneAnotherMayNeed) {
+    // A pod was deleted since one of its jobs was done; the other one was running on it.
+    with_policy(R"(
+roles:
+  jobs: {kind: row, key: pod, several: true, live: {state: [queued, running]}, fields: {state: [queued, running, done], pod: text}}
+  pods: {kind: pod, key: name}
+rules:
+  done: {finds: x, grace: 60s, when: {jobs: {some: {state: done}}, pods: one}, do: {delete: pods}}
+)");
+    shows("jobs", "t/1", {{"state", text("done")}, {"pod", text("w")}});
+    shows("jobs", "t/2", {{"state", text("running")}, {"pod", text("w")}});
+    shows("pods", "u1", {{"name", text("w")}});
+    EXPECT_EQ(says(), "abstain duplicate_claim");
+    world_.subject.facets[1] = object("jobs", "t/2", {{"state", text("done")}, {"pod", text("w")}});
+    EXPECT_EQ(says().substr(0, 13), "act delete u1");
+}
+
+TEST_F(Evaluator, ATimeIsOneHoweverItIsWritten) {
+    // A pod was deleted since its row had the very time of its creation, as PostgreSQL writes it.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: id, fields: {made: timestamp}}
+  pods: {kind: pod, key: name}
+rules:
+  other:
+    finds: x
+    acknowledge: [no_grace]
+    grace: 0s
+    when: {pods: one, rows: {one: {made: {not: {same_as: pods.created}, set: true}}}}
+    do: {delete: pods}
+)");
+    shows("pods", "u1", {{"created", text("2026-11-24T15:00:00Z")}});
+    shows("rows", "r", {{"made", text("2026-11-24 15:00:00+00")}});
+    EXPECT_EQ(says(), "healthy");
+    world_.subject.facets[1] = object("rows", "r", {{"made", text("yesterday")}});
+    EXPECT_EQ(says(), "abstain unreadable");
+    world_.subject.facets[1] = object("rows", "r", {{"made", text("2026-11-24 15:00:01+00")}});
+    EXPECT_EQ(says(), "act delete u1 at 1 about u1");
+}
+
 TEST_F(Evaluator, NothingIsTakenAwayForARowBesideOneThatMayBeLive) {
     // A rule that asks for some row that is down deleted the pod of the row that is up (or would
     // have, had executors not looked).

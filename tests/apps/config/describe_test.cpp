@@ -142,6 +142,14 @@ TEST(ConfigWarnings, ASoundFileHasNone) {
     EXPECT_EQ(warnings(parsed(sound())), std::vector<std::string>());
 }
 
+TEST(ConfigWarnings, ANameIsOneInANamespaceOnly) {
+    const std::vector<std::string> expected{
+        "sources.pods watches all namespaces: two pods with the same name claim one subject, and "
+        "then nothing is done about either"};
+    EXPECT_EQ(warnings(parsed(with(sound(), "namespace: graph", "all_namespaces: true"))),
+              expected);
+}
+
 TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
     std::string text = with(sound(), "version: 1\n",
                             "version: 1\nmemory: 32MiB\nhttp: {listen: \"0.0.0.0:9464\", "
@@ -150,7 +158,6 @@ TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
     text = with(text, "sources:\n",
                 "sources:\n  nodes: {kubernetes: {in_cluster: true, all_namespaces: true, "
                 "resource: v1/nodes}, relist_every: 1m}\n");
-    text = with(text, "      namespace: graph\n", "      all_namespaces: true\n");
     text =
         with(text, "  rows:\n    postgres:", "    expect: {at_least: 0}\n  rows:\n    postgres:");
     text = with(text, "executors:",
@@ -162,8 +169,6 @@ TEST(ConfigWarnings, WhatIsRarelyMeantIsSaid) {
         "sources.nodes.relist_every 1m reads the whole source very often; 6h is typical",
         "sources.pods.expect.at_least is 0: an empty first list is believed, and then everything "
         "on the other side counts as wrong",
-        "sources.pods watches all namespaces: two pods with the same name claim one subject, and "
-        "then nothing is done about either",
         "rules.orphaned_pod acts after only 9s; below 10s a slow start is taken for a disagreement",
         "command_ttl 5s is shorter than 10s: a lost command is never sent again",
         "max_drop is relaxed (acknowledged)",

@@ -219,13 +219,22 @@ TEST(ConfigPolicyFlaws, MaxStepIsBelowEveryGrace) {
     EXPECT_EQ(flaws_of_policy("    rules: {missing_pod: {grace: 10001ms}}\n"), "(sound)");
 }
 
-TEST(ConfigPolicyFlaws, StatusDriftHasNoTimes) {
-    EXPECT_EQ(flaws_of_policy("    rules: {status_drift: {grace: 60s}}\n"),
-              "trueup.yaml:18: rules.status_drift.grace does not exist: this rule does not wait; "
-              "leave it out");
+// Symptom: a rule that acted at once could not be given time, though its status flickered.
+TEST(ConfigPolicyFlaws, EveryRuleMayWaitAndAWindowIsForWhatIsNotThere) {
+    const Config config =
+        parsed(with(sound(), "executors:", "    rules: {status_drift: {grace: 60s}}\nexecutors:"));
+    EXPECT_EQ(policy_settings(config).rules[2].grace, Millis(60'000));
+    EXPECT_EQ(flaws_of_policy("    rules: {status_drift: {grace: 5s}}\n"),
+              "trueup.yaml:18: rules.status_drift.grace 5s is not longer than bus.max_clock_step "
+              "10s, so one step of the clock could use it up; write a longer grace or a shorter "
+              "max_clock_step");
+    EXPECT_EQ(flaws_of_policy("    rules: {status_drift: {create_window: 5s}}\n"),
+              "trueup.yaml:18: rules.status_drift.create_window does not exist: this rule does not "
+              "wait; leave it out");
     EXPECT_EQ(
         flaws_of_policy("    rules: {status_drift: {colour: red}}\n"),
-        "trueup.yaml:18: unknown key 'colour' under rules.status_drift; known are mode and budget");
+        "trueup.yaml:18: unknown key 'colour' under rules.status_drift; known are mode, grace "
+        "and budget");
 }
 
 TEST(ConfigPolicyFlaws, TimesFitTheSources) {

@@ -348,14 +348,55 @@ TEST_F(PolicyFiles, NothingActsOnWhatIsNotFoundAgain) {
         of(kMine + std::string("    rules: {stray: {mode: enforce}}\n"), kBoth);
     EXPECT_EQ(flaws_of(acts), "(sound)");
     const std::string all = with(acts, "namespace: jobs", "all_namespaces: true");
-    EXPECT_EQ(
-        flaws_of(all),
-        "trueup.yaml:16: policies[0].rules lets stray act on rows, and before that pods would "
-        "be looked up in one namespace, but sources.workers has all of them; write mode: "
-        "observe, or the same namespace for both");
+    EXPECT_EQ(flaws_of(all),
+              "trueup.yaml:16: policies[0].rules lets stray act, but sources.workers has all "
+              "namespaces, and a name of pods says nothing of the namespace that is meant; write "
+              "mode: observe, or one namespace");
     EXPECT_EQ(flaws_of(with(all, "mode: enforce", "mode: observe")), "(sound)");
-    write("mine.yaml", small("", "do: {delete: pods}"));
-    EXPECT_EQ(flaws_of(all), "(sound)") << "a pod says which namespace it is in";
+    write("mine.yaml", with(small("  jobs: {kind: object, key: name}\n", "do: {delete: pods}"),
+                            "{pods: one, rows: none}", "{pods: one, rows: none, jobs: none}"));
+    const std::string elsewhere =
+        with(with(acts, "roles: {pods: workers, rows: table}",
+                  "roles: {pods: workers, rows: table, jobs: batch}"),
+             "sources:\n",
+             "sources:\n  batch: {kubernetes: {kubeconfig: k, namespace: batch, selector: a=b, "
+             "resource: batch/v1/jobs}}\n");
+    EXPECT_EQ(
+        flaws_of(elsewhere),
+        "trueup.yaml:17: policies[0].rules lets stray act on pods, and before that jobs would "
+        "be looked up in the same namespace, but sources.batch is of another one; write mode: "
+        "observe, or the same namespace for both");
+    EXPECT_EQ(flaws_of(with(elsewhere, "namespace: batch", "namespace: jobs")), "(sound)");
+}
+
+// Symptom (§16, K irreversible and no_selector): a volume was deleted by a rule in enforce, from a
+// source that selected nothing, and no word was said of either.
+TEST_F(PolicyFiles, WhatDoesNotComeBackAndWhatNobodySelectedIsAcknowledged) {
+    write("mine.yaml", with(small("", "do: {delete: pods}"), "{kind: pod, key: name}",
+                            "{kind: object, key: name}"));
+    const std::string deletes =
+        with(with(of(kMine + std::string("    rules: {stray: {mode: enforce}}\n"),
+                     "{delete_object: {sources: [workers]}}"),
+                  "      selector: role=worker\n", ""),
+             "      kubeconfig: kube.yaml\n",
+             "      kubeconfig: kube.yaml\n      resource: v1/persistentvolumeclaims\n");
+    EXPECT_EQ(
+        flaws_of(deletes),
+        "trueup.yaml:16: policies[0].rules relaxes stray.irreversible: what is in "
+        "persistentvolumeclaims does not come back; mode: approve asks somebody each time; add "
+        "acknowledge: [stray.irreversible] if this is intended\n"
+        "trueup.yaml:16: policies[0].rules relaxes stray.no_selector: it deletes "
+        "persistentvolumeclaims because of what is not there, and their source selects "
+        "nothing, so that every one of the namespace is a candidate; add acknowledge: "
+        "[stray.no_selector] if this is intended");
+    const std::string known =
+        with(deletes,
+             "executors:", "    acknowledge: [stray.irreversible, stray.no_selector]\nexecutors:");
+    EXPECT_EQ(flaws_of(known), "(sound)");
+    const std::string careful =
+        with(with(deletes, "mode: enforce", "mode: approve"), "      namespace: jobs\n",
+             "      namespace: jobs\n      selector: owner=jobs\n");
+    EXPECT_EQ(flaws_of(careful), "(sound)");
 }
 
 TEST_F(PolicyFiles, AColumnIsNotReadUnderTheNameOfTheVeto) {

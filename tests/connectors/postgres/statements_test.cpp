@@ -211,7 +211,9 @@ std::string misread(const std::string& type, policy::Field::Type as) {
                       .columns = {"state"},
                       .correlate = *Correlation::parse("pod"),
                       .source_name = "rows"};
-    settings.types = {{"state", as}};
+    policy::Field field;
+    field.type = as;
+    settings.types = {{"state", field}};
     ports::SqlRow row{"1", "1", "170000", "f", "id", "t", "logical", "state"};
     row.resize(15);
     row.push_back("id=bigint,state=" + type);
@@ -229,6 +231,14 @@ TEST(Types, WhatNoWordOfAPolicyWouldEverEqualIsRefused) {
     EXPECT_EQ(misread("bigint", Type::kNumber), "");
     EXPECT_EQ(misread("text", Type::kNumber), "");
     EXPECT_EQ(misread("timestamp with time zone", Type::kTimestamp), "");
+    EXPECT_EQ(misread("timestamp without time zone", Type::kTimestamp),
+              "column state of public.workers is timestamp without time zone and says no zone; "
+              "declare it: {timestamp, zone: UTC}, or what its writers mean");
+    EXPECT_EQ(misread("numeric", Type::kText),
+              "column state of public.workers is numeric and is read as text, and one number has "
+              "several; read a column of type bigint as number");
+    EXPECT_NE(misread("text", Type::kBoolean), "") << "it would be written as t";
+    EXPECT_NE(misread("json[]", Type::kText), "");
     EXPECT_EQ(misread("boolean", Type::kText),
               "column state of public.workers is boolean and is read as text, and its text is t or "
               "f; declare it boolean");
