@@ -15,6 +15,7 @@
 #include <set>
 #include <sstream>
 #include <utility>
+#include <variant>
 
 namespace trueup::config {
 
@@ -264,7 +265,7 @@ void check_published(Section& section, const policy::Role& role,
 void check_secrets(Section& section, const SourceConfig& source, const policy::Role& role,
                    const std::vector<std::string>& read, const PolicyConfig& policy) {
     const Fields& named =
-        source.postgres() != nullptr ? source.postgres()->fields : source.kubernetes()->fields;
+        std::visit([](const auto& world) -> const Fields& { return world.fields; }, source.world);
     for (const std::string& field : read) {
         if (!ports::looks_secret(field) || named.count(field) != 0) continue;
         section.problem(section.has("keys") && contains(policy::fields_of(role.key), field)

@@ -80,7 +80,9 @@ std::optional<std::pair<std::string, std::string>> shared(const PolicyConfig& po
                                                           const PolicyConfig& other,
                                                           const Config& config) {
     for (const auto& [mine, columns] : touched_by(policy)) {
-        for (const auto& [theirs, others] : touched_by(other)) {
+        for (const auto& their : touched_by(other)) {
+            const std::string& theirs = their.first;
+            const std::set<std::string>& others = their.second;
             const SourceConfig* one = config.source(mine);
             const SourceConfig* two = config.source(theirs);
             const bool same = std::any_of(columns.begin(), columns.end(), [&](const auto& each) {

@@ -252,7 +252,7 @@ Result<std::string> text_of(const policy::Key& key) {
     std::string text = concat ? "(" : "coalesce(";
     for (const policy::Key& part : key.parts) {
         if (&part != key.parts.data()) text += concat ? " || " : ", ";
-        const Result<std::string> inner = text_of(part);
+        Result<std::string> inner = text_of(part);
         if (!inner) return inner;
         text += *inner;
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace trueup::connectors::postgres {
 
@@ -190,8 +191,11 @@ Status judge_types(const TableCheck& table, const Settings& settings) {
         const std::string why =
             known == table.types.end() ? std::string() : misread(as, known->second);
         if (why.empty()) continue;
-        return stop("column " + column + " of " + table_text(settings.table) + " is " +
-                    known->second + " and " + why);
+        std::string text = "column " + column;
+        text += " of " + table_text(settings.table);
+        text += " is " + known->second;
+        text += " and " + why;
+        return stop(std::move(text));
     }
     return Done{};
 }
