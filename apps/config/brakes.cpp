@@ -178,7 +178,11 @@ std::string unselected(const PolicyConfig& policy, const RuleSettings& rule, con
                                   [](const policy::Case& one) { return one.rests_on_none(); });
     if (!none) return {};
     for (const SourceConfig* source : deleted_by(policy, rule, config)) {
-        if (source->kubernetes()->selector.empty()) return source->kubernetes()->resource.plural;
+        // Of pods an empty selector is no configuration at all.
+        const KubernetesSource& objects = *source->kubernetes();
+        if (source->topic() == Topic::kChangesResources && objects.selector.empty()) {
+            return objects.resource.plural;
+        }
     }
     return {};
 }

@@ -45,7 +45,7 @@ class Serving(scenario.Scenario):
         self.edit_config(
             {
                 "sources:\n": "sources:\n" + sources,
-                "    rows: rows\n": "".join(f"    {s}: {s}\n" for s in ROLES),
+                ", rows: rows}\n": "".join(f", {s}: {s}" for s in ROLES) + "}\n",
                 "executors:\n": "executors:\n  delete_object: {sources: [services, ingresses]}\n",
                 LAST_RULE: "\n      ".join((LAST_RULE, *rules)),
             }
