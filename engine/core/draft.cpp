@@ -121,21 +121,26 @@ class Draft {
     /// R4: no row came since. Those that are there beside it may have the key, as long as they say
     /// what they said: none of them is live, or the case would not act.
     void rest_on_alone(const Facet& bound, Role number) {
-        Predicate nobody_else{Kind::kNoneBut, name_of_source(bound.source), bound.object_id, "key",
-                              subject_name()};
-        const auto beside = [&](const Seen& seen) {
-            return seen.role == number && seen.facet != &bound &&
-                   seen.facet->source == bound.source;
-        };
-        const auto& all = on_.facts.seen;
-        const auto others = std::count_if(all.begin(), all.end(), beside);
-        const bool few = static_cast<std::size_t>(others) < kMostBeside;
-        for (const Seen& seen : all) {
-            if (!few || !beside(seen)) continue;
-            say_fields(*seen.facet);
-            nobody_else.besides.push_back(seen.facet->object_id);
+        std::vector<const Facet*> beside;
+        for (const Seen& seen : on_.facts.seen) {
+            const bool its = seen.role == number && seen.facet->source == bound.source;
+            if (its && seen.facet != &bound) beside.push_back(seen.facet);
         }
-        add(std::move(nobody_else));
+        std::vector<std::string> known{bound.object_id};
+        for (const Facet* each : beside) {
+            if (beside.size() <= kMostBeside) say_fields(*each);
+            known.push_back(each->object_id);
+        }
+        add_none_but(bound.source, "key", std::move(known));
+    }
+
+    /// That no row of the source has the key but these, one at least.
+    void add_none_but(SourceId source, const std::string& key, std::vector<std::string> known) {
+        Predicate none_but{Kind::kNoneBut, name_of_source(source), std::move(known.front()), key,
+                           subject_name()};
+        known.erase(known.begin());
+        if (known.size() <= kMostBeside) none_but.besides = std::move(known);
+        add(std::move(none_but));
     }
 
     /// What a `none` looked past; and that no other row has come since.
@@ -147,31 +152,29 @@ class Draft {
                     rest_on(*seen.facet);
                 }
             }
-            const PlanRole& role = role_of(pattern.role);
-            const bool row = role.kind == policy::Kind::kRow && !role.reference;
-            if (!row || !shows(pattern.role)) continue;
-            for (const SourceId source : role.sources) rest_on_no_other(pattern.role, source);
+            if (shows(pattern.role)) rest_on_no_more(pattern.role);
         }
     }
 
-    /// That the source has no row of the name but those in view.
-    void rest_on_no_other(Role number, SourceId source) {
-        std::vector<std::string> known;
-        for (const Seen& seen : on_.facts.seen) {
-            const bool its = seen.role == number && seen.facet->source == source;
-            if (its) known.push_back(seen.facet->object_id);
-        }
-        if (known.empty()) return add_none(source, role_of(number));
-        const bool few = known.size() <= kMostBeside;
-        for (const std::string& key : role_of(number).keys) {
-            Predicate no_other{Kind::kNoneBut, name_of_source(source), known.front(), key,
-                               subject_name()};
-            if (few) no_other.besides.assign(known.begin() + 1, known.end());
-            add(std::move(no_other));
+    /// That no row of the name has come beside those in view. (Of objects a name has one at most.)
+    void rest_on_no_more(Role number) {
+        const PlanRole& role = role_of(number);
+        if (role.kind != policy::Kind::kRow || role.reference) return;
+        for (const SourceId source : role.sources) {
+            std::vector<std::string> known;
+            for (const Seen& seen : on_.facts.seen) {
+                const bool its = seen.role == number && seen.facet->source == source;
+                if (its) known.push_back(seen.facet->object_id);
+            }
+            if (known.empty()) add_none(source, role);
+            for (const std::string& key : role.keys) {
+                if (!known.empty()) add_none_but(source, key, known);
+            }
         }
     }
 
-    /// What named conditions asked on the way; where there is none, that nobody has it.
+    /// What named conditions asked on the way, as what a `none` looked past; where there is none,
+    /// that nobody has it.
     void rest_on_looked_up() {
         for (const PlanPattern& pattern : found_.looked_up) {
             if (role_of(pattern.role).reference || decision_.bound[pattern.role] != nullptr) {
@@ -183,7 +186,10 @@ class Draft {
                 rest_on(*seen.facet);
                 any = true;
             }
-            if (any) continue;
+            if (any) {
+                rest_on_no_more(pattern.role);
+                continue;
+            }
             for (const SourceId source : role_of(pattern.role).sources) {
                 add_none(source, role_of(pattern.role));
             }

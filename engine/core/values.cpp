@@ -12,17 +12,16 @@ namespace {
 using Kind = PlanValue::Kind;
 using policy::Op;
 
-/// As a time or as a number.
-std::optional<std::int64_t> amount_of(const PlanField& field, const PlanValue& value) {
-    using Type = policy::Field::Type;
-    if (field.type != Type::kTimestamp && field.type != Type::kDate) return number_in(value.text);
-    const std::optional<SourceTime> time = time_in(field, value.text);
-    return time ? std::optional(to_millis(*time)) : std::nullopt;
-}
-
 bool is_time(const PlanField& field) {
     using Type = policy::Field::Type;
     return field.type == Type::kTimestamp || field.type == Type::kDate;
+}
+
+/// As a time or as a number.
+std::optional<std::int64_t> amount_of(const PlanField& field, const PlanValue& value) {
+    if (!is_time(field)) return number_in(value.text);
+    const std::optional<SourceTime> time = time_in(field, value.text);
+    return time ? std::optional(to_millis(*time)) : std::nullopt;
 }
 
 }  // namespace
@@ -79,27 +78,18 @@ Truth compared(const Plan& plan, const PlanJoin& join, const Seen& own, const Se
     if (unlisted(field, value) || unlisted(others, against)) {
         return Truth::unknown(Reason::kUnknownWord);
     }
-    const bool texts = value.kind == Kind::kText && against.kind == Kind::kText;
-    if (join.op == Op::kSame) {
-        if (!texts) return Truth::of(value == against);
-        if (unreadable(field, value.text) || unreadable(others, against.text)) {
-            return Truth::unknown(Reason::kUnreadable);
-        }
-        if (is_time(field) && is_time(others)) {
-            const auto left = amount_of(field, value);
-            const auto right = amount_of(others, against);
-            if (!left || !right) return Truth::unknown(Reason::kUnreadable);
-            return Truth::of(*left == *right);
-        }
-        const bool numbers =
-            field.type == policy::Field::Type::kNumber && others.type == field.type;
-        return Truth::of(numbers ? number_in(value.text) == number_in(against.text)
-                                 : value.text == against.text);
+    if (value.kind != Kind::kText || against.kind != Kind::kText) {
+        return Truth::of(join.op == Op::kSame && value == against);
     }
-    if (!texts) return Truth::of(false);
+    const bool numbers = field.type == policy::Field::Type::kNumber && others.type == field.type;
+    if (join.op == Op::kSame && !numbers && !(is_time(field) && is_time(others))) {
+        const bool read = !unreadable(field, value.text) && !unreadable(others, against.text);
+        return read ? Truth::of(value.text == against.text) : Truth::unknown(Reason::kUnreadable);
+    }
     const auto left = amount_of(field, value);
-    const auto right = amount_of(field, against);
+    const auto right = amount_of(others, against);
     if (!left || !right) return Truth::unknown(Reason::kUnreadable);
+    if (join.op == Op::kSame) return Truth::of(*left == *right);
     return Truth::of(join.op == Op::kBefore ? *left < *right : *left > *right);
 }
 

@@ -437,7 +437,7 @@ class Judgement {
         }
         if (value.kind != Value::Kind::kText || against.kind != Value::Kind::kText) return kNo;
         const auto left = ordered(of, test.field, value.text);
-        const auto right = ordered(of, test.field, against.text);
+        const auto right = ordered(role(test.other.role), test.other.field, against.text);
         if (!left || !right) return unknown(Reason::kUnreadable);
         return truth(test.op == Op::kBefore ? *left < *right : *left > *right);
     }

@@ -627,6 +627,31 @@ rules:
     EXPECT_NE(std::find(read.begin(), read.end(), no_other), read.end());
 }
 
+TEST_F(Evaluator, WhatANamedConditionLookedPastIsStillAllThereIs) {
+    // The same where a named condition asks for the rows: one that had just come was not asked for.
+    with_policy(R"(
+roles:
+  rows: {kind: row, key: name, live: {status: [up, draining]}, fields: {status: [up, draining, dead], name: text}}
+  pods: {kind: pod, key: name}
+conditions:
+  free:
+    about: pods
+    first:
+      - {if: {rows: {none: {status: [up, draining]}}}, then: true}
+      - {then: false}
+rules:
+  idle: {finds: x, grace: 60s, acknowledge: [deletes_all], when: {pods: {one: {is: free}}}, do: {delete: pods}}
+)");
+    shows("rows", "t/1", {{"status", text("dead")}, {"name", text("w")}});
+    shows("pods", "u1", {{"name", text("w")}});
+    const Looked looked(plan_, settings_, world_);
+    const core::Decision decision = looked.decide(0);
+    ASSERT_EQ(decision.kind, Verdict::Kind::kAct);
+    const Predicate no_other{Predicate::Kind::kNoneBut, "rows", "t/1", "key", "w"};
+    const std::vector<Predicate> read = draft_of(looked.on(0), decision).read_set;
+    EXPECT_NE(std::find(read.begin(), read.end(), no_other), read.end());
+}
+
 TEST_F(Evaluator, WhatOneOfSeveralRowsWantsGoneAnotherMayNeed) {
     // A pod was deleted since one of its jobs was done; the other one was running on it.
     with_policy(R"(
