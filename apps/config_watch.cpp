@@ -11,12 +11,16 @@ ConfigWatch::ConfigWatch(std::string path, Hash128 digest,
     : path_(std::move(path)), digest_(digest), warn_(std::move(warn)) {}
 
 void ConfigWatch::look(SteadyTime now) {
-    std::string news;
     {
         const MutexLock lock(mutex_);
         if (now < next_) return;
         next_ = now + kEvery;
-        std::string seen = judged();
+    }
+    // A folder that does not answer keeps nobody waiting who only asks.
+    std::string seen = judged();
+    std::string news;
+    {
+        const MutexLock lock(mutex_);
         const bool settled = seen == last_;
         last_ = std::move(seen);
         if (!settled || last_ == settled_) return;

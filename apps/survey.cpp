@@ -166,8 +166,7 @@ class Judge {
     std::vector<std::string> rules(bool acting) const {
         std::vector<std::string> names;
         for (const RuleSettings& rule : policy_.rules) {
-            const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
-            if (rule.mode != Mode::kOff && acts == acting) names.push_back(rule.rule);
+            if (rule.mode != Mode::kOff && acts(rule.mode) == acting) names.push_back(rule.rule);
         }
         return names;
     }

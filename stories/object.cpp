@@ -14,10 +14,6 @@ namespace trueup::stories {
 
 namespace {
 
-bool in_kubernetes(policy::Kind kind) {
-    return kind == policy::Kind::kPod || kind == policy::Kind::kObject;
-}
-
 /// `instance i-a in=eu state=running`: every value that is not the object's identity is a field.
 class ObjectReader {
   public:
@@ -109,7 +105,7 @@ class ObjectReader {
     void check(const std::string& field) const {
         std::vector<std::string> known = policy::fields_of(role_.key);
         for (const policy::Field& each : role_.fields) known.push_back(each.name);
-        if (in_kubernetes(role_.kind)) {
+        if (policy::in_kubernetes(role_.kind)) {
             for (const char* built_in :
                  {"created", "deleting", "hold", "in_scope", "name", "namespace"}) {
                 known.emplace_back(built_in);
@@ -126,7 +122,7 @@ class ObjectReader {
     bool is_moment(const std::string& field) const {
         const policy::Field* known = policy::find_field(role_, field);
         if (known != nullptr) return known->type == policy::Field::Type::kTimestamp;
-        return field == "created" && in_kubernetes(role_.kind);
+        return field == "created" && policy::in_kubernetes(role_.kind);
     }
 
     std::string encoded() {

@@ -17,8 +17,7 @@ namespace {
 std::string acting_rules(const PolicyConfig& policy) {
     std::vector<std::string> acting;
     for (const RuleSettings& rule : policy.rules) {
-        const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
-        if (acts) acting.push_back(rule.rule);
+        if (acts(rule.mode)) acting.push_back(rule.rule);
     }
     return acting.empty() ? std::string() : enumerate(acting);
 }
@@ -54,18 +53,13 @@ void check_shards(Section& section, PolicyConfig& policy, const Config& config,
                     acting, config.kafka->partitions, enumerate(counts), kBrake));
 }
 
-}  // namespace
-
-namespace {
-
 /// The rules that act and mention the role.
 std::vector<std::string> acting_on(const PolicyConfig& policy, const core::Plan& plan, Role role) {
     std::vector<std::string> rules;
-    for (std::size_t i = 0; i < policy.rules.size() && i < plan.rules.size(); ++i) {
-        const Mode mode = policy.rules[i].mode;
+    for (std::size_t i = 0; i < policy.rules.size(); ++i) {
         const auto& roles = plan.rules[i].roles;
-        const bool acts = mode == Mode::kEnforce || mode == Mode::kApprove;
-        if (acts && std::find(roles.begin(), roles.end(), role) != roles.end()) {
+        if (acts(policy.rules[i].mode) &&
+            std::find(roles.begin(), roles.end(), role) != roles.end()) {
             rules.push_back(policy.rules[i].rule);
         }
     }
@@ -123,21 +117,6 @@ void check_spaces(Section& section, const PolicyConfig& policy, const core::Plan
     }
 }
 
-}  // namespace
-
-void check_reach(Section& section, const PolicyConfig& policy, const Config& config) {
-    const Result<core::Plan> plan = planned(*policy.text, policy);
-    if (!plan) return;
-    for (const SourceConfig& source : config.sources) {
-        const policy::Role* role = policy.role_of(source.name);
-        if (role == nullptr || source.kubernetes() == nullptr) continue;
-        check_label(section, policy, *plan, source, *role);
-        check_spaces(section, policy, *plan, config, source, *role);
-    }
-}
-
-namespace {
-
 /// The sources of objects that the rule deletes.
 std::vector<const SourceConfig*> deleted_by(const PolicyConfig& policy, const RuleSettings& rule,
                                             const Config& config) {
@@ -168,13 +147,10 @@ std::string lost_for_good(const PolicyConfig& policy, const RuleSettings& rule,
 
 /// The resource that a rule which acts deletes because of a `none`, from a source without a
 /// selector; empty: none.
-std::string unselected(const PolicyConfig& policy, const RuleSettings& rule, const Config& config) {
-    const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
-    const auto& rules = policy.text->rules;
-    const auto text = std::find_if(rules.begin(), rules.end(),
-                                   [&](const policy::Rule& one) { return one.name == rule.rule; });
-    if (!acts || text == rules.end()) return {};
-    const bool none = std::any_of(text->cases.begin(), text->cases.end(),
+std::string unselected(const PolicyConfig& policy, const RuleSettings& rule,
+                       const policy::Rule& text, const Config& config) {
+    if (!acts(rule.mode)) return {};
+    const bool none = std::any_of(text.cases.begin(), text.cases.end(),
                                   [](const policy::Case& one) { return one.rests_on_none(); });
     if (!none) return {};
     for (const SourceConfig* source : deleted_by(policy, rule, config)) {
@@ -188,6 +164,16 @@ std::string unselected(const PolicyConfig& policy, const RuleSettings& rule, con
 }
 
 }  // namespace
+
+void check_reach(Section& section, const core::Plan& plan, const PolicyConfig& policy,
+                 const Config& config) {
+    for (const SourceConfig& source : config.sources) {
+        const policy::Role* role = policy.role_of(source.name);
+        if (role == nullptr || source.kubernetes() == nullptr) continue;
+        check_label(section, policy, plan, source, *role);
+        check_spaces(section, policy, plan, config, source, *role);
+    }
+}
 
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
     policy.acknowledged = section.texts("acknowledge");
@@ -214,7 +200,8 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
                                  "each time",
                                  what));
         }
-        if (const std::string what = unselected(policy, rule, config); !what.empty()) {
+        if (const std::string what = unselected(policy, rule, policy.text->rules[i], config);
+            !what.empty()) {
             loosened("rules", rule.rule + ".no_selector",
                      fmt::format("it deletes {} because of what is not there, and their source "
                                  "selects nothing, so that every one of the namespace is a "

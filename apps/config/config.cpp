@@ -1,6 +1,7 @@
 #include "apps/config/config.h"
 
 #include "apps/config/reading.h"
+#include "apps/config/tree.h"
 #include "apps/config/words.h"
 #include "engine/base/check.h"
 #include "engine/base/loopback.h"
@@ -10,13 +11,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 namespace trueup::config {
@@ -24,24 +22,6 @@ namespace trueup::config {
 namespace {
 
 constexpr std::size_t kMaxFile = std::size_t{1} << 20U;
-
-Result<std::string> read_file(const std::string& path, const std::string& what) {
-    const auto refuse = [&](const std::string& why) {
-        return Error{Next::kStop, Code::kConfiguration,
-                     fmt::format("{}: cannot read {}: {}", path, what, why)};
-    };
-    std::error_code failed;
-    if (std::filesystem::is_directory(path, failed)) return refuse("it is a folder");
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return refuse(std::generic_category().message(errno));
-    std::string text(kMaxFile + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (file.bad()) return refuse(std::generic_category().message(errno));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kMaxFile) return refuse("it is longer than 1MiB");
-    return text;
-}
 
 void read_version(Section& root) {
     if (!root.require("version", "version: 1")) return;
@@ -352,13 +332,13 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
 }
 
 Result<Config> load_config(const std::string& path) {
-    Result<std::string> text = read_file(path, "the configuration");
+    Result<std::string> text = read_file(path, "the configuration", kMaxFile);
     if (!text) return text.error();
     return parse(*text, path, Wrong::kRefuse);
 }
 
 Result<Config> load_sound_policies(const std::string& path) {
-    Result<std::string> text = read_file(path, "the configuration");
+    Result<std::string> text = read_file(path, "the configuration", kMaxFile);
     if (!text) return text.error();
     return parse(*text, path, Wrong::kLeaveOut);
 }

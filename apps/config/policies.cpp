@@ -104,12 +104,13 @@ PolicyConfig read_policy(Section section, const std::string& folder, Config& con
     const std::size_t before = problems.count();
     read_roles(section, config, policy, problems);
     const bool bound = problems.count() == before;
-    if (!can_run(section, policy)) return policy;
-    read_rules(section.section("rules").called("rules"), config, policy);
+    const std::optional<core::Plan> plan = plan_of(section, policy);
+    if (!plan) return policy;
+    read_rules(section.section("rules").called("rules"), *plan, config, policy);
     if (bound) complete_sources(section, config, policy, problems);
     read_enabled(section, policy);
     read_times(section, config, policy);
-    check_reach(section, policy, config);
+    check_reach(section, *plan, policy, config);
     check_brakes(section, policy, config);
     section.finish();
     return policy;

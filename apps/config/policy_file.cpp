@@ -2,11 +2,11 @@
 
 #include "apps/config/policy_lines.h"
 #include "apps/config/policy_reader.h"
+#include "apps/config/tree.h"
 #include "apps/config/words.h"
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <utility>
 
 namespace trueup::config {
@@ -140,15 +140,9 @@ Result<PolicyFile> parse_policy(std::string_view text, const std::string& file_n
 }
 
 Result<PolicyFile> load_policy(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text(kMostPolicyBytes + 1, '\0');  // one more is too much
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!file.is_open() || file.bad()) {
-        return Error{Next::kStop, Code::kConfiguration,
-                     path + ": cannot be read; check the path and who may read it"};
-    }
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    return parse_policy(text, path);
+    const Result<std::string> text = read_file(path, "the policy", kMostPolicyBytes);
+    if (!text) return text.error();
+    return parse_policy(*text, path);
 }
 
 }  // namespace trueup::config

@@ -90,9 +90,7 @@ namespace {
 /// object says.
 bool is_open(const policy::Role& role, const policy::Test& test) {
     const policy::Field* field = policy::find_field(role, test.field);
-    const bool label = field == nullptr &&
-                       (test.field.starts_with("label.") || test.field.starts_with("annotation.") ||
-                        test.field.starts_with("tag."));
+    const bool label = field == nullptr && policy::is_label(test.field);
     if (label && test.op == Op::kSame) return true;
     const bool words = test.op == Op::kIn || test.op == Op::kStarts || test.op == Op::kLike;
     return words && (label || (field != nullptr && field->type == policy::Field::Type::kText &&

@@ -88,8 +88,8 @@ void PolicyReader::read_times(Section& section, policy::Rule& rule) {
     bool writes = false;
     bool past = false;
     bool none = false;
-    bool unseen =
-        false;  // it writes because something is not there, and nothing looks whether it is
+    // It writes because something is not there, and nothing looks first whether it is.
+    bool unseen = false;
     for (const policy::Case& each : rule.cases) {
         past = past || each.past.has_value();
         takes = takes || each.takes_away();

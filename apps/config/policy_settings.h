@@ -7,6 +7,7 @@
 #include "apps/config/section.h"
 #include "engine/core/plan.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,15 +18,13 @@ bool contains(const std::vector<std::string>& words, std::string_view word);
 void add_once(std::vector<std::string>& words, const std::string& word);
 
 // roles.cpp
-/// What this build makes of a text where the sources of `policy` play its roles, whatever its other
-/// settings are.
-Result<core::Plan> planned(const policy::Policy& text, const PolicyConfig& policy);
 /// `use` or `file`. False: there is no text that this release can run, which is noted.
 bool read_text(Section& section, const std::string& folder, Config& config, PolicyConfig& policy);
 /// `roles` and `keys`.
 void read_roles(Section& section, const Config& config, PolicyConfig& policy, Problems& problems);
-/// False: this build makes nothing of the text with these keys, which is noted.
-bool can_run(Section& section, const PolicyConfig& policy);
+/// What this build makes of the policy's text with these keys and sources, its rules in the order
+/// of the text; nothing: it cannot, which is noted.
+std::optional<core::Plan> plan_of(Section& section, const PolicyConfig& policy);
 /// Has the policy's sources publish what it reads, its rules' settings included, where they do not
 /// say otherwise.
 void complete_sources(Section& section, Config& config, const PolicyConfig& policy,
@@ -35,11 +34,12 @@ void complete_sources(Section& section, Config& config, const PolicyConfig& poli
 std::vector<RuleSettings> usual_rules(const PolicyConfig& policy);
 /// It waits out a silence: only such a rule has times.
 bool by_absence(const RuleSettings& usual);
-void read_rules(Section rules, const Config& config, PolicyConfig& policy);
+void read_rules(Section rules, const core::Plan& plan, const Config& config, PolicyConfig& policy);
 
 // brakes.cpp
 /// What executors could not find again before a write, no rule acts on.
-void check_reach(Section& section, const PolicyConfig& policy, const Config& config);
+void check_reach(Section& section, const core::Plan& plan, const PolicyConfig& policy,
+                 const Config& config);
 /// A brake may be loosened beyond what is safe only by naming it once more.
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config);
 

@@ -127,7 +127,7 @@ std::optional<policy::Step> StepReader::read_step(const Tree& tree, const std::s
     for (const Tree& each : tree.children) {
         if (each.key != used->name) read_step_option(each, step, *role, path);
     }
-    const bool kubernetes = role->kind == Kind::kPod || role->kind == Kind::kObject;
+    const bool kubernetes = policy::in_kubernetes(role->kind);
     if (step.verb == Verb::kDelete && kubernetes && step.propagation.empty()) {
         step.propagation = "background";
     }
@@ -137,7 +137,7 @@ std::optional<policy::Step> StepReader::read_step(const Tree& tree, const std::s
 
 void StepReader::read_step_option(const Tree& tree, policy::Step& step, const policy::Role& role,
                                   const std::string& path) {
-    const bool kubernetes = role.kind == Kind::kPod || role.kind == Kind::kObject;
+    const bool kubernetes = policy::in_kubernetes(role.kind);
     const bool sets =
         step.verb == Verb::kUpdate || step.verb == Verb::kInsert || step.verb == Verb::kCreate;
     const std::string where = path + '.' + tree.key;

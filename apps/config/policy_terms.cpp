@@ -30,14 +30,10 @@ constexpr std::array<BuiltIn, 8> kBuiltIn{{{"id", Type::kText},
                                            {"in_scope", Type::kBoolean}}};
 constexpr std::size_t kOfEc2 = 3;
 
-bool in_kubernetes(policy::Kind kind) {
-    return kind == policy::Kind::kPod || kind == policy::Kind::kObject;
-}
-
 std::span<const BuiltIn> built_in(policy::Kind kind) {
     const std::span<const BuiltIn> all(kBuiltIn);
     if (kind == policy::Kind::kRow) return {};
-    return in_kubernetes(kind) ? all.subspan(1) : all.first(kOfEc2);
+    return policy::in_kubernetes(kind) ? all.subspan(1) : all.first(kOfEc2);
 }
 
 Field made(std::string_view name, Type type) {
@@ -90,7 +86,7 @@ std::optional<Field> PolicyTerms::field_of(const policy::Role& role, std::string
         if (name == "succeeded") return made(name, Type::kBoolean);
     }
     if (role.kind == policy::Kind::kRow) return std::nullopt;
-    const bool kubernetes = in_kubernetes(role.kind);
+    const bool kubernetes = policy::in_kubernetes(role.kind);
     const bool mapped = kubernetes ? name.starts_with("label.") || name.starts_with("annotation.")
                                    : name.starts_with("tag.");
     if (mapped) return made(name, Type::kText);

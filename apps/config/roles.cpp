@@ -4,7 +4,6 @@
 #include "apps/config/policy_settings.h"
 #include "apps/config/reading.h"
 #include "connectors/postgres/correlation.h"
-#include "engine/base/check.h"
 #include "engine/base/suggest.h"
 #include "policies/shipped.h"
 
@@ -12,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -26,10 +26,6 @@ using core::PlanField;
 using policy::Kind;
 
 constexpr std::string_view kLabel = "label.";
-
-bool in_kubernetes(const policy::Role& role) {
-    return role.kind == Kind::kPod || role.kind == Kind::kObject;
-}
 
 /// Of objects, beside labels.
 bool is_published(std::string_view field) {
@@ -51,7 +47,7 @@ std::string lack(const policy::Role& role) {
 std::string lack(const policy::Role& role, const std::string& field) {
     // It would be taken for the veto.
     if (field == "hold" && role.kind == Kind::kRow) return "a column of the name hold";
-    if (!in_kubernetes(role)) return {};
+    if (!policy::in_kubernetes(role.kind)) return {};
     const policy::Field* declared = policy::find_field(role, field);
     if (declared != nullptr && !declared->path.empty()) {
         return fmt::format("{} of objects (field {})", declared->path, field);
@@ -118,7 +114,7 @@ Shared<policy::Policy> text_in_file(Section& section, const std::string& folder,
 
 /// Which column or label is the key of what.
 void check_key(Section& keys, const policy::Role& role, int line, Problems& problems) {
-    if (!in_kubernetes(role)) {
+    if (!policy::in_kubernetes(role.kind)) {
         const Result<Correlation> made = Correlation::of(role.key);
         if (!made) {
             problems.add(line, fmt::format("{} is {}: {}", keys.path_of(role.name),
@@ -136,7 +132,7 @@ void check_key(Section& keys, const policy::Role& role, int line, Problems& prob
 }
 
 Result<policy::Key> parse_key(const policy::Role& role, const std::string& text) {
-    if (in_kubernetes(role)) return policy::parse_key(text);
+    if (policy::in_kubernetes(role.kind)) return policy::parse_key(text);
     const Result<Correlation> parsed = Correlation::parse(text);
     if (!parsed) return parsed.error();
     return parsed->key();
@@ -175,6 +171,19 @@ void read_keys(Section& section, PolicyConfig& policy, Problems& problems) {
     }
     keys.finish();
     policy.text = std::move(text);
+}
+
+/// What this build makes of a text where the sources of `policy` play its roles, whatever its other
+/// settings are.
+Result<core::Plan> planned(const policy::Policy& text, const PolicyConfig& policy) {
+    Settings settings = policies::usual_settings(Shared<policy::Policy>(text), Mode::kOff);
+    for (const policy::Role& role : text.roles) {
+        const std::string source = policy.source_of(role.name);
+        if (!role.optional || source.empty()) continue;
+        const Role number = policies::role_number(text, role.name);
+        settings.sources.push_back({source, policies::topic_of(role.kind), number, {}});
+    }
+    return core::compile(text, settings);
 }
 
 using FieldsRead = std::map<std::string, std::vector<std::string>, std::less<>>;
@@ -280,17 +289,6 @@ void check_secrets(Section& section, const SourceConfig& source, const policy::R
 
 }  // namespace
 
-Result<core::Plan> planned(const policy::Policy& text, const PolicyConfig& policy) {
-    Settings settings = policies::usual_settings(Shared<policy::Policy>(text), Mode::kOff);
-    for (const policy::Role& role : text.roles) {
-        const std::string source = policy.source_of(role.name);
-        if (!role.optional || source.empty()) continue;
-        const Role number = policies::role_number(text, role.name);
-        settings.sources.push_back({source, policies::topic_of(role.kind), number, {}});
-    }
-    return core::compile(text, settings);
-}
-
 bool read_text(Section& section, const std::string& folder, Config& config, PolicyConfig& policy) {
     policy.text =
         section.has("file") ? text_in_file(section, folder, config, policy) : shipped_text(section);
@@ -310,12 +308,11 @@ bool read_text(Section& section, const std::string& folder, Config& config, Poli
     return able;
 }
 
-bool can_run(Section& section, const PolicyConfig& policy) {
-    const Result<core::Plan> plan = planned(*policy.text, policy);
-    if (!plan) {
-        section.problem(named_by(policy), "cannot be run by this release: " + plan.error().what);
-    }
-    return plan.ok();
+std::optional<core::Plan> plan_of(Section& section, const PolicyConfig& policy) {
+    Result<core::Plan> plan = planned(*policy.text, policy);
+    if (plan) return std::move(*plan);
+    section.problem(named_by(policy), "cannot be run by this release: " + plan.error().what);
+    return std::nullopt;
 }
 
 void read_roles(Section& section, const Config& config, PolicyConfig& policy, Problems& problems) {
@@ -355,13 +352,11 @@ void read_roles(Section& section, const Config& config, PolicyConfig& policy, Pr
 
 void complete_sources(Section& section, Config& config, const PolicyConfig& policy,
                       Problems& problems) {
-    const FieldsRead all = fields_read(policy);
+    FieldsRead all = fields_read(policy);
     for (SourceConfig& source : config.sources) {
         const policy::Role* role = policy.role_of(source.name);
         if (role == nullptr) continue;
-        const auto found = all.find(role->name);
-        const std::vector<std::string> read =
-            found == all.end() ? std::vector<std::string>() : found->second;
+        const std::vector<std::string>& read = all[role->name];
         check_published(section, *role, read, policy);
         check_secrets(section, source, *role, read, policy);
         if (source.postgres() != nullptr) {

@@ -99,8 +99,7 @@ Mode read_mode(Section& rule, const RuleKind& kind, Mode usual) {
             rule.problem("mode", fmt::format("is '{}', and {}; write off", text, kind.unable));
             return Mode::kOff;
         }
-        const bool acting = mode == Mode::kApprove || mode == Mode::kEnforce;
-        if (!acting || (kind.acts && kind.beyond.empty())) return mode;
+        if (!acts(mode) || (kind.acts && kind.beyond.empty())) return mode;
         rule.problem("mode", kind.acts
                                  ? fmt::format("is '{}', and no executor of this release can {}; "
                                                "write observe or off",
@@ -169,17 +168,14 @@ Budget read_budget(Section section) {
     return budget;
 }
 
-/// The times of a rule, where it has them.
+/// The times of a rule. A window is for what is not there.
 void read_rule_times(Section& rule, const Config& config, RuleSettings& settings) {
-    const auto read = [&](const char* key, Millis& time, bool has) {
-        if (has) {
-            time = rule.duration(key, time);
-        } else {
-            rule.refuse(key, "does not exist: this rule does not wait; leave it out");
-        }
-    };
     settings.grace = rule.duration("grace", settings.grace);
-    read("create_window", settings.create_window, by_absence(settings));
+    if (by_absence(settings)) {
+        settings.create_window = rule.duration("create_window", settings.create_window);
+    } else {
+        rule.refuse("create_window", "does not exist: this rule does not wait; leave it out");
+    }
     if (settings.grace == Millis(0) || settings.grace > config.max_clock_step) return;
     rule.problem(
         "grace",
@@ -211,7 +207,7 @@ void read_grace_period(Section& rule, const RuleKind& kind, RuleSettings& settin
 RuleSettings read_rule(Section rule, const RuleKind& kind, RuleSettings settings,
                        const Config& config, const PolicyConfig& policy) {
     settings.mode = read_mode(rule, kind, settings.mode);
-    if (settings.mode == Mode::kEnforce || settings.mode == Mode::kApprove) {
+    if (acts(settings.mode)) {
         check_executors(rule, kind, settings.mode, config, policy);
     }
     read_rule_times(rule, config, settings);
@@ -223,13 +219,12 @@ RuleSettings read_rule(Section rule, const RuleKind& kind, RuleSettings settings
 
 }  // namespace
 
-void read_rules(Section rules, const Config& config, PolicyConfig& policy) {
+void read_rules(Section rules, const core::Plan& plan, const Config& config, PolicyConfig& policy) {
     const std::vector<RuleSettings> usual = usual_rules(policy);
-    const Result<core::Plan> plan = planned(*policy.text, policy);
     for (std::size_t i = 0; i < usual.size(); ++i) {
         const policy::Rule& rule = policy.text->rules[i];
         RuleKind kind = kind_of(*policy.text, rule);
-        if (plan && !plan->rules[i].unable.empty()) kind.unable = plan->rules[i].unable;
+        if (!plan.rules[i].unable.empty()) kind.unable = plan.rules[i].unable;
         policy.rules.push_back(read_rule(rules.section(rule.name), kind, usual[i], config, policy));
     }
     rules.finish();

@@ -25,8 +25,7 @@ std::set<std::string> sources_of(const PolicyConfig& policy) {
 std::map<std::string, std::set<std::string>> touched_by(const PolicyConfig& policy) {
     std::map<std::string, std::set<std::string>> touched;
     for (const RuleSettings& rule : policy.rules) {
-        const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
-        if (!acts) continue;
+        if (!acts(rule.mode)) continue;
         for (const Writes& writes : writes_of(*policy.text, rule.rule)) {
             std::set<std::string>& columns = touched[policy.source_of(writes.role)];
             columns.insert(writes.columns.begin(), writes.columns.end());

@@ -1,13 +1,19 @@
 #include "apps/config/tree.h"
 
+#include "apps/config/words.h"
+
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace trueup::config {
@@ -115,6 +121,24 @@ const Tree* Tree::child(std::string_view wanted) const {
     const auto found = std::find_if(children.begin(), children.end(),
                                     [&](const Tree& each) { return each.key == wanted; });
     return found == children.end() ? nullptr : &*found;
+}
+
+Result<std::string> read_file(const std::string& path, const std::string& what, std::size_t most) {
+    const auto refuse = [&](const std::string& why) {
+        return Error{Next::kStop, Code::kConfiguration,
+                     fmt::format("{}: cannot read {}: {}", path, what, why)};
+    };
+    std::error_code failed;
+    if (std::filesystem::is_directory(path, failed)) return refuse("it is a folder");
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return refuse(std::generic_category().message(errno));
+    std::string text(most + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (file.bad()) return refuse(std::generic_category().message(errno));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most) return refuse("it is longer than " + size_text(most));
+    return text;
 }
 
 Result<Tree> read_tree(std::string_view text, const std::string& file_name) {

@@ -4,6 +4,7 @@
 
 #include "engine/base/result.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ struct Tree {
     /// The first of that key; nullptr: there is none.
     const Tree* child(std::string_view wanted) const;
 };
+
+/// What is in the file, which is `what`, at most so many bytes: a multiple of a KiB. The error
+/// starts with the path and says why.
+Result<std::string> read_file(const std::string& path, const std::string& what, std::size_t most);
 
 /// Reads one document. Keys that come twice are both kept. The error starts with `file_name:line:
 /// `.

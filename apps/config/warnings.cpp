@@ -13,9 +13,6 @@ namespace trueup::config {
 namespace {
 
 bool has_times(const RuleSettings& rule) { return rule.grace > Millis(0); }
-bool acts(const RuleSettings& rule) {
-    return rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
-}
 
 /// A side of a policy: what it lacks is missing, or makes an orphan.
 bool judged_by_absence(const SourceConfig& source, const Config& config) {
@@ -78,7 +75,7 @@ void warn_of_source(const SourceConfig& source, const Config& config,
 void warn_of_policy(const PolicyConfig& policy, std::vector<std::string>& all) {
     all.insert(all.end(), policy.warnings.begin(), policy.warnings.end());
     for (const RuleSettings& rule : policy.rules) {
-        if (!acts(rule) || !has_times(rule)) continue;
+        if (!acts(rule.mode) || !has_times(rule)) continue;
         if (rule.grace < Millis(10'000)) {
             all.push_back(fmt::format(
                 "rules.{} acts after only {}; below 10s a slow start is taken for a disagreement",

@@ -243,9 +243,7 @@ Result<std::string> text_of(const policy::Key& key) {
     if (key.op == Op::kAfter) return refuse("it uses after(...)");
     if (key.op == Op::kLiteral) return quoted(key.text);
     if (key.op == Op::kField) {
-        for (const std::string_view prefix : {"label.", "annotation.", "tag."}) {
-            if (key.text.starts_with(prefix)) return refuse("it is made of " + key.text);
-        }
+        if (policy::is_label(key.text)) return refuse("it is made of " + key.text);
         return quote_identifier(key.text);
     }
     const bool concat = key.op == Op::kConcat;

@@ -131,7 +131,7 @@ Statement inspect_statement(const ports::Inspect& request) {
  coalesce(to_jsonb(slot) ->> 'wal_status', ''),
  coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), slot.restart_lsn)::bigint::text, ''), )";
     sql += kPublished;
-    // Of a domain what it is made of, and whether two values of it can be compared at all.
+    // Of a domain what it is made of.
     sql += R"(, coalesce((WITH RECURSIVE made AS (
    SELECT a.attname, a.attnum, t.oid, t.typtype, t.typbasetype
    FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid

@@ -120,8 +120,7 @@ void FoldRun::expire_termination(Entry& entry) {
 
 /// May the rule have anything done as it is set?
 bool FoldRun::acting(RuleNumber rule) const {
-    const Mode mode = meta_.settings.rules[rule.value()].mode;
-    return mode == Mode::kEnforce || mode == Mode::kApprove;
+    return acts(meta_.settings.rules[rule.value()].mode);
 }
 
 /// Is the finding's command not to be said again: does its rule not act any more, or did an

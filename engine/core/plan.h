@@ -140,7 +140,7 @@ struct PlanRole {
     /// The fields that make up claim and key: what writes an object must find them as they were.
     std::vector<std::string> claim;
 
-    bool kubernetes() const { return kind == policy::Kind::kPod || kind == policy::Kind::kObject; }
+    bool kubernetes() const { return policy::in_kubernetes(kind); }
     bool operator==(const PlanRole&) const = default;
 };
 

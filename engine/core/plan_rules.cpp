@@ -133,8 +133,7 @@ bool PlanCompiler::asks_ledger(const PlanCase& found) const {
 std::string PlanCompiler::unable(const policy::Step& step) const {
     const Role role = number(step.role);
     const policy::Kind kind = role == kNoRole ? policy::Kind::kRow : policy_.roles[role].kind;
-    const bool pod = kind == policy::Kind::kPod;
-    const bool kubernetes = pod || kind == policy::Kind::kObject;
+    const bool kubernetes = policy::in_kubernetes(kind);
     bool able = false;
     switch (step.verb) {
         case Verb::kReport:

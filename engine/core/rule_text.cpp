@@ -356,8 +356,7 @@ std::set<std::string> stopped_rules(const Settings& before, const Settings& now)
         return settings.text ? rule_text(*settings.text, settings.sources, rule).text : Hash128{};
     };
     for (const RuleSettings& rule : now.rules) {
-        const bool acts = rule.mode == Mode::kEnforce || rule.mode == Mode::kApprove;
-        if (!acts) stopped.insert(rule.rule);
+        if (!acts(rule.mode)) stopped.insert(rule.rule);
     }
     if (!before.text) return stopped;
     for (const Settings* settings : {&before, &now}) {

@@ -232,6 +232,12 @@ std::string key_text(const Key& key) {
     return {};
 }
 
+bool is_label(std::string_view field) {
+    std::string_view prefix;
+    std::string_view rest;
+    return has_prefix(field, prefix, rest);
+}
+
 std::vector<std::string> fields_of(const Key& key) {
     std::vector<std::string> fields;
     collect(key, fields);

@@ -38,6 +38,9 @@ Result<Key> parse_key(std::string_view text);
 /// The same key as text, which `parse_key` reads as the same one.
 std::string key_text(const Key& key);
 
+/// Is the field a label, an annotation or a tag, which an object need not have?
+bool is_label(std::string_view field);
+
 /// The fields that it reads, ascending, each once.
 std::vector<std::string> fields_of(const Key& key);
 

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t kLanguage = 1;
 
 /// What an object is: its topic, its connector, and what can be done with it.
 enum class Kind : std::uint8_t { kPod = 1, kObject = 2, kRow = 3, kEc2 = 4 };
+constexpr bool in_kubernetes(Kind kind) { return kind == Kind::kPod || kind == Kind::kObject; }
 
 struct Field {
     enum class Type : std::uint8_t {

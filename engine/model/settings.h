@@ -25,6 +25,9 @@ enum class Mode : std::uint8_t {
     kOff = 4,      ///< is not judged at all
 };
 
+/// May a rule in that mode have anything done?
+constexpr bool acts(Mode mode) { return mode == Mode::kEnforce || mode == Mode::kApprove; }
+
 /// `observe`, `approve`, `enforce`, `off`.
 constexpr std::string_view name_of(Mode mode) {
     switch (mode) {

@@ -37,7 +37,8 @@ struct Table {
 /// where the port knows them also {the partition, quoted, that the identity is of, since the
 /// weakest counts (u: its changes are not in the WAL), empty for the table's own; relkind (r p);
 /// comma-separated columns that are generated and not sent; max_slot_wal_keep_size; of the slot,
-/// empty without one: wal_status, bytes of WAL that it keeps; what is published}, then kEnd. No
+/// empty without one: wal_status, bytes of WAL that it keeps; what is published;
+/// comma-separated `column=type` of all columns, of a domain what it is made of}, then kEnd. No
 /// such table: an empty replica identity.
 ///
 /// What is published: a text that is another one after the table, the publication, or the table's

@@ -169,14 +169,13 @@ TEST_F(PolicyFiles, WhatIsWrongWithTheFileIsSaidWithItsOwnLine) {
     EXPECT_EQ(flaws_of(of(kMine)),
               "trueup.yaml:14: policies[0].file is wrong: mine.yaml:14: rules.stray.do.delete: "
               "'pod' is not a role of this policy; did you mean 'pods'?");
-    EXPECT_EQ(
-        flaws_of(of("    file: none.yaml\n    roles: {}\n")),
-        "trueup.yaml:14: policies[0].file is wrong: none.yaml: cannot be read; check the path "
-        "and who may read it");
+    EXPECT_EQ(flaws_of(of("    file: none.yaml\n    roles: {}\n")),
+              "trueup.yaml:14: policies[0].file is wrong: none.yaml: cannot read the policy: "
+              "No such file or directory");
     write("mine.yaml", std::string(kMostPolicyBytes + 1, '#'));
     EXPECT_EQ(flaws_of(of(kMine)),
-              "trueup.yaml:14: policies[0].file is wrong: mine.yaml: the file has more than 256 "
-              "KiB, the most that a policy has");
+              "trueup.yaml:14: policies[0].file is wrong: mine.yaml: cannot read the policy: "
+              "it is longer than 256KiB");
 }
 
 TEST_F(PolicyFiles, AnotherTextIsAnotherConfiguration) {
