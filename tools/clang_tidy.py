@@ -2,12 +2,12 @@
 """Runs clang-tidy-14 on the product's sources, each only when it or a header of ours changed.
 Which remarks it makes, and that locks are held (engine/base/mutex.h), is said in .clang-tidy.
 
-  clang_tidy.py --build build/asan [--jobs 2] [--limit SECONDS] [FILE...]
+  clang_tidy.py --build build/asan [--jobs 2] [--budget SECONDS] [FILE...]
 
 A clean file is stamped in ${TRUEUP_CACHE:-~/.cache/trueup}/tidy by a hash of all that it is made
 of: the source, the headers of this repository that it includes, .clang-tidy, the compile command
-and clang-tidy's version. After --limit seconds no further file is begun; those left are named, the
-exit code is 1, and the next run goes on from there.
+and clang-tidy's version. Those that changed last come first. After --budget seconds no further file
+is begun; those left are named, and the next run goes on from there.
 """
 
 import argparse
@@ -78,17 +78,30 @@ def tidy_file(path, command):
     return done.returncode == 0, done.stdout if "error:" in done.stdout else done.stdout + done.stderr
 
 
+def changed_last():
+    """{file: how many commits ago it changed}; none: it never did, or is not committed yet"""
+    log = subprocess.run(["git", "log", "-500", "--format=%x00", "--name-only"], cwd=ROOT,
+                         capture_output=True, text=True, check=False).stdout  # fmt: skip
+    ages = {}
+    for age, commit in enumerate(log.split("\0")[1:], 1):
+        for path in commit.split():
+            ages.setdefault(path, age)
+    changed = subprocess.run(["git", "diff", "--name-only", "HEAD"], cwd=ROOT,
+                             capture_output=True, text=True, check=False).stdout  # fmt: skip
+    return ages | dict.fromkeys(changed.split(), 0)
+
+
 class Run:
-    """One run over many files, with progress and a limit of time."""
+    """One run over many files, with progress and a budget of time."""
 
     def __init__(self, args, cache):
         self.args, self.cache = args, cache
-        self.deadline = time.monotonic() + args.limit
+        self.deadline = time.monotonic() + args.budget if args.budget else None
         self.done, self.bad, self.left = 0, [], []
 
     def one(self, job):
         path, command, stamp, count = job
-        if time.monotonic() > self.deadline:
+        if self.deadline and time.monotonic() > self.deadline:
             self.left.append(path)
             return
         clean, words = tidy_file(path, command)
@@ -108,7 +121,7 @@ def main():
     )
     parser.add_argument("--build", required=True, help="a configured build folder")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=1500, help="seconds")
+    parser.add_argument("--budget", type=float, help="seconds (default: until all is done)")
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
     cache = os.environ.get("TRUEUP_CACHE") or os.path.expanduser("~/.cache/trueup")
@@ -120,15 +133,17 @@ def main():
     wanted = [os.path.relpath(os.path.abspath(path), ROOT) for path in args.files]
     sources = wanted or [p for p in product_files() if p.endswith(".cpp") and p in known]
     jobs = [(path, known[path], stamp_of(path, known[path], common)) for path in sources]
+    ages = changed_last()
     fresh = [job for job in jobs if not os.path.exists(os.path.join(cache, job[2]))]
+    fresh.sort(key=lambda job: ages.get(job[0], len(ages)))
     print(f"{len(jobs)} sources, {len(jobs) - len(fresh)} unchanged since they were clean", flush=True)
     run = Run(args, cache)
     with ThreadPoolExecutor(args.jobs) as pool:
         list(pool.map(run.one, [(*job, len(fresh)) for job in fresh]))
     if run.left:
-        print(f"no time for {len(run.left)}: {' '.join(run.left)}; run again, it goes on from there")
+        print(f"no time for {len(run.left)}: {' '.join(run.left)}; another run goes on from there")
     print(f"{run.done} looked at, {len(run.bad)} with remarks: {' '.join(run.bad) or 'none'}")
-    return 1 if run.bad or run.left else 0
+    return 1 if run.bad else 0
 
 
 if __name__ == "__main__":

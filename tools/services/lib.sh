@@ -224,7 +224,7 @@ show_env() {
 # Forgets the data of one service, and the set's folder once nothing is left in it.
 purge() {
   rm -rf "$RUN"
-  rm -f "$TRUEUP_SERVICES_RUN/.env.lock"
+  rm -f "$TRUEUP_SERVICES_RUN/.env.lock" "$TRUEUP_SERVICES_RUN/.test.lock"
   [ -s "$TRUEUP_SERVICES_RUN/services.env" ] || rm -f "$TRUEUP_SERVICES_RUN/services.env"
   rmdir "$TRUEUP_SERVICES_RUN" 2>/dev/null || true
 }
