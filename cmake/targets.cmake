@@ -69,13 +69,17 @@ endmacro()
 
 # trueup_test(NAME fold_test LABEL unit SRCS fold_test.cpp DEPS trueup::core)
 # LABEL: unit (no I/O), scenario, simulation, integration (real parts), e2e. SERVERS: it needs real
-# PostgreSQL, Kubernetes or Kafka, and has one set of them for itself while it runs.
+# PostgreSQL, Kubernetes or Kafka, and has one set of them for itself while it runs. SLOW: sanitizers
+# make minutes of it, so that tools/check runs it in the release build; under them it is tools/soak's.
 set(TRUEUP_ON_SERVERS "${CMAKE_SOURCE_DIR}/tests/integration/on_servers")
 file(WRITE "${CMAKE_BINARY_DIR}/tests.txt" "")
 function(trueup_test)
-    cmake_parse_arguments(A "SERVERS" "NAME;LABEL;TIMEOUT" "SRCS;DEPS" ${ARGN})
+    cmake_parse_arguments(A "SERVERS;SLOW" "NAME;LABEL;TIMEOUT" "SRCS;DEPS" ${ARGN})
     if(NOT A_TIMEOUT)
-        set(A_TIMEOUT 300)
+        set(A_TIMEOUT 600)
+    endif()
+    if(A_SLOW AND TRUEUP_SANITIZE)
+        set(A_LABEL soak)
     endif()
     add_executable(${A_NAME} ${A_SRCS})
     target_link_libraries(${A_NAME} PRIVATE trueup_flags ${A_DEPS} GTest::gtest GTest::gtest_main)
@@ -92,6 +96,9 @@ function(trueup_test)
     endif()
     file(APPEND "${CMAKE_BINARY_DIR}/tests.txt" "${A_NAME}\n") # what can be built, for tools/check_steps
     set_tests_properties(${A_NAME} PROPERTIES LABELS "${A_LABEL}" TIMEOUT ${A_TIMEOUT})
+    if(A_LABEL MATCHES "scenario|simulation")
+        set_tests_properties(${A_NAME} PROPERTIES COST 100) # long ones first: none is left alone at the end
+    endif()
 endfunction()
 
 # trueup_benchmark(NAME fold_bench SRCS fold_bench.cpp DEPS trueup::core SMOKE --items 100)

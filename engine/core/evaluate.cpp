@@ -292,9 +292,13 @@ const Seen* Evaluation::object_of(const PlanCase& found, const Found& bound) con
 
 /// `nullopt` once the source's own clock has passed it; else what to say until then.
 std::optional<Decision> Evaluation::before(const PlanDeadline& past, const Found& bound) const {
+    const auto* field = std::get_if<FieldAt>(&past.length);
+    // A plan that compiles binds both. Where one did not, nobody would know when it is over.
+    const bool bound_both =
+        bound[past.from.role] != nullptr && (field == nullptr || bound[field->role] != nullptr);
+    if (!bound_both) return abstain(Reason::kIncomplete);
     const Seen& object = *bound[past.from.role];
     const PlanValue from = value_of(role(object.role), past.from.field, object);
-    const auto* field = std::get_if<FieldAt>(&past.length);
     using Kind = PlanValue::Kind;
     PlanValue length{Kind::kText, {}};
     if (field != nullptr) {

@@ -12,6 +12,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 namespace trueup::stories {
 namespace {
@@ -28,15 +29,23 @@ std::string policy_of(const std::string& story) {
     throw std::logic_error("no policy's file for " + story);
 }
 
+/// Read once: what is looked for in a text before it may be used takes a sanitizer a while.
+const policy::Policy& read_policy(const std::string& path) {
+    static std::map<std::string, policy::Policy> known;
+    const auto found = known.find(path);
+    if (found != known.end()) return found->second;
+    auto file = config::load_policy(path);
+    if (!file) throw std::logic_error(path + ": " + file.error().what);
+    return known.emplace(path, std::move(file->policy)).first->second;
+}
+
 class EachStory : public ::testing::TestWithParam<std::string> {
   protected:
     void SetUp() override {
         Result<Story> story = Story::read(GetParam());
         ASSERT_TRUE(story) << story.error().what;
         story_ = std::move(*story);
-        auto file = config::load_policy(policy_of(GetParam()));
-        ASSERT_TRUE(file) << file.error().what;
-        policy_ = std::move(file->policy);
+        policy_ = read_policy(policy_of(GetParam()));
     }
     std::string flaws(const Manner& manner) const {
         return play(story_, policy_, manner).flaws(story_.path);
