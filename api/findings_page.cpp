@@ -22,7 +22,7 @@ Json json_of(const FindingEdge& edge, const Snapshot& snapshot) {
               {"state", name_of(edge.state)},
               {"reason", name_of(edge.reason)},
               {"shard", edge.shard.value()},
-              {"offset", edge.offset}};
+              {"offset", edge.offset.value()}};
     for (const ShardView& shard : snapshot.shards) {
         if (shard.index != edge.shard) continue;
         json["age_seconds"] = (shard.now_ms - to_millis(edge.since)) / 1000;
@@ -32,7 +32,8 @@ Json json_of(const FindingEdge& edge, const Snapshot& snapshot) {
     }
     json["sentence"] = edge.sentence;
     if (edge.command_id) json["command_id"] = to_hex(*edge.command_id);
-    json["evidence"] = edge.evidence;
+    Json& evidence = json["evidence"] = Json::array();
+    for (const Offset offset : edge.evidence) evidence.push_back(offset.value());
     return json;
 }
 
@@ -112,8 +113,9 @@ class List {
         not_kept_ += page.hidden;
         add_pauses(snapshot, pauses_);
         add_quarantines(snapshot, quarantines_);
-        policies_.push_back(
-            {{"policy", policy.policy}, {"seen", page.seen}, {"shards", snapshot.partitions}});
+        policies_.push_back({{"policy", policy.policy},
+                             {"seen", page.seen.value()},
+                             {"shards", snapshot.partitions}});
     }
     void add_unavailable(const Backend& policy, const std::string& why) {
         policies_.push_back({{"policy", policy.policy}, {"unavailable", why}});
@@ -152,7 +154,7 @@ Json json_of(const FacetView& facet) {
     }
     Json json{{"source", facet.source},           {"object", facet.object},
               {"present", facet.absence.empty()}, {"first_seen_ms", facet.first_seen_ms},
-              {"changed_ms", facet.changed_ms},   {"offset", facet.offset},
+              {"changed_ms", facet.changed_ms},   {"offset", facet.offset.value()},
               {"fields", std::move(fields)}};
     if (!facet.absence.empty()) json["absence"] = facet.absence;
     if (!not_sent.empty()) json["not_sent"] = std::move(not_sent);
@@ -269,7 +271,7 @@ Answer show_policy(const Backends& backends, const Plan& plan) {
     const Snapshot snapshot = policy.snapshot();
     Json shards = Json::array();
     for (const ShardView& shard : snapshot.shards) {
-        shards.push_back({{"shard", shard.index.value()}, {"seen", shard.seen}});
+        shards.push_back({{"shard", shard.index.value()}, {"seen", shard.seen.value()}});
     }
     Json rules = Json::array();
     for (const RuleView& rule : snapshot.rules) {

@@ -89,9 +89,9 @@ class Page {
 };
 
 void add_disk(Page& page, const Snapshot& snapshot) {
-    if (snapshot.journal_begin >= 0) {
+    if (snapshot.journal_begin >= kFirstOffset) {
         page.gauge("trueup_journal_first_offset", "The oldest journal offset that retention kept.",
-                   static_cast<double>(snapshot.journal_begin));
+                   static_cast<double>(snapshot.journal_begin.value()));
     }
     if (snapshot.log_bytes >= 0) {
         page.gauge("trueup_log_bytes", "Size of the embedded log on disk, in bytes.",
@@ -119,9 +119,9 @@ void add_lags(Page& page, const std::vector<LagView>& lags) {
 double flag(bool value) { return value ? 1.0 : 0.0; }
 
 void add_checkpoint(Page& page, const Snapshot& snapshot) {
-    if (snapshot.checkpoint_offset < 0) return;
+    if (snapshot.checkpoint_offset < kFirstOffset) return;
     page.gauge("trueup_checkpoint_offset", "Journal offset of the newest checkpoint.",
-               static_cast<double>(snapshot.checkpoint_offset));
+               static_cast<double>(snapshot.checkpoint_offset.value()));
     page.gauge("trueup_checkpoint_timestamp_seconds",
                "When the newest checkpoint was made, in seconds since 1970.",
                snapshot.checkpoint_timestamp_seconds);
@@ -288,7 +288,7 @@ void add_engine(Page& page, const Snapshot& snapshot) {
     page.gauge("trueup_starting", "1 while the process is starting.",
                flag(!snapshot.starting.empty()));
     page.gauge("trueup_journal_offset", "Journal offset folded last.",
-               static_cast<double>(snapshot.journal_offset));
+               static_cast<double>(snapshot.journal_offset.value()));
     page.gauge(
         "trueup_journal_time_seconds",
         "Journal time: how long Trueup has been watching since the journal began, in seconds.",

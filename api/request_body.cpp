@@ -63,11 +63,11 @@ const char* take_seen(Json& body, Request& request) {
     if (seen->is_array()) {
         for (const Json& offset : *seen) {
             if (!offset.is_number_integer()) return "seen must list journal offsets, by shard";
-            request.seen.push_back(offset.get<std::int64_t>());
+            request.seen.emplace_back(offset.get<std::int64_t>());
         }
     } else {
         if (!seen->is_number_integer()) return "seen must be a journal offset, a number";
-        request.scope.finding_offset = seen->get<std::int64_t>();
+        request.scope.finding_offset = Offset(seen->get<std::int64_t>());
     }
     body.erase(seen);
     return nullptr;

@@ -68,8 +68,8 @@ std::pair<std::string, std::string> Snapshot::why_not() const {
         return {"the executors wait", "the executors wait: " + executor_trouble};
     }
     if (!caught_up) {
-        return {"the journal is still being read",
-                "the journal is still being read, at offset " + std::to_string(journal_offset)};
+        return {"the journal is still being read", "the journal is still being read, at offset " +
+                                                       std::to_string(journal_offset.value())};
     }
     for (const SourceView& source : sources) {
         const std::string name = "source " + source.name;

@@ -2,6 +2,7 @@
 // the engine.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/time.h"
 #include "engine/model/trace.h"
 
@@ -66,7 +67,7 @@ struct FacetView {
     std::string absence;             ///< `removed` or `swept`; empty: it is there
     std::int64_t first_seen_ms = 0;  ///< since 1970
     std::int64_t changed_ms = 0;     ///< likewise: its last change
-    std::int64_t offset = -1;        ///< of that change, in the journal
+    Offset offset = kNoOffset;       ///< of that change, in the journal
     std::vector<FieldView> fields;
 };
 
@@ -88,7 +89,7 @@ struct RuleWhyView {
 struct WhyView {
     std::string subject;
     PartitionNumber shard;
-    std::int64_t offset = -1;  ///< of the journal: as of that record
+    Offset offset = kNoOffset;  ///< of the journal: as of that record
     bool held = false;
     std::vector<RuleWhyView> rules;
 };
@@ -130,7 +131,7 @@ struct PauseView {
 struct ShardView {
     PartitionNumber index;
     std::int64_t now_ms = 0;  ///< watched time since the journal began
-    std::int64_t seen = -1;   ///< the offset of its journal that this look is as of
+    Offset seen = kNoOffset;  ///< the offset of its journal that this look is as of
 };
 
 /// Records of one partition that the engine has still to take in.
@@ -168,7 +169,7 @@ struct Snapshot {
     std::string executor_trouble;  ///< why the executors read nothing; empty: they do
     bool caught_up = false;
     std::uint64_t active_shards = 0;  ///< shards that are sequenced and published here
-    std::int64_t journal_offset = -1;
+    Offset journal_offset = kNoOffset;
     double journal_time_seconds = 0;
     std::uint64_t subjects = 0;
     std::uint64_t open_findings = 0;
@@ -185,9 +186,9 @@ struct Snapshot {
     std::vector<ShardView> shards;           ///< that run here
     std::int32_t partitions = 1;             ///< shards in all, wherever they run
     std::uint64_t cached_bytes = 0;
-    std::int64_t checkpoint_offset = -1;      ///< -1: there is none
+    Offset checkpoint_offset = kNoOffset;     ///< -1: there is none
     double checkpoint_timestamp_seconds = 0;  ///< since 1970; where there is one
-    std::int64_t journal_begin = -1;          ///< the oldest offset that is left; -1: not known
+    Offset journal_begin = kNoOffset;         ///< the oldest offset that is left; -1: not known
     std::int64_t log_bytes = -1;              ///< on the disk here; -1: it lies elsewhere
     std::int64_t state_free_bytes = -1;       ///< of the disk of the state folder; -1: not known
     std::vector<LagView> lags;                ///< of what this process reads, as last measured

@@ -33,7 +33,7 @@ Json json_of(const DecidingFact& fact) {
         add("value", fact.value);
     }
     add("asked", fact.asked);
-    if (fact.offset >= 0) json["offset"] = fact.offset;
+    if (fact.offset >= kFirstOffset) json["offset"] = fact.offset.value();
     if (fact.at != BrokerTime{}) json["at_ms"] = to_millis(fact.at);
     if (fact.past != BrokerTime{}) json["past_ms"] = to_millis(fact.past);
     if (fact.left) json["left_seconds"] = seconds(*fact.left);
@@ -78,7 +78,7 @@ Json json_of(const WhyView& why) {
     for (const RuleWhyView& rule : why.rules) rules.push_back(json_of(rule));
     return {{"subject", why.subject},
             {"shard", why.shard.value()},
-            {"offset", why.offset},
+            {"offset", why.offset.value()},
             {"held", why.held},
             {"rules", std::move(rules)}};
 }

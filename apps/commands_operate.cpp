@@ -3,6 +3,8 @@
 #include "apps/commands.h"
 #include "apps/why.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -74,9 +76,13 @@ void add_findings_approve(CLI::App& findings, Options& options, Chosen& chosen) 
     approve->add_option("--reason", o.reason,
                         "All findings that wait for this reason: approval, "
                         "not_enabled or uncorrelated_rows");
-    approve->add_option("--seen", o.seen,
-                        "For scripts, with --reason: the journal offset at the end of `findings "
-                        "list`; shows nothing and does not ask");
+    const auto take_seen = [&o](const std::optional<std::int64_t>& offset) {
+        o.seen = offset ? std::optional(Offset(*offset)) : std::nullopt;
+    };
+    approve->add_option_function<std::optional<std::int64_t>>(
+        "--seen", take_seen,
+        "For scripts, with --reason: the journal offset at the end of `findings "
+        "list`; shows nothing and does not ask");
     approve->add_flag("--yes", o.yes, "Do not ask");
     approve->add_flag("--dry-run", o.dry_run, "Show, but approve nothing");
     approve->add_option("--comment", o.comment, "Comment to record with the request");

@@ -137,19 +137,20 @@ Result<std::vector<Json>> chosen(const Json& policy, const EnableOptions& option
 }
 
 /// The offsets that this look is as of, by shard; -1: another engine runs it.
-std::vector<std::int64_t> seen_now(const Json& policy) {
-    std::vector<std::int64_t> seen(policy.value("partitions", std::size_t{1}), -1);
+std::vector<Offset> seen_now(const Json& policy) {
+    std::vector<Offset> seen(policy.value("partitions", std::size_t{1}), kNoOffset);
     for (const Json& shard : policy["shards"]) {
         const auto index = shard.value("shard", std::size_t{0});
-        if (index < seen.size()) seen[index] = shard.value("seen", std::int64_t{-1});
+        if (index < seen.size()) seen[index] = Offset(shard.value("seen", std::int64_t{-1}));
     }
     return seen;
 }
 
-std::string text_of(const std::vector<std::int64_t>& seen) {
+std::string text_of(const std::vector<Offset>& seen) {
     std::string all;
-    for (const std::int64_t offset : seen) {
-        all += (all.empty() ? "" : ".") + (offset < 0 ? "-" : std::to_string(offset));
+    for (const Offset offset : seen) {
+        all += (all.empty() ? "" : ".") +
+               (offset < kFirstOffset ? "-" : std::to_string(offset.value()));
     }
     return all;
 }
@@ -164,14 +165,15 @@ void warn_of_keys(const std::map<std::string, std::size_t>& lone) {
 }
 
 int enable(const EngineClient& engine, const EnableOptions& options, const Json& policy,
-           const std::vector<Json>& rules, const std::vector<std::int64_t>& seen) {
-    Json body{{"kind", "enable"}, {"policy", options.policy}, {"seen", seen}};
+           const std::vector<Json>& rules, const std::vector<Offset>& seen) {
+    Json body{{"kind", "enable"}, {"policy", options.policy}, {"seen", Json::array()}};
+    for (const Offset offset : seen) body["seen"].push_back(offset.value());
     body["rules"] = Json::array();
     for (const Json& rule : rules) {
         body["rules"].push_back({{"rule", text(rule, "rule")}, {"text", text(rule, "text")}});
     }
     if (!options.comment.empty()) body["comment"] = options.comment;
-    const auto elsewhere = std::count(seen.begin(), seen.end(), std::int64_t{-1});
+    const auto elsewhere = std::count(seen.begin(), seen.end(), kNoOffset);
     if (elsewhere > 0 && options.format == OutputFormat::kText) {
         fmt::print("{} of {} shards run in other engines: ask those, too\n", elsewhere,
                    policy.value("partitions", 1));
@@ -186,7 +188,7 @@ Result<Json> policy_of(const EngineClient& engine, const std::string& name) {
 
 /// What is to be enabled, and what each of it would do.
 void show(const EngineClient& engine, const Json& page, const std::vector<Json>& rules,
-          const std::vector<std::int64_t>& seen, const EnableOptions& options) {
+          const std::vector<Offset>& seen, const EnableOptions& options) {
     const bool json = options.format == OutputFormat::kJson;
     Json shown = Json::array();
     std::map<std::string, std::size_t> lone;
@@ -210,8 +212,8 @@ void show(const EngineClient& engine, const Json& page, const std::vector<Json>&
 
 }  // namespace
 
-Result<std::vector<std::int64_t>> parse_seen(const std::string& text) {
-    std::vector<std::int64_t> seen;
+Result<std::vector<Offset>> parse_seen(const std::string& text) {
+    std::vector<Offset> seen;
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, '.');) {
         std::int64_t offset = -1;
@@ -223,7 +225,7 @@ Result<std::vector<std::int64_t>> parse_seen(const std::string& text) {
                              "'; write the journal offset that `trueup policy enable NAME "
                              "--dry-run` ended with, as 242, or of several shards 242.159"};
         }
-        seen.push_back(part == "-" ? -1 : offset);
+        seen.push_back(part == "-" ? kNoOffset : Offset(offset));
     }
     return seen;
 }
@@ -238,7 +240,7 @@ int run_policy_enable(const EnableOptions& options) {
             "--yes goes with --seen: the journal offset that `trueup policy enable NAME --dry-run` "
             "ended with when somebody looked");
     }
-    const Result<std::vector<std::int64_t>> given = parse_seen(options.seen);
+    const Result<std::vector<Offset>> given = parse_seen(options.seen);
     if (!given) return complain(given.error().what);
     const Result<EngineClient> engine = EngineClient::find(options.engine);
     if (!engine) return complain(engine.error().what);
@@ -247,7 +249,7 @@ int run_policy_enable(const EnableOptions& options) {
     if (!policy) return complain(policy.error().what);
     const Result<std::vector<Json>> rules = chosen(*policy, options);
     if (!rules) return complain(rules.error().what);
-    const std::vector<std::int64_t> seen = given->empty() ? seen_now(*policy) : *given;
+    const std::vector<Offset> seen = given->empty() ? seen_now(*policy) : *given;
     const Result<Json> page =
         engine->get("/v1/findings", {{"policy", options.policy}, {"limit", kAllFindings}});
     if (!page) return complain(page.error().what);

@@ -31,6 +31,6 @@ int run_policy_disable(const EnableOptions& options);
 
 /// The offsets of `242.-.77`, by shard; `-`: that shard is not meant, -1. The error says what to
 /// write.
-Result<std::vector<std::int64_t>> parse_seen(const std::string& text);
+Result<std::vector<Offset>> parse_seen(const std::string& text);
 
 }  // namespace trueup::apps

@@ -37,6 +37,12 @@ void print_json(const nlohmann::json& object) {
     std::fflush(stdout);
 }
 
+nlohmann::json json_of(const std::vector<Offset>& offsets) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Offset offset : offsets) list.push_back(offset.value());
+    return list;
+}
+
 }  // namespace
 
 EventPrinter::EventPrinter(const std::vector<Feed>& feeds, OutputFormat format, bool colours)
@@ -45,7 +51,8 @@ EventPrinter::EventPrinter(const std::vector<Feed>& feeds, OutputFormat format, 
         for (const PartitionNumber index : feed.partitions) {
             for (const Topic topic : {Topic::kFindings, Topic::kCommands, Topic::kOutcomes}) {
                 const auto extent = feed.log->describe({topic, index});
-                places_.push_back({feed.log, {topic, index}, extent ? extent->next_offset : 0});
+                places_.push_back(
+                    {feed.log, {topic, index}, extent ? extent->next_offset : kFirstOffset});
             }
         }
     }
@@ -114,8 +121,8 @@ void EventPrinter::show_finding(const ports::Record& record) {
                               {"reason", name_of(edge->reason)},
                               {"shard", edge->shard.value()},
                               {"text", edge->sentence},
-                              {"journal_offset", edge->offset},
-                              {"evidence", edge->evidence},
+                              {"journal_offset", edge->offset.value()},
+                              {"evidence", json_of(edge->evidence)},
                               {"time_ms", to_millis(edge->append_time)}};
         if (edge->command_id) object["command_id"] = to_hex(*edge->command_id);
         return print_json(object);
@@ -142,7 +149,7 @@ void EventPrinter::show_command(const ports::Record& record) {
                            {"target", command->draft.target.object_id},
                            {"emission", command->emission},
                            {"text", text_of(command->draft)},
-                           {"evidence", command->evidence},
+                           {"evidence", json_of(command->evidence)},
                            {"issued_ms", to_millis(command->issued)},
                            {"time_ms", to_millis(record.append_time)}});
     }

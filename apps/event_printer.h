@@ -59,7 +59,7 @@ class EventPrinter {
     struct Place {
         ports::Log* log = nullptr;
         ports::Partition partition;
-        std::int64_t next = 0;
+        Offset next;
     };
 
     OutputFormat format_;

@@ -153,7 +153,7 @@ void Host::add_executors(ExecutorSpec spec) {
     settings.steady_now = [] { return ports::system_clock().steady_now(); };
     settings.on_parked = [this](const executors::ParkedCommand& parked) {
         spdlog::warn("command {}@{} is parked (a dead letter): {}", called(parked.partition),
-                     parked.offset, parked.reason);
+                     parked.offset.value(), parked.reason);
     };
     settings.on_outcome = [](const Command& command, const Outcome& outcome) {
         log_outcome(command, outcome, ports::system_clock().wall_millis());

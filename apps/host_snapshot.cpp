@@ -115,7 +115,7 @@ void add_rules(api::Snapshot& view, const core::Meta& meta, const core::Plan& pl
         if (!text.none()) rule.text = to_hex(text);
         rule.enabled = enabling.has(text);
         rule.former = enabling.texts.size() > (rule.enabled ? 1U : 0U);
-        rule.shown = enabling.looked >= 0;
+        rule.shown = enabling.looked >= kFirstOffset;
     }
 }
 

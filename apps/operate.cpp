@@ -120,7 +120,7 @@ Json request_of(const OperateOptions& options, const std::string& kind) {
     add("source", options.source);
     add("reason", options.reason);
     add("comment", options.comment);
-    if (options.seen) body["seen"] = *options.seen;
+    if (options.seen) body["seen"] = options.seen->value();
     if (options.drop) body["drop"] = true;
     return body;
 }
@@ -153,14 +153,14 @@ Result<Json> find(const EngineClient& engine, const std::string& handle) {
                                : id + " matches several findings; write more digits");
 }
 
-std::optional<std::int64_t> seen_of(const std::string& handle) {
+std::optional<Offset> seen_of(const std::string& handle) {
     const std::size_t at = handle.find('@');
     if (at == std::string::npos) return std::nullopt;
     std::int64_t seen = 0;
     const char* end = handle.data() + handle.size();
     const auto read = std::from_chars(handle.data() + at + 1, end, seen);
     if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
-    return seen;
+    return Offset(seen);
 }
 
 int ask_about(const OperateOptions& options, const std::string& kind) {
@@ -207,7 +207,7 @@ int approve_seen(const EngineClient& engine, const Json& page, const std::vector
         std::set<std::string> reasons;
         for (const Json& finding : waiting) reasons.insert(text(finding, "reason"));
         OperateOptions all = options;
-        all.seen = page.value("seen", std::int64_t{-1});
+        all.seen = Offset(page.value("seen", std::int64_t{-1}));
         for (const std::string& reason : reasons) {
             all.reason = reason;
             code = std::max(code, ask_engine(engine, request_of(all, "approve"), options.format));
@@ -219,7 +219,7 @@ int approve_seen(const EngineClient& engine, const Json& page, const std::vector
         one.comment = options.comment;
         one.subject = text(finding, "subject");
         one.policy = text(finding, "policy");
-        one.seen = finding.value("offset", std::int64_t{-1});
+        one.seen = Offset(finding.value("offset", std::int64_t{-1}));
         Json body = request_of(one, "approve");
         body["finding"] = text(finding, "id");
         code = std::max(code, ask_engine(engine, body, options.format));

@@ -7,6 +7,7 @@
 
 #include "apps/client.h"
 #include "apps/event_printer.h"
+#include "engine/base/id.h"
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +26,7 @@ struct OperateOptions {
     std::string reason;   ///< of many findings: what they wait for
     /// `3f2a91c0…@1842`: a finding as `findings list` shows it, with what was seen of it.
     std::string handle;
-    std::optional<std::int64_t> seen;
+    std::optional<Offset> seen;
     bool yes = false;
     bool dry_run = false;  ///< of an approval of many: only show them
     bool drop = false;     ///< of a dismissal: also an ending that is half done

@@ -175,7 +175,7 @@ class Stage {
     }
 
     struct Owner {
-        Incarnation token = -1;
+        Incarnation token = kNoOffset;
         std::uint64_t seq = 0;
         std::uint64_t epoch = 0;
     };
@@ -187,11 +187,11 @@ class Stage {
         TRUEUP_CHECK(false);  // looks are of the configuration's sources
     }
 
-    std::int64_t add(Topic topic, ItemView item) {
-        std::int64_t& last = last_[topic];
-        const std::int64_t offset = last++;
+    Offset add(Topic topic, ItemView item) {
+        Offset& end = ends_[topic];
+        const Offset offset = std::exchange(end, next(end));
         item.topic = topic;
-        item.prev_offset = offset - 1;
+        item.prev_offset = previous(offset);
         item.offset = offset;
         item.append_time = now_;
         record_.items.push_back(std::move(item));
@@ -199,7 +199,7 @@ class Stage {
         return offset;
     }
 
-    std::int64_t add(Topic topic, const ChangeView& change) {
+    Offset add(Topic topic, const ChangeView& change) {
         ItemView item;
         item.body = change;
         return add(topic, std::move(item));
@@ -265,7 +265,7 @@ class Stage {
     /// Folds what was put together, and goes on for as long as there is work left of it.
     void flush() {
         do {
-            record_.offset = state_.meta.applied + 1;
+            record_.offset = next(state_.meta.applied);
             record_.append_time = now_;
             report_.clear();
             core::fold(state_, record_, report_);
@@ -295,7 +295,7 @@ class Stage {
     Settings settings_;
     const std::vector<Look>& looks_;
     std::vector<Owner> owners_;
-    std::map<Topic, std::int64_t> last_;  ///< the offset that the next item gets
+    std::map<Topic, Offset> ends_;  ///< the offset that the next item gets
     BrokerTime now_;
     core::NoRows rows_;
     core::State state_;

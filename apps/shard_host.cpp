@@ -109,7 +109,7 @@ Millis ShardHost::make_checkpoint() {
     const std::int64_t made_at = newest ? checkpoints_.made_at(*newest) : 0;
     {
         const MutexLock lock(mutex_);
-        checkpoint_ = {newest ? newest->offset : -1, made_at};
+        checkpoint_ = {newest ? newest->offset : kNoOffset, made_at};
     }
     const Millis every = settings_.checkpoint_every;
     const Millis due = Millis(made_at - clock.wall_millis()) + every;
@@ -127,12 +127,12 @@ std::vector<ShardHost::Lag> ShardHost::lags() const {
     const runtime::ShardStatus status = shard_->status();
     std::vector<Lag> found;
     // False: the log does not answer, and each further question would wait for it as long.
-    const auto add = [&](Topic topic, std::int64_t taken) {
+    const auto add = [&](Topic topic, Offset taken) {
         const auto extent = log_.describe({topic, index()});
         if (!extent) return false;
         // What retention took is not waited for.
-        const std::int64_t next = std::max(taken + 1, extent->first_offset);
-        found.push_back({topic, std::max<std::int64_t>(0, extent->next_offset - next)});
+        const Offset from = std::max(next(taken), extent->first_offset);
+        found.push_back({topic, std::max<std::int64_t>(0, distance(from, extent->next_offset))});
         return true;
     };
     if (!add(Topic::kJournal, status.meta.applied)) return {};
@@ -168,9 +168,9 @@ ShardHost::Shortened ShardHost::shorten_log() {
 void ShardHost::tell_retention(const runtime::Retention::Tended& tended) {
     for (const runtime::Retention::Cut& cut : tended.cuts) {
         spdlog::info("shard {}: retention deleted what was before offset {} of {}",
-                     settings_.called, cut.first_offset, name_of(cut.partition.topic));
+                     settings_.called, cut.first_offset.value(), name_of(cut.partition.topic));
     }
-    if (tended.journal_begin >= 0) journal_begin_ = tended.journal_begin;
+    if (tended.journal_begin >= kFirstOffset) journal_begin_ = tended.journal_begin;
     const bool ahead = tended.ahead > kMostAhead;
     if (ahead && !ahead_) {
         spdlog::warn(

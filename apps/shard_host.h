@@ -62,8 +62,8 @@ class ShardHost {
     /// Makes a checkpoint if it is time. How long to wait before the next call.
     Millis make_checkpoint() TRUEUP_EXCLUDES(mutex_);
     struct Made {
-        std::int64_t offset = -1;  ///< of the newest one; -1: there is none
-        std::int64_t at = 0;       ///< in milliseconds since 1970
+        Offset offset = kNoOffset;  ///< of the newest one; -1: there is none
+        std::int64_t at = 0;        ///< in milliseconds since 1970
     };
     Made checkpoint() const TRUEUP_EXCLUDES(mutex_);
 
@@ -80,7 +80,7 @@ class ShardHost {
     /// a part, where that does not answer.
     std::vector<Lag> lags() const;
     /// The oldest offset of the journal, as of the last `shorten_log`; -1: not looked at yet.
-    std::int64_t journal_begin() const { return journal_begin_; }
+    Offset journal_begin() const { return journal_begin_; }
 
   private:
     ShardHost(ShardHostSettings settings, ports::Log& log);
@@ -92,10 +92,10 @@ class ShardHost {
     ports::Log& log_;
     runtime::Checkpoints checkpoints_;
     runtime::Retention retention_;
-    std::atomic<std::int64_t> journal_begin_{-1};
-    bool too_large_ = false;     ///< the log, and that was said
-    bool ahead_ = false;         ///< the log's clock, likewise
-    std::int64_t reached_ = -1;  ///< offset that the rows have passed; of the maintenance thread
+    std::atomic<Offset> journal_begin_{kNoOffset};
+    bool too_large_ = false;      ///< the log, and that was said
+    bool ahead_ = false;          ///< the log's clock, likewise
+    Offset reached_ = kNoOffset;  ///< offset that the rows have passed; of the maintenance thread
     std::unique_ptr<ports::Store> store_;
     std::unique_ptr<runtime::Shard> shard_;
     std::unique_ptr<runtime::ShardLoop> loop_;

@@ -83,7 +83,7 @@ Status begin_journals(const config::Config& config, const kafka::Settings& setti
         const PartitionNumber shard(i);
         const auto extent = extent_of(**log, {Topic::kJournal, shard});
         if (!extent) return extent.error();
-        (extent->next_offset > 0 ? begun : empty).push_back(shard);
+        (extent->next_offset > kFirstOffset ? begun : empty).push_back(shard);
     }
     if (!begun.empty() && !empty.empty()) {
         Status same = same_partitions(**log, begun.front(), partitions);

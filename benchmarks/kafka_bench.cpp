@@ -106,7 +106,7 @@ void read_all(Report& report, const connectors::kafka::Settings& kafka) {
     const double cpu = cpu_seconds();
     const double start = wall_seconds();
     for (const Topic topic : {Topic::kChangesPods, Topic::kChangesRows}) {
-        for (std::int64_t next = 0;;) {
+        for (Offset next;;) {
             const auto fetched =
                 log->read({topic, PartitionNumber(0)}, next, std::size_t{4} << 20U);
             if (!fetched) fail(fetched.error().what);

@@ -155,7 +155,7 @@ void prove(Sources& sources, const Shape& shape, const std::atomic<bool>& stop, 
 void execute(ports::Log& log, Sources& sources, const std::atomic<bool>& stop,
              std::atomic<std::uint32_t>& commands, Run& run) {
     const ports::Partition topic{Topic::kCommands, PartitionNumber(0)};
-    std::int64_t next = 0;
+    Offset next;
     std::vector<std::unique_ptr<ports::PendingAppend>> pending;
     while (!stop) {
         const std::uint64_t seen = log.changes_seen();

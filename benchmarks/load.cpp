@@ -76,7 +76,7 @@ std::uint32_t Load::any(std::uint32_t below) {
 
 Input Load::publish(Side side, ChangeView change, std::uint32_t subject) {
     change.source = kNames[static_cast<std::size_t>(side)];
-    change.incarnation = 0;
+    change.incarnation = kFirstOffset;
     change.seq = ++source(side).seq;
     return {topic_of(side), subject, codec::encode_change(change)};
 }

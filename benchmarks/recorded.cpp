@@ -19,9 +19,9 @@ void Recorder::open(const Settings& settings, const std::vector<Input>& opening)
 }
 
 void Recorder::add(const Input& input) {
-    std::int64_t& next = offsets_[static_cast<std::size_t>(input.topic)];
-    builder_.add_item(input.topic, next - 1, next, now_, input.bytes);
-    ++next;
+    Offset& end = ends_[static_cast<std::size_t>(input.topic)];
+    builder_.add_item(input.topic, previous(end), end, now_, input.bytes);
+    end = next(end);
     if (++in_second_ >= per_second_) {
         in_second_ = 0;
         flush();
@@ -35,12 +35,12 @@ void Recorder::add(const Input& input) {
 void Recorder::tick(Millis step) {
     flush();
     now_ += step;
-    records_.push_back({offset_++, now_, builder_.take()});
+    records_.push_back({std::exchange(end_, next(end_)), now_, builder_.take()});
 }
 
 void Recorder::flush() {
     if (builder_.size() <= codec::JournalRecordBuilder().size()) return;
-    records_.push_back({offset_++, now_, builder_.take()});
+    records_.push_back({std::exchange(end_, next(end_)), now_, builder_.take()});
 }
 
 std::vector<Recorded> Recorder::take() {

@@ -12,7 +12,7 @@
 namespace trueup::bench {
 
 struct Recorded {
-    std::int64_t offset = -1;
+    Offset offset = kNoOffset;
     BrokerTime append_time{};
     std::string bytes;
 };
@@ -40,8 +40,8 @@ class Recorder {
     std::uint32_t per_second_;
     std::uint32_t in_second_ = 0;
     BrokerTime now_;
-    std::array<std::int64_t, kTopics> offsets_{};
-    std::int64_t offset_ = 0;
+    std::array<Offset, kTopics> ends_{};
+    Offset end_;
     codec::JournalRecordBuilder builder_;
     std::vector<Recorded> records_;
 };

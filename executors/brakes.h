@@ -79,7 +79,7 @@ class Brakes {
     /// One partition: where its reader is, and what was said there up to that place.
     struct Lane {
         PartitionNumber index;
-        std::optional<std::int64_t> next = std::nullopt;
+        std::optional<Offset> next = std::nullopt;
         std::map<Rules, Brake> pauses = {};
         std::map<Rules, BrokerTime> turns = {};  ///< activations, enablings, disablings
         std::map<std::string, Brake, std::less<>> holds = {};       ///< by subject

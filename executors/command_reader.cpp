@@ -71,7 +71,7 @@ bool CommandReader::place(Lane& lane, BrokerTime broker_now) {
     return true;
 }
 
-std::optional<std::int64_t> CommandReader::cut(ports::Partition partition, std::int64_t offset) {
+std::optional<Offset> CommandReader::cut(ports::Partition partition, Offset offset) {
     const auto extent = log_.describe(partition);
     if (!extent || extent.value().first_offset <= offset) return std::nullopt;
     return extent.value().first_offset;

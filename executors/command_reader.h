@@ -28,13 +28,13 @@ namespace trueup::executors {
 struct ArrivedCommand {
     Command command;
     PartitionNumber partition;
-    std::int64_t offset = 0;
+    Offset offset;
 };
 
 /// A record of `commands` that nothing can be done with.
 struct ParkedCommand {
     PartitionNumber partition;
-    std::int64_t offset = 0;
+    Offset offset;
     std::string reason;
 };
 
@@ -68,14 +68,14 @@ class CommandReader {
         PartitionNumber index;
         bool placed = false;   ///< the offsets below are known
         bool stopped = false;  ///< K2
-        std::int64_t outcomes = 0;
-        std::int64_t outcomes_end = 0;         ///< where they ended at the start
-        std::optional<std::int64_t> commands;  ///< none: to be looked for
+        Offset outcomes;
+        Offset outcomes_end;             ///< where they ended at the start
+        std::optional<Offset> commands;  ///< none: to be looked for
         bool complete() const { return placed && !stopped && outcomes >= outcomes_end; }
     };
     bool place(Lane& lane, BrokerTime broker_now);
     /// The first offset that can be read, if retention took `offset`.
-    std::optional<std::int64_t> cut(ports::Partition partition, std::int64_t offset);
+    std::optional<Offset> cut(ports::Partition partition, Offset offset);
     bool read_outcomes(Lane& lane, std::optional<BrokerTime> broker_now, Read& read);
     void read_commands(Lane& lane, BrokerTime broker_now, Read& read);
     void take_command(const Lane& lane, const ports::Record& record, Read& read);

@@ -32,7 +32,7 @@ struct Brake {
 /// Where a request lies in the log.
 struct Place {
     PartitionNumber shard;
-    std::int64_t offset = -1;
+    Offset offset = kNoOffset;
 };
 
 /// Everything that an act may lay hands on.

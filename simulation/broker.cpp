@@ -67,7 +67,7 @@ void Broker::store(Append& append) {
     append.stored = true;
     append.place = {state.next_offset, state.next_offset, state.last_append};
     for (const ports::Entry& entry : append.entries) {
-        append.place.last_offset = state.next_offset++;
+        append.place.last_offset = std::exchange(state.next_offset, next(state.next_offset));
         state.records.push_back(std::make_shared<const Record>(
             Record{append.place.last_offset, state.last_append, scheduler_.steady_now(), entry.key,
                    entry.value}));
@@ -181,9 +181,9 @@ void Broker::Client::finish(Append& append) {
         if (!append.stored) broker_.store(append);
         append.answer = append.place;
         View& view = views_[append.partition];
-        const std::int64_t end = broker_.partitions_[append.partition].next_offset;
+        const Offset end = broker_.partitions_[append.partition].next_offset;
         // What it acknowledges may be lost already.
-        view.acked = std::max(view.acked, std::min(append.place.last_offset + 1, end));
+        view.acked = std::max(view.acked, std::min(next(append.place.last_offset), end));
     } else {
         append.answer =
             Error{Next::kRetry, Code::kTimeout, "the append was not acknowledged in time"};
@@ -202,19 +202,19 @@ void Broker::Client::finish_up_to(const Append& append) {
     }
 }
 
-std::int64_t Broker::Client::visible_end(const Records& records, Topic topic, View& view) const {
+Offset Broker::Client::visible_end(const Records& records, Topic topic, View& view) const {
     const SteadyTime now = broker_.scheduler_.steady_now();
     const Millis lag = lags_[static_cast<std::size_t>(topic)];
     view.seen = std::max(view.seen, view.acked);
     // Offsets are dense: record n is at place n.
-    while (view.seen < static_cast<std::int64_t>(records.size()) &&
-           records[static_cast<std::size_t>(view.seen)]->stored_at + lag <= now) {
-        ++view.seen;
+    const auto place = [&] { return static_cast<std::size_t>(view.seen.value()); };
+    while (place() < records.size() && records[place()]->stored_at + lag <= now) {
+        view.seen = next(view.seen);
     }
     return view.seen;
 }
 
-Result<ports::Fetched> Broker::Client::read(ports::Partition partition, std::int64_t offset,
+Result<ports::Fetched> Broker::Client::read(ports::Partition partition, Offset offset,
                                             std::size_t max_bytes) {
     if (Status through = answers(); !through) return through.error();
     if (broker_.random_.chance(broker_.troubles_.failed_reads)) return no_answer();
@@ -222,35 +222,35 @@ Result<ports::Fetched> Broker::Client::read(ports::Partition partition, std::int
     View& view = views_[partition];
     if (offset > std::min(state.next_offset, view.cut_at)) {
         return Error{Next::kStop, Code::kLost,
-                     "the log lost what was before offset " + std::to_string(offset)};
+                     "the log lost what was before offset " + std::to_string(offset.value())};
     }
     if (offset < state.first_offset) {
         return Error{Next::kStop, Code::kLost,
-                     "offset " + std::to_string(offset) + " was truncated"};
+                     "offset " + std::to_string(offset.value()) + " was truncated"};
     }
     ports::Fetched fetched;
     fetched.next_offset = offset;
-    const std::int64_t end = visible_end(state.records, partition.topic, view);
+    const Offset end = visible_end(state.records, partition.topic, view);
     std::size_t bytes = 0;
-    for (std::int64_t at = std::max<std::int64_t>(offset, 0); at < end; ++at) {
-        const std::shared_ptr<const Record>& record = state.records[static_cast<std::size_t>(at)];
+    for (Offset at = std::max(offset, kFirstOffset); at < end; at = next(at)) {
+        const auto& record = state.records[static_cast<std::size_t>(at.value())];
         if (!fetched.records.empty() && bytes >= max_bytes) break;
         bytes += record->value.size();
         fetched.records.push_back({at, record->append_time, record->key, record->value});
         fetched.storage.push_back(record);
-        fetched.next_offset = at + 1;
+        fetched.next_offset = next(at);
     }
     return fetched;
 }
 
 void Broker::Client::wait(std::uint64_t /*seen*/, Millis /*max_wait*/) {}
 
-Status Broker::Client::truncate(ports::Partition partition, std::int64_t offset) {
+Status Broker::Client::truncate(ports::Partition partition, Offset offset) {
     if (Status through = answers(); !through) return through.error();
     PartitionState& state = broker_.partitions_[partition];
     if (offset > state.next_offset) {
         return Error{Next::kSkip, Code::kInvalid,
-                     "it ends at " + std::to_string(state.next_offset)};
+                     "it ends at " + std::to_string(state.next_offset.value())};
     }
     if (offset <= state.first_offset) return Done{};
     state.first_offset = offset;

@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,7 +62,7 @@ class Broker {
   public:
     class Client;
     struct Record {
-        std::int64_t offset = 0;
+        Offset offset;
         BrokerTime append_time{};
         SteadyTime stored_at{};
         std::string key;
@@ -83,7 +82,7 @@ class Broker {
         observer_ = std::move(observer);
     }
     /// Sees what is forgotten: everything before an offset.
-    void observe_truncation(std::function<void(ports::Partition, std::int64_t)> observer) {
+    void observe_truncation(std::function<void(ports::Partition, Offset)> observer) {
         truncation_ = std::move(observer);
     }
     /// When a record with this append time was stored first.
@@ -106,8 +105,8 @@ class Broker {
     class Pending;
     struct PartitionState {
         Records records;
-        std::int64_t first_offset = 0;
-        std::int64_t next_offset = 0;
+        Offset first_offset;
+        Offset next_offset;
         BrokerTime last_append{};
     };
 
@@ -121,7 +120,7 @@ class Broker {
     ByPartition<PartitionState> partitions_;
     std::vector<Client*> clients_;
     std::function<void(ports::Partition, const Record&)> observer_;
-    std::function<void(ports::Partition, std::int64_t)> truncation_;
+    std::function<void(ports::Partition, Offset)> truncation_;
 };
 
 /// Not thread-safe, as all of a simulation.
@@ -139,26 +138,26 @@ class Broker::Client final : public ports::Log {
 
     std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
                                                  const std::vector<ports::Entry>& entries) override;
-    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+    Result<ports::Fetched> read(ports::Partition partition, Offset offset,
                                 std::size_t max_bytes) override;
     std::uint64_t changes_seen() const override { return news_; }
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override {}
-    Status truncate(ports::Partition partition, std::int64_t offset) override;
+    Status truncate(ports::Partition partition, Offset offset) override;
     Result<ports::Extent> describe(ports::Partition partition) override;
 
   private:
     friend class Broker;
     struct View {
-        std::int64_t seen = 0;   ///< the end of what was shown
-        std::int64_t acked = 0;  ///< the end of what was acknowledged to this process
-        std::int64_t cut_at = std::numeric_limits<std::int64_t>::max();  ///< what it saw is gone
+        Offset seen;                     ///< the end of what was shown
+        Offset acked;                    ///< the end of what was acknowledged to this process
+        Offset cut_at = kBeyondOffsets;  ///< what it saw is gone
         SteadyTime last_store{};
         SteadyTime last_answer{};
         std::deque<std::shared_ptr<Append>> appends;  ///< without an answer
     };
     Status answers();
-    std::int64_t visible_end(const Records& records, Topic topic, View& view) const;
+    Offset visible_end(const Records& records, Topic topic, View& view) const;
     void finish(Append& append);
     void finish_up_to(const Append& append);
     /// It arrives long after it has failed, or once more.

@@ -3,7 +3,6 @@
 #include "simulation/engine_process.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -229,7 +228,7 @@ std::vector<std::string> Fleet::quarantined(bool drops_too) const {
 }
 
 Incarnation Fleet::owner(std::string_view source) const {
-    Incarnation owner = std::numeric_limits<Incarnation>::max();
+    Incarnation owner = kBeyondOffsets;
     std::size_t shards_heard = 0;
     for (const runtime::Shard* shard : parts_->shards()) {
         for (const core::SourceState& state : shard->state().meta.sources) {
@@ -238,7 +237,7 @@ Incarnation Fleet::owner(std::string_view source) const {
             ++shards_heard;
         }
     }
-    return shards_heard == static_cast<std::size_t>(shards()) ? owner : Incarnation{-1};
+    return shards_heard == static_cast<std::size_t>(shards()) ? owner : kNoOffset;
 }
 
 std::vector<std::string> Fleet::passes_since(BrokerTime then) const {
@@ -279,16 +278,16 @@ std::vector<OpenFinding> Fleet::open_findings() const {
     return {open.begin(), open.end()};
 }
 
-std::int64_t Fleet::applied() const {
+Offset Fleet::applied() const {
     const runtime::Shard* shard = parts_->engines.front()->shard();
-    return shard == nullptr ? -1 : shard->state().meta.applied;
+    return shard == nullptr ? kNoOffset : shard->state().meta.applied;
 }
 
-std::vector<std::int64_t> Fleet::seen() const {
-    std::vector<std::int64_t> offsets(static_cast<std::size_t>(shards()), -1);
+std::vector<Offset> Fleet::seen() const {
+    std::vector<Offset> offsets(static_cast<std::size_t>(shards()), kNoOffset);
     for (const auto& engine : parts_->engines) {
         if (engine->shard() == nullptr) continue;
-        std::int64_t& offset = offsets[static_cast<std::size_t>(engine->index().value())];
+        Offset& offset = offsets[static_cast<std::size_t>(engine->index().value())];
         offset = std::max(offset, engine->shard()->state().meta.applied);
     }
     return offsets;
@@ -325,7 +324,7 @@ bool Fleet::granted(const RequestId& request, const RequestScope& scope) const {
     return by.size() == static_cast<std::size_t>(shards());
 }
 
-bool Fleet::has_read(PartitionNumber shard, std::int64_t offset) const {
+bool Fleet::has_read(PartitionNumber shard, Offset offset) const {
     constexpr auto kRequests = static_cast<std::size_t>(Topic::kRequests);
     return std::any_of(parts_->engines.begin(), parts_->engines.end(), [&](const auto& engine) {
         return engine->index() == shard && engine->shard() != nullptr &&
@@ -348,8 +347,8 @@ std::string Fleet::trouble() const {
         for (const core::SourceState& source : meta.sources) {
             const Millis ago = parts_->around.broker.now() - source.complete_as_of;
             said += ", " + source.name + (source.known ? " known" : " unknown") + " by " +
-                    std::to_string(source.incarnation) + ", " + std::to_string(source.epochs) +
-                    " epochs, " +
+                    std::to_string(source.incarnation.value()) + ", " +
+                    std::to_string(source.epochs) + " epochs, " +
                     (source.complete_as_of == BrokerTime{}
                          ? "not proven"
                          : "proven " + std::to_string(ago.count() / 1000) + " s ago") +

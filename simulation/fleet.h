@@ -63,15 +63,15 @@ class Fleet {
     std::vector<std::string> found() const;
     std::int32_t shards() const;
     /// The last journal record of the first shard that an engine has folded; -1: none.
-    std::int64_t applied() const;
+    Offset applied() const;
     /// The same of every shard.
-    std::vector<std::int64_t> seen() const;
+    std::vector<Offset> seen() const;
     /// Rules that act and that some shard does not know to be enabled, with what they mean.
     std::vector<NamedRule> not_enabled() const;
     /// Was this request taken, and granted, by each shard that it concerns?
     bool granted(const RequestId& request, const RequestScope& scope) const;
     /// Has an engine of this shard come past that record of its requests?
-    bool has_read(PartitionNumber shard, std::int64_t offset) const;
+    bool has_read(PartitionNumber shard, Offset offset) const;
     /// What is not settled, in one sentence.
     std::string trouble() const;
     /// What an engine believes of a subject, in one sentence.
@@ -80,7 +80,7 @@ class Fleet {
     struct Image {
         std::string engine;
         PartitionNumber shard;
-        std::int64_t applied = -1;
+        Offset applied = kNoOffset;
         const Disk::Rows* rows = nullptr;
     };
     /// Of those that run.

@@ -18,7 +18,7 @@ constexpr Millis kFolded{5'000};  // until an idle engine has folded a record
 constexpr auto kOutcomes = static_cast<std::size_t>(Topic::kOutcomes);
 
 /// What a journal knows from this record on, if it had come to `told` of the outcomes before.
-void note_done(const JournalView& record, std::int64_t told, Replayed& made) {
+void note_done(const JournalView& record, Offset told, Replayed& made) {
     for (const ItemView& item : record.items) {
         const auto* outcome = std::get_if<Outcome>(&item.body);
         const bool news = outcome != nullptr && item.offset > told;
@@ -42,7 +42,8 @@ void judge_folded(PartitionNumber shard, const core::Meta& meta, Broker& broker,
     std::uint64_t reached = 0;
     std::uint64_t settled = 0;
     for (const Topic topic : kInputTopics) {
-        reached += static_cast<std::uint64_t>(meta.last[static_cast<std::size_t>(topic)] + 1);
+        reached +=
+            static_cast<std::uint64_t>(next(meta.last[static_cast<std::size_t>(topic)]).value());
         const Broker::Records& records = broker.records({topic, shard});
         settled += static_cast<std::uint64_t>(
             std::count_if(records.begin(), records.end(),
@@ -117,7 +118,7 @@ Replayed replay(PartitionNumber shard, Broker& broker, const std::vector<Fleet::
             oracles.violate("replay", decoded.error().what);
             return made;
         }
-        const std::int64_t told = state.meta.last[kOutcomes];
+        const Offset told = state.meta.last[kOutcomes];
         const std::vector<BrokerTime> before = proven_by(state.meta);
         folded.clear();
         core::fold(state, view, folded);

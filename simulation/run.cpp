@@ -77,9 +77,10 @@ class Run {
             if (at.topic == Topic::kChangesRows && oracles_.any_reinserted()) see_row(record);
             if (trace_ != nullptr) trace_->stored(scheduler_.since(), at, record);
         });
-        broker_.observe_truncation([this](ports::Partition at, std::int64_t offset) {
-            if (offset == 0) return;
-            const auto& newest = broker_.records(at)[static_cast<std::size_t>(offset - 1)];
+        broker_.observe_truncation([this](ports::Partition at, Offset offset) {
+            if (offset == kFirstOffset) return;
+            const auto& newest =
+                broker_.records(at)[static_cast<std::size_t>(previous(offset).value())];
             oracles_.judge_forgotten(name_of(at.topic), newest->stored_at, plan_.forgets);
         });
         if (plan.wrong_first) ask_wrongly(Random(seed ^ 0x3f9U));

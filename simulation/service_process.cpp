@@ -20,7 +20,7 @@ class ServiceExecutor final : public Process {
   private:
     void start() override {
         connect({Topic::kCommands});
-        next_.assign(static_cast<std::size_t>(around_.settings.shards), 0);
+        next_.assign(static_cast<std::size_t>(around_.settings.shards), kFirstOffset);
         ended_.clear();
     }
     void end() override {}
@@ -61,7 +61,7 @@ class ServiceExecutor final : public Process {
         return OutcomeKind::kAlreadyDone;
     }
 
-    std::vector<std::int64_t> next_;
+    std::vector<Offset> next_;
     std::set<CommandId> ended_;
 };
 

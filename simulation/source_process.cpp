@@ -107,7 +107,8 @@ class SourceProcess final : public Process {
         if (!loop_) return "does not run";
         const ports::SourceHealth health = connector_->health();
         const runtime::SourceTask& task = loop_->task();
-        return (task.stands_by() ? "stands by" : "token " + std::to_string(task.incarnation())) +
+        return (task.stands_by() ? "stands by"
+                                 : "token " + std::to_string(task.incarnation().value())) +
                (health.trouble.empty() ? "" : ", " + health.trouble);
     }
 

@@ -18,15 +18,17 @@ namespace {
 std::string brief(const CommandId& id) { return to_hex(id).substr(0, 8); }
 
 /// What a source said of an object, or of itself; empty: neither.
-std::string told(const ChangeView& change, std::int64_t offset) {
-    const std::string from = std::string(change.source) + " " + std::to_string(change.incarnation) +
-                             "/" + std::to_string(change.seq);
+std::string told(const ChangeView& change, Offset offset) {
+    const std::string from = std::string(change.source) + " " +
+                             std::to_string(change.incarnation.value()) + "/" +
+                             std::to_string(change.seq);
     const std::string word = change.version.lo == 0 ? "" : "." + std::to_string(change.version.lo);
     const std::string version = " version " + std::to_string(change.version.hi) + word;
     const bool outside = ObjectView(change.object).is("in_scope", "false");
     switch (change.kind) {
         case ChangeKind::kIncarnationStart:
-            return std::string(change.source) + " begins incarnation " + std::to_string(offset);
+            return std::string(change.source) + " begins incarnation " +
+                   std::to_string(offset.value());
         case ChangeKind::kUpsert:
             return from + " says: " + std::string(change.object_id) + version +
                    (outside ? ", out of scope" : "") +

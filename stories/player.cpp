@@ -117,7 +117,7 @@ std::string restarted_otherwise(const std::vector<Recorded>& records) {
         const Emissions expected = straight.fold(record);
         const Emissions came = restarted.fold(record);
         if (came != expected) {
-            return "a restart before journal record " + std::to_string(record.offset) +
+            return "a restart before journal record " + std::to_string(record.offset.value()) +
                    " changes what comes of it";
         }
         restarted.write_behind();

@@ -134,10 +134,10 @@ Topic Script::topic_of(const std::string& source) const {
     throw std::logic_error("no source " + source);
 }
 
-std::int64_t Script::enter(Topic topic, std::string bytes, bool authentic) {
+Offset Script::enter(Topic topic, std::string bytes, bool authentic) {
     std::vector<Input>& inputs = inputs_[static_cast<std::size_t>(topic)];
-    const std::int64_t prev = inputs.empty() ? -1 : inputs.back().offset;
-    inputs.push_back({prev, prev + 1, broker(now_), std::move(bytes), authentic});
+    const Offset prev = inputs.empty() ? kNoOffset : inputs.back().offset;
+    inputs.push_back({prev, next(prev), broker(now_), std::move(bytes), authentic});
     if (lose_ > 0) {
         --lose_;
     } else {
@@ -145,7 +145,7 @@ std::int64_t Script::enter(Topic topic, std::string bytes, bool authentic) {
         record_.add_item(topic, input.prev, input.offset, input.append_time, input.bytes,
                          input.authentic);
     }
-    return prev + 1;
+    return next(prev);
 }
 
 void Script::flush() {
@@ -158,7 +158,7 @@ void Script::append(std::string record) {
 }
 
 void Script::fold(std::string record) {
-    const auto offset = static_cast<std::int64_t>(records_.size());
+    const Offset offset(static_cast<std::int64_t>(records_.size()));
     records_.push_back({offset, broker(now_), std::move(record)});
     JournalView view;
     const Status read =
@@ -329,7 +329,7 @@ void Script::raw(Topic topic, std::string bytes) {
     flush();
 }
 
-void Script::again(Topic topic, std::int64_t after, std::int64_t upto) {
+void Script::again(Topic topic, Offset after, Offset upto) {
     for (const Input& input : inputs_[static_cast<std::size_t>(topic)]) {
         if (input.offset <= after || input.offset > upto) continue;
         record_.add_item(topic, input.prev, input.offset, input.append_time, input.bytes,
@@ -340,9 +340,9 @@ void Script::again(Topic topic, std::int64_t after, std::int64_t upto) {
 
 void Script::repeat_last() { append(std::string(records_.back().bytes)); }
 
-std::int64_t Script::last_offset(Topic topic) const {
+Offset Script::last_offset(Topic topic) const {
     const std::vector<Input>& inputs = inputs_[static_cast<std::size_t>(topic)];
-    return inputs.empty() ? -1 : inputs.back().offset;
+    return inputs.empty() ? kNoOffset : inputs.back().offset;
 }
 
 std::string Script::news() {

@@ -29,7 +29,7 @@ namespace trueup::stories {
 
 /// One record of the journal as it is stored.
 struct Recorded {
-    std::int64_t offset = -1;
+    Offset offset = kNoOffset;
     BrokerTime append_time{};
     std::string bytes;
 };
@@ -46,7 +46,7 @@ struct Seen {
 
 /// Who writes a source, and how far it counted.
 struct Owner {
-    Incarnation token = -1;
+    Incarnation token = kNoOffset;
     std::uint64_t next_seq = 1;
     std::uint64_t epoch = 0;
     std::uint64_t listed = 0;  ///< items of the open epoch
@@ -123,11 +123,11 @@ class Script {
     void together(const std::function<void()>& calls);  ///< all of it is one record
     void lose_next(int items) { lose_ = items; }        ///< read, but never journaled
     /// Appends what came after `after`, up to and with `upto`, in one record.
-    void again(Topic topic, std::int64_t after, std::int64_t upto);
-    void again(Topic topic, std::int64_t after) { again(topic, after, last_offset(topic)); }
-    void repeat_last();                           ///< the last record once more
-    void append(std::string record);              ///< as it is
-    std::int64_t last_offset(Topic topic) const;  ///< of that input
+    void again(Topic topic, Offset after, Offset upto);
+    void again(Topic topic, Offset after) { again(topic, after, last_offset(topic)); }
+    void repeat_last();                     ///< the last record once more
+    void append(std::string record);        ///< as it is
+    Offset last_offset(Topic topic) const;  ///< of that input
 
     // What came of it.
     const core::FoldReport& last() const { return last_; }
@@ -152,8 +152,8 @@ class Script {
 
   private:
     struct Input {
-        std::int64_t prev = -1;
-        std::int64_t offset = -1;
+        Offset prev = kNoOffset;
+        Offset offset = kNoOffset;
         BrokerTime append_time{};
         std::string bytes;
         bool authentic = false;
@@ -162,7 +162,7 @@ class Script {
     std::string key_of(std::string_view name) const;
     Topic topic_of(const std::string& source) const;
     void fold(std::string record);
-    std::int64_t enter(Topic topic, std::string bytes, bool authentic = false);
+    Offset enter(Topic topic, std::string bytes, bool authentic = false);
     void flush();
 
     Settings settings_;

@@ -203,7 +203,7 @@ void Teller::aim(Saying& said, RequestScope& scope) {
 }
 
 /// As the operator saw it: now, or at that time.
-std::int64_t Teller::offset_seen(Saying& said, const std::string& seen) {
+Offset Teller::offset_seen(Saying& said, const std::string& seen) {
     const std::optional<Millis> then = seen.empty() ? said.at() : time_of(seen);
     if (!then) said.fail("`seen=` is followed by a time such as 90s");
     return offset_at(*then);
@@ -257,8 +257,8 @@ void Teller::write_again(Saying& said) {
 }
 
 /// The last journal record up to that time.
-std::int64_t Teller::offset_at(Millis time) {
-    std::int64_t offset = -1;
+Offset Teller::offset_at(Millis time) {
+    Offset offset = kNoOffset;
     for (const Recorded& record : script_.records()) {
         if (record.append_time <= broker(time)) offset = record.offset;
     }

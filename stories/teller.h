@@ -33,10 +33,10 @@ class Teller {
     void expect(Saying& said);
     bool asks(Saying& said);
     void aim(Saying& said, RequestScope& scope);
-    std::int64_t offset_seen(Saying& said, const std::string& seen);
+    Offset offset_seen(Saying& said, const std::string& seen);
     void enabling(Saying& said);
     void write_again(Saying& said);
-    std::int64_t offset_at(Millis time);
+    Offset offset_at(Millis time);
     void policy(Saying& said);
     void outcome(Saying& said);
     void rule(Saying& said);

@@ -52,8 +52,9 @@ std::uint32_t narrow(std::size_t size) {
 
 std::uint64_t body_hash(std::string_view bytes) { return hash128(bytes.substr(kHead)).lo; }
 
-std::uint64_t head_hash(std::string_view bytes, std::int64_t first_offset) {
-    return hash128(bytes.substr(0, kHeadHashAt), static_cast<std::uint64_t>(first_offset)).lo;
+std::uint64_t head_hash(std::string_view bytes, Offset first_offset) {
+    return hash128(bytes.substr(0, kHeadHashAt), static_cast<std::uint64_t>(first_offset.value()))
+        .lo;
 }
 
 Lengths lengths_at(std::string_view bytes, std::size_t index) {
@@ -106,7 +107,7 @@ std::string pack(const std::vector<ports::Entry>& entries) {
     return bytes;
 }
 
-BlockRef seal(std::string packed, std::int64_t first_offset, BrokerTime append_time) {
+BlockRef seal(std::string packed, Offset first_offset, BrokerTime append_time) {
     store(packed, kTimeAt, to_millis(append_time));
     store(packed, kHeadHashAt, head_hash(packed, first_offset));
     const std::int64_t count = load<std::uint32_t>(packed, kCountAt);
@@ -114,7 +115,7 @@ BlockRef seal(std::string packed, std::int64_t first_offset, BrokerTime append_t
         Block{std::move(packed), first_offset, count, append_time});
 }
 
-Result<BlockRef> parse(std::string bytes, std::int64_t first_offset) {
+Result<BlockRef> parse(std::string bytes, Offset first_offset) {
     if (bytes.size() < kHead) return damaged("cut short");
     if (load<std::uint32_t>(bytes, 0) != kFormat) return damaged("unknown format");
     if (load<std::uint64_t>(bytes, kHeadHashAt) != head_hash(bytes, first_offset)) {
@@ -130,20 +131,20 @@ Result<BlockRef> parse(std::string bytes, std::int64_t first_offset) {
         std::make_shared<const Block>(Block{std::move(bytes), first_offset, count, time}));
 }
 
-bool add_records(const BlockRef& block, std::int64_t offset, std::size_t max_bytes,
-                 std::size_t& taken, ports::Fetched& out) {
+bool add_records(const BlockRef& block, Offset offset, std::size_t max_bytes, std::size_t& taken,
+                 ports::Fetched& out) {
     const std::string_view bytes = block->bytes;
     std::size_t at = data_start(*block);
     bool pinned = false;
     for (std::int64_t i = 0; i < block->count; ++i) {
         const Lengths lengths = lengths_at(bytes, static_cast<std::size_t>(i));
-        if (block->first_offset + i >= offset) {
+        const Offset here = further(block->first_offset, i);
+        if (here >= offset) {
             if (taken >= max_bytes && !out.records.empty()) return false;
             if (!std::exchange(pinned, true)) out.storage.push_back(block);
-            out.records.push_back({block->first_offset + i, block->append_time,
-                                   bytes.substr(at, lengths.key),
+            out.records.push_back({here, block->append_time, bytes.substr(at, lengths.key),
                                    bytes.substr(at + lengths.key, lengths.value)});
-            out.next_offset = block->first_offset + i + 1;
+            out.next_offset = next(here);
             taken += std::size_t{lengths.key} + lengths.value;
         }
         at += lengths.all();
@@ -151,13 +152,13 @@ bool add_records(const BlockRef& block, std::int64_t offset, std::size_t max_byt
     return taken < max_bytes;
 }
 
-Headers headers_of(const Block& block, std::int64_t offset) {
+Headers headers_of(const Block& block, Offset offset) {
     TRUEUP_CHECK(offset >= block.first_offset && offset < block.next_offset());
     const std::string_view bytes = block.bytes;
     std::size_t at = data_start(block);
-    std::size_t index = 0;
-    for (; block.first_offset + static_cast<std::int64_t>(index) < offset; ++index) {
-        at += lengths_at(bytes, index).all();
+    const auto index = static_cast<std::size_t>(distance(block.first_offset, offset));
+    for (std::size_t before = 0; before < index; ++before) {
+        at += lengths_at(bytes, before).all();
     }
     const Lengths lengths = lengths_at(bytes, index);
     return Headers::from_bytes(

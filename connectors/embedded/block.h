@@ -26,11 +26,11 @@ namespace trueup::connectors {
 /// A sealed unit. Immutable, so readers share it without a lock.
 struct Block {
     std::string bytes;
-    std::int64_t first_offset = 0;
+    Offset first_offset;
     std::int64_t count = 0;
     BrokerTime append_time{};
 
-    std::int64_t next_offset() const { return first_offset + count; }
+    Offset next_offset() const { return further(first_offset, count); }
 };
 using BlockRef = std::shared_ptr<const Block>;
 
@@ -41,17 +41,17 @@ std::size_t packed_size(const std::vector<ports::Entry>& entries);
 std::string pack(const std::vector<ports::Entry>& entries);
 
 /// Completes what `pack` made.
-BlockRef seal(std::string packed, std::int64_t first_offset, BrokerTime append_time);
+BlockRef seal(std::string packed, Offset first_offset, BrokerTime append_time);
 
 /// Takes a block that was read from disk. kStop, with a reason, when it is damaged.
-Result<BlockRef> parse(std::string bytes, std::int64_t first_offset);
+Result<BlockRef> parse(std::string bytes, Offset first_offset);
 
 /// Adds the block's records from `offset` on to `out`: while fewer than `max_bytes` are in, and at
 /// least one when `out` is empty. `taken` counts the bytes. False: the limit was reached.
-bool add_records(const BlockRef& block, std::int64_t offset, std::size_t max_bytes,
-                 std::size_t& taken, ports::Fetched& out);
+bool add_records(const BlockRef& block, Offset offset, std::size_t max_bytes, std::size_t& taken,
+                 ports::Fetched& out);
 
 /// The headers of one record of the block.
-Headers headers_of(const Block& block, std::int64_t offset);
+Headers headers_of(const Block& block, Offset offset);
 
 }  // namespace trueup::connectors

@@ -27,7 +27,6 @@ constexpr std::string_view kFormatKey = "v";
 constexpr std::string_view kFormatValue = "1";
 constexpr std::size_t kPrefixSize = 6;  ///< tag, topic, partition
 constexpr std::size_t kBlockKeySize = kPrefixSize + sizeof(std::uint64_t);
-constexpr std::int64_t kNoOffset = INT64_MAX;  ///< above every offset
 
 template <typename Word>
 void put_big_endian(std::string& out, Word word) {
@@ -48,9 +47,9 @@ std::string partition_key(char tag, ports::Partition partition) {
     return key;
 }
 
-std::string block_key(ports::Partition partition, std::int64_t offset) {
+std::string block_key(ports::Partition partition, Offset offset) {
     std::string key = partition_key(kBlockTag, partition);
-    put_big_endian(key, static_cast<std::uint64_t>(offset));
+    put_big_endian(key, static_cast<std::uint64_t>(offset.value()));
     return key;
 }
 
@@ -59,8 +58,8 @@ ports::Partition partition_of_key(std::string_view key) {
                                             big_endian(key.substr(2, sizeof(std::uint32_t)))))};
 }
 
-std::int64_t offset_of_key(std::string_view key) {
-    return static_cast<std::int64_t>(big_endian(key.substr(kPrefixSize)));
+Offset offset_of_key(std::string_view key) {
+    return Offset(static_cast<std::int64_t>(big_endian(key.substr(kPrefixSize))));
 }
 
 bool is_key_of(std::string_view key, std::string_view prefix, std::size_t size) {
@@ -142,11 +141,11 @@ std::optional<TimedExtent> parse_first(std::string_view value) {
     if (value.size() != 2 * sizeof(std::int64_t)) return std::nullopt;
     std::int64_t words[2];
     std::memcpy(words, value.data(), sizeof words);
-    return TimedExtent{{words[0], words[0]}, from_millis<BrokerTime>(words[1])};
+    return TimedExtent{{Offset(words[0]), Offset(words[0])}, from_millis<BrokerTime>(words[1])};
 }
 
 std::string first_value(const TimedExtent& extent) {
-    const std::int64_t words[2]{extent.first_offset, to_millis(extent.last_append)};
+    const std::int64_t words[2]{extent.first_offset.value(), to_millis(extent.last_append)};
     return {reinterpret_cast<const char*>(words), sizeof words};
 }
 
@@ -214,7 +213,7 @@ Result<BlockRef> Disk::Rocks::parse_at(const rocksdb::Iterator& it) const {
     if (block.ok()) return block;
     return Error{Next::kStop, Code::kCorrupt,
                  "embedded log " + path + ", " + partition_name(partition_of_key(key)) +
-                     " at offset " + std::to_string(offset_of_key(key)) + ": " +
+                     " at offset " + std::to_string(offset_of_key(key).value()) + ": " +
                      block.error().what};
 }
 
@@ -288,7 +287,7 @@ Result<Extents> Disk::extents() {
          it->Valid() && is_key_of(it->key().ToStringView(), prefix, kBlockKeySize); it->Next()) {
         // On some block of a partition: on to its last one, whose end is the partition's.
         const ports::Partition partition = partition_of_key(it->key().ToStringView());
-        it->SeekForPrev(block_key(partition, kNoOffset));
+        it->SeekForPrev(block_key(partition, kBeyondOffsets));
         if (!it->Valid()) break;
         const Result<BlockRef> last = rocks_->parse_at(*it);
         if (!last.ok()) return last.error();
@@ -316,15 +315,15 @@ Status Disk::write(const std::vector<std::pair<ports::Partition, BlockRef>>& blo
     return Done{};
 }
 
-Result<std::vector<BlockRef>> Disk::read(ports::Partition partition, std::int64_t offset,
-                                         std::int64_t end, std::size_t max_bytes) {
+Result<std::vector<BlockRef>> Disk::read(ports::Partition partition, Offset offset, Offset end,
+                                         std::size_t max_bytes) {
     const ReaderLock lock(rocks_->mutex);
     if (!rocks_->db) return rocks_->closed();
     const std::unique_ptr<rocksdb::Iterator> it(rocks_->db->NewIterator(read_options()));
     const std::string prefix = partition_key(kBlockTag, partition);
     std::vector<BlockRef> blocks;
     std::size_t bytes = 0;
-    std::int64_t expected = offset;
+    Offset expected = offset;
     for (it->SeekForPrev(block_key(partition, offset)); it->Valid(); it->Next()) {
         const std::string_view key = it->key().ToStringView();
         if (!is_key_of(key, prefix, kBlockKeySize) || offset_of_key(key) >= end) break;
@@ -342,7 +341,7 @@ Result<std::vector<BlockRef>> Disk::read(ports::Partition partition, std::int64_
     if (blocks.empty()) {
         return Error{Next::kStop, Code::kCorrupt,
                      "embedded log " + rocks_->path + ", " + partition_name(partition) +
-                         ": no block holds offset " + std::to_string(offset)};
+                         ": no block holds offset " + std::to_string(offset.value())};
     }
     return blocks;
 }
@@ -358,7 +357,7 @@ Status Disk::truncate(ports::Partition partition, const TimedExtent& extent) {
         if (!it->status().ok()) return error_of(it->status(), rocks_->path);
         if (it->Valid()) end = it->key().ToString();
     }
-    const std::string begin = block_key(partition, 0);
+    const std::string begin = block_key(partition, kFirstOffset);
     rocksdb::WriteBatch batch;
     rocksdb::Status status = batch.Put(partition_key(kFirstTag, partition), first_value(extent));
     if (status.ok()) {
@@ -372,8 +371,8 @@ Status Disk::truncate(ports::Partition partition, const TimedExtent& extent) {
 Status Disk::free(ports::Partition partition) {
     const ReaderLock lock(rocks_->mutex);
     if (!rocks_->db) return rocks_->closed();
-    const rocksdb::Status status =
-        rocks_->free_range(block_key(partition, 0), block_key(partition, kNoOffset));
+    const rocksdb::Status status = rocks_->free_range(block_key(partition, kFirstOffset),
+                                                      block_key(partition, kBeyondOffsets));
     if (!status.ok() && !rocks_->hurried) return error_of(status, rocks_->path);
     return Done{};
 }

@@ -16,6 +16,7 @@
 
 #include "connectors/embedded/block.h"
 #include "connectors/embedded/tail.h"
+#include "engine/base/id.h"
 #include "engine/base/result.h"
 
 #include <memory>
@@ -46,8 +47,8 @@ class Disk {
 
     /// Blocks of about `max_bytes`, from the one that holds `offset` on, none at or above `end`.
     /// kStop when the first one is not there or one is damaged.
-    Result<std::vector<BlockRef>> read(ports::Partition partition, std::int64_t offset,
-                                       std::int64_t end, std::size_t max_bytes);
+    Result<std::vector<BlockRef>> read(ports::Partition partition, Offset offset, Offset end,
+                                       std::size_t max_bytes);
 
     /// Remembers the extent's first offset and forgets the blocks wholly below it.
     Status truncate(ports::Partition partition, const TimedExtent& extent);

@@ -37,15 +37,15 @@ std::optional<Error> refusal(ports::Partition partition, const std::vector<ports
     return std::nullopt;
 }
 
-Error below_first(ports::Partition partition, std::int64_t offset, std::int64_t first) {
+Error below_first(ports::Partition partition, Offset offset, Offset first) {
     return {Next::kStop, Code::kLost,
-            partition_name(partition) + ": offset " + std::to_string(offset) +
-                " was truncated; the first one is " + std::to_string(first)};
+            partition_name(partition) + ": offset " + std::to_string(offset.value()) +
+                " was truncated; the first one is " + std::to_string(first.value())};
 }
 
 /// The block that holds `offset` and about `max_bytes` more; empty at the end of the partition.
 Result<std::vector<BlockRef>> find_blocks(const Tail& tail, Disk& disk, ports::Partition partition,
-                                          std::int64_t offset, std::size_t max_bytes) {
+                                          Offset offset, std::size_t max_bytes) {
     Tail::View view = tail.view(partition, offset, max_bytes);
     if (offset < view.extent.first_offset) {
         return below_first(partition, offset, view.extent.first_offset);
@@ -54,7 +54,7 @@ Result<std::vector<BlockRef>> find_blocks(const Tail& tail, Disk& disk, ports::P
     Result<std::vector<BlockRef>> blocks =
         disk.read(partition, offset, view.extent.next_offset, max_bytes);
     // A truncation may have overtaken us.
-    const std::int64_t first = tail.extent(partition).first_offset;
+    const Offset first = tail.extent(partition).first_offset;
     if (!blocks.ok() && offset < first) return below_first(partition, offset, first);
     return blocks;
 }
@@ -85,7 +85,7 @@ std::unique_ptr<ports::PendingAppend> EmbeddedLog::append(
     return ports::pending(std::move(answer));
 }
 
-Result<ports::Fetched> EmbeddedLog::read(ports::Partition partition, std::int64_t offset,
+Result<ports::Fetched> EmbeddedLog::read(ports::Partition partition, Offset offset,
                                          std::size_t max_bytes) {
     if (Status settled = writer_->settle(); !settled.ok()) return settled.error();
     const Result<std::vector<BlockRef>> blocks =
@@ -101,10 +101,11 @@ Result<ports::Fetched> EmbeddedLog::read(ports::Partition partition, std::int64_
     return out;
 }
 
-Result<Headers> EmbeddedLog::headers(ports::Partition partition, std::int64_t offset) {
+Result<Headers> EmbeddedLog::headers(ports::Partition partition, Offset offset) {
     if (Status settled = writer_->settle(); !settled.ok()) return settled.error();
-    const Error none{Next::kSkip, Code::kNotFound,
-                     partition_name(partition) + " has no offset " + std::to_string(offset)};
+    const Error none{
+        Next::kSkip, Code::kNotFound,
+        partition_name(partition) + " has no offset " + std::to_string(offset.value())};
     const ports::Extent extent = writer_->tail().extent(partition);
     if (offset < extent.first_offset) return none;
     const Result<std::vector<BlockRef>> blocks =
@@ -114,7 +115,7 @@ Result<Headers> EmbeddedLog::headers(ports::Partition partition, std::int64_t of
     return headers_of(*blocks->front(), offset);
 }
 
-bool EmbeddedLog::may_have(ports::Partition partition, std::int64_t offset) {
+bool EmbeddedLog::may_have(ports::Partition partition, Offset offset) {
     return writer_->doubtful() || offset < writer_->tail().extent(partition).next_offset;
 }
 
@@ -132,7 +133,7 @@ std::unique_ptr<ports::Wakeup::Listener> EmbeddedLog::listen(std::function<void(
 
 void EmbeddedLog::begin_stop() { writer_->disk().hurry(); }
 
-Status EmbeddedLog::truncate(ports::Partition partition, std::int64_t offset) {
+Status EmbeddedLog::truncate(ports::Partition partition, Offset offset) {
     return writer_->truncate(partition, offset);
 }
 

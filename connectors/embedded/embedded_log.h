@@ -51,21 +51,21 @@ class EmbeddedLog final : public ports::Log {
 
     std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
                                                  const std::vector<ports::Entry>& entries) override;
-    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+    Result<ports::Fetched> read(ports::Partition partition, Offset offset,
                                 std::size_t max_bytes) override;
-    bool may_have(ports::Partition partition, std::int64_t offset) override;
+    bool may_have(ports::Partition partition, Offset offset) override;
     std::uint64_t changes_seen() const override;
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override;
     std::unique_ptr<ports::Wakeup::Listener> listen(std::function<void()> heard) override;
     void begin_stop() override;
-    Status truncate(ports::Partition partition, std::int64_t offset) override;
+    Status truncate(ports::Partition partition, Offset offset) override;
     Result<ports::Extent> describe(ports::Partition partition) override;
     /// Of the files in its folder.
     std::optional<std::uint64_t> stored_bytes() const override;
 
     /// The headers of one record; kSkip when there is no such record.
-    Result<Headers> headers(ports::Partition partition, std::int64_t offset);
+    Result<Headers> headers(ports::Partition partition, Offset offset);
 
   private:
     class Writer;

@@ -42,13 +42,12 @@ void Tail::evict() {
     }
 }
 
-void Tail::set_first(ports::Partition partition, std::int64_t first_offset) {
+void Tail::set_first(ports::Partition partition, Offset first_offset) {
     const MutexLock lock(mutex_);
     states_[partition].extent.first_offset = first_offset;
 }
 
-Tail::View Tail::view(ports::Partition partition, std::int64_t offset,
-                      std::size_t max_bytes) const {
+Tail::View Tail::view(ports::Partition partition, Offset offset, std::size_t max_bytes) const {
     const MutexLock lock(mutex_);
     const auto found = states_.find(partition);
     if (found == states_.end()) return {};

@@ -34,14 +34,14 @@ class Tail {
     /// The block follows the partition's last one.
     void publish(ports::Partition partition, BlockRef block) TRUEUP_EXCLUDES(mutex_);
 
-    void set_first(ports::Partition partition, std::int64_t first_offset) TRUEUP_EXCLUDES(mutex_);
+    void set_first(ports::Partition partition, Offset first_offset) TRUEUP_EXCLUDES(mutex_);
 
     struct View {
         ports::Extent extent;
         std::vector<BlockRef> blocks;  ///< from the one that holds `offset` on; empty: ask the disk
     };
     /// Blocks of about `max_bytes`.
-    View view(ports::Partition partition, std::int64_t offset, std::size_t max_bytes) const
+    View view(ports::Partition partition, Offset offset, std::size_t max_bytes) const
         TRUEUP_EXCLUDES(mutex_);
 
   private:

@@ -88,8 +88,9 @@ void EmbeddedLog::Writer::commit(std::vector<Unit>& group) {
         } else if (!done.ok()) {
             unit.answer->give(Error{Next::kRetry, done.error().code, done.error().what});
         } else {
-            unit.answer->give(ports::Appended{
-                unit.block->first_offset, unit.block->next_offset() - 1, unit.block->append_time});
+            unit.answer->give(ports::Appended{unit.block->first_offset,
+                                              previous(unit.block->next_offset()),
+                                              unit.block->append_time});
         }
     }
     // Once for both: whoever waits finds the records, and its own answer.
@@ -143,7 +144,7 @@ Status EmbeddedLog::Writer::settle() {
     return Done{};
 }
 
-Status EmbeddedLog::Writer::truncate(ports::Partition partition, std::int64_t offset) {
+Status EmbeddedLog::Writer::truncate(ports::Partition partition, Offset offset) {
     if (Status settled = settle(); !settled.ok()) return settled;
     MutexLock lock(settle_mutex_);
     TimedExtent extent = tail_.extent(partition);
@@ -151,8 +152,9 @@ Status EmbeddedLog::Writer::truncate(ports::Partition partition, std::int64_t of
     if (offset > extent.next_offset) {
         return Error{Next::kSkip, Code::kInvalid,
                      "cannot truncate " + std::string(name_of(partition.topic)) + "/" +
-                         std::to_string(partition.index.value()) + " to " + std::to_string(offset) +
-                         ": it ends at " + std::to_string(extent.next_offset)};
+                         std::to_string(partition.index.value()) + " to " +
+                         std::to_string(offset.value()) + ": it ends at " +
+                         std::to_string(extent.next_offset.value())};
     }
     extent.first_offset = offset;
     // Readers are told first: a failed truncation may have happened, as a failed append may.

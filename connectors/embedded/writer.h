@@ -52,7 +52,7 @@ class EmbeddedLog::Writer {
     Disk& disk() { return *disk_; }
     const std::string& path() const { return settings_.path; }
 
-    Status truncate(ports::Partition partition, std::int64_t offset) TRUEUP_EXCLUDES(settle_mutex_);
+    Status truncate(ports::Partition partition, Offset offset) TRUEUP_EXCLUDES(settle_mutex_);
 
     /// What was read may not be what the disk has: the next one who asks settles it.
     bool doubtful() const { return doubtful_.load(std::memory_order_acquire); }

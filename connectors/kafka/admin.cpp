@@ -88,10 +88,10 @@ Result<ports::Extent> Admin::extent(ports::Partition partition) {
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return error_of(error, "describe " + partition_name(partition));
     }
-    return ports::Extent{low, high};
+    return ports::Extent{Offset(low), Offset(high)};
 }
 
-Result<std::int64_t> Admin::offset_at(ports::Partition partition, BrokerTime time) {
+Result<Offset> Admin::offset_at(ports::Partition partition, BrokerTime time) {
     // What is appended after the question is younger: the end as it was before it will do.
     const Result<ports::Extent> extent = this->extent(partition);
     if (!extent) return extent.error();
@@ -103,11 +103,11 @@ Result<std::int64_t> Admin::offset_at(ports::Partition partition, BrokerTime tim
         return error_of(error, "look for a time in " + partition_name(partition));
     }
     const std::int64_t found = list->elems[0].offset;
-    return found < 0 ? extent->next_offset : found;
+    return found < 0 ? extent->next_offset : Offset(found);
 }
 
-Status Admin::delete_before(ports::Partition partition, std::int64_t offset) {
-    const Partitions list = one_partition(settings_, partition, offset);
+Status Admin::delete_before(ports::Partition partition, Offset offset) {
+    const Partitions list = one_partition(settings_, partition, offset.value());
     Owned<rd_kafka_DeleteRecords_t, rd_kafka_DeleteRecords_destroy> request(
         rd_kafka_DeleteRecords_new(list.get()));
     rd_kafka_DeleteRecords_t* requests[] = {request.get()};

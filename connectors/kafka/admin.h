@@ -38,8 +38,8 @@ class Admin {
 
     Result<ports::Extent> extent(ports::Partition partition);
     /// The first offset whose record was appended at `time` or later; the end if there is none.
-    Result<std::int64_t> offset_at(ports::Partition partition, BrokerTime time);
-    Status delete_before(ports::Partition partition, std::int64_t offset);
+    Result<Offset> offset_at(ports::Partition partition, BrokerTime time);
+    Status delete_before(ports::Partition partition, Offset offset);
 
     Result<TopicState> topic(const std::string& name);
     Status create(const TopicPlan& plan);

@@ -61,7 +61,7 @@ Result<Client> make_member(Callbacks& callbacks, const std::string& group);
 std::string topic_name(const Settings& settings, Topic topic);
 /// kUnspecified: not one of ours.
 Topic topic_of(const Settings& settings, std::string_view name);
-/// A list of this one partition, as librdkafka takes it.
+/// A list of this one partition, as librdkafka takes it; its `offset` may also be a time or a code.
 Partitions one_partition(const Settings& settings, ports::Partition partition, std::int64_t offset);
 /// `changes.pods/3`, for sentences.
 std::string partition_name(ports::Partition partition);

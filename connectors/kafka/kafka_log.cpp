@@ -29,8 +29,8 @@ class KafkaLog::Parts {
             settings,
             [this](ports::Partition partition, const ports::Appended& appended) {
                 const MutexLock lock(mutex);
-                std::int64_t& end = ends[partition];
-                end = std::max(end, appended.last_offset + 1);
+                Offset& end = ends[partition];
+                end = std::max(end, next(appended.last_offset));
                 trouble.clear();
             },
             [this] { changes.signal(); },
@@ -43,25 +43,26 @@ class KafkaLog::Parts {
         return Done{};
     }
 
-    std::int64_t end_of(ports::Partition partition) {
+    Offset end_of(ports::Partition partition) {
         const MutexLock lock(mutex);
         const auto found = ends.find(partition);
-        return found == ends.end() ? 0 : found->second;
+        return found == ends.end() ? kFirstOffset : found->second;
     }
 
     /// Why an offset cannot be read, and where the partition lies.
-    Error outside(ports::Partition partition, std::int64_t offset) {
+    Error outside(ports::Partition partition, Offset offset) {
         const Result<ports::Extent> extent = admin->extent(partition);
         if (!extent) return extent.error();
-        const std::string where = partition_name(partition) + ": offset " + std::to_string(offset);
+        const std::string where =
+            partition_name(partition) + ": offset " + std::to_string(offset.value());
         if (offset < extent->first_offset) {
-            return {
-                Next::kStop, Code::kLost,
-                where + " was truncated; the first one is " + std::to_string(extent->first_offset)};
+            return {Next::kStop, Code::kLost,
+                    where + " was truncated; the first one is " +
+                        std::to_string(extent->first_offset.value())};
         }
         if (offset > extent->next_offset) {
             return {Next::kStop, Code::kLost,
-                    where + " is beyond the end " + std::to_string(extent->next_offset) +
+                    where + " is beyond the end " + std::to_string(extent->next_offset.value()) +
                         "; the topic was recreated or lost its tail"};
         }
         return {Next::kRetry, Code::kStale, where + " was outside the partition a moment ago"};
@@ -70,7 +71,7 @@ class KafkaLog::Parts {
     const Settings settings;
     mutable Mutex mutex;
     /// Behind what was acknowledged to us.
-    std::map<ports::Partition, std::int64_t> ends TRUEUP_GUARDED_BY(mutex);
+    std::map<ports::Partition, Offset> ends TRUEUP_GUARDED_BY(mutex);
     /// Until the next append that is acknowledged.
     std::string trouble TRUEUP_GUARDED_BY(mutex);
     ports::Wakeup changes;
@@ -94,7 +95,7 @@ std::unique_ptr<ports::PendingAppend> KafkaLog::append(ports::Partition partitio
     return ports::pending(parts_->producer->append(partition, entries));
 }
 
-Result<ports::Fetched> KafkaLog::read(ports::Partition partition, std::int64_t offset,
+Result<ports::Fetched> KafkaLog::read(ports::Partition partition, Offset offset,
                                       std::size_t max_bytes) {
     Result<ports::Fetched> fetched =
         parts_->streams.read(partition, offset, max_bytes, parts_->end_of(partition));
@@ -102,7 +103,7 @@ Result<ports::Fetched> KafkaLog::read(ports::Partition partition, std::int64_t o
     return parts_->outside(partition, offset);
 }
 
-bool KafkaLog::may_have(ports::Partition partition, std::int64_t offset) {
+bool KafkaLog::may_have(ports::Partition partition, Offset offset) {
     return parts_->streams.may_have(partition, offset, parts_->end_of(partition));
 }
 
@@ -118,7 +119,7 @@ std::unique_ptr<ports::Wakeup::Listener> KafkaLog::listen(std::function<void()> 
     return parts_->changes.listen(std::move(heard));
 }
 
-Status KafkaLog::truncate(ports::Partition partition, std::int64_t offset) {
+Status KafkaLog::truncate(ports::Partition partition, Offset offset) {
     const Result<ports::Extent> extent = describe(partition);
     if (!extent) return extent.error();
     if (offset <= extent->first_offset) return Done{};
@@ -129,7 +130,7 @@ Result<ports::Extent> KafkaLog::describe(ports::Partition partition) {
     return parts_->admin->extent(partition);
 }
 
-Result<std::int64_t> KafkaLog::offset_at(ports::Partition partition, BrokerTime time) {
+Result<Offset> KafkaLog::offset_at(ports::Partition partition, BrokerTime time) {
     return parts_->admin->offset_at(partition, time);
 }
 

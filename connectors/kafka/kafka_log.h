@@ -31,9 +31,9 @@ class KafkaLog final : public ports::Log {
 
     std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
                                                  const std::vector<ports::Entry>& entries) override;
-    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+    Result<ports::Fetched> read(ports::Partition partition, Offset offset,
                                 std::size_t max_bytes) override;
-    bool may_have(ports::Partition partition, std::int64_t offset) override;
+    bool may_have(ports::Partition partition, Offset offset) override;
     std::uint64_t changes_seen() const override;
     void wait(std::uint64_t seen, Millis max_wait) override;
     void wake() override;
@@ -41,10 +41,10 @@ class KafkaLog final : public ports::Log {
     void begin_stop() override;
     std::unique_ptr<ports::Wakeup::Listener> listen(std::function<void()> heard) override;
     /// By the cluster's DeleteRecords.
-    Status truncate(ports::Partition partition, std::int64_t offset) override;
+    Status truncate(ports::Partition partition, Offset offset) override;
     Result<ports::Extent> describe(ports::Partition partition) override;
     /// Asks the broker's index of times.
-    Result<std::int64_t> offset_at(ports::Partition partition, BrokerTime time) override;
+    Result<Offset> offset_at(ports::Partition partition, BrokerTime time) override;
     /// `kafka:<the cluster's id>:<prefix>`.
     std::string name() const override;
     std::string trouble() const override;

@@ -229,8 +229,9 @@ void Producer::delivered(const rd_kafka_message_t& message) {
             {Next::kRetry, Code::kUnavailable,
              "append to " + partition_name(unit.partition) + ": stored at an unknown offset"});
     } else {
-        if (whole.appended.first_offset < 0) whole.appended.first_offset = message.offset;
-        whole.appended.last_offset = message.offset;
+        const Offset offset(message.offset);
+        if (whole.appended.first_offset < kFirstOffset) whole.appended.first_offset = offset;
+        whole.appended.last_offset = offset;
         whole.appended.append_time = from_millis<BrokerTime>(time);
     }
     settle(unit);

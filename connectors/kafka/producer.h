@@ -62,7 +62,7 @@ class Producer {
     struct Whole {
         std::shared_ptr<ports::AppendAnswer> answer = std::make_shared<ports::AppendAnswer>();
         std::size_t pieces = 0;  ///< without an answer
-        ports::Appended appended{-1, -1, {}};
+        ports::Appended appended{kNoOffset, kNoOffset, {}};
         std::optional<Error> error;  ///< the first one
         void fail(Error why) {
             if (!error) error = std::move(why);

@@ -71,7 +71,7 @@ class Streams::Lane {
     }
 
     /// Outside the owner's lock: it waits for the client. One at a time.
-    Status open(ports::Partition partition, std::int64_t offset) TRUEUP_EXCLUDES(owner_.mutex_) {
+    Status open(ports::Partition partition, Offset offset) TRUEUP_EXCLUDES(owner_.mutex_) {
         owner_.opening_.assert_held();
         if (Status met = meet(partition.topic); !met) return met;
         auto stream = std::make_shared<Stream>();
@@ -82,7 +82,7 @@ class Streams::Lane {
             const MutexLock lock(owner_.mutex_);
             streams_[partition] = std::move(stream);
         }
-        const Partitions list = one_partition(owner_.settings_, partition, offset);
+        const Partitions list = one_partition(owner_.settings_, partition, offset.value());
         const Owned<rd_kafka_error_t, rd_kafka_error_destroy> error(
             rd_kafka_incremental_assign(client_.get(), list.get()));
         if (!error) {
@@ -205,8 +205,8 @@ class Streams::Lane {
         Stream* stream = stream_of(*message);
         if (stream == nullptr) return false;
         if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-            stream->at_end = message->offset >= stream->expected;
-            stream->end = message->offset;
+            stream->end = Offset(message->offset);
+            stream->at_end = stream->end >= stream->expected;
             return false;
         }
         if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -215,8 +215,9 @@ class Streams::Lane {
             // everybody read again, and fail again, without a pause.
             return stream->readers == 0;
         }
-        if (message->offset < stream->expected) return false;
-        stream->expected = message->offset + 1;
+        const Offset offset(message->offset);
+        if (offset < stream->expected) return false;
+        stream->expected = next(offset);
         stream->at_end = false;
         stream->moved = true;
         stream->bytes += weight(*message);
@@ -234,7 +235,7 @@ class Streams::Lane {
         const rd_kafka_resp_err_t error = rd_kafka_get_watermark_offsets(
             client_.get(), name.c_str(), stream.partition.index.value(), &low, &high);
         const bool known = error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0;
-        if (!known || stream.expected < high) return;
+        if (!known || stream.expected < Offset(high)) return;
         stream.at_end = true;
         stream.end = stream.expected;
     }
@@ -317,14 +318,14 @@ void Streams::wake() {
 }
 
 /// Offsets may skip at the end: whoever was told of that end reads on there.
-bool Streams::goes_on_at(const Stream& stream, std::int64_t offset) {
+bool Streams::goes_on_at(const Stream& stream, Offset offset) {
     if (stream.error) return false;
     const bool skipped =
         stream.waiting.empty() && stream.at_end && offset > stream.position && offset <= stream.end;
     return stream.position == offset || skipped;
 }
 
-Streams::StreamRef Streams::known(ports::Partition partition, std::int64_t offset) {
+Streams::StreamRef Streams::known(ports::Partition partition, Offset offset) {
     const MutexLock lock(mutex_);
     for (const auto& lane : lanes_) {
         StreamRef stream = lane->at(partition);
@@ -338,7 +339,7 @@ Streams::StreamRef Streams::known(ports::Partition partition, std::int64_t offse
 }
 
 /// The stream that goes on at `offset`, opened where there is none.
-Result<Streams::StreamRef> Streams::find(ports::Partition partition, std::int64_t offset) {
+Result<Streams::StreamRef> Streams::find(ports::Partition partition, Offset offset) {
     if (StreamRef stream = known(partition, offset)) return stream;
     const MutexLock opening(opening_);
     if (StreamRef stream = known(partition, offset)) return stream;
@@ -374,8 +375,8 @@ Result<Streams::Lane*> Streams::make_room(ports::Partition partition) {
     return lanes_.back().get();
 }
 
-Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t offset,
-                                     std::size_t max_bytes, std::int64_t at_least) {
+Result<ports::Fetched> Streams::read(ports::Partition partition, Offset offset,
+                                     std::size_t max_bytes, Offset at_least) {
     ports::Fetched out;
     out.next_offset = offset;
     for (;;) {
@@ -406,7 +407,7 @@ Result<ports::Fetched> Streams::read(ports::Partition partition, std::int64_t of
     }
 }
 
-bool Streams::may_have(ports::Partition partition, std::int64_t offset, std::int64_t at_least) {
+bool Streams::may_have(ports::Partition partition, Offset offset, Offset at_least) {
     const MutexLock lock(mutex_);
     for (const auto& lane : lanes_) {
         const StreamRef stream = lane->at(partition);
@@ -433,10 +434,11 @@ void Streams::take(Stream& stream, std::size_t max_bytes, ports::Fetched& out) {
         const auto view = [](const void* data, std::size_t size) {
             return std::string_view(static_cast<const char*>(data), data == nullptr ? 0 : size);
         };
+        const Offset offset(message->offset);
         out.records.push_back(
-            {message->offset, from_millis<BrokerTime>(rd_kafka_message_timestamp(message, nullptr)),
+            {offset, from_millis<BrokerTime>(rd_kafka_message_timestamp(message, nullptr)),
              view(message->key, message->key_len), view(message->payload, message->len)});
-        out.next_offset = message->offset + 1;
+        out.next_offset = next(offset);
     }
     stream.position = out.next_offset;
     out.storage.push_back(std::move(kept));

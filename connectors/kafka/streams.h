@@ -40,13 +40,12 @@ class Streams {
 
     /// What `Log::read` promises; `at_least` is an offset below which the end cannot be. Waits
     /// until something is there or the end was seen. kRefresh: the offset is outside the partition.
-    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
-                                std::size_t max_bytes, std::int64_t at_least)
-        TRUEUP_EXCLUDES(mutex_, opening_);
+    Result<ports::Fetched> read(ports::Partition partition, Offset offset, std::size_t max_bytes,
+                                Offset at_least) TRUEUP_EXCLUDES(mutex_, opening_);
 
     /// False: `read` would answer at once that there is nothing. Keeps the stream, for it tells of
     /// what comes.
-    bool may_have(ports::Partition partition, std::int64_t offset, std::int64_t at_least)
+    bool may_have(ports::Partition partition, Offset offset, Offset at_least)
         TRUEUP_EXCLUDES(mutex_);
 
     /// Ends the waits of `read` that are under way with kRetry.
@@ -59,13 +58,13 @@ class Streams {
     /// Under `mutex_` once others know of it.
     struct Stream {
         ports::Partition partition;
-        std::int64_t position = 0;  ///< what the next read begins with
-        std::int64_t expected = 0;  ///< records below are stale; behind the newest one here
+        Offset position;  ///< what the next read begins with
+        Offset expected;  ///< records below are stale; behind the newest one here
         std::deque<rd_kafka_message_t*> waiting;
         std::size_t bytes = 0;
-        bool at_end = false;   ///< nothing follows `expected`, as of the last answer
-        std::int64_t end = 0;  ///< the partition's end then; above `expected` where offsets skip
-        bool moved = false;    ///< records came in since the end was looked for
+        bool at_end = false;  ///< nothing follows `expected`, as of the last answer
+        Offset end;           ///< the partition's end then; above `expected` where offsets skip
+        bool moved = false;   ///< records came in since the end was looked for
         bool paused = false;
         std::optional<Error> error;
         std::size_t readers = 0;  ///< that wait for it in `read`
@@ -75,14 +74,14 @@ class Streams {
     class Lane;
     using StreamRef = std::shared_ptr<Stream>;
 
-    Result<StreamRef> find(ports::Partition partition, std::int64_t offset)
+    Result<StreamRef> find(ports::Partition partition, Offset offset)
         TRUEUP_EXCLUDES(mutex_, opening_);
     /// One that is known to go on there; null: none is.
-    StreamRef known(ports::Partition partition, std::int64_t offset) TRUEUP_EXCLUDES(mutex_);
+    StreamRef known(ports::Partition partition, Offset offset) TRUEUP_EXCLUDES(mutex_);
     /// A lane that is free for the partition.
     Result<Lane*> make_room(ports::Partition partition) TRUEUP_REQUIRES(opening_)
         TRUEUP_EXCLUDES(mutex_);
-    static bool goes_on_at(const Stream& stream, std::int64_t offset);
+    static bool goes_on_at(const Stream& stream, Offset offset);
     void take(Stream& stream, std::size_t max_bytes, ports::Fetched& out) TRUEUP_REQUIRES(mutex_);
 
     const Settings& settings_;

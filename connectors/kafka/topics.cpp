@@ -109,7 +109,7 @@ Result<std::int32_t> shards_begun(Admin& admin, std::int32_t partitions) {
         const Result<ports::Extent> extent =
             admin.extent({Topic::kJournal, PartitionNumber(i - 1)});
         if (!extent) return extent.error();
-        if (extent->next_offset > 0) return i;
+        if (extent->next_offset > kFirstOffset) return i;
     }
     return 0;
 }

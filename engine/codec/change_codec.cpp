@@ -42,7 +42,7 @@ std::uint64_t bits(Number n) {
 /// What the fields say as the wire has them, before anybody asks whether they make sense together.
 struct Raw {
     std::uint64_t kind = 0;
-    std::uint64_t incarnation = bits(Incarnation{-1});
+    std::uint64_t incarnation = bits(kNoOffset.value());
     std::uint64_t source_time = 0;
     std::uint64_t complete_as_of = 0;
     std::uint64_t source_clock = 0;
@@ -146,7 +146,9 @@ bool object_is_text(std::string_view object) {
 const char* judge(const Raw& raw, const ChangeView& change) {
     if (raw.kind == 0 || raw.kind > kLastKind) return "the change is of an unknown kind";
     if (change.source.empty()) return "the change has no source";
-    if (raw.has_incarnation && change.incarnation < 0) return "the incarnation is negative";
+    if (raw.has_incarnation && change.incarnation < kFirstOffset) {
+        return "the incarnation is negative";
+    }
     const bool same = change.kind == ChangeKind::kSame;
     const bool present = same || change.kind == ChangeKind::kUpsert;
     if (change.object_id.empty() && (present || change.kind == ChangeKind::kRemove)) {
@@ -171,7 +173,7 @@ const char* read_change(std::string_view bytes, ChangeView& out) {
     const char* why = "the bytes are not a change";
     if (!read_fields(bytes, raw, out, why)) return why;
     out.kind = static_cast<ChangeKind>(raw.kind <= kLastKind ? raw.kind : 0);
-    out.incarnation = static_cast<Incarnation>(raw.incarnation);
+    out.incarnation = Incarnation(static_cast<std::int64_t>(raw.incarnation));
     out.source_time = from_millis<SourceTime>(static_cast<std::int64_t>(raw.source_time));
     out.complete_as_of = from_millis<BrokerTime>(static_cast<std::int64_t>(raw.complete_as_of));
     out.source_clock = from_millis<SourceTime>(static_cast<std::int64_t>(raw.source_clock));
@@ -200,7 +202,7 @@ std::string encode_change(const ChangeView& c) {
     };
     writer.number(kKind, bits(c.kind));
     words(kSource, c.source);
-    if (c.incarnation != -1) writer.number(kIncarnation, bits(c.incarnation));
+    if (c.incarnation != kNoOffset) writer.number(kIncarnation, bits(c.incarnation.value()));
     number(kSeq, c.seq);
     number(kEpoch, c.epoch);
     words(kEventId, c.event_id);

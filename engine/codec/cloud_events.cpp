@@ -59,7 +59,8 @@ std::string rfc3339(std::int64_t ms_since_1970) {
 
 Headers headers_for(const FindingEdge& edge) {
     Headers out = headers(
-        to_hex(edge.id) + "." + std::to_string(edge.offset) + "." + std::to_string(edge.index),
+        to_hex(edge.id) + "." + std::to_string(edge.offset.value()) + "." +
+            std::to_string(edge.index),
         "/journals/" + to_hex(edge.journal_id) + "/shards/" + std::to_string(edge.shard.value()),
         "trueup.finding.v1", edge.subject);
     out.add("ce_time", rfc3339(to_millis(edge.append_time)));

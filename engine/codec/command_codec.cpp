@@ -93,7 +93,7 @@ std::string encode_command(const Command& command) {
     write_draft(command.draft, m);
     m.set_issued_ms(to_millis(command.issued));
     m.set_not_after_ms(to_millis(command.not_after));
-    m.mutable_evidence_offsets()->Add(command.evidence.begin(), command.evidence.end());
+    for (const Offset offset : command.evidence) m.add_evidence_offsets(offset.value());
     m.set_emission(command.emission);
     return m.SerializeAsString();
 }
@@ -116,7 +116,7 @@ Result<Command> decode_command(std::string_view bytes) {
     command.subject = m.subject();
     command.issued = from_millis<BrokerTime>(m.issued_ms());
     command.not_after = from_millis<BrokerTime>(m.not_after_ms());
-    command.evidence.assign(m.evidence_offsets().begin(), m.evidence_offsets().end());
+    for (const std::int64_t offset : m.evidence_offsets()) command.evidence.emplace_back(offset);
     command.emission = m.emission();
     return command;
 }

@@ -69,7 +69,7 @@ std::string encode_finding(const FindingEdge& edge) {
     put_part<kMaxPosition>(out, kPosition, [&](WireWriter& position) {
         position.text(kJournalId, to_hex(edge.journal_id));
         position.number(kShard, bits(edge.shard.value()));
-        position.number(kOffset, bits(edge.offset));
+        position.number(kOffset, bits(edge.offset.value()));
         position.number(kIndex, edge.index);
     });
     out.number(kSince, bits(to_millis(edge.since)));
@@ -79,7 +79,7 @@ std::string encode_finding(const FindingEdge& edge) {
     if (!edge.evidence.empty()) {
         std::string packed(evidence, '\0');
         WireWriter offsets(packed.data());
-        for (const std::int64_t offset : edge.evidence) offsets.varint(bits(offset));
+        for (const Offset offset : edge.evidence) offsets.varint(bits(offset.value()));
         packed.resize(static_cast<std::size_t>(offsets.at() - packed.data()));
         out.text(kEvidence, packed);
     }
@@ -113,12 +113,12 @@ Result<FindingEdge> decode_finding(std::string_view bytes) {
     edge.reason = static_cast<Reason>(m.reason());
     edge.since = from_millis<JournalTime>(m.since_ms());
     edge.shard = PartitionNumber(m.position().shard());
-    edge.offset = m.position().offset();
+    edge.offset = Offset(m.position().offset());
     edge.index = m.position().index();
     edge.append_time = from_millis<BrokerTime>(m.append_time_ms());
     edge.sentence = m.sentence();
     edge.opened = m.opened();
-    edge.evidence.assign(m.evidence_offsets().begin(), m.evidence_offsets().end());
+    for (const std::int64_t offset : m.evidence_offsets()) edge.evidence.emplace_back(offset);
     return edge;
 }
 

@@ -81,10 +81,10 @@ const char* read_envelope(std::string_view bytes, ItemView& out) {
     if (!read.whole()) return "lacks a field";
     out.bytes = read.payload;
     out.authentic = read.authentic != 0;
-    out.prev_offset = from_zigzag(read.prev_offset);
-    out.offset = static_cast<std::int64_t>(read.offset);
+    out.prev_offset = Offset(from_zigzag(read.prev_offset));
+    out.offset = Offset(static_cast<std::int64_t>(read.offset));
     out.append_time = from_millis<BrokerTime>(static_cast<std::int64_t>(read.append_time));
-    if (out.prev_offset < -1 || out.prev_offset >= out.offset) return "follows itself";
+    if (out.prev_offset < kNoOffset || out.prev_offset >= out.offset) return "follows itself";
     const auto known = [&](Topic input) { return static_cast<std::uint64_t>(input) == read.topic; };
     if (!std::any_of(kInputTopics.begin(), kInputTopics.end(), known)) {
         return "is of a topic that this build does not merge";
@@ -113,9 +113,9 @@ void read_body(ItemView& item) {
     }
 }
 
-Error broken(std::int64_t offset, const std::string& what) {
+Error broken(Offset offset, const std::string& what) {
     return {Next::kStop, Code::kCorrupt,
-            "journal record at offset " + std::to_string(offset) + ": " + what};
+            "journal record at offset " + std::to_string(offset.value()) + ": " + what};
 }
 
 Status read_genesis(std::string_view part, JournalView& out) {
@@ -158,7 +158,8 @@ Status read_folded(const Numbers& numbers, JournalView& out) {
         return Error{Next::kStop, Code::kCorrupt,
                      "names only half of the record that its writer folded last"};
     }
-    out.folded = {static_cast<std::int64_t>(*numbers.folded_offset), *numbers.folded_digest};
+    out.folded = {Offset(static_cast<std::int64_t>(*numbers.folded_offset)),
+                  *numbers.folded_digest};
     return Done{};
 }
 
@@ -214,19 +215,19 @@ void JournalRecordBuilder::set_settings(const Settings& settings) {
 void JournalRecordBuilder::set_folded(const RecordMark& folded) {
     std::array<char, 2 * (kMaxTag + kMaxVarint)> numbers{};
     WireWriter writer(numbers.data());
-    writer.number(kRecordFoldedOffset, static_cast<std::uint64_t>(folded.offset));
+    writer.number(kRecordFoldedOffset, static_cast<std::uint64_t>(folded.offset.value()));
     writer.number(kRecordFoldedDigest, folded.digest);
     buffer_.append(numbers.data(), static_cast<std::size_t>(writer.at() - numbers.data()));
 }
 
-void JournalRecordBuilder::add_item(Topic topic, std::int64_t prev_offset, std::int64_t offset,
+void JournalRecordBuilder::add_item(Topic topic, Offset prev_offset, Offset offset,
                                     BrokerTime append_time, std::string_view bytes,
                                     bool authentic) {
     std::array<char, kItemOverhead> envelope{};
     WireWriter writer(envelope.data());
     writer.number(kItemTopic, static_cast<std::uint64_t>(topic));
-    writer.number(kItemPrevOffset, to_zigzag(prev_offset));
-    writer.number(kItemOffset, static_cast<std::uint64_t>(offset));
+    writer.number(kItemPrevOffset, to_zigzag(prev_offset.value()));
+    writer.number(kItemOffset, static_cast<std::uint64_t>(offset.value()));
     writer.number(kItemAppendTime, static_cast<std::uint64_t>(to_millis(append_time)));
     if (authentic) writer.number(kItemAuthentic, 1);
     writer.head(kItemPayload, bytes.size());
@@ -244,7 +245,7 @@ std::uint64_t record_digest(std::string_view bytes, BrokerTime append_time) {
     return std::max<std::uint64_t>(hash.lo, 1);
 }
 
-Status decode_journal(std::string_view bytes, std::int64_t offset, BrokerTime append_time,
+Status decode_journal(std::string_view bytes, Offset offset, BrokerTime append_time,
                       JournalView& out) {
     out.offset = offset;
     out.append_time = append_time;

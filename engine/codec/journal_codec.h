@@ -1,6 +1,7 @@
 // Journal records on the wire: trueup.v1.JournalRecord, read and written by hand.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/result.h"
 #include "engine/base/time.h"
 #include "engine/model/journal.h"
@@ -28,8 +29,8 @@ class JournalRecordBuilder {
     /// Adds one record of an input topic; copies `bytes`. `prev_offset` is that of the record that
     /// the same reader read before it, -1 at the start; `authentic`: a request whose signature was
     /// checked.
-    void add_item(Topic topic, std::int64_t prev_offset, std::int64_t offset,
-                  BrokerTime append_time, std::string_view bytes, bool authentic = false);
+    void add_item(Topic topic, Offset prev_offset, Offset offset, BrokerTime append_time,
+                  std::string_view bytes, bool authentic = false);
 
     /// Size of the record so far. Stays within kMaxRecordBytes as long as
     /// size() + bytes.size() + kItemOverhead did before each `add_item`.
@@ -57,7 +58,7 @@ std::uint64_t record_digest(std::string_view bytes, BrokerTime append_time);
 /// from call to call. An item that cannot be read becomes an Undecodable and fails nothing. A
 /// record that is malformed, too large or of another format is an error (kStop), and `out` is void
 /// then: a journal is never guessed at.
-Status decode_journal(std::string_view bytes, std::int64_t offset, BrokerTime append_time,
+Status decode_journal(std::string_view bytes, Offset offset, BrokerTime append_time,
                       JournalView& out);
 
 }  // namespace trueup::codec

@@ -15,14 +15,14 @@ void write_scope(const RequestScope& scope, v1::RequestScope& m) {
     if (!scope.source.empty()) m.set_source(scope.source);
     if (!scope.reason.empty()) m.set_reason(scope.reason);
     if (scope.finding_id) m.set_finding_id(to_hex(*scope.finding_id));
-    if (scope.finding_offset) m.set_finding_offset(*scope.finding_offset);
+    if (scope.finding_offset) m.set_finding_offset(scope.finding_offset->value());
 }
 
 bool read_scope(const v1::RequestScope& m, RequestScope& out) {
     FindingId finding;
     if (m.has_finding_id() && !read_id(m.finding_id(), finding)) return false;
     if (m.has_finding_id()) out.finding_id = finding;
-    if (m.has_finding_offset()) out.finding_offset = m.finding_offset();
+    if (m.has_finding_offset()) out.finding_offset = Offset(m.finding_offset());
     out.policy = m.policy();
     out.rule = m.rule();
     out.subject = m.subject();
@@ -49,7 +49,7 @@ std::string encode_request(const Request& request) {
         out.set_rule(named.rule);
         if (!named.text.none()) out.set_text(to_hex(named.text));
     }
-    for (const std::int64_t offset : request.seen) m.add_seen(offset);
+    for (const Offset offset : request.seen) m.add_seen(offset.value());
     return m.SerializeAsString();
 }
 
@@ -78,7 +78,7 @@ Result<Request> decode_request(std::string_view bytes) {
         if (!text) return unreadable("the request names what is no rule's hash");
         out.text = *text;
     }
-    request.seen.assign(m.seen().begin(), m.seen().end());
+    for (const std::int64_t offset : m.seen()) request.seen.emplace_back(offset);
     return request;
 }
 

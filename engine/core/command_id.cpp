@@ -9,7 +9,7 @@ namespace {
 
 enum class IdOf : std::uint8_t { kFinding = 1, kCommand = 2 };
 
-Hash128 make_id(IdOf what, const Meta& meta, std::int64_t offset, std::uint32_t index) {
+Hash128 make_id(IdOf what, const Meta& meta, Offset offset, std::uint32_t index) {
     std::string bytes;
     ByteWriter out(bytes);
     out.number(static_cast<std::uint64_t>(what));
@@ -23,18 +23,17 @@ Hash128 make_id(IdOf what, const Meta& meta, std::int64_t offset, std::uint32_t 
 
 }  // namespace
 
-FindingId make_finding_id(const Meta& meta, std::int64_t offset, std::uint32_t index) {
+FindingId make_finding_id(const Meta& meta, Offset offset, std::uint32_t index) {
     return FindingId(make_id(IdOf::kFinding, meta, offset, index));
 }
 
-CommandId make_command_id(const Meta& meta, std::int64_t offset, std::uint32_t index) {
+CommandId make_command_id(const Meta& meta, Offset offset, std::uint32_t index) {
     return CommandId(make_id(IdOf::kCommand, meta, offset, index));
 }
 
-Hash128 extend_chain(const Hash128& chain, Topic topic, std::int64_t offset,
-                     std::string_view bytes) {
+Hash128 extend_chain(const Hash128& chain, Topic topic, Offset offset, std::string_view bytes) {
     const auto place =
-        static_cast<std::uint64_t>(offset) * kTopics + static_cast<std::size_t>(topic);
+        static_cast<std::uint64_t>(offset.value()) * kTopics + static_cast<std::size_t>(topic);
     return combine(chain, hash128(bytes, place));
 }
 

@@ -10,11 +10,10 @@ namespace trueup::core {
 /// `index` the position among its emissions. The chain (running hash over the accepted items) keeps
 /// ids unique if a journal ever loses its tail and grows another one at the same offsets.
 /// A finding and its command never share one.
-FindingId make_finding_id(const Meta& meta, std::int64_t offset, std::uint32_t index);
-CommandId make_command_id(const Meta& meta, std::int64_t offset, std::uint32_t index);
+FindingId make_finding_id(const Meta& meta, Offset offset, std::uint32_t index);
+CommandId make_command_id(const Meta& meta, Offset offset, std::uint32_t index);
 
 /// The chain after one more accepted item.
-Hash128 extend_chain(const Hash128& chain, Topic topic, std::int64_t offset,
-                     std::string_view bytes);
+Hash128 extend_chain(const Hash128& chain, Topic topic, Offset offset, std::string_view bytes);
 
 }  // namespace trueup::core

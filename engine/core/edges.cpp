@@ -79,7 +79,7 @@ void explain(const PlanRule& rule, const Subject& subject, const Finding& findin
     if (lasted.count() > 0) text += " (for " + std::to_string(lasted.count()) + " s)";
 }
 
-void put_evidence(const Subject& subject, std::vector<std::int64_t>& offsets) {
+void put_evidence(const Subject& subject, std::vector<Offset>& offsets) {
     offsets.clear();
     for (const Facet& facet : subject.facets) offsets.push_back(facet.offset);
     std::sort(offsets.begin(), offsets.end());

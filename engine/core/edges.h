@@ -7,7 +7,6 @@
 #include "engine/model/finding_edge.h"
 #include "engine/model/subject.h"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,7 @@ void explain(const PlanRule& rule, const Subject& subject, const Finding& findin
              std::string& text);
 
 /// Puts the journal offsets of the facts that the subject's facets stand on, ascending.
-void put_evidence(const Subject& subject, std::vector<std::int64_t>& offsets);
+void put_evidence(const Subject& subject, std::vector<Offset>& offsets);
 
 /// Fills in what a subject's row says of a finding: its last edge. Place and time of the record
 /// that made it are left to the caller, who may know more than the finding's `last_change`.

@@ -40,7 +40,7 @@ void FoldRun::note_texts(const Plan& former, const std::string& changed) {
     for (const char number : changed) {
         const auto rule = static_cast<std::uint8_t>(number);
         Enabling& enabling = meta_.enabling[rule];
-        enabling.looked = -1;
+        enabling.looked = kNoOffset;
         enabling.turned = meta_.broker_now;
         const bool was = enabling.has(former.rules[rule].text);
         if (was && !enabling.has(state_.plan->rules[rule].text)) enabling.left = meta_.now;
@@ -82,9 +82,9 @@ void FoldRun::note_looks() {
         const PlanRule& means = state_.plan->rules[rule];
         Enabling& enabling = meta_.enabling[rule];
         if (means.text.none()) continue;
-        if (enabling.looked < 0 && shown_whole(means)) enabling.looked = record_.offset;
+        if (enabling.looked < kFirstOffset && shown_whole(means)) enabling.looked = record_.offset;
         const bool ours = std::find(wanted.begin(), wanted.end(), means.text) != wanted.end();
-        if (!ours || enabling.looked < 0 || enabling.has(means.text)) continue;
+        if (!ours || enabling.looked < kFirstOffset || enabling.has(means.text)) continue;
         if (means.text == enabling.disabled) continue;
         enabling.add(means.text);
         judge_all();
@@ -92,7 +92,7 @@ void FoldRun::note_looks() {
 }
 
 /// Why this rule cannot be enabled by who saw the journal up to there; empty: it can.
-std::string FoldRun::against_enabling(const NamedRule& named, std::int64_t seen) const {
+std::string FoldRun::against_enabling(const NamedRule& named, Offset seen) const {
     const RuleNumber rule = state_.plan->rule(named.rule);
     if (rule == kEveryRule || state_.plan->rules[rule.value()].text.none()) {
         std::vector<std::string> names;
@@ -102,27 +102,27 @@ std::string FoldRun::against_enabling(const NamedRule& named, std::int64_t seen)
         return "there is no rule '" + named.rule + "'; " + did_you_mean(named.rule, names);
     }
     if (!TRUEUP_GUARD("enabling_looks_first")) return {};
-    const std::int64_t looked = meta_.enabling[rule.value()].looked;
+    const Offset looked = meta_.enabling[rule.value()].looked;
     if (state_.plan->rules[rule.value()].text != named.text) {
         return named.rule + " has changed since you looked: look again";
     }
-    if (looked < 0) {
+    if (looked < kFirstOffset) {
         return "no reconcile has ended since " + named.rule +
                " means this in which all its sources were synced and none was quarantined: wait "
                "for one, or ask for it with `trueup reconcile`, and look again";
     }
     if (seen < looked) {
-        return "what you saw (journal offset " + std::to_string(seen) +
+        return "what you saw (journal offset " + std::to_string(seen.value()) +
                ") is older than the reconcile that showed what " + named.rule +
-               " finds (journal offset " + std::to_string(looked) + "): look again";
+               " finds (journal offset " + std::to_string(looked.value()) + "): look again";
     }
     return {};
 }
 
-std::string FoldRun::not_yet_written(std::int64_t seen) const {
+std::string FoldRun::not_yet_written(Offset seen) const {
     if (seen <= meta_.applied) return {};
-    return "journal offset " + std::to_string(seen) + " lies beyond the journal's end (" +
-           std::to_string(meta_.applied) + "): it does not exist yet";
+    return "journal offset " + std::to_string(seen.value()) + " lies beyond the journal's end (" +
+           std::to_string(meta_.applied.value()) + "): it does not exist yet";
 }
 
 FoldRun::Answer FoldRun::enable(const Request& request) {
@@ -130,8 +130,8 @@ FoldRun::Answer FoldRun::enable(const Request& request) {
         return {false, "to enable a rule takes the role admin"};
     }
     const auto shard = static_cast<std::size_t>(meta_.shard.value());
-    const std::int64_t seen = shard < request.seen.size() ? request.seen[shard] : -1;
-    if (request.rules.empty() || seen < 0) {
+    const Offset seen = shard < request.seen.size() ? request.seen[shard] : kNoOffset;
+    if (request.rules.empty() || seen < kFirstOffset) {
         return {false,
                 "an enabling names rules, what each of them means, and the journal offset of shard "
                 "" + std::to_string(shard) +

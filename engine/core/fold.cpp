@@ -123,7 +123,7 @@ void FoldRun::judge_all() {
 }
 
 void FoldRun::take_item(const ItemView& item) {
-    std::int64_t& last = meta_.last[static_cast<std::size_t>(item.topic)];
+    Offset& last = meta_.last[static_cast<std::size_t>(item.topic)];
     if (item.offset <= last && TRUEUP_GUARD("duplicate_dropped")) {
         ++meta_.counters.duplicates;
         return;

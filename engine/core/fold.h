@@ -58,14 +58,14 @@ void adopt_waits(State& state, const Subject& subject);
 /// The sequencer must append again from the record after `last` of this topic.
 struct Gap {
     Topic topic = Topic::kUnspecified;
-    std::int64_t last = -1;
+    Offset last = kNoOffset;
     bool operator==(const Gap&) const = default;
 };
 
 /// An item that this build cannot read or that no source of ours wrote.
 struct Parked {
     Topic topic = Topic::kUnspecified;
-    std::int64_t offset = -1;
+    Offset offset = kNoOffset;
     std::string reason;
     std::string bytes;
 };

@@ -114,7 +114,7 @@ class FoldRun {
     Answer grant(const ItemView& item, const Request& request);
     Answer approve(const Request& request);
     /// Why nobody can have seen that journal offset; empty: somebody can.
-    std::string not_yet_written(std::int64_t seen) const;
+    std::string not_yet_written(Offset seen) const;
     Answer approve_all(const Request& request, RuleNumber rule);
     Answer dismiss(const Request& request);
     Answer hold(const Request& request, bool held);
@@ -139,7 +139,7 @@ class FoldRun {
     void note_looks();
     Answer enable(const Request& request);
     Answer disable(const Request& request);
-    std::string against_enabling(const NamedRule& named, std::int64_t seen) const;
+    std::string against_enabling(const NamedRule& named, Offset seen) const;
     bool shown_whole(const PlanRule& rule) const;
 
     // pass.cpp

@@ -389,7 +389,7 @@ void FoldRun::resolve(Entry& entry, std::size_t index, Reason reason) {
 }
 
 void FoldRun::note_edge(Entry& entry, Finding& finding) {
-    const bool opened = finding.last_change < 0;
+    const bool opened = finding.last_change < kFirstOffset;
     finding.last_change = record_.offset;
     const PlanRule& rule = state_.plan->rules[finding.rule.value()];
     FindingEdge& edge = report_.findings.add();

@@ -16,7 +16,7 @@ struct SubjectLook {
     /// By the index of the subject's finding: what its rule would order if nothing held it. None
     /// where its evidence is not complete, or a command is under way.
     std::vector<std::optional<CommandDraft>> proposals;
-    std::int64_t offset = -1;    ///< of the journal record that was folded last
+    Offset offset = kNoOffset;   ///< of the journal record that was folded last
     std::vector<RuleTrace> why;  ///< of each rule of the policy in force (core/why.h)
 };
 

@@ -48,7 +48,7 @@ enum class Quarantine : std::uint8_t {
 struct SourceState {
     std::string name;
     Topic topic = Topic::kUnspecified;
-    Incarnation incarnation = -1;
+    Incarnation incarnation = kNoOffset;
     std::uint64_t next_seq = 1;
     /// The owner's own epoch is complete and no hole came after it: what is not listed is absent.
     bool known = false;
@@ -84,7 +84,7 @@ inline bool doubted(const SourceState& source) {
 struct Approval {
     Reason reason = Reason::kNone;
     RuleNumber rule = kEveryRule;
-    std::int64_t offset = -1;  ///< of the journal: what had been seen
+    Offset offset = kNoOffset;  ///< of the journal: what had been seen
     bool operator==(const Approval&) const = default;
 };
 
@@ -101,7 +101,7 @@ struct Sweep {
     What what = What::kJudgement;
     SourceId source = kNoSource;  ///< of kEpoch, as the next three
     std::uint64_t epoch = 0;
-    Incarnation incarnation = -1;  ///< whose epoch it was
+    Incarnation incarnation = kNoOffset;  ///< whose epoch it was
     Version as_of;
     Approval approval;
     std::string changed;  ///< of kPolicy: the numbers of rules that mean something else now, ...
@@ -189,7 +189,7 @@ struct Enabling {
     static constexpr std::size_t kMost = 8;
     std::vector<Hash128> texts;    ///< enabled ones, the last at the end
     Hash128 disabled;              ///< a person took it back last: nothing but a request enables it
-    std::int64_t looked = -1;      ///< ended the first reconcile under the text in force; -1: none
+    Offset looked = kNoOffset;     ///< ended the first reconcile under the text in force; -1: none
     JournalTime left{Millis{-1}};  ///< when last what was enabled was taken back or changed
     BrokerTime turned{};           ///< when last it was enabled, disabled or came to mean another
     bool operator==(const Enabling&) const = default;
@@ -203,14 +203,15 @@ struct Meta {
     JournalId journal_id;
     std::int32_t partitions = 1;
     PartitionNumber shard;
-    std::int64_t applied = -1;   ///< journal offset folded last
+    Offset applied = kNoOffset;  ///< journal offset folded last
     std::uint64_t record = 0;    ///< digest of that record
     BrokerTime broker_now{};     ///< append time of that record, never descending
     JournalTime now{};           ///< watched time
     BrokerTime watched_since{};  ///< append time of the record that ended the last unwatched step
     Hash128 chain;               ///< running hash over the accepted items
     Hash128 digest;              ///< sum of the hashes of the subjects' rows as written
-    std::array<std::int64_t, kTopics> last{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    std::array<Offset, kTopics> last{kNoOffset, kNoOffset, kNoOffset, kNoOffset, kNoOffset,
+                                     kNoOffset, kNoOffset, kNoOffset, kNoOffset, kNoOffset};
     Settings settings;  ///< its source ids are indexes in `sources`
     std::vector<SourceState> sources;
     std::vector<Sweep> sweeps;                                      ///< one after another

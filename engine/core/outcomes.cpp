@@ -116,8 +116,8 @@ void FoldRun::note_refusal(Entry& entry, const Finding& finding, const Outcome& 
     // A verification writes nothing: it is the look itself, to be repeated until both agree.
     if (finding.command->draft.action.kind == Action::Kind::kVerifyGone) return;
     // What was said since it was ordered is news already.
-    const std::vector<std::int64_t>& rested_on = finding.command->evidence;
-    const std::int64_t newest = rested_on.empty() ? -1 : rested_on.back();
+    const std::vector<Offset>& rested_on = finding.command->evidence;
+    const Offset newest = rested_on.empty() ? kNoOffset : rested_on.back();
     const std::vector<Facet>& facets = entry.subject.facets;
     if (std::any_of(facets.begin(), facets.end(),
                     [&](const Facet& facet) { return facet.offset > newest; })) {

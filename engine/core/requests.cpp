@@ -149,7 +149,7 @@ FoldRun::Answer FoldRun::approve(const Request& request) {
         approve(*entry, {Reason::kNone, rule, *scope.finding_offset}, scope.finding_id);
     if (count == 0) {
         return {false, "it has changed since journal offset " +
-                           std::to_string(*scope.finding_offset) +
+                           std::to_string(scope.finding_offset->value()) +
                            ", or this is another finding: look again, and approve what you see"};
     }
     mark(*entry);
@@ -175,7 +175,7 @@ FoldRun::Answer FoldRun::approve_all(const Request& request, RuleNumber rule) {
     return {true, "everything that waits for " + wanted +
                       " and has not changed since journal "
                       "offset " +
-                      std::to_string(*request.scope.finding_offset) + " is approved"};
+                      std::to_string(request.scope.finding_offset->value()) + " is approved"};
 }
 
 /// What the subject shows now: another object that comes into it is another question.

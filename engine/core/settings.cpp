@@ -122,7 +122,7 @@ void FoldRun::take_settings(const Settings& settings) {
     // A rule that is known from before is off where nothing is said of it: that hides it there.
     if (flaw.empty()) flaw = flaw_of_rules(settings);
     if (!flaw.empty()) {
-        state_.halted = "journal offset " + std::to_string(record_.offset) + flaw;
+        state_.halted = "journal offset " + std::to_string(record_.offset.value()) + flaw;
         return;
     }
     meta_.sources = std::move(sources);

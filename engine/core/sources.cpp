@@ -29,7 +29,7 @@ void FoldRun::break_source(SourceState& source) {
 /// and notices holes. False: the change is not folded.
 bool FoldRun::owned(SourceState& source, const ChangeView& change) {
     // Tokens start at 0: a change without one is nobody's, also before the first owner came.
-    if (change.incarnation < std::max(source.incarnation, Incarnation{0}) &&
+    if (change.incarnation < std::max(source.incarnation, kFirstOffset) &&
         TRUEUP_GUARD("one_owner")) {
         ++meta_.counters.foreign_tokens;
         return false;

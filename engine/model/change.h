@@ -2,6 +2,7 @@
 // its envelope. One change is one record of a `changes.*` topic.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/time.h"
 
 #include <compare>
@@ -19,8 +20,8 @@ struct Version {
     auto operator<=>(const Version&) const = default;
 };
 
-/// A connector's ownership of a source: the offset of its IncarnationStart record; -1 is none.
-using Incarnation = std::int64_t;
+/// A connector's ownership of a source: the offset of its IncarnationStart record.
+using Incarnation = Offset;
 
 enum class ChangeKind : std::uint8_t {
     kUnspecified = 0,
@@ -40,7 +41,7 @@ enum class ChangeKind : std::uint8_t {
 struct ChangeView {
     ChangeKind kind = ChangeKind::kUnspecified;
     std::string_view source;
-    Incarnation incarnation = -1;
+    Incarnation incarnation = kNoOffset;
     std::uint64_t seq = 0;         ///< dense per (source, incarnation, partition), from 1
     std::uint64_t epoch = 0;       ///< 0: not part of a snapshot
     std::string_view event_id;     ///< the source's own position; equal after a restart

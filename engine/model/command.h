@@ -84,9 +84,9 @@ struct Command {
     std::string subject;
     CommandDraft draft;
     BrokerTime issued{};
-    BrokerTime not_after{};              ///< executors refuse it later than this
-    std::vector<std::int64_t> evidence;  ///< journal offsets, ascending
-    std::uint32_t emission = 1;          ///< 1 for the first time, then one more each time
+    BrokerTime not_after{};        ///< executors refuse it later than this
+    std::vector<Offset> evidence;  ///< journal offsets, ascending
+    std::uint32_t emission = 1;    ///< 1 for the first time, then one more each time
     bool operator==(const Command&) const = default;
 };
 

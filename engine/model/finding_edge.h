@@ -25,12 +25,12 @@ struct FindingEdge {
     JournalTime since{};  ///< first detection
     JournalId journal_id;
     PartitionNumber shard;
-    std::int64_t offset = -1;             ///< of the journal record that made this edge
+    Offset offset = kNoOffset;            ///< of the journal record that made this edge
     std::uint32_t index = 0;              ///< which of that record's effects
     BrokerTime append_time{};             ///< of that record
     std::optional<CommandId> command_id;  ///< the command under way or just ended
     std::string sentence;                 ///< one line for people
-    std::vector<std::int64_t> evidence;   ///< journal offsets, ascending
+    std::vector<Offset> evidence;         ///< journal offsets, ascending
     bool operator==(const FindingEdge&) const = default;
 };
 

@@ -26,8 +26,8 @@ struct Undecodable {
 /// One record of an input topic, as the sequencer read it.
 struct ItemView {
     Topic topic = Topic::kUnspecified;
-    std::int64_t prev_offset = -1;  ///< of the record before it, as this reader read them
-    std::int64_t offset = -1;
+    Offset prev_offset = kNoOffset;  ///< of the record before it, as this reader read them
+    Offset offset = kNoOffset;
     BrokerTime append_time{};
     std::string_view bytes;
     /// Only of requests: the sequencer found it signed with a key that it knows. Part of the
@@ -46,14 +46,14 @@ struct Genesis {
 
 /// Which record of a journal, and what is in it.
 struct RecordMark {
-    std::int64_t offset = -1;
+    Offset offset = kNoOffset;
     std::uint64_t digest = 0;  ///< over its bytes and its append time
     bool operator==(const RecordMark&) const = default;
 };
 
 /// Control parts may come twice without harm.
 struct JournalView {
-    std::int64_t offset = -1;
+    Offset offset = kNoOffset;
     BrokerTime append_time{};
     std::uint64_t digest = 0;
     /// The last one that its writer had folded. None: it had folded none, or is of a build that

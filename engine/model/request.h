@@ -48,7 +48,7 @@ struct RequestScope {
     std::string reason;  ///< its name: the findings that wait for it
     std::optional<FindingId> finding_id;
     /// What the operator had seen: a finding that changed after this journal offset is not meant.
-    std::optional<std::int64_t> finding_offset;
+    std::optional<Offset> finding_offset;
     bool operator==(const RequestScope&) const = default;
 };
 
@@ -63,7 +63,7 @@ struct Request {
     bool drop = false;    ///< of kDismiss: also what would leave an ending half done
     std::vector<NamedRule> rules;  ///< of kEnable and kDisable; of kDisable none: all
     /// Of kEnable, by shard: the journal offset that was looked at; -1: that shard is not meant.
-    std::vector<std::int64_t> seen;
+    std::vector<Offset> seen;
     bool operator==(const Request&) const = default;
 };
 

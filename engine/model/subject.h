@@ -31,7 +31,7 @@ struct Facet {
     Absence absence = Absence::kPresent;
     /// Whose word it was. Versions are compared within one incarnation only: a source that was
     /// restored from a backup starts again below what it said before (S13, S14).
-    Incarnation incarnation = -1;
+    Incarnation incarnation = kNoOffset;
     Version version;          ///< of the last word on it, tombstones included
     std::uint64_t epoch = 0;  ///< the last epoch that listed it
     BrokerTime first_seen{};  ///< append time of the first change of this object
@@ -39,7 +39,7 @@ struct Facet {
     /// heartbeat that is written every second keeps no rule waiting.
     BrokerTime evidence{};
     BrokerTime changed{};          ///< append time of the last change of its content ...
-    std::int64_t offset = -1;      ///< ... and its journal offset
+    Offset offset = kNoOffset;     ///< ... and its journal offset
     std::uint64_t gone_since = 0;  ///< complete epochs of the source when it went
     std::string object;            ///< encoded fields; empty once absent
     Answers answers;               ///< void wherever `object` is changed

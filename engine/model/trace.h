@@ -82,7 +82,7 @@ struct DecidingFact {
     Read read = Read::kText;
     std::string value;
     std::string asked;           ///< in the words of the policy: `[running, starting]`
-    std::int64_t offset = -1;    ///< of the journal: the object's last change
+    Offset offset = kNoOffset;   ///< of the journal: the object's last change
     BrokerTime at{};             ///< of that change; of a source: since when, or up to when
     BrokerTime past{};           ///< of a source, of a clock: what it must have passed
     std::optional<Millis> left;  ///< until it changes by itself

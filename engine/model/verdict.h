@@ -164,13 +164,13 @@ struct Finding {
     std::string object_id;
     FindingState state = FindingState::kUnspecified;
     Reason reason = Reason::kNone;
-    JournalTime since{};            ///< first detection; graces count from here
-    std::int64_t last_change = -1;  ///< journal offset of its last edge
-    Boxed<Command> command;         ///< the one under way; its outcome is outstanding
-    JournalTime emit_again{};       ///< when to emit the command once more
-    std::uint32_t failures = 0;     ///< retryable failures in a row
-    std::uint32_t steps = 0;        ///< commands of it that were done, with more to follow
-    bool more = false;              ///< the command under way is not the last one
+    JournalTime since{};             ///< first detection; graces count from here
+    Offset last_change = kNoOffset;  ///< journal offset of its last edge
+    Boxed<Command> command;          ///< the one under way; its outcome is outstanding
+    JournalTime emit_again{};        ///< when to emit the command once more
+    std::uint32_t failures = 0;      ///< retryable failures in a row
+    std::uint32_t steps = 0;         ///< commands of it that were done, with more to follow
+    bool more = false;               ///< the command under way is not the last one
     /// What it would do: the hash of the command's draft that waits for an approval. The approval
     /// holds for exactly this; none: it does not wait for one.
     Hash128 proposal;

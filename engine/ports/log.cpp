@@ -2,13 +2,13 @@
 
 namespace trueup::ports {
 
-Result<std::int64_t> Log::offset_at(Partition partition, BrokerTime time) {
+Result<Offset> Log::offset_at(Partition partition, BrokerTime time) {
     const Result<Extent> extent = describe(partition);
     if (!extent) return extent.error();
-    std::int64_t low = extent->first_offset;
-    std::int64_t high = extent->next_offset;
+    Offset low = extent->first_offset;
+    Offset high = extent->next_offset;
     while (low < high) {
-        const std::int64_t middle = low + (high - low) / 2;
+        const Offset middle = further(low, distance(low, high) / 2);
         const Result<Fetched> fetched = read(partition, middle, 1);
         // Retention may have taken it meanwhile.
         if (!fetched) return Error{Next::kRetry, fetched.error().code, fetched.error().what};
@@ -16,7 +16,7 @@ Result<std::int64_t> Log::offset_at(Partition partition, BrokerTime time) {
         if (fetched->records.empty() || fetched->records.front().append_time >= time) {
             high = middle;
         } else {
-            low = fetched->records.front().offset + 1;
+            low = next(fetched->records.front().offset);
         }
     }
     return low;

@@ -46,8 +46,8 @@ struct Entry {
 };
 
 struct Appended {
-    std::int64_t first_offset = 0;
-    std::int64_t last_offset = 0;
+    Offset first_offset;
+    Offset last_offset;
     BrokerTime append_time{};  ///< of the last record
 };
 
@@ -67,7 +67,7 @@ class PendingAppend {
 };
 
 struct Record {
-    std::int64_t offset = 0;
+    Offset offset;
     BrokerTime append_time{};
     std::string_view key;
     std::string_view value;
@@ -78,12 +78,12 @@ struct Fetched {
     std::vector<Record> records;
     /// Keeps the views alive; not beyond the log.
     std::vector<std::shared_ptr<const void>> storage;
-    std::int64_t next_offset = 0;  ///< where to read on
+    Offset next_offset;  ///< where to read on
 };
 
 struct Extent {
-    std::int64_t first_offset = 0;  ///< the oldest that can be read
-    std::int64_t next_offset = 0;   ///< the one that the next record gets, at least
+    Offset first_offset;  ///< the oldest that can be read
+    Offset next_offset;   ///< the one that the next record gets, at least
 };
 
 class Log {
@@ -98,12 +98,11 @@ class Log {
     /// Records from `offset` on (the first one at or above it), about `max_bytes` of them and at
     /// least one if there is any. Empty, and no error, when that was the end: every append that was
     /// acknowledged to this process is seen, others within a moment.
-    virtual Result<Fetched> read(Partition partition, std::int64_t offset,
-                                 std::size_t max_bytes) = 0;
+    virtual Result<Fetched> read(Partition partition, Offset offset, std::size_t max_bytes) = 0;
 
     /// False: a read there would find nothing now, and what comes is told by `changes_seen`. Asks
     /// nobody. A log that does not know says true.
-    virtual bool may_have(Partition partition, std::int64_t offset) {
+    virtual bool may_have(Partition partition, Offset offset) {
         (void)partition, (void)offset;
         return true;
     }
@@ -125,14 +124,14 @@ class Log {
     virtual void begin_stop() {}
 
     /// Forgets every record below `offset`.
-    virtual Status truncate(Partition partition, std::int64_t offset) = 0;
+    virtual Status truncate(Partition partition, Offset offset) = 0;
 
     virtual Result<Extent> describe(Partition partition) = 0;
 
     /// The first offset whose record was appended at `time` or later; the end if there is none. By
     /// halves, for append times never descend (L2): some thirty reads in the largest partition.
     /// kRetry also where retention takes the place that is being looked at.
-    virtual Result<std::int64_t> offset_at(Partition partition, BrokerTime time);
+    virtual Result<Offset> offset_at(Partition partition, BrokerTime time);
 
     /// What sets this log apart from every other one, without a zero byte: signatures are for it
     /// alone. Empty: only the process that has it open can write to it.

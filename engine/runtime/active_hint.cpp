@@ -2,9 +2,9 @@
 
 namespace trueup::runtime {
 
-void ActiveHint::appended(std::int64_t offset) { own_.push_back(offset); }
+void ActiveHint::appended(Offset offset) { own_.push_back(offset); }
 
-void ActiveHint::accepted(std::int64_t offset, SteadyTime now) {
+void ActiveHint::accepted(Offset offset, SteadyTime now) {
     newest_ = offset;
     open_ = true;
     quiet_ = now;

@@ -9,9 +9,9 @@
 // Not thread-safe: the shard's thread owns it.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/time.h"
 
-#include <cstdint>
 #include <deque>
 
 namespace trueup::runtime {
@@ -21,9 +21,9 @@ class ActiveHint {
     explicit ActiveHint(Millis timeout) : timeout_(timeout) {}
 
     /// An append of ours was acknowledged at this journal offset. Offsets ascend.
-    void appended(std::int64_t offset);
+    void appended(Offset offset);
     /// A record was folded in which something was new. Offsets ascend.
-    void accepted(std::int64_t offset, SteadyTime now);
+    void accepted(Offset offset, SteadyTime now);
 
     /// Finds out whose record came last, if that is known by now. `under_way`: appends of ours have
     /// no answer yet.
@@ -36,11 +36,11 @@ class ActiveHint {
 
   private:
     Millis timeout_;
-    bool ours_ = true;              ///< until another engine's record comes
-    bool open_ = false;             ///< whose `newest_` is was not found out yet
-    std::int64_t newest_ = -1;      ///< accepted
-    std::deque<std::int64_t> own_;  ///< from `newest_` on
-    SteadyTime quiet_{};            ///< when nothing waited, or another engine's record came
+    bool ours_ = true;           ///< until another engine's record comes
+    bool open_ = false;          ///< whose `newest_` is was not found out yet
+    Offset newest_ = kNoOffset;  ///< accepted
+    std::deque<Offset> own_;     ///< from `newest_` on
+    SteadyTime quiet_{};         ///< when nothing waited, or another engine's record came
 };
 
 }  // namespace trueup::runtime

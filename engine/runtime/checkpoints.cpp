@@ -55,7 +55,7 @@ class FolderLock {
 }  // namespace
 
 std::string Checkpoint::name() const {
-    return to_hex(journal_id) + '-' + std::to_string(offset) + '-' + to_hex(digest);
+    return to_hex(journal_id) + '-' + std::to_string(offset.value()) + '-' + to_hex(digest);
 }
 
 std::optional<Checkpoint> Checkpoint::of_name(std::string_view name) {
@@ -65,9 +65,10 @@ std::optional<Checkpoint> Checkpoint::of_name(std::string_view name) {
     const auto journal_id = id_from_hex<JournalId>(name.substr(0, first));
     const auto digest = hash_from_hex(name.substr(second + 1));
     if (!journal_id || !digest) return std::nullopt;
-    Checkpoint checkpoint{*journal_id, -1, *digest};
-    std::from_chars(name.data() + first + 1, name.data() + second, checkpoint.offset);
-    if (checkpoint.offset < 0 || checkpoint.name() != name) return std::nullopt;
+    std::int64_t offset = -1;
+    std::from_chars(name.data() + first + 1, name.data() + second, offset);
+    const Checkpoint checkpoint{*journal_id, Offset(offset), *digest};
+    if (offset < 0 || checkpoint.name() != name) return std::nullopt;
     return checkpoint;
 }
 
@@ -85,8 +86,7 @@ std::vector<Checkpoint> Checkpoints::list() const {
     return found;
 }
 
-std::optional<Checkpoint> Checkpoints::newest(const JournalId& journal_id,
-                                              std::int64_t reached) const {
+std::optional<Checkpoint> Checkpoints::newest(const JournalId& journal_id, Offset reached) const {
     for (const Checkpoint& checkpoint : list()) {
         if (checkpoint.journal_id == journal_id && checkpoint.offset <= reached) return checkpoint;
     }

@@ -28,7 +28,7 @@ namespace trueup::runtime {
 
 struct Checkpoint {
     JournalId journal_id;
-    std::int64_t offset = -1;  ///< journal offset folded last
+    Offset offset = kNoOffset;  ///< journal offset folded last
     Hash128 digest;
     bool operator==(const Checkpoint&) const = default;
 
@@ -49,7 +49,7 @@ class Checkpoints {
     /// Those that are there, the highest offset first.
     std::vector<Checkpoint> list() const;
     /// The highest of this journal that is not ahead of the offset `reached`.
-    std::optional<Checkpoint> newest(const JournalId& journal_id, std::int64_t reached) const;
+    std::optional<Checkpoint> newest(const JournalId& journal_id, Offset reached) const;
     std::string path_of(const Checkpoint& checkpoint) const;
     /// When it was made, in milliseconds since 1970 by the machine's clock; 0: it is not there.
     std::int64_t made_at(const Checkpoint& checkpoint) const;

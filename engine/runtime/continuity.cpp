@@ -16,19 +16,20 @@ Error stop(std::string what) { return {Next::kStop, Code::kLost, std::move(what)
 
 /// The Genesis in the journal's first record; nullopt: it has none.
 Result<std::optional<Genesis>> genesis_of(ports::Log& log, ports::Partition journal) {
-    const auto start = log.read(journal, 0, 1);
+    const auto start = log.read(journal, kFirstOffset, 1);
     if (!start) return start.error();
     if (start->records.empty()) {
         return Error{Next::kRetry, Code::kUnavailable, "the journal cannot be read yet"};
     }
     JournalView view;
-    const bool read = codec::decode_journal(start->records[0].value, 0, BrokerTime{}, view).ok();
+    const bool read =
+        codec::decode_journal(start->records[0].value, kFirstOffset, BrokerTime{}, view).ok();
     return read ? view.genesis : std::optional<Genesis>();
 }
 
 /// There are no rows: the journal must tell whose it is before it tells anything else.
 Status names_itself(ports::Log& log, ports::Partition journal, const ports::Extent& extent) {
-    if (extent.first_offset > 0 || extent.next_offset == 0) return Done{};
+    if (extent.first_offset > kFirstOffset || extent.next_offset == kFirstOffset) return Done{};
     const auto genesis = genesis_of(log, journal);
     if (!genesis) return genesis.error();
     if (*genesis) return Done{};
@@ -37,15 +38,15 @@ Status names_itself(ports::Log& log, ports::Partition journal, const ports::Exte
         "while an engine was running");
 }
 
-Error another_record(std::int64_t offset) {
-    return stop("the journal's record at offset " + std::to_string(offset) +
+Error another_record(Offset offset) {
+    return stop("the journal's record at offset " + std::to_string(offset.value()) +
                 " is not the one that the rows were made from: they belong to another journal, or "
                 "this one lost its tail and has grown since");
 }
 
 /// Is the record at this offset the one that is meant?
 template <typename Meant>
-Result<bool> is_there(ports::Log& log, ports::Partition journal, std::int64_t offset,
+Result<bool> is_there(ports::Log& log, ports::Partition journal, Offset offset,
                       const Meant& meant) {
     const auto read = log.read(journal, offset, 1);
     if (!read) return read.error();
@@ -76,7 +77,7 @@ Status same_history(ports::Log& log, ports::Partition journal, const ports::Exte
     const auto last = is_there(log, journal, rows);
     if (!last) return last.error();
     bool same = *last;
-    if (extent.first_offset == 0) {
+    if (extent.first_offset == kFirstOffset) {
         const auto genesis = genesis_of(log, journal);
         if (!genesis) return genesis.error();
         same = same && (!*genesis || (*genesis)->journal_id == rows.journal_id);
@@ -91,16 +92,17 @@ Status check_continuity(ports::Log& log, PartitionNumber shard, const core::Meta
     const ports::Partition journal{Topic::kJournal, shard};
     const auto extent = log.describe(journal);
     if (!extent) return extent.error();
-    const std::int64_t applied = rows.applied;
-    if (extent->first_offset > applied + 1) {
-        const std::string rows_end =
-            applied < 0 ? "there are no rows" : "the rows end at " + std::to_string(applied);
-        return stop("the journal starts at offset " + std::to_string(extent->first_offset) +
+    const Offset applied = rows.applied;
+    if (extent->first_offset > next(applied)) {
+        const std::string rows_end = applied < kFirstOffset
+                                         ? "there are no rows"
+                                         : "the rows end at " + std::to_string(applied.value());
+        return stop("the journal starts at offset " + std::to_string(extent->first_offset.value()) +
                     " and " + rows_end + ": retention deleted what lies between");
     }
-    if (applied < 0) return names_itself(log, journal, *extent);
+    if (applied < kFirstOffset) return names_itself(log, journal, *extent);
     if (extent->next_offset <= applied) {
-        return stop("the journal ends before offset " + std::to_string(applied) +
+        return stop("the journal ends before offset " + std::to_string(applied.value()) +
                     ", up to which the rows go: the journal lost its tail");
     }
     if (extent->first_offset > applied) return Done{};  // the record itself is gone
@@ -110,7 +112,8 @@ Status check_continuity(ports::Log& log, PartitionNumber shard, const core::Meta
 void Lineage::resume(const core::Meta& rows) {
     last_.clear();
     doubt_ = false;
-    if (rows.applied >= 0 && rows.record != 0) last_.push_back({rows.applied, rows.record});
+    if (rows.applied >= kFirstOffset && rows.record != 0)
+        last_.push_back({rows.applied, rows.record});
 }
 
 Status Lineage::settle() {

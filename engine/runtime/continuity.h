@@ -7,7 +7,6 @@
 #include "engine/ports/log.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 
 namespace trueup::runtime {
@@ -52,10 +51,10 @@ class Lineage {
   private:
     ports::Log& log_;
     PartitionNumber shard_;
-    std::deque<RecordMark> last_;     ///< that were folded, the oldest first
-    BrokerTime appended_{};           ///< when the last one was
-    bool doubt_ = false;              ///< the last one must be read again
-    std::int64_t looked_again_ = -1;  ///< the offset at which it was what it had been
+    std::deque<RecordMark> last_;      ///< that were folded, the oldest first
+    BrokerTime appended_{};            ///< when the last one was
+    bool doubt_ = false;               ///< the last one must be read again
+    Offset looked_again_ = kNoOffset;  ///< the offset at which it was what it had been
 };
 
 }  // namespace trueup::runtime

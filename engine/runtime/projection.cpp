@@ -84,9 +84,9 @@ Status Projection::add_up(const core::Meta& meta, const Check& check) {
     if (!seen) return seen;
     if (!right) return right;
     if (sum == meta.digest) return Done{};
-    return Error{
-        Next::kSkip, Code::kCorrupt,
-        "the projection's rows do not match its digest at offset " + std::to_string(meta.applied)};
+    return Error{Next::kSkip, Code::kCorrupt,
+                 "the projection's rows do not match its digest at offset " +
+                     std::to_string(meta.applied.value())};
 }
 
 Result<core::Meta> Projection::verified(const std::function<bool()>& stop) {
@@ -153,7 +153,7 @@ Status Projection::write_behind(core::State& state, std::vector<core::Parked>& p
     rows_ = state.meta.subjects;
     for (core::Parked& item : parked) {
         const std::string place = big_endian(static_cast<std::uint64_t>(item.topic), 1) +
-                                  big_endian(static_cast<std::uint64_t>(item.offset), 8);
+                                  big_endian(static_cast<std::uint64_t>(item.offset.value()), 8);
         batch_.put(key(kParked, place), item.reason + '\n' + item.bytes);
     }
     parked.clear();

@@ -34,11 +34,11 @@ Status Relay::resume() {
     if (!extent) return extent.error();
     // Kafka's offsets may skip, and what is there need not be ours: look back until a finding
     // comes.
-    std::int64_t from = look_from_ = extent->next_offset;
+    Offset from = look_from_ = extent->next_offset;
     for (std::int64_t back = 1; from > extent->first_offset; back *= 2) {
-        from = look_from_ = std::max(extent->first_offset, extent->next_offset - back);
+        from = look_from_ = std::max(extent->first_offset, further(extent->next_offset, -back));
         if (Status read = read_findings(); !read) return read;
-        if (seen_.offset >= 0) break;
+        if (seen_.offset >= kFirstOffset) break;
     }
     const Result<bool> ours = is_of_this_journal(seen_);
     if (!ours) return ours.error();
@@ -81,7 +81,7 @@ Status Relay::look() {
     if (!extent) return extent.error();
     // Very far back it would take long, and the next finding says as much. What retention took, or
     // a topic that was made anew, proves nothing.
-    const std::int64_t behind = extent->next_offset - look_from_;
+    const std::int64_t behind = distance(look_from_, extent->next_offset);
     const bool there = look_from_ >= extent->first_offset && behind >= 0 && behind <= kFarBehind;
     if (!there) look_from_ = extent->next_offset;
     if (Status read = read_findings(); !read) return read;
@@ -94,7 +94,7 @@ Status Relay::look() {
     return Done{};
 }
 
-void Relay::offer(const JournalId& journal, std::int64_t offset, core::FoldReport& report) {
+void Relay::offer(const JournalId& journal, Offset offset, core::FoldReport& report) {
     if (spare_.empty()) spare_.emplace_back();
     Emissions& made = spare_.back();
     made.journal = journal;

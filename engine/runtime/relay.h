@@ -39,7 +39,7 @@ class Relay {
 
     /// Takes over the findings and commands of the record at this offset of that journal, and
     /// leaves other memory in their place. Offsets ascend.
-    void offer(const JournalId& journal, std::int64_t offset, core::FoldReport& report);
+    void offer(const JournalId& journal, Offset offset, core::FoldReport& report);
 
     /// Moves the appends on; never blocks. An error is a failed append: the batch will be tried
     /// again by the next call.
@@ -69,7 +69,7 @@ class Relay {
     /// Of one record.
     struct Emissions {
         JournalId journal;
-        std::int64_t offset = -1;
+        Offset offset = kNoOffset;
         std::vector<Command> commands;
         Recycled<FindingEdge> findings;
         std::size_t count() const { return commands.size() + findings.size(); }
@@ -77,7 +77,7 @@ class Relay {
     /// Where the finding that was seen last in the topic comes from.
     struct Seen {
         JournalId journal;
-        std::int64_t offset = -1;
+        Offset offset = kNoOffset;
         std::uint32_t index = 0;
         BrokerTime append_time{};
         bool proves(const Emissions& of_record) const;
@@ -99,10 +99,10 @@ class Relay {
     PartitionNumber partition_;
     const codec::KeyRing& keys_;
     Seen seen_;
-    std::int64_t look_from_ = 0;  ///< in the findings
+    Offset look_from_;  ///< in the findings
     bool deferred_ = false;
-    bool overdue_ = false;              ///< what is deferred should be there by now
-    std::int64_t newest_at_look_ = -1;  ///< journal offset of what was offered last
+    bool overdue_ = false;               ///< what is deferred should be there by now
+    Offset newest_at_look_ = kNoOffset;  ///< journal offset of what was offered last
     const std::launch jobs_;
     std::vector<Emissions> offered_;
     std::size_t offered_count_ = 0;

@@ -10,9 +10,9 @@ namespace {
 constexpr Millis kYoung = std::chrono::hours(24);  // where topics say nothing
 
 /// The oldest of the shard's own checkpoints; none: there are too few of them.
-std::optional<std::int64_t> oldest_of(const std::vector<Checkpoint>& checkpoints,
-                                      const core::Meta& meta) {
-    std::vector<std::int64_t> ours;
+std::optional<Offset> oldest_of(const std::vector<Checkpoint>& checkpoints,
+                                const core::Meta& meta) {
+    std::vector<Offset> ours;
     for (const Checkpoint& checkpoint : checkpoints) {
         const bool usable =
             checkpoint.journal_id == meta.journal_id && checkpoint.offset <= meta.applied;
@@ -23,7 +23,7 @@ std::optional<std::int64_t> oldest_of(const std::vector<Checkpoint>& checkpoints
 }
 
 std::int64_t share_of(const ports::Extent& extent) {
-    return (extent.next_offset - extent.first_offset) / Retention::kShare + 1;
+    return distance(extent.first_offset, extent.next_offset) / Retention::kShare + 1;
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ Result<Retention::Tended> Retention::tend(const core::Meta& meta,
                                           const std::vector<Checkpoint>& checkpoints,
                                           const std::function<bool()>& stop) {
     Tended tended;
-    if (meta.applied < 0) return tended;
+    if (meta.applied < kFirstOffset) return tended;
     const BrokerTime now = believed(meta.broker_now);
     tended.ahead = meta.broker_now - now;
     for (std::size_t i = 1; i < kTopics && settings_.topics && !stop(); ++i) {
@@ -60,10 +60,10 @@ Result<Retention::Tended> Retention::tend(const core::Meta& meta,
     return tended;
 }
 
-Status Retention::forget(ports::Partition partition, const ports::Extent& extent,
-                         std::int64_t before, Tended& tended) {
-    const std::int64_t first =
-        std::min({before, extent.next_offset, extent.first_offset + share_of(extent)});
+Status Retention::forget(ports::Partition partition, const ports::Extent& extent, Offset before,
+                         Tended& tended) {
+    const Offset first =
+        std::min({before, extent.next_offset, further(extent.first_offset, share_of(extent))});
     if (first <= extent.first_offset) return Done{};
     if (Status truncated = log_.truncate(partition, first); !truncated) return truncated;
     tended.cuts.push_back({partition, first});
@@ -74,12 +74,12 @@ Status Retention::tend_topic(Topic topic, const core::Meta& meta, BrokerTime now
     const ports::Partition partition{topic, meta.shard};
     const Result<ports::Extent> extent = log_.describe(partition);
     if (!extent) return extent.error();
-    const Result<std::int64_t> before = log_.offset_at(partition, now - *settings_.topics);
+    const Result<Offset> before = log_.offset_at(partition, now - *settings_.topics);
     if (!before) return before.error();
     const bool input =
         std::find(kInputTopics.begin(), kInputTopics.end(), topic) != kInputTopics.end();
-    std::int64_t keep = *before;
-    if (input) keep = std::min(keep, meta.last[static_cast<std::size_t>(topic)] + 1);
+    Offset keep = *before;
+    if (input) keep = std::min(keep, next(meta.last[static_cast<std::size_t>(topic)]));
     return forget(partition, *extent, keep, tended);
 }
 
@@ -93,19 +93,19 @@ Status Retention::tend_journal(const core::Meta& meta, const std::vector<Checkpo
         settings_.log_bytes ? log_.stored_bytes() : std::nullopt;
     const bool large = bytes && *bytes > *settings_.log_bytes;
     tended.too_large = large;
-    const std::optional<std::int64_t> oldest = oldest_of(checkpoints, meta);
+    const std::optional<Offset> oldest = oldest_of(checkpoints, meta);
     if (!oldest || (!settings_.journal && !large)) return Done{};
-    std::int64_t before = 0;
+    Offset before;
     if (settings_.journal) {
-        const Result<std::int64_t> aged = log_.offset_at(journal, now - *settings_.journal);
+        const Result<Offset> aged = log_.offset_at(journal, now - *settings_.journal);
         if (!aged) return aged.error();
         before = *aged;
     }
     if (large) {
         const Millis young = settings_.topics.value_or(kYoung);
-        const Result<std::int64_t> limit = log_.offset_at(journal, now - young);
+        const Result<Offset> limit = log_.offset_at(journal, now - young);
         if (!limit) return limit.error();
-        const std::int64_t room = std::min(*limit, *oldest);
+        const Offset room = std::min(*limit, *oldest);
         tended.too_large = room <= extent->first_offset;
         before = std::max(before, room);
     }

@@ -49,13 +49,13 @@ class Retention {
     /// Something was forgotten.
     struct Cut {
         ports::Partition partition;
-        std::int64_t first_offset = 0;  ///< the oldest that is left
+        Offset first_offset;  ///< the oldest that is left
     };
     struct Tended {
         std::vector<Cut> cuts;
-        std::int64_t journal_begin = -1;  ///< the oldest offset of the journal; -1: not looked at
-        bool too_large = false;           ///< the log is, and the journal may make no room
-        Millis ahead{0};                  ///< by which the log's clock is not believed
+        Offset journal_begin = kNoOffset;  ///< the oldest offset of the journal; -1: not looked at
+        bool too_large = false;            ///< the log is, and the journal may make no room
+        Millis ahead{0};                   ///< by which the log's clock is not believed
     };
     /// Forgets what may go, up to a share of each partition: to be called again in a while. `meta`:
     /// of the shard, in turn, as folded; `checkpoints`: those that are there, the highest offset
@@ -66,7 +66,7 @@ class Retention {
 
   private:
     BrokerTime believed(BrokerTime broker_now) const;
-    Status forget(ports::Partition partition, const ports::Extent& extent, std::int64_t before,
+    Status forget(ports::Partition partition, const ports::Extent& extent, Offset before,
                   Tended& tended);
     Status tend_topic(Topic topic, const core::Meta& meta, BrokerTime now, Tended& tended);
     Status tend_journal(const core::Meta& meta, const std::vector<Checkpoint>& checkpoints,

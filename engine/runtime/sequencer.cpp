@@ -17,24 +17,24 @@ constexpr std::size_t kShares = 8;  ///< of a record; what a topic gets before t
 
 void Sequencer::resume(const core::Meta& meta) {
     for (const Topic topic : kInputTopics) {
-        const std::int64_t last = meta.last[static_cast<std::size_t>(topic)];
-        positions_[static_cast<std::size_t>(topic)] = {.next = last + 1, .prev = last};
+        const Offset last = meta.last[static_cast<std::size_t>(topic)];
+        positions_[static_cast<std::size_t>(topic)] = {.next = next(last), .prev = last};
     }
 }
 
 Status Sequencer::rewind(const core::Gap& gap) {
     const auto extent = log_.describe({gap.topic, partition_});
     if (!extent) return extent.error();
-    if (extent->first_offset > gap.last + 1) {
+    if (extent->first_offset > next(gap.last)) {
         return Error{Next::kStop, Code::kLost,
                      std::string(name_of(gap.topic)) + " lost the records from " +
-                         std::to_string(gap.last + 1) + " to " +
-                         std::to_string(extent->first_offset - 1) +
+                         std::to_string(next(gap.last).value()) + " to " +
+                         std::to_string(previous(extent->first_offset).value()) +
                          " before they were journaled: restore the topic, or begin a new journal"};
     }
     Position& position = positions_[static_cast<std::size_t>(gap.topic)];
-    if (position.next <= gap.last + 1 || !TRUEUP_GUARD("rewind_to_gap")) return Done{};
-    position = {.next = gap.last + 1, .prev = gap.last};
+    if (position.next <= next(gap.last) || !TRUEUP_GUARD("rewind_to_gap")) return Done{};
+    position = {.next = next(gap.last), .prev = gap.last};
     ++rewinds_;
     return Done{};
 }
@@ -84,22 +84,22 @@ Result<bool> Sequencer::follow(const core::Meta& meta) {
     return behind;
 }
 
-Result<bool> Sequencer::follow(Topic topic, std::int64_t last) {
+Result<bool> Sequencer::follow(Topic topic, Offset last) {
     Position& position = positions_[static_cast<std::size_t>(topic)];
     for (;;) {
         const Status turned = turn_page(topic, position, kFollowBytes);
         if (!turned) {
             if (position.next > last) return turned.error();
-            position = {.next = last + 1, .prev = last};  // what is gone was journaled in time
+            position = {.next = next(last), .prev = last};  // what is gone was journaled in time
             return true;
         }
         const std::vector<ports::Record>& page = position.page.records;
         if (page.empty()) return false;
         for (; position.used < page.size(); ++position.used) {
-            const std::int64_t offset = page[position.used].offset;
+            const Offset offset = page[position.used].offset;
             if (offset > last) return true;
             position.prev = offset;
-            position.next = offset + 1;
+            position.next = next(offset);
         }
     }
 }
@@ -123,7 +123,7 @@ Result<Sequencer::Took> Sequencer::take(Topic topic, codec::JournalRecordBuilder
         record.add_item(topic, position.prev, in.offset, in.append_time, value, authentic);
         ++position.used;
         position.prev = in.offset;
-        position.next = in.offset + 1;
+        position.next = next(in.offset);
     }
     return record.size() >= full ? Took::kShare : Took::kAll;
 }

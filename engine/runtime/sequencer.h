@@ -42,8 +42,8 @@ class Sequencer {
 
   private:
     struct Position {
-        std::int64_t next = 0;   ///< where to read on
-        std::int64_t prev = -1;  ///< offset of the record read last
+        Offset next;              ///< where to read on
+        Offset prev = kNoOffset;  ///< offset of the record read last
         /// Records that were read and are not in a journal record yet, from `used` on. A log that
         /// fetches ahead is never asked for the same ones twice.
         ports::Fetched page{};
@@ -55,7 +55,7 @@ class Sequencer {
         kShare,    ///< there may be more
         kNoRoom,   ///< the next one would make the record too large
     };
-    Result<bool> follow(Topic topic, std::int64_t last);
+    Result<bool> follow(Topic topic, Offset last);
     Status turn_page(Topic topic, Position& position, std::size_t max_bytes);
     Result<Took> take(Topic topic, codec::JournalRecordBuilder& record, std::size_t room,
                       std::size_t max_bytes);

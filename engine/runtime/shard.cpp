@@ -22,11 +22,11 @@ constexpr int kPutOff = 5;
 
 /// What an operator can do about rows that the journal does not go on from.
 std::string way_out(const ports::Extent& extent) {
-    if (extent.first_offset == 0) {
+    if (extent.first_offset == kFirstOffset) {
         return "Restore the right journal, or move the shard's projection folder away: it is then "
                "rebuilt from a checkpoint or from the journal's start";
     }
-    return "Put a checkpoint at offset " + std::to_string(extent.first_offset - 1) +
+    return "Put a checkpoint at offset " + std::to_string(previous(extent.first_offset).value()) +
            " or later into the checkpoints' folder and move the shard's projection folder away; "
            "without one, begin a new journal: an empty state_dir, or over Kafka another prefix";
 }
@@ -100,7 +100,7 @@ Status Shard::check_journal() {
     const ports::Partition journal{Topic::kJournal, settings_.shard};
     const auto extent = log_.describe(journal);
     if (!extent) return extent.error();
-    if (extent->next_offset > 0 || state_.meta.applied >= 0) {
+    if (extent->next_offset > kFirstOffset || state_.meta.applied >= kFirstOffset) {
         Status goes_on = check_continuity(log_, settings_.shard, state_.meta);
         if (goes_on) return goes_on;
         return with_way_out(goes_on.error());
@@ -194,7 +194,7 @@ Result<bool> Shard::fold_journal() {
     if (!refused_.empty() || relay_.full()) return false;
     if (Status sure = lineage_.settle(); !sure) return with_way_out(sure.error());
     const ports::Partition journal{Topic::kJournal, settings_.shard};
-    const auto fetched = log_.read(journal, state_.meta.applied + 1, kReadBytes);
+    const auto fetched = log_.read(journal, next(state_.meta.applied), kReadBytes);
     if (!fetched) return fetched.error();
     for (const ports::Record& record : fetched->records) {
         if (Status folded = fold_record(record); !folded) return folded.error();

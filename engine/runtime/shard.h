@@ -157,7 +157,7 @@ class Shard {
     SteadyTime last_record_{};
     SteadyTime last_write_{};
     SteadyTime last_status_{};
-    std::int64_t written_ = -1;  ///< journal offset of the last write-behind, also one under way
+    Offset written_ = kNoOffset;  ///< journal offset of the last write-behind, also one under way
 
     mutable Mutex status_mutex_;
     ShardStatus status_ TRUEUP_GUARDED_BY(status_mutex_);

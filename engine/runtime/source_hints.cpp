@@ -43,14 +43,14 @@ void SourceHintSender::send(const std::string& source) {
 
 SourceHintReader::SourceHintReader(ports::Log& log, std::int32_t partitions,
                                    const codec::KeyRing& keys)
-    : log_(log), keys_(keys), next_(static_cast<std::size_t>(partitions), -1) {}
+    : log_(log), keys_(keys), next_(static_cast<std::size_t>(partitions), kNoOffset) {}
 
 Status SourceHintReader::step(SteadyTime now,
                               const std::function<void(const std::string&)>& epoch) {
     for (std::size_t i = 0; i < next_.size(); ++i) {
         const ports::Partition partition{Topic::kRequests,
                                          PartitionNumber(static_cast<std::int32_t>(i))};
-        if (next_[i] < 0) {
+        if (next_[i] < kFirstOffset) {
             const auto extent = log_.describe(partition);
             if (!extent) return extent.error();
             next_[i] = extent->next_offset;
@@ -58,7 +58,7 @@ Status SourceHintReader::step(SteadyTime now,
         if (!log_.may_have(partition, next_[i])) continue;
         const auto fetched = log_.read(partition, next_[i], kReadBytes);
         if (!fetched) {
-            if (fetched.error().next == Next::kStop) next_[i] = -1;
+            if (fetched.error().next == Next::kStop) next_[i] = kNoOffset;
             return fetched.error();
         }
         next_[i] = fetched->next_offset;

@@ -58,7 +58,7 @@ class SourceHintReader {
   private:
     ports::Log& log_;
     const codec::KeyRing& keys_;
-    std::vector<std::int64_t> next_;  ///< per partition; -1: not placed yet
+    std::vector<Offset> next_;  ///< per partition; -1: not placed yet
     SteadyTime hurry_until_{};
 };
 

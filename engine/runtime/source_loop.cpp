@@ -19,7 +19,7 @@ void SourceLoop::step(SteadyTime now, bool hurry, Millis max_wait) {
     SourceStatus status;
     status.health = connector_.health();
     status.published = task_.published();
-    status.owned = task_.incarnation() >= 0 && !task_.stands_by();
+    status.owned = task_.incarnation() >= kFirstOffset && !task_.stands_by();
     tell_news(status.health);
     const MutexLock lock(mutex_);
     status_ = std::move(status);

@@ -47,7 +47,7 @@ Status SourceTask::step(SteadyTime now, Millis max_wait) {
         }
         if (stands_by()) return Done{};
     }
-    if (incarnation_ < 0) {
+    if (incarnation_ < kFirstOffset) {
         if (now < not_before_) {
             log_.wait(log_.changes_seen(), std::min(max_wait, not_before_ - now));
             return Done{};
@@ -111,7 +111,7 @@ Status SourceTask::begin() {
     const Result<Incarnation> token = take_token();
     if (!token) return token.error();
     incarnation_ = *token;
-    expected_ = read_from_ = read_to_ = *token + 1;
+    expected_ = read_from_ = read_to_ = next(*token);
     epoch_ = 0;
     told_.clear();
     seq_.assign(batch_.size(), 0);
@@ -132,7 +132,7 @@ void SourceTask::claim(SteadyTime now) {
 }
 
 void SourceTask::end_incarnation(SteadyTime now) {
-    incarnation_ = -1;
+    incarnation_ = kNoOffset;
     told_.clear();
     flights_.clear();
     for (std::vector<ports::Entry>& entries : batch_) entries.clear();
@@ -172,7 +172,7 @@ void SourceTask::note_place(const ports::Appended& place) {
         if (read_to_ <= read_from_) read_from_ = expected_;
         read_to_ = place.first_offset;
     }
-    expected_ = std::max(expected_, place.last_offset + 1);
+    expected_ = std::max(expected_, next(place.last_offset));
 }
 
 /// Is there a token above ours between our own records?
@@ -198,14 +198,14 @@ Status SourceTask::listen(SteadyTime now, Millis max_wait) {
     if (!extent) return extent.error();
     if (Status read = read_others(extent->next_offset, now); !read) return read;
     if (now - heard_ >= settings_.timeout) {
-        owner_ = -1;
+        owner_ = kNoOffset;
         return Done{};
     }
     log_.wait(seen, std::min(max_wait, kListenAgain));
     return Done{};
 }
 
-Status SourceTask::read_others(std::int64_t end, SteadyTime now) {
+Status SourceTask::read_others(Offset end, SteadyTime now) {
     while (read_from_ < end) {
         const auto fetched = log_.read({settings_.topic, kFirst}, read_from_, kReadBytes);
         // What retention took was written long ago.

@@ -58,7 +58,7 @@ class SourceTask {
     Status drain();
 
     /// Another task owns the source.
-    bool stands_by() const { return owner_ >= 0; }
+    bool stands_by() const { return owner_ >= kFirstOffset; }
 
     Incarnation incarnation() const { return incarnation_; }
     std::uint64_t incarnations() const { return incarnations_; }
@@ -107,22 +107,22 @@ class SourceTask {
     Status look_at_others(SteadyTime now);
     Status listen(SteadyTime now, Millis max_wait);
     Status pause_after(const Status& failed, Millis max_wait);
-    Status read_others(std::int64_t end, SteadyTime now);
+    Status read_others(Offset end, SteadyTime now);
 
     SourceTaskSettings settings_;
     ports::Log& log_;
     ports::Connector& connector_;
-    Incarnation incarnation_ = -1;
+    Incarnation incarnation_ = kNoOffset;
     std::uint64_t incarnations_ = 0;
     bool claimed_ = false;  ///< its first records are in the log
     std::uint64_t published_ = 0;
     std::uint64_t epoch_ = 0;
     SteadyTime not_before_{};
     // Of partition 0, where tokens lie.
-    std::int64_t expected_ = 0;          ///< where our next record goes, if nobody else writes
-    std::int64_t read_from_ = 0;         ///< what others wrote was looked at up to here
-    std::int64_t read_to_ = 0;           ///< and is still to be looked at up to here
-    Incarnation owner_ = -1;             ///< the one that we stand by for
+    Offset expected_;                    ///< where our next record goes, if nobody else writes
+    Offset read_from_;                   ///< what others wrote was looked at up to here
+    Offset read_to_;                     ///< and is still to be looked at up to here
+    Incarnation owner_ = kNoOffset;      ///< the one that we stand by for
     SteadyTime heard_{};                 ///< when it last said something
     std::vector<std::uint64_t> seq_;     ///< last one used, per partition
     std::vector<std::uint64_t> counts_;  ///< items of the running epoch, per partition

@@ -4,6 +4,7 @@
 // million findings is no reason to run out of memory. Thread-safe.
 #pragma once
 
+#include "engine/base/id.h"
 #include "engine/base/mutex.h"
 #include "engine/model/finding_edge.h"
 
@@ -33,7 +34,7 @@ class FindingsView {
 
     struct Page {
         std::vector<FindingEdge> findings;  ///< by subject, then rule
-        std::int64_t seen = -1;             ///< journal offset of the newest edge that was taken
+        Offset seen = kNoOffset;            ///< journal offset of the newest edge that was taken
         std::uint64_t more = 0;             ///< that match but are beyond the limit
         std::uint64_t hidden = 0;           ///< that are not kept
     };
@@ -45,7 +46,7 @@ class FindingsView {
     mutable Mutex mutex_;
     std::map<FindingId, FindingEdge> open_ TRUEUP_GUARDED_BY(mutex_);
     std::uint64_t hidden_ TRUEUP_GUARDED_BY(mutex_) = 0;
-    std::int64_t seen_ TRUEUP_GUARDED_BY(mutex_) = -1;
+    Offset seen_ TRUEUP_GUARDED_BY(mutex_) = kNoOffset;
 };
 
 }  // namespace trueup::projections

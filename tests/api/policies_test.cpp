@@ -57,7 +57,7 @@ class Policies : public Served {
         edge.id = FindingId({number, number});
         edge.rule = policy == "workers" ? "stale_worker" : "orphaned_pod";
         edge.subject = policy + "/one";
-        edge.offset = offset;
+        edge.offset = Offset(offset);
         edge.state = FindingState::kSuspected;
         return edge;
     }

@@ -61,7 +61,7 @@ TEST_F(Routes, AFindingSaysHowOldItIsAndWhatIsDoneAboutItAndTheListWhatIsPaused)
     edge.rule = "orphaned_pod";
     edge.shard = PartitionNumber(1);
     edge.since = from_millis<JournalTime>(60'000);
-    edge.evidence = {4, 9};
+    edge.evidence = {Offset(4), Offset(9)};
     findings.take(edge);
     const auto page = nlohmann::json::parse(get("/v1/findings", 'v').substr(4));
     const auto& shown = page["findings"][0];
@@ -98,7 +98,7 @@ TEST_F(Routes, FindingsAreShownToEverybodyWithAToken) {
     edge.subject = "graph-instances/wrapper-7";
     edge.state = FindingState::kConfirmed;
     edge.reason = Reason::kApproval;
-    edge.offset = 17;
+    edge.offset = Offset(17);
     edge.sentence = "a \"quoted\" word";
     findings.take(edge);
     EXPECT_TRUE(has(get("/v1/findings", '?'), "401 "));
@@ -123,7 +123,7 @@ TEST_F(Routes, ARequestIsTakenWithItsScopeAndTheNameOfTheOneWhoAsks) {
     ASSERT_EQ(asked.size(), 1U);
     EXPECT_EQ(asked[0].scope.subject, "graph-instances/wrapper-7");
     EXPECT_EQ(asked[0].scope.finding_id, FindingId({1, 2}));
-    EXPECT_EQ(asked[0].scope.finding_offset, 17);
+    EXPECT_EQ(asked[0].scope.finding_offset, Offset(17));
     EXPECT_EQ(asked[0].comment, "looked");
     EXPECT_EQ(asked[0].issued_by, "olga") << "never what the body claims";
 }
@@ -131,7 +131,7 @@ TEST_F(Routes, ARequestIsTakenWithItsScopeAndTheNameOfTheOneWhoAsks) {
 TEST_F(Routes, ThePolicySaysWhatEachRuleMeansAndWhoEnabledIt) {
     snapshot.policy = "graph-instances";
     snapshot.partitions = 2;
-    snapshot.shards = {{PartitionNumber(1), 5'000, 1'842}};
+    snapshot.shards = {{PartitionNumber(1), 5'000, Offset(1'842)}};
     RuleView rule;
     rule.rule = "orphaned_pod";
     rule.mode = "enforce";
@@ -157,7 +157,7 @@ TEST_F(Routes, EnablingTakesAnAdminAndDisablingWhoMayPause) {
     const auto read = request_of(enable);
     ASSERT_TRUE(read.ok()) << read.error().what;
     EXPECT_EQ(read->rules, (std::vector<NamedRule>{{"orphaned_pod", {1, 2}}}));
-    EXPECT_EQ(read->seen, (std::vector<std::int64_t>{1'842, -1}));
+    EXPECT_EQ(read->seen, (std::vector{Offset(1'842), kNoOffset}));
     EXPECT_TRUE(has(post("/v1/requests", 'o', R"({"kind": "disable", "rules": ["orphaned_pod"]})"),
                     "202 "));
     ASSERT_EQ(asked.size(), 1U);

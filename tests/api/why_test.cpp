@@ -16,7 +16,7 @@ class Why : public Served {
     Why() {
         why.subject = "graph-instances/wrapper-7";
         why.shard = PartitionNumber(3);
-        why.offset = 1842;
+        why.offset = Offset(1842);
         why.rules = {grace(), healthy()};
         serve();
     }
@@ -54,7 +54,7 @@ class Why : public Served {
         fact.name = "status";
         fact.read = DecidingFact::Read::kNull;
         fact.asked = "[running, starting]";
-        fact.offset = 812;
+        fact.offset = Offset(812);
         fact.at = from_millis<BrokerTime>(1'764'000'000'000);
         trace.stages = {{Stage::kPattern, 2, "rows: one", true, {fact}}};
         return {trace, ""};

@@ -123,14 +123,16 @@ class HostTest : public ::testing::Test {
 
     std::size_t commands() {
         return host->log()
-            .read({Topic::kCommands, PartitionNumber(0)}, 0, 1U << 20U)
+            .read({Topic::kCommands, PartitionNumber(0)}, kFirstOffset, 1U << 20U)
             .value()
             .records.size();
     }
     std::vector<Outcome> outcomes() {
         std::vector<Outcome> found;
         const auto fetched =
-            host->log().read({Topic::kOutcomes, PartitionNumber(0)}, 0, 1U << 20U).value();
+            host->log()
+                .read({Topic::kOutcomes, PartitionNumber(0)}, kFirstOffset, 1U << 20U)
+                .value();
         for (const ports::Record& record : fetched.records) {
             if (!record.value.empty()) {
                 found.push_back(codec::decode_outcome(record.value).value());
@@ -322,8 +324,8 @@ TEST_F(HostTest, WhoLookedLetsARuleActAndAScriptSaysWhatWasSeen) {
 }
 
 TEST(EnableCommand, WhatWasSeenIsOneOffsetForEachShard) {
-    EXPECT_EQ(parse_seen("242").value(), std::vector<std::int64_t>{242});
-    EXPECT_EQ(parse_seen("242.-.77").value(), (std::vector<std::int64_t>{242, -1, 77}));
+    EXPECT_EQ(parse_seen("242").value(), std::vector{Offset(242)});
+    EXPECT_EQ(parse_seen("242.-.77").value(), (std::vector{Offset(242), kNoOffset, Offset(77)}));
     EXPECT_TRUE(parse_seen("").value().empty());
     for (const char* wrong : {"x", "-1", "1 2"}) {
         EXPECT_FALSE(parse_seen(wrong).ok()) << wrong;
@@ -362,7 +364,8 @@ TEST_F(HostTest, WhatIsOlderThanTheConfigurationKeepsIsForgotten) {
     every = Millis{50};
     start(false);
     const auto begins_later = [this](Topic topic) {
-        return host->log().describe({topic, PartitionNumber(0)}).value().first_offset > 0;
+        return host->log().describe({topic, PartitionNumber(0)}).value().first_offset >
+               kFirstOffset;
     };
     EXPECT_TRUE(wait_until([&] { return begins_later(Topic::kChangesPods); }));
     EXPECT_TRUE(wait_until([&] { return begins_later(Topic::kJournal); }));
@@ -387,7 +390,7 @@ TEST_F(HostTest, WhatIsOrderedAfterAStartUnderEnforceIsDone) {
 TEST_F(HostTest, AClockThatLeaptAheadAndWasSetRightStopsNoWord) {
     clock.ahead = 3'600'000;
     start(false);
-    ASSERT_TRUE(wait_until([this] { return host->snapshot().journal_offset >= 1; }));
+    ASSERT_TRUE(wait_until([this] { return host->snapshot().journal_offset > kFirstOffset; }));
     clock.ahead = 0;
     EXPECT_EQ(ask("pause"), 0);
     EXPECT_EQ(host->snapshot().pauses.size(), 1U);
@@ -479,7 +482,7 @@ TEST_F(DoubtfulHostTest, ASourceThatIsNotCheckedYetIsNotReadAndTheProcessIsNotRe
     EXPECT_FALSE(rows_of(shown).known);
     EXPECT_FALSE(rows_of(shown).answering);
     EXPECT_TRUE(host->log()
-                    .read({Topic::kChangesRows, PartitionNumber(0)}, 0, 1U << 20U)
+                    .read({Topic::kChangesRows, PartitionNumber(0)}, kFirstOffset, 1U << 20U)
                     .value()
                     .records.empty());
     const char* why = "source rows: nothing is read or written there until it answers: ";

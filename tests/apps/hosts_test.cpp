@@ -40,7 +40,7 @@ class DamagedLog final : public trueup::testing::WrappedLog {
   public:
     DamagedLog(std::unique_ptr<ports::Log> below, const std::atomic<bool>& damaged)
         : WrappedLog(std::move(below)), damaged_(damaged) {}
-    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+    Result<ports::Fetched> read(ports::Partition partition, Offset offset,
                                 std::size_t max_bytes) override {
         if (damaged_ && partition.topic == Topic::kJournal) {
             return Error{Next::kStop, Code::kCorrupt, "the journal is damaged"};

@@ -59,12 +59,12 @@ class ShardOpening : public ::testing::Test {
                           [this](const std::string& what) { said_.push_back(what); });
     }
     /// Opens as a follower and folds the rest of the journal. Where it began to fold.
-    std::int64_t opened_at(MemoryLog* other = nullptr) {
+    Offset opened_at(MemoryLog* other = nullptr) {
         fixture_.settings.lead = false;
         auto opened = open(other);
         EXPECT_TRUE(opened.ok()) << opened.error().what;
-        if (!opened.ok()) return -2;
-        const std::int64_t at = opened->shard->state().meta.applied;
+        if (!opened.ok()) return Offset(-2);
+        const Offset at = opened->shard->state().meta.applied;
         while (!opened->shard->status().caught_up && !HasFailure()) {
             EXPECT_TRUE(opened->shard->step().ok());
         }
@@ -112,7 +112,7 @@ TEST_F(ShardOpening, RowsThatAreThereAreUsed) {
 TEST_F(ShardOpening, WithoutRowsTheNewestCheckpointAndItsTailAre_C8) {
     fs::remove_all(place_.path);
     auto tail = runtime::testing::copy_of(fixture_.log);  // nothing else could be folded
-    ASSERT_TRUE(tail->truncate(kJournal, newer_.offset + 1).ok());
+    ASSERT_TRUE(tail->truncate(kJournal, next(newer_.offset)).ok());
     EXPECT_EQ(opened_at(tail.get()), newer_.offset);
     ASSERT_EQ(said_.size(), 1U);
     expect_said(0, "rebuilt from checkpoint " + newer_.name());
@@ -162,7 +162,7 @@ TEST_F(ShardOpening, RowsThatDoNotAddUpAreSetAsideToo_C2) {
 
 TEST_F(ShardOpening, ADamagedCheckpointIsPassedOver_C8) {
     fs::remove_all(place_.path);
-    fs::create_directories(place_.checkpoints.path_of({newer_.journal_id, 1'000'000, {}}));
+    fs::create_directories(place_.checkpoints.path_of({newer_.journal_id, Offset(1'000'000), {}}));
     fs::rename(place_.checkpoints.path_of(newer_),
                place_.checkpoints.path_of({newer_.journal_id, newer_.offset, {1, 1}}));
     EXPECT_EQ(opened_at(), older_.offset);
@@ -177,7 +177,7 @@ TEST_F(ShardOpening, WhenNoneCanBeUsedTheJournalIsFoldedFromItsStart_C8) {
     fs::remove_all(place_.path);
     spoil_tables(place_.checkpoints.path_of(older_));  // both: they share tables
     spoil_tables(place_.checkpoints.path_of(newer_));
-    EXPECT_EQ(opened_at(), -1);
+    EXPECT_EQ(opened_at(), kNoOffset);
     ASSERT_EQ(said_.size(), 2U);
     expect_said(0, newer_.name() + " is skipped: ");
     expect_said(1, older_.name() + " is skipped: ");
@@ -185,7 +185,7 @@ TEST_F(ShardOpening, WhenNoneCanBeUsedTheJournalIsFoldedFromItsStart_C8) {
 
 TEST_F(ShardOpening, AheadOfTheJournalOrOfATailThatWasLostItIsPassedOver_C11) {
     fs::remove_all(place_.path);
-    auto other = another_tail(static_cast<std::size_t>(older_.offset) + 3);
+    auto other = another_tail(static_cast<std::size_t>(older_.offset.value()) + 3);
     fixture_.settings.lead = false;
     auto opened = open(other.get());
     ASSERT_TRUE(opened.ok()) << opened.error().what;
@@ -200,7 +200,7 @@ TEST_F(ShardOpening, AheadOfTheJournalOrOfATailThatWasLostItIsPassedOver_C11) {
     }
     opened = open(&shorter);
     ASSERT_TRUE(opened.ok()) << opened.error().what;
-    EXPECT_EQ(opened->shard->state().meta.applied, -1);
+    EXPECT_EQ(opened->shard->state().meta.applied, kNoOffset);
     expect_said(0, "the journal lost its tail");
     expect_said(1, "the journal lost its tail");
 }
@@ -219,14 +219,14 @@ TEST_F(ShardOpening, OneOfAnotherJournalIsPassedOver_C11) {
     fixture_.settings.lead = false;
     auto opened = open(&other);
     ASSERT_TRUE(opened.ok()) << opened.error().what;
-    EXPECT_EQ(opened->shard->state().meta.applied, -1);
+    EXPECT_EQ(opened->shard->state().meta.applied, kNoOffset);
     ASSERT_EQ(said_.size(), 2U);
     expect_said(0, "they belong to another journal");
 }
 
 TEST_F(ShardOpening, WhereRetentionTookWhatIsMissingItIsRefusedEachTime_C11) {
     fs::remove_all(place_.path);
-    ASSERT_TRUE(fixture_.log.truncate(kJournal, newer_.offset + 2).ok());
+    ASSERT_TRUE(fixture_.log.truncate(kJournal, further(newer_.offset, 2)).ok());
     for (int start = 0; start < 2; ++start) {
         const auto opened = open();
         ASSERT_FALSE(opened.ok()) << "it started empty";
@@ -235,7 +235,8 @@ TEST_F(ShardOpening, WhereRetentionTookWhatIsMissingItIsRefusedEachTime_C11) {
         EXPECT_NE(opened.error().what.find("retention deleted what lies between"),
                   std::string::npos);
         EXPECT_NE(opened.error().what.find("Put a checkpoint at offset " +
-                                           std::to_string(newer_.offset + 1) + " or later into"),
+                                           std::to_string(next(newer_.offset).value()) +
+                                           " or later into"),
                   std::string::npos)
             << opened.error().what;
         EXPECT_EQ(said_.size(), 2U) << "of each checkpoint why it does not help";
@@ -247,7 +248,7 @@ TEST_F(ShardOpening, TheWayOutThatIsNamedIsOne_C11) {
     const std::string saved = dir_ / "saved";
     fs::rename(place_.checkpoints.path_of(newer_), saved);
     fs::remove_all(place_.path);
-    ASSERT_TRUE(fixture_.log.truncate(kJournal, newer_.offset + 1).ok());
+    ASSERT_TRUE(fixture_.log.truncate(kJournal, next(newer_.offset)).ok());
     ASSERT_FALSE(open().ok());
     fs::rename(saved, place_.checkpoints.path_of(newer_));
     EXPECT_EQ(opened_at(), newer_.offset) << "an empty database of the first try is in no way";

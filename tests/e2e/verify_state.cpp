@@ -76,15 +76,17 @@ Image read_image(ports::Store& store, Report& report) {
 /// Follows the acceptance rule by itself: prev <= last < offset, once each, without a hole.
 class Accepted {
   public:
-    Accepted(ports::Log& log, PartitionNumber shard) : log_(log), shard_(shard) { last_.fill(-1); }
+    Accepted(ports::Log& log, PartitionNumber shard) : log_(log), shard_(shard) {
+        last_.fill(kNoOffset);
+    }
 
     void take(const JournalView& record, Report& report) {
         for (const ItemView& item : record.items) {
-            std::int64_t& last = last_[static_cast<std::size_t>(item.topic)];
+            Offset& last = last_[static_cast<std::size_t>(item.topic)];
             if (item.offset <= last || item.prev_offset > last) continue;
             const std::string name =
-                std::string(name_of(item.topic)) + '@' + std::to_string(item.offset);
-            report.expect(item.offset == last + 1, name + " was accepted over a hole");
+                std::string(name_of(item.topic)) + '@' + std::to_string(item.offset.value());
+            report.expect(item.offset == next(last), name + " was accepted over a hole");
             report.expect(bytes_of(item.topic, item.offset) == item.bytes,
                           name + " is not what the topic holds");
             last = item.offset;
@@ -96,12 +98,12 @@ class Accepted {
     void check_rest(const core::Meta& meta, Report& report) {
         report.expect(meta.counters.items == count_, "the fold counted other items");
         for (const Topic topic : kInputTopics) {
-            const std::int64_t last = last_[static_cast<std::size_t>(topic)];
+            const Offset last = last_[static_cast<std::size_t>(topic)];
             report.expect(meta.last[static_cast<std::size_t>(topic)] == last,
                           std::string(name_of(topic)) + ": the fold stands elsewhere");
             report.counts["last." + std::string(name_of(topic))] =
-                static_cast<std::uint64_t>(last + 1);
-            const auto rest = log_.read({topic, shard_}, last + 1, kPage);
+                static_cast<std::uint64_t>(next(last).value());
+            const auto rest = log_.read({topic, shard_}, next(last), kPage);
             if (!rest) return report.problem(rest.error().what);
             for (const ports::Record& record : rest->records) {
                 if (record.value.empty()) continue;
@@ -110,21 +112,22 @@ class Accepted {
                                              change->kind == ChangeKind::kProgress ||
                                              change->kind == ChangeKind::kAlive);
                 report.expect(idle, std::string(name_of(topic)) + '@' +
-                                        std::to_string(record.offset) + " was never accepted");
+                                        std::to_string(record.offset.value()) +
+                                        " was never accepted");
             }
         }
         report.counts["items"] = count_;
     }
 
   private:
-    std::string bytes_of(Topic topic, std::int64_t offset) {
+    std::string bytes_of(Topic topic, Offset offset) {
         const auto fetched = log_.read({topic, shard_}, offset, 1);
         if (!fetched || fetched->records.empty() || fetched->records[0].offset != offset) return {};
         return std::string(fetched->records[0].value);
     }
     ports::Log& log_;
     const PartitionNumber shard_;
-    std::array<std::int64_t, kTopics> last_{};
+    std::array<Offset, kTopics> last_{};
     std::uint64_t count_ = 0;
 };
 
@@ -149,7 +152,7 @@ void fold_all(ports::Log& log, PartitionNumber shard, const Image& image, core::
     core::FoldReport folded;
     JournalView view;
     std::set<std::string> commands;
-    std::int64_t next = 0;
+    Offset next;
     for (;;) {
         const auto page = log.read({Topic::kJournal, shard}, next, kPage);
         if (!page) return report.problem("the journal cannot be read: " + page.error().what);
@@ -169,7 +172,7 @@ void fold_all(ports::Log& log, PartitionNumber shard, const Image& image, core::
     report.expect(state.halted.empty(), state.halted);
     report.expect(image.meta && image.meta->applied <= state.meta.applied,
                   "the projection is ahead of the journal");
-    report.counts["journal"] = static_cast<std::uint64_t>(next);
+    report.counts["journal"] = static_cast<std::uint64_t>(distance(kFirstOffset, next));
     report.counts["commands"] = commands.size();
     report.counts["parked"] = state.meta.counters.parked;
     report.counts["open_findings"] = state.meta.open_findings;

@@ -453,13 +453,13 @@ TEST(Dispatcher, CommandsOfOldAreSkippedAndRetentionIsNoTrouble) {
     fixture.emit(delete_orphan(1));
     fixture.pass(Millis(3'700'000));
     fixture.emit(delete_orphan(2));
-    ASSERT_TRUE(fixture.log.truncate(kOutcomes, 0).ok());
+    ASSERT_TRUE(fixture.log.truncate(kOutcomes, kFirstOffset).ok());
     fixture.step();
     ASSERT_EQ(fixture.outcomes().size(), 1U);
     EXPECT_EQ(fixture.outcomes()[0].command_id, CommandId({0, 2}));
-    const std::int64_t end = fixture.log.describe(kCommands).value().next_offset;
+    const Offset end = fixture.log.describe(kCommands).value().next_offset;
     fixture.log.skip_offsets(kCommands, 5);
-    ASSERT_TRUE(fixture.log.truncate(kCommands, end + 5).ok());
+    ASSERT_TRUE(fixture.log.truncate(kCommands, further(end, 5)).ok());
     fixture.cluster.pods["wrapper-a"] = {};
     fixture.emit(delete_orphan(3));
     fixture.step();
@@ -469,9 +469,9 @@ TEST(Dispatcher, CommandsOfOldAreSkippedAndRetentionIsNoTrouble) {
 TEST(Dispatcher, OutcomesLostToRetentionStopThePartition_C11) {
     DispatcherFixture fixture;
     fixture.step();
-    const std::int64_t end = fixture.log.describe(kOutcomes).value().next_offset;
+    const Offset end = fixture.log.describe(kOutcomes).value().next_offset;
     fixture.log.skip_offsets(kOutcomes, 5);
-    ASSERT_TRUE(fixture.log.truncate(kOutcomes, end + 5).ok());
+    ASSERT_TRUE(fixture.log.truncate(kOutcomes, further(end, 5)).ok());
     fixture.emit(delete_orphan());
     fixture.step();
     EXPECT_TRUE(fixture.cluster.calls.empty());

@@ -106,7 +106,7 @@ ordered_json life() {
                                         std::pair{FindingState::kResolved, Reason::kDone}}) {
         edge.state = state;
         edge.reason = reason;
-        ++edge.offset;
+        edge.offset = next(edge.offset);
         if (state == FindingState::kCommanded) edge.command_id = codec::samples::command().id;
         core::FoldReport report;
         report.findings.add() = edge;

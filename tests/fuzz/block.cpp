@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kHead = 32;
 constexpr std::size_t kBodyHashAt = 16;
-constexpr std::int64_t kFirst = 5;
+constexpr Offset kFirst{5};
 
 }  // namespace
 }  // namespace trueup::fuzz
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto sealed = connectors::seal(std::move(packed), fuzz::kFirst, BrokerTime{});
     const auto block = connectors::parse(sealed->bytes, fuzz::kFirst);
     if (!block) return fuzz::check_refusal(block.error(), Next::kStop), 0;
-    TRUEUP_CHECK(!connectors::parse(sealed->bytes, fuzz::kFirst + 1).ok());
+    TRUEUP_CHECK(!connectors::parse(sealed->bytes, next(fuzz::kFirst)).ok());
     ports::Fetched fetched;
     std::size_t taken = 0;
     connectors::add_records(*block, fuzz::kFirst, SIZE_MAX, taken, fetched);

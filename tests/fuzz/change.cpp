@@ -24,7 +24,7 @@ void check_same(const v1::Object& object, ObjectView view) {
 void check_same(const v1::Change& m, const ChangeView& view) {
     TRUEUP_CHECK(static_cast<int>(m.kind()) == static_cast<int>(view.kind));
     TRUEUP_CHECK(m.source() == view.source);
-    TRUEUP_CHECK((m.has_incarnation() ? m.incarnation() : -1) == view.incarnation);
+    TRUEUP_CHECK((m.has_incarnation() ? m.incarnation() : -1) == view.incarnation.value());
     TRUEUP_CHECK(m.seq() == view.seq);
     TRUEUP_CHECK(m.epoch() == view.epoch);
     TRUEUP_CHECK(m.event_id() == view.event_id);

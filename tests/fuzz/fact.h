@@ -15,7 +15,7 @@ inline void check_publishable(const Fact& fact) {
     ChangeView change;
     change.kind = fact.kind == Fact::Kind::kUpsert ? ChangeKind::kUpsert : ChangeKind::kRemove;
     change.source = "source";
-    change.incarnation = 0;
+    change.incarnation = kFirstOffset;
     change.seq = 1;
     change.event_id = fact.event_id;
     change.object_id = fact.object_id;

@@ -15,7 +15,7 @@ void check_same(const v1::JournalRecord& record, const JournalView& view) {
     TRUEUP_CHECK(record.has_folded_offset() == view.folded.has_value());
     TRUEUP_CHECK(record.has_folded_digest() == view.folded.has_value());
     if (view.folded) {
-        TRUEUP_CHECK(record.folded_offset() == view.folded->offset);
+        TRUEUP_CHECK(record.folded_offset() == view.folded->offset.value());
         TRUEUP_CHECK(record.folded_digest() == view.folded->digest);
     }
     TRUEUP_CHECK(static_cast<std::size_t>(record.items_size()) == view.items.size());
@@ -23,8 +23,8 @@ void check_same(const v1::JournalRecord& record, const JournalView& view) {
         const v1::Item& item = record.items(i);
         const ItemView& read = view.items[static_cast<std::size_t>(i)];
         TRUEUP_CHECK(static_cast<int>(item.topic()) == static_cast<int>(read.topic));
-        TRUEUP_CHECK(item.prev_offset() == read.prev_offset);
-        TRUEUP_CHECK(item.offset() == read.offset);
+        TRUEUP_CHECK(item.prev_offset() == read.prev_offset.value());
+        TRUEUP_CHECK(item.offset() == read.offset.value());
         TRUEUP_CHECK(item.append_time_ms() == to_millis(read.append_time));
         TRUEUP_CHECK(item.payload() == read.bytes);
         TRUEUP_CHECK(item.authentic() == read.authentic);
@@ -69,16 +69,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace trueup;
     const std::string_view bytes = fuzz::text(data, size);
     JournalView fresh;
-    const Status read = codec::decode_journal(bytes, 7, fuzz::kAt, fresh);
+    const Status read = codec::decode_journal(bytes, Offset(7), fuzz::kAt, fresh);
     if (!read) return fuzz::check_refusal(read.error(), Next::kStop), 0;
     v1::JournalRecord record;
     TRUEUP_CHECK(record.ParseFromArray(data, static_cast<int>(size)));
     fuzz::check_same(record, fresh);
     static JournalView used;
-    TRUEUP_CHECK(codec::decode_journal(bytes, 7, fuzz::kAt, used).ok());
+    TRUEUP_CHECK(codec::decode_journal(bytes, Offset(7), fuzz::kAt, used).ok());
     fuzz::check_same(fresh, used);
     const std::string built = fuzz::built_from(fresh);
-    TRUEUP_CHECK(codec::decode_journal(built, 7, fuzz::kAt, used).ok());
+    TRUEUP_CHECK(codec::decode_journal(built, Offset(7), fuzz::kAt, used).ok());
     fuzz::check_same(fresh, used);
     used = {};  // its views are of bytes that end here
     return 0;

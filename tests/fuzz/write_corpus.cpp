@@ -84,7 +84,8 @@ void add_rows(Corpus& corpus) {
     core::encode_meta(replay.settled_meta(), meta);
     corpus.add("row", "meta", meta);
     std::vector<ports::Entry> entries{{"key", "value", {{"ce_id", "1"}}}, {"", "", {}}};
-    corpus.add("block", "two", connectors::seal(connectors::pack(entries), 5, BrokerTime{})->bytes);
+    corpus.add("block", "two",
+               connectors::seal(connectors::pack(entries), Offset(5), BrokerTime{})->bytes);
 }
 
 sandbox::Pod pod(std::string name) {

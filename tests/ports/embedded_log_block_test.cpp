@@ -12,21 +12,21 @@ namespace {
 constexpr BrokerTime kTime{Millis(1234)};
 
 BlockRef sample() {
-    return seal(pack({{"k1", "v1", {{"h", "x"}}}, {"", ""}, {"k3", "v3"}}), 40, kTime);
+    return seal(pack({{"k1", "v1", {{"h", "x"}}}, {"", ""}, {"k3", "v3"}}), Offset(40), kTime);
 }
 
 TEST(Block, ComesBackAsItWasSealed) {
-    const Result<BlockRef> parsed = parse(sample()->bytes, 40);
+    const Result<BlockRef> parsed = parse(sample()->bytes, Offset(40));
     ASSERT_TRUE(parsed.ok());
-    EXPECT_EQ((*parsed)->next_offset(), 43);
+    EXPECT_EQ((*parsed)->next_offset(), Offset(43));
     EXPECT_EQ((*parsed)->append_time, kTime);
     ports::Fetched out;
     std::size_t taken = 0;
-    EXPECT_TRUE(add_records(*parsed, 41, 1000, taken, out));
+    EXPECT_TRUE(add_records(*parsed, Offset(41), 1000, taken, out));
     ASSERT_EQ(out.records.size(), 2U);
     EXPECT_EQ(out.records[1].key, "k3");
     EXPECT_EQ(out.records[1].value, "v3");
-    EXPECT_EQ(headers_of(**parsed, 40), (Headers{{"h", "x"}}));
+    EXPECT_EQ(headers_of(**parsed, Offset(40)), (Headers{{"h", "x"}}));
 }
 
 TEST(Block, EveryDamagedByteIsNoticed) {
@@ -34,17 +34,17 @@ TEST(Block, EveryDamagedByteIsNoticed) {
     for (std::size_t i = 0; i < good.size(); ++i) {
         std::string bad = good;
         bad[i] = static_cast<char>(bad[i] ^ 1);
-        EXPECT_FALSE(parse(bad, 40).ok()) << "byte " << i;
+        EXPECT_FALSE(parse(bad, Offset(40)).ok()) << "byte " << i;
     }
 }
 
 TEST(Block, EveryCutAndAnyWrongPlaceIsNoticed) {
     const std::string good = sample()->bytes;
     for (std::size_t size = 0; size < good.size(); ++size) {
-        EXPECT_FALSE(parse(good.substr(0, size), 40).ok()) << "size " << size;
+        EXPECT_FALSE(parse(good.substr(0, size), Offset(40)).ok()) << "size " << size;
     }
-    EXPECT_FALSE(parse(good + "x", 40).ok());
-    EXPECT_FALSE(parse(good, 41).ok());
+    EXPECT_FALSE(parse(good + "x", Offset(40)).ok());
+    EXPECT_FALSE(parse(good, Offset(41)).ok());
 }
 
 TEST(AppendClock, AscendsWithinAPartitionAndNeverDescendsBetweenThem) {

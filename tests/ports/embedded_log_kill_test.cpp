@@ -35,11 +35,11 @@ std::unique_ptr<EmbeddedLog> must_open(const std::string& path) {
 
 /// Units in the log, checked to be whole, adjacent and numbered from 0 without a hole.
 std::uint64_t count_units(ports::Log& log) {
-    const std::vector<Seen> seen = read_all(log, kJournal0, 0);
+    const std::vector<Seen> seen = read_all(log, kJournal0);
     EXPECT_EQ(seen.size() % kRecordsInUnit, 0U);
     for (std::size_t i = 0; i < seen.size(); ++i) {
         const ports::Entry expected = numbered_unit(i / kRecordsInUnit)[i % kRecordsInUnit];
-        EXPECT_EQ(seen[i].offset, static_cast<std::int64_t>(i));
+        EXPECT_EQ(seen[i].offset, Offset(static_cast<std::int64_t>(i)));
         EXPECT_EQ(seen[i].key, expected.key);
         EXPECT_EQ(seen[i].value.size(), expected.value.size());
     }

@@ -45,7 +45,7 @@ class EmbeddedUnderTest final : public ports::LogUnderTest {
   public:
     explicit EmbeddedUnderTest(std::size_t memory_bytes) : memory_bytes_(memory_bytes) { reopen(); }
     Log& log() override { return *log_; }
-    Result<Headers> headers(ports::Partition partition, std::int64_t offset) override {
+    Result<Headers> headers(ports::Partition partition, Offset offset) override {
         return log_->headers(partition, offset);
     }
     void reopen() override {
@@ -99,14 +99,14 @@ std::uintmax_t bytes_under(const std::string& path) {
 TEST(EmbeddedLog, OffsetsAreDenseFromZero) {
     testing::TempDir dir;
     auto log = must_open({.path = dir / "log", .fsync = false});
-    std::int64_t next = 0;
+    Offset end;
     for (int i = 1; i <= 5; ++i) {
         const Appended appended = must_append(*log, kJournal0, unit_of("a", i));
-        EXPECT_EQ(appended.first_offset, next);
-        EXPECT_EQ(appended.last_offset, next + i - 1);
-        next += i;
+        EXPECT_EQ(appended.first_offset, end);
+        EXPECT_EQ(appended.last_offset, further(end, i - 1));
+        end = further(end, i);
     }
-    EXPECT_EQ(log->describe(kJournal0).value().next_offset, next);
+    EXPECT_EQ(log->describe(kJournal0).value().next_offset, end);
 }
 
 TEST(EmbeddedLog, OneUnitSharesOneTimeAndTheNextIsLater) {
@@ -118,7 +118,7 @@ TEST(EmbeddedLog, OneUnitSharesOneTimeAndTheNextIsLater) {
     clock.advance(Millis(50));
     must_append(*log, kJournal0, unit_of("c", 1));
     std::vector<std::int64_t> times;
-    for (const Seen& seen : read_all(*log, kJournal0, 0)) times.push_back(to_millis(seen.time));
+    for (const Seen& seen : read_all(*log, kJournal0)) times.push_back(to_millis(seen.time));
     EXPECT_EQ(times,
               (std::vector<std::int64_t>{1'000'000, 1'000'000, 1'000'001, 1'000'001, 1'000'050}));
 }
@@ -154,7 +154,7 @@ TEST(EmbeddedLog, UnitsOfManyAppendersAreAdjacent) {
     }
     for (std::thread& thread : threads) thread.join();
 
-    const std::vector<Seen> seen = read_all(*log, kJournal0, 0);
+    const std::vector<Seen> seen = read_all(*log, kJournal0);
     std::vector<int> next(kThreads, 0);  // units come in each appender's own order
     for (std::size_t i = 0; i < seen.size();) {
         const int t = seen[i].key[0] - '0';
@@ -175,13 +175,13 @@ TEST(EmbeddedLog, AReaderNeverSeesPartOfAUnit) {
     constexpr int kRecords = 7;
     std::atomic<bool> done = false;
     std::thread reader([&] {
-        while (!done) EXPECT_EQ(read_all(*log, kJournal0, 0).size() % kRecords, 0U);
+        while (!done) EXPECT_EQ(read_all(*log, kJournal0).size() % kRecords, 0U);
     });
     for (int u = 0; u < kUnits; ++u)
         must_append(*log, kJournal0, unit_of(std::to_string(u), kRecords));
     done = true;
     reader.join();
-    EXPECT_EQ(read_all(*log, kJournal0, 0).size(), std::size_t{kUnits * kRecords});
+    EXPECT_EQ(read_all(*log, kJournal0).size(), std::size_t{kUnits * kRecords});
 }
 
 TEST(EmbeddedLog, ASecondOpenSaysWhoIsInTheWay) {
@@ -247,7 +247,7 @@ TEST(EmbeddedLog, WhatACrashCutOffAtTheEndWasNeverAcknowledged) {
     const std::filesystem::path file = write_ahead(dir / "log");
     std::filesystem::resize_file(file, std::filesystem::file_size(file) - 7);
     auto log = must_open({.path = dir / "log"});
-    EXPECT_EQ(read_all(*log, kJournal0, 0).size(), 99U * 3U);
+    EXPECT_EQ(read_all(*log, kJournal0).size(), 99U * 3U);
 }
 
 TEST(EmbeddedLog, OversizedRecordsAreRefusedAndLeaveNoHole) {
@@ -259,7 +259,7 @@ TEST(EmbeddedLog, OversizedRecordsAreRefusedAndLeaveNoHole) {
     EXPECT_EQ(refused.error().next, Next::kSkip);
     EXPECT_EQ(refused.error().code, Code::kTooLarge);
     const std::string fits(EmbeddedLog::kMaxRecordBytes, 'x');
-    EXPECT_EQ(must_append(*log, kJournal0, {{"", fits}}).first_offset, 0);
+    EXPECT_EQ(must_append(*log, kJournal0, {{"", fits}}).first_offset, kFirstOffset);
     const std::vector<ports::Entry> many(9, {"", fits});
     EXPECT_EQ(append_now(*log, kJournal0, many).error().next, Next::kSkip);
 }
@@ -272,7 +272,7 @@ TEST(EmbeddedLog, WhatWasQueuedIsWrittenBeforeTheEnd) {
     log.reset();
     for (const auto& one : pending) EXPECT_TRUE(one->take().ok());
     log = must_open({.path = dir / "log"});
-    EXPECT_EQ(read_all(*log, kJournal0, 0).size(), 20U);
+    EXPECT_EQ(read_all(*log, kJournal0).size(), 20U);
 }
 
 TEST(EmbeddedLog, AnAppendWhoseAnswerWasLostIsThereWhenReadBack_L5) {
@@ -282,11 +282,11 @@ TEST(EmbeddedLog, AnAppendWhoseAnswerWasLostIsThereWhenReadBack_L5) {
     const Result<Appended> lost = append_now(*log, kJournal0, unit_of("b", 2));
     ASSERT_FALSE(lost.ok());
     EXPECT_EQ(lost.error().next, Next::kRetry);
-    EXPECT_EQ(values_of(read_all(*log, kJournal0, 0)),
+    EXPECT_EQ(values_of(read_all(*log, kJournal0)),
               (std::vector<std::string>{"a.0", "b.0", "b.1"}));
-    EXPECT_EQ(must_append(*log, kJournal0, unit_of("c", 1)).first_offset, 3);
-    EXPECT_EQ(must_append(*log, kJournal1, unit_of("d", 1)).first_offset, 0);
-    EXPECT_EQ(read_all(*log, kJournal0, 0).size(), 4U);
+    EXPECT_EQ(must_append(*log, kJournal0, unit_of("c", 1)).first_offset, Offset(3));
+    EXPECT_EQ(must_append(*log, kJournal1, unit_of("d", 1)).first_offset, kFirstOffset);
+    EXPECT_EQ(read_all(*log, kJournal0).size(), 4U);
 }
 
 TEST(EmbeddedLog, AnAppendThatWasNotStoredNeverAppears_L5) {
@@ -294,11 +294,11 @@ TEST(EmbeddedLog, AnAppendThatWasNotStoredNeverAppears_L5) {
     auto log = must_open({.path = dir / "log", .faults = {.write_lost = 2}});
     must_append(*log, kJournal0, unit_of("a", 1));
     EXPECT_EQ(append_now(*log, kJournal0, unit_of("b", 2)).error().next, Next::kRetry);
-    EXPECT_EQ(values_of(read_all(*log, kJournal0, 0)), std::vector<std::string>{"a.0"});
-    EXPECT_EQ(must_append(*log, kJournal0, unit_of("c", 1)).first_offset, 1);
+    EXPECT_EQ(values_of(read_all(*log, kJournal0)), std::vector<std::string>{"a.0"});
+    EXPECT_EQ(must_append(*log, kJournal0, unit_of("c", 1)).first_offset, Offset(1));
     log.reset();
     log = must_open({.path = dir / "log"});
-    EXPECT_EQ(values_of(read_all(*log, kJournal0, 0)), (std::vector<std::string>{"a.0", "c.0"}));
+    EXPECT_EQ(values_of(read_all(*log, kJournal0)), (std::vector<std::string>{"a.0", "c.0"}));
 }
 
 /// While it lives no file of this process grows above `bytes`: a disk that is full.
@@ -326,7 +326,7 @@ TEST(EmbeddedLog, AFullDiskFailsAppendsAndNothingElse_L5) {
     testing::TempDir dir;
     auto log = must_open({.path = dir / "log"});
     const std::string value(100'000, 'x');
-    std::vector<std::int64_t> stored;
+    std::vector<Offset> stored;
     {
         const FullDisk full(kMegabyte);
         int failed = 0;
@@ -344,9 +344,9 @@ TEST(EmbeddedLog, AFullDiskFailsAppendsAndNothingElse_L5) {
     const Appended after = must_append(*log, kJournal0, {{"after", value}});
     log.reset();
     log = must_open({.path = dir / "log"});
-    const std::vector<Seen> seen = read_all(*log, kJournal0, 0);
+    const std::vector<Seen> seen = read_all(*log, kJournal0);
     for (std::size_t i = 0; i < seen.size(); ++i) {
-        EXPECT_EQ(seen[i].offset, static_cast<std::int64_t>(i));  // no hole, no double
+        EXPECT_EQ(seen[i].offset, Offset(static_cast<std::int64_t>(i)));  // no hole, no double
         EXPECT_EQ(seen[i].value, value);
     }
     EXPECT_EQ(seen.back().offset, after.first_offset);
@@ -365,12 +365,12 @@ TEST(EmbeddedLog, TruncationGivesTheDiskBack) {
     }
     EXPECT_GT(bytes_under(dir / "log"), 30 * kMegabyte);
     EXPECT_GT(log->stored_bytes().value_or(0), 30 * kMegabyte);
-    ASSERT_TRUE(log->truncate(kJournal0, 68).ok());
+    ASSERT_TRUE(log->truncate(kJournal0, Offset(68)).ok());
     log.reset();
     EXPECT_LT(bytes_under(dir / "log"), 12 * kMegabyte);
     log = must_open({.path = dir / "log", .fsync = false, .memory_bytes = kSmall});
-    EXPECT_EQ(read_all(*log, kJournal0, 68).size(), 2U);
-    EXPECT_EQ(read_all(*log, kPods0, 0).size(), 10U);
+    EXPECT_EQ(read_all(*log, kJournal0, Offset(68)).size(), 2U);
+    EXPECT_EQ(read_all(*log, kPods0).size(), 10U);
 }
 
 TEST(EmbeddedLog, WhatRepeatsItselfTakesLittle) {
@@ -379,15 +379,15 @@ TEST(EmbeddedLog, WhatRepeatsItselfTakesLittle) {
     const std::string value(500'000, 'x');
     for (int i = 0; i < 80; ++i) must_append(*log, kJournal0, {{"k", value}});
     EXPECT_LT(bytes_under(dir / "log"), 12 * kMegabyte) << "the write-ahead log, and little else";
-    EXPECT_EQ(read_all(*log, kJournal0, 0).size(), 80U);
+    EXPECT_EQ(read_all(*log, kJournal0).size(), 80U);
 }
 
 TEST(EmbeddedLog, TruncatingBeyondTheEndIsRefused) {
     testing::TempDir dir;
     auto log = must_open({.path = dir / "log", .fsync = false});
     must_append(*log, kJournal0, unit_of("a", 3));
-    EXPECT_EQ(log->truncate(kJournal0, 4).error().next, Next::kSkip);
-    EXPECT_EQ(log->describe(kJournal0).value().first_offset, 0);
+    EXPECT_EQ(log->truncate(kJournal0, Offset(4)).error().next, Next::kSkip);
+    EXPECT_EQ(log->describe(kJournal0).value().first_offset, kFirstOffset);
 }
 
 }  // namespace

@@ -28,17 +28,17 @@ std::unique_ptr<KafkaLog> must_open(const Settings& settings) {
 }
 
 /// Read by librdkafka's plain consumer, not by ours.
-Result<Headers> headers_at(const Settings& settings, ports::Partition partition,
-                           std::int64_t offset) {
+Result<Headers> headers_at(const Settings& settings, ports::Partition partition, Offset offset) {
     Callbacks callbacks;
     callbacks.settings = &settings;
     Result<Client> client = make_reader(callbacks);
     if (!client) return client.error();
-    const Partitions list = one_partition(settings, partition, offset);
+    const Partitions list = one_partition(settings, partition, offset.value());
     rd_kafka_assign(client->get(), list.get());
     const Message message(rd_kafka_consumer_poll(client->get(), 10'000));
     Headers out;
-    if (!message || message->err != RD_KAFKA_RESP_ERR_NO_ERROR || message->offset != offset) {
+    if (!message || message->err != RD_KAFKA_RESP_ERR_NO_ERROR ||
+        message->offset != offset.value()) {
         return Error{Next::kSkip, Code::kNotFound, "no such record"};
     }
     rd_kafka_headers_t* headers = nullptr;
@@ -66,7 +66,7 @@ class KafkaUnderTest final : public ports::LogUnderTest {
         log_.reset();
         log_ = must_open(settings_);
     }
-    Result<Headers> headers(ports::Partition partition, std::int64_t offset) override {
+    Result<Headers> headers(ports::Partition partition, Offset offset) override {
         return headers_at(settings_, partition, offset);
     }
 
@@ -86,9 +86,9 @@ TEST(KafkaLog, AnAppendOfManyBatchesIsAnsweredOnceAndIsThereInOrder_L4) {
     }
     const Result<Appended> appended = ports::append_now(*log, kJournal0, entries);
     ASSERT_TRUE(appended.ok()) << appended.error().what;
-    EXPECT_EQ(appended->first_offset, 0);
-    EXPECT_EQ(appended->last_offset, 4'999);
-    const std::vector<std::string> values = values_of(read_all(*log, kJournal0, 0));
+    EXPECT_EQ(appended->first_offset, kFirstOffset);
+    EXPECT_EQ(appended->last_offset, Offset(4'999));
+    const std::vector<std::string> values = values_of(read_all(*log, kJournal0));
     ASSERT_EQ(values.size(), entries.size());
     for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], entries[i].value);
 }

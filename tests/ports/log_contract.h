@@ -27,7 +27,7 @@ class LogUnderTest {
     virtual Log& log() = 0;
     virtual void reopen() = 0;
     /// The headers of one record; kSkip when there is no such record.
-    virtual Result<Headers> headers(Partition partition, std::int64_t offset) = 0;
+    virtual Result<Headers> headers(Partition partition, Offset offset) = 0;
 };
 using LogMaker = std::function<std::unique_ptr<LogUnderTest>()>;
 
@@ -37,7 +37,7 @@ class LogContract : public ::testing::TestWithParam<LogMaker> {
 
     Log& log() { return subject_->log(); }
     void reopen() { subject_->reopen(); }
-    Result<Headers> headers(Partition partition, std::int64_t offset) {
+    Result<Headers> headers(Partition partition, Offset offset) {
         return subject_->headers(partition, offset);
     }
 
@@ -62,25 +62,25 @@ TEST_P(LogContract, EveryReaderSeesOneOrder_L1) {
     append(kJournal0, unit_of("a", 2));
     append(kJournal0, unit_of("b", 1));
     append(kJournal0, unit_of("c", 3));
-    const std::vector<Seen> seen = read_all(log(), kJournal0, 0);
+    const std::vector<Seen> seen = read_all(log(), kJournal0);
     EXPECT_EQ(values_of(seen),
               (std::vector<std::string>{"a.0", "a.1", "b.0", "c.0", "c.1", "c.2"}));
-    EXPECT_EQ(read_all(log(), kJournal0, 0), seen);
-    EXPECT_EQ(read_all(log(), kJournal0, 0, 1), seen);  // record by record
+    EXPECT_EQ(read_all(log(), kJournal0), seen);
+    EXPECT_EQ(read_all(log(), kJournal0, kFirstOffset, 1), seen);  // record by record
 }
 
 TEST_P(LogContract, PartitionsAreApart_L1) {
     append(kJournal0, unit_of("a", 1));
     append(kJournal1, unit_of("b", 1));
     append(kPods0, unit_of("c", 1));
-    EXPECT_EQ(values_of(read_all(log(), kJournal0, 0)), std::vector<std::string>{"a.0"});
-    EXPECT_EQ(values_of(read_all(log(), kJournal1, 0)), std::vector<std::string>{"b.0"});
-    EXPECT_EQ(values_of(read_all(log(), kPods0, 0)), std::vector<std::string>{"c.0"});
+    EXPECT_EQ(values_of(read_all(log(), kJournal0)), std::vector<std::string>{"a.0"});
+    EXPECT_EQ(values_of(read_all(log(), kJournal1)), std::vector<std::string>{"b.0"});
+    EXPECT_EQ(values_of(read_all(log(), kPods0)), std::vector<std::string>{"c.0"});
 }
 
 TEST_P(LogContract, OffsetsAscendAndTimesNeverDescend_L2) {
     for (int i = 0; i < 50; ++i) append(kJournal0, unit_of(std::to_string(i), 3));
-    const std::vector<Seen> seen = read_all(log(), kJournal0, 0);
+    const std::vector<Seen> seen = read_all(log(), kJournal0);
     ASSERT_EQ(seen.size(), 150U);
     for (std::size_t i = 1; i < seen.size(); ++i) {
         EXPECT_LT(seen[i - 1].offset, seen[i].offset);
@@ -103,7 +103,7 @@ TEST_P(LogContract, AppendsInFlightAreAnsweredInOrder_L1) {
         pending.push_back(log().append(kJournal0, unit_of(std::to_string(i), 2)));
     }
     EXPECT_TRUE(pending.back()->take().ok());
-    std::int64_t last = -1;
+    Offset last = kNoOffset;
     for (std::size_t i = 0; i + 1 < pending.size(); ++i) {
         EXPECT_TRUE(pending[i]->ready()) << i;  // the last one was answered before
         const Result<Appended> appended = pending[i]->take();
@@ -130,7 +130,7 @@ TEST_P(LogContract, AppendsOfManyAppendersAreWholeAndInTheirOwnOrder_L4) {
     for (std::thread& thread : threads) thread.join();
 
     std::vector<std::vector<std::string>> seen(kThreads);
-    for (const Seen& s : read_all(log(), kJournal0, 0)) {
+    for (const Seen& s : read_all(log(), kJournal0)) {
         seen[static_cast<std::size_t>(s.key[0] - '0')].push_back(s.value);
     }
     for (int t = 0; t < kThreads; ++t) {
@@ -146,7 +146,7 @@ TEST_P(LogContract, AppendsOfManyAppendersAreWholeAndInTheirOwnOrder_L4) {
 TEST_P(LogContract, ReadingStartsAnywhere) {
     append(kJournal0, unit_of("a", 4));
     append(kJournal0, unit_of("b", 4));
-    const std::vector<Seen> all = read_all(log(), kJournal0, 0);
+    const std::vector<Seen> all = read_all(log(), kJournal0);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto middle = all.begin() + static_cast<std::ptrdiff_t>(i);
         EXPECT_EQ(read_all(log(), kJournal0, middle->offset), std::vector(middle, all.end()));
@@ -157,37 +157,37 @@ TEST_P(LogContract, TheLimitCutsAReadButLeavesAtLeastOneRecord) {
     append(kJournal0, {{"k", std::string(1000, 'x')}, {"k", std::string(1000, 'y')}});
     append(kJournal0, {{"k", std::string(1000, 'z')}});
     const auto count = [&](std::size_t max_bytes) {
-        return log().read(kJournal0, 0, max_bytes).value().records.size();
+        return log().read(kJournal0, kFirstOffset, max_bytes).value().records.size();
     };
     EXPECT_EQ(count(0), 1U);
     EXPECT_EQ(count(1), 1U);
     EXPECT_LT(count(1500), 3U);
-    EXPECT_EQ(read_all(log(), kJournal0, 0).size(), 3U);
+    EXPECT_EQ(read_all(log(), kJournal0).size(), 3U);
 }
 
 TEST_P(LogContract, ViewsLiveAsLongAsTheirStorage) {
     append(kJournal0, unit_of("first", 1));
-    Fetched kept = std::move(log().read(kJournal0, 0, kPlenty)).value();
+    Fetched kept = std::move(log().read(kJournal0, kFirstOffset, kPlenty)).value();
     for (int i = 0; i < 20; ++i) append(kJournal0, {{"k", std::string(100000, 'x')}});
     EXPECT_EQ(kept.records.front().value, "first.0");
 }
 
 TEST_P(LogContract, TheEndIsEmptyAndNoError) {
-    const Fetched nothing = std::move(log().read(kJournal0, 0, kPlenty)).value();
+    const Fetched nothing = std::move(log().read(kJournal0, kFirstOffset, kPlenty)).value();
     EXPECT_TRUE(nothing.records.empty());
-    EXPECT_EQ(nothing.next_offset, 0);
+    EXPECT_EQ(nothing.next_offset, kFirstOffset);
     const Appended a = append(kJournal0, unit_of("a", 1));
-    const Fetched end = std::move(log().read(kJournal0, a.last_offset + 1, kPlenty)).value();
+    const Fetched end = std::move(log().read(kJournal0, next(a.last_offset), kPlenty)).value();
     EXPECT_TRUE(end.records.empty());
-    EXPECT_EQ(end.next_offset, a.last_offset + 1);
+    EXPECT_EQ(end.next_offset, next(a.last_offset));
 }
 
 TEST_P(LogContract, DescribeNamesBothEnds) {
-    EXPECT_EQ(extent(kJournal0).first_offset, 0);
-    EXPECT_EQ(extent(kJournal0).next_offset, 0);
+    EXPECT_EQ(extent(kJournal0).first_offset, kFirstOffset);
+    EXPECT_EQ(extent(kJournal0).next_offset, kFirstOffset);
     append(kJournal0, unit_of("a", 2));
     const Appended b = append(kJournal0, unit_of("b", 2));
-    EXPECT_EQ(extent(kJournal0).first_offset, 0);
+    EXPECT_EQ(extent(kJournal0).first_offset, kFirstOffset);
     EXPECT_GT(extent(kJournal0).next_offset, b.last_offset);
 }
 
@@ -199,7 +199,7 @@ TEST_P(LogContract, HeadersComeBack) {
     EXPECT_EQ(headers(kJournal0, b.last_offset).value(), Headers{});
     reopen();
     EXPECT_EQ(headers(kJournal0, b.first_offset).value(), written);
-    const Result<Headers> none = headers(kJournal0, b.last_offset + 1);
+    const Result<Headers> none = headers(kJournal0, next(b.last_offset));
     ASSERT_FALSE(none.ok());
     EXPECT_EQ(none.error().next, Next::kSkip);
 }
@@ -208,27 +208,27 @@ TEST_P(LogContract, TruncatedOffsetsAreAnErrorAndNotEmpty_L6) {
     append(kJournal0, unit_of("a", 3));
     const Appended b = append(kJournal0, unit_of("b", 3));
     append(kJournal0, unit_of("c", 3));
-    const std::int64_t first = b.first_offset + 1;  // inside an append
+    const Offset first = next(b.first_offset);  // inside an append
     ASSERT_TRUE(log().truncate(kJournal0, first).ok());
     for (int round = 0; round < 2; ++round) {
         EXPECT_EQ(extent(kJournal0).first_offset, first);
-        for (const std::int64_t gone : {std::int64_t{0}, b.first_offset}) {
+        for (const Offset gone : {kFirstOffset, b.first_offset}) {
             const Result<Fetched> read = log().read(kJournal0, gone, kPlenty);
             ASSERT_FALSE(read.ok());
             EXPECT_EQ(read.error().next, Next::kStop);
             EXPECT_EQ(read.error().code, Code::kLost);
-            EXPECT_NE(read.error().what.find(std::to_string(first)), std::string::npos);
+            EXPECT_NE(read.error().what.find(std::to_string(first.value())), std::string::npos);
         }
         EXPECT_EQ(values_of(read_all(log(), kJournal0, first)),
                   (std::vector<std::string>{"b.1", "b.2", "c.0", "c.1", "c.2"}));
         reopen();
     }
-    ASSERT_TRUE(log().truncate(kJournal0, 0).ok());  // nothing more to forget
+    ASSERT_TRUE(log().truncate(kJournal0, kFirstOffset).ok());  // nothing more to forget
 }
 
 TEST_P(LogContract, OffsetsGoOnAfterEverythingWasTruncated_L2) {
     const Appended a = append(kJournal0, unit_of("a", 3));
-    const std::int64_t next = extent(kJournal0).next_offset;
+    const Offset next = extent(kJournal0).next_offset;
     ASSERT_TRUE(log().truncate(kJournal0, next).ok());
     reopen();
     EXPECT_EQ(extent(kJournal0).first_offset, next);
@@ -243,13 +243,13 @@ TEST_P(LogContract, AMomentIsFoundByItsTime_L2) {
     std::vector<Appended> units;
     for (int i = 0; i < 40; ++i) units.push_back(append(kJournal0, unit_of(std::to_string(i), 2)));
     const auto place = [&](BrokerTime time) {
-        const Result<std::int64_t> found = log().offset_at(kJournal0, time);
-        return found.ok() ? *found : -1;
+        const Result<Offset> found = log().offset_at(kJournal0, time);
+        return found.ok() ? *found : kNoOffset;
     };
-    EXPECT_EQ(place(BrokerTime{}), 0);
+    EXPECT_EQ(place(BrokerTime{}), kFirstOffset);
     EXPECT_EQ(place(units.back().append_time + Millis{1}), extent(kJournal0).next_offset);
     // Several records may have one time: the first of them counts.
-    const std::vector<Seen> all = read_all(log(), kJournal0, 0);
+    const std::vector<Seen> all = read_all(log(), kJournal0);
     for (const Seen& one : all) {
         const auto first = std::find_if(all.begin(), all.end(),
                                         [&](const Seen& other) { return other.time >= one.time; });
@@ -257,17 +257,18 @@ TEST_P(LogContract, AMomentIsFoundByItsTime_L2) {
     }
     ASSERT_TRUE(log().truncate(kJournal0, units[9].first_offset).ok());
     EXPECT_EQ(place(BrokerTime{}), units[9].first_offset) << "from what is left on";
-    EXPECT_EQ(log().offset_at({Topic::kJournal, PartitionNumber(1)}, BrokerTime{}).value(), 0);
+    EXPECT_EQ(log().offset_at({Topic::kJournal, PartitionNumber(1)}, BrokerTime{}).value(),
+              kFirstOffset);
 }
 
 TEST_P(LogContract, ReopeningKeepsEverything_L3) {
     for (int i = 0; i < 20; ++i) append(kJournal0, unit_of("j" + std::to_string(i), 3));
     append(kPods0, unit_of("p", 2));
-    const std::vector<Seen> journal = read_all(log(), kJournal0, 0);
-    const std::vector<Seen> pods = read_all(log(), kPods0, 0);
+    const std::vector<Seen> journal = read_all(log(), kJournal0);
+    const std::vector<Seen> pods = read_all(log(), kPods0);
     reopen();
-    EXPECT_EQ(read_all(log(), kJournal0, 0), journal);
-    EXPECT_EQ(read_all(log(), kPods0, 0), pods);
+    EXPECT_EQ(read_all(log(), kJournal0), journal);
+    EXPECT_EQ(read_all(log(), kPods0), pods);
     const Appended next = append(kJournal0, unit_of("next", 1));
     EXPECT_GT(next.first_offset, journal.back().offset);
     EXPECT_GE(next.append_time, journal.back().time);
@@ -278,7 +279,8 @@ TEST_P(LogContract, RecordsOfFourMebibytesFit) {
     append(kJournal0, {{"k", big}, {"k", "small"}});
     append(kJournal0, {{"k", big + "2"}});
     for (int round = 0; round < 2; ++round) {
-        const std::vector<Seen> seen = read_all(log(), kJournal0, 0, std::size_t{1} << 20U);
+        const std::vector<Seen> seen =
+            read_all(log(), kJournal0, kFirstOffset, std::size_t{1} << 20U);
         ASSERT_EQ(seen.size(), 3U);
         EXPECT_TRUE(seen[0].value == big);
         EXPECT_EQ(seen[1].value, "small");
@@ -291,7 +293,7 @@ TEST_P(LogContract, AnyBytesAreKept) {
     std::string all(256, '\0');
     std::iota(all.begin(), all.end(), '\0');
     append(kJournal0, {{all, all}, {"", ""}, {all, ""}});
-    const std::vector<Seen> seen = read_all(log(), kJournal0, 0);
+    const std::vector<Seen> seen = read_all(log(), kJournal0);
     ASSERT_EQ(seen.size(), 3U);
     EXPECT_EQ(seen[0].key, all);
     EXPECT_EQ(seen[0].value, all);
@@ -304,7 +306,7 @@ TEST_P(LogContract, WaitEndsWithAnAppend) {
     std::thread appender([&] { append(kJournal0, unit_of("a", 1)); });
     log().wait(seen, kForEver);
     EXPECT_GT(log().changes_seen(), seen);
-    EXPECT_EQ(read_all(log(), kJournal0, 0).size(), 1U);
+    EXPECT_EQ(read_all(log(), kJournal0).size(), 1U);
     appender.join();
     log().wait(seen, kForEver);  // what was seen is old: no wait
     log().wait(log().changes_seen(), Millis(0));
@@ -356,10 +358,10 @@ TEST_P(LogContract, WhoListensHearsOfAnAppendAndOfAWakeUntilItStops) {
 
 TEST_P(LogContract, WhereNothingIsNewAReaderNeedNotLook) {
     append(kJournal0, unit_of("a", 2));
-    EXPECT_TRUE(log().may_have(kJournal0, 0));
-    const std::vector<Seen> all = read_all(log(), kJournal0, 0);
+    EXPECT_TRUE(log().may_have(kJournal0, kFirstOffset));
+    const std::vector<Seen> all = read_all(log(), kJournal0);
     ASSERT_EQ(all.size(), 2U);
-    const std::int64_t end = all.back().offset + 1;
+    const Offset end = next(all.back().offset);
     while (log().may_have(kJournal0, end)) ASSERT_TRUE(log().read(kJournal0, end, 1).ok());
     append(kJournal0, unit_of("b", 1));
     EXPECT_TRUE(log().may_have(kJournal0, end));

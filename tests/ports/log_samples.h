@@ -25,7 +25,7 @@ inline std::vector<Entry> unit_of(const std::string& name, int count) {
 
 /// A record that outlives its storage.
 struct Seen {
-    std::int64_t offset;
+    Offset offset;
     BrokerTime time;
     std::string key;
     std::string value;
@@ -33,7 +33,7 @@ struct Seen {
 };
 
 /// Everything from `from` to the end, in reads of `max_bytes`.
-inline std::vector<Seen> read_all(Log& log, Partition partition, std::int64_t from,
+inline std::vector<Seen> read_all(Log& log, Partition partition, Offset from = kFirstOffset,
                                   std::size_t max_bytes = kPlenty) {
     std::vector<Seen> seen;
     while (true) {

@@ -12,7 +12,7 @@ class MemoryLogUnderTest final : public LogUnderTest {
   public:
     MemoryLogUnderTest() { log_.block_in_wait(true); }
     Log& log() override { return log_; }
-    Result<Headers> headers(Partition partition, std::int64_t offset) override {
+    Result<Headers> headers(Partition partition, Offset offset) override {
         return log_.headers(partition, offset);
     }
     void reopen() override {}

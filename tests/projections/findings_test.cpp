@@ -13,7 +13,7 @@ FindingEdge edge(std::uint64_t id, FindingState state, Reason reason, std::int64
     made.subject = "graph-instances/wrapper-" + std::to_string(id);
     made.state = state;
     made.reason = reason;
-    made.offset = offset;
+    made.offset = Offset(offset);
     made.opened = state == FindingState::kSuspected;
     return made;
 }
@@ -26,12 +26,12 @@ TEST(FindingsView, TheNewestEdgeCountsAndAResolvedFindingGoes) {
     FindingsView::Page page = view.list({});
     ASSERT_EQ(page.findings.size(), 2U);
     EXPECT_EQ(page.findings[0].reason, Reason::kApproval);
-    EXPECT_EQ(page.seen, 12);
+    EXPECT_EQ(page.seen, Offset(12));
     view.take(edge(1, FindingState::kResolved, Reason::kDone, 13));
     page = view.list({});
     ASSERT_EQ(page.findings.size(), 1U);
     EXPECT_EQ(page.findings[0].id, FindingId({0, 2}));
-    EXPECT_EQ(page.seen, 13);
+    EXPECT_EQ(page.seen, Offset(13));
 }
 
 TEST(FindingsView, AFilterNarrowsAndALimitSaysWhatItLeftOut) {

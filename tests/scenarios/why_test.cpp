@@ -52,8 +52,8 @@ void walk(Visit&& visit) {
     }
 }
 
-std::string where(const std::string& path, std::int64_t offset, const std::string& key) {
-    return path + ", behind record " + std::to_string(offset) + ", " + key;
+std::string where(const std::string& path, Offset offset, const std::string& key) {
+    return path + ", behind record " + std::to_string(offset.value()) + ", " + key;
 }
 
 struct Watched {
@@ -110,8 +110,7 @@ Verdict unwatched(core::State& state, const Subject& subject, std::string_view r
 
 TEST(Why, TheTraceOfEveryRuleEndsAsItsVerdict) {
     std::size_t told = 0;
-    walk([&](core::State& state, const std::string& key, const std::string& path,
-             std::int64_t offset) {
+    walk([&](core::State& state, const std::string& key, const std::string& path, Offset offset) {
         const auto look = core::look_at(state, key);
         if (!look) return;
         for (const RuleTrace& trace : look->why) {
@@ -140,8 +139,7 @@ TEST(Why, TheTraceOfEveryRuleEndsAsItsVerdict) {
 // What a finding waits for is decided by the fold as it goes; what the trace says is asked later.
 TEST(Why, WhatHoldsAFindingIsWhereItsTraceStops) {
     std::size_t held = 0;
-    walk([&](core::State& state, const std::string& key, const std::string& path,
-             std::int64_t offset) {
+    walk([&](core::State& state, const std::string& key, const std::string& path, Offset offset) {
         const auto look = core::look_at(state, key);
         if (!look || look->subject.ending || !state.meta.sweeps.empty()) return;
         for (const Finding& finding : look->subject.findings) {
@@ -254,8 +252,7 @@ struct Draw {
 std::vector<Draw> draw(std::mt19937_64& random, Pool& pool) {
     using Shape = std::tuple<std::string, std::string, Said, Place>;
     std::map<Shape, std::pair<std::size_t, std::vector<Draw>>> shapes;
-    walk([&](core::State& state, const std::string& key, const std::string& path,
-             std::int64_t offset) {
+    walk([&](core::State& state, const std::string& key, const std::string& path, Offset offset) {
         const auto look = core::look_at(state, key);
         if (!look) return;
         for (const Facet& facet : look->subject.facets) {

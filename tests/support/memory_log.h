@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,7 +27,7 @@ namespace trueup::testing {
 
 /// One stored record, as a test looks at it.
 struct StoredRecord {
-    std::int64_t offset = 0;
+    Offset offset;
     BrokerTime append_time{};
     std::string key;
     std::string value;
@@ -78,7 +77,7 @@ class MemoryLog final : public ports::Log {
         reads_to_failure_ = n;
     }
     /// Reads find nothing from this offset on, as those of a consumer that is behind.
-    void hide_from(std::int64_t offset) {
+    void hide_from(Offset offset) {
         const MutexLock lock(mutex_);
         hidden_from_ = offset;
     }
@@ -92,10 +91,11 @@ class MemoryLog final : public ports::Log {
     /// The next record of the partition gets an offset that is higher by `count` (Kafka skips).
     void skip_offsets(ports::Partition partition, std::int64_t count) {
         const MutexLock lock(mutex_);
-        partitions_[partition].next_offset += count;
+        Offset& end = partitions_[partition].next_offset;
+        end = further(end, count);
     }
     /// What was stored from this offset on is gone, and the next records take its place.
-    void lose_from(ports::Partition partition, std::int64_t offset) {
+    void lose_from(ports::Partition partition, Offset offset) {
         const MutexLock lock(mutex_);
         PartitionState& state = partitions_[partition];
         while (!state.records.empty() && state.records.back()->offset >= offset) {
@@ -129,14 +129,14 @@ class MemoryLog final : public ports::Log {
     // The port.
     std::unique_ptr<ports::PendingAppend> append(ports::Partition partition,
                                                  const std::vector<ports::Entry>& entries) override;
-    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+    Result<ports::Fetched> read(ports::Partition partition, Offset offset,
                                 std::size_t max_bytes) override;
-    Result<Headers> headers(ports::Partition partition, std::int64_t offset);
+    Result<Headers> headers(ports::Partition partition, Offset offset);
     /// True for all that a test has made fail or hidden.
-    bool may_have(ports::Partition partition, std::int64_t offset) override {
+    bool may_have(ports::Partition partition, Offset offset) override {
         const MutexLock lock(mutex_);
-        const bool meddled = failing_reads_ != 0 || reads_to_failure_ != 0 ||
-                             hidden_from_ != std::numeric_limits<std::int64_t>::max();
+        const bool meddled =
+            failing_reads_ != 0 || reads_to_failure_ != 0 || hidden_from_ != kBeyondOffsets;
         return meddled || offset < partitions_[partition].next_offset;
     }
     std::uint64_t changes_seen() const override { return changes_.seen(); }
@@ -145,7 +145,7 @@ class MemoryLog final : public ports::Log {
     std::unique_ptr<ports::Wakeup::Listener> listen(std::function<void()> heard) override {
         return changes_.listen(std::move(heard));
     }
-    Status truncate(ports::Partition partition, std::int64_t offset) override;
+    Status truncate(ports::Partition partition, Offset offset) override;
     std::optional<std::uint64_t> stored_bytes() const override {
         const MutexLock lock(mutex_);
         return stored_;
@@ -198,8 +198,8 @@ class MemoryLog final : public ports::Log {
     };
     struct PartitionState {
         std::deque<std::shared_ptr<const StoredRecord>> records;
-        std::int64_t first_offset = 0;
-        std::int64_t next_offset = 0;
+        Offset first_offset;
+        Offset next_offset;
         BrokerTime last_append{};
     };
 
@@ -211,10 +211,10 @@ class MemoryLog final : public ports::Log {
         return true;
     }
     ports::Appended store(const Held& append) TRUEUP_REQUIRES(mutex_);
-    static Error below_start(std::int64_t offset, std::int64_t first) {
+    static Error below_start(Offset offset, Offset first) {
         return {Next::kStop, Code::kLost,
-                "offset " + std::to_string(offset) + " is below the first one, " +
-                    std::to_string(first)};
+                "offset " + std::to_string(offset.value()) + " is below the first one, " +
+                    std::to_string(first.value())};
     }
 
     mutable Mutex mutex_;
@@ -224,7 +224,7 @@ class MemoryLog final : public ports::Log {
     std::deque<Held> held_ TRUEUP_GUARDED_BY(mutex_);
     BrokerTime now_ TRUEUP_GUARDED_BY(mutex_);
     std::size_t failing_reads_ TRUEUP_GUARDED_BY(mutex_) = 0;
-    std::int64_t hidden_from_ TRUEUP_GUARDED_BY(mutex_) = std::numeric_limits<std::int64_t>::max();
+    Offset hidden_from_ TRUEUP_GUARDED_BY(mutex_) = kBeyondOffsets;
     std::size_t reads_to_failure_ TRUEUP_GUARDED_BY(mutex_) = 0;  ///< 0: none is to fail
     std::optional<std::uint64_t> stored_ TRUEUP_GUARDED_BY(mutex_);
     std::uint64_t reads_ TRUEUP_GUARDED_BY(mutex_) = 0;
@@ -283,14 +283,14 @@ inline ports::Appended MemoryLog::store(const Held& append) {
     state.last_append = std::max(state.last_append, now_);
     ports::Appended appended{state.next_offset, state.next_offset, state.last_append};
     for (const ports::Entry& entry : append.entries) {
-        appended.last_offset = state.next_offset++;
+        appended.last_offset = std::exchange(state.next_offset, next(state.next_offset));
         state.records.push_back(std::make_shared<StoredRecord>(StoredRecord{
             appended.last_offset, state.last_append, entry.key, entry.value, entry.headers}));
     }
     return appended;
 }
 
-inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::int64_t offset,
+inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, Offset offset,
                                               std::size_t max_bytes) {
     const MutexLock lock(mutex_);
     ++reads_;
@@ -302,9 +302,9 @@ inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::i
     ports::Fetched fetched;
     fetched.next_offset = offset;
     std::size_t bytes = 0;
-    auto place = std::lower_bound(
-        state.records.begin(), state.records.end(), offset,
-        [](const auto& record, std::int64_t wanted) { return record->offset < wanted; });
+    auto place =
+        std::lower_bound(state.records.begin(), state.records.end(), offset,
+                         [](const auto& record, Offset wanted) { return record->offset < wanted; });
     for (; place != state.records.end(); ++place) {
         const StoredRecord& record = **place;
         if (record.offset >= hidden_from_) break;
@@ -312,18 +312,18 @@ inline Result<ports::Fetched> MemoryLog::read(ports::Partition partition, std::i
         bytes += record.value.size();
         fetched.records.push_back({record.offset, record.append_time, record.key, record.value});
         fetched.storage.push_back(*place);
-        fetched.next_offset = record.offset + 1;
+        fetched.next_offset = next(record.offset);
     }
     return fetched;
 }
 
-inline Result<Headers> MemoryLog::headers(ports::Partition partition, std::int64_t offset) {
+inline Result<Headers> MemoryLog::headers(ports::Partition partition, Offset offset) {
     const MutexLock lock(mutex_);
     for (const auto& record : partitions_[partition].records) {
         if (record->offset == offset) return record->headers;
     }
     return Error{Next::kSkip, Code::kNotFound,
-                 "there is no record at offset " + std::to_string(offset)};
+                 "there is no record at offset " + std::to_string(offset.value())};
 }
 
 inline void MemoryLog::wait(std::uint64_t seen, Millis max_wait) {
@@ -335,7 +335,7 @@ inline void MemoryLog::wait(std::uint64_t seen, Millis max_wait) {
     if (blocks) changes_.wait(seen, max_wait);
 }
 
-inline Status MemoryLog::truncate(ports::Partition partition, std::int64_t offset) {
+inline Status MemoryLog::truncate(ports::Partition partition, Offset offset) {
     const MutexLock lock(mutex_);
     PartitionState& state = partitions_[partition];
     state.first_offset = std::max(state.first_offset, std::min(offset, state.next_offset));

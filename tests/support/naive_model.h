@@ -21,7 +21,7 @@ class NaiveModel {
     struct Object {
         bool present = false;
         bool removed = false;
-        Incarnation owner = -1;
+        Incarnation owner = kNoOffset;
         Version version;
         std::string fields;
         std::uint64_t gone_since = 0;
@@ -35,7 +35,7 @@ class NaiveModel {
     };
     struct Source {
         Topic topic = Topic::kUnspecified;
-        Incarnation owner = -1;
+        Incarnation owner = kNoOffset;
         std::uint64_t next_seq = 1;
         bool known = false;
         bool hole = false;
@@ -68,9 +68,9 @@ class NaiveModel {
             }
         }
         for (const ItemView& item : record.items) {
-            std::int64_t& next = next_[item.topic];
-            if (item.offset < next || item.prev_offset >= next) continue;
-            next = item.offset + 1;
+            Offset& end = ends_[item.topic];
+            if (item.offset < end || item.prev_offset >= end) continue;
+            end = next(item.offset);
             if (const auto* change = std::get_if<ChangeView>(&item.body)) take(item, *change);
         }
         for (auto& [name, source] : sources) {
@@ -94,7 +94,7 @@ class NaiveModel {
         if (change.kind == ChangeKind::kIncarnationStart) return;
         if (found == sources.end() || found->second.topic != item.topic) return;
         Source& source = found->second;
-        if (change.incarnation < 0 || change.incarnation < source.owner) return;
+        if (change.incarnation < kFirstOffset || change.incarnation < source.owner) return;
         if (change.incarnation > source.owner) {
             forget_proofs(source);
             source.owner = change.incarnation;
@@ -198,7 +198,7 @@ class NaiveModel {
 
     Millis max_clock_step_{10'000};
     BrokerTime before_{};
-    std::map<Topic, std::int64_t> next_;
+    std::map<Topic, Offset> ends_;
 };
 
 }  // namespace trueup::testing

@@ -23,11 +23,11 @@ class WrappedLog : public ports::Log {
         ports::Partition partition, const std::vector<ports::Entry>& entries) override {
         return below_.append(partition, entries);
     }
-    Result<ports::Fetched> read(ports::Partition partition, std::int64_t offset,
+    Result<ports::Fetched> read(ports::Partition partition, Offset offset,
                                 std::size_t max_bytes) override {
         return below_.read(partition, offset, max_bytes);
     }
-    bool may_have(ports::Partition partition, std::int64_t offset) override {
+    bool may_have(ports::Partition partition, Offset offset) override {
         return below_.may_have(partition, offset);
     }
     std::uint64_t changes_seen() const override { return below_.changes_seen(); }
@@ -40,7 +40,7 @@ class WrappedLog : public ports::Log {
     std::unique_ptr<ports::Wakeup::Listener> listen(std::function<void()> heard) override {
         return below_.listen(std::move(heard));
     }
-    Status truncate(ports::Partition partition, std::int64_t offset) override {
+    Status truncate(ports::Partition partition, Offset offset) override {
         return below_.truncate(partition, offset);
     }
     Result<ports::Extent> describe(ports::Partition partition) override {

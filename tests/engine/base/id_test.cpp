@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <type_traits>
 
 namespace trueup {
 namespace {
@@ -74,6 +76,17 @@ TEST(Hash128, NothingElseIsHex) {
     EXPECT_FALSE(hash_from_hex("0123456789abcdeffedcba987654321"));
     EXPECT_FALSE(hash_from_hex("0123456789abcdeffedcba98765432100"));
     EXPECT_FALSE(hash_from_hex("0123456789abcdef fedcba987654321"));
+}
+
+TEST(Offset, IsNoCountAndGoesOnByItsFunctions) {
+    EXPECT_FALSE((std::is_convertible_v<std::int64_t, Offset>));
+    EXPECT_FALSE((std::is_convertible_v<Offset, std::int64_t>));
+    EXPECT_EQ(next(kNoOffset), kFirstOffset);
+    EXPECT_EQ(previous(kFirstOffset), kNoOffset);
+    EXPECT_EQ(further(Offset(5), -2), Offset(3));
+    EXPECT_EQ(distance(Offset(3), Offset(5)), 2);
+    EXPECT_EQ(distance(Offset(5), Offset(3)), -2);
+    EXPECT_LT(kFirstOffset, kBeyondOffsets);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::int64_t signed_bits(Number n) {
 void expect_same(const v1::Change& m, const ChangeView& view) {
     EXPECT_EQ(signed_bits(m.kind()), signed_bits(view.kind));
     EXPECT_EQ(m.source(), view.source);
-    EXPECT_EQ(m.has_incarnation() ? m.incarnation() : -1, view.incarnation);
+    EXPECT_EQ(m.has_incarnation() ? m.incarnation() : -1, view.incarnation.value());
     EXPECT_EQ(m.seq(), view.seq);
     EXPECT_EQ(m.epoch(), view.epoch);
     EXPECT_EQ(m.event_id(), view.event_id);
@@ -259,7 +259,7 @@ TEST(ChangeCodec, RefusesWhatNoConnectorMayWrite) {
     EXPECT_NE(complaint([](C& c) { c.kind = ChangeKind::kUnspecified; }), "");
     EXPECT_NE(complaint([](C& c) { c.kind = static_cast<ChangeKind>(10); }), "");
     EXPECT_NE(complaint([](C& c) { c.source = ""; }), "");
-    EXPECT_NE(complaint([](C& c) { c.incarnation = -2; }), "");
+    EXPECT_NE(complaint([](C& c) { c.incarnation = Offset(-2); }), "");
     EXPECT_NE(complaint([](C& c) { c.object_id = ""; }), "");
     EXPECT_NE(complaint([](C& c) { c.subject_key = ""; }), "");
     EXPECT_NE(complaint([](C& c) { c.object = "\x12"; }), "");

@@ -26,24 +26,24 @@ std::string seed_trace() { return "replay with TRUEUP_SEED=" + std::to_string(sa
 TEST(JournalCodec, ARecordIsReadAsItWasWritten) {
     const std::string bytes = samples::journal_record();
     JournalView view;
-    const Status read = decode_journal(bytes, 42, kAt, view);
+    const Status read = decode_journal(bytes, Offset(42), kAt, view);
     ASSERT_TRUE(read.ok()) << read.error().what;
-    EXPECT_EQ(view.offset, 42);
+    EXPECT_EQ(view.offset, Offset(42));
     EXPECT_EQ(view.append_time, kAt);
     EXPECT_EQ(view.genesis, samples::genesis());
     EXPECT_EQ(view.settings, samples::settings());
 
     ASSERT_EQ(view.items.size(), 4U);
     EXPECT_EQ(view.items[0].topic, Topic::kChangesPods);
-    EXPECT_EQ(view.items[0].prev_offset, -1);
-    EXPECT_EQ(view.items[0].offset, 0);
+    EXPECT_EQ(view.items[0].prev_offset, kNoOffset);
+    EXPECT_EQ(view.items[0].offset, kFirstOffset);
     EXPECT_EQ(to_millis(view.items[0].append_time), 1'700'000'000'001);
     EXPECT_EQ(view.items[0].bytes, encode_change(samples::upsert()));
     ASSERT_TRUE(std::holds_alternative<ChangeView>(view.items[0].body));
     EXPECT_EQ(std::get<ChangeView>(view.items[0].body).object_id, samples::upsert().object_id);
 
-    EXPECT_EQ(view.items[1].prev_offset, 4);
-    EXPECT_EQ(view.items[1].offset, 9);
+    EXPECT_EQ(view.items[1].prev_offset, Offset(4));
+    EXPECT_EQ(view.items[1].offset, Offset(9));
     ASSERT_TRUE(std::holds_alternative<Outcome>(view.items[1].body));
     EXPECT_EQ(std::get<Outcome>(view.items[1].body), samples::outcome());
 }
@@ -51,7 +51,7 @@ TEST(JournalCodec, ARecordIsReadAsItWasWritten) {
 TEST(JournalCodec, AnItemThatCannotBeReadFailsNothing) {
     const std::string bytes = samples::journal_record();
     JournalView view;
-    ASSERT_TRUE(decode_journal(bytes, 42, kAt, view).ok());
+    ASSERT_TRUE(decode_journal(bytes, Offset(42), kAt, view).ok());
     EXPECT_TRUE(view.items[2].authentic) << "as the sequencer found it";
     EXPECT_EQ(std::get<Request>(view.items[2].body), samples::request());
     EXPECT_FALSE(view.items[3].authentic);
@@ -59,11 +59,12 @@ TEST(JournalCodec, AnItemThatCannotBeReadFailsNothing) {
     EXPECT_EQ(view.items[3].bytes, "rubbish");
 
     JournalRecordBuilder builder;
-    builder.add_item(Topic::kOutcomes, 1, 2, kAt, "rubbish");
-    builder.add_item(Topic::kChangesPods, 1, 2, kAt, std::string(kMaxItemBytes + 1, 'x'));
-    builder.add_item(Topic::kChangesPods, 2, 3, kAt, "");
+    builder.add_item(Topic::kOutcomes, Offset(1), Offset(2), kAt, "rubbish");
+    builder.add_item(Topic::kChangesPods, Offset(1), Offset(2), kAt,
+                     std::string(kMaxItemBytes + 1, 'x'));
+    builder.add_item(Topic::kChangesPods, Offset(2), Offset(3), kAt, "");
     const std::string spoiled = builder.take();
-    ASSERT_TRUE(decode_journal(spoiled, 43, kAt, view).ok());
+    ASSERT_TRUE(decode_journal(spoiled, Offset(43), kAt, view).ok());
     ASSERT_EQ(view.items.size(), 3U);
     EXPECT_FALSE(view.genesis);
     EXPECT_FALSE(view.settings);
@@ -77,14 +78,14 @@ TEST(JournalCodec, ARecordWithoutPiecesIsATick) {
     JournalView view;
     EXPECT_EQ(builder.count(), 0U);
     const std::string bytes = builder.take();
-    ASSERT_TRUE(decode_journal(bytes, 1, kAt, view).ok());
+    ASSERT_TRUE(decode_journal(bytes, Offset(1), kAt, view).ok());
     EXPECT_TRUE(view.items.empty());
 }
 
 TEST(JournalCodec, TheBuilderIsAsNewAfterTake) {
     JournalRecordBuilder builder;
     const std::string tick = builder.take();
-    builder.add_item(Topic::kRequests, 0, 1, kAt, "x");
+    builder.add_item(Topic::kRequests, kFirstOffset, Offset(1), kAt, "x");
     EXPECT_EQ(builder.count(), 1U);
     const std::size_t size = builder.size();
     EXPECT_EQ(builder.take().size(), size);
@@ -93,11 +94,11 @@ TEST(JournalCodec, TheBuilderIsAsNewAfterTake) {
 }
 
 TEST(JournalCodec, AnItemCostsNoMoreThanItsOverhead) {
-    constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+    constexpr Offset kLargest = kBeyondOffsets;
     JournalRecordBuilder builder;
     for (const std::size_t size : {std::size_t{0}, std::size_t{127}, kMaxItemBytes}) {
         const std::size_t before = builder.size();
-        builder.add_item(Topic::kRequests, kLargest - 1, kLargest, BrokerTime::max(),
+        builder.add_item(Topic::kRequests, previous(kLargest), kLargest, BrokerTime::max(),
                          std::string(size, 'x'));
         EXPECT_LE(builder.size() - before, size + JournalRecordBuilder::kItemOverhead);
     }
@@ -109,8 +110,8 @@ void expect_same(const v1::JournalRecord& m, const JournalView& view) {
         const v1::Item& item = m.items(i);
         const ItemView& seen = view.items[static_cast<std::size_t>(i)];
         EXPECT_EQ(static_cast<int>(item.topic()), static_cast<int>(seen.topic));
-        EXPECT_EQ(item.prev_offset(), seen.prev_offset);
-        EXPECT_EQ(item.offset(), seen.offset);
+        EXPECT_EQ(item.prev_offset(), seen.prev_offset.value());
+        EXPECT_EQ(item.offset(), seen.offset.value());
         EXPECT_EQ(item.append_time_ms(), to_millis(seen.append_time));
         EXPECT_EQ(item.payload(), seen.bytes);
     }
@@ -118,7 +119,7 @@ void expect_same(const v1::JournalRecord& m, const JournalView& view) {
     EXPECT_EQ(m.has_settings(), view.settings.has_value());
     ASSERT_EQ(m.has_folded_offset(), view.folded.has_value());
     if (view.folded) {
-        EXPECT_EQ(m.folded_offset(), view.folded->offset);
+        EXPECT_EQ(m.folded_offset(), view.folded->offset.value());
         EXPECT_EQ(m.folded_digest(), view.folded->digest);
     }
 }
@@ -130,16 +131,16 @@ std::string random_record(std::mt19937_64& random, bool by_hand) {
     m.set_format(1);
     for (std::uint64_t n = random() % 8; n > 0; --n) {
         const Topic topic = kInputTopics[random() % kInputTopics.size()];
-        const auto offset = static_cast<std::int64_t>(samples::random_number(random) >> 1U);
-        const std::int64_t prev = random() % 2 == 0 ? -1 : offset - 1;
+        const Offset offset(static_cast<std::int64_t>(samples::random_number(random) >> 1U));
+        const Offset prev = random() % 2 == 0 ? kNoOffset : previous(offset);
         const auto at = static_cast<std::int64_t>(samples::random_number(random));
         const std::string payload = random() % 2 == 0 ? encode_change(samples::upsert())
                                                       : samples::random_text(random, 300);
         builder.add_item(topic, prev, offset, from_millis<BrokerTime>(at), payload);
         v1::Item& item = *m.add_items();
         item.set_topic(static_cast<v1::Topic>(topic));
-        item.set_prev_offset(prev);
-        item.set_offset(offset);
+        item.set_prev_offset(prev.value());
+        item.set_offset(offset.value());
         item.set_append_time_ms(at);
         item.set_payload(payload);
     }
@@ -155,7 +156,7 @@ TEST(JournalCodec, AgreesWithTheGeneratedCodeBothWays) {
     JournalView view;
     for (int i = 0; i < 3'000; ++i) {
         const std::string bytes = random_record(random, i % 2 == 0);
-        const Status read = decode_journal(bytes, i, kAt, view);
+        const Status read = decode_journal(bytes, Offset(i), kAt, view);
         ASSERT_TRUE(read.ok()) << read.error().what;
         v1::JournalRecord m;
         ASSERT_TRUE(m.ParseFromString(bytes));
@@ -172,7 +173,7 @@ TEST(JournalCodec, FlippedBytesStopOrAreReadAsTheGeneratedCodeDoes) {
             i % 4 == 0 ? samples::journal_record() : random_record(random, true);
         const std::string bytes = samples::mutate(start, random);
         const std::vector<char> copy(bytes.begin(), bytes.end());
-        const Status read = decode_journal({copy.data(), copy.size()}, i, kAt, view);
+        const Status read = decode_journal({copy.data(), copy.size()}, Offset(i), kAt, view);
         if (!read.ok()) {
             EXPECT_EQ(read.error().next, Next::kStop);
             continue;
@@ -189,12 +190,12 @@ TEST(JournalCodec, EveryCutStopsOrIsAShorterRecord) {
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         const std::vector<char> cut(bytes.begin(),
                                     bytes.begin() + static_cast<std::ptrdiff_t>(size));
-        const Status read = decode_journal({cut.data(), cut.size()}, 1, kAt, view);
+        const Status read = decode_journal({cut.data(), cut.size()}, Offset(1), kAt, view);
         if (read.ok()) {
             EXPECT_LT(view.items.size(), 4U);
         }
     }
-    EXPECT_FALSE(decode_journal("", 1, kAt, view).ok()) << "a record says its format";
+    EXPECT_FALSE(decode_journal("", Offset(1), kAt, view).ok()) << "a record says its format";
 }
 
 TEST(JournalCodec, RandomBytesAreReadWithinTheirBounds) {
@@ -204,7 +205,7 @@ TEST(JournalCodec, RandomBytesAreReadWithinTheirBounds) {
     for (int i = 0; i < 50'000; ++i) {
         std::vector<char> bytes(random() % 64);
         for (char& byte : bytes) byte = static_cast<char>(random() % 256);
-        (void)decode_journal({bytes.data(), bytes.size()}, i, kAt, view).ok();
+        (void)decode_journal({bytes.data(), bytes.size()}, Offset(i), kAt, view).ok();
     }
 }
 
@@ -221,7 +222,7 @@ TEST(JournalCodec, UnknownFieldsAreSkipped) {
     }
     const std::string bytes = unknown + m.SerializeAsString() + unknown;
     JournalView view;
-    ASSERT_TRUE(decode_journal(bytes, 1, kAt, view).ok());
+    ASSERT_TRUE(decode_journal(bytes, Offset(1), kAt, view).ok());
     EXPECT_EQ(view.items.size(), 4U);
     EXPECT_EQ(view.settings, samples::settings());
 }
@@ -233,7 +234,7 @@ std::string complaint(const std::function<void(v1::JournalRecord&)>& spoil) {
     spoil(m);
     JournalView view;
     const std::string bytes = m.SerializeAsString();
-    const Status read = decode_journal(bytes, 42, kAt, view);
+    const Status read = decode_journal(bytes, Offset(42), kAt, view);
     if (read.ok()) return "";
     EXPECT_EQ(read.error().next, Next::kStop);
     EXPECT_EQ(read.error().code, Code::kCorrupt);
@@ -315,19 +316,21 @@ TEST(JournalCodec, TwoGenesesOrSettingsStopTheirReader) {
     JournalRecordBuilder builder;
     builder.set_genesis(samples::genesis());
     builder.set_genesis(samples::genesis());
-    EXPECT_FALSE(decode_journal(builder.take(), 1, kAt, view).ok());
+    EXPECT_FALSE(decode_journal(builder.take(), Offset(1), kAt, view).ok());
     builder.set_settings(samples::settings());
     builder.set_settings(samples::settings());
-    EXPECT_FALSE(decode_journal(builder.take(), 1, kAt, view).ok());
+    EXPECT_FALSE(decode_journal(builder.take(), Offset(1), kAt, view).ok());
 }
 
 TEST(JournalCodec, ARecordThatIsTooLargeStopsItsReader) {
     JournalRecordBuilder builder;
     for (int i = 0; i < 17; ++i) {
-        builder.add_item(Topic::kRequests, i, i + 1, kAt, std::string(kMaxItemBytes, 'x'));
+        const Offset offset(i);
+        builder.add_item(Topic::kRequests, offset, next(offset), kAt,
+                         std::string(kMaxItemBytes, 'x'));
     }
     JournalView view;
-    EXPECT_FALSE(decode_journal(builder.take(), 1, kAt, view).ok());
+    EXPECT_FALSE(decode_journal(builder.take(), Offset(1), kAt, view).ok());
 }
 
 TEST(SettingsCodec, WithoutAPolicyTheyAreOfAPreview_C10) {

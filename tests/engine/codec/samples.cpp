@@ -37,7 +37,7 @@ ChangeView upsert() {
     ChangeView change;
     change.kind = ChangeKind::kUpsert;
     change.source = "pods";
-    change.incarnation = 17;
+    change.incarnation = Offset(17);
     change.seq = 300;
     change.epoch = 4;
     change.event_id = "184467";
@@ -53,7 +53,7 @@ ChangeView progress() {
     ChangeView change;
     change.kind = ChangeKind::kProgress;
     change.source = "instances";
-    change.incarnation = 0;
+    change.incarnation = kFirstOffset;
     change.seq = 1;
     change.count = 12;
     change.complete_as_of = from_millis<BrokerTime>(1'700'000'001'000);
@@ -80,7 +80,7 @@ Command command() {
         {Predicate::Kind::kNoVeto, "pods", "0b0c7ab2-57a3", "", std::nullopt}};
     command.issued = from_millis<BrokerTime>(1'700'000'002'000);
     command.not_after = from_millis<BrokerTime>(1'700'000'062'000);
-    command.evidence = {3, 17, 300};
+    command.evidence = {Offset(3), Offset(17), Offset(300)};
     command.emission = 2;
     return command;
 }
@@ -109,12 +109,12 @@ FindingEdge finding() {
     edge.since = from_millis<JournalTime>(60'000);
     edge.journal_id = JournalId({3, 4});
     edge.shard = PartitionNumber(5);
-    edge.offset = 300;
+    edge.offset = Offset(300);
     edge.index = 1;
     edge.append_time = from_millis<BrokerTime>(1'700'000'002'000);
     edge.command_id = CommandId({0x0123456789abcdef, 0xfedcba9876543210});
     edge.sentence = "Pod wrapper-7f3a has no row; it may go after 60 s.";
-    edge.evidence = {3, 17, 300};
+    edge.evidence = {Offset(3), Offset(17), Offset(300)};
     return edge;
 }
 
@@ -122,14 +122,9 @@ Request request() {
     Request request;
     request.id = RequestId({7, 8});
     request.kind = RequestKind::kApprove;
-    request.scope = {"graph-instance",
-                     "orphaned_pod",
-                     "graph-instance/wrapper-7f3a",
-                     "0b0c7ab2-57a3",
-                     "pods",
-                     "uncorrelated_rows",
-                     FindingId({1, 2}),
-                     300};
+    request.scope = {"graph-instance",  "orphaned_pod", "graph-instance/wrapper-7f3a",
+                     "0b0c7ab2-57a3",   "pods",         "uncorrelated_rows",
+                     FindingId({1, 2}), Offset(300)};
     request.issued_ms = 1'700'000'002'500;
     request.issued_by = "operator";
     request.role = "ops";
@@ -146,7 +141,7 @@ Request enabling() {
     request.issued_by = "olga";
     request.role = "admin";
     request.rules = {{"orphaned_pod", {1, 2}}, {"missing_pod", {3, 4}}};
-    request.seen = {-1, 300, -1};
+    request.seen = {kNoOffset, Offset(300), kNoOffset};
     return request;
 }
 
@@ -304,12 +299,13 @@ std::string journal_record() {
     JournalRecordBuilder builder;
     builder.set_genesis(genesis());
     builder.set_settings(settings());
-    builder.set_folded({41, 0xfedcba9876543210U});
+    builder.set_folded({Offset(41), 0xfedcba9876543210U});
     const auto at = [](std::int64_t ms) { return from_millis<BrokerTime>(1'700'000'000'000 + ms); };
-    builder.add_item(Topic::kChangesPods, -1, 0, at(1), encode_change(upsert()));
-    builder.add_item(Topic::kOutcomes, 4, 9, at(2), encode_outcome(outcome()));
-    builder.add_item(Topic::kRequests, -1, 0, at(3), encode_request(request()), true);
-    builder.add_item(Topic::kChangesRows, 7, 8, at(4), "rubbish");
+    builder.add_item(Topic::kChangesPods, kNoOffset, kFirstOffset, at(1), encode_change(upsert()));
+    builder.add_item(Topic::kOutcomes, Offset(4), Offset(9), at(2), encode_outcome(outcome()));
+    builder.add_item(Topic::kRequests, kNoOffset, kFirstOffset, at(3), encode_request(request()),
+                     true);
+    builder.add_item(Topic::kChangesRows, Offset(7), Offset(8), at(4), "rubbish");
     return builder.take();
 }
 

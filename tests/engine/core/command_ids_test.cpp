@@ -43,10 +43,10 @@ TEST(CommandIds, EachPartOfThePlaceCounts) {
     meta.chain = {3, 4};
     std::set<std::string> ids;
     const auto add = [&](const core::Meta& of, std::int64_t offset, std::uint32_t index) {
-        ids.insert(to_hex(core::make_command_id(of, offset, index)));
+        ids.insert(to_hex(core::make_command_id(of, Offset(offset), index)));
     };
     add(meta, 7, 0);
-    ids.insert(to_hex(core::make_finding_id(meta, 7, 0)));
+    ids.insert(to_hex(core::make_finding_id(meta, Offset(7), 0)));
     add(meta, 8, 0);
     add(meta, 7, 1);
     core::Meta other = meta;
@@ -65,15 +65,19 @@ TEST(CommandIds, EachPartOfThePlaceCounts) {
 
 TEST(CommandIds, TheChainDependsOnTopicOffsetBytesAndOrder) {
     const Hash128 start{1, 1};
+    const auto further_on = [](const Hash128& chain, Topic topic, std::int64_t offset,
+                               const char* bytes) {
+        return core::extend_chain(chain, topic, Offset(offset), bytes);
+    };
     const auto one = [&](Topic topic, std::int64_t offset, const char* bytes) {
-        return core::extend_chain(start, topic, offset, bytes);
+        return further_on(start, topic, offset, bytes);
     };
     const Hash128 base = one(Topic::kChangesPods, 5, "x");
     EXPECT_NE(base, one(Topic::kChangesRows, 5, "x"));
     EXPECT_NE(base, one(Topic::kChangesPods, 6, "x"));
     EXPECT_NE(base, one(Topic::kChangesPods, 5, "y"));
-    EXPECT_NE(core::extend_chain(base, Topic::kChangesPods, 6, "y"),
-              core::extend_chain(one(Topic::kChangesPods, 6, "y"), Topic::kChangesPods, 5, "x"));
+    EXPECT_NE(further_on(base, Topic::kChangesPods, 6, "y"),
+              further_on(one(Topic::kChangesPods, 6, "y"), Topic::kChangesPods, 5, "x"));
 }
 
 TEST(CommandIds, DuplicatesAndTicksLeaveTheChainAlone_C3) {

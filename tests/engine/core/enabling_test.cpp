@@ -298,7 +298,7 @@ TEST(Enabling, WhatCannotHaveBeenLookedAtIsRefused) {
     look_through(s);
     EXPECT_NE(refusal(s, early).find("is older than the reconcile"), std::string::npos);
     Request beyond = enabling(s);
-    beyond.seen = {999'999};
+    beyond.seen = {Offset(999'999)};
     EXPECT_NE(refusal(s, beyond).find("lies beyond the journal's end"), std::string::npos);
     Request other = enabling(s);
     other.rules[0].text.lo += 1;

@@ -23,7 +23,7 @@ TEST(Findings, OnlyEdgesAreTold) {
     EXPECT_EQ(edge.index, 0U);
     EXPECT_EQ(edge.command_id, std::nullopt);
     EXPECT_EQ(edge.sentence, "wrapper-7: pod without an instance row; waiting out the grace");
-    EXPECT_EQ(edge.evidence, std::vector<std::int64_t>{edge.offset});
+    EXPECT_EQ(edge.evidence, std::vector{edge.offset});
 }
 
 TEST(Findings, RetractionIsCountedAndClosesIt) {

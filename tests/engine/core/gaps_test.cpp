@@ -9,7 +9,7 @@ namespace {
 
 TEST(Gaps, AnItemBehindALostOneIsNotFoldedAndReported_C3) {
     JournalScript s = observed_world();
-    const std::int64_t last = s.last_offset(Topic::kChangesPods);
+    const Offset last = s.last_offset(Topic::kChangesPods);
     s.lose_next(1);
     s.pod({.name = "wrapper-1", .uid = "lost", .version = 11});
     s.pod({.name = "wrapper-2", .uid = "behind", .version = 12});
@@ -72,21 +72,21 @@ TEST(Gaps, ADoubledAppendChangesNothing_C3) {
     s.repeat_last();
     EXPECT_EQ(s.counted().duplicates, 3U);
     before.counters.duplicates = 3;
-    ++before.applied;
+    before.applied = next(before.applied);
     EXPECT_EQ(s.meta(), before);
     EXPECT_EQ(s.news(), "");
 }
 
 TEST(Gaps, TwoSequencersOnOneShardDoNoHarm_C4) {
     JournalScript s = observed_world();
-    const std::int64_t last = s.last_offset(Topic::kChangesPods);
+    const Offset last = s.last_offset(Topic::kChangesPods);
     s.lose_next(3);
     s.pod({.name = "wrapper-1", .uid = "a", .version = 11});
     s.pod({.name = "wrapper-1", .uid = "a", .version = 12, .phase = "Failed"});
     s.pod({.name = "wrapper-2", .uid = "b", .version = 13});
-    s.again(Topic::kChangesPods, last + 1);  // one is ahead: a gap
-    s.again(Topic::kChangesPods, last);      // the other one is not
-    s.again(Topic::kChangesPods, last + 2);  // the first one, late
+    s.again(Topic::kChangesPods, next(last));        // one is ahead: a gap
+    s.again(Topic::kChangesPods, last);              // the other one is not
+    s.again(Topic::kChangesPods, further(last, 2));  // the first one, late
     s.again(Topic::kChangesPods, last);
     EXPECT_EQ(s.counted().gaps, 2U);
     EXPECT_EQ(s.counted().duplicates, 1U + 3U);

@@ -10,7 +10,7 @@ namespace {
 TEST(OrphanedPod, TheCommandNamesTheUidAndWhatWasRead_G1) {
     JournalScript s = quiet_world();
     s.pod({.name = "wrapper-7", .uid = "a", .version = 11});
-    const std::int64_t seen_at = s.records().back().offset;
+    const Offset seen_at = s.records().back().offset;
     s.quiet_until(160s);
     ASSERT_EQ(s.commands().size(), 1U);
     const Command& command = s.commands().front();
@@ -24,7 +24,7 @@ TEST(OrphanedPod, TheCommandNamesTheUidAndWhatWasRead_G1) {
         {Predicate::Kind::kNoVeto, "pods", "a", {}, {}},
     };
     EXPECT_EQ(command.draft.read_set, read);
-    EXPECT_EQ(command.evidence, std::vector<std::int64_t>{seen_at});
+    EXPECT_EQ(command.evidence, std::vector{seen_at});
     EXPECT_EQ(command.issued, broker(160s));
     EXPECT_EQ(command.not_after, broker(220s));
     EXPECT_EQ(command.subject, "graph-instances/wrapper-7");

@@ -173,7 +173,7 @@ TEST(Guard, Guard_max_clock_step_ADayThatNobodyWatchedEndsNoGrace) {
 // Design §5.
 TEST(Guard, Guard_gap_not_folded_AnItemBehindALostOneWaitsForIt) {
     JournalScript s = quiet_world();
-    const std::int64_t last = s.last_offset(Topic::kOutcomes);
+    const Offset last = s.last_offset(Topic::kOutcomes);
     s.lose_next(1);
     s.raw(Topic::kOutcomes, "");
     s.raw(Topic::kOutcomes, "");
@@ -254,11 +254,11 @@ TEST(Guard, Guard_suspicious_drop_AnEmptyListOf20KnownProvesNothing) {
     EXPECT_EQ(s.counted().swept, 0U);
 }
 
-Request about(RequestKind kind, std::int64_t seen = -1) {
+Request about(RequestKind kind, Offset seen = kNoOffset) {
     Request request;
     request.kind = kind;
     request.scope.subject = "graph-instances/wrapper-7";
-    if (seen >= 0) request.scope.finding_offset = seen;
+    if (seen >= kFirstOffset) request.scope.finding_offset = seen;
     return request;
 }
 
@@ -297,7 +297,7 @@ TEST(Guard, Guard_windows_NoCommandOutsideThem) {
 // Design §4.9: an approval names the offset of the finding's last change.
 TEST(Guard, Guard_approval_of_last_change_WhatMovedOnSinceIsNotApproved) {
     JournalScript s = approving_world();
-    s.request(about(RequestKind::kApprove, s.findings().back().offset - 1));
+    s.request(about(RequestKind::kApprove, previous(s.findings().back().offset)));
     EXPECT_TRUE(s.commands().empty());
 }
 

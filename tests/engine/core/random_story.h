@@ -144,11 +144,11 @@ class Storyteller {
 
     void refill() {
         for (const Topic topic : kInputTopics) {
-            const std::int64_t folded = s_.meta().last[static_cast<std::size_t>(topic)];
+            const Offset folded = s_.meta().last[static_cast<std::size_t>(topic)];
             // One by one: a population counts once its sweep is through, so that at most one epoch
             // may end in a record.
-            for (std::int64_t next = folded + 1; next <= s_.last_offset(topic); ++next) {
-                s_.again(topic, next - 1, next);
+            for (Offset done = folded; done < s_.last_offset(topic); done = next(done)) {
+                s_.again(topic, done, next(done));
             }
         }
     }

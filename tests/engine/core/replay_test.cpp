@@ -63,7 +63,7 @@ TEST(Restart, AtEveryOffsetEndsTheSame_C7_C8) {
         replay.fold(records, 0, k);
         replay.write_behind();
         replay.restart(k % 2 == 0 ? 0 : 1'000'000);
-        ASSERT_EQ(replay.meta().applied, static_cast<std::int64_t>(k) - 1);
+        ASSERT_EQ(replay.meta().applied, previous(Offset(static_cast<std::int64_t>(k))));
         const std::vector<Emissions> tail = replay.fold(records, k, records.size());
         const std::vector<Emissions> expected(all.begin() + static_cast<std::ptrdiff_t>(k),
                                               all.end());
@@ -82,7 +82,7 @@ TEST(Restart, WhatWasNotWrittenIsFoldedAgain_C1) {
     replay.write_behind();
     replay.fold(records, 30, 50);  // lost with the process
     replay.restart(0);
-    EXPECT_EQ(replay.meta().applied, 29);
+    EXPECT_EQ(replay.meta().applied, Offset(29));
     replay.fold(records, 30, records.size());
     EXPECT_EQ(replay.settled_meta(), straight.settled_meta());
 }
@@ -127,9 +127,10 @@ RC_GTEST_PROP(Restart, AtRandomMomentsOfARandomStoryChangesNothing_C7, ()) {
 std::map<std::string, std::string> beliefs(core::State& state) {
     std::map<std::string, std::string> beliefs;
     for (const core::SourceState& source : state.meta.sources) {
-        beliefs[source.name] = std::to_string(source.incarnation) + (source.known ? " known" : "") +
-                               (source.hole ? " hole " : " ") + std::to_string(source.population) +
-                               " epochs " + std::to_string(source.epochs);
+        beliefs[source.name] = std::to_string(source.incarnation.value()) +
+                               (source.known ? " known" : "") + (source.hole ? " hole " : " ") +
+                               std::to_string(source.population) + " epochs " +
+                               std::to_string(source.epochs);
     }
     for (const auto* entry : state.subjects.after("", 1'000)) {
         const Subject& subject = entry->subject;

@@ -61,7 +61,7 @@ TEST(Requests, AnApprovalOfWhatIsNotWrittenYetIsRefused) {
     for (const char* subject : {"wrapper-7", ""}) {
         Request made = approval(s, subject);
         if (*subject == '\0') made.scope.reason = "approval";
-        *made.scope.finding_offset += 1'000;
+        made.scope.finding_offset = further(*made.scope.finding_offset, 1'000);
         s.request(made);
         EXPECT_FALSE(s.answered().granted) << subject;
         EXPECT_NE(s.answered().sentence.find("lies beyond the journal's end"), std::string::npos)
@@ -297,19 +297,19 @@ TEST(Requests, APauseAndAHoldNeedNoPolicyInForce) {
     core::State state(rows);
     codec::JournalRecordBuilder record;
     record.set_genesis({JournalId({1, 1}), 1, PartitionNumber(0)});
-    auto say = [&, offset = std::int64_t{0}](Request made) mutable {
-        made.id = RequestId({3, static_cast<std::uint64_t>(offset) + 1});
+    auto say = [&, offset = kFirstOffset](Request made) mutable {
+        made.id = RequestId({3, static_cast<std::uint64_t>(offset.value()) + 1});
         made.issued_ms = to_millis(broker(0s));
-        record.add_item(Topic::kRequests, offset - 1, offset, broker(0s),
+        record.add_item(Topic::kRequests, previous(offset), offset, broker(0s),
                         codec::encode_request(made), true);
-        ++offset;
+        offset = next(offset);
     };
     say(request(RequestKind::kPause));
     say(request(RequestKind::kHold, "wrapper-7"));
     say(request(RequestKind::kReconcile));
     JournalView view;
     const std::string bytes = record.take();
-    ASSERT_TRUE(codec::decode_journal(bytes, 0, broker(0s), view).ok());
+    ASSERT_TRUE(codec::decode_journal(bytes, kFirstOffset, broker(0s), view).ok());
     core::FoldReport report;
     core::fold(state, view, report);
     EXPECT_EQ(state.meta.pauses.size(), 1U);

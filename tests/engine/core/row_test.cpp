@@ -24,7 +24,7 @@ class Dice {
         const std::uint64_t bits = random_();
         return bits >> (random_() % 64);
     }
-    std::int64_t offset() { return static_cast<std::int64_t>(number() >> 1U) - 1; }
+    Offset offset() { return previous(Offset(static_cast<std::int64_t>(number() >> 1U))); }
     std::int64_t any() { return static_cast<std::int64_t>(number()); }
     std::size_t below(std::size_t n) { return random_() % n; }
     bool flip() { return below(2) == 0; }
@@ -130,7 +130,7 @@ Subject random_subject(Dice& dice) {
         subject.facets.push_back({static_cast<SourceId>(dice.number()),
                                   dice.text(),
                                   static_cast<Absence>(dice.below(3)),
-                                  static_cast<Incarnation>(dice.number()),
+                                  Incarnation(dice.any()),
                                   dice.version(),
                                   dice.number(),
                                   dice.time<BrokerTime>(),
@@ -280,7 +280,7 @@ core::Meta random_meta(Dice& dice) {
     meta.watched_since = dice.time<BrokerTime>();
     meta.chain = dice.hash();
     meta.digest = dice.hash();
-    for (std::int64_t& last : meta.last) last = dice.offset();
+    for (Offset& last : meta.last) last = dice.offset();
     meta.settings = random_settings(dice);
     for (std::size_t n = dice.below(4); n > 0; --n) meta.sources.push_back(random_source(dice));
     for (std::size_t n = dice.below(3); n > 0; --n) {

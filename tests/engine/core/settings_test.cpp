@@ -58,10 +58,10 @@ TEST(ShardSettings, NewOnesAreAppliedToAllAtOnce) {
 
 TEST(ShardSettings, AnUnknownPolicyHaltsWithASentence_C10) {
     JournalScript s = with_orphan();
-    const std::int64_t applied = s.meta().applied;
+    const Offset applied = s.meta().applied;
     s.put_in_force(of_another_build(graph_settings(), "quantum-instances"));
     EXPECT_EQ(s.state().halted,
-              "journal offset " + std::to_string(applied + 1) +
+              "journal offset " + std::to_string(next(applied).value()) +
                   " puts the policy 'quantum-instances' in force, which this build cannot read: "
                   "the policy has no role 'quanta'");
     s.at(160s).tick();
@@ -300,7 +300,7 @@ TEST(ShardSettings, AJournalWithoutAnyOnlyCountsItsItems) {
     source.all_known();
     const Recorded& record = source.records().back();
     JournalView view;
-    ASSERT_TRUE(codec::decode_journal(record.bytes, 0, record.append_time, view).ok());
+    ASSERT_TRUE(codec::decode_journal(record.bytes, kFirstOffset, record.append_time, view).ok());
     core::FoldReport report;
     core::fold(state, view, report);
     EXPECT_EQ(state.meta.counters.items, 8U);

@@ -112,9 +112,9 @@ TEST(Sources, ANewOwnerStartsUnknownAndNotFresh) {
 
 TEST(Sources, ANewOwnerWhoseFirstRecordsAreMissingHasAHole) {
     JournalScript s = quiet_world();
-    s.owner("pods") = {1'000, 5, 0, 0};
+    s.owner("pods") = {Offset(1'000), 5, 0, 0};
     s.alive("pods");
-    EXPECT_EQ(s.source("pods").incarnation, 1'000);
+    EXPECT_EQ(s.source("pods").incarnation, Offset(1'000));
     EXPECT_TRUE(s.source("pods").hole);
 }
 
@@ -169,7 +169,7 @@ TEST(Sources, ASourceThatNobodyNamedIsParked) {
     ASSERT_EQ(fresh.parked().size(), 1U);
     EXPECT_EQ(fresh.parked().front().reason, "no source 'spare' writes this topic");
     EXPECT_EQ(fresh.parked().front().topic, Topic::kChangesPods);
-    EXPECT_EQ(fresh.parked().front().offset, 1);
+    EXPECT_EQ(fresh.parked().front().offset, Offset(1));
 }
 
 TEST(Sources, ASourceThatWritesToAnotherTopicIsParked) {

@@ -145,7 +145,7 @@ TEST(Versions, AChangeIsNamedWithTheTimeOfItsOwnRecord) {
     JournalScript s;
     s.all_known();
     s.at(100s).row({.pk = "7", .name = "wrapper-7", .version = 50, .active = 100s});
-    const std::int64_t first = s.facet("wrapper-7", "public.instances/7")->offset;
+    const Offset first = s.facet("wrapper-7", "public.instances/7")->offset;
     s.at(105s).row({.pk = "7", .name = "wrapper-7", .version = 51, .active = 105s});
     const Facet& row = *s.facet("wrapper-7", "public.instances/7");
     EXPECT_GT(row.offset, first);

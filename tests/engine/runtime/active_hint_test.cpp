@@ -17,41 +17,41 @@ constexpr SteadyTime at(int ms) { return SteadyTime{} + Millis{ms}; }
 TEST(ActiveHint, ItIsOursUntilAnotherEnginesRecordComes) {
     ActiveHint hint(Millis{200});
     EXPECT_TRUE(hint.ours());
-    hint.appended(5);
-    hint.accepted(5, at(1));
+    hint.appended(Offset(5));
+    hint.accepted(Offset(5), at(1));
     hint.look(false);
     EXPECT_TRUE(hint.ours());
-    hint.accepted(6, at(2));
+    hint.accepted(Offset(6), at(2));
     hint.look(false);
     EXPECT_FALSE(hint.ours());
-    hint.accepted(7, at(3));
-    hint.appended(7);
+    hint.accepted(Offset(7), at(3));
+    hint.appended(Offset(7));
     hint.look(false);
     EXPECT_TRUE(hint.ours()) << "ours came last";
 }
 
 TEST(ActiveHint, ARecordMayBeReadBeforeItsAppendIsAnswered) {
     ActiveHint hint(Millis{200});
-    hint.accepted(5, at(1));
+    hint.accepted(Offset(5), at(1));
     hint.look(true);
     EXPECT_TRUE(hint.ours()) << "nobody knows yet";
-    hint.appended(5);
+    hint.appended(Offset(5));
     hint.look(true);
     EXPECT_TRUE(hint.ours());
-    hint.accepted(6, at(2));
-    hint.appended(7);
+    hint.accepted(Offset(6), at(2));
+    hint.appended(Offset(7));
     hint.look(true);
     EXPECT_FALSE(hint.ours()) << "an answer for a later record came first";
 }
 
 TEST(ActiveHint, AnotherOneStepsInOnceSomethingHasWaited) {
     ActiveHint hint(Millis{200});
-    hint.accepted(5, at(1'000));
+    hint.accepted(Offset(5), at(1'000));
     hint.look(false);
     EXPECT_FALSE(hint.step_in(true, at(1'199)));
     EXPECT_FALSE(hint.step_in(false, at(1'250))) << "nothing waits any more";
     EXPECT_FALSE(hint.step_in(true, at(1'449)));
-    hint.accepted(6, at(1'449));
+    hint.accepted(Offset(6), at(1'449));
     hint.look(false);
     EXPECT_FALSE(hint.step_in(true, at(1'648))) << "the other one goes on";
     EXPECT_TRUE(hint.step_in(true, at(1'649)));
@@ -110,7 +110,7 @@ TEST_F(TwoEngines, TheOtherOneStepsInWhenItStops_C4) {
     fixture_.all_known({pod("a", "u1", 5)}, {});
     both();
     two_.reset();
-    const std::int64_t last = one_->state().meta.applied;
+    const Offset last = one_->state().meta.applied;
     fixture_.all_known({pod("a", "u1", 5), pod("b", "u2", 6)}, {});
     fixture_.settle(*one_);
     EXPECT_EQ(one_->state().meta.applied, last) << "it may still come";

@@ -36,7 +36,7 @@ std::unique_ptr<RocksdbStore> must_open(const std::string& path) {
 }
 
 TEST(CheckpointName, SaysWhatIsInItAndIsReadBack) {
-    const Checkpoint checkpoint{JournalId({1, 2}), 4711, {3, 4}};
+    const Checkpoint checkpoint{JournalId({1, 2}), Offset(4711), {3, 4}};
     const std::string name =
         "00000000000000010000000000000002-4711-00000000000000030000000000000004";
     EXPECT_EQ(checkpoint.name(), name);
@@ -127,7 +127,7 @@ TEST_F(CheckpointsOfAShard, EachWithItsTailIsTheFoldOfTheWhole_C8) {
         // The journal begins right behind it, so that nothing else can be folded than its tail.
         auto log = copy_of(fixture_.log);
         ASSERT_TRUE(
-            log->truncate({Topic::kJournal, PartitionNumber(0)}, checkpoint.offset + 1).ok());
+            log->truncate({Topic::kJournal, PartitionNumber(0)}, next(checkpoint.offset)).ok());
         EXPECT_EQ(folded(fixture_.settings, *log, *store, fixture_.clock), whole);
         store.reset();
         fs::remove_all(place);
@@ -139,19 +139,19 @@ TEST_F(CheckpointsOfAShard, ThereIsNoneOfNothingAndNoneTwice) {
     EXPECT_EQ(checkpoints.make(*store_, never).value(), std::nullopt) << "nothing was written";
     auto shard = fixture_.open(store_.get());
     fixture_.settle(*shard);
-    EXPECT_EQ(checkpoints.newest(kOurs, 1'000'000), std::nullopt);
+    EXPECT_EQ(checkpoints.newest(kOurs, Offset(1'000'000)), std::nullopt);
     const Checkpoint made = make(checkpoints);
     EXPECT_EQ(checkpoints.make(*store_, never).value(), std::nullopt) << "it is there already";
     EXPECT_EQ(checkpoints.list(), std::vector{made});
     EXPECT_EQ(checkpoints.newest(kOurs, made.offset), made);
-    EXPECT_EQ(checkpoints.newest(kOurs, made.offset - 1), std::nullopt);
+    EXPECT_EQ(checkpoints.newest(kOurs, previous(made.offset)), std::nullopt);
     EXPECT_GT(checkpoints.made_at(made), 1'600'000'000'000) << "in milliseconds since 1970";
-    EXPECT_EQ(checkpoints.made_at({kOurs, 99, {}}), 0) << "not there";
+    EXPECT_EQ(checkpoints.made_at({kOurs, Offset(99), {}}), 0) << "not there";
 }
 
 TEST_F(CheckpointsOfAShard, TheNewestOfThisJournalStayAndOthersAreLeftAlone) {
     Checkpoints checkpoints = keeping(2);
-    const std::string other = Checkpoint{JournalId({9, 9}), 1, {1, 1}}.name();
+    const std::string other = Checkpoint{JournalId({9, 9}), Offset(1), {1, 1}}.name();
     for (const std::string& name : {other, std::string("mine")}) {
         fs::create_directories(dir_ / "checkpoints" + ("/" + name));
     }
@@ -163,7 +163,7 @@ TEST_F(CheckpointsOfAShard, TheNewestOfThisJournalStayAndOthersAreLeftAlone) {
         made.push_back(make(checkpoints).name());
     }
     EXPECT_EQ(names(), (std::set<std::string>{other, "mine", made[2], made[3]}));
-    EXPECT_EQ(checkpoints.newest(kOurs, 1'000'000)->name(), made[3]);
+    EXPECT_EQ(checkpoints.newest(kOurs, Offset(1'000'000))->name(), made[3]);
 }
 
 // An engine that came late removed the checkpoints of the one beside it: they were ahead of its

@@ -37,7 +37,8 @@ class Publisher {
         for (const auto& record : log.records({kTopic, PartitionNumber(partition)})) {
             const auto change = codec::decode_change(record.value);
             EXPECT_TRUE(change.ok());
-            n += change.ok() && change->kind == kind && change->incarnation == 0 ? 1U : 0U;
+            n += change.ok() && change->kind == kind && change->incarnation == kFirstOffset ? 1U
+                                                                                            : 0U;
         }
         return n;
     }
@@ -89,7 +90,7 @@ TEST(Guard, Guard_rewind_to_gap_WhatTheFoldMissesIsAppendedAgain) {
     Sequencer sequencer(log, PartitionNumber(0), trueup::testing::test_keys());
     codec::JournalRecordBuilder lost;
     ASSERT_TRUE(sequencer.gather(lost, 1U << 20U).ok());
-    ASSERT_TRUE(sequencer.rewind({kTopic, 2}).ok());
+    ASSERT_TRUE(sequencer.rewind({kTopic, Offset(2)}).ok());
     codec::JournalRecordBuilder record;
     ASSERT_TRUE(sequencer.gather(record, 1U << 20U).ok());
     EXPECT_EQ(record.count(), 2U);
@@ -108,7 +109,7 @@ TEST(Guard, Guard_same_journal_RowsOfATailThatWasLostAreNotFoldedOn) {
     MemoryLog log;
     grow(log, 3);
     core::Meta rows;
-    rows.applied = 2;
+    rows.applied = Offset(2);
     rows.record = codec::record_digest(log.records({Topic::kJournal, PartitionNumber(0)})[2].value,
                                        log.now());
     EXPECT_TRUE(check_continuity(log, PartitionNumber(0), rows).ok());

@@ -18,8 +18,8 @@ class Lineages : public ::testing::Test {
         if (folded) record.set_folded(*folded);
         ASSERT_TRUE(ports::append_now(fixture_.log, kJournal, {{{}, record.take()}}).ok());
     }
-    std::int64_t end() { return fixture_.log.describe(kJournal)->next_offset; }
-    static std::int64_t applied(const Shard& shard) { return shard.state().meta.applied; }
+    Offset end() { return fixture_.log.describe(kJournal)->next_offset; }
+    static Offset applied(const Shard& shard) { return shard.state().meta.applied; }
     static RecordMark last(const Shard& shard) {
         return {shard.state().meta.applied, shard.state().meta.record};
     }
@@ -46,21 +46,21 @@ class ALostTail : public Lineages {
         late_ = fixture_.follow(other_);
         fixture_.settle(*late_);
         folded_ = applied(*late_);
-        ASSERT_GT(folded_, 10);
+        ASSERT_GT(folded_, Offset(10));
     }
 
     /// The journal loses its last records; an engine that never saw them goes on from there.
     void grow_another(std::int64_t lost) {
-        fixture_.log.lose_from(kJournal, end() - lost);
+        fixture_.log.lose_from(kJournal, further(end(), -lost));
         projections::MemoryStore rows;
         auto next = fixture_.open(&rows);
         fixture_.settle(*next);
-        while (end() <= folded_ + 3) fixture_.live(*next, Millis{2'000});
+        while (end() <= further(folded_, 3)) fixture_.live(*next, Millis{2'000});
     }
 
-    std::uint64_t mark_of(std::int64_t offset) {
+    std::uint64_t mark_of(Offset offset) {
         const StoredRecord record =
-            fixture_.log.records(kJournal)[static_cast<std::size_t>(offset)];
+            fixture_.log.records(kJournal)[static_cast<std::size_t>(offset.value())];
         return codec::record_digest(record.value, record.append_time);
     }
 
@@ -74,7 +74,7 @@ class ALostTail : public Lineages {
     projections::MemoryStore other_;
     std::unique_ptr<Shard> first_;
     std::unique_ptr<Shard> late_;
-    std::int64_t folded_ = 0;
+    Offset folded_;
 };
 
 TEST_F(ALostTail, StopsAnEngineThatReadsOnInTheNextOne_C11) {
@@ -95,7 +95,7 @@ TEST_F(ALostTail, OfOneRecordStopsItToo_C11) {
 TEST_F(ALostTail, IsNoticedThoughTheNextRecordNamesOneFromBeforeIt_C11) {
     // Of two appends under way the second names no more than the first: behind a record that was
     // lost, such a pair was taken for what follows it, and with it all that came after.
-    const RecordMark before{folded_ - 1, mark_of(folded_ - 1)};
+    const RecordMark before{previous(folded_), mark_of(previous(folded_))};
     fixture_.log.lose_from(kJournal, folded_);
     fixture_.pass(Millis{1'500});
     append(before);
@@ -120,7 +120,7 @@ TEST_F(ALostTail, IsNoticedAtTheStartThoughTheNextOneIsOfTheSameMoment_C11) {
     const BrokerTime then = fixture_.log.records(kJournal).back().append_time;
     fixture_.log.lose_from(kJournal, folded_);
     fixture_.log.set_now(then);
-    append(RecordMark{folded_ - 1, 1});
+    append(RecordMark{previous(folded_), 1});
     ASSERT_EQ(fixture_.log.records(kJournal).back().append_time, then);
     const auto opened = Shard::open(fixture_.settings, fixture_.log, other_, fixture_.clock);
     ASSERT_FALSE(opened.ok());
@@ -161,14 +161,15 @@ TEST_F(Lineages, WhatIsGoneFromTheJournalIsNoQuestion) {
     fixture_.settle(*shard);
     fixture_.live(*shard, Millis{20'000}, Millis{1'000});
     const core::Meta rows = shard->state().meta;
-    append(RecordMark{rows.applied - 1, 7});
-    const StoredRecord next = fixture_.log.records(kJournal).back();
-    ASSERT_EQ(next.offset, rows.applied + 1);
+    append(RecordMark{previous(rows.applied), 7});
+    const StoredRecord follows = fixture_.log.records(kJournal).back();
+    ASSERT_EQ(follows.offset, next(rows.applied));
     JournalView view;
-    ASSERT_TRUE(codec::decode_journal(next.value, next.offset, next.append_time, view).ok());
+    ASSERT_TRUE(
+        codec::decode_journal(follows.value, follows.offset, follows.append_time, view).ok());
     Lineage lineage(fixture_.log, PartitionNumber(0));
     lineage.resume(rows);
-    ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, PartitionNumber(0)}, next.offset).ok());
+    ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, PartitionNumber(0)}, follows.offset).ok());
     EXPECT_TRUE(lineage.admit(view).ok());
 }
 
@@ -177,14 +178,14 @@ TEST_F(Lineages, WhoWasMistakenOrLateStopsNobody) {
     fixture_.settle(*shard);
     const RecordMark early = last(*shard);
     fixture_.live(*shard, Millis{80'000}, Millis{1'000});
-    ASSERT_GT(applied(*shard), early.offset + static_cast<std::int64_t>(Lineage::kKept));
-    append(early);                               // long under way
-    append(RecordMark{applied(*shard) - 1, 1});  // of another history
-    append(RecordMark{applied(*shard) + 1'000'000, 1});
+    ASSERT_GT(applied(*shard), further(early.offset, Lineage::kKept));
+    append(early);                                     // long under way
+    append(RecordMark{previous(applied(*shard)), 1});  // of another history
+    append(RecordMark{further(applied(*shard), 1'000'000), 1});
     append(std::nullopt);  // of a build that names none
-    const std::int64_t all = end();
+    const Offset all = end();
     fixture_.settle(*shard);
-    EXPECT_GE(applied(*shard) + 1, all);
+    EXPECT_GE(next(applied(*shard)), all);
     EXPECT_TRUE(shard->status().refused.empty()) << shard->status().refused;
 }
 
@@ -215,10 +216,10 @@ TEST_F(Lineages, EachRecordNamesTheOneThatItsWriterFoldedLast) {
         JournalView view;
         ASSERT_TRUE(
             codec::decode_journal(record.value, record.offset, record.append_time, view).ok());
-        ASSERT_EQ(view.folded.has_value(), record.offset > 0);
+        ASSERT_EQ(view.folded.has_value(), record.offset > kFirstOffset);
         if (view.folded) {
             ASSERT_LT(view.folded->offset, record.offset);
-            EXPECT_EQ(*view.folded, marks[static_cast<std::size_t>(view.folded->offset)]);
+            EXPECT_EQ(*view.folded, marks[static_cast<std::size_t>(view.folded->offset.value())]);
         }
         marks.push_back({view.offset, view.digest});
     }

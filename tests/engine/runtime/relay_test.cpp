@@ -25,7 +25,7 @@ core::FoldReport report(std::int64_t offset, int findings, int commands) {
         edge.subject = "graph-instances/a";
         edge.object_id = "uid";
         edge.state = FindingState::kConfirmed;
-        edge.offset = offset;
+        edge.offset = Offset(offset);
         edge.index = static_cast<std::uint32_t>(i);
         edge.append_time = MemoryLog().now();
         made.findings.add() = edge;
@@ -49,7 +49,7 @@ constexpr JournalId kJournal({7, 7});
 void offer(Relay& relay, std::int64_t offset, int findings, int commands,
            JournalId journal = kJournal) {
     core::FoldReport made = report(offset, findings, commands);
-    relay.offer(journal, offset, made);
+    relay.offer(journal, Offset(offset), made);
 }
 
 /// The journal that the findings come from, up to before this offset.
@@ -89,8 +89,8 @@ TEST(Relay, WhatComesMeanwhileWaitsBehindTheBatchUnderWay) {
     log.release_appends();
     ASSERT_TRUE(relay.drain().ok());
     ASSERT_EQ(findings_in(log).size(), 2U);
-    EXPECT_EQ(findings_in(log)[0].offset, 3);
-    EXPECT_EQ(findings_in(log)[1].offset, 4);
+    EXPECT_EQ(findings_in(log)[0].offset, Offset(3));
+    EXPECT_EQ(findings_in(log)[1].offset, Offset(4));
     EXPECT_EQ(commands_in(log).size(), 2U);
 }
 
@@ -198,7 +198,7 @@ TEST(Relay, ABacklogIsPublishedInOrderToo) {
     const std::vector<FindingEdge> findings = findings_in(log);
     ASSERT_EQ(findings.size(), 4'000U);
     for (std::size_t i = 0; i < findings.size(); ++i) {
-        ASSERT_EQ(findings[i].offset, static_cast<std::int64_t>(i / 100));
+        ASSERT_EQ(findings[i].offset, Offset(static_cast<std::int64_t>(i / 100)));
         ASSERT_EQ(findings[i].index, i % 100);
     }
 }
@@ -262,7 +262,7 @@ TEST_F(OfTwoRelays, FindingsThatRetentionTookAreNotMissed) {
     both(3);
     both(4);
     ASSERT_TRUE(one_.drain().ok());
-    ASSERT_TRUE(log_.truncate(partition(Topic::kFindings), 2).ok());
+    ASSERT_TRUE(log_.truncate(partition(Topic::kFindings), Offset(2)).ok());
     ASSERT_TRUE(other_.look().ok());
     EXPECT_FALSE(other_.idle());
     ASSERT_TRUE(other_.look().ok());

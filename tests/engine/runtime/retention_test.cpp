@@ -13,6 +13,12 @@ namespace {
 
 constexpr Millis kDay = std::chrono::hours(24);
 
+/// Where a partition begins once its oldest share is gone.
+Offset behind_a_share(const ports::Extent& extent) {
+    const std::int64_t all = distance(extent.first_offset, extent.next_offset);
+    return further(extent.first_offset, all / Retention::kShare + 1);
+}
+
 /// A shard that has seen two days, with an image of its rows at the end of the first and of the
 /// second.
 class TwoDays {
@@ -86,13 +92,14 @@ TEST(Retention, TopicsForgetWhatIsOlderThanTheirTime) {
     ASSERT_TRUE(cuts.ok());
     ASSERT_FALSE(cuts->cuts.empty());
     const ports::Extent pods = world.extent(Topic::kChangesPods);
-    EXPECT_GT(pods.first_offset, 0);
+    EXPECT_GT(pods.first_offset, kFirstOffset);
     EXPECT_LT(pods.first_offset, pods.next_offset);
     const auto oldest =
         world.fixture.log.read(partition(Topic::kChangesPods), pods.first_offset, 1);
     ASSERT_TRUE(oldest.ok());
     EXPECT_GE(oldest->records.front().append_time, world.shard->state().meta.broker_now - kDay);
-    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "the journal has a time of its own";
+    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, kFirstOffset)
+        << "the journal has a time of its own";
     const auto again = world.tend({.topics = kDay}, {});
     ASSERT_TRUE(again.ok());
     EXPECT_TRUE(again->cuts.empty());
@@ -102,14 +109,14 @@ TEST(Retention, WhatTheShardHasNotReadStaysHoweverOldItIs) {
     TwoDays world;
     core::Meta behind = world.shard->state().meta;
     const auto pods = static_cast<std::size_t>(Topic::kChangesPods);
-    behind.last[pods] = 3;
+    behind.last[pods] = Offset(3);
     ASSERT_TRUE(world.tend_all({.topics = Millis{1}}, behind, {}).ok());
-    EXPECT_EQ(world.extent(Topic::kChangesPods).first_offset, 4);
-    behind.last[pods] = -1;
-    behind.last[static_cast<std::size_t>(Topic::kChangesRows)] = -1;
+    EXPECT_EQ(world.extent(Topic::kChangesPods).first_offset, Offset(4));
+    behind.last[pods] = kNoOffset;
+    behind.last[static_cast<std::size_t>(Topic::kChangesRows)] = kNoOffset;
     TwoDays unread;
     ASSERT_TRUE(unread.tend_all({.topics = Millis{1}}, behind, {}).ok());
-    EXPECT_EQ(unread.extent(Topic::kChangesPods).first_offset, 0);
+    EXPECT_EQ(unread.extent(Topic::kChangesPods).first_offset, kFirstOffset);
 }
 
 TEST(Retention, TheJournalStaysFromTheOldestCheckpointOn) {
@@ -118,13 +125,14 @@ TEST(Retention, TheJournalStaysFromTheOldestCheckpointOn) {
     const auto first_offset = [&] { return world.extent(Topic::kJournal).first_offset; };
     ASSERT_TRUE(world.tend(hour, {}).ok());
     ASSERT_TRUE(world.tend(hour, {world.second}).ok());
-    EXPECT_EQ(first_offset(), 0) << "one checkpoint is no more than the rows are";
+    EXPECT_EQ(first_offset(), kFirstOffset) << "one checkpoint is no more than the rows are";
     Checkpoint foreign = world.second;
     foreign.journal_id = JournalId({77, 77});
     Checkpoint ahead = world.second;
-    ahead.offset = world.shard->state().meta.applied + 1;
+    ahead.offset = next(world.shard->state().meta.applied);
     ASSERT_TRUE(world.tend(hour, {ahead, world.second, foreign}).ok());
-    EXPECT_EQ(first_offset(), 0) << "neither another journal's nor one from the future counts";
+    EXPECT_EQ(first_offset(), kFirstOffset)
+        << "neither another journal's nor one from the future counts";
     ASSERT_TRUE(world.tend(hour, {world.second, world.first}).ok());
     EXPECT_EQ(first_offset(), world.first.offset);
 }
@@ -134,7 +142,7 @@ TEST(Retention, AStartFromTheOldestCheckpointFoldsTheRest_C8) {
     ASSERT_TRUE(
         world.tend({.topics = kDay, .journal = std::chrono::hours(1)}, {world.second, world.first})
             .ok());
-    ASSERT_GT(world.extent(Topic::kJournal).first_offset, 0);
+    ASSERT_GT(world.extent(Topic::kJournal).first_offset, kFirstOffset);
     auto again = world.fixture.follow(*world.images.front());
     world.fixture.settle(*again);
     EXPECT_EQ(again->state().meta.applied, world.shard->state().meta.applied);
@@ -145,8 +153,9 @@ TEST(Retention, AStartFromTheOldestCheckpointFoldsTheRest_C8) {
 TEST(Retention, ByAgeTheYoungStays) {
     TwoDays world;
     ASSERT_TRUE(world.tend({.journal = 30 * kDay}, {world.second, world.first}).ok());
-    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0);
-    EXPECT_EQ(world.extent(Topic::kChangesPods).first_offset, 0) << "a broker's own matter";
+    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, kFirstOffset);
+    EXPECT_EQ(world.extent(Topic::kChangesPods).first_offset, kFirstOffset)
+        << "a broker's own matter";
 }
 
 TEST(Retention, ALogThatIsTooLargeLosesTheOldestOfItsJournalBitByBit) {
@@ -155,14 +164,14 @@ TEST(Retention, ALogThatIsTooLargeLosesTheOldestOfItsJournalBitByBit) {
     const std::vector<Checkpoint> kept{world.second, world.second};
     const ports::Extent before = world.extent(Topic::kJournal);
     ASSERT_TRUE(world.once(small, kept).ok());
-    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "nobody knows how large it is";
+    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, kFirstOffset)
+        << "nobody knows how large it is";
     world.fixture.log.say_stored(1'000);
     ASSERT_TRUE(world.once(small, kept).ok());
-    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, 0) << "it is not too large";
+    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, kFirstOffset) << "it is not too large";
     world.fixture.log.say_stored(1'001);
     ASSERT_TRUE(world.once(small, kept).ok());
-    EXPECT_EQ(world.extent(Topic::kJournal).first_offset,
-              (before.next_offset - before.first_offset) / Retention::kShare + 1);
+    EXPECT_EQ(world.extent(Topic::kJournal).first_offset, behind_a_share(before));
     const auto some = world.once(small, kept);
     ASSERT_TRUE(some.ok());
     EXPECT_FALSE(some->too_large) << "it makes room";
@@ -178,7 +187,7 @@ TEST(Retention, WhatSharesItsFilesWithTheTopicsStaysHoweverLargeTheLogIs) {
     for (int i = 0; i < 60; ++i) last = world.once(small, {third, third});
     ASSERT_TRUE(last.ok());
     EXPECT_TRUE(last->too_large) << "somebody must be told";
-    const std::int64_t first = world.extent(Topic::kJournal).first_offset;
+    const Offset first = world.extent(Topic::kJournal).first_offset;
     EXPECT_LT(first, third.offset);
     const auto oldest = world.fixture.log.read(partition(Topic::kJournal), first, 1);
     ASSERT_TRUE(oldest.ok());
@@ -218,8 +227,7 @@ TEST(Retention, NoMoreThanAShareGoesInOneCall) {
     const ports::Extent before = world.extent(Topic::kChangesPods);
     const auto cuts = world.once({.topics = Millis{1}}, {});
     ASSERT_TRUE(cuts.ok());
-    EXPECT_EQ(world.extent(Topic::kChangesPods).first_offset,
-              (before.next_offset - before.first_offset) / Retention::kShare + 1);
+    EXPECT_EQ(world.extent(Topic::kChangesPods).first_offset, behind_a_share(before));
 }
 
 TEST(Retention, AStopIsNotKeptWaiting) {
@@ -229,7 +237,7 @@ TEST(Retention, AStopIsNotKeptWaiting) {
                             .tend(world.shard->state().meta, {}, [&] { return ++asked > 2; });
     ASSERT_TRUE(tended.ok());
     EXPECT_LE(tended->cuts.size(), 2U);
-    EXPECT_EQ(tended->journal_begin, -1);
+    EXPECT_EQ(tended->journal_begin, kNoOffset);
 }
 
 TEST(Retention, ALogThatDoesNotAnswerIsAskedAgain) {

@@ -28,12 +28,13 @@ class SequencerTest : public ::testing::Test {
         more_ = more.ok() && *more;
         bytes_ = record.take();
         JournalView view;
-        EXPECT_TRUE(codec::decode_journal(bytes_, 0, log_.now(), view).ok());
+        EXPECT_TRUE(codec::decode_journal(bytes_, kFirstOffset, log_.now(), view).ok());
         std::string text;
         for (const ItemView& item : view.items) {
             if (!text.empty()) text += ' ';
             text += name_of(item.topic);
-            text += ':' + std::to_string(item.prev_offset) + '<' + std::to_string(item.offset);
+            text += ':' + std::to_string(item.prev_offset.value()) + '<' +
+                    std::to_string(item.offset.value());
             EXPECT_EQ(item.append_time, log_.now());
         }
         return text;
@@ -67,7 +68,7 @@ TEST_F(SequencerTest, PrevOffsetIsWhatThisReaderReadBefore_Details3) {
     EXPECT_EQ(gathered(), "changes.pods:-1<0 changes.pods:0<6");
     Sequencer another(log_, PartitionNumber(0), trueup::testing::test_keys());
     core::Meta meta;
-    meta.last[static_cast<std::size_t>(Topic::kChangesPods)] = 0;
+    meta.last[static_cast<std::size_t>(Topic::kChangesPods)] = kFirstOffset;
     another.resume(meta);
     codec::JournalRecordBuilder record;
     ASSERT_TRUE(another.gather(record, 1 << 20).ok());
@@ -77,21 +78,22 @@ TEST_F(SequencerTest, PrevOffsetIsWhatThisReaderReadBefore_Details3) {
 TEST_F(SequencerTest, KeepsRecordsWithinTheirSizeAndLosesNothingByIt) {
     for (int i = 0; i < 10; ++i) put(Topic::kChangesPods, std::string(1'000, 'x'));
     put(Topic::kChangesRows, "r");
-    std::map<Topic, std::int64_t> last{{Topic::kChangesPods, -1}, {Topic::kChangesRows, -1}};
+    std::map<Topic, Offset> last{{Topic::kChangesPods, kNoOffset},
+                                 {Topic::kChangesRows, kNoOffset}};
     int records = 0;
     do {
         gathered(3'000);
         EXPECT_LE(bytes_.size(), 3'000U);
         JournalView view;
-        ASSERT_TRUE(codec::decode_journal(bytes_, 0, log_.now(), view).ok());
+        ASSERT_TRUE(codec::decode_journal(bytes_, kFirstOffset, log_.now(), view).ok());
         for (const ItemView& item : view.items) {
             EXPECT_EQ(item.prev_offset, last[item.topic]);
             last[item.topic] = item.offset;
         }
         ++records;
-        EXPECT_EQ(last[Topic::kChangesRows], 0) << "the rows waited for all the pods";
+        EXPECT_EQ(last[Topic::kChangesRows], kFirstOffset) << "the rows waited for all the pods";
     } while (more_ && records < 100);
-    EXPECT_EQ(last[Topic::kChangesPods], 9);
+    EXPECT_EQ(last[Topic::kChangesPods], Offset(9));
     EXPECT_GE(records, 5);
 }
 
@@ -109,7 +111,7 @@ TEST_F(SequencerTest, AnItemThatIsTooLargeIsCutSoThatTheJournalCanBeRead) {
     EXPECT_EQ(gathered(), "changes.pods:-1<0 changes.pods:0<1");
     EXPECT_LT(bytes_.size(), codec::kMaxItemBytes + 1'000);
     JournalView view;
-    ASSERT_TRUE(codec::decode_journal(bytes_, 0, log_.now(), view).ok());
+    ASSERT_TRUE(codec::decode_journal(bytes_, kFirstOffset, log_.now(), view).ok());
     const auto* parked = std::get_if<Undecodable>(&view.items[0].body);
     ASSERT_NE(parked, nullptr);
     EXPECT_EQ(parked->reason, "the change is larger than 256 KiB");
@@ -118,31 +120,31 @@ TEST_F(SequencerTest, AnItemThatIsTooLargeIsCutSoThatTheJournalCanBeRead) {
 TEST_F(SequencerTest, GoesBackBehindWhatTheFoldAccepted) {
     for (int i = 0; i < 5; ++i) put(Topic::kChangesPods, "p");
     gathered();
-    ASSERT_TRUE(sequencer_.rewind({Topic::kChangesPods, 2}).ok());
+    ASSERT_TRUE(sequencer_.rewind({Topic::kChangesPods, Offset(2)}).ok());
     EXPECT_EQ(gathered(), "changes.pods:2<3 changes.pods:3<4");
     EXPECT_EQ(sequencer_.rewinds(), 1U);
     // The same gap once more, while it is ahead of nothing: no second rewind.
-    ASSERT_TRUE(sequencer_.rewind({Topic::kChangesPods, 4}).ok());
+    ASSERT_TRUE(sequencer_.rewind({Topic::kChangesPods, Offset(4)}).ok());
     EXPECT_EQ(sequencer_.rewinds(), 1U);
 }
 
 TEST_F(SequencerTest, AGapThatRetentionTookStopsIt_C11) {
     for (int i = 0; i < 5; ++i) put(Topic::kChangesPods, "p");
     gathered();
-    ASSERT_TRUE(log_.truncate({Topic::kChangesPods, PartitionNumber(0)}, 4).ok());
-    const Status rewound = sequencer_.rewind({Topic::kChangesPods, 1});
+    ASSERT_TRUE(log_.truncate({Topic::kChangesPods, PartitionNumber(0)}, Offset(4)).ok());
+    const Status rewound = sequencer_.rewind({Topic::kChangesPods, Offset(1)});
     ASSERT_FALSE(rewound.ok());
     EXPECT_EQ(rewound.error().next, Next::kStop);
     EXPECT_NE(rewound.error().what.find("changes.pods lost the records from 2 to 3"),
               std::string::npos)
         << rewound.error().what;
     // What is still there may be rewound to.
-    EXPECT_TRUE(sequencer_.rewind({Topic::kChangesPods, 3}).ok());
+    EXPECT_TRUE(sequencer_.rewind({Topic::kChangesPods, Offset(3)}).ok());
 }
 
 TEST_F(SequencerTest, InputThatRetentionTookBeforeItWasReadStopsIt_C11) {
     for (int i = 0; i < 5; ++i) put(Topic::kChangesPods, "p");
-    ASSERT_TRUE(log_.truncate({Topic::kChangesPods, PartitionNumber(0)}, 4).ok());
+    ASSERT_TRUE(log_.truncate({Topic::kChangesPods, PartitionNumber(0)}, Offset(4)).ok());
     codec::JournalRecordBuilder record;
     const auto more = sequencer_.gather(record, 1 << 20);
     ASSERT_FALSE(more.ok());

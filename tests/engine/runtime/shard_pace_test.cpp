@@ -7,7 +7,7 @@
 namespace trueup::runtime::testing {
 namespace {
 
-std::int64_t journal_end(ShardFixture& fixture) {
+Offset journal_end(ShardFixture& fixture) {
     return fixture.log.describe({Topic::kJournal, PartitionNumber(0)})->next_offset;
 }
 
@@ -29,11 +29,11 @@ TEST(ShardPace, JournalTimePassesWhileNothingComesIn_Design4_8) {
     fixture.all_known({}, {});
     fixture.settle(*shard);
     const JournalTime before = shard->state().meta.now;
-    const std::int64_t records = journal_end(fixture);
+    const Offset end = journal_end(fixture);
     host(fixture, *shard, Millis{60'000});
     EXPECT_GE(shard->state().meta.now - before, Millis{57'000});
     EXPECT_EQ(shard->state().meta.counters.clamped_steps, 0U) << "no step was too long";
-    EXPECT_LE(journal_end(fixture) - records, 90) << "half of max_clock_step is often enough";
+    EXPECT_LE(distance(end, journal_end(fixture)), 90) << "half of max_clock_step is often enough";
 }
 
 TEST(ShardPace, AGraceEndsWithoutAnyInput_G1) {
@@ -58,12 +58,12 @@ TEST(ShardPace, NoMoreThanFiftyTicksASecondWhateverIsDue) {
     fixture.all_known({pod("a", "uid-a", 5)}, {row("c", "2", 5)});
     fixture.settle(*shard);
     for (int second = 0; second < 20; ++second) {
-        const std::int64_t before = journal_end(fixture);
+        const Offset before = journal_end(fixture);
         for (int i = 0; i < 1'000; ++i) {
             fixture.pass(Millis{1});
             ASSERT_TRUE(shard->step().ok());
         }
-        EXPECT_LE(journal_end(fixture) - before, 51) << "in second " << second;
+        EXPECT_LE(distance(before, journal_end(fixture)), 51) << "in second " << second;
     }
 }
 
@@ -75,12 +75,12 @@ TEST(ShardPace, NoMoreThanFiftyTicksASecondWhileTheBrokersClockStands) {
     fixture.all_known({pod("a", "uid-a", 5)}, {row("c", "2", 5)});
     fixture.settle(*shard);
     fixture.clock.advance(Millis{10'000});
-    const std::int64_t before = journal_end(fixture);
+    const Offset before = journal_end(fixture);
     for (int i = 0; i < 1'000; ++i) {
         fixture.clock.advance(Millis{1});
         ASSERT_TRUE(shard->step().ok());
     }
-    EXPECT_LE(journal_end(fixture) - before, 51);
+    EXPECT_LE(distance(before, journal_end(fixture)), 51);
 }
 
 TEST(ShardPace, ALongSweepGoesOnByItself) {

@@ -8,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <map>
 #include <set>
 
@@ -35,13 +34,13 @@ void expect_recovers(ShardFixture& fixture, const Wreck& wreck) {
     EXPECT_EQ(tail, whole);
     // As a leader it publishes what may be missing, and only what the journal says.
     const std::vector<FindingEdge> before = findings_in(*wreck.log);
-    const std::int64_t known = before.empty() ? 0 : before.back().offset;
+    const Offset known = before.empty() ? kFirstOffset : before.back().offset;
     auto log = copy_of(*wreck.log);
     auto store = copy_of(*wreck.store);
-    const std::int64_t end = log->describe({Topic::kJournal, PartitionNumber(0)})->next_offset;
+    const Offset end = log->describe({Topic::kJournal, PartitionNumber(0)})->next_offset;
     auto shard = Shard::open(fixture.settings, *log, *store, fixture.clock);
     ASSERT_TRUE(shard.ok()) << shard.error().what;
-    while ((*shard)->state().meta.applied + 1 < end) ASSERT_TRUE((*shard)->step().ok());
+    while ((*shard)->state().meta.applied < previous(end)) ASSERT_TRUE((*shard)->step().ok());
     ASSERT_TRUE((*shard)->stop().ok());
     const std::vector<FindingEdge> after = findings_in(*log);
     for (std::size_t i = before.size(); i < after.size(); ++i) {
@@ -49,11 +48,11 @@ void expect_recovers(ShardFixture& fixture, const Wreck& wreck) {
     }
     projections::MemoryStore fresh;
     auto all = copy_of(*wreck.log);
-    ASSERT_TRUE(all->truncate({Topic::kFindings, PartitionNumber(0)}, 1'000'000).ok());
-    ASSERT_TRUE(all->truncate({Topic::kCommands, PartitionNumber(0)}, 1'000'000).ok());
+    ASSERT_TRUE(all->truncate({Topic::kFindings, PartitionNumber(0)}, Offset(1'000'000)).ok());
+    ASSERT_TRUE(all->truncate({Topic::kCommands, PartitionNumber(0)}, Offset(1'000'000)).ok());
     auto replay = Shard::open(fixture.settings, *all, fresh, fixture.clock);
     ASSERT_TRUE(replay.ok());
-    while ((*replay)->state().meta.applied + 1 < end) ASSERT_TRUE((*replay)->step().ok());
+    while ((*replay)->state().meta.applied < previous(end)) ASSERT_TRUE((*replay)->step().ok());
     ASSERT_TRUE((*replay)->stop().ok());
     for (const auto& [id, times] : command_places(*all)) {
         EXPECT_GE(command_places(*log)[id], times) << "command " << id << " is missing";
@@ -182,9 +181,9 @@ TEST_F(ShardOpening, AJournalThatLostItsTailIsRefused_C11) {
 // journal was another one, it said.
 TEST_F(ShardOpening, AJournalThatCannotBeReadYetIsAskedAgain_C11) {
     run();
-    fixture_.log.hide_from(1);
+    fixture_.log.hide_from(Offset(1));
     EXPECT_EQ(refusal(fixture_.log, fixture_.store).next, Next::kRetry);
-    fixture_.log.hide_from(std::numeric_limits<std::int64_t>::max());
+    fixture_.log.hide_from(kBeyondOffsets);
     EXPECT_TRUE(Shard::open(fixture_.settings, fixture_.log, fixture_.store, fixture_.clock).ok());
 }
 
@@ -217,10 +216,9 @@ TEST_F(ShardOpening, RetentionPastTheAppliedOffsetIsRefused_C11) {
     const auto old_store = copy_of(fixture_.store);
     auto shard = fixture_.open();
     fixture_.live(*shard, Millis{4'000});
-    const std::int64_t end =
-        fixture_.log.describe({Topic::kJournal, PartitionNumber(0)})->next_offset;
+    const Offset end = fixture_.log.describe({Topic::kJournal, PartitionNumber(0)})->next_offset;
     settled_meta(*shard);
-    ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, PartitionNumber(0)}, end - 1).ok());
+    ASSERT_TRUE(fixture_.log.truncate({Topic::kJournal, PartitionNumber(0)}, previous(end)).ok());
     const Error error = refusal(fixture_.log, *old_store);
     EXPECT_EQ(error.next, Next::kStop);
     EXPECT_NE(error.what.find("retention deleted what lies between"), std::string::npos)
@@ -336,9 +334,10 @@ TEST_F(ShardOpening, InputThatRetentionTookStopsEmissionAndIsSaid_C11) {
     for (int i = 0; i < 5; ++i)
         fixture_.pods.say(pod("b", "v", 20 + static_cast<std::uint64_t>(i)));
     fixture_.publish();
-    const std::int64_t end =
+    const Offset end =
         fixture_.log.describe({Topic::kChangesPods, PartitionNumber(0)})->next_offset;
-    ASSERT_TRUE(fixture_.log.truncate({Topic::kChangesPods, PartitionNumber(0)}, end - 1).ok());
+    ASSERT_TRUE(
+        fixture_.log.truncate({Topic::kChangesPods, PartitionNumber(0)}, previous(end)).ok());
     auto shard = fixture_.open();
     for (int i = 0; i < 10; ++i) {
         const auto stepped = shard->step();
@@ -363,9 +362,9 @@ TEST(ShardRestart, AFailedAppendWhoseInputIsGoneStopsAndIsSaid_C11) {
     ASSERT_TRUE(shard->step().ok());
     fixture.pods.say(pod("c", "w", 7));
     fixture.publish();
-    const std::int64_t end =
-        fixture.log.describe({Topic::kChangesPods, PartitionNumber(0)})->next_offset;
-    ASSERT_TRUE(fixture.log.truncate({Topic::kChangesPods, PartitionNumber(0)}, end - 1).ok());
+    const Offset end = fixture.log.describe({Topic::kChangesPods, PartitionNumber(0)})->next_offset;
+    ASSERT_TRUE(
+        fixture.log.truncate({Topic::kChangesPods, PartitionNumber(0)}, previous(end)).ok());
     const auto told = shard->step();
     ASSERT_FALSE(told.ok());
     EXPECT_EQ(told.error().next, Next::kRetry) << "an append failed";

@@ -16,7 +16,7 @@ void expect_all_folded_once(const ShardFixture& fixture, const core::Meta& meta)
     EXPECT_EQ(meta.counters.items, fixture.inputs());
     for (const Topic topic : kInputTopics) {
         const auto records = fixture.log.records({topic, PartitionNumber(0)});
-        const std::int64_t last = records.empty() ? -1 : records.back().offset;
+        const Offset last = records.empty() ? kNoOffset : records.back().offset;
         EXPECT_EQ(meta.last[static_cast<std::size_t>(topic)], last) << name_of(topic);
     }
     for (const core::SourceState& source : meta.sources) {
@@ -74,7 +74,7 @@ TEST(Shard, AFollowerOfAnEmptyJournalWritesNothing) {
     fixture.all_known({pod("a", "u", 5)}, {});
     fixture.settle(*follower);
     EXPECT_TRUE(fixture.log.records({Topic::kJournal, PartitionNumber(0)}).empty());
-    EXPECT_EQ(follower->state().meta.applied, -1);
+    EXPECT_EQ(follower->state().meta.applied, kNoOffset);
 }
 
 TEST(Shard, FromTheWireToTheCommandAndItsEnd) {
@@ -267,7 +267,8 @@ std::multiset<std::string> ids_in(const MemoryLog& log, bool once) {
         add(to_hex(command.id) + '.' + std::to_string(command.emission));
     }
     for (const FindingEdge& edge : findings_in(log)) {
-        add(to_hex(edge.id) + '@' + std::to_string(edge.offset) + '.' + std::to_string(edge.index));
+        add(to_hex(edge.id) + '@' + std::to_string(edge.offset.value()) + '.' +
+            std::to_string(edge.index));
     }
     return ids;
 }
@@ -309,8 +310,8 @@ TEST(Shard, TwoLeadersOfOneJournalAreOne_C4) {
         // Each of them published everything, so every id is there; none is known to one only.
         projections::MemoryStore third;
         auto copy = copy_of(fixture.log);
-        ASSERT_TRUE(copy->truncate({Topic::kFindings, PartitionNumber(0)}, 1'000'000).ok());
-        ASSERT_TRUE(copy->truncate({Topic::kCommands, PartitionNumber(0)}, 1'000'000).ok());
+        ASSERT_TRUE(copy->truncate({Topic::kFindings, PartitionNumber(0)}, Offset(1'000'000)).ok());
+        ASSERT_TRUE(copy->truncate({Topic::kCommands, PartitionNumber(0)}, Offset(1'000'000)).ok());
         auto alone = Shard::open(fixture.settings, *copy, third, fixture.clock);
         ASSERT_TRUE(alone.ok());
         while ((*alone)->step().ok() && !(*alone)->status().caught_up) {

@@ -67,16 +67,16 @@ class SourceTaskTest : public ::testing::Test {
     std::unique_ptr<SourceTask> task_;
 
   private:
-    static std::string word(const ChangeView& change, std::int64_t offset) {
+    static std::string word(const ChangeView& change, Offset offset) {
         const std::string seq = '#' + std::to_string(change.seq);
         switch (change.kind) {
             case ChangeKind::kIncarnationStart:
-                EXPECT_EQ(change.incarnation, -1) << "the start itself bears no token";
+                EXPECT_EQ(change.incarnation, kNoOffset) << "the start itself bears no token";
                 EXPECT_EQ(change.seq, 0U);
                 EXPECT_FALSE(change.nonce.empty());
-                return "start@" + std::to_string(offset);
+                return "start@" + std::to_string(offset.value());
             case ChangeKind::kOwner:
-                return "owner/" + std::to_string(change.incarnation) + seq;
+                return "owner/" + std::to_string(change.incarnation.value()) + seq;
             case ChangeKind::kUpsert: {
                 std::string text = "upsert" + seq + ':' + std::string(change.object_id);
                 if (change.epoch != 0) text += '!' + std::to_string(change.epoch);
@@ -113,7 +113,7 @@ TEST_F(SourceTaskTest, TheOffsetOfATokenlessStartIsTheToken_Design4_3) {
     make();
     steps(2);
     EXPECT_EQ(said(0, 1), "start@1 owner/1#1");
-    EXPECT_EQ(task_->incarnation(), 1);
+    EXPECT_EQ(task_->incarnation(), Offset(1));
     EXPECT_EQ(connector_.restarts, 1);
 }
 
@@ -126,10 +126,10 @@ TEST_F(SourceTaskTest, TheMachineReadsOnlyAfterTheTokenIsTaken_Design4_3) {
     EXPECT_EQ(connector_.restarts, 0);
     EXPECT_EQ(connector_.steps, 0);
     steps(1);
-    EXPECT_EQ(task_->incarnation(), -1) << "not before the pause is over";
+    EXPECT_EQ(task_->incarnation(), kNoOffset) << "not before the pause is over";
     pass(Millis{500});
     steps(1);
-    EXPECT_EQ(task_->incarnation(), 0);
+    EXPECT_EQ(task_->incarnation(), kFirstOffset);
     EXPECT_EQ(connector_.restarts, 1);
 }
 
@@ -363,7 +363,7 @@ TEST_F(SourceTaskTest, Guard_4_2_AFailedAppendEndsTheIncarnationBeforeAnythingIs
     const Status told = step();
     ASSERT_FALSE(told.ok());
     EXPECT_EQ(told.error().next, Next::kRetry);
-    EXPECT_EQ(task_->incarnation(), -1);
+    EXPECT_EQ(task_->incarnation(), kNoOffset);
     EXPECT_TRUE(connector_.confirmed.empty()) << "what was not stored must be sent again";
     EXPECT_TRUE(connector_.markers.empty());
     const int machine_steps = connector_.steps;
@@ -376,8 +376,8 @@ TEST_F(SourceTaskTest, Guard_4_2_AFailedAppendEndsTheIncarnationBeforeAnythingIs
     EXPECT_EQ(task_->incarnations(), 2U);
     const Incarnation token = task_->incarnation();
     const std::vector<StoredRecord> all = records();
-    EXPECT_EQ(said(0, all.size() - 3), "start@" + std::to_string(token) + " owner/" +
-                                           std::to_string(token) + "#1 upsert#2:u");
+    EXPECT_EQ(said(0, all.size() - 3), "start@" + std::to_string(token.value()) + " owner/" +
+                                           std::to_string(token.value()) + "#1 upsert#2:u");
 }
 
 TEST_F(SourceTaskTest, AnAppendThatFailedAndWasStoredEndsTheIncarnationToo_C3) {
@@ -400,7 +400,7 @@ TEST_F(SourceTaskTest, AFencedMachineGetsANewIncarnation_S13_S14) {
     steps(1);
     connector_.fenced = true;
     steps(1);
-    EXPECT_EQ(task_->incarnation(), -1);
+    EXPECT_EQ(task_->incarnation(), kNoOffset);
     pass(Millis{500});
     connector_.say(epoch_begins(3));
     steps(2);
@@ -457,7 +457,7 @@ TEST_F(SourceTaskTest, StandsByForALaterOwnerAndTakesOverWhenThatIsSilent_Design
     pass(Millis{1'000});
     steps(2);
     EXPECT_FALSE(task_->stands_by());
-    EXPECT_GT(task_->incarnation(), 0);
+    EXPECT_GT(task_->incarnation(), kFirstOffset);
     rival.say(progress(BrokerTime(Millis{3})));
     rival.step();
     EXPECT_TRUE(rival.stands_by()) << "one that slept finds another owner";
@@ -477,7 +477,7 @@ TEST_F(SourceTaskTest, ATokenOfOurOwnThatCameLateIsFollowedByAnother_C3) {
     pass(Millis{500});
     steps(2);
     EXPECT_FALSE(task_->stands_by()) << "nobody else is there to wait for";
-    EXPECT_GT(task_->incarnation(), used + 1);
+    EXPECT_GT(task_->incarnation(), next(used));
 }
 
 TEST_F(SourceTaskTest, AnOversizedObjectIsReplacedByItsHash_Design3) {

@@ -95,7 +95,7 @@ class Folding {
         : projection_(store, PartitionNumber(0), std::launch::deferred), state_(projection_) {}
 
     Status load() { return projection_.load(state_, std::size_t{1} << 20U); }
-    std::int64_t applied() const { return state_.meta.applied; }
+    Offset applied() const { return state_.meta.applied; }
     void fold(const Recorded& record) {
         JournalView view;
         ASSERT_TRUE(codec::decode_journal(record.bytes, record.offset, record.append_time, view));
@@ -125,10 +125,10 @@ TEST(WriteBehindVictim, DISABLED_FoldsUntilKilled) {
     for (const Recorded& record : journal()) {
         if (record.offset <= folding.applied()) continue;
         folding.fold(record);
-        job.say(static_cast<std::uint64_t>(record.offset));
-        if (record.offset % kWriteEvery != 0) continue;
+        job.say(static_cast<std::uint64_t>(record.offset.value()));
+        if (record.offset.value() % kWriteEvery != 0) continue;
         if (!folding.write()) ::_exit(1);
-        job.say(static_cast<std::uint64_t>(record.offset) | kWritten);
+        job.say(static_cast<std::uint64_t>(record.offset.value()) | kWritten);
     }
 }
 
@@ -142,7 +142,7 @@ std::map<std::string, std::string> rows_of(ports::Store& store) {
 }
 
 /// What the journal makes up to this record.
-std::map<std::string, std::string> made_up_to(std::int64_t last) {
+std::map<std::string, std::string> made_up_to(Offset last) {
     projections::MemoryStore store;
     Folding folding(store);
     for (const Recorded& record : journal()) {
@@ -157,8 +157,8 @@ TEST(WriteBehindKilled, TheDiskHoldsWhatTheJournalMakesUpToTheRecordThatItNames_
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
     testing::TempDir dir;
-    std::set<std::int64_t> places;
-    std::int64_t folded = -1;  // by any process, over this store
+    std::set<Offset> places;
+    Offset folded = kNoOffset;  // by any process, over this store
     for (int kill = 0; kill < kKills; ++kill) {
         // Each time on from where it was, and now and then from the start.
         const std::string path = dir / ("store" + std::to_string(kill / 5));
@@ -172,10 +172,10 @@ TEST(WriteBehindKilled, TheDiskHoldsWhatTheJournalMakesUpToTheRecordThatItNames_
 #endif
         std::uint64_t heard = 0;
         std::uint64_t number = 0;
-        if (kill % 5 == 0) folded = -1;
+        if (kill % 5 == 0) folded = kNoOffset;
         const auto note = [&] {
             ++heard;
-            folded = std::max(folded, static_cast<std::int64_t>(number & ~kWritten));
+            folded = std::max(folded, Offset(static_cast<std::int64_t>(number & ~kWritten)));
         };
         {
             testing::Victim victim("WriteBehindVictim.DISABLED_FoldsUntilKilled", path);
@@ -188,11 +188,11 @@ TEST(WriteBehindKilled, TheDiskHoldsWhatTheJournalMakesUpToTheRecordThatItNames_
         Folding found(*store);
         ASSERT_TRUE(found.load());
         places.insert(found.applied());
-        if (found.applied() < 0) {
+        if (found.applied() < kFirstOffset) {
             EXPECT_TRUE(rows_of(*store).empty());
             continue;
         }
-        EXPECT_LE(found.applied(), folded + 1) << "one record may not have been said yet";
+        EXPECT_LE(found.applied(), next(folded)) << "one record may not have been said yet";
         EXPECT_EQ(rows_of(*store), made_up_to(found.applied())) << "kill " << kill;
     }
     EXPECT_GT(places.size(), 5U) << "they were killed in different places";

@@ -56,7 +56,7 @@ TEST(WriteBehind, TheFoldGoesOnWhileABatchIsApplied) {
     fixture.settle(*shard);
     EXPECT_EQ(shard->state().meta.subjects, 1U);
     EXPECT_EQ(shard->state().meta.counters.holes, 0U);
-    const std::int64_t folded_to = shard->state().meta.applied;
+    const Offset folded_to = shard->state().meta.applied;
     EXPECT_FALSE(store.below.get({"\0\0m", 3})->has_value()) << "the first batch is not there yet";
     gate.open();
     ASSERT_TRUE(shard->stop().ok());
