@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace trueup::config {
 
@@ -175,11 +176,43 @@ void check_reach(Section& section, const core::Plan& plan, const PolicyConfig& p
     }
 }
 
+namespace {
+
+using Loosened =
+    std::function<void(const char* key, const std::string& brake, const std::string& what)>;
+
+void check_brakes_of(const RuleSettings& rule, const RuleSettings& usual, const policy::Rule& text,
+                     const PolicyConfig& policy, const Config& config, const Loosened& loosened) {
+    if (const std::string what = lost_for_good(policy, rule, config); !what.empty()) {
+        loosened("rules", rule.rule + ".irreversible",
+                 fmt::format("what is in {} does not come back; mode: approve asks somebody each "
+                             "time",
+                             what));
+    }
+    if (const std::string what = unselected(policy, rule, text, config); !what.empty()) {
+        loosened("rules", rule.rule + ".no_selector",
+                 fmt::format("it deletes {} because of what is not there, and their source selects "
+                             "nothing, so that every one of the namespace is a candidate",
+                             what));
+    }
+    if (rule.grace_period == 0U) {
+        loosened("rules", rule.rule + ".grace_period",
+                 "with 0s a pod is killed: its name and its volumes are free while its processes "
+                 "may still run");
+    }
+    if (!by_absence(usual) || rule.create_window > Millis(0)) return;
+    loosened("rules", rule.rule + ".create_window",
+             "with 0s a pod that is seen before its row, or a row before its pod, is at risk");
+}
+
+}  // namespace
+
 void check_brakes(Section& section, PolicyConfig& policy, const Config& config) {
     policy.acknowledged = section.texts("acknowledge");
     const std::vector<std::string>& known = policy.acknowledged;
     check_shards(section, policy, config, known);
-    const auto loosened = [&](const char* key, const std::string& brake, const std::string& what) {
+    const Loosened loosened = [&](const char* key, const std::string& brake,
+                                  const std::string& what) {
         policy.known.push_back(brake);
         if (contains(known, brake)) return;
         section.problem(
@@ -193,29 +226,7 @@ void check_brakes(Section& section, PolicyConfig& policy, const Config& config) 
     }
     const std::vector<RuleSettings> usual = usual_rules(policy);
     for (std::size_t i = 0; i < policy.rules.size(); ++i) {
-        const RuleSettings& rule = policy.rules[i];
-        if (const std::string what = lost_for_good(policy, rule, config); !what.empty()) {
-            loosened("rules", rule.rule + ".irreversible",
-                     fmt::format("what is in {} does not come back; mode: approve asks somebody "
-                                 "each time",
-                                 what));
-        }
-        if (const std::string what = unselected(policy, rule, policy.text->rules[i], config);
-            !what.empty()) {
-            loosened("rules", rule.rule + ".no_selector",
-                     fmt::format("it deletes {} because of what is not there, and their source "
-                                 "selects nothing, so that every one of the namespace is a "
-                                 "candidate",
-                                 what));
-        }
-        if (rule.grace_period == 0U) {
-            loosened("rules", rule.rule + ".grace_period",
-                     "with 0s a pod is killed: its name and its volumes are free while its "
-                     "processes may still run");
-        }
-        if (!by_absence(usual[i]) || rule.create_window > Millis(0)) continue;
-        loosened("rules", rule.rule + ".create_window",
-                 "with 0s a pod that is seen before its row, or a row before its pod, is at risk");
+        check_brakes_of(policy.rules[i], usual[i], policy.text->rules[i], policy, config, loosened);
     }
     for (const std::string& name : known) {
         // Of other policies nothing is known here.

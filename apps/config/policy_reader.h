@@ -8,8 +8,10 @@
 #include "apps/config/tree.h"
 #include "engine/model/rule.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace trueup::config {
@@ -58,6 +60,9 @@ class PolicyReader {
     void read_case(Section& section, const Tree& tree, policy::Rule& rule);
     void read_times(Section& section, policy::Rule& rule);
     void read_past(const Tree& tree, policy::Case& made, const std::string& path);
+    std::optional<std::variant<Millis, policy::FieldRef>> read_length(std::string_view text,
+                                                                      int line,
+                                                                      const std::string& path);
 
     /// The entries of the map under `key`; notes what has no name that a policy may use.
     std::vector<const Tree*> named(const Tree& tree, std::string_view key);

@@ -18,6 +18,12 @@ using Type = policy::Field::Type;
 constexpr Millis kUsualGrace{30'000};
 constexpr Millis kUsualWindow{30'000};
 
+std::string_view trimmed(std::string_view part) {
+    const std::size_t first = part.find_first_not_of(' ');
+    if (first == std::string_view::npos) return {};
+    return part.substr(first, part.find_last_not_of(' ') - first + 1);
+}
+
 }  // namespace
 
 void PolicyReader::read_rule(const Tree& tree) {
@@ -165,14 +171,8 @@ void PolicyReader::read_past(const Tree& tree, policy::Case& made, const std::st
                                            path, text));
         return;
     }
-    const auto trimmed = [](std::string_view part) {
-        const std::size_t first = part.find_first_not_of(' ');
-        if (first == std::string_view::npos) return std::string_view();
-        return part.substr(first, part.find_last_not_of(' ') - first + 1);
-    };
-    const std::string_view length = trimmed(std::string_view(text).substr(plus + 1));
-    const auto from =
-        terms_.reference(trimmed(std::string_view(text).substr(0, plus)), tree.line, path);
+    const std::string_view parts(text);
+    const auto from = terms_.reference(trimmed(parts.substr(0, plus)), tree.line, path);
     if (!from) return;
     const Type type = terms_.type_of(*from);
     if (type != Type::kTimestamp && type != Type::kDate) {
@@ -180,25 +180,27 @@ void PolicyReader::read_past(const Tree& tree, policy::Case& made, const std::st
                                            path, from->role, from->field, name_of(type)));
         return;
     }
-    if (const auto fixed = parse_duration(length)) {
-        if (*fixed == Millis{0}) {
-            terms_.flaw(tree.line, fmt::format("{} adds 0s, and without a length there is no "
-                                               "deadline; write at least 1ms",
-                                               path));
-            return;
-        }
-        made.past = policy::Deadline{*from, *fixed};
-        return;
+    if (auto length = read_length(trimmed(parts.substr(plus + 1)), tree.line, path)) {
+        made.past = policy::Deadline{*from, *std::move(length)};
     }
-    const auto field = terms_.reference(length, tree.line, path);
-    if (!field) return;
-    if (terms_.type_of(*field) != Type::kDuration) {
-        terms_.flaw(tree.line,
-                    fmt::format("{} adds {}.{}, which is a {}; write a duration", path, field->role,
-                                field->field, name_of(terms_.type_of(*field))));
-        return;
+}
+
+/// What stands behind the `+`.
+std::optional<std::variant<Millis, policy::FieldRef>> PolicyReader::read_length(
+    std::string_view text, int line, const std::string& path) {
+    if (const auto fixed = parse_duration(text)) {
+        if (*fixed != Millis{0}) return *fixed;
+        terms_.flaw(line, fmt::format("{} adds 0s, and without a length there is no deadline; "
+                                      "write at least 1ms",
+                                      path));
+        return std::nullopt;
     }
-    made.past = policy::Deadline{*from, *field};
+    const auto field = terms_.reference(text, line, path);
+    if (!field) return std::nullopt;
+    if (terms_.type_of(*field) == Type::kDuration) return *field;
+    terms_.flaw(line, fmt::format("{} adds {}.{}, which is a {}; write a duration", path,
+                                  field->role, field->field, name_of(terms_.type_of(*field))));
+    return std::nullopt;
 }
 
 }  // namespace trueup::config
