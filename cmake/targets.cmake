@@ -70,22 +70,22 @@ endmacro()
 # trueup_test(NAME fold_test LABEL unit SRCS fold_test.cpp DEPS trueup::core)
 # LABEL: unit (no I/O), scenario, simulation, integration (real parts), e2e. SERVERS: it needs real
 # PostgreSQL, Kubernetes or Kafka, and has one set of them for itself while it runs. SLOW: sanitizers
-# make minutes of it, so that tools/check runs it in the release build; under them it is tools/soak's.
+# make minutes of it, so that tools/check runs it in the release build; with them it is built and run
+# by tools/soak (`check_steps slow`).
 set(TRUEUP_ON_SERVERS "${CMAKE_SOURCE_DIR}/tests/integration/on_servers")
-file(WRITE "${CMAKE_BINARY_DIR}/tests.txt" "")
+file(WRITE "${CMAKE_BINARY_DIR}/tests.txt" "") # what can be built, for tools/check_steps
+file(WRITE "${CMAKE_BINARY_DIR}/slow.txt" "") # of these, what is SLOW
 function(trueup_test)
     cmake_parse_arguments(A "SERVERS;SLOW" "NAME;LABEL;TIMEOUT" "SRCS;DEPS" ${ARGN})
     if(NOT A_TIMEOUT)
         set(A_TIMEOUT 600)
     endif()
-    if(A_SLOW AND TRUEUP_SANITIZE)
-        set(A_LABEL soak)
-    endif()
     add_executable(${A_NAME} ${A_SRCS})
     target_link_libraries(${A_NAME} PRIVATE trueup_flags ${A_DEPS} GTest::gtest GTest::gtest_main)
     if(TRUEUP_SANITIZE)
         # What takes long to compile is not what takes long to run: half the time of a file (measured).
-        # Undefined behaviour is looked for in the product, not in a test's own lines: an eighth of it.
+        # Undefined behaviour is looked for in the product's objects, not in a test's: an eighth of it.
+        # What both make of a header is the test's copy then.
         target_compile_options(${A_NAME} PRIVATE -O0 -fno-sanitize=undefined)
     endif()
     if(A_SERVERS)
@@ -94,7 +94,15 @@ function(trueup_test)
     else()
         add_test(NAME ${A_NAME} COMMAND ${A_NAME})
     endif()
-    file(APPEND "${CMAKE_BINARY_DIR}/tests.txt" "${A_NAME}\n") # what can be built, for tools/check_steps
+    if(A_SLOW)
+        file(APPEND "${CMAKE_BINARY_DIR}/slow.txt" "${A_NAME}\n")
+    endif()
+    if(A_SLOW AND TRUEUP_SANITIZE)
+        set(A_LABEL soak)
+        set_target_properties(${A_NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
+    else()
+        file(APPEND "${CMAKE_BINARY_DIR}/tests.txt" "${A_NAME}\n")
+    endif()
     set_tests_properties(${A_NAME} PROPERTIES LABELS "${A_LABEL}" TIMEOUT ${A_TIMEOUT})
     if(A_LABEL MATCHES "scenario|simulation")
         set_tests_properties(${A_NAME} PROPERTIES COST 100) # long ones first: none is left alone at the end

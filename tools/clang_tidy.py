@@ -55,13 +55,18 @@ def commands(build):
     return found
 
 
-def stamp_of(path, command, common):
+def parts_of(path):
+    """The source and all files of the repository that it includes."""
     seen = set()
     headers(path, seen)
+    return seen
+
+
+def stamp_of(parts, command, common):
     hashed = hashlib.sha256(common)
     relative = " ".join(command).replace(ROOT, ".")
     hashed.update(relative.encode())
-    for file in sorted(seen):
+    for file in sorted(parts):
         hashed.update(file.encode() + b"\0" + read(file).encode() + b"\0")
     return hashed.hexdigest()
 
@@ -79,16 +84,18 @@ def tidy_file(path, command):
 
 
 def changed_last():
-    """{file: how many commits ago it changed}; none: it never did, or is not committed yet"""
+    """{file: how many commits ago it changed}; 0: it is not committed yet"""
     log = subprocess.run(["git", "log", "-500", "--format=%x00", "--name-only"], cwd=ROOT,
                          capture_output=True, text=True, check=False).stdout  # fmt: skip
     ages = {}
     for age, commit in enumerate(log.split("\0")[1:], 1):
         for path in commit.split():
             ages.setdefault(path, age)
-    changed = subprocess.run(["git", "diff", "--name-only", "HEAD"], cwd=ROOT,
-                             capture_output=True, text=True, check=False).stdout  # fmt: skip
-    return ages | dict.fromkeys(changed.split(), 0)
+    for words in (["diff", "--name-only", "HEAD"], ["ls-files", "-o", "--exclude-standard"]):
+        changed = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True,
+                                 check=False).stdout  # fmt: skip
+        ages |= dict.fromkeys(changed.split(), 0)
+    return ages
 
 
 class Run:
@@ -132,10 +139,11 @@ def main():
     known = commands(args.build)
     wanted = [os.path.relpath(os.path.abspath(path), ROOT) for path in args.files]
     sources = wanted or [p for p in product_files() if p.endswith(".cpp") and p in known]
-    jobs = [(path, known[path], stamp_of(path, known[path], common)) for path in sources]
+    parts = {path: parts_of(path) for path in sources}
+    jobs = [(path, known[path], stamp_of(parts[path], known[path], common)) for path in sources]
     ages = changed_last()
     fresh = [job for job in jobs if not os.path.exists(os.path.join(cache, job[2]))]
-    fresh.sort(key=lambda job: ages.get(job[0], len(ages)))
+    fresh.sort(key=lambda job: min(ages.get(part, len(ages)) for part in parts[job[0]]))
     print(f"{len(jobs)} sources, {len(jobs) - len(fresh)} unchanged since they were clean", flush=True)
     run = Run(args, cache)
     with ThreadPoolExecutor(args.jobs) as pool:

@@ -160,15 +160,31 @@ X
 }
 port_in_use() { (exec 3<>"/dev/tcp/$HOST/$1") 2>/dev/null; }
 
+# Has another service of any set chosen it?
+port_chosen() {
+  find "$TRUEUP_CACHE/run" -mindepth 3 -maxdepth 3 -name '*.port' ! -path "$RUN/$name.port" \
+    -exec grep -qx "$1" {} \; -print -quit 2>/dev/null | grep -q .
+}
+
 # choose_port NAME WANTED: prints the port for NAME. WANTED is a number, or 0/auto for the port
-# of the last run if that is still free, else a new one. The choice is kept in $RUN/NAME.port.
+# of the last run if that is still free, else a new one. The choice is kept in $RUN/NAME.port. Sets
+# that start at once choose one after the other, and none what another one has just chosen.
 choose_port() {
   local name=$1 port=$2
-  case $port in 0 | auto | '') port=$(cat "$RUN/$name.port" 2>/dev/null || true) ;;
+  mkdir -p "$TRUEUP_CACHE"
+  exec 6>"$TRUEUP_CACHE/.ports.lock"
+  flock 6
+  case $port in
+  0 | auto | '')
+    port=$(cat "$RUN/$name.port" 2>/dev/null || true)
+    until [ -n "$port" ] && ! port_in_use "$port" && ! port_chosen "$port"; do
+      port=$(free_ports 1)
+    done
+    ;;
   *) port_in_use "$port" && die "port $port ($name) is in use by another process" ;;
   esac
-  if [ -z "$port" ] || port_in_use "$port"; then port=$(free_ports 1); fi
   echo "$port" >"$RUN/$name.port"
+  exec 6>&-
   echo "$port"
 }
 
