@@ -119,31 +119,16 @@ void check_spaces(Section& section, const PolicyConfig& policy, const core::Plan
 }
 
 /// The sources of objects that the rule deletes.
-std::vector<const SourceConfig*> deleted_by(const PolicyConfig& policy, const RuleSettings& rule,
+std::vector<const SourceConfig*> deleted_by(const PolicyConfig& policy, std::string_view rule,
                                             const Config& config) {
     std::vector<const SourceConfig*> all;
-    for (const Writes& writes : writes_of(*policy.text, rule.rule)) {
+    for (const Writes& writes : writes_of(*policy.text, rule)) {
         const SourceConfig* source = config.source(policy.source_of(writes.role));
         if (writes.deletes && source != nullptr && source->kubernetes() != nullptr) {
             all.push_back(source);
         }
     }
     return all;
-}
-
-/// The resource that a rule in `enforce` deletes, and that holds what no controller makes again;
-/// empty: none.
-std::string lost_for_good(const PolicyConfig& policy, const RuleSettings& rule,
-                          const Config& config) {
-    if (rule.mode != Mode::kEnforce) return {};
-    for (const SourceConfig* source : deleted_by(policy, rule, config)) {
-        const std::string& plural = source->kubernetes()->resource.plural;
-        for (const char* each : {"namespaces", "persistentvolumeclaims", "persistentvolumes",
-                                 "customresourcedefinitions", "volumesnapshots", "secrets"}) {
-            if (plural == each) return plural;
-        }
-    }
-    return {};
 }
 
 /// The resource that a rule which acts deletes because of a `none`, from a source without a
@@ -154,7 +139,7 @@ std::string unselected(const PolicyConfig& policy, const RuleSettings& rule,
     const bool none = std::any_of(text.cases.begin(), text.cases.end(),
                                   [](const policy::Case& one) { return one.rests_on_none(); });
     if (!none) return {};
-    for (const SourceConfig* source : deleted_by(policy, rule, config)) {
+    for (const SourceConfig* source : deleted_by(policy, rule.rule, config)) {
         // Of pods an empty selector is no configuration at all.
         const KubernetesSource& objects = *source->kubernetes();
         if (source->topic() == Topic::kChangesResources && objects.selector.empty()) {
@@ -165,6 +150,17 @@ std::string unselected(const PolicyConfig& policy, const RuleSettings& rule,
 }
 
 }  // namespace
+
+std::string lost_for_good(const PolicyConfig& policy, std::string_view rule, const Config& config) {
+    for (const SourceConfig* source : deleted_by(policy, rule, config)) {
+        const std::string& plural = source->kubernetes()->resource.plural;
+        for (const char* each : {"namespaces", "persistentvolumeclaims", "persistentvolumes",
+                                 "customresourcedefinitions", "volumesnapshots", "secrets"}) {
+            if (plural == each) return plural;
+        }
+    }
+    return {};
+}
 
 void check_reach(Section& section, const core::Plan& plan, const PolicyConfig& policy,
                  const Config& config) {
@@ -183,17 +179,18 @@ using Loosened =
 
 void check_brakes_of(const RuleSettings& rule, const RuleSettings& usual, const policy::Rule& text,
                      const PolicyConfig& policy, const Config& config, const Loosened& loosened) {
-    if (const std::string what = lost_for_good(policy, rule, config); !what.empty()) {
+    const std::string what = lost_for_good(policy, rule.rule, config);
+    if (rule.mode == Mode::kEnforce && !what.empty()) {
         loosened("rules", rule.rule + ".irreversible",
                  fmt::format("what is in {} does not come back; mode: approve asks somebody each "
                              "time",
                              what));
     }
-    if (const std::string what = unselected(policy, rule, text, config); !what.empty()) {
+    if (const std::string all = unselected(policy, rule, text, config); !all.empty()) {
         loosened("rules", rule.rule + ".no_selector",
                  fmt::format("it deletes {} because of what is not there, and their source selects "
                              "nothing, so that every one of the namespace is a candidate",
-                             what));
+                             all));
     }
     if (rule.grace_period == 0U) {
         loosened("rules", rule.rule + ".grace_period",

@@ -242,8 +242,9 @@ std::string lines_of(const PolicyConfig& policy, const Config& config) {
         if (rule.grace_period) {
             text += fmt::format(", pods have {} to end", grace_period_text(rule));
         }
-        text += fmt::format(", at most {} or {}% in {}\n", rule.budget.max, rule.budget.percent,
-                            duration_text(rule.budget.window));
+        text += fmt::format(", at most {}", rule.budget.max);
+        if (rule.budget.percent != 0) text += fmt::format(" or {}%", rule.budget.percent);
+        text += fmt::format(" in {}\n", duration_text(rule.budget.window));
     }
     text += fmt::format("limits    stale after {}, a snapshot may drop {}%, commands live {}\n",
                         duration_text(policy.stale_after), policy.max_drop_percent,

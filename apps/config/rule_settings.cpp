@@ -140,12 +140,12 @@ void check_executors(Section& rule, const RuleKind& kind, Mode mode, const Confi
     }
 }
 
-/// A brake that anybody could loosen in passing is none: its bounds are narrow.
-Budget read_budget(Section section) {
+/// A brake that anybody could loosen in passing is none: its bounds are narrow. `budget`: what it
+/// is if nothing else is said.
+Budget read_budget(Section section, Budget budget) {
     constexpr std::uint32_t kMost = 1'000;
     constexpr std::uint32_t kPercent = 50;
     constexpr Millis kShortest{60'000};
-    Budget budget;
     budget.max = section.count("max", budget.max);
     budget.percent = section.percent("percent", budget.percent, kPercent);
     budget.window = section.duration("window", budget.window);
@@ -212,7 +212,10 @@ RuleSettings read_rule(Section rule, const RuleKind& kind, RuleSettings settings
     }
     read_rule_times(rule, config, settings);
     read_grace_period(rule, kind, settings);
-    settings.budget = read_budget(rule.section("budget"));
+    // What does not come back goes one by one, however many there are.
+    if (!lost_for_good(policy, settings.rule, config).empty())
+        settings.budget = {.max = 1, .percent = 0};
+    settings.budget = read_budget(rule.section("budget"), settings.budget);
     rule.finish();
     return settings;
 }

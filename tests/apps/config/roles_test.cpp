@@ -398,6 +398,27 @@ TEST_F(PolicyFiles, WhatDoesNotComeBackAndWhatNobodySelectedIsAcknowledged) {
     EXPECT_EQ(flaws_of(careful), "(sound)");
 }
 
+// Symptom: volumes of a fifth of all subjects could go within five minutes, by a default.
+TEST_F(PolicyFiles, WhatDoesNotComeBackGoesOneByOneUnlessABudgetIsWritten) {
+    write("mine.yaml", with(small("", "do: {delete: pods}"), "{kind: pod, key: name}",
+                            "{kind: object, key: name}"));
+    const auto volumes = [&](const std::string& budget) {
+        return with(of(kMine + ("    rules: {stray: {mode: observe" + budget + "}}\n")),
+                    "      kubeconfig: kube.yaml\n",
+                    "      kubeconfig: kube.yaml\n      resource: v1/persistentvolumeclaims\n");
+    };
+    const auto budget_of = [](const Result<Config>& config) {
+        return config ? config->policies.front().rules.front().budget : Budget{0, 0};
+    };
+    const Result<Config> usual = load(volumes(""));
+    EXPECT_EQ(budget_of(usual), (Budget{1, 0}));
+    ASSERT_TRUE(usual) << usual.error().what;
+    EXPECT_NE(describe(*usual).find("at most 1 in 5m\n"), std::string::npos) << describe(*usual);
+    EXPECT_EQ(budget_of(load(volumes(", budget: {max: 5}"))), (Budget{5, 0}));
+    write("mine.yaml", small("", "do: {delete: pods}"));
+    EXPECT_EQ(budget_of(load(of(kMine))), Budget{});
+}
+
 TEST_F(PolicyFiles, AColumnIsNotReadUnderTheNameOfTheVeto) {
     write("mine.yaml", with(small(), "live: {state: up}, fields: {state: text, pod: text}",
                             "live: {hold: up}, fields: {hold: text, pod: text}"));
