@@ -24,6 +24,13 @@ void bring_forward(Wait& wait, const Wait& other) {
     wait.beyond = other.beyond;
 }
 
+/// Are both objects bound that the deadline is read from?
+bool binds(const PlanDeadline& past, const Found& bound) {
+    const auto* length = std::get_if<FieldAt>(&past.length);
+    return bound[past.from.role] != nullptr &&
+           (length == nullptr || bound[length->role] != nullptr);
+}
+
 /// Is there a value, and can it be read?
 Truth readable(const PlanValue& value, bool read) {
     if (value.kind == PlanValue::Kind::kUnsent) return Truth::unknown(Reason::kIncomplete);
@@ -189,9 +196,7 @@ Decision Evaluation::reported(const Facet& about) const {
 Decision Evaluation::without_key(const PlanCase& found, const Found& bound,
                                  const Facet& about) const {
     if (found.past) {
-        const auto* length = std::get_if<FieldAt>(&found.past->length);
-        const bool asked = bound[found.past->from.role] != nullptr &&
-                           (length == nullptr || bound[length->role] != nullptr);
+        const bool asked = binds(*found.past, bound);
         const auto early = asked ? before(*found.past, bound) : std::nullopt;
         if (early) return *early;
     }
@@ -292,13 +297,11 @@ const Seen* Evaluation::object_of(const PlanCase& found, const Found& bound) con
 
 /// `nullopt` once the source's own clock has passed it; else what to say until then.
 std::optional<Decision> Evaluation::before(const PlanDeadline& past, const Found& bound) const {
-    const auto* field = std::get_if<FieldAt>(&past.length);
     // A plan that compiles binds both. Where one did not, nobody would know when it is over.
-    const bool bound_both =
-        bound[past.from.role] != nullptr && (field == nullptr || bound[field->role] != nullptr);
-    if (!bound_both) return abstain(Reason::kIncomplete);
+    if (!binds(past, bound)) return abstain(Reason::kIncomplete);
     const Seen& object = *bound[past.from.role];
     const PlanValue from = value_of(role(object.role), past.from.field, object);
+    const auto* field = std::get_if<FieldAt>(&past.length);
     using Kind = PlanValue::Kind;
     PlanValue length{Kind::kText, {}};
     if (field != nullptr) {

@@ -1,6 +1,7 @@
 // What a policy's text is refused for, or warned of, would do harm: each file under
 // tests/policies/wrong that only the checks keep from being used is used here all the same, and the
 // story of its name under tests/policies/harm tells what comes of it.
+#include "apps/config/policy_file.h"
 #include "apps/config/policy_reader.h"
 #include "stories/player.h"
 
@@ -8,8 +9,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,9 +21,9 @@ namespace fs = std::filesystem;
 
 /// As it is read, whatever the checks would say of it; empty: it cannot be read.
 std::optional<policy::Policy> unjudged(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    const Result<config::Tree> tree = config::read_tree(text, path.string());
+    const auto text = config::read_file(path.string(), "the policy", config::kMostPolicyBytes);
+    if (!text) return std::nullopt;
+    const Result<config::Tree> tree = config::read_tree(*text, path.string());
     if (!tree) return std::nullopt;
     policy::Policy policy;
     config::PolicyLines lines;
