@@ -72,8 +72,9 @@ class Comparison {
                      : std::to_string(time.count()) + "ms";
     }
     static std::string text(const Budget& budget) {
-        return std::to_string(budget.max) + " or " + std::to_string(budget.percent) + "% in " +
-               seconds(budget.window);
+        const std::string share =
+            budget.percent == 0 ? "" : " or " + std::to_string(budget.percent) + "%";
+        return std::to_string(budget.max) + share + " in " + seconds(budget.window);
     }
     static constexpr std::size_t kDay{1'440};
     using Week = std::bitset<7 * kDay>;  ///< its minutes

@@ -43,6 +43,13 @@ TEST(Loosened, EachSettingThatLetsMoreBeDoneIsNamedWithBothValues) {
                "windows: 7680 minutes of a week more, 0 less"}));
 }
 
+TEST(Loosened, ABudgetWithoutAShareIsNamedWithoutOne) {
+    Settings before = careful();
+    before.rules[0].budget.percent = 0;
+    EXPECT_EQ(loosened(before, careful()),
+              Lines{"orphaned_pod: budget 10 in 300s -> 10 or 20% in 300s"});
+}
+
 TEST(Loosened, WindowsAreComparedMinuteByMinute) {
     Settings before = careful();
     before.windows.push_back({0b0011111, 8 * 60, 10 * 60});  // an hour of it twice
