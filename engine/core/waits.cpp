@@ -1,8 +1,10 @@
 #include "engine/core/waits.h"
 
 #include "engine/base/check.h"
+#include "engine/base/id.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace trueup::core {
@@ -34,34 +36,53 @@ void WaitList::remove(std::string_view key) {
     const bool mostly_over = notes_.size() > kFewNotes && notes > 4 * left_;
     // As long as nobody was taken each end belongs to one wait, so that zero is zero.
     const bool uncertain = left_ < 0 || (left_ == 0 && taken_);
-    if (uncertain || (left_ > 0 && mostly_over)) settle();
+    if (uncertain || (left_ > 0 && mostly_over)) keep_left();
 }
 
-/// Keeps who still waits. Of one key the notes count in their order: an end that belongs to nobody
-/// any more, since the wait was taken, ends nothing that comes after it.
-void WaitList::settle() {
-    const auto last_key_first = [&](const Note& a, const Note& b) {
-        const int order = key_of(a).compare(key_of(b));
-        return order != 0 ? order > 0 : a.at < b.at;
+/// Keeps who still waits, in any order. Of one key the notes count in their order: an end that
+/// belongs to nobody any more, since the wait was taken, ends nothing that comes after it.
+void WaitList::keep_left() {
+    struct Waiting {
+        Note note;
+        std::uint64_t hash;
+        std::uint32_t times;
     };
-    std::sort(notes_.begin(), notes_.end(), last_key_first);
-    std::string text;
-    std::vector<Note> left;
-    for (std::size_t i = 0; i < notes_.size();) {
-        const std::string_view key = key_of(notes_[i]);
-        std::size_t waits = 0;
-        for (; i < notes_.size() && key_of(notes_[i]) == key; ++i) {
-            waits = notes_[i].waits ? waits + 1 : waits - std::min<std::size_t>(waits, 1);
+    constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
+    std::vector<Waiting> known;
+    known.reserve(notes_.size());
+    std::vector<std::uint32_t> slots(std::bit_ceil(2 * notes_.size() + 1), kFree);  // of `known`
+    const std::size_t mask = slots.size() - 1;
+    for (const Note& note : notes_) {
+        const std::string_view key = key_of(note);
+        const std::uint64_t hash = hash64(key);
+        std::size_t at = hash & mask;
+        const auto other = [&](const Waiting& each) {
+            return each.hash != hash || key_of(each.note) != key;
+        };
+        while (slots[at] != kFree && other(known[slots[at]])) at = (at + 1) & mask;
+        if (slots[at] == kFree) {
+            slots[at] = static_cast<std::uint32_t>(known.size());
+            known.push_back({note, hash, 0});
         }
-        for (; waits > 0; --waits) {
-            left.push_back({static_cast<std::uint32_t>(text.size()),
-                            static_cast<std::uint32_t>(key.size()), true});
-            text += key;
+        std::uint32_t& times = known[slots[at]].times;
+        times = note.waits ? times + 1 : times - std::min(times, 1U);
+    }
+    std::string text;
+    notes_.clear();
+    for (const Waiting& each : known) {
+        for (std::uint32_t i = 0; i < each.times; ++i) {
+            notes_.push_back({static_cast<std::uint32_t>(text.size()), each.note.size, true});
+            text += key_of(each.note);
         }
     }
     text_ = std::move(text);
-    notes_ = std::move(left);
     left_ = static_cast<std::int64_t>(notes_.size());
+}
+
+void WaitList::settle() {
+    keep_left();
+    std::sort(notes_.begin(), notes_.end(),
+              [&](const Note& a, const Note& b) { return key_of(a) > key_of(b); });
     settled_ = true;
 }
 
@@ -69,7 +90,6 @@ std::optional<std::string> WaitList::take() {
     if (!settled_) settle();
     if (notes_.empty()) return std::nullopt;
     std::string key(key_of(notes_.back()));
-    text_.resize(notes_.back().at);
     notes_.pop_back();
     --left_;
     taken_ = true;

@@ -42,9 +42,10 @@ class WaitList {
         bool waits;          ///< false: it does no more
     };
     std::string_view key_of(const Note& note) const {
-        return std::string_view(text_).substr(note.at, note.size);
+        return {text_.data() + note.at, note.size};
     }
     void note(std::string_view key, bool waits);
+    void keep_left();
     void settle();
 
     std::string text_;
